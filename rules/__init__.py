@@ -1,0 +1,14 @@
+"""Hand-written derivatives, by kind of operation, in NumPy's own names."""
+
+from s2sad.rules import arithmetic as arithmetic
+from s2sad.rules import creation as creation
+from s2sad.rules import elementwise as elementwise
+from s2sad.rules import indexing as indexing
+from s2sad.rules import joining as joining
+from s2sad.rules import linalg as linalg
+from s2sad.rules import methods as methods
+from s2sad.rules import ordering as ordering
+from s2sad.rules import products as products
+from s2sad.rules import reductions as reductions
+from s2sad.rules import scalars as scalars
+from s2sad.rules import shapes as shapes

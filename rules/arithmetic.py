@@ -1,0 +1,130 @@
+"""Operators and the ufuncs behind them: plus, minus, times, powers and their kin."""
+
+import builtins
+import operator
+
+import numpy as np
+
+from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
+from s2sad.runtime import log_of_base, unbroadcast
+
+
+@elementwise(operator.add, np.add)
+def add(out, x, y):
+    return 1.0, 1.0
+
+
+@elementwise(operator.sub, np.subtract)
+def subtract(out, x, y):
+    return 1.0, -1.0
+
+
+@elementwise(operator.mul, np.multiply)
+def multiply(out, x, y):
+    return y, x
+
+
+@elementwise(operator.truediv, np.true_divide)
+def true_divide(out, x, y):
+    return 1.0 / y, -out / y
+
+
+@elementwise(operator.neg, np.negative)
+def negative(out, x):
+    return -1.0
+
+
+@elementwise(operator.pos, np.positive, builtins.float)
+def positive(out, x):
+    return 1.0
+
+
+@elementwise(builtins.complex)
+def complex_number(out, x, y=None):
+    """x + 1j * y; the combination with a cotangent takes the real part for real x and y."""
+    return 1.0, 1.0j
+
+
+@elementwise(builtins.abs, operator.abs, np.absolute)
+def absolute(out, x):
+    """Zero at zero. For complex x the derivative is that of sqrt(x * conj(x))."""
+    if np.iscomplexobj(x):
+        return np.conj(x) / (out + (out == 0))
+    return np.sign(x)
+
+
+@elementwise(np.fabs)
+def fabs(out, x):
+    return np.sign(x)
+
+
+@elementwise(operator.pow, builtins.pow, np.power, np.float_power)
+def power(out, x, y):
+    """`y - (y != 0)` is y - 1, except that x**0 has derivative 0 at x = 0 too, and not 0 * inf."""
+    return y * x ** (y - (y != 0)), out * log_of_base(x)
+
+
+@elementwise(np.square)
+def square(out, x):
+    return 2.0 * x
+
+
+@elementwise(np.sqrt)
+def sqrt(out, x):
+    return 0.5 / out
+
+
+@elementwise(np.cbrt)
+def cbrt(out, x):
+    return 1.0 / (3.0 * out * out)
+
+
+@elementwise(np.reciprocal)
+def reciprocal(out, x):
+    return -out * out
+
+
+@elementwise(operator.mod, np.remainder)
+def mod(out, x, y):
+    return 1.0, -(x // y)
+
+
+@elementwise(np.fmod)
+def fmod(out, x, y):
+    """The quotient, rounded toward zero, is (x - out) / y up to rounding."""
+    return 1.0, -np.rint((x - out) / y)
+
+
+@pullback(builtins.divmod, np.divmod)
+def pull_divmod(out_bar, out, x, y):
+    r_bar = out_bar[1]
+    if r_bar is None:
+        return None, None
+    return unbroadcast(r_bar, np.shape(x)), unbroadcast(-r_bar * out[0], np.shape(y))
+
+
+@pushforward(builtins.divmod, np.divmod)
+def push_divmod(out, x, y, x_dot, y_dot):
+    if y_dot is None:
+        return None, x_dot + np.zeros_like(out[1])
+    if x_dot is None:
+        return None, -out[0] * y_dot
+    return None, x_dot - out[0] * y_dot
+
+
+nondifferentiable(builtins.bool, builtins.int, builtins.len, builtins.range, builtins.round)
+nondifferentiable(builtins.callable, builtins.id, builtins.isinstance, builtins.type)
+nondifferentiable(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+nondifferentiable(operator.is_, operator.is_not, operator.contains, operator.not_, operator.truth)
+nondifferentiable(operator.and_, operator.or_, operator.xor, operator.invert, operator.index)
+nondifferentiable(operator.floordiv, operator.lshift, operator.rshift)
+
+nondifferentiable(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
+nondifferentiable(np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
+nondifferentiable(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.bitwise_count)
+nondifferentiable(np.left_shift, np.right_shift, np.gcd, np.lcm)
+nondifferentiable(np.isnan, np.isinf, np.isfinite, np.isposinf, np.isneginf, np.signbit, np.isnat)
+nondifferentiable(np.isreal, np.iscomplex, np.isrealobj, np.iscomplexobj, np.isscalar)
+nondifferentiable(np.isclose, np.allclose, np.array_equal, np.array_equiv)
+nondifferentiable(np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.fix)
+nondifferentiable(np.sign, np.heaviside, np.floor_divide)

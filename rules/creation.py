@@ -1,0 +1,168 @@
+"""Making arrays: of scalars and lists (a cotangent of the same structure), filled, or spaced."""
+
+import numpy as np
+
+from s2sad.registry import nondifferentiable, pullback, pushforward
+from s2sad.runtime import unbroadcast
+
+nondifferentiable(np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like)
+nondifferentiable(np.eye, np.identity, np.tri)
+
+
+def take_apart(x_bar, structure):
+    """Return the cotangents of the scalars and arrays in a nested list that became one array."""
+    if isinstance(structure, (list, tuple)):
+        parts = [take_apart(part, s) for part, s in zip(x_bar, structure, strict=True)]
+        return tuple(parts) if isinstance(structure, tuple) else parts
+    return x_bar
+
+
+def fill_tangent(tangent, structure):
+    """Return the tangent of a nested list, with zeros for the parts that are constant."""
+    if tangent is None:
+        return np.zeros_like(structure)
+    if isinstance(structure, (list, tuple)):
+        return [fill_tangent(t, s) for t, s in zip(tangent, structure, strict=True)]
+    return tangent
+
+
+@pullback(np.array, view="maybe")
+def pull_array(out_bar, out, object, *, dtype=None, order="K", copy=True):
+    if isinstance(object, (list, tuple)):
+        return take_apart(out_bar, object)
+    return out_bar
+
+
+@pushforward(np.array)
+def push_array(out, object, object_dot, *, dtype=None, order="K", copy=True):
+    if isinstance(object, (list, tuple)):
+        object_dot = fill_tangent(object_dot, object)
+    return np.array(object_dot, out.dtype)
+
+
+@pullback(np.asarray, np.asanyarray, view="maybe")
+def pull_asarray(out_bar, out, a, *, dtype=None, order=None, copy=None):
+    if isinstance(a, (list, tuple)):
+        return take_apart(out_bar, a)
+    return out_bar
+
+
+@pushforward(np.asarray, np.asanyarray)
+def push_asarray(out, a, a_dot, *, dtype=None, order=None, copy=None):
+    if isinstance(a, (list, tuple)):
+        a_dot = fill_tangent(a_dot, a)
+    return np.asarray(a_dot, out.dtype)
+
+
+@pullback(np.ascontiguousarray, view="maybe")
+def pull_ascontiguousarray(out_bar, out, a, *, dtype=None):
+    if isinstance(a, (list, tuple)):
+        return take_apart(out_bar, a)
+    return np.reshape(out_bar, np.shape(a))
+
+
+@pushforward(np.ascontiguousarray)
+def push_ascontiguousarray(out, a, a_dot, *, dtype=None):
+    if isinstance(a, (list, tuple)):
+        a_dot = fill_tangent(a_dot, a)
+    return np.ascontiguousarray(a_dot, out.dtype)
+
+
+@pullback(np.full)
+def pull_full(out_bar, out, fill_value, *, shape=None, dtype=None, order="C"):
+    return unbroadcast(out_bar, np.shape(fill_value))
+
+
+@pushforward(np.full)
+def push_full(out, fill_value, fill_value_dot, *, shape=None, dtype=None, order="C"):
+    return np.full(shape, fill_value_dot, out.dtype)
+
+
+@pullback(np.full_like)
+def pull_full_like(out_bar, out, a, fill_value, *, dtype=None, order="K", shape=None):
+    return None, unbroadcast(out_bar, np.shape(fill_value))
+
+
+@pushforward(np.full_like)
+def push_full_like(out, a, fill_value, a_dot, fill_value_dot, *, dtype=None, order="K", shape=None):
+    return np.full_like(out, fill_value_dot)
+
+
+@pullback(np.arange)
+def pull_arange(out_bar, out, start, stop=None, step=None):
+    """Where it stops has no influence on the values, and alone is the first argument."""
+    if stop is None:
+        return None, None, None
+    return np.sum(out_bar), None, out_bar @ np.arange(out.size, dtype=out.dtype)
+
+
+@pushforward(np.arange)
+def push_arange(out, start, stop, step, start_dot, stop_dot, step_dot):
+    out_dot = np.zeros_like(out)
+    if stop is not None and start_dot is not None:
+        out_dot = out_dot + start_dot
+    if step_dot is not None:
+        out_dot = out_dot + step_dot * np.arange(out.size, dtype=out.dtype)
+    return out_dot
+
+
+@pullback(np.linspace)
+def pull_linspace(out_bar, out, start, stop, *, num=50, endpoint=True, axis=0):
+    t = np.linspace(0, 1, num, endpoint, dtype=out.dtype)
+    if out.ndim == 1:
+        return out_bar @ (1 - t), out_bar @ t
+    start_bar = np.tensordot(1 - t, out_bar, (0, axis))
+    stop_bar = np.tensordot(t, out_bar, (0, axis))
+    return unbroadcast(start_bar, np.shape(start)), unbroadcast(stop_bar, np.shape(stop))
+
+
+@pushforward(np.linspace)
+def push_linspace(out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, axis=0):
+    if start_dot is None:
+        start_dot = np.zeros_like(start)
+    if stop_dot is None:
+        stop_dot = np.zeros_like(stop)
+    return np.linspace(start_dot, stop_dot, num, endpoint, axis=axis)
+
+
+@pullback(np.logspace)
+def pull_logspace(out_bar, out, start, stop, *, num=50, endpoint=True, base=10.0, axis=0):
+    t = np.linspace(0, 1, num, endpoint, dtype=out.dtype)
+    exponent_bar = out_bar * out * np.log(base, dtype=out.dtype)
+    if out.ndim == 1:
+        return exponent_bar @ (1 - t), exponent_bar @ t
+    start_bar = np.tensordot(1 - t, exponent_bar, (0, axis))
+    stop_bar = np.tensordot(t, exponent_bar, (0, axis))
+    return unbroadcast(start_bar, np.shape(start)), unbroadcast(stop_bar, np.shape(stop))
+
+
+@pushforward(np.logspace)
+def push_logspace(
+    out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, base=10.0, axis=0
+):
+    if start_dot is None:
+        start_dot = np.zeros_like(start)
+    if stop_dot is None:
+        stop_dot = np.zeros_like(stop)
+    exponent_dot = np.linspace(start_dot, stop_dot, num, endpoint, axis=axis)
+    return exponent_dot * out * np.log(base, dtype=out.dtype)
+
+
+@pullback(np.geomspace)
+def pull_geomspace(out_bar, out, start, stop, *, num=50, endpoint=True, axis=0):
+    t = np.linspace(0, 1, num, endpoint, dtype=out.dtype)
+    log_bar = out_bar * out
+    if out.ndim == 1:
+        return log_bar @ (1 - t) / start, log_bar @ t / stop
+    start_bar = np.tensordot(1 - t, log_bar, (0, axis)) / start
+    stop_bar = np.tensordot(t, log_bar, (0, axis)) / stop
+    return unbroadcast(start_bar, np.shape(start)), unbroadcast(stop_bar, np.shape(stop))
+
+
+@pushforward(np.geomspace)
+def push_geomspace(out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, axis=0):
+    if start_dot is None:
+        start_dot = np.zeros_like(start)
+    if stop_dot is None:
+        stop_dot = np.zeros_like(stop)
+    return out * np.linspace(start_dot / start, stop_dot / stop, num, endpoint, axis=axis)

@@ -1,0 +1,288 @@
+"""Functions of numbers, applied to each element of an array by itself."""
+
+import math
+
+import numpy as np
+
+from s2sad.registry import elementwise, pullback, pushforward
+from s2sad.runtime import unbroadcast
+
+
+def sinc_slope(x, out):
+    """Return the derivative of sin(t) / t with t = pi * x; its Taylor series where it cancels."""
+    t = np.pi * x
+    s = t * t
+    near = s * (1 / 840 - s * (1 / 45360 - s * (1 / 3991680 - s / 518918400)))
+    near = -np.pi * t * (1 / 3 - s * (1 / 30) + s * near)
+    far = (np.cos(t) - out) / (x + (x == 0))
+    return np.where(np.abs(t) < 0.5, near, far)
+
+
+@elementwise(np.exp)
+def exp(out, x):
+    return out
+
+
+@elementwise(np.exp2)
+def exp2(out, x):
+    return out * math.log(2.0)
+
+
+@elementwise(np.expm1)
+def expm1(out, x):
+    return out + 1.0
+
+
+@elementwise(np.log)
+def log(out, x):
+    return 1.0 / x
+
+
+@elementwise(np.log2)
+def log2(out, x):
+    return 1.0 / (x * math.log(2.0))
+
+
+@elementwise(np.log10)
+def log10(out, x):
+    return 1.0 / (x * math.log(10.0))
+
+
+@elementwise(np.log1p)
+def log1p(out, x):
+    return 1.0 / (x + 1.0)
+
+
+@elementwise(np.sin)
+def sin(out, x):
+    return np.cos(x)
+
+
+@elementwise(np.cos)
+def cos(out, x):
+    return -np.sin(x)
+
+
+@elementwise(np.tan)
+def tan(out, x):
+    return 1.0 + out * out
+
+
+@elementwise(np.arcsin)
+def arcsin(out, x):
+    return 1.0 / np.sqrt(1.0 - x * x)
+
+
+@elementwise(np.arccos)
+def arccos(out, x):
+    return -1.0 / np.sqrt(1.0 - x * x)
+
+
+@elementwise(np.arctan)
+def arctan(out, x):
+    return 1.0 / (1.0 + x * x)
+
+
+@elementwise(np.arctan2)
+def arctan2(out, y, x):
+    r2 = x * x + y * y
+    return x / r2, -y / r2
+
+
+@elementwise(np.sinh)
+def sinh(out, x):
+    return np.cosh(x)
+
+
+@elementwise(np.cosh)
+def cosh(out, x):
+    return np.sinh(x)
+
+
+@elementwise(np.tanh)
+def tanh(out, x):
+    return 1.0 - out * out
+
+
+@elementwise(np.arcsinh)
+def arcsinh(out, x):
+    return 1.0 / np.sqrt(x * x + 1.0)
+
+
+@elementwise(np.arccosh)
+def arccosh(out, x):
+    """Two roots, because sqrt(x * x - 1) is another branch for complex x."""
+    return 1.0 / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0))
+
+
+@elementwise(np.arctanh)
+def arctanh(out, x):
+    return 1.0 / (1.0 - x * x)
+
+
+@elementwise(np.hypot)
+def hypot(out, x, y):
+    """Zero at the origin, like the norm."""
+    r = out + (out == 0)
+    return x / r, y / r
+
+
+@elementwise(np.deg2rad, np.radians)
+def radians(out, x):
+    return math.pi / 180.0
+
+
+@elementwise(np.rad2deg, np.degrees)
+def degrees(out, x):
+    return 180.0 / math.pi
+
+
+@elementwise(np.logaddexp)
+def logaddexp(out, x, y):
+    return np.exp(x - out), np.exp(y - out)
+
+
+@elementwise(np.logaddexp2)
+def logaddexp2(out, x, y):
+    return np.exp2(x - out), np.exp2(y - out)
+
+
+@elementwise(np.sinc)
+def sinc(out, x):
+    return sinc_slope(x, out)
+
+
+@elementwise(np.maximum)
+def maximum(out, x, y):
+    return np.heaviside(x - y, 0.5), np.heaviside(y - x, 0.5)
+
+
+@elementwise(np.minimum)
+def minimum(out, x, y):
+    return np.heaviside(y - x, 0.5), np.heaviside(x - y, 0.5)
+
+
+@elementwise(np.fmax)
+def fmax(out, x, y):
+    """Where one is nan the other is the result."""
+    x_share = np.where(np.isnan(y), 1.0, np.heaviside(x - y, 0.5))
+    y_share = np.where(np.isnan(x), 1.0, np.heaviside(y - x, 0.5))
+    return np.where(np.isnan(x), 0.0, x_share), np.where(np.isnan(y), 0.0, y_share)
+
+
+@elementwise(np.fmin)
+def fmin(out, x, y):
+    """Where one is nan the other is the result."""
+    x_share = np.where(np.isnan(y), 1.0, np.heaviside(y - x, 0.5))
+    y_share = np.where(np.isnan(x), 1.0, np.heaviside(x - y, 0.5))
+    return np.where(np.isnan(x), 0.0, x_share), np.where(np.isnan(y), 0.0, y_share)
+
+
+@elementwise(np.clip)
+def clip(out, a, a_min=None, a_max=None):
+    """One on the closed interval; where it is empty the result is a_max."""
+    if a_min is None and a_max is None:
+        return 1.0, None, None
+    if a_max is None:
+        return a >= a_min, a < a_min, None
+    if a_min is None:
+        return a <= a_max, None, a > a_max
+    inside = (a >= a_min) & (a <= a_max)
+    return inside, (a < a_min) & (a_min <= a_max), np.maximum(a, a_min) > a_max
+
+
+@elementwise(np.copysign)
+def copysign(out, x, y):
+    return np.sign(x) * np.sign(out), None
+
+
+@elementwise(np.ldexp)
+def ldexp(out, x, i):
+    return np.ldexp(np.ones_like(x), i), None
+
+
+@pullback(np.where)
+def pull_where(out_bar, out, condition, x, y):
+    x_bar = unbroadcast(np.where(condition, out_bar, 0.0), np.shape(x))
+    y_bar = unbroadcast(np.where(condition, 0.0, out_bar), np.shape(y))
+    return None, x_bar, y_bar
+
+
+@pushforward(np.where)
+def push_where(out, condition, x, y, condition_dot, x_dot, y_dot):
+    if y_dot is None:
+        return np.where(condition, x_dot, np.zeros_like(out))
+    if x_dot is None:
+        return np.where(condition, np.zeros_like(out), y_dot)
+    return np.where(condition, x_dot, y_dot)
+
+
+@pullback(np.nan_to_num)
+def pull_nan_to_num(out_bar, out, x, *, nan=0.0, posinf=None, neginf=None):
+    return np.where(np.isfinite(x), out_bar, 0.0)
+
+
+@pushforward(np.nan_to_num)
+def push_nan_to_num(out, x, x_dot, *, nan=0.0, posinf=None, neginf=None):
+    return np.where(np.isfinite(x), x_dot, 0.0)
+
+
+@pullback(np.real, view="always")
+def pull_real(out_bar, out, val):
+    return out_bar
+
+
+@pushforward(np.real)
+def push_real(out, val, val_dot):
+    return np.real(val_dot)
+
+
+@pullback(np.imag, view="always")
+def pull_imag(out_bar, out, val):
+    """With the inner product Re(sum(bar * dot)), imag(z) is Re(-1j * z)."""
+    if np.iscomplexobj(val):
+        return -1.0j * out_bar
+    return None
+
+
+@pushforward(np.imag)
+def push_imag(out, val, val_dot):
+    return np.imag(val_dot)
+
+
+@pullback(np.conjugate)
+def pull_conjugate(out_bar, out, x):
+    return np.conj(out_bar)
+
+
+@pushforward(np.conjugate)
+def push_conjugate(out, x, x_dot):
+    return np.conj(x_dot)
+
+
+@pullback(np.angle)
+def pull_angle(out_bar, out, z, *, deg=False):
+    """The angle is the imaginary part of log(z); for real z it is a step."""
+    if not np.iscomplexobj(z):
+        return None
+    if deg:
+        out_bar = out_bar * (180.0 / math.pi)
+    return -1.0j * out_bar / z
+
+
+@pushforward(np.angle)
+def push_angle(out, z, z_dot, *, deg=False):
+    out_dot = np.imag(z_dot / z)
+    if deg:
+        out_dot = out_dot * (180.0 / math.pi)
+    return out_dot
+
+
+@pullback(np.real_if_close, view="maybe")
+def pull_real_if_close(out_bar, out, a, *, tol=100):
+    return out_bar
+
+
+@pushforward(np.real_if_close)
+def push_real_if_close(out, a, a_dot, *, tol=100):
+    return a_dot if np.iscomplexobj(out) else np.real(a_dot)

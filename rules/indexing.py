@@ -1,0 +1,158 @@
+"""Picking elements: the pullback puts them back, adding where one was taken twice."""
+
+import operator
+
+import numpy as np
+
+from s2sad.registry import nondifferentiable, pullback, pushforward
+from s2sad.runtime import unbroadcast
+
+nondifferentiable(np.nonzero, np.flatnonzero, np.argwhere, np.ravel_multi_index, np.unravel_index)
+nondifferentiable(np.indices, np.ix_, np.diag_indices, np.tril_indices, np.triu_indices)
+
+
+def may_repeat(index):
+    """Say whether an index may name one element twice: integers in a list or an array."""
+    if isinstance(index, tuple):
+        return any(may_repeat(part) for part in index)
+    return np.ndim(index) > 0 and np.asarray(index).dtype != bool
+
+
+@pullback(operator.getitem, view="maybe")
+def pull_getitem(out_bar, out, a, index):
+    a_bar = np.zeros(a.shape, a.dtype)
+    if may_repeat(index):
+        np.add.at(a_bar, index, out_bar)
+    else:
+        a_bar[index] = out_bar
+    return a_bar, None
+
+
+@pushforward(operator.getitem)
+def push_getitem(out, a, index, a_dot, index_dot):
+    return a_dot[index]
+
+
+def wrap_or_clip(indices, n, mode):
+    """Bring the indices of np.take into range, as its mode says."""
+    if mode == "wrap":
+        return np.mod(indices, n)
+    if mode == "clip":
+        return np.clip(indices, 0, n - 1)
+    return indices
+
+
+@pullback(np.take)
+def pull_take(out_bar, out, a, *, indices=None, axis=None, mode="raise"):
+    if axis is None:
+        a_bar = np.zeros(a.size, a.dtype)
+        np.add.at(a_bar, wrap_or_clip(indices, a.size, mode), out_bar)
+        return np.reshape(a_bar, a.shape)
+    a_bar = np.zeros(a.shape, a.dtype)
+    indices = wrap_or_clip(indices, a.shape[axis], mode)
+    np.add.at(a_bar, (slice(None),) * (axis % a.ndim) + (indices,), out_bar)
+    return a_bar
+
+
+@pushforward(np.take)
+def push_take(out, a, a_dot, *, indices=None, axis=None, mode="raise"):
+    return np.take(a_dot, indices, axis, mode=mode)
+
+
+def along_axis(indices, shape, axis):
+    """Return the index that np.take_along_axis uses, for an array of this shape."""
+    axis = axis % len(shape)
+    index = [np.arange(n) for n in shape]
+    index = [np.reshape(i, (-1,) + (1,) * (len(shape) - k - 1)) for k, i in enumerate(index)]
+    index[axis] = np.asarray(indices)
+    return tuple(index)
+
+
+@pullback(np.take_along_axis)
+def pull_take_along_axis(out_bar, out, arr, *, indices=None, axis=-1):
+    if axis is None:
+        arr_bar = np.zeros(arr.size, arr.dtype)
+        np.add.at(arr_bar, indices, out_bar)
+        return np.reshape(arr_bar, arr.shape)
+    arr_bar = np.zeros(arr.shape, arr.dtype)
+    np.add.at(arr_bar, along_axis(indices, arr.shape, axis), out_bar)
+    return arr_bar
+
+
+@pushforward(np.take_along_axis)
+def push_take_along_axis(out, arr, arr_dot, *, indices=None, axis=-1):
+    return np.take_along_axis(arr_dot, indices, axis)
+
+
+@pullback(np.compress)
+def pull_compress(out_bar, out, condition, a, *, axis=None):
+    kept = np.flatnonzero(condition)
+    if axis is None:
+        a_bar = np.zeros(a.size, a.dtype)
+        a_bar[kept] = out_bar
+        return None, np.reshape(a_bar, a.shape)
+    a_bar = np.zeros(a.shape, a.dtype)
+    a_bar[(slice(None),) * (axis % a.ndim) + (kept,)] = out_bar
+    return None, a_bar
+
+
+@pushforward(np.compress)
+def push_compress(out, condition, a, condition_dot, a_dot, *, axis=None):
+    return np.compress(condition, a_dot, axis)
+
+
+@pullback(np.extract)
+def pull_extract(out_bar, out, condition, arr):
+    arr_bar = np.zeros(arr.size, arr.dtype)
+    arr_bar[np.flatnonzero(condition)] = out_bar
+    return None, np.reshape(arr_bar, arr.shape)
+
+
+@pushforward(np.extract)
+def push_extract(out, condition, arr, condition_dot, arr_dot):
+    return np.extract(condition, arr_dot)
+
+
+def tangents_of_choices(choices_dot, choices):
+    """Return the tangents, with zeros for the choices that are constant."""
+    if choices_dot is None:
+        return [np.zeros_like(choice) for choice in choices]
+    return [
+        np.zeros_like(choice) if choice_dot is None else choice_dot
+        for choice_dot, choice in zip(choices_dot, choices, strict=True)
+    ]
+
+
+@pullback(np.select)
+def pull_select(out_bar, out, condlist, choicelist, default=None):
+    unchosen = np.ones(out.shape, bool)
+    choices_bar = []
+    for condition, choice in zip(condlist, choicelist, strict=True):
+        chosen = np.where(unchosen & condition, out_bar, 0)
+        choices_bar.append(unbroadcast(chosen, np.shape(choice)))
+        unchosen = unchosen & ~np.asarray(condition)
+    default_bar = unbroadcast(np.where(unchosen, out_bar, 0), np.shape(default))
+    return None, choices_bar, default_bar
+
+
+@pushforward(np.select)
+def push_select(out, condlist, choicelist, default, condlist_dot, choicelist_dot, default_dot):
+    choicelist_dot = tangents_of_choices(choicelist_dot, choicelist)
+    if default_dot is None:
+        return np.select(condlist, choicelist_dot)
+    return np.select(condlist, choicelist_dot, default_dot)
+
+
+@pullback(np.choose)
+def pull_choose(out_bar, out, a, choices):
+    chosen = np.asarray(a)
+    choices_bar = [
+        unbroadcast(np.where(chosen == k, out_bar, 0), np.shape(choice))
+        for k, choice in enumerate(choices)
+    ]
+    return None, choices_bar
+
+
+@pushforward(np.choose)
+def push_choose(out, a, choices, a_dot, choices_dot):
+    return np.choose(a, tangents_of_choices(choices_dot, choices))

@@ -1,0 +1,231 @@
+"""Joining and splitting: what one puts together the other takes apart."""
+
+import numpy as np
+
+from s2sad.registry import pullback, pushforward
+from s2sad.runtime import unbroadcast
+
+
+def split_like(x_bar, arrays, axis, promote=np.asarray):
+    """Cut x_bar along axis into pieces shaped like the arrays, which were promoted and joined."""
+    pieces = []
+    start = 0
+    axis = axis % x_bar.ndim
+    for a in arrays:
+        stop = start + promote(a).shape[axis]
+        piece = x_bar[(slice(None),) * axis + (slice(start, stop),)]
+        pieces.append(np.reshape(piece, np.shape(a)))
+        start = stop
+    return np.stack(pieces) if isinstance(arrays, np.ndarray) else pieces
+
+
+def zeros_for_none(arrays_dot, arrays):
+    """Return the tangents, with zeros for the arrays that are constant."""
+    return [
+        np.zeros_like(a) if a_dot is None else a_dot
+        for a_dot, a in zip(arrays_dot, arrays, strict=True)
+    ]
+
+
+@pullback(np.concatenate, np.concat)
+def pull_concatenate(out_bar, out, arrays, *, axis=0):
+    if axis is None:
+        return split_like(out_bar, arrays, 0, np.ravel)
+    return split_like(out_bar, arrays, axis)
+
+
+@pushforward(np.concatenate, np.concat)
+def push_concatenate(out, arrays, arrays_dot, *, axis=0):
+    return np.concatenate(zeros_for_none(arrays_dot, arrays), axis)
+
+
+@pullback(np.stack)
+def pull_stack(out_bar, out, arrays, *, axis=0):
+    if isinstance(arrays, np.ndarray):
+        return np.moveaxis(out_bar, axis, 0)
+    if axis == 0:
+        return list(out_bar)
+    return list(np.moveaxis(out_bar, axis, 0))
+
+
+@pushforward(np.stack)
+def push_stack(out, arrays, arrays_dot, *, axis=0):
+    return np.stack(zeros_for_none(arrays_dot, arrays), axis)
+
+
+def pull_unstack(out_bar, out, x, *, axis=0):
+    return np.stack(out_bar, axis)
+
+
+def push_unstack(out, x, x_dot, *, axis=0):
+    return np.unstack(x_dot, axis=axis)
+
+
+if hasattr(np, "unstack"):
+    pullback(np.unstack, view="always")(pull_unstack)
+    pushforward(np.unstack)(push_unstack)
+
+
+@pullback(np.vstack)
+def pull_vstack(out_bar, out, tup):
+    return split_like(out_bar, tup, 0, np.atleast_2d)
+
+
+@pushforward(np.vstack)
+def push_vstack(out, tup, tup_dot):
+    return np.vstack(zeros_for_none(tup_dot, tup))
+
+
+@pullback(np.hstack)
+def pull_hstack(out_bar, out, tup):
+    axis = 0 if out.ndim == 1 else 1
+    return split_like(out_bar, tup, axis, np.atleast_1d)
+
+
+@pushforward(np.hstack)
+def push_hstack(out, tup, tup_dot):
+    return np.hstack(zeros_for_none(tup_dot, tup))
+
+
+def as_columns(a):
+    """Return a vector as a column, as column_stack sees it."""
+    return np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else a
+
+
+@pullback(np.column_stack)
+def pull_column_stack(out_bar, out, tup):
+    return split_like(out_bar, tup, 1, as_columns)
+
+
+@pushforward(np.column_stack)
+def push_column_stack(out, tup, tup_dot):
+    return np.column_stack(zeros_for_none(tup_dot, tup))
+
+
+@pullback(np.dstack)
+def pull_dstack(out_bar, out, tup):
+    return split_like(out_bar, tup, 2, np.atleast_3d)
+
+
+@pushforward(np.dstack)
+def push_dstack(out, tup, tup_dot):
+    return np.dstack(zeros_for_none(tup_dot, tup))
+
+
+def unsplit(pieces, ary, cuts, axis):
+    """Return zeros like ary with the pieces added where np.split(ary, cuts, axis) took them."""
+    ary_bar = np.zeros_like(ary)
+    for part, piece in zip(np.array_split(ary_bar, cuts, axis), pieces, strict=True):
+        part += piece
+    return ary_bar
+
+
+@pullback(np.split, np.array_split, view="always")
+def pull_split(out_bar, out, ary, *, indices_or_sections=None, axis=0):
+    if isinstance(indices_or_sections, int):
+        return np.concatenate(out_bar, axis)
+    return unsplit(out_bar, ary, indices_or_sections, axis)
+
+
+@pushforward(np.split, np.array_split)
+def push_split(out, ary, ary_dot, *, indices_or_sections=None, axis=0):
+    return np.array_split(ary_dot, indices_or_sections, axis)
+
+
+@pullback(np.vsplit, view="always")
+def pull_vsplit(out_bar, out, ary, *, indices_or_sections=None):
+    if isinstance(indices_or_sections, int):
+        return np.concatenate(out_bar)
+    return unsplit(out_bar, ary, indices_or_sections, 0)
+
+
+@pushforward(np.vsplit)
+def push_vsplit(out, ary, ary_dot, *, indices_or_sections=None):
+    return np.vsplit(ary_dot, indices_or_sections)
+
+
+@pullback(np.hsplit, view="always")
+def pull_hsplit(out_bar, out, ary, *, indices_or_sections=None):
+    if isinstance(indices_or_sections, int):
+        return np.hstack(out_bar)
+    return unsplit(out_bar, ary, indices_or_sections, min(ary.ndim - 1, 1))
+
+
+@pushforward(np.hsplit)
+def push_hsplit(out, ary, ary_dot, *, indices_or_sections=None):
+    return np.hsplit(ary_dot, indices_or_sections)
+
+
+@pullback(np.dsplit, view="always")
+def pull_dsplit(out_bar, out, ary, *, indices_or_sections=None):
+    if isinstance(indices_or_sections, int):
+        return np.dstack(out_bar)
+    return unsplit(out_bar, ary, indices_or_sections, 2)
+
+
+@pushforward(np.dsplit)
+def push_dsplit(out, ary, ary_dot, *, indices_or_sections=None):
+    return np.dsplit(ary_dot, indices_or_sections)
+
+
+@pullback(np.append)
+def pull_append(out_bar, out, arr, values, *, axis=None):
+    if axis is None:
+        arr_bar = np.reshape(out_bar[: np.size(arr)], np.shape(arr))
+        values_bar = np.reshape(out_bar[np.size(arr) :], np.shape(values))
+        return arr_bar, values_bar
+    arr_bar, values_bar = np.split(out_bar, [arr.shape[axis]], axis)
+    return arr_bar, values_bar
+
+
+@pushforward(np.append)
+def push_append(out, arr, values, arr_dot, values_dot, *, axis=None):
+    if arr_dot is None:
+        arr_dot = np.zeros_like(arr)
+    if values_dot is None:
+        values_dot = np.zeros_like(values)
+    return np.append(arr_dot, values_dot, axis)
+
+
+def unpad_index(pad_width, shape):
+    """Return the index of what was there before the padding."""
+    if isinstance(pad_width, dict):
+        pad_width = [pad_width.get(k, pad_width.get(k - len(shape), 0)) for k in range(len(shape))]
+        pad_width = [(width, width) if np.ndim(width) == 0 else width for width in pad_width]
+    widths = np.broadcast_to(np.array(pad_width), (len(shape), 2)).tolist()
+    return tuple(slice(before, before + n) for (before, _), n in zip(widths, shape, strict=True))
+
+
+@pullback(np.pad)
+def pull_pad(out_bar, out, array, *, pad_width=None, mode="constant", constant_values=0):
+    if mode != "constant":
+        raise NotImplementedError("pad: a derivative for mode='constant' only")
+    return out_bar[unpad_index(pad_width, array.shape)]
+
+
+@pushforward(np.pad)
+def push_pad(out, array, array_dot, *, pad_width=None, mode="constant", constant_values=0):
+    if mode != "constant":
+        raise NotImplementedError("pad: a derivative for mode='constant' only")
+    return np.pad(array_dot, pad_width)
+
+
+def grid_shape(xi, k, indexing):
+    """Return the shape of one coordinate in a sparse grid."""
+    axis = 1 - k if indexing == "xy" and k < 2 <= len(xi) else k
+    return (1,) * axis + (np.size(xi[k]),) + (1,) * (len(xi) - axis - 1)
+
+
+@pullback(np.meshgrid)
+def pull_meshgrid(out_bar, out, *xi, sparse=False, indexing="xy"):
+    return tuple(
+        np.reshape(unbroadcast(x_bar, grid_shape(xi, k, indexing)), np.shape(xi[k]))
+        for k, x_bar in enumerate(out_bar)
+    )
+
+
+@pushforward(np.meshgrid)
+def push_meshgrid(out, *arrays_and_tangents, sparse=False, indexing="xy"):
+    n = len(arrays_and_tangents) // 2
+    xi_dot = zeros_for_none(arrays_and_tangents[n:], arrays_and_tangents[:n])
+    return np.meshgrid(*xi_dot, sparse=sparse, indexing=indexing)

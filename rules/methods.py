@@ -1,0 +1,62 @@
+"""Methods and properties of arrays, each with the function whose rule serves it.
+
+The array is the function's first argument; the remaining arguments are the same.
+"""
+
+import numpy as np
+from s2sad.rules.shapes import item_method, reshape_method, transpose_method
+
+from s2sad.registry import array_methods
+
+ARRAY_METHODS = {
+    "astype": np.ndarray.astype,
+    "clip": np.clip,
+    "choose": np.choose,
+    "conj": np.conj,
+    "conjugate": np.conj,
+    "copy": np.ndarray.copy,
+    "cumprod": np.cumprod,
+    "cumsum": np.cumsum,
+    "diagonal": np.diagonal,
+    "dot": np.dot,
+    "flatten": np.ndarray.flatten,
+    "item": item_method,
+    "max": np.max,
+    "mean": np.mean,
+    "min": np.min,
+    "prod": np.prod,
+    "ravel": np.ravel,
+    "repeat": np.repeat,
+    "reshape": reshape_method,
+    "round": np.round,
+    "squeeze": np.squeeze,
+    "std": np.std,
+    "sum": np.sum,
+    "swapaxes": np.swapaxes,
+    "take": np.take,
+    "trace": np.trace,
+    "transpose": transpose_method,
+    "var": np.var,
+}
+
+ARRAY_PROPERTIES = {
+    "T": np.transpose,
+    "imag": np.imag,
+    "mT": np.matrix_transpose,
+    "real": np.real,
+}
+
+ARRAY_ZERO = frozenset(
+    {
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "argpartition",
+        "argsort",
+        "nonzero",
+        "searchsorted",
+    }
+)
+
+array_methods(ARRAY_METHODS, ARRAY_PROPERTIES, ARRAY_ZERO)

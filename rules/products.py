@@ -1,0 +1,437 @@
+"""Products of vectors, matrices and tensors, and the sums of products that signals are made of."""
+
+import operator
+
+import numpy as np
+
+from s2sad.registry import pullback, pushforward
+from s2sad.runtime import unbroadcast
+
+
+@pullback(np.dot)
+def pull_dot(out_bar, out, a, b):
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return unbroadcast(out_bar * b, np.shape(a)), unbroadcast(out_bar * a, np.shape(b))
+    if a.ndim == 1 and b.ndim == 1:
+        return out_bar * b, out_bar * a
+    if a.ndim == 2 and b.ndim == 1:
+        return np.outer(out_bar, b), a.T @ out_bar
+    if a.ndim == 1 and b.ndim == 2:
+        return b @ out_bar, np.outer(a, out_bar)
+    if a.ndim == 2 and b.ndim == 2:
+        return out_bar @ b.T, a.T @ out_bar
+    rows = tuple(range(a.ndim - 1))
+    if b.ndim == 1:
+        return out_bar[..., None] * b, np.tensordot(out_bar, a, (rows, rows))
+    columns = tuple(range(a.ndim - 1, out.ndim))
+    a_bar = np.tensordot(out_bar, b, (columns, (*range(b.ndim - 2), b.ndim - 1)))
+    b_bar = np.moveaxis(np.tensordot(a, out_bar, (rows, rows)), 0, -2)
+    return a_bar, b_bar
+
+
+@pushforward(np.dot)
+def push_dot(out, a, b, a_dot, b_dot):
+    if a_dot is None:
+        return np.dot(a, b_dot)
+    if b_dot is None:
+        return np.dot(a_dot, b)
+    return np.dot(a_dot, b) + np.dot(a, b_dot)
+
+
+@pullback(np.vdot)
+def pull_vdot(out_bar, out, a, b):
+    if np.ndim(a) == 1 and np.ndim(b) == 1:
+        return np.conj(out_bar * b), out_bar * np.conj(a)
+    a_bar = np.conj(out_bar * np.reshape(b, np.shape(a)))
+    b_bar = out_bar * np.reshape(np.conj(a), np.shape(b))
+    return a_bar, b_bar
+
+
+@pushforward(np.vdot)
+def push_vdot(out, a, b, a_dot, b_dot):
+    if a_dot is None:
+        return np.vdot(a, b_dot)
+    if b_dot is None:
+        return np.vdot(a_dot, b)
+    return np.vdot(a_dot, b) + np.vdot(a, b_dot)
+
+
+@pullback(np.inner)
+def pull_inner(out_bar, out, a, b):
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return unbroadcast(out_bar * b, np.shape(a)), unbroadcast(out_bar * a, np.shape(b))
+    if a.ndim == 1 and b.ndim == 1:
+        return out_bar * b, out_bar * a
+    if a.ndim == 2 and b.ndim == 2:
+        return out_bar @ b, out_bar.T @ a
+    rows = tuple(range(a.ndim - 1))
+    columns = tuple(range(a.ndim - 1, out.ndim))
+    a_bar = np.tensordot(out_bar, b, (columns, tuple(range(b.ndim - 1))))
+    b_bar = np.tensordot(out_bar, a, (rows, rows))
+    return a_bar, b_bar
+
+
+@pushforward(np.inner)
+def push_inner(out, a, b, a_dot, b_dot):
+    if a_dot is None:
+        return np.inner(a, b_dot)
+    if b_dot is None:
+        return np.inner(a_dot, b)
+    return np.inner(a_dot, b) + np.inner(a, b_dot)
+
+
+@pullback(np.outer, np.linalg.outer)
+def pull_outer(out_bar, out, a, b):
+    if np.ndim(a) == 1 and np.ndim(b) == 1:
+        return out_bar @ b, a @ out_bar
+    a_bar = np.reshape(out_bar @ np.ravel(b), np.shape(a))
+    b_bar = np.reshape(np.ravel(a) @ out_bar, np.shape(b))
+    return a_bar, b_bar
+
+
+@pushforward(np.outer, np.linalg.outer)
+def push_outer(out, a, b, a_dot, b_dot):
+    if a_dot is None:
+        return np.outer(a, b_dot)
+    if b_dot is None:
+        return np.outer(a_dot, b)
+    return np.outer(a_dot, b) + np.outer(a, b_dot)
+
+
+@pullback(np.matmul, operator.matmul, np.linalg.matmul)
+def pull_matmul(out_bar, out, a, b):
+    if a.ndim == 1 and b.ndim == 1:
+        return out_bar * b, out_bar * a
+    if a.ndim == 2 and b.ndim == 1:
+        return np.outer(out_bar, b), a.T @ out_bar
+    if a.ndim == 1 and b.ndim == 2:
+        return b @ out_bar, np.outer(a, out_bar)
+    if a.ndim == 2 and b.ndim == 2:
+        return out_bar @ b.T, a.T @ out_bar
+    if b.ndim == 1:
+        return out_bar[..., None] * b, np.tensordot(out_bar, a, out_bar.ndim)
+    if a.ndim == 1:
+        a_bar = unbroadcast((b @ out_bar[..., None])[..., 0], a.shape)
+        return a_bar, a[:, None] * out_bar[..., None, :]
+    a_bar = unbroadcast(out_bar @ np.swapaxes(b, -1, -2), a.shape)
+    b_bar = unbroadcast(np.swapaxes(a, -1, -2) @ out_bar, b.shape)
+    return a_bar, b_bar
+
+
+@pushforward(np.matmul, operator.matmul, np.linalg.matmul)
+def push_matmul(out, a, b, a_dot, b_dot):
+    if a_dot is None:
+        return a @ b_dot
+    if b_dot is None:
+        return a_dot @ b
+    return a_dot @ b + a @ b_dot
+
+
+@pullback(np.vecdot, np.linalg.vecdot)
+def pull_vecdot(out_bar, out, a, b, *, axis=-1):
+    if a.ndim == 1 and b.ndim == 1:
+        return np.conj(out_bar * b), out_bar * np.conj(a)
+    if axis == -1:
+        a_bar = unbroadcast(np.conj(out_bar[..., None] * b), a.shape)
+        b_bar = unbroadcast(out_bar[..., None] * np.conj(a), b.shape)
+        return a_bar, b_bar
+    a, b = np.moveaxis(a, axis, -1), np.moveaxis(b, axis, -1)
+    a_bar = unbroadcast(np.conj(out_bar[..., None] * b), a.shape)
+    b_bar = unbroadcast(out_bar[..., None] * np.conj(a), b.shape)
+    return np.moveaxis(a_bar, -1, axis), np.moveaxis(b_bar, -1, axis)
+
+
+@pushforward(np.vecdot, np.linalg.vecdot)
+def push_vecdot(out, a, b, a_dot, b_dot, *, axis=-1):
+    if a_dot is None:
+        return np.vecdot(a, b_dot, axis=axis)
+    if b_dot is None:
+        return np.vecdot(a_dot, b, axis=axis)
+    return np.vecdot(a_dot, b, axis=axis) + np.vecdot(a, b_dot, axis=axis)
+
+
+def contracted_axes(axes, a_ndim, b_ndim):
+    """Return the axes of a and of b that np.tensordot sums over, none negative."""
+    if np.ndim(axes) == 0:
+        return list(range(a_ndim - axes, a_ndim)), list(range(axes))
+    a_axes, b_axes = axes
+    a_axes = [a_axes] if np.ndim(a_axes) == 0 else list(a_axes)
+    b_axes = [b_axes] if np.ndim(b_axes) == 0 else list(b_axes)
+    return [k % a_ndim for k in a_axes], [k % b_ndim for k in b_axes]
+
+
+def tensordot_left(out_bar, b, a_axes, b_axes, a_ndim):
+    """Return the cotangent of the left operand of a tensordot over these axes."""
+    a_free = [k for k in range(a_ndim) if k not in a_axes]
+    b_free = [k for k in range(b.ndim) if k not in b_axes]
+    a_bar = np.tensordot(out_bar, b, (list(range(len(a_free), out_bar.ndim)), b_free))
+    axes = a_free + [a_axes[b_axes.index(k)] for k in sorted(b_axes)]
+    return np.transpose(a_bar, sorted(range(a_ndim), key=axes.__getitem__))
+
+
+@pullback(np.tensordot, np.linalg.tensordot)
+def pull_tensordot(out_bar, out, a, b, *, axes=2):
+    a_axes, b_axes = contracted_axes(axes, a.ndim, b.ndim)
+    columns = list(range(a.ndim - len(a_axes), out.ndim))
+    swapped = np.transpose(out_bar, columns + list(range(a.ndim - len(a_axes))))
+    a_bar = tensordot_left(np.asarray(out_bar), b, a_axes, b_axes, a.ndim)
+    b_bar = tensordot_left(swapped, a, b_axes, a_axes, b.ndim)
+    return a_bar, b_bar
+
+
+@pushforward(np.tensordot, np.linalg.tensordot)
+def push_tensordot(out, a, b, a_dot, b_dot, *, axes=2):
+    if a_dot is None:
+        return np.tensordot(a, b_dot, axes)
+    if b_dot is None:
+        return np.tensordot(a_dot, b, axes)
+    return np.tensordot(a_dot, b, axes) + np.tensordot(a, b_dot, axes)
+
+
+def einsum_terms(subscripts, operands):
+    """Return the subscripts of each operand and of the result, explicit and without ellipsis."""
+    if not isinstance(subscripts, str):
+        raise NotImplementedError("einsum: a derivative where the first argument is a string only")
+    left, arrow, right = subscripts.replace(" ", "").partition("->")
+    terms = left.split(",")
+    spare = [c for c in map(chr, range(65, 123)) if c.isalpha() and c not in subscripts]
+    free = [
+        np.ndim(x) - len(term.replace("...", "")) if "..." in term else 0
+        for term, x in zip(terms, operands, strict=True)
+    ]
+    rest = max(free)
+    dots = "".join(spare[:rest])
+    if not arrow:
+        letters = left.replace("...", "").replace(",", "")
+        right = "..." + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    terms = [t.replace("...", dots[rest - n :]) for t, n in zip(terms, free, strict=True)]
+    return terms, right.replace("...", dots), spare[rest:]
+
+
+def einsum_cotangent(out_bar, subscripts, operands, k, optimize):
+    """Return the cotangent of one operand of an einsum, by another einsum.
+
+    A subscript that nothing else has was summed away: a vector of ones spreads the cotangent
+    over it. One that the operand repeats takes a diagonal: an identity matrix puts it back.
+    """
+    terms, right, spare = einsum_terms(subscripts, operands)
+    x = operands[k]
+    inputs = [right] + [t for i, t in enumerate(terms) if i != k]
+    factors = [out_bar] + [y for i, y in enumerate(operands) if i != k]
+    lengths = {}
+    for term, factor in zip(inputs, factors, strict=True):
+        for c, n in zip(term, np.shape(factor), strict=True):
+            lengths[c] = max(n, lengths.get(c, n))
+    wanted = ""
+    for c, n in zip(terms[k], np.shape(x), strict=True):
+        if c in wanted:
+            twin = spare.pop(0)
+            inputs.append(c + twin)
+            factors.append(np.eye(n, dtype=x.dtype))
+            wanted += twin
+            continue
+        if lengths.get(c, 1) == 1 and (c not in lengths or n != 1):
+            inputs.append(c)
+            factors.append(np.ones(n, x.dtype))
+        wanted += c
+    x_bar = np.einsum(",".join(inputs) + "->" + wanted, *factors, optimize=bool(optimize))
+    return unbroadcast(x_bar, np.shape(x))
+
+
+@pullback(np.einsum, view="maybe")
+def pull_einsum(out_bar, out, subscripts, *operands, optimize=False):
+    return (None,) + tuple(
+        einsum_cotangent(out_bar, subscripts, operands, k, optimize) for k in range(len(operands))
+    )
+
+
+@pushforward(np.einsum)
+def push_einsum(out, subscripts, *operands_and_tangents, optimize=False):
+    n = len(operands_and_tangents) // 2
+    operands, tangents = operands_and_tangents[:n], operands_and_tangents[n + 1 :]
+    return sum(
+        np.einsum(subscripts, *operands[:k], tangents[k], *operands[k + 1 :], optimize=optimize)
+        for k in range(n)
+        if tangents[k] is not None
+    )
+
+
+def kron_blocks(out_bar, a, b):
+    """Return out_bar with the axes of a first and those of b after them."""
+    n = out_bar.ndim
+    a_shape = (1,) * (n - a.ndim) + a.shape
+    b_shape = (1,) * (n - b.ndim) + b.shape
+    blocks = np.reshape(out_bar, [m for pair in zip(a_shape, b_shape, strict=True) for m in pair])
+    blocks = np.transpose(blocks, (*range(0, 2 * n, 2), *range(1, 2 * n, 2)))
+    return np.reshape(blocks, a.shape + b.shape)
+
+
+@pullback(np.kron)
+def pull_kron(out_bar, out, a, b):
+    blocks = kron_blocks(out_bar, a, b)
+    return np.tensordot(blocks, b, b.ndim), np.tensordot(a, blocks, a.ndim)
+
+
+@pushforward(np.kron)
+def push_kron(out, a, b, a_dot, b_dot):
+    if a_dot is None:
+        return np.kron(a, b_dot)
+    if b_dot is None:
+        return np.kron(a_dot, b)
+    return np.kron(a_dot, b) + np.kron(a, b_dot)
+
+
+@pullback(np.cross, np.linalg.cross)
+def pull_cross(out_bar, out, a, b, *, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    if axis is not None:
+        axisa, axisb, axisc = axis, axis, axis
+    if axisa == -1 and axisb == -1 and axisc == -1:
+        a_bar = unbroadcast(np.cross(b, out_bar), a.shape)
+        b_bar = unbroadcast(np.cross(out_bar, a), b.shape)
+        return a_bar, b_bar
+    a, b = np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1)
+    out_bar = np.moveaxis(out_bar, axisc, -1)
+    a_bar = unbroadcast(np.cross(b, out_bar), a.shape)
+    b_bar = unbroadcast(np.cross(out_bar, a), b.shape)
+    return np.moveaxis(a_bar, -1, axisa), np.moveaxis(b_bar, -1, axisb)
+
+
+@pushforward(np.cross, np.linalg.cross)
+def push_cross(out, a, b, a_dot, b_dot, *, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    if a_dot is None:
+        return np.cross(a, b_dot, axisa, axisb, axisc, axis)
+    if b_dot is None:
+        return np.cross(a_dot, b, axisa, axisb, axisc, axis)
+    return np.cross(a_dot, b, axisa, axisb, axisc, axis) + np.cross(
+        a, b_dot, axisa, axisb, axisc, axis
+    )
+
+
+@pullback(np.convolve)
+def pull_convolve(out_bar, out, a, v, *, mode="full"):
+    if mode not in ("full", "same", "valid"):
+        raise NotImplementedError("convolve: a derivative for mode 'full', 'same' or 'valid' only")
+    hidden = min(np.size(a), np.size(v)) - 1
+    if mode == "valid":
+        out_bar = np.pad(out_bar, hidden)
+    if mode == "same":
+        out_bar = np.pad(out_bar, (hidden // 2, hidden - hidden // 2))
+    return np.convolve(out_bar, v[::-1], "valid"), np.convolve(out_bar, a[::-1], "valid")
+
+
+@pushforward(np.convolve)
+def push_convolve(out, a, v, a_dot, v_dot, *, mode="full"):
+    if a_dot is None:
+        return np.convolve(a, v_dot, mode)
+    if v_dot is None:
+        return np.convolve(a_dot, v, mode)
+    return np.convolve(a_dot, v, mode) + np.convolve(a, v_dot, mode)
+
+
+@pullback(np.correlate)
+def pull_correlate(out_bar, out, a, v, *, mode="valid"):
+    if mode not in ("full", "same", "valid"):
+        raise NotImplementedError("correlate: a derivative for mode 'full', 'same' or 'valid' only")
+    hidden = min(np.size(a), np.size(v)) - 1
+    if mode == "valid":
+        out_bar = np.pad(out_bar, hidden)
+    if mode == "same":
+        before = hidden // 2 if np.size(a) >= np.size(v) else hidden - hidden // 2
+        out_bar = np.pad(out_bar, (before, hidden - before))
+    a_bar = np.convolve(out_bar, np.conj(v), "valid")
+    v_bar = np.conj(np.convolve(out_bar, a[::-1], "valid")[::-1])
+    return a_bar, v_bar
+
+
+@pushforward(np.correlate)
+def push_correlate(out, a, v, a_dot, v_dot, *, mode="valid"):
+    if a_dot is None:
+        return np.correlate(a, v_dot, mode)
+    if v_dot is None:
+        return np.correlate(a_dot, v, mode)
+    return np.correlate(a_dot, v, mode) + np.correlate(a, v_dot, mode)
+
+
+def interp_segment(x, xp, fp):
+    """Return, for each x, its segment (two knots), how far along it is, and the slope there.
+
+    At a knot the segment to the right counts, at the last knot the last one; outside the knots
+    the slope is zero.
+    """
+    x, xp, fp = np.asarray(x), np.asarray(xp), np.asarray(fp)
+    low = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(xp.size - 2, 0))
+    high = np.minimum(low + 1, xp.size - 1)
+    width = xp[high] - xp[low]
+    width = np.where(width == 0, 1, width)
+    t = (np.clip(x, xp[0], xp[-1]) - xp[low]) / width
+    inside = (x >= xp[0]) & (x <= xp[-1])
+    return low, high, t, np.where(inside, (fp[high] - fp[low]) / width, 0)
+
+
+@pullback(np.interp)
+def pull_interp(out_bar, out, x, xp, fp, *, left=None, right=None):
+    low, high, t, slope = interp_segment(x, xp, fp)
+    if left is not None:
+        out_bar = np.where(x < xp[0], 0, out_bar)
+    if right is not None:
+        out_bar = np.where(x > xp[-1], 0, out_bar)
+    x_bar = out_bar * slope
+    xp_bar = np.zeros(np.shape(xp), x_bar.dtype)
+    np.subtract.at(xp_bar, low, x_bar * (1 - t))
+    np.subtract.at(xp_bar, high, x_bar * t)
+    fp_bar = np.zeros(np.shape(fp), out.dtype)
+    np.add.at(fp_bar, low, out_bar * (1 - t))
+    np.add.at(fp_bar, high, out_bar * t)
+    return x_bar, xp_bar, fp_bar
+
+
+@pushforward(np.interp)
+def push_interp(out, x, xp, fp, x_dot, xp_dot, fp_dot, *, left=None, right=None):
+    low, high, t, slope = interp_segment(x, xp, fp)
+    out_dot = np.zeros_like(out)
+    if x_dot is not None:
+        out_dot = out_dot + slope * x_dot
+    if xp_dot is not None:
+        out_dot = out_dot - slope * (xp_dot[low] * (1 - t) + xp_dot[high] * t)
+    if fp_dot is not None:
+        out_dot = out_dot + fp_dot[low] * (1 - t) + fp_dot[high] * t
+    if left is not None:
+        out_dot = np.where(x < xp[0], 0, out_dot)
+    if right is not None:
+        out_dot = np.where(x > xp[-1], 0, out_dot)
+    return out_dot
+
+
+def trapezoid_widths(x, dx, axis):
+    """Return the widths of the intervals, along the last axis."""
+    if x is None:
+        return dx
+    return np.diff(x) if np.ndim(x) == 1 else np.diff(np.moveaxis(x, axis, -1))
+
+
+@pullback(np.trapezoid)
+def pull_trapezoid(out_bar, out, y, x=None, *, dx=1.0, axis=-1):
+    half_bar = 0.5 * np.moveaxis(np.expand_dims(out_bar, axis), axis, -1)
+    y_last = np.moveaxis(y, axis, -1)
+    side_bar = half_bar * trapezoid_widths(x, dx, axis)
+    y_bar = np.zeros(y_last.shape, y.dtype)
+    y_bar[..., 1:] += side_bar
+    y_bar[..., :-1] += side_bar
+    if x is None:
+        return np.moveaxis(y_bar, -1, axis), None
+    width_bar = half_bar * (y_last[..., 1:] + y_last[..., :-1])
+    x_bar = np.zeros(y_last.shape, y.dtype)
+    x_bar[..., 1:] += width_bar
+    x_bar[..., :-1] -= width_bar
+    if np.ndim(x) > 1:
+        x_bar = np.moveaxis(x_bar, -1, axis)
+    return np.moveaxis(y_bar, -1, axis), unbroadcast(x_bar, np.shape(x))
+
+
+@pushforward(np.trapezoid)
+def push_trapezoid(out, y, x, y_dot, x_dot, *, dx=1.0, axis=-1):
+    if x_dot is None:
+        return np.trapezoid(y_dot, x, dx, axis)
+    if y_dot is None:
+        return np.trapezoid(y, x_dot, axis=axis)
+    return np.trapezoid(y_dot, x, axis=axis) + np.trapezoid(y, x_dot, axis=axis)

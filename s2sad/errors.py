@@ -1,0 +1,95 @@
+"""One family of errors, and the one place that names file, line and column and draws the caret.
+
+Every refusal of s2sad derives from `Error`. Its message points at the *user's* source the way
+Python's own tracebacks do, says what is not possible and what to do instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """A span in the user's source: file, 1-based line, 0-based columns, the text of the line."""
+
+    file: str
+    line: int
+    column: int
+    end_column: int
+    text: str
+    function: str = ""
+
+    def render(self) -> str:
+        """Render the place as a traceback entry with a caret under the span."""
+        where = f'  File "{self.file}", line {self.line}'
+        if self.function:
+            where += f", in {self.function}"
+        stripped = self.text.lstrip()
+        if not stripped:
+            return where
+        shift = len(self.text) - len(stripped)
+        start = max(self.column - shift, 0)
+        stop = min(max(self.end_column - shift, start + 1), max(len(stripped), start + 1))
+        return f"{where}\n    {stripped}\n    {' ' * start}{'^' * (stop - start)}"
+
+
+class Error(Exception):
+    """Base class of everything s2sad raises.
+
+    `reason` says what is not possible, `remedy` what to do instead, `place` where (or None).
+    """
+
+    def __init__(self, reason: str, *, remedy: str = "", place: Place | None = None) -> None:
+        self.reason = reason
+        self.remedy = remedy
+        self.place = place
+        super().__init__(reason, remedy, place)
+
+    def __str__(self) -> str:
+        lines = [self.reason]
+        if self.place is not None:
+            lines.append(self.place.render())
+        if self.remedy:
+            lines.append(self.remedy)
+        return "\n".join(lines)
+
+    def at(self, place: Place | None) -> Error:
+        """Return the same error with a place, if it has none yet."""
+        if self.place is not None or place is None:
+            return self
+        return type(self)(self.reason, remedy=self.remedy, place=place)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.reason, self.remedy, self.place)
+
+
+def _rebuild(cls: type[Error], reason: str, remedy: str, place: Place | None) -> Error:
+    return cls(reason, remedy=remedy, place=place)
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """A construct that cannot be differentiated (yet) lies on an active path."""
+
+
+class MissingRuleError(Error, NotImplementedError):
+    """An active value goes into a function with neither a rule nor readable source."""
+
+
+class ActivityError(Error, TypeError):
+    """Activities contradict, or an argument cannot be active."""
+
+
+class SourceError(Error, OSError):
+    """The source of a function cannot be found, or is not the source of the code that runs."""
+
+    def __str__(self) -> str:
+        return Error.__str__(self)
+
+
+class AliasError(Error, ValueError):
+    """Memory reached by two ways overlaps and is written."""
+
+
+class InternalError(Error, AssertionError):
+    """A pass broke its own claim: a bug in s2sad, never the user's fault."""

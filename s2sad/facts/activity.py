@@ -1,0 +1,335 @@
+"""Which variables are active: varied (depending on the input) and useful (reaching the result).
+
+Two passes of one kind: `varied` runs forward, `useful` backward, both over the structured program,
+repeating loops until nothing changes. Where both hold a variable has a cotangent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
+from s2sad.stages import Activity, Function, KindFacts
+
+_NO_FLOW = frozenset({"shape", "ndim", "size", "dtype", "nbytes", "itemsize", "strides", "flags"})
+_ZERO_BUILTINS: frozenset[Any] = frozenset(
+    {len, range, isinstance, issubclass, print, int, bool, str, repr, any, all, hash, id, type,
+     callable, hasattr, round}
+)
+Names = frozenset[str]
+NONE: Names = frozenset()
+
+
+def activity(
+    function: Function, kinds: KindFacts, wrt: frozenset[str], captured: Names = NONE
+) -> Activity:
+    """Return the activity of a function's variables with respect to some parameters."""
+    walker = _Walker(function, kinds, captured)
+    body = function.node.body[:-1]
+    varied = frozenset(n for n in wrt)
+    walker.varied_block(body, varied | captured)
+    walker.useful_block(body, frozenset({function.result}))
+    return walker.facts
+
+
+def flows(node: Node, kinds: KindFacts) -> set[str]:
+    """Return the names whose derivatives an operation passes on to its value."""
+    if not K.differentiable(kinds.of.get(node, K.UNKNOWN)):
+        return set()
+    return _flows(node, kinds)
+
+
+def _flows(node: Node, kinds: KindFacts) -> set[str]:
+    if isinstance(node, gast.Name):
+        return {node.id}
+    if isinstance(node, gast.Constant | gast.Compare | gast.JoinedStr):
+        return set()
+    if isinstance(node, gast.LShift):
+        return set()
+    if isinstance(node, gast.Subscript):
+        return _flows(node.value, kinds)
+    if isinstance(node, gast.Attribute):
+        return set() if node.attr in _NO_FLOW else _flows(node.value, kinds)
+    if isinstance(node, gast.BinOp):
+        if isinstance(node.op, gast.FloorDiv):
+            return set()
+        return _flows(node.left, kinds) | _flows(node.right, kinds)
+    if isinstance(node, gast.Call):
+        return _call_flows(node, kinds)
+    if isinstance(node, gast.Lambda | gast.FunctionDef):
+        return set()
+    return names_read(node)
+
+
+def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
+    target = kinds.of.get(node.func)
+    if isinstance(target, K.Known):
+        fn = target.value
+        rule = registry.rule_for(fn)
+        hashable = getattr(type(fn), "__hash__", None) is not None
+        if (rule is not None and rule.zero) or (hashable and fn in _ZERO_BUILTINS):
+            return set()
+    elif isinstance(node.func, gast.Attribute) and registry.is_zero_method(node.func.attr):
+        owner = kinds.of.get(node.func.value)
+        if isinstance(owner, K.Array | K.Num):
+            return set()
+    found: set[str] = set()
+    for arg in [*node.args, *(k.value for k in node.keywords)]:
+        found |= _flows(arg, kinds) if not isinstance(arg, gast.Starred) else names_read(arg)
+    if isinstance(node.func, gast.Attribute) and not isinstance(target, K.Known):
+        found |= _flows(node.func.value, kinds)
+    elif isinstance(node.func, gast.Name):
+        found |= {node.func.id}
+    return found
+
+
+class _Walker:
+    def __init__(self, function: Function, kinds: KindFacts, captured: Names) -> None:
+        self.function = function
+        self.kinds = kinds
+        self.facts = Activity()
+        self.captured = captured
+
+    # forward
+
+    def varied_block(self, body: Block, varied: Names) -> Names:
+        for s in body:
+            self.facts.varied_before[s] = varied
+            varied = self.varied(s, varied)
+            self.facts.varied_after[s] = varied
+        return varied
+
+    def varied(self, s: Node, varied: Names) -> Names:
+        if isinstance(s, gast.Assign):
+            return self._varied_assign(s, varied)
+        if isinstance(s, gast.AugAssign):
+            target = s.target
+            owner = _root(target)
+            if owner is not None and _flows(s.value, self.kinds) & varied:
+                self.facts.cause.setdefault(owner, s)
+                return varied | {owner}
+            return varied
+        if isinstance(s, gast.Expr):
+            return self._varied_call(s, varied)
+        if isinstance(s, gast.If):
+            return self._varied_if(s, varied)
+        if isinstance(s, gast.For | gast.While):
+            return self._varied_loop(s, varied)
+        if isinstance(s, gast.FunctionDef):
+            return self._varied_function(s, varied)
+        if isinstance(s, gast.Match):
+            out = varied
+            for case in s.cases:
+                inside = varied
+                if names_read(s.subject) & varied:
+                    inside = varied | names_written(case.pattern)
+                out |= self.varied_block(case.body, inside)
+            return out
+        parts = blocks_of(s)
+        out = varied
+        for part in parts:
+            out |= self.varied_block(part, out)
+        if isinstance(s, gast.Try):
+            for part in parts:
+                self.varied_block(part, out)
+        return out
+
+    def _varied_assign(self, s: Node, varied: Names) -> Names:
+        hit = flows(s.value, self.kinds) & varied
+        if isinstance(s.value, gast.Lambda):
+            hit = self._captures(s.value) & varied
+        for target in s.targets:
+            if isinstance(target, gast.Subscript | gast.Attribute):
+                owner = _root(target)
+                if hit and owner is not None:
+                    self.facts.cause.setdefault(owner, s)
+                    varied = varied | {owner}
+                continue
+            written = names_written(target)
+            varied = varied - written
+            if hit:
+                after = self.kinds.after.get(s, {})
+                for n in written:
+                    if K.differentiable(after.get(n, K.UNKNOWN)) or isinstance(
+                        after.get(n), K.LocalFunction
+                    ):
+                        self.facts.cause.setdefault(n, s)
+                        varied = varied | {n}
+        return varied
+
+    def _captures(self, node: Node) -> Names:
+        return frozenset(names_read(node)) & self.function.locals
+
+    def _varied_function(self, s: Node, varied: Names) -> Names:
+        return varied | {s.name} if self._captures(s) & varied else varied - {s.name}
+
+    def _varied_call(self, s: Node, varied: Names) -> Names:
+        """A call for its effect may put active values into what it is given."""
+        value = s.value
+        if not isinstance(value, gast.Call) or not isinstance(value.func, gast.Attribute):
+            return varied
+        owner = _root(value.func.value)
+        kind = self.kinds.of.get(value.func)
+        if owner is None or isinstance(kind, K.Known) or owner not in self.function.locals:
+            return varied
+        given: set[str] = set()
+        for arg in [*value.args, *(k.value for k in value.keywords)]:
+            given |= names_read(arg)
+        if given & varied and value.func.attr in _MUTATORS:
+            self.facts.cause.setdefault(owner, s)
+            return varied | {owner}
+        return varied
+
+    def _varied_if(self, s: Node, varied: Names) -> Names:
+        verdict = self.kinds.decided.get(s)
+        if verdict is not None:
+            return self.varied_block(s.body if verdict else s.orelse, varied)
+        return self.varied_block(s.body, varied) | self.varied_block(s.orelse, varied)
+
+    def _varied_loop(self, s: Node, varied: Names) -> Names:
+        current = varied
+        while True:
+            self.facts.head_varied[s] = current
+            inside = self._varied_header(s, current)
+            end = self.varied_block(s.body, inside) | current | self._at_breaks(s)
+            if end == current:
+                return current
+            current = end
+
+    def _at_breaks(self, s: Node) -> Names:
+        found: Names = NONE
+
+        def visit(block: Block) -> None:
+            nonlocal found
+            for statement in block:
+                if isinstance(statement, gast.Break):
+                    found |= self.facts.varied_before.get(statement, NONE)
+                elif not isinstance(statement, gast.For | gast.While | gast.FunctionDef):
+                    for part in blocks_of(statement):
+                        visit(part)
+
+        visit(s.body)
+        return found
+
+    def _varied_header(self, s: Node, varied: Names) -> Names:
+        if isinstance(s, gast.While):
+            return varied
+        loop = self.function.loops[s]
+        if loop.bounds is None:
+            written = names_written(s.target)
+            hit = _flows(s.iter, self.kinds) & varied
+            after = self.kinds.before.get(s.body[0], {}) if s.body else {}
+            carried = {n for n in written if K.differentiable(after.get(n, K.UNKNOWN))}
+            return (varied - written) | (frozenset(carried) if hit else NONE)
+        for binding in loop.bindings:
+            self.facts.varied_before[binding] = varied
+            varied = self._varied_assign(binding, varied)
+            self.facts.varied_after[binding] = varied
+        return varied - {loop.index}
+
+    # backward
+
+    def useful_block(self, body: Block, useful: Names) -> Names:
+        for s in reversed(body):
+            self.facts.useful_after[s] = useful
+            useful = self.useful(s, useful)
+            self.facts.useful_before[s] = useful
+        return useful
+
+    def useful(self, s: Node, useful: Names) -> Names:
+        if isinstance(s, gast.Assign):
+            return self._useful_assign(s, useful)
+        if isinstance(s, gast.AugAssign):
+            owner = _root(s.target)
+            if owner in useful:
+                return useful | _flows(s.value, self.kinds)
+            return useful
+        if isinstance(s, gast.Expr):
+            value = s.value
+            if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
+                owner = _root(value.func.value)
+                if owner in useful and value.func.attr in _MUTATORS:
+                    for arg in value.args:
+                        useful = useful | names_read(arg)
+            return useful
+        if isinstance(s, gast.If):
+            verdict = self.kinds.decided.get(s)
+            if verdict is not None:
+                return self.useful_block(s.body if verdict else s.orelse, useful)
+            return self.useful_block(s.body, useful) | self.useful_block(s.orelse, useful)
+        if isinstance(s, gast.For | gast.While):
+            return self._useful_loop(s, useful)
+        if isinstance(s, gast.FunctionDef):
+            return (useful - {s.name}) | self._captures(s) if s.name in useful else useful
+        if isinstance(s, gast.Match):
+            out = useful
+            for case in s.cases:
+                out |= self.useful_block(case.body, useful)
+            if out & set().union(*(names_written(c.pattern) for c in s.cases)):
+                out |= names_read(s.subject)
+            return out
+        parts = blocks_of(s)
+        out = useful
+        for part in reversed(parts):
+            out |= self.useful_block(part, out)
+        return out
+
+    def _useful_assign(self, s: Node, useful: Names) -> Names:
+        hit = False
+        for target in reversed(s.targets):
+            if isinstance(target, gast.Subscript | gast.Attribute):
+                hit = hit or _root(target) in useful
+                continue
+            written = names_written(target)
+            hit = hit or bool(written & useful)
+            useful = useful - written
+        if hit:
+            if isinstance(s.value, gast.Lambda):
+                useful = useful | self._captures(s.value)
+            else:
+                useful = useful | flows(s.value, self.kinds)
+        return useful
+
+    def _useful_loop(self, s: Node, useful: Names) -> Names:
+        current = useful
+        while True:
+            self.facts.head_useful[s] = current
+            start = self.useful_block(s.body, current)
+            start = self._useful_header(s, start) | current
+            if start == current:
+                return current
+            current = start
+
+    def _useful_header(self, s: Node, useful: Names) -> Names:
+        if isinstance(s, gast.While):
+            return useful
+        loop = self.function.loops[s]
+        if loop.bounds is None:
+            written = names_written(s.target)
+            hit = bool(written & useful)
+            return (useful - written) | (frozenset(_flows(s.iter, self.kinds)) if hit else NONE)
+        for binding in reversed(loop.bindings):
+            self.facts.useful_after[binding] = useful
+            useful = self._useful_assign(binding, useful)
+            self.facts.useful_before[binding] = useful
+        return useful
+
+
+_MUTATORS = frozenset(
+    {"append", "extend", "insert", "update", "setdefault", "add", "appendleft", "fill", "put",
+     "itemset", "__setitem__"}
+)
+
+
+def _root(node: Node) -> str | None:
+    """Return the variable through which a place is reached."""
+    while isinstance(node, gast.Subscript | gast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else None
+
+
+

@@ -1,0 +1,65 @@
+"""What a name that is not local denotes: closure cells, globals, builtins, seen live."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from s2sad.kinds import MISSING
+
+
+@dataclass
+class Scope:
+    """The surroundings of one function, and a record of what was looked up in them."""
+
+    fn: types.FunctionType
+    locals: frozenset[str]
+    seen: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def cells(self) -> Mapping[str, types.CellType]:
+        """The closure cells by name."""
+        closure = self.fn.__closure__ or ()
+        return dict(zip(self.fn.__code__.co_freevars, closure, strict=True))
+
+    def lookup(self, name: str) -> Any:
+        """Return the object a global or captured name denotes now, or MISSING."""
+        if name in self.locals:
+            return MISSING
+        value = lookup(self.fn, name)
+        self.seen[name] = value
+        return value
+
+    def path(self, node: Any) -> Any:
+        """Return the object a dotted name denotes, where it starts outside the function."""
+        if isinstance(node, gast.Name):
+            return self.lookup(node.id)
+        if isinstance(node, gast.Attribute):
+            owner = self.path(node.value)
+            if owner is MISSING or not _stable(owner):
+                return MISSING
+            return getattr(owner, node.attr, MISSING)
+        return MISSING
+
+
+def lookup(fn: types.FunctionType, name: str) -> Any:
+    """Return what a free name of a function denotes now, or MISSING."""
+    if name in fn.__code__.co_freevars:
+        closure = fn.__closure__ or ()
+        try:
+            return closure[fn.__code__.co_freevars.index(name)].cell_contents
+        except ValueError:
+            return MISSING
+    if name in fn.__globals__:
+        return fn.__globals__[name]
+    return getattr(builtins, name, MISSING)
+
+
+def _stable(owner: Any) -> bool:
+    """Modules and classes do not change under a derivation; attributes of other objects may."""
+    return isinstance(owner, types.ModuleType | type) or hasattr(owner, "reduceat")

@@ -1,0 +1,90 @@
+"""Bind a call's arguments to the parameters of a rule: arrays, and settings by keyword."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad.nodes import Node
+
+
+class BindingError(Exception):
+    """The rule cannot take the call as it stands; the message says why."""
+
+
+@dataclass(frozen=True)
+class BoundCall:
+    """Arguments by the rule's parameter names; `arrays` are the positional ones in order."""
+
+    arrays: tuple[tuple[str, Any], ...]
+    settings: dict[str, Any]
+    varargs: tuple[str, tuple[Any, ...]] | None
+
+
+@functools.lru_cache(2048)
+def _signature(fn: Any) -> tuple[str, ...] | None:
+    """Return the names of the positional parameters of a library function, where it tells them."""
+    if isinstance(fn, np.ufunc):
+        return None
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return tuple(p.name for p in parameters if p.kind in kinds)
+
+
+@functools.lru_cache(2048)
+def _parameters(rule: Callable[..., Any], skip: int) -> tuple[tuple[str, ...], str | None, frozenset[str]]:
+    positional = []
+    variadic = None
+    settings = set()
+    for p in inspect.signature(rule).parameters.values():
+        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+            variadic = p.name
+        elif p.kind is inspect.Parameter.KEYWORD_ONLY:
+            settings.add(p.name)
+        else:
+            positional.append(p.name)
+    return tuple(positional[skip:]), variadic, frozenset(settings)
+
+
+def bind(
+    fn: Any, rule: Callable[..., Any], skip: int, args: list[Node], keywords: list[Any]
+) -> BoundCall:
+    """Return a call's arguments as the rule's parameters; raises BindingError with the reason."""
+    positional, variadic, settings = _parameters(rule, skip)
+    if any(isinstance(a, gast.Starred) for a in args) or any(k.arg is None for k in keywords):
+        raise BindingError("arguments are unpacked with * or **")
+    names = _signature(fn)
+    by_name = names is not None and set(positional) <= set(names) and variadic is None
+    given: dict[str, Any] = {}
+    rest: list[Any] = []
+    for position, arg in enumerate(args):
+        target = None
+        if by_name and names is not None:
+            target = names[position] if position < len(names) else None
+        elif position < len(positional):
+            target = positional[position]
+        elif variadic is None and names is not None and position < len(names):
+            target = names[position]
+        if target is None:
+            if variadic is None:
+                raise BindingError(f"argument {position + 1} is more than its rule takes")
+            rest.append(arg)
+        else:
+            given[target] = arg
+    for keyword in keywords:
+        given[keyword.arg] = keyword.value
+    for name in given:
+        if name not in positional and name not in settings:
+            raise BindingError(f"its rule does not take `{name}`")
+    arrays = tuple((n, given[n]) for n in positional if n in given)
+    chosen = {n: v for n, v in given.items() if n in settings}
+    return BoundCall(arrays, chosen, (variadic, tuple(rest)) if variadic else None)

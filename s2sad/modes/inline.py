@@ -1,0 +1,386 @@
+"""A rule's text becomes the caller's: its ifs decided by kinds and literals, its names replaced.
+
+    @pullback(np.sum)
+    def pull_sum(out_bar, out, a, *, axis=None, keepdims=False):
+        if axis is not None and not keepdims:         np.sum(x, axis=0):
+            out_bar = np.expand_dims(out_bar, axis)     out_bar = np.expand_dims(s_bar, 0)
+        return np.broadcast_to(out_bar, a.shape)        np.broadcast_to(out_bar, x.shape)
+
+A rule whose branches stay open, or that loops, is called instead.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import operator
+import textwrap
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.kinds import MISSING, Kind
+from s2sad.modes.refs import Refs
+from s2sad.names import Names
+from s2sad.nodes import Block, Node, assign, call, clone, name, names_read, substitute, walk
+
+
+@dataclass(frozen=True)
+class Given:
+    """An argument of a rule: its expression in the caller and its kind."""
+
+    node: Node
+    kind: Kind
+
+
+class _Open(Exception):
+    """The rule cannot be inlined: a branch stays open or a statement is of no simple shape."""
+
+
+@functools.lru_cache(2048)
+def rule_tree(fn: types.FunctionType) -> Any:
+    """Return the definition of a rule."""
+    text = textwrap.dedent(inspect.getsource(fn))
+    tree = gast.parse(text).body[0]
+    for node in walk(tree):
+        for field in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            if hasattr(node, field):
+                delattr(node, field)
+    return tree
+
+
+def inline(
+    rule: Callable[..., Any],
+    given: Mapping[str, Given | list[Given] | None],
+    refs: Refs,
+    names: Names,
+    count: int,
+) -> tuple[Block, list[Node | None]]:
+    """Return statements and one expression per array (None: zero) that a rule amounts to.
+
+    `given` maps the rule's parameters to arguments; a parameter that is absent keeps its default.
+    `count` is the number of cotangents the rule returns.
+    """
+    try:
+        return _Inliner(rule, given, refs, names, count).run()
+    except _Open:
+        return _called(rule, given, refs, names, count)
+
+
+def _called(
+    rule: Callable[..., Any],
+    given: Mapping[str, Given | list[Given] | None],
+    refs: Refs,
+    names: Names,
+    count: int,
+) -> tuple[Block, list[Node | None]]:
+    args: list[Node] = []
+    keywords: dict[str, Node] = {}
+    for parameter in inspect.signature(rule).parameters.values():
+        value = given.get(parameter.name)
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            if isinstance(value, list):
+                args += [g.node for g in value]
+        elif isinstance(value, Given):
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                keywords[parameter.name] = value.node
+            else:
+                args.append(value.node)
+    invoked = call(refs.function(rule), *args, **keywords)
+    if count == 1:
+        return [], [invoked]
+    result = names.fresh("bars")
+    parts: list[Node | None] = [
+        gast.Subscript(name(result), gast.Constant(i, None), gast.Load()) for i in range(count)
+    ]
+    return [assign(result, invoked)], parts
+
+
+class _Inliner:
+    def __init__(
+        self,
+        rule: Callable[..., Any],
+        given: Mapping[str, Given | list[Given] | None],
+        refs: Refs,
+        names: Names,
+        count: int,
+    ) -> None:
+        self.rule = rule
+        self.tree = rule_tree(rule)  # type: ignore[arg-type]
+        self.refs = refs
+        self.names = names
+        self.count = count
+        self.out: Block = []
+        self.table: dict[str, Node] = {}
+        self.static: dict[str, Any] = {}
+        self.kinds: dict[str, Kind] = {}
+        self.open: set[str] = set()
+        self._bind(given)
+
+    def _bind(self, given: Mapping[str, Given | list[Given] | None]) -> None:
+        for parameter in inspect.signature(self.rule).parameters.values():
+            value = given.get(parameter.name)
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                raise _Open
+            if isinstance(value, Given):
+                self.table[parameter.name] = value.node
+                self.kinds[parameter.name] = value.kind
+                known = literal(value)
+                if known is not MISSING:
+                    self.static[parameter.name] = known
+            elif isinstance(value, list):
+                raise _Open
+            else:
+                default = None if parameter.default is inspect.Parameter.empty else parameter.default
+                self.static[parameter.name] = default
+                self.table[parameter.name] = gast.Constant(default, None)
+
+    def run(self) -> tuple[Block, list[Node | None]]:
+        value = self.block(self.tree.body)
+        if value is None:
+            raise _Open
+        if self.count == 1:
+            return self.out, [self._result(value)]
+        if not isinstance(value, gast.Tuple) or len(value.elts) != self.count:
+            raise _Open
+        return self.out, [self._result(e) for e in value.elts]
+
+    def _result(self, node: Node) -> Node | None:
+        if isinstance(node, gast.Constant) and node.value is None:
+            return None
+        return self.expression(node)
+
+    def block(self, body: Block) -> Node | None:
+        for statement in body:
+            if isinstance(statement, gast.Expr) and isinstance(statement.value, gast.Constant):
+                continue
+            if isinstance(statement, gast.Return):
+                return statement.value
+            if isinstance(statement, gast.If):
+                verdict = self.evaluate(statement.test)
+                if verdict is MISSING:
+                    raise _Open
+                value = self.block(statement.body if verdict else statement.orelse)
+                if value is not None:
+                    return value
+                continue
+            self.assign(statement)
+        return None
+
+    def assign(self, statement: Node) -> None:
+        if not isinstance(statement, gast.Assign) or len(statement.targets) != 1:
+            raise _Open
+        target = statement.targets[0]
+        if not isinstance(target, gast.Name):
+            raise _Open
+        known = self.evaluate(statement.value)
+        value = self.expression(statement.value)
+        fresh = self.names.fresh(self._local_name(target.id))
+        self.out.append(assign(fresh, value))
+        self.kinds.pop(target.id, None)
+        self.static.pop(target.id, None)
+        if known is not MISSING:
+            self.static[target.id] = known
+        self.table[target.id] = name(fresh)
+
+    def _local_name(self, base: str) -> str:
+        if base == "out_bar" and isinstance(self.table.get("out_bar"), gast.Name):
+            return str(self.table["out_bar"].id)
+        return base
+
+    def expression(self, node: Node) -> Node:
+        """Return a rule's expression with the caller's names."""
+        for n in walk(node):
+            if isinstance(n, gast.Lambda | gast.ListComp | gast.GeneratorExp | gast.NamedExpr):
+                raise _Open
+        node = _Fold(self).visit(clone(node))
+        table = dict(self.table)
+        for free in names_read(node) - set(table):
+            table[free] = self._free(free)
+        return substitute(node, table)
+
+    def _free(self, free: str) -> Node:
+        scope = self.rule.__globals__  # type: ignore[attr-defined]
+        if free in scope:
+            value = scope[free]
+            if isinstance(value, types.ModuleType):
+                return name(self.refs.module(value))
+            if callable(value):
+                return name(self.refs.function(value))
+            raise _Open
+        if hasattr(builtins, free):
+            return name(free)
+        raise _Open
+
+    def evaluate(self, node: Node) -> Any:
+        """Return what an expression is known to be, or MISSING."""
+        return _evaluate(node, self)
+
+
+class _Fold(gast.NodeTransformer):  # type: ignore[misc]
+    """Decides the conditional expressions of a rule."""
+
+    def __init__(self, inliner: _Inliner) -> None:
+        self.inliner = inliner
+
+    def visit_IfExp(self, node: Node) -> Node:
+        verdict = self.inliner.evaluate(node.test)
+        if verdict is MISSING:
+            return self.generic_visit(node)
+        return self.visit(node.body if verdict else node.orelse)
+
+
+def literal(given: Given) -> Any:
+    """Return the value of an argument that is known when deriving, or MISSING."""
+    return literal_of(given.kind)
+
+
+def literal_of(kind: Kind) -> Any:
+    """Return the one value that a kind stands for, or MISSING."""
+    if isinstance(kind, K.NoneKind):
+        return None
+    if isinstance(kind, K.Num | K.Str | K.Known):
+        return kind.value
+    if isinstance(kind, K.Tuple) and kind.cls is None:
+        parts = tuple(literal_of(k) for k in kind.items)
+        return MISSING if any(p is MISSING for p in parts) else parts
+    return MISSING
+
+
+_COMPARE: dict[type, Callable[[Any, Any], Any]] = {
+    gast.Eq: operator.eq,
+    gast.NotEq: operator.ne,
+    gast.Lt: operator.lt,
+    gast.LtE: operator.le,
+    gast.Gt: operator.gt,
+    gast.GtE: operator.ge,
+    gast.Is: operator.is_,
+    gast.IsNot: operator.is_not,
+    gast.In: lambda a, b: a in b,
+    gast.NotIn: lambda a, b: a not in b,
+}
+_BINARY: dict[type, Callable[[Any, Any], Any]] = {
+    gast.Add: operator.add,
+    gast.Sub: operator.sub,
+    gast.Mult: operator.mul,
+    gast.Mod: operator.mod,
+}
+
+
+def _evaluate(node: Node, scope: _Inliner) -> Any:
+    if isinstance(node, gast.Constant):
+        return node.value
+    if isinstance(node, gast.Name):
+        return scope.static.get(node.id, MISSING)
+    if isinstance(node, gast.UnaryOp):
+        value = _evaluate(node.operand, scope)
+        if value is MISSING:
+            return MISSING
+        return (not value) if isinstance(node.op, gast.Not) else -value
+    if isinstance(node, gast.BoolOp):
+        return _evaluate_bool(node, scope)
+    if isinstance(node, gast.BinOp) and type(node.op) in _BINARY:
+        left, right = _evaluate(node.left, scope), _evaluate(node.right, scope)
+        if left is MISSING or right is MISSING:
+            return MISSING
+        return _BINARY[type(node.op)](left, right)
+    if isinstance(node, gast.Compare) and len(node.ops) == 1:
+        return _evaluate_compare(node, scope)
+    if isinstance(node, gast.Tuple):
+        parts = tuple(_evaluate(e, scope) for e in node.elts)
+        return MISSING if any(p is MISSING for p in parts) else parts
+    if isinstance(node, gast.Attribute) and node.attr == "ndim":
+        return _rank(node.value, scope)
+    if isinstance(node, gast.Call):
+        return _evaluate_call(node, scope)
+    return MISSING
+
+
+def _evaluate_bool(node: Node, scope: _Inliner) -> Any:
+    stop = isinstance(node.op, gast.Or)
+    known: Any = not stop
+    unknown = False
+    for value in node.values:
+        known = _evaluate(value, scope)
+        if known is MISSING:
+            unknown = True
+        elif bool(known) is stop:
+            return known if not unknown else MISSING
+    return MISSING if unknown else known
+
+
+def _evaluate_compare(node: Node, scope: _Inliner) -> Any:
+    left = _evaluate(node.left, scope)
+    right = _evaluate(node.comparators[0], scope)
+    op = node.ops[0]
+    if isinstance(op, gast.Is | gast.IsNot):
+        negate = isinstance(op, gast.IsNot)
+        for one, other, expr in ((left, right, node.comparators[0]), (right, left, node.left)):
+            if one is None or one is True or one is False:
+                if other is not MISSING:
+                    return (other is one) is not negate
+                kind = scope.kinds.get(expr.id) if isinstance(expr, gast.Name) else None
+                if _cannot_be(kind, one):
+                    return negate
+        return MISSING
+    if left is MISSING or right is MISSING:
+        return MISSING
+    return _COMPARE[type(op)](left, right)
+
+
+def _cannot_be(kind: Kind | None, value: object) -> bool:
+    """Say whether a value of a kind is never this singleton."""
+    if kind is None or isinstance(kind, K.Unknown | K.Unbound):
+        return False
+    if value is None:
+        return not isinstance(kind, K.NoneKind)
+    return not (isinstance(kind, K.Num) and kind.type == "bool")
+
+
+def _rank(node: Node, scope: _Inliner) -> Any:
+    if not isinstance(node, gast.Name):
+        return MISSING
+    kind = scope.kinds.get(node.id)
+    if isinstance(kind, K.Array):
+        return kind.rank
+    return 0 if isinstance(kind, K.Num) else MISSING
+
+
+def _evaluate_call(node: Node, scope: _Inliner) -> Any:
+    func = node.func
+    fn = func.id if isinstance(func, gast.Name) else getattr(func, "attr", "")
+    if fn == "ndim" and len(node.args) == 1:
+        return _rank(node.args[0], scope)
+    if fn == "isscalar" and len(node.args) == 1:
+        rank = _rank(node.args[0], scope)
+        return MISSING if rank is MISSING else rank == 0
+    if fn == "isinstance" and len(node.args) == 2:
+        value = _evaluate(node.args[0], scope)
+        cls = node.args[1]
+        if value is not MISSING and isinstance(cls, gast.Name):
+            return isinstance(value, getattr(builtins, cls.id, ()))
+        if isinstance(node.args[0], gast.Name) and isinstance(cls, gast.Name):
+            return _isinstance_kind(scope.kinds.get(node.args[0].id), cls.id)
+        return MISSING
+    if fn == "iscomplexobj" and len(node.args) == 1 and isinstance(node.args[0], gast.Name):
+        kind = scope.kinds.get(node.args[0].id)
+        return MISSING if kind is None or isinstance(kind, K.Unknown) else K.is_complex(kind)
+    if fn == "len" and len(node.args) == 1:
+        value = _evaluate(node.args[0], scope)
+        return MISSING if value is MISSING else len(value)
+    return MISSING
+
+
+def _isinstance_kind(kind: Kind | None, cls: str) -> Any:
+    table: dict[str, tuple[type, ...]] = {"tuple": (K.Tuple,), "list": (K.List,)}
+    if kind is None or isinstance(kind, K.Unknown) or cls not in table:
+        return MISSING
+    return isinstance(kind, table[cls])
+
+
+

@@ -1,0 +1,462 @@
+"""What one operation passes back: from the cotangent of its value to those of its operands.
+
+Each operation gives statements to run first and a list of contributions; who adds them up, and
+where, is the business of reverse.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.errors import Error, MissingRuleError, UnsupportedError
+from s2sad.kinds import Kind
+from s2sad.modes.bind import BindingError, BoundCall, bind
+from s2sad.modes.inline import Given, inline
+from s2sad.modes.refs import Refs
+from s2sad.names import Names
+from s2sad.nodes import (
+    Block,
+    Node,
+    attribute,
+    binary,
+    call,
+    clone,
+    constant,
+    dotted,
+    name,
+    negative,
+    subscript,
+    tuple_,
+)
+from s2sad.stages import SourceLike
+
+OPERATOR_FUNCTIONS: dict[type, Any] = {
+    gast.Add: operator.add,
+    gast.Sub: operator.sub,
+    gast.Mult: operator.mul,
+    gast.Div: operator.truediv,
+    gast.FloorDiv: operator.floordiv,
+    gast.Mod: operator.mod,
+    gast.Pow: operator.pow,
+    gast.MatMult: operator.matmul,
+    gast.USub: operator.neg,
+    gast.UAdd: operator.pos,
+}
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """Add `value` to the cotangent of `operand`, or to the part of it that `path` names."""
+
+    operand: str
+    value: Node
+    path: tuple[str, Any] | None = None
+    repeats: bool = False
+
+
+@dataclass(frozen=True)
+class Site:
+    """One operation where it stands: its result, the cotangent of that, and their kind."""
+
+    statement: Any
+    node: Any
+    out: Node
+    bar: Node
+    kind: Kind
+
+
+class Operations:
+    """Knows the kinds and objects of one function, and turns its operations backward."""
+
+    def __init__(
+        self,
+        source: SourceLike,
+        kinds: Mapping[Any, Kind],
+        objects: Mapping[Any, Any],
+        refs: Refs,
+        names: Names,
+    ) -> None:
+        self.source = source
+        self.kinds = kinds
+        self.objects = objects
+        self.refs = refs
+        self.names = names
+        self.wanted: frozenset[str] = frozenset()
+
+    def kind(self, node: Node) -> Kind:
+        return self.kinds.get(node, K.UNKNOWN)
+
+    def np(self, path: str) -> Node:
+        """Return `np.path` under the name that the text has for NumPy."""
+        return dotted(f"{self.refs.module(np)}.{path}")
+
+    def refuse(self, cls: type[Error], node: Node, reason: str, remedy: str) -> Error:
+        return cls(reason, remedy=remedy, place=self.source.place(node))
+
+    def back(self, site: Site, wanted: frozenset[str]) -> tuple[Block, list[Contribution]]:
+        """Return what an operation passes back to those of its operands that are wanted."""
+        self.wanted = wanted
+        node = site.node
+        if isinstance(node, gast.Name):
+            return [], self._keep([Contribution(node.id, site.bar)])
+        handler = getattr(self, f"op_{type(node).__name__}", None)
+        if handler is None:
+            raise self.refuse(
+                UnsupportedError,
+                node,
+                f"{_article(node)} with active values cannot be differentiated.",
+                "Write it with plain operations, or make its inputs Const.",
+            )
+        pre, found = handler(site, node)
+        return pre, self._keep(found)
+
+    def _keep(self, found: list[Contribution]) -> list[Contribution]:
+        return [c for c in found if c.operand in self.wanted]
+
+    def op_Constant(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
+        return [], []
+
+    def op_BinOp(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
+        left, right = self.kind(node.left), self.kind(node.right)
+        if isinstance(left, K.List) or isinstance(right, K.List):
+            return self._list_operator(site, node, left, right)
+        if isinstance(left, K.Tuple) and isinstance(right, K.Tuple):
+            return self._join_tuples(site, node, left)
+        fn = OPERATOR_FUNCTIONS.get(type(node.op))
+        if fn is None:
+            return [], []
+        return self._library(site, node, fn, [node.left, node.right], [])
+
+    def _list_operator(
+        self, site: Site, node: Node, left: Kind, right: Kind
+    ) -> tuple[Block, list[Contribution]]:
+        found = []
+        if isinstance(node.op, gast.Add) and isinstance(left, K.List) and isinstance(right, K.List):
+            split = call("len", clone(node.left))
+            for side, part in (
+                (node.left, gast.Slice(None, split, None)),
+                (node.right, gast.Slice(clone(split), None, None)),
+            ):
+                if isinstance(side, gast.Name):
+                    found.append(Contribution(side.id, subscript(clone(site.bar), part)))
+            return [], found
+        raise self.refuse(
+            UnsupportedError, node, "Repeating a list of active values cannot be differentiated.",
+            "Fill the list in a loop, or use np.tile.",
+        )
+
+    def _join_tuples(
+        self, site: Site, node: Node, left: K.Tuple
+    ) -> tuple[Block, list[Contribution]]:
+        split = constant(len(left.items))
+        parts = (gast.Slice(None, split, None), gast.Slice(clone(split), None, None))
+        return [], [
+            Contribution(side.id, subscript(clone(site.bar), part))
+            for side, part in zip((node.left, node.right), parts, strict=True)
+            if isinstance(side, gast.Name)
+        ]
+
+    def op_UnaryOp(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
+        fn = OPERATOR_FUNCTIONS.get(type(node.op))
+        if fn is None or not isinstance(node.operand, gast.Name):
+            return [], []
+        value = negative(site.bar) if isinstance(node.op, gast.USub) else site.bar
+        return [], [Contribution(node.operand.id, value)]
+
+    def op_Tuple(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
+        return [], [
+            Contribution(e.id, subscript(clone(site.bar), constant(i)))
+            for i, e in enumerate(node.elts)
+            if isinstance(e, gast.Name) and K.differentiable(self.kind(e))
+        ]
+
+    op_List = op_Tuple
+
+    def op_Dict(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
+        return [], [
+            Contribution(v.id, subscript(clone(site.bar), clone(k)))
+            for k, v in zip(node.keys, node.values, strict=True)
+            if isinstance(v, gast.Name) and K.differentiable(self.kind(v))
+        ]
+
+    def op_Subscript(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
+        if not isinstance(node.value, gast.Name):
+            return [], []
+        owner = self.kind(node.value)
+        if isinstance(owner, K.Unknown):
+            raise self.undecided(node, owner)
+        if isinstance(owner, K.Tuple) and not isinstance(node.slice, gast.Slice):
+            index = getattr(self.kind(node.slice), "value", None)
+            if not isinstance(index, int):
+                raise self.refuse(
+                    UnsupportedError, node,
+                    "Indexing a tuple of active values by a variable cannot be differentiated.",
+                    "Use a list or an array.",
+                )
+            return [], [Contribution(node.value.id, site.bar, ("item", index % len(owner.items)))]
+        repeats = isinstance(owner, K.Array) and self._may_repeat(node.slice)
+        path = ("index", node.slice)
+        return [], [Contribution(node.value.id, site.bar, path, repeats)]
+
+    def _may_repeat(self, index: Node) -> bool:
+        """Say whether an index may name an element twice: integer arrays and lists may."""
+        if isinstance(index, gast.Tuple):
+            return any(self._may_repeat(e) for e in index.elts)
+        if isinstance(index, gast.Slice):
+            return False
+        kind = self.kind(index)
+        if isinstance(kind, K.Array):
+            return kind.dtype != "bool"
+        return not isinstance(kind, K.Num | K.NoneKind) and not _is_ellipsis(index)
+
+    def op_Attribute(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
+        if not isinstance(node.value, gast.Name):
+            return [], []
+        owner = self.kind(node.value)
+        if isinstance(owner, K.Tuple) and owner.cls is not None:
+            index = owner.cls._fields.index(node.attr)  # type: ignore[attr-defined]
+            return [], [Contribution(node.value.id, site.bar, ("item", index))]
+        if isinstance(owner, K.Obj):
+            return [], [Contribution(node.value.id, site.bar, ("attr", node.attr))]
+        if isinstance(owner, K.Array | K.Num):
+            fn = registry.property_function(node.attr)
+            if fn is not None:
+                return self._library(site, node, fn, [node.value], [])
+        raise self.undecided(node, owner)
+
+    def undecided(self, node: Node, kind: Kind) -> Error:
+        what = kind.why if isinstance(kind, K.Unknown) and kind.why else "not known"
+        return self.refuse(
+            UnsupportedError,
+            node,
+            f"What this operation means is not decided: the kind of an operand is {what}.",
+            "Give example arguments, or make the value a float, an array or a structure of these.",
+        )
+
+    def op_Call(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
+        fn = self.objects.get(node.func)
+        args = list(node.args)
+        if fn is None and isinstance(node.func, gast.Attribute):
+            owner = self.kind(node.func.value)
+            if isinstance(owner, K.Array | K.Num):
+                fn = registry.method_function(node.func.attr)
+                args = [node.func.value, *args]
+                if fn is None:
+                    raise self.refuse(
+                        MissingRuleError, node,
+                        f"The array method .{node.func.attr}() has no derivative rule.",
+                        "Write it with functions that have one, or make its inputs Const.",
+                    )
+            elif isinstance(owner, K.Dict) and node.func.attr == "get":
+                path = ("index", node.args[0])
+                return [], [Contribution(node.func.value.id, site.bar, path)]
+        if fn is None:
+            raise self.refuse(
+                MissingRuleError, node,
+                "What is called here is not known when the derivative is written.",
+                "Call a function by a name that always denotes the same function.",
+            )
+        if fn in _CONVERSIONS and len(args) == 1:
+            return [], self._conversion(site, fn, args[0])
+        if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
+            order = [*args, *(k.value for k in node.keywords)]
+            return [], [
+                Contribution(a.id, subscript(clone(site.bar), constant(i)))
+                for i, a in enumerate(order)
+                if isinstance(a, gast.Name)
+            ]
+        return self._library(site, node, fn, args, node.keywords)
+
+    def _conversion(self, site: Site, fn: Any, arg: Node) -> list[Contribution]:
+        """list(x), tuple(x) and float(x) pass on what they get, in the structure of x."""
+        if not isinstance(arg, gast.Name):
+            return []
+        kind = self.kind(arg)
+        value = site.bar
+        if isinstance(kind, K.Array):
+            value = call(self.np("array"), value)
+        elif isinstance(kind, K.Tuple) and fn is list:
+            value = call("tuple", value)
+        elif isinstance(kind, K.List) and fn is tuple:
+            value = call("list", value)
+        return [Contribution(arg.id, value)]
+
+    # library functions
+
+    def _library(
+        self, site: Site, node: Node, fn: Any, args: list[Node], keywords: list[Any]
+    ) -> tuple[Block, list[Contribution]]:
+        rule = registry.rule_for(fn)
+        if rule is None:
+            label = getattr(fn, "__name__", repr(fn))
+            raise self.refuse(
+                MissingRuleError,
+                node,
+                f"There is no derivative rule for {label}, and no Python source to derive one from.",
+                f"Write one with @s2sad.pullback({label}), or make its inputs Const.",
+            )
+        if rule.zero:
+            return [], []
+        if isinstance(site.kind, K.Unknown):
+            raise self.undecided(node, site.kind)
+        for a in args:
+            if isinstance(self.kind(a), K.Unknown):
+                raise self.undecided(a if getattr(a, "lineno", None) else node, self.kind(a))
+        if rule.partials is not None and (rule.pullback is None or not keywords):
+            return self._elementwise(site, node, fn, rule.partials, args, keywords)
+        if rule.pullback is None:
+            raise self.refuse(
+                MissingRuleError, node, f"The rule of {rule.name} has no pullback.",
+                f"Write one with @s2sad.pullback({rule.name}).",
+            )
+        return self._pullback(site, node, fn, rule.pullback, args, keywords)
+
+    def _bind(
+        self, node: Node, fn: Any, rule: Any, skip: int, args: list[Node], keywords: list[Any]
+    ) -> BoundCall:
+        try:
+            return bind(fn, rule, skip, args, keywords)
+        except BindingError as why:
+            label = getattr(fn, "__name__", repr(fn))
+            raise self.refuse(
+                UnsupportedError, node,
+                f"This call of {label} cannot be differentiated: {why}.",
+                "Write the call without it, or make its inputs Const.",
+            ) from None
+
+    def _given(self, node: Node) -> Given:
+        return Given(clone(node), self.kind(node))
+
+    def _elementwise(
+        self, site: Site, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
+    ) -> tuple[Block, list[Contribution]]:
+        bound = self._bind(node, fn, rule, 1, args, keywords)
+        given: dict[str, Any] = {"out": Given(clone(site.out), site.kind)}
+        given |= {n: self._given(a) for n, a in bound.arrays}
+        count = len(_positional(rule)) - 1
+        pre, partials = inline(rule, given, self.refs, self.names, count)
+        found = []
+        order = _positional(rule)[1:]
+        by_name = dict(bound.arrays)
+        for parameter, partial in zip(order, partials, strict=True):
+            arg = by_name.get(parameter)
+            if partial is None or not isinstance(arg, gast.Name) or arg.id not in self.wanted:
+                continue
+            value = binary(clone(site.bar), gast.Mult, partial)
+            found.append(Contribution(arg.id, self.fit(value, site.kind, arg)))
+        return pre, found
+
+    def _pullback(
+        self, site: Site, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
+    ) -> tuple[Block, list[Contribution]]:
+        bound = self._bind(node, fn, rule, 2, args, keywords)
+        given: dict[str, Any] = {
+            _positional(rule)[0]: Given(clone(site.bar), site.kind),
+            _positional(rule)[1]: Given(clone(site.out), site.kind),
+        }
+        given |= {n: self._given(a) for n, a in bound.arrays}
+        given |= {n: self._given(a) for n, a in bound.settings.items()}
+        arrays: list[Any] = [dict(bound.arrays).get(n) for n in _positional(rule)[2:]]
+        if bound.varargs is not None:
+            given[bound.varargs[0]] = [self._given(a) for a in bound.varargs[1]]
+            arrays += list(bound.varargs[1])
+        pre, values = inline(rule, given, self.refs, self.names, len(arrays))
+        found = []
+        for arg, value in zip(arrays, values, strict=True):
+            if value is None or arg is None:
+                continue
+            if isinstance(arg, gast.Name):
+                found.append(Contribution(arg.id, self.cast(value, site.kind, arg)))
+        return pre, found
+
+    # shapes and dtypes
+
+    def fit(self, value: Node, kind: Kind, arg: Node) -> Node:
+        """Sum a contribution over the axes along which its argument was broadcast."""
+        target = self.kind(arg)
+        if isinstance(kind, K.Array):
+            if isinstance(target, K.Num):
+                value = call(self.np("sum"), value)
+            elif isinstance(target, K.Array):
+                value = self._unbroadcast(value, kind, target, arg)
+        return self.cast(value, kind, arg)
+
+    def _unbroadcast(self, value: Node, kind: K.Array, target: K.Array, arg: Node) -> Node:
+        extra = kind.rank - target.rank
+        axes: list[int] = []
+        unsure = False
+        for position, dim in enumerate(target.dims):
+            full = kind.dims[extra + position]
+            if K.same_length(dim, full) or dim.many:
+                continue
+            if dim == K.ONE:
+                axes.append(position)
+            else:
+                unsure = True
+        if unsure:
+            from s2sad import runtime
+
+            helper = name(self.refs.function(runtime.unbroadcast))
+            return call(helper, value, attribute(clone(arg), "shape"))
+        if extra:
+            axis = constant(0) if extra == 1 else tuple_(constant(i) for i in range(extra))
+            value = call(self.np("sum"), value, axis=axis)
+        if axes:
+            axis = constant(axes[0]) if len(axes) == 1 else tuple_(constant(i) for i in axes)
+            value = call(self.np("sum"), value, axis=axis, keepdims=constant(True))
+        return value
+
+    def cast(self, value: Node, kind: Kind, arg: Node) -> Node:
+        """Give a contribution its argument's dtype where the operation's is another."""
+        target = self.kind(arg)
+        if K.is_complex(kind) and not K.is_complex(target) and not K.is_container(target):
+            if isinstance(target, K.Num | K.Array):
+                value = call(self.np("real"), value)
+        wide, narrow = dtype_of(kind), dtype_of(target)
+        if isinstance(target, K.Array) and narrow in _NARROW and wide != narrow:
+            return call(attribute(value, "astype"), self.np(narrow))
+        if isinstance(target, K.Num) and narrow in _NARROW and wide != narrow:
+            return call(self.np(narrow), value)
+        return value
+
+
+_NARROW = ("float16", "float32", "complex64")
+_CONVERSIONS: tuple[Any, ...] = (list, tuple, float, builtins.complex)
+
+
+def dtype_of(kind: Kind) -> str | None:
+    """Return the dtype name of a scalar or array, or None."""
+    return kind.dtype if isinstance(kind, K.Num | K.Array) else None
+
+
+def _positional(rule: Any) -> tuple[str, ...]:
+    return registry.positional_names(rule, 0)
+
+
+def _is_ellipsis(node: Node) -> bool:
+    return isinstance(node, gast.Constant) and node.value is Ellipsis
+
+
+_WORDS = {
+    "Lambda": "A lambda",
+    "Await": "await",
+    "Yield": "yield",
+    "SetComp": "A set comprehension",
+    "DictComp": "A dict comprehension",
+    "GeneratorExp": "A generator expression",
+    "Set": "A set display",
+    "Starred": "Unpacking with *",
+}
+
+
+def _article(node: Node) -> str:
+    return _WORDS.get(type(node).__name__, f"The expression {type(node).__name__}")

@@ -1,0 +1,305 @@
+"""Decide what is kept for the backward sweep, and how.
+
+A Restore whose value nobody reads is dropped with its Save. Outside loops the old value keeps
+another name:
+
+    Save(x)                x_0 = x                       Restore(x)     x = x_0
+    x = z * z + x    ->    x = z * z + x
+
+In a loop each block of statements appends one tuple per round, and the backward sweep pops it
+where the first of its values is wanted:
+
+    Save(h)                saved.append(h)               Restore(h)     h = saved.pop()
+    h = np.tanh(W @ h)  ->  h = np.tanh(W @ h)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from s2sad.flow import live_in
+from s2sad.names import Names
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    assign_tuple,
+    attribute,
+    blocks_of,
+    call,
+    constant,
+    name,
+    names_read,
+    names_written,
+    tuple_,
+)
+from s2sad.stages import Restore, Save, Undo
+
+LOOPS = (gast.For, gast.While)
+
+
+@dataclass
+class Tapes:
+    """What storage made up: the stacks, by the forward loop that fills them."""
+
+    stacks: dict[Any, str] = field(default_factory=dict)
+    every_round: set[Any] = field(default_factory=set)
+
+
+def store_values(
+    forward: Block, backward: Block, live_out: frozenset[str], names: Names, params: set[str]
+) -> tuple[Block, Block]:
+    """Return both sweeps with every Save and Restore decided."""
+    wanted = _wanted(backward, live_out)
+    worker = _Storage(wanted, names)
+    forward, plan = worker.forward_block(forward, None), worker
+    backward = plan.backward_block(backward)
+    backward = _while_saved(backward, worker.tapes)
+    forward = _bind_unbound(forward, params, worker.taken)
+    return forward, backward
+
+
+def _wanted(backward: Block, live_out: frozenset[str]) -> set[Any]:
+    """Return the keys of the Restores, and the Undos, whose value is read afterwards."""
+    wanted: dict[Any, bool] = {}
+
+    def note(statement: Any, live: frozenset[str]) -> None:
+        if isinstance(statement, Restore):
+            wanted[statement.key] = statement.name in live
+        elif isinstance(statement, Undo):
+            wanted[statement] = statement.name in live
+
+    live_in(backward, live_out, note)
+    return {key for key, yes in wanted.items() if yes}
+
+
+class _Storage:
+    """Holds the decision per key between the two walks."""
+
+    def __init__(self, wanted: set[Any], names: Names) -> None:
+        self.wanted = wanted
+        self.names = names
+        self.tapes = Tapes()
+        self.named: dict[Any, str] = {}
+        self.groups: dict[Any, _Group] = {}
+        self.taken: set[str] = set()
+
+    # forward
+
+    def forward_block(self, block: Block, outermost: Any) -> Block:
+        if outermost is None:
+            return self._forward_named(block)
+        return self._forward_taped(block, outermost)
+
+    def _inside(self, statement: Node, outermost: Any) -> Block:
+        """Decide for the blocks of a statement; return what must stand before it."""
+        before: Block = []
+        if isinstance(statement, LOOPS) and outermost is None:
+            outermost = statement
+        for part in blocks_of(statement):
+            part[:] = self.forward_block(part, outermost)
+        if statement is outermost and statement in self.tapes.stacks:
+            stack = self.tapes.stacks[statement]
+            before.append(assign(stack, gast.List([], gast.Load())))
+        return before
+
+    def _forward_named(self, block: Block) -> Block:
+        out: Block = []
+        for statement in block:
+            if isinstance(statement, Save):
+                if statement.key in self.wanted:
+                    kept = self.names.numbered(statement.name)
+                    self.named[statement.key] = kept
+                    self.taken.add(statement.name)
+                    out.append(assign(kept, name(statement.name)))
+                continue
+            out += self._inside(statement, None)
+            out.append(statement)
+        return out
+
+    def _forward_taped(self, block: Block, outermost: Any) -> Block:
+        saves = [
+            (position, s)
+            for position, s in enumerate(block)
+            if isinstance(s, Save) and s.key in self.wanted
+        ]
+        group = None
+        if saves:
+            stack = self.tapes.stacks.get(outermost)
+            if stack is None:
+                stack = self.names.fresh("saved")
+                self.tapes.stacks[outermost] = stack
+            group = self._group(block, saves, stack)
+            if block is outermost.body:
+                self.tapes.every_round.add(outermost.undoes)
+        out: Block = []
+        for position, statement in enumerate(block):
+            if isinstance(statement, Save):
+                if group is not None and statement.key in self.wanted:
+                    out += group.at(position, statement)
+                continue
+            out += self._inside(statement, outermost)
+            out.append(statement)
+        return out
+
+    def _group(self, block: Block, saves: list[tuple[int, Any]], stack: str) -> _Group:
+        last = saves[-1][0]
+        entries: list[_Entry] = []
+        for position, save in saves:
+            self.taken.add(save.name)
+            between: set[str] = set()
+            for s in block[position + 1 : last]:
+                if not isinstance(s, Save):
+                    between |= names_written(s)
+            held = self.names.numbered(save.name) if save.name in between else save.name
+            entries.append(_Entry(save.key, save.name, held))
+        group = _Group(stack, entries, last)
+        for entry in entries:
+            self.groups[entry.key] = group
+        return group
+
+    # backward
+
+    def backward_block(self, block: Block) -> Block:
+        out: Block = []
+        for position, statement in enumerate(block):
+            if isinstance(statement, Undo):
+                if statement in self.wanted:
+                    popped = call(attribute(name(statement.name), "pop"))
+                    out.append(gast.Expr(popped))
+                continue
+            if not isinstance(statement, Restore):
+                for part in blocks_of(statement):
+                    part[:] = self.backward_block(part)
+                out.append(statement)
+                continue
+            if statement.key not in self.wanted:
+                continue
+            if statement.key in self.named:
+                out.append(assign(statement.name, name(self.named[statement.key])))
+                continue
+            out += self._restore(block, position, statement)
+        return out
+
+    def _restore(self, block: Block, position: int, statement: Node) -> Block:
+        """Pop the group's tuple at its first Restore; later ones copy from the names popped to."""
+        group = self.groups[statement.key]
+        if group.popped is None:
+            group.popped = self._pop_names(block, position, group)
+            targets = [group.popped[e.key] for e in group.entries]
+            source = call(attribute(name(group.stack), "pop"))
+            if len(targets) == 1:
+                pop = assign(targets[0], source)
+            else:
+                pop = assign_tuple(targets, source)
+            own = group.popped[statement.key]
+            copy = [] if own == statement.name else [assign(statement.name, name(own))]
+            return [pop, *copy]
+        own = group.popped[statement.key]
+        return [] if own == statement.name else [assign(statement.name, name(own))]
+
+    def _pop_names(self, block: Block, position: int, group: _Group) -> dict[Any, str]:
+        """Choose what each value is popped to: its own name, where nobody reads that before."""
+        chosen: dict[Any, str] = {}
+        used: set[str] = set()
+        places = {s.key: i for i, s in enumerate(block) if isinstance(s, Restore)}
+        for entry in group.entries:
+            touched: set[str] = set()
+            for s in block[position + 1 : places[entry.key]]:
+                if isinstance(s, Restore) and s.key not in self.wanted:
+                    continue
+                touched |= names_read(s) | names_written(s)
+            free = entry.name not in touched and entry.name not in used
+            chosen[entry.key] = entry.name if free else self.names.numbered(entry.name)
+            used.add(chosen[entry.key])
+        return chosen
+
+
+@dataclass(frozen=True)
+class _Entry:
+    key: Any
+    name: str
+    held: str
+
+
+@dataclass
+class _Group:
+    """What one block of a loop appends per round."""
+
+    stack: str
+    entries: list[_Entry]
+    last: int
+    popped: dict[Any, str] | None = None
+
+    def at(self, position: int, save: Node) -> Block:
+        """Return what stands where a Save stood: a copy kept until the push, or the push."""
+        out: Block = []
+        entry = next(e for e in self.entries if e.key == save.key)
+        if entry.held != entry.name:
+            out.append(assign(entry.held, name(entry.name)))
+        if position == self.last:
+            values = [name(e.held) for e in self.entries]
+            value = values[0] if len(values) == 1 else tuple_(values)
+            out.append(gast.Expr(call(attribute(name(self.stack), "append"), value)))
+        return out
+
+
+def _while_saved(backward: Block, tapes: Tapes) -> Block:
+    """Run a loop backward for as long as its stack lasts, where every round pushed to it."""
+    stacks = {loop.undoes: stack for loop, stack in tapes.stacks.items()}
+    out: Block = []
+    for statement in backward:
+        if isinstance(statement, gast.For) and hasattr(statement, "undoes"):
+            loop = statement.undoes
+            index = statement.target.id
+            read = set().union(*(names_read(s) for s in statement.body), set())
+            if loop in tapes.every_round and index not in read:
+                while_ = gast.While(name(stacks[loop]), statement.body, [])
+                while_.undoes = loop
+                out.append(while_)
+                continue
+        elif not isinstance(statement, LOOPS):
+            for part in blocks_of(statement):
+                part[:] = _while_saved(part, tapes)
+        out.append(statement)
+    return out
+
+
+def _bind_unbound(forward: Block, params: set[str], saved: set[str]) -> Block:
+    """Bind to None at the start what is saved where no value may have reached it yet."""
+    unbound: set[str] = set()
+
+    def visit(block: Block, bound: set[str]) -> set[str] | None:
+        """Return the names surely bound at the end of a block, or None where it is not reached."""
+        current: set[str] | None = set(bound)
+        for s in block:
+            if current is None:
+                return None
+            parts = blocks_of(s)
+            if not parts:
+                unbound.update((names_read(s) & saved) - current)
+            if isinstance(s, gast.Break | gast.Raise):
+                return None
+            if isinstance(s, gast.If):
+                ends = [visit(part, current) for part in parts]
+                alive = [e for e in ends if e is not None]
+                current = set.intersection(*alive) if alive else None
+            elif isinstance(s, gast.For | gast.While):
+                inner = set(current)
+                if isinstance(s, gast.For):
+                    inner |= names_written(s.target)
+                visit(s.body, inner)
+            elif isinstance(s, gast.Match):
+                for part in parts:
+                    visit(part, current | set().union(*(names_written(c.pattern) for c in s.cases)))
+            elif isinstance(s, gast.With):
+                current = visit(s.body, current)
+            elif not parts:
+                current |= names_written(s)
+        return current
+
+    visit(forward, set(params))
+    return [*(assign(n, constant(None)) for n in sorted(unbound)), *forward]

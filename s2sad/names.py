@@ -1,0 +1,42 @@
+"""Names for what the transformer makes up: readable, and different from all that are taken."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Iterable
+
+_NEVER = frozenset(keyword.kwlist) | frozenset(dir(builtins))
+
+
+class Names:
+    """Hands out names; a number is appended on any clash, in the order of asking."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+
+    def take(self, *names: str) -> None:
+        """Mark names as taken."""
+        self._taken.update(names)
+
+    def fresh(self, base: str, start: int = 1) -> str:
+        """Return `base`, or `base_<start>`, `base_<start + 1>`, ... where that is taken."""
+        name, number = base, start
+        while name in self._taken or name in _NEVER:
+            name = f"{base}_{number}"
+            number += 1
+        self._taken.add(name)
+        return name
+
+    def numbered(self, base: str) -> str:
+        """Return `base_0`, `base_1`, ...: the name of an earlier value of `base`."""
+        number = 0
+        while f"{base}_{number}" in self._taken:
+            number += 1
+        name = f"{base}_{number}"
+        self._taken.add(name)
+        return name
+
+    def copy(self) -> Names:
+        """Return an independent copy."""
+        return Names(self._taken)

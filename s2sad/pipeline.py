@@ -1,0 +1,493 @@
+"""The walk on one page: a Python function and what is known of its arguments become text.
+
+    read -> normalise -> kinds -> activity -> notes -> reverse -> storage -> polish -> print
+
+Each pass is one function of its room; this page only says in which order they come.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import registry, runtime
+from s2sad.capture.normalise import normalise
+from s2sad.capture.read import read, unwrap
+from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedError
+from s2sad.facts.activity import activity
+from s2sad.facts.kinds import infer
+from s2sad.facts.scope import Scope
+from s2sad.flow import free_names, live_in
+from s2sad.kinds import Kind
+from s2sad.modes.assemble import Parts, joint, pair, vjp
+from s2sad.modes.notes import take_notes
+from s2sad.modes.operations import Contribution, Site
+from s2sad.modes.refs import Refs
+from s2sad.modes.reverse import Reverse
+from s2sad.modes.storage import store_values
+from s2sad.names import Names
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign_tuple,
+    block_writes,
+    call,
+    clone,
+    constant,
+    name,
+    names_read,
+    store,
+    walk,
+)
+from s2sad.polish.algebra import simplify
+from s2sad.polish.guards import guards
+from s2sad.polish.own import own
+from s2sad.polish.propagate import propagate
+from s2sad.polish.prune import prune
+from s2sad.stages import Function, KindFacts, Text
+from s2sad.write.copies import prelude
+from s2sad.write.printer import module, statement_text
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be derived: a function, kinds of its parameters, which of them, and what for."""
+
+    fn: types.FunctionType
+    params: tuple[tuple[str, Kind], ...]
+    wrt: tuple[str, ...]
+    single: bool
+    mode: str
+    has_aux: bool = False
+
+
+@dataclass
+class Analysed:
+    """One function with the kinds of one pattern of arguments."""
+
+    function: Function
+    kinds: KindFacts
+    scope: Scope
+
+
+@dataclass
+class Pair:
+    """The forward and the reverse of a user's function, for calls of it in derived code."""
+
+    forward: str
+    reverse: str
+    active: tuple[str, ...]
+    passed: tuple[str, ...]
+    saved: bool
+    recursive: bool = False
+    done: bool = False
+
+
+@dataclass
+class Derivation:
+    """One module of derived text in the making."""
+
+    names: Names = field(default_factory=Names)
+    functions: list[Any] = field(default_factory=list)
+    namespaces: dict[str, dict[str, object]] = field(default_factory=dict)
+    cells: dict[str, dict[str, object]] = field(default_factory=dict)
+    origins: dict[str, types.FunctionType] = field(default_factory=dict)
+    analysed: dict[Any, Analysed] = field(default_factory=dict)
+    open: dict[Any, Kind] = field(default_factory=dict)
+    pairs: dict[Any, Pair] = field(default_factory=dict)
+    seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    refs: Refs = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.refs = Refs(self.names)
+
+
+def derive(request: Request) -> tuple[Text, Derivation]:
+    """Return the derived module's text for a request."""
+    d = Derivation()
+    d.refs.prefer(request.fn)
+    suffix = request.mode
+    base = request.fn.__name__ if request.fn.__name__ != "<lambda>" else "lambda_"
+    entry = d.names.fresh(f"{base}_{suffix}")
+    params = dict(request.params)
+    analysed = analyse(d, request.fn, params)
+    _check_result(analysed, request)
+    node = _entry(d, analysed, request, entry)
+    _add(d, node, request.fn)
+    body, cells = prelude(d.refs, d.functions)
+    text = module(body)
+    for fn_name in d.namespaces:
+        d.cells[fn_name].update(cells)
+    return Text(text, entry, d.namespaces, d.cells), d
+
+
+def _add(d: Derivation, node: Node, fn: types.FunctionType) -> None:
+    d.functions.append(node)
+    d.namespaces[node.name] = fn.__globals__
+    closure = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+    d.cells[node.name] = dict(closure)
+    d.origins[node.name] = fn
+
+
+# facts
+
+
+def analyse(d: Derivation, fn: types.FunctionType, params: Mapping[str, Kind]) -> Analysed:
+    """Return a function with its kinds, for given kinds of its parameters."""
+    key = (fn, tuple(sorted(params.items())))
+    known = d.analysed.get(key)
+    if known is not None:
+        return known
+    source = read(fn)
+    taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
+    d.names.take(*taken)
+    function = normalise(source, source.node, taken | set(d.refs.modules))
+    scope = Scope(source.fn, function.locals)
+    result: Kind = K.UNBOUND
+    for _ in range(6):
+        d.open[key] = result
+
+        def hook(target: Kind, args: Any, keywords: Any, node: Any) -> Kind:
+            return _callee_kind(d, target, args, keywords)
+
+        facts = infer(function, dict(params), scope, hook)
+        if facts.result == result or key not in d.open:
+            break
+        result = facts.result
+        d.analysed = {k: v for k, v in d.analysed.items() if k == key}
+    d.open.pop(key, None)
+    d.seen[fn] = scope.seen
+    analysed = Analysed(function, facts, scope)
+    d.analysed[key] = analysed
+    return analysed
+
+
+def _callee_kind(
+    d: Derivation, target: Kind, args: list[Kind] | None, keywords: Mapping[str, Kind]
+) -> Kind:
+    if not isinstance(target, K.Known) or args is None:
+        return K.UNKNOWN
+    bound = bind_kinds(target.value, args, keywords)
+    if bound is None:
+        return K.UNKNOWN
+    fn, params = bound
+    key = (fn, tuple(sorted(params.items())))
+    if key in d.open:
+        return d.open[key]
+    try:
+        return analyse(d, fn, params).kinds.result
+    except Error:
+        return K.Unknown(f"the result of {fn.__name__}")
+
+
+def bind_kinds(
+    obj: Any, args: list[Kind], keywords: Mapping[str, Kind]
+) -> tuple[types.FunctionType, dict[str, Kind]] | None:
+    """Return a user's function and the kinds its parameters get in a call."""
+    callee = unwrap(obj)
+    if callee is None or isinstance(obj, type):
+        return None
+    fn = callee.fn
+    given = [*(K.kind_of(a, f"bound{i}") for i, a in enumerate(callee.args)), *args]
+    named = {**{k: K.kind_of(v, k) for k, v in callee.kwargs.items()}, **keywords}
+    try:
+        bound = inspect.signature(fn, follow_wrapped=False).bind(*given, **named)
+    except (TypeError, ValueError):
+        return None
+    params: dict[str, Kind] = {}
+    for p in inspect.signature(fn, follow_wrapped=False).parameters.values():
+        value: Any = bound.arguments.get(p.name, K.MISSING)
+        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+            params[p.name] = K.Tuple(tuple(() if value is K.MISSING else value))
+        elif p.kind is inspect.Parameter.VAR_KEYWORD:
+            table = {} if value is K.MISSING else value
+            params[p.name] = K.Dict(tuple(table.items()))
+        elif value is K.MISSING:
+            params[p.name] = K.kind_of(p.default, p.name, literal=True)
+        else:
+            params[p.name] = rebase(value, p.name)
+    return fn, params
+
+
+def rebase(kind: Kind, path: str) -> Kind:
+    """Name the lengths of an argument after the parameter, and forget its value."""
+    if isinstance(kind, K.Array):
+        dims = tuple(
+            d if d == K.ONE or d.symbol.startswith("=") else K.Dim(f"{path}.{i}", 0, d.many)
+            for i, d in enumerate(kind.dims)
+        )
+        return dataclasses.replace(kind, dims=dims)
+    if isinstance(kind, K.Tuple):
+        return K.Tuple(tuple(rebase(k, f"{path}[{i}]") for i, k in enumerate(kind.items)), kind.cls)
+    if isinstance(kind, K.List):
+        return K.List(rebase(kind.item, f"{path}[]"))
+    if isinstance(kind, K.Dict):
+        return K.Dict(tuple((key, rebase(k, f"{path}[{key!r}]")) for key, k in kind.items))
+    if isinstance(kind, K.Num):
+        dim = K.Dim(path) if kind.type == "int" else None
+        return K.Num(kind.type, kind.dtype, K.MISSING, dim)
+    return K.erase_value(kind)
+
+
+# one function
+
+
+def sweep(
+    d: Derivation, a: Analysed, active: frozenset[str], names: Names, suppliable: frozenset[str]
+) -> tuple[Reverse, Any]:
+    """Return the reverse worker of a function, ready to write its sweeps."""
+    facts = activity(a.function, a.kinds, active)
+    notes = take_notes(a.function, a.kinds.decided, names)
+    heading = _heading
+
+    def calls(site: Site, varied: frozenset[str]) -> Any:
+        return _user_call(d, a, worker, site, varied)
+
+    worker = Reverse(a.function, a.kinds, facts, notes, d.refs, names, calls, heading)
+    del suppliable
+    return worker, facts
+
+
+def _heading(origin: Any) -> str:
+    """Return the user's statement as a heading of the backward sweep."""
+    if getattr(origin, "returns", False):
+        return statement_text(gast.Return(origin.value))
+    return statement_text(origin)
+
+
+def local_names(a: Analysed, d: Derivation) -> Names:
+    """Return a supply of names for one derived function."""
+    names = Names(a.function.locals)
+    names.take(*d.refs.modules, *d.refs.functions)
+    names.take(*a.scope.fn.__code__.co_names, *a.scope.fn.__code__.co_freevars)
+    return names
+
+
+def parts_of(
+    d: Derivation, a: Analysed, active: tuple[str, ...], seed: Node, wanted: tuple[str, ...]
+) -> Parts:
+    """Return the polished sweeps of a function with respect to some of its parameters."""
+    names = local_names(a, d)
+    worker, facts = sweep(d, a, frozenset(active), names, frozenset())
+    sweeps = worker.sweeps(seed)
+    entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
+    for p in wanted:
+        kind = entry_kinds.get(p, K.UNKNOWN)
+        sweeps.backward += worker.ensure(p, kind, a.function.node)
+    bars = tuple(worker.bar(p) for p in wanted)
+    kinds = name_kinds(a.kinds, worker.bar_kinds)
+    pure = Purity(a, d)
+    made_up = frozenset(worker.bars.values()) | frozenset(worker.bar_kinds)
+    live_out = frozenset(bars)
+    numpy = d.refs.module(np)
+    backward = sweeps.backward
+    params = set(a.function.params)
+    for _ in range(2):
+        movable = made_up | _backward_temps(backward, a)
+        backward = prune(backward, live_out, pure, made_up)
+        backward = propagate(backward, live_out, movable, pure)
+        backward = simplify(backward, kinds, numpy)
+    backward = prune(backward, live_out, pure, made_up)
+    taken = Names()
+    taken.take(*names._taken)
+    forward, backward = store_values(sweeps.forward, backward, live_out, names, params)
+    return Parts(a, names, forward, backward, bars, kinds, made_up, pure, worker.bar_kinds)
+
+
+def _backward_temps(backward: Block, a: Analysed) -> frozenset[str]:
+    """Return the names that the backward sweep assigns by itself (loop elements, temporaries)."""
+    found: set[str] = set()
+    stack = list(backward)
+    while stack:
+        s = stack.pop()
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+            found.add(s.targets[0].id)
+        for field_ in ("body", "orelse"):
+            stack += getattr(s, field_, None) or []
+    return frozenset(found)
+
+
+def name_kinds(facts: KindFacts, bars: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Return one kind per name of a function, joined over all its statements."""
+    out: dict[str, Kind] = {}
+    for table in (facts.before, facts.after):
+        for env in table.values():
+            for n, k in env.items():
+                known = out.get(n)
+                if known is None:
+                    out[n] = k
+                elif known is not k and known != k:
+                    out[n] = K.join(known, k)
+    out.update(bars)
+    return out
+
+
+class Purity:
+    """Says of a call in derived text whether it does nothing but give its value."""
+
+    def __init__(self, a: Analysed, d: Derivation) -> None:
+        self.a = a
+        self.d = d
+        self._cache: dict[str, bool] = {}
+
+    def __call__(self, node: Node) -> bool:
+        func = node.func
+        if isinstance(func, gast.Attribute):
+            path = func
+            while isinstance(path, gast.Attribute):
+                path = path.value
+            if isinstance(path, gast.Name) and path.id in self.d.refs.modules:
+                return self._known(func)
+            if isinstance(path, gast.Name) and path.id not in self.a.function.locals:
+                return self._known(func)
+            return (
+                registry.method_function(func.attr) is not None
+                or registry.is_zero_method(func.attr)
+                or func.attr in _PURE_METHODS
+            )
+        if isinstance(func, gast.Name):
+            if func.id in self.d.refs.functions or func.id in self.reverse_names():
+                return True
+            return func.id not in self.a.function.locals and self._known(func)
+        return False
+
+    def reverse_names(self) -> set[str]:
+        return {p.reverse for p in self.d.pairs.values()}
+
+    def _known(self, func: Node) -> bool:
+        path = _path(func)
+        if path not in self._cache:
+            root = path.split(".")[0]
+            module_ = self.d.refs.modules.get(root)
+            if module_ is not None and "." in path:
+                value: Any = module_
+                for part in path.split(".")[1:]:
+                    value = getattr(value, part, None)
+            else:
+                value = self.a.scope.path(func)
+            hashable = getattr(type(value), "__hash__", None) is not None
+            self._cache[path] = registry.rule_for(value) is not None or (
+                hashable and value in _PURE_FUNCTIONS
+            )
+        return self._cache[path]
+
+
+_PURE_METHODS = frozenset({"copy", "items", "values", "keys", "get", "index", "count", "tolist"})
+_PURE_FUNCTIONS: frozenset[Any] = frozenset(
+    {len, range, abs, min, max, sum, round, divmod, pow, float, int, bool, list, tuple, enumerate,
+     zip, reversed, sorted, isinstance, complex, np.zeros_like, np.full_like, np.broadcast_to}
+)
+
+
+def _path(node: Node) -> str:
+    if isinstance(node, gast.Name):
+        return str(node.id)
+    if isinstance(node, gast.Attribute):
+        return f"{_path(node.value)}.{node.attr}"
+    return "?"
+
+
+# entries
+
+
+def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
+    seed: Node = constant(1.0)
+    active = tuple(n for n in request.wrt)
+    if request.mode == "vjp":
+        seed = name("value_bar@seed")
+    p = parts_of(d, a, active, seed, request.wrt)
+    doc = _doc(a, request)
+    if request.mode == "vjp":
+        return vjp(p, finish, entry, doc, request.single)
+    value = request.mode == "value_and_grad"
+    return joint(p, finish, entry, doc, request.single, value)
+
+
+def _doc(a: Analysed, request: Request) -> str:
+    source = a.function.source
+    where = f"{source.name} ({source.file.rsplit('/', 1)[-1]}:{source.fn.__code__.co_firstlineno})"
+    listed = _listed(request.wrt)
+    if request.mode == "grad":
+        return f"Gradient of {where} with respect to {listed}."
+    if request.mode == "value_and_grad":
+        return f"Value of {where} and its gradient with respect to {listed}."
+    return f"Value of {where}, and its pullback with respect to {listed}."
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def finish(
+    p: Parts, body: Block, live_out: frozenset[str], returned: set[str], extra: frozenset[str]
+) -> Block:
+    """Polish a whole body: put temporaries back, prune, own what is returned, guard clauses."""
+    movable = p.analysed.function.temps | p.made_up | extra
+    made_up = p.made_up | extra
+    for _ in range(2):
+        body = prune(body, live_out, p.pure, made_up)
+        body = propagate(body, live_out, movable, p.pure)
+    body = prune(body, live_out, p.pure, made_up)
+    fresh = {x.reverse for x in p.pure.d.pairs.values()}
+    body = own(body, p.bar_kinds, returned, fresh)
+    return guards(body)
+
+
+# calls of the user's functions
+
+
+def _user_call(
+    d: Derivation, a: Analysed, worker: Reverse, site: Site, varied: frozenset[str]
+) -> Any:
+    """Return what a call of a user's function passes back, or None where it is a library's."""
+    node = site.node
+    target = a.kinds.objects.get(node.func)
+    if target is None or registry.rule_for(target) is not None or isinstance(target, type):
+        return None
+    if unwrap(target) is None:
+        return None
+    raise UnsupportedError(
+        "Calls of Python functions cannot be differentiated yet.",
+        place=a.function.source.place(node),
+        remedy="Write the computation in one function.",
+    )
+
+
+def _check_result(a: Analysed, request: Request) -> None:
+    if request.mode not in ("grad", "value_and_grad"):
+        return
+    kind = a.kinds.result
+    if isinstance(kind, K.Num) and kind.type == "float":
+        return
+    if isinstance(kind, K.Array) and kind.rank == 0 and K.is_float_dtype(kind.dtype):
+        return
+    if isinstance(kind, K.Num) and kind.type in ("int", "bool"):
+        return
+    if isinstance(kind, K.Unknown):
+        raise UnsupportedError(
+            f"What {a.function.name} returns is not known when its derivative is written"
+            f"{': ' + kind.why if kind.why else ''}.",
+            remedy="Give example arguments, or return a float.",
+            place=a.function.source.place(a.function.source.node),
+        )
+    raise ActivityError(
+        f"grad wants a real scalar, but {a.function.name} returns {K.describe(kind)}.",
+        remedy="Use s2sad.vjp or s2sad.jacobian, or return a sum of the result.",
+        place=a.function.source.place(a.function.source.node),
+    )
+
+
+__all__ = [
+    "Contribution", "MissingRuleError", "Request", "assign_tuple", "block_writes", "call", "clone",
+    "derive", "free_names", "live_in", "names_read", "pair", "runtime", "store", "walk",
+]

@@ -1,0 +1,1 @@
+"""The room of polish: the same program, more readable and faster."""

@@ -1,0 +1,507 @@
+"""Make the expressions of the backward sweep what a careful person writes.
+
+    value_bar * (1.0 / y)              ->  value_bar / y
+    x_bar + -(t_bar * out) / y         ->  x_bar - t_bar * out / y
+    1.0 * np.broadcast_to(s, x.shape) * (2.0 * x)    ->  2.0 * s * x
+
+Products and quotients are gathered into a coefficient, scalar factors first, then arrays; equal
+terms of a sum are gathered into one. The user's own expressions are never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.kinds import Dim, Kind
+from s2sad.nodes import (
+    Block,
+    Node,
+    binary,
+    blocks_of,
+    clone,
+    constant,
+    is_constant,
+    key,
+    negative,
+    number,
+)
+
+Shape = tuple[Dim, ...]
+Broadcast = Callable[[Node], "tuple[Node, Node] | None"]
+
+
+def simplify(block: Block, kinds: Mapping[str, Kind], numpy: str) -> Block:
+    """Simplify every cotangent expression in a block, in place, and return the block."""
+    worker = _Simplifier(kinds, numpy)
+    worker.block(block)
+    return block
+
+
+@dataclass
+class _Product:
+    """coefficient * above[0] * above[1] ... / below[0] / below[1] ..."""
+
+    coefficient: float = 1.0
+    above: list[Any] = field(default_factory=list)
+    below: list[Any] = field(default_factory=list)
+
+
+class _Simplifier:
+    def __init__(self, kinds: Mapping[str, Kind], numpy: str) -> None:
+        self.kinds = kinds
+        self.numpy = numpy
+
+    def block(self, block: Block) -> None:
+        for s in block:
+            if isinstance(s, gast.Assign | gast.Return) and s.value is not None:
+                s.value = self.expression(s.value)
+            elif isinstance(s, gast.AugAssign):
+                s.value = self.spread(s)
+            elif isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
+                s.value.args = [self.expression(a) for a in s.value.args]
+            for part in blocks_of(s):
+                self.block(part)
+
+    def spread(self, s: Node) -> Node:
+        """What is added in place is broadcast by the addition itself."""
+        value = self.expression(s.value)
+        inner = self.broadcast_parts(value)
+        if inner is not None and isinstance(s.target, gast.Subscript):
+            return inner[0]
+        return value
+
+    # expressions
+
+    def expression(self, node: Node) -> Node:
+        if isinstance(node, gast.BinOp):
+            if isinstance(node.op, gast.Mult | gast.Div):
+                return self.rebuild(self.product(node))
+            if isinstance(node.op, gast.Add | gast.Sub):
+                return self.sum(node)
+            return self.power(node)
+        if isinstance(node, gast.UnaryOp):
+            if isinstance(node.op, gast.USub) and not is_constant(node.operand):
+                return self.rebuild(self.product(node))
+            return node
+        if isinstance(node, gast.Call):
+            return self.call(node)
+        if isinstance(node, gast.Tuple | gast.List):
+            node.elts = [self.expression(e) for e in node.elts]
+        elif isinstance(node, gast.Attribute):
+            node.value = self.expression(node.value)
+        elif isinstance(node, gast.Compare):
+            return self.compare(node)
+        elif isinstance(node, gast.Subscript):
+            return self.subscript(node)
+        return node
+
+    def subscript(self, node: Node) -> Node:
+        node.value = self.expression(node.value)
+        display, index = node.value, node.slice
+        if isinstance(display, gast.Tuple) and isinstance(index, gast.Constant):
+            if type(index.value) is int and -len(display.elts) <= index.value < len(display.elts):
+                return display.elts[index.value]
+        return node
+
+    def compare(self, node: Node) -> Node:
+        node.left = self.expression(node.left)
+        node.comparators = [self.expression(c) for c in node.comparators]
+        left, right = number(node.left), number(node.comparators[0])
+        if len(node.ops) == 1 and left is not None and right is not None:
+            if isinstance(node.ops[0], gast.NotEq):
+                return constant(int(left != right))
+            if isinstance(node.ops[0], gast.Eq):
+                return constant(int(left == right))
+        return node
+
+    def call(self, node: Node) -> Node:
+        node.args = [self.expression(a) for a in node.args]
+        for k in node.keywords:
+            k.value = self.expression(k.value)
+        parts = self.broadcast_parts(node)
+        if parts is not None and self.shape(parts[0]) not in (None, ()):
+            same = self.equal_shapes(self.shape(parts[0]), self.shape_of_shape(parts[1]))
+            if same:
+                return parts[0]
+        if self.is_numpy(node, "sum") and len(node.args) == 1 and not node.keywords:
+            return self.summed(node)
+        return node
+
+    def summed(self, node: Node) -> Node:
+        """np.sum of a scalar times arrays: the scalar comes out; of two vectors: np.dot."""
+        product = self.product(node.args[0])
+        scalars = [f for f in product.above if self.shape(f) == ()]
+        arrays = [f for f in product.above if self.shape(f) != ()]
+        below = [f for f in product.below if self.shape(f) == ()]
+        if not arrays or len(below) != len(product.below):
+            return node
+        inner = self._dot(arrays) or self._sum_of(arrays, node)
+        return self.rebuild(_Product(product.coefficient, [*scalars, inner], below))
+
+    def _sum_of(self, arrays: list[Node], node: Node) -> Node:
+        return gast.Call(node.func, [self.rebuild(_Product(1.0, arrays, []))], [])
+
+    def _dot(self, arrays: list[Node]) -> Node | None:
+        if len(arrays) != 2:
+            return None
+        left, right = (self.shape(a) for a in arrays)
+        if left is None or right is None or len(left) != 1 or not self.equal_shapes(left, right):
+            return None
+        dot = gast.Attribute(gast.Name(self.numpy, gast.Load(), None, None), "dot", gast.Load())
+        return gast.Call(dot, arrays, [])
+
+    def is_numpy(self, node: Node, fn: str) -> bool:
+        return (
+            isinstance(node, gast.Call)
+            and isinstance(node.func, gast.Attribute)
+            and node.func.attr == fn
+            and isinstance(node.func.value, gast.Name)
+            and node.func.value.id == self.numpy
+        )
+
+    def broadcast_parts(self, node: Node) -> tuple[Node, Node] | None:
+        """Return value and shape of np.broadcast_to(value, shape)."""
+        if self.is_numpy(node, "broadcast_to") and len(node.args) == 2:
+            return node.args[0], node.args[1]
+        return None
+
+    def power(self, node: Node) -> Node:
+        node.left = self.expression(node.left)
+        node.right = self.expression(node.right)
+        left, right = number(node.left), number(node.right)
+        if isinstance(node.op, gast.Pow):
+            if right == 1:
+                return node.left
+            if right == 0 and type(right) is int and self.shape(node.left) == ():
+                return constant(1.0)
+        if left is not None and right is not None and isinstance(node.op, gast.Pow):
+            value = _folded(node.op, left, right)
+            if value is not None:
+                return value
+        return node
+
+    # products
+
+    def product(self, node: Node) -> _Product:
+        out = _Product()
+        self._gather(node, out, above=True)
+        self._cancel_broadcasts(out)
+        return out
+
+    def _gather(self, node: Node, out: _Product, above: bool) -> None:
+        value = number(node)
+        if value is not None and (above or value != 0):
+            if above:
+                out.coefficient *= float(value)
+            elif _exact(value):
+                out.coefficient /= value
+            else:
+                out.below.append(constant(float(value)))
+            return
+        if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+            out.coefficient = -out.coefficient
+            self._gather(node.operand, out, above)
+            return
+        if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult):
+            if above:
+                self._gather(node.left, out, above)
+                self._gather(node.right, out, above)
+                return
+        elif isinstance(node, gast.BinOp) and isinstance(node.op, gast.Div) and above:
+            self._gather(node.left, out, True)
+            self._gather(node.right, out, False)
+            return
+        simple = self.expression(node) if not _is_product(node) else self.rebuild(self._inner(node))
+        if _is_product(simple) and above and not (
+            isinstance(simple, gast.BinOp) and isinstance(simple.op, gast.Div)
+        ):
+            self._gather(simple, out, above)
+        elif number(simple) is not None:
+            self._gather(simple, out, above)
+        else:
+            (out.above if above else out.below).append(simple)
+
+    def _inner(self, node: Node) -> _Product:
+        inner = _Product()
+        if isinstance(node, gast.BinOp):
+            self._gather(node.left, inner, True)
+            self._gather(node.right, inner, isinstance(node.op, gast.Mult))
+        else:
+            self._gather(node.operand, inner, True)
+            inner.coefficient = -inner.coefficient
+        self._cancel_broadcasts(inner)
+        return inner
+
+    def _cancel_broadcasts(self, out: _Product) -> None:
+        """Drop np.broadcast_to(s, shape) to s where another factor has that shape already."""
+        for position, factor in enumerate(out.above):
+            parts = self.broadcast_parts(factor)
+            if parts is None:
+                continue
+            wanted = self.shape_of_shape(parts[1])
+            if wanted is None:
+                continue
+            others = [self.shape(f) for i, f in enumerate(out.above) if i != position]
+            others += [self.shape(f) for f in out.below]
+            if any(self.equal_shapes(o, wanted) for o in others):
+                inner = _Product()
+                self._gather(parts[0], inner, True)
+                out.coefficient *= inner.coefficient
+                out.above[position : position + 1] = inner.above
+                out.below += inner.below
+                self._cancel_broadcasts(out)
+                return
+
+    def rebuild(self, p: _Product) -> Node:
+        """Return a product as an expression: scalars before arrays, a minus sign in front."""
+        scalars = [f for f in p.above if self.shape(f) == ()]
+        arrays = [f for f in p.above if self.shape(f) != ()]
+        scalar_below = [f for f in p.below if self.shape(f) == ()]
+        array_below = [f for f in p.below if self.shape(f) != ()]
+        node: Node | None = None
+        minus = p.coefficient < 0
+        size = abs(p.coefficient)
+        if size != 1.0:
+            node = constant(size)
+        for f in scalars:
+            node = f if node is None else binary(node, gast.Mult, f)
+        if node is None and arrays and scalar_below:
+            node = arrays.pop(0)
+        for f in scalar_below:
+            node = binary(constant(1.0) if node is None else node, gast.Div, f)
+        for f in arrays:
+            node = f if node is None else binary(node, gast.Mult, f)
+        for f in array_below:
+            node = binary(constant(1.0) if node is None else node, gast.Div, f)
+        if node is None:
+            node = constant(1.0)
+        return _minus(node) if minus else node
+
+    # sums
+
+    def sum(self, node: Node) -> Node:
+        node.left, node.right = self.expression(node.left), self.expression(node.right)
+        left, right = number(node.left), number(node.right)
+        if left is not None and right is not None:
+            folded = _folded(node.op, left, right)
+            if folded is not None:
+                return folded
+        terms: list[tuple[float, Node]] = []
+        self._terms(node, 1.0, terms)
+        return self._sum_up(terms)
+
+    def _terms(self, node: Node, sign: float, terms: list[tuple[float, Node]]) -> None:
+        if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Add | gast.Sub):
+            self._terms(node.left, sign, terms)
+            self._terms(node.right, sign if isinstance(node.op, gast.Add) else -sign, terms)
+            return
+        node = self.expression(node)
+        if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Add | gast.Sub):
+            self._terms(node, sign, terms)
+            return
+        value = number(node)
+        if value is not None:
+            terms.append((sign, node) if value >= 0 else (-sign, constant(-value)))
+            return
+        sign, node = _strip(node, sign)
+        terms.append((sign, node))
+
+    def _sum_up(self, terms: list[tuple[float, Node]]) -> Node:
+        merged: list[tuple[float, Node]] = []
+        places: dict[Any, int] = {}
+        for sign, node in terms:
+            if number(node) == 0.0 and len(terms) > 1:
+                continue
+            factor, base = _coefficient(node)
+            at = places.get(key(base)) if number(node) is None else None
+            if at is None:
+                places[key(base)] = len(merged)
+                merged.append((sign * factor, base))
+            else:
+                merged[at] = (merged[at][0] + sign * factor, base)
+        parts = [(c, b) for c, b in merged if c != 0.0] or [(0.0, terms[0][1])]
+        first = next((i for i, (c, _) in enumerate(parts) if c > 0), 0)
+        parts.insert(0, parts.pop(first))
+        node: Node | None = None
+        for c, base in parts:
+            term = base if abs(c) == 1.0 else self.rebuild(self._scaled(abs(c), base))
+            if node is None:
+                node = _minus(term) if c < 0 else term
+            else:
+                node = binary(node, gast.Sub if c < 0 else gast.Add, term)
+        assert node is not None
+        return node
+
+    def _scaled(self, factor: float, base: Node) -> _Product:
+        product = self.product(clone(base))
+        product.coefficient *= factor
+        return product
+
+    # shapes
+
+    def shape(self, node: Node) -> Shape | None:
+        """Return the axis lengths of an expression, () for a scalar, None where not known."""
+        if isinstance(node, gast.Constant):
+            return ()
+        if isinstance(node, gast.Name):
+            return _dims(self.kinds.get(node.id))
+        if isinstance(node, gast.UnaryOp):
+            return self.shape(node.operand)
+        if isinstance(node, gast.BinOp):
+            if isinstance(node.op, gast.MatMult):
+                return self._matmul(node)
+            left, right = self.shape(node.left), self.shape(node.right)
+            return None if left is None or right is None else K.broadcast(left, right)
+        if isinstance(node, gast.Attribute):
+            if node.attr in ("size", "ndim"):
+                return ()
+            if node.attr == "T":
+                inner = self.shape(node.value)
+                return None if inner is None else inner[::-1]
+            return None
+        if isinstance(node, gast.Call):
+            return self._call_shape(node)
+        if isinstance(node, gast.Subscript):
+            return () if self._is_length(node) else None
+        return None
+
+    def _is_length(self, node: Node) -> bool:
+        return isinstance(node.value, gast.Attribute) and node.value.attr == "shape"
+
+    def _matmul(self, node: Node) -> Shape | None:
+        left, right = self.shape(node.left), self.shape(node.right)
+        if left is None or right is None or not left or not right:
+            return None
+        if len(left) > 2 or len(right) > 2:
+            return None
+        return left[:-1] + (right[1:] if len(right) == 2 else ())
+
+    def _call_shape(self, node: Node) -> Shape | None:
+        if not isinstance(node.func, gast.Attribute):
+            return () if isinstance(node.func, gast.Name) and node.func.id == "len" else None
+        if not isinstance(node.func.value, gast.Name):
+            return None
+        if node.func.value.id == "math":
+            return ()
+        if node.func.value.id != self.numpy:
+            return None
+        fn = node.func.attr
+        if fn in _ELEMENTWISE and len(node.args) == 1:
+            return self.shape(node.args[0])
+        if fn in ("sum", "dot", "size", "max", "min", "mean") and not node.keywords:
+            if fn != "dot" and len(node.args) == 1:
+                return ()
+            shapes = [self.shape(a) for a in node.args]
+            if fn == "dot" and all(s is not None and len(s) == 1 for s in shapes):
+                return ()
+            return None
+        if fn == "broadcast_to":
+            return self.shape_of_shape(node.args[1])
+        if fn == "zeros_like" or fn == "ones_like":
+            return self.shape(node.args[0])
+        if fn == "outer":
+            left, right = (self.shape(a) for a in node.args)
+            if left is not None and right is not None and len(left) == len(right) == 1:
+                return left + right
+        return None
+
+    def shape_of_shape(self, node: Node) -> Shape | None:
+        """Return the lengths that an expression for a shape (`x.shape`) stands for."""
+        if isinstance(node, gast.Attribute) and node.attr == "shape":
+            return self.shape(node.value)
+        return None
+
+    @staticmethod
+    def equal_shapes(left: Shape | None, right: Shape | None) -> bool:
+        if left is None or right is None or len(left) != len(right):
+            return False
+        return all(K.same_length(a, b) for a, b in zip(left, right, strict=True))
+
+
+_ELEMENTWISE = frozenset(
+    "sin cos tan exp log log1p expm1 sqrt tanh sinh cosh abs sign square arctan arcsin arccos "
+    "negative reciprocal log2 log10 exp2 real imag conj".split()
+)
+
+
+def _dims(kind: Kind | None) -> Shape | None:
+    if isinstance(kind, K.Num):
+        return ()
+    return kind.dims if isinstance(kind, K.Array) else None
+
+
+def _exact(value: float) -> bool:
+    """Say whether dividing by a number is multiplying by its reciprocal, to the last bit."""
+    mantissa = abs(value)
+    while mantissa > 1:
+        mantissa /= 2
+    while 0 < mantissa < 1:
+        mantissa *= 2
+    return mantissa == 1
+
+
+def _folded(op: Node, left: float, right: float) -> Node | None:
+    if isinstance(op, gast.Add):
+        return constant(left + right)
+    if isinstance(op, gast.Sub):
+        return constant(left - right)
+    if isinstance(op, gast.Pow) and isinstance(right, int) and abs(right) <= 8 and left != 0:
+        return constant(left**right)
+    return None
+
+
+def _is_product(node: Node) -> bool:
+    if isinstance(node, gast.UnaryOp):
+        return isinstance(node.op, gast.USub) and not is_constant(node)
+    return isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Div)
+
+
+def _leftmost(node: Node) -> tuple[Node, list[Node]]:
+    """Return the first factor of a product, and the chain of products above it."""
+    above: list[Node] = []
+    while isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Div):
+        above.append(node)
+        node = node.left
+    return node, above
+
+
+def _minus(node: Node) -> Node:
+    """Put a minus sign in front of a product's first factor."""
+    first, above = _leftmost(node)
+    value = number(first)
+    signed = constant(-value) if value is not None else negative(first)
+    for link in reversed(above):
+        signed = gast.BinOp(signed, link.op, link.right)
+    return signed
+
+
+def _strip(node: Node, sign: float) -> tuple[float, Node]:
+    """Take a minus sign off a product's first factor."""
+    first, above = _leftmost(node)
+    value = number(first)
+    if value is not None and value < 0:
+        bare: Node = constant(-value)
+    elif isinstance(first, gast.UnaryOp) and isinstance(first.op, gast.USub):
+        bare = first.operand
+    else:
+        return sign, node
+    for link in reversed(above):
+        bare = gast.BinOp(bare, link.op, link.right)
+    return -sign, bare
+
+
+def _coefficient(node: Node) -> tuple[float, Node]:
+    """Split `2.0 * x` into 2.0 and x."""
+    first, above = _leftmost(node)
+    value = number(first)
+    if value is None or not above or isinstance(above[-1].op, gast.Div):
+        return 1.0, node
+    bare = above[-1].right
+    for link in reversed(above[:-1]):
+        bare = gast.BinOp(bare, link.op, link.right)
+    return float(value), bare

@@ -1,0 +1,99 @@
+"""What statements read, write and do besides: asked by every pass of this room.
+
+A write into a part of something (`x_bar[i] += v`, `xs.append(v)`) counts as a write of the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2sad.nodes import Node, blocks_of, names_read, names_written, walk
+from s2sad.stages import Comment
+
+Pure = Callable[[Node], bool]
+_MUTATING = frozenset({"append", "pop", "extend", "insert", "update", "clear", "sort", "fill"})
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Names read and written (parts included), and whether unknown code may run."""
+
+    reads: frozenset[str]
+    writes: frozenset[str]
+    unknown: bool
+
+
+class EffectTable:
+    """Remembers the effects of statements by identity; `pure` judges calls."""
+
+    def __init__(self, pure: Pure) -> None:
+        self.pure = pure
+        self._table: dict[Any, Effects] = {}
+
+    def of(self, statement: Node) -> Effects:
+        """Return the effects of a statement."""
+        known = self._table.get(statement)
+        if known is None:
+            known = self._table[statement] = self._compute(statement)
+        return known
+
+    def forget(self, statement: Node) -> None:
+        """Forget a statement that has been changed."""
+        self._table.pop(statement, None)
+
+    def _compute(self, statement: Node) -> Effects:
+        if isinstance(statement, Comment):
+            return Effects(frozenset(), frozenset(), False)
+        reads = names_read(statement)
+        writes = set(names_written(statement))
+        unknown = isinstance(statement, gast.Raise | gast.Assert | gast.With | gast.Try)
+        for n in walk(statement):
+            kind = type(n)
+            if kind is gast.Call:
+                owner = mutated_by(n)
+                if owner is not None:
+                    writes.add(owner)
+                elif not self.pure(n):
+                    unknown = True
+            elif kind is gast.Subscript or kind is gast.Attribute:
+                if isinstance(n.ctx, gast.Store | gast.Del):
+                    writes.add(root(n))
+        return Effects(frozenset(reads), frozenset(w for w in writes if w), unknown)
+
+
+def mutated_by(node: Node) -> str | None:
+    """Return the variable that a call changes in place: xs in xs.append(x), x in np.add.at(x)."""
+    func = node.func
+    if not isinstance(func, gast.Attribute):
+        return None
+    if func.attr == "at" and node.args and isinstance(node.args[0], gast.Name):
+        return str(node.args[0].id)
+    if func.attr in _MUTATING and isinstance(func.value, gast.Name | gast.Subscript):
+        return root(func.value)
+    return None
+
+
+def root(node: Node) -> str:
+    """Return the variable through which a place is reached."""
+    while isinstance(node, gast.Subscript | gast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else ""
+
+
+def pure_expression(node: Node, pure: Pure) -> bool:
+    """Say whether evaluating an expression does nothing but give its value."""
+    for n in walk(node):
+        if isinstance(n, gast.Call) and (mutated_by(n) is not None or not pure(n)):
+            return False
+        if isinstance(n, gast.NamedExpr | gast.Await | gast.Yield | gast.YieldFrom):
+            return False
+    return True
+
+
+def is_compound(statement: Node) -> bool:
+    """Say whether a statement contains blocks."""
+    return bool(blocks_of(statement)) or isinstance(statement, gast.FunctionDef)

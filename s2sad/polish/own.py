@@ -1,0 +1,217 @@
+"""Who owns an array: what is changed in place or returned shares memory with nothing else.
+
+    x_bar = y                 x_bar = y.copy()        (y is the caller's, x_bar is returned)
+    x_bar = x_bar + e    ->   x_bar += e              (x_bar was made here and has no other name)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.kinds import Kind
+from s2sad.nodes import Block, Node, assign, attribute, blocks_of, call, clone, name, walk
+from s2sad.polish.effects import mutated_by, root
+
+_FRESH = frozenset(
+    "zeros_like ones_like zeros ones full full_like outer sum dot matmul exp sin cos tanh log sqrt "
+    "array copy where concatenate stack tensordot einsum abs sign square multiply add subtract "
+    "cumsum solve inv eye diag_flat prod sinh cosh tan arctan expm1 log1p heaviside zeros_like "
+    "kron take_along_axis repeat tile mean count_nonzero".split()
+)
+
+
+def own(block: Block, bars: Mapping[str, Kind], returned: set[str], fresh_calls: set[str]) -> Block:
+    """Return a block in which cotangents that are changed or returned own their memory."""
+    worker = _Owner(bars, fresh_calls)
+    worker.survey(block)
+    need = {n for n in returned if n in bars} | worker.mutated
+    worker.claim(block, need)
+    worker.accumulate(block)
+    return block
+
+
+class _Owner:
+    def __init__(self, bars: Mapping[str, Kind], fresh_calls: set[str]) -> None:
+        self.bars = bars
+        self.fresh_calls = fresh_calls
+        self.mutated: set[str] = set()
+        self.shared: set[str] = set()
+        self.loose: set[str] = set()
+
+    def survey(self, block: Block) -> None:
+        """Find which cotangents are changed in place, have other names, or are no new arrays."""
+        for s in block:
+            if isinstance(s, gast.AugAssign):
+                if not isinstance(s.target, gast.Name):
+                    self.mutated.add(root(s.target))
+            elif isinstance(s, gast.Assign):
+                self._assignment(s)
+            elif isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
+                owner = mutated_by(s.value)
+                if owner is not None:
+                    self.mutated.add(owner)
+            for n in walk(s) if not blocks_of(s) else ():
+                if isinstance(n, gast.Call):
+                    owner = mutated_by(n)
+                    if owner is not None:
+                        self.mutated.add(owner)
+            for part in blocks_of(s):
+                self.survey(part)
+
+    def _assignment(self, s: Node) -> None:
+        for target in s.targets:
+            if isinstance(target, gast.Name):
+                if target.id in self.bars and not self.fresh(s.value):
+                    self.loose.add(target.id)
+                    self.shared |= _aliased(s.value)
+                elif target.id not in self.bars:
+                    self.shared |= _aliased(s.value)
+            elif isinstance(target, gast.Tuple):
+                self.shared |= _aliased(s.value)
+                if not self._fresh_call(s.value):
+                    self.loose |= {e.id for e in target.elts if isinstance(e, gast.Name)}
+            else:
+                self.mutated.add(root(target))
+                self.shared |= _aliased(s.value)
+
+    def _fresh_call(self, node: Node) -> bool:
+        return (
+            isinstance(node, gast.Call)
+            and isinstance(node.func, gast.Name)
+            and node.func.id in self.fresh_calls
+        )
+
+    def fresh(self, node: Node) -> bool:
+        """Say whether an expression makes a value that nothing else has."""
+        if isinstance(node, gast.BinOp | gast.UnaryOp | gast.Constant | gast.Compare):
+            return True
+        if isinstance(node, gast.Call):
+            func = node.func
+            if isinstance(func, gast.Name):
+                return func.id in self.fresh_calls or func.id in ("list", "float")
+            if isinstance(func, gast.Attribute):
+                return func.attr in _FRESH or func.attr in ("copy", "astype")
+        return False
+
+    def claim(self, block: Block, need: set[str]) -> None:
+        """Copy what a cotangent that must be owned would otherwise share."""
+        position = 0
+        while position < len(block):
+            s = block[position]
+            for part in blocks_of(s):
+                self.claim(part, need)
+            if isinstance(s, gast.Assign):
+                target = s.targets[0]
+                if isinstance(target, gast.Name):
+                    self._claim_one(s, target.id, need)
+                elif isinstance(target, gast.Tuple) and not self._fresh_call(s.value):
+                    extra = [
+                        assign(e.id, self._copy(name(e.id), self.bars[e.id]))
+                        for e in target.elts
+                        if isinstance(e, gast.Name) and e.id in need and self._is_memory(e.id)
+                    ]
+                    block[position + 1 : position + 1] = extra
+                    position += len(extra)
+            position += 1
+
+    def _claim_one(self, s: Node, target: str, need: set[str]) -> None:
+        if target in need and self._is_memory(target) and not self.fresh(s.value):
+            s.value = self._copy(s.value, self.bars[target])
+            return
+        taken = _aliased(s.value) & self.mutated & set(self.bars)
+        if taken and target in self.bars and self._is_memory(target):
+            s.value = self._copy(s.value, self.bars[target])
+
+    def _is_memory(self, bar: str) -> bool:
+        return isinstance(self.bars.get(bar), K.Array | K.List)
+
+    def _copy(self, node: Node, kind: Kind) -> Node:
+        if isinstance(kind, K.List):
+            return call("list", node)
+        parts = _broadcast(node)
+        if parts is not None:
+            return parts
+        return call(attribute(node, "copy"))
+
+    def accumulate(self, block: Block) -> None:
+        """Add in place where the array is ours alone."""
+        for position, s in enumerate(block):
+            for part in blocks_of(s):
+                self.accumulate(part)
+            if not isinstance(s, gast.Assign) or not isinstance(s.targets[0], gast.Name):
+                continue
+            target, value = s.targets[0].id, s.value
+            if target in self.loose or target in self.shared:
+                continue
+            if not isinstance(self.bars.get(target), K.Array):
+                continue
+            folded = _augmentation(target, value)
+            if folded is not None:
+                block[position] = folded
+
+
+def _augmentation(target: str, value: Node) -> Node | None:
+    """Turn `x_bar + a - b` into `x_bar += a - b`, where x_bar comes first."""
+    chain = []
+    node = value
+    while isinstance(node, gast.BinOp) and isinstance(node.op, gast.Add | gast.Sub):
+        chain.append(node)
+        node = node.left
+    if not chain or not (isinstance(node, gast.Name) and node.id == target):
+        return None
+    if any(target in {n.id for n in walk(c.right) if isinstance(n, gast.Name)} for c in chain):
+        return None
+    first = chain[-1]
+    rest = first.right
+    for link in reversed(chain[:-1]):
+        op: Any = link.op
+        if isinstance(first.op, gast.Sub):
+            op = gast.Add() if isinstance(link.op, gast.Sub) else gast.Sub()
+        rest = gast.BinOp(rest, op, link.right)
+    place = gast.Name(target, gast.Store(), None, None)
+    return gast.AugAssign(place, first.op, rest)
+
+
+def _aliased(node: Node) -> set[str]:
+    """Return the names whose memory an expression's value may share."""
+    if isinstance(node, gast.Name):
+        return {node.id}
+    if isinstance(node, gast.Subscript | gast.Attribute | gast.Starred):
+        return _aliased(node.value)
+    if isinstance(node, gast.Tuple | gast.List):
+        return set().union(*(_aliased(e) for e in node.elts), set())
+    if isinstance(node, gast.Dict):
+        return set().union(*(_aliased(v) for v in node.values), set())
+    if isinstance(node, gast.IfExp):
+        return _aliased(node.body) | _aliased(node.orelse)
+    if isinstance(node, gast.Call):
+        func = node.func
+        if isinstance(func, gast.Attribute) and func.attr in _FRESH:
+            return set()
+        found = set().union(*(_aliased(a) for a in node.args), set())
+        if isinstance(func, gast.Attribute):
+            found |= _aliased(func.value)
+        return found
+    return set()
+
+
+def _broadcast(node: Node) -> Node | None:
+    """np.broadcast_to(s, x.shape) becomes a new array: np.full_like(x, s) for a scalar s."""
+    if (
+        isinstance(node, gast.Call)
+        and isinstance(node.func, gast.Attribute)
+        and node.func.attr == "broadcast_to"
+        and len(node.args) == 2
+    ):
+        shape = node.args[1]
+        if isinstance(shape, gast.Attribute) and shape.attr == "shape":
+            full = gast.Attribute(clone(node.func.value), "full_like", gast.Load())
+            return gast.Call(full, [shape.value, node.args[0]], [])
+    return None
+
+
+

@@ -1,0 +1,273 @@
+"""Put values where they are used: copies are read through, single-use temporaries go back.
+
+    t = z * z
+    x = t + x          ->   x = z * z + x
+
+Only names that the transformer made up move, never past a statement that changes what they are
+made of, never into a loop, and never past code that is not known. Where the way down is blocked,
+the one statement that uses the value may move up to it instead.
+"""
+
+from __future__ import annotations
+
+import gast
+
+from s2sad.flow import live_in
+from s2sad.nodes import Block, Node, blocks_of, is_constant, names_read, substitute, walk
+from s2sad.polish.effects import EffectTable, Pure, is_compound, pure_expression
+from s2sad.stages import Comment, Restore, Save
+
+Names = frozenset[str]
+_LIMIT = 40
+
+
+def propagate(block: Block, live_out: Names, movable: Names, pure: Pure) -> Block:
+    """Return a block in which movable names are replaced by what they hold, where that is right."""
+    worker = _Propagator(movable, pure, live_out)
+    for _ in range(4):
+        worker.changed = False
+        worker.live = {}
+        live_in(block, live_out, worker.note)
+        worker.block(block)
+        if not worker.changed:
+            break
+    return block
+
+
+class _Propagator:
+    def __init__(self, movable: Names, pure: Pure, live_out: Names) -> None:
+        self.movable = movable
+        self.pure = pure
+        self.effects = EffectTable(pure)
+        self.live: dict[object, Names] = {}
+        self.live_out = live_out
+        self.changed = False
+
+    def note(self, statement: object, live: Names) -> None:
+        self.live[statement] = live
+
+    def block(self, block: Block) -> None:
+        position = len(block) - 1
+        while position >= 0:
+            s = block[position]
+            for part in blocks_of(s):
+                self.block(part)
+                self.effects.forget(s)
+            if self._is_candidate(s) and self.move(block, position):
+                self.changed = True
+            position -= 1
+
+    def _is_candidate(self, s: Node) -> bool:
+        return (
+            isinstance(s, gast.Assign)
+            and len(s.targets) == 1
+            and isinstance(s.targets[0], gast.Name)
+            and s.targets[0].id in self.movable
+            and s.targets[0].id not in names_read(s.value)
+        )
+
+    def move(self, block: Block, position: int) -> bool:
+        """Try to replace the uses of one assignment; say whether it is gone."""
+        s = block[position]
+        target, value = s.targets[0].id, s.value
+        atom = isinstance(value, gast.Name) or is_constant(value)
+        uses = self._uses(block, position, target, value)
+        if uses is None:
+            return False
+        if not uses:
+            return False
+        if atom:
+            return self._replace_all(block, position, target, value, uses)
+        if len(uses) == 1 and _count(block[uses[0][0]], target) == 1:
+            return self._replace_one(block, position, target, value, uses[0])
+        return False
+
+    def _uses(
+        self, block: Block, position: int, target: str, value: Node
+    ) -> list[tuple[int, bool]] | None:
+        """Return where the value is read and whether it could still be computed there.
+
+        None where it is read beyond the block, or written on one path only.
+        """
+        parts = names_read(value)
+        memory = not (isinstance(value, gast.Name) or is_constant(value))
+        uses: list[tuple[int, bool]] = []
+        clear = True
+        for at in range(position + 1, len(block)):
+            s = block[at]
+            if isinstance(s, Comment):
+                continue
+            e = self.effects.of(s)
+            if target in e.reads:
+                compound = is_compound(s)
+                inside = clear and not (compound and e.writes & parts)
+                if compound and target in e.writes:
+                    return None
+                uses.append((at, inside))
+            if target in e.writes:
+                if is_compound(s) or isinstance(s, gast.AugAssign) or not _binds(s, target):
+                    return None
+                return uses
+            if e.writes & parts or (memory and e.unknown):
+                clear = False
+            if target not in self.live.get(s, self.live_out):
+                return uses
+            if isinstance(s, gast.Return):
+                return uses
+        last = block[-1]
+        if target in self.live.get(last, self.live_out):
+            return None
+        return uses
+
+    def _replace_all(
+        self, block: Block, position: int, target: str, value: Node, uses: list[tuple[int, bool]]
+    ) -> bool:
+        if not all(clear for _, clear in uses):
+            if len(uses) == 1 and _count(block[uses[0][0]], target) == 1:
+                return self._replace_one(block, position, target, value, uses[0])
+            return False
+        for at, _ in uses:
+            if any(isinstance(n, Save | Restore) and n.name == target for n in walk(block[at])):
+                return False
+            if _augments(block[at], target):
+                return False
+        self._keep_alive(block, position, uses[-1][0], names_read(value))
+        for at, _ in uses:
+            self._substitute(block[at], target, value)
+        del block[position]
+        return True
+
+    def _keep_alive(self, block: Block, start: int, stop: int, names: set[str]) -> None:
+        """Names that are now read further down are live up to there."""
+        for s in block[start:stop]:
+            self.live[s] = self.live.get(s, self.live_out) | names
+
+    def _replace_one(
+        self, block: Block, position: int, target: str, value: Node, use: tuple[int, bool]
+    ) -> bool:
+        at, clear = use
+        s = block[at]
+        if any(isinstance(n, Save) and n.name == target for n in walk(s)):
+            return False
+        if not pure_expression(value, self.pure):
+            if not self._next_to(block, position, at) or is_compound(s):
+                return False
+        elif not clear:
+            return self._lift(block, position, target, value, at)
+        if _in_loop(s, target) or _in_scope(s, target) or _augments(s, target):
+            return False
+        if _size(value) + _size_of_use(s) > _LIMIT:
+            return False
+        self._keep_alive(block, position, at, names_read(value))
+        self._substitute(s, target, value)
+        del block[position]
+        return True
+
+    def _next_to(self, block: Block, position: int, at: int) -> bool:
+        return all(isinstance(s, Comment) for s in block[position + 1 : at])
+
+    def _lift(self, block: Block, position: int, target: str, value: Node, at: int) -> bool:
+        """Move the statement that uses a value up to where the value is computed."""
+        user = block[at]
+        if is_compound(user) or isinstance(user, gast.Return | Restore | Save | gast.Break):
+            return False
+        effects = self.effects.of(user)
+        if effects.unknown or _augments(user, target):
+            return False
+        for s in block[position + 1 : at]:
+            if isinstance(s, Comment):
+                continue
+            e = self.effects.of(s)
+            if e.unknown or e.writes & (effects.reads - {target}):
+                return False
+            if effects.writes & (e.reads | e.writes):
+                return False
+        self._keep_alive(block, position, at, set(effects.writes))
+        self._substitute(user, target, value)
+        self.live[user] = self.live.get(block[position], self.live_out) | effects.writes
+        del block[at]
+        block[position] = user
+        return True
+
+    def _substitute(self, s: Node, target: str, value: Node) -> None:
+        for field in s._fields:
+            old = getattr(s, field, None)
+            if isinstance(old, gast.AST):
+                setattr(s, field, substitute(old, {target: value}))
+            elif isinstance(old, list):
+                for i, item in enumerate(old):
+                    if not isinstance(item, gast.AST) or isinstance(item, Comment):
+                        continue
+                    if isinstance(item, gast.stmt) or isinstance(item, gast.match_case):
+                        self._substitute(item, target, value)
+                    else:
+                        old[i] = substitute(item, {target: value})
+        self.effects.forget(s)
+
+
+def _binds(s: Node, target: str) -> bool:
+    if isinstance(s, Restore):
+        return bool(s.name == target)
+    return isinstance(s, gast.Assign) and any(
+        isinstance(n, gast.Name) and n.id == target for t in s.targets for n in _leaves(t)
+    )
+
+
+def _leaves(target: Node) -> list[Node]:
+    if isinstance(target, gast.Tuple | gast.List):
+        return [leaf for e in target.elts for leaf in _leaves(e)]
+    return [target]
+
+
+def _count(s: Node, target: str) -> int:
+    total = 0
+    for n in walk(s):
+        if type(n) is gast.Name and n.id == target and not isinstance(n.ctx, gast.Store):
+            total += 1
+        elif isinstance(n, Save) and n.name == target:
+            total += 2
+    return total
+
+
+def _augments(s: Node, target: str) -> bool:
+    """Say whether a statement changes the target, or a part of it, in place."""
+    for n in walk(s):
+        if isinstance(n, gast.AugAssign | gast.Assign):
+            places = [n.target] if isinstance(n, gast.AugAssign) else n.targets
+            for place in places:
+                if isinstance(place, gast.Name) and isinstance(n, gast.Assign):
+                    continue
+                base = place
+                while isinstance(base, gast.Subscript | gast.Attribute):
+                    base = base.value
+                if isinstance(base, gast.Name) and base.id == target:
+                    return True
+    return False
+
+
+def _in_loop(s: Node, target: str) -> bool:
+    """Say whether a use stands in a loop, where it would be computed every round."""
+    if isinstance(s, gast.For):
+        return target in set().union(*(names_read(x) for x in s.body), set())
+    if isinstance(s, gast.While):
+        return True
+    return any(_in_loop(x, target) for part in blocks_of(s) for x in part if target in names_read(x))
+
+
+def _in_scope(s: Node, target: str) -> bool:
+    """Say whether a use stands in an inner function, which may run more than once."""
+    return any(
+        isinstance(n, gast.FunctionDef | gast.Lambda | gast.ListComp | gast.GeneratorExp)
+        and target in names_read(n)
+        for n in walk(s)
+    )
+
+
+def _size(node: Node) -> int:
+    return sum(1 for n in walk(node) if isinstance(n, gast.expr))
+
+
+def _size_of_use(s: Node) -> int:
+    if is_compound(s):
+        return 0
+    return _size(s)

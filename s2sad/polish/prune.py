@@ -1,0 +1,186 @@
+"""Drop what nobody needs: assignments never read, empty branches and loops, stray headings.
+
+    t = np.sin(x)                 (t is read nowhere)
+    rounds += 1            ->     (a count that only counts)
+    if arm == 0:
+        pass
+"""
+
+from __future__ import annotations
+
+import gast
+
+from s2sad.flow import free_names
+from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
+from s2sad.polish.effects import Pure, mutated_by, pure_expression, root
+from s2sad.stages import Comment, Restore, Save, Undo
+
+Names = frozenset[str]
+
+
+def prune(block: Block, live_out: Names, pure: Pure, local: Names | None = None) -> Block:
+    """Return a block without what its results do not need.
+
+    `live_out` are the names read behind it. Writes into a part of a variable that is in `local`
+    (made up by the transformer) count only where the variable is read afterwards.
+    """
+    worker = _Pruner(pure, local or frozenset())
+    kept, _ = worker.block(block, live_out, frozenset())
+    return tidy(kept)
+
+
+class _Pruner:
+    def __init__(self, pure: Pure, local: Names) -> None:
+        self.pure = pure
+        self.local = local
+
+    def block(self, block: Block, live: Names, exits: Names) -> tuple[Block, Names]:
+        kept: Block = []
+        for s in reversed(block):
+            new, live = self.statement(s, live, exits)
+            if new is not None:
+                kept.append(new)
+        kept.reverse()
+        return kept, live
+
+    def statement(self, s: Node, live: Names, exits: Names) -> tuple[Node | None, Names]:
+        kind = type(s)
+        if kind is Comment or kind is gast.Pass:
+            return s, live
+        if kind is Undo:
+            return s, live
+        if kind is Restore:
+            return s, live - {s.name}
+        if kind is Save:
+            return s, live | {s.name}
+        if kind is gast.Break:
+            return s, exits
+        if kind is gast.Assign:
+            return self._assign(s, live)
+        if kind is gast.AugAssign:
+            return self._augmented(s, live)
+        if kind is gast.Expr:
+            return self._effect(s, live)
+        if kind is gast.If:
+            return self._if(s, live, exits)
+        if kind is gast.For or kind is gast.While:
+            return self._loop(s, live)
+        if kind is gast.Return or kind is gast.Raise:
+            return s, frozenset(names_read(s))
+        if kind is gast.FunctionDef:
+            if s.name not in live:
+                return None, live
+            return s, (live - {s.name}) | free_names(s)
+        if kind is gast.Match:
+            out = live
+            for case in s.cases:
+                case.body, inside = self.block(case.body, live, exits)
+                inside |= names_read(case.guard) if case.guard is not None else set()
+                out |= inside - names_written(case.pattern)
+            return s, out | names_read(s.subject)
+        for part in blocks_of(s):
+            part[:], inside = self.block(part, live, exits)
+            live |= inside
+        return s, (live - (set() if blocks_of(s) else names_written(s))) | names_read(s)
+
+    def _assign(self, s: Node, live: Names) -> tuple[Node | None, Names]:
+        written = names_written(s)
+        places = [t for t in s.targets if isinstance(t, gast.Subscript | gast.Attribute)]
+        needed = bool(written & live) or any(self._needed(t, live) for t in places)
+        if not needed and pure_expression(s.value, self.pure):
+            return None, live
+        return s, (live - written) | names_read(s)
+
+    def _needed(self, place: Node, live: Names) -> bool:
+        owner = root(place)
+        return owner in live or owner not in self.local
+
+    def _augmented(self, s: Node, live: Names) -> tuple[Node | None, Names]:
+        if isinstance(s.target, gast.Name):
+            owner, needed = s.target.id, s.target.id in live
+            needed = needed or (owner not in self.local and self._may_be_memory(owner))
+        else:
+            needed = self._needed(s.target, live)
+        if not needed and pure_expression(s.value, self.pure):
+            return None, live
+        return s, live | names_read(s)
+
+    def _may_be_memory(self, owner: str) -> bool:
+        """`x += 1` of the user's x may change an array that is known elsewhere."""
+        return True
+
+    def _effect(self, s: Node, live: Names) -> tuple[Node | None, Names]:
+        if isinstance(s.value, gast.Call):
+            owner = mutated_by(s.value)
+            if owner is not None and owner in self.local and owner not in live:
+                return None, live
+        elif pure_expression(s.value, self.pure):
+            return None, live
+        return s, live | names_read(s)
+
+    def _if(self, s: Node, live: Names, exits: Names) -> tuple[Node | None, Names]:
+        s.body, then = self.block(s.body, live, exits)
+        s.orelse, other = self.block(s.orelse, live, exits)
+        if _empty(s.body) and _empty(s.orelse) and pure_expression(s.test, self.pure):
+            return None, live
+        return s, then | other | names_read(s.test)
+
+    def _loop(self, s: Node, live: Names) -> tuple[Node | None, Names]:
+        is_for = type(s) is gast.For
+        header = names_read(s.iter if is_for else s.test)
+        bound = names_written(s.target) if is_for else set()
+        current = live if is_for else live | header
+        while True:
+            inside = _copy_blocks(s.body)
+            _, start = self.block(inside, current, live)
+            start = (start - bound) | live | (frozenset() if is_for else header)
+            if start <= current:
+                break
+            current |= start
+        s.body, _ = self.block(s.body, current, live)
+        if is_for and _empty(s.body) and not bound & live:
+            if pure_expression(s.iter, self.pure):
+                return None, live
+        return s, current | header
+
+
+def _copy_blocks(block: Block) -> Block:
+    """Copy the statement lists of a block (not the statements without blocks)."""
+    out: Block = []
+    for s in block:
+        if type(s) in (gast.If, gast.For, gast.While):
+            copy = type(s)()
+            for f in s._fields:
+                setattr(copy, f, getattr(s, f, None))
+            copy.body = _copy_blocks(s.body)
+            copy.orelse = _copy_blocks(s.orelse)
+            out.append(copy)
+        elif type(s) is gast.Match:
+            cases = [gast.match_case(c.pattern, c.guard, _copy_blocks(c.body)) for c in s.cases]
+            out.append(gast.Match(s.subject, cases))
+        elif type(s) is gast.With:
+            out.append(gast.With(s.items, _copy_blocks(s.body), None))
+        else:
+            out.append(s)
+    return out
+
+
+def _empty(block: Block) -> bool:
+    return all(isinstance(s, Comment | gast.Pass) for s in block)
+
+
+def tidy(block: Block) -> Block:
+    """Drop headings with nothing under them, at the end of a block or before another."""
+    out: Block = []
+    for s in block:
+        if isinstance(s, gast.Pass) and len(block) > 1:
+            continue
+        for part in blocks_of(s):
+            part[:] = tidy(part)
+        if out and isinstance(s, Comment) and isinstance(out[-1], Comment) and out[-1].text:
+            out[-1] = s
+            continue
+        out.append(s)
+    while out and isinstance(out[-1], Comment):
+        out.pop()
+    return out

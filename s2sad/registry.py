@@ -1,0 +1,207 @@
+"""Where rules live: hand-written derivatives, found by the function they belong to.
+
+A rule is an ordinary function that can be called and tested alone:
+
+    @elementwise(np.sin)
+    def sin(out, x):
+        return np.cos(x)
+
+    @pullback(np.sum)
+    def pull_sum(out_bar, out, a, *, axis=None, keepdims=False):
+        if axis is not None and not keepdims:
+            out_bar = np.expand_dims(out_bar, axis)
+        return np.broadcast_to(out_bar, a.shape)
+
+Arrays come by position, settings by keyword, with the names of the function's own signature; a
+keyword that a rule does not list is refused where the call stands.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import inspect
+import threading
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+View = Literal["never", "always", "maybe"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """All that is known about one function: its derivatives, and whether it returns views.
+
+    `partials` is the elementwise rule (broadcasting, settings-free), `pullback` and
+    `pushforward` the general ones. `zero` means: the derivative is zero by decision.
+    `view` says whether the result may share memory with an argument.
+    """
+
+    fn: object
+    partials: Callable[..., Any] | None = None
+    pullback: Callable[..., Any] | None = None
+    pushforward: Callable[..., Any] | None = None
+    zero: bool = False
+    view: View = "never"
+
+    @property
+    def name(self) -> str:
+        """The name a reader knows the function by."""
+        return getattr(self.fn, "__name__", None) or repr(self.fn)
+
+
+_lock = threading.RLock()
+_rules: dict[Hashable, Rule] = {}
+_loaded = False
+
+
+def _key(fn: object) -> Hashable:
+    """Return the identity under which a rule is filed.
+
+    Bound ufunc methods (`np.add.reduce`) are made anew at each access, so they are filed under
+    the ufunc and the method's name; everything else under its own identity.
+    """
+    owner = getattr(fn, "__self__", None)
+    name = getattr(fn, "__name__", None)
+    if owner is not None and not inspect.ismodule(owner) and isinstance(name, str):
+        try:
+            return ("method", id(owner), name) if not isinstance(owner, type) else (owner, name)
+        except TypeError:
+            pass
+    return id(fn)
+
+
+def _file(fn: object, **changes: Any) -> None:
+    with _lock:
+        key = _key(fn)
+        old = _rules.get(key, Rule(fn))
+        _rules[key] = replace(old, **changes)
+
+
+def elementwise(*fns: object) -> Callable[[F], F]:
+    """Register `partials(out, *arrays)`, the partial derivatives of an elementwise function.
+
+    For one array the rule returns its partial, for several a tuple with one entry per array;
+    None stands for a partial that is zero. Broadcasting is the caller's business. Gives both the
+    pullback and the pushforward.
+    """
+
+    def register(rule: F) -> F:
+        for fn in fns:
+            _file(fn, partials=rule)
+        return rule
+
+    return register
+
+
+def pullback(*fns: object, view: View = "never") -> Callable[[F], F]:
+    """Register `pull(out_bar, out, *arrays, **settings)`, returning one cotangent per array.
+
+    For one array the rule returns its cotangent bare, for several a tuple; None stands for zero.
+    An array argument that is a sequence of arrays has a sequence of cotangents. `view` says
+    whether the function's result may share memory with its first argument.
+    """
+
+    def register(rule: F) -> F:
+        for fn in fns:
+            _file(fn, pullback=rule, view=view)
+        return rule
+
+    return register
+
+
+def pushforward(*fns: object) -> Callable[[F], F]:
+    """Register `push(out, *arrays, *tangents, **settings)`, returning the tangent of out."""
+
+    def register(rule: F) -> F:
+        for fn in fns:
+            _file(fn, pushforward=rule)
+        return rule
+
+    return register
+
+
+def nondifferentiable(*fns: Any) -> Any:
+    """Declare functions whose derivative is zero by decision; usable as a decorator."""
+    for fn in fns:
+        _file(fn, zero=True)
+    return fns[0] if len(fns) == 1 else None
+
+
+def rule_for(fn: object) -> Rule | None:
+    """Return the rule of a function, or None. Loads rule packages at the first call."""
+    load_rules()
+    try:
+        return _rules.get(_key(fn))
+    except TypeError:
+        return None
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Return every registered rule, in the order of registration."""
+    load_rules()
+    return tuple(_rules.values())
+
+
+def load_rules() -> None:
+    """Import every rule package that announces itself in the entry-point group `s2sad.rules`."""
+    global _loaded
+    if _loaded:
+        return
+    with _lock:
+        if _loaded:
+            return
+        _loaded = True
+        for entry in importlib.metadata.entry_points(group="s2sad.rules"):
+            entry.load()
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A call's arguments, sorted the way a rule wants them: arrays by position, settings."""
+
+    arrays: tuple[Any, ...]
+    settings: dict[str, Any]
+
+
+@functools.cache
+def positional_names(rule_fn: Callable[..., Any], skip: int) -> tuple[str, ...]:
+    """Return the names of a rule's array parameters, after `skip` leading ones (out_bar, out)."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(rule_fn).parameters.values()
+    return tuple(p.name for p in parameters if p.kind in kinds)[skip:]
+
+
+_methods: dict[str, object] = {}
+_properties: dict[str, object] = {}
+_zero_methods: set[str] = set()
+
+
+def array_methods(
+    methods: dict[str, object], properties: dict[str, object], zero: frozenset[str]
+) -> None:
+    """Say which functions' rules serve ndarray's methods and properties, and which give zero."""
+    _methods.update(methods)
+    _properties.update(properties)
+    _zero_methods.update(zero)
+
+
+def method_function(name: str) -> object | None:
+    """Return the function whose rule serves an array method (self comes first), or None."""
+    load_rules()
+    return _methods.get(name)
+
+
+def property_function(name: str) -> object | None:
+    """Return the function whose rule serves an array property, or None."""
+    load_rules()
+    return _properties.get(name)
+
+
+def is_zero_method(name: str) -> bool:
+    """Say whether no derivative flows through an array method."""
+    load_rules()
+    return name in _zero_methods

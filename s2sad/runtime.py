@@ -1,0 +1,79 @@
+"""Small helpers that derived code may call; their source is copied into emitted files.
+
+Each is complete in itself: it needs NumPy and nothing else from this module.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def unbroadcast(x_bar: Any, shape: tuple[int, ...]) -> Any:
+    """Sum a cotangent over the axes along which its argument, of this shape, was broadcast."""
+    found = x_bar.shape if hasattr(x_bar, "shape") else ()
+    if found == shape:
+        return x_bar
+    extra = len(found) - len(shape)
+    axes = tuple(i for i, n in enumerate(found) if i < extra or (n != 1 and shape[i - extra] == 1))
+    x_bar = x_bar.sum(axis=axes)
+    return x_bar.reshape(shape) if shape else x_bar
+
+
+def log_of_base(x: Any) -> Any:
+    """Return log(x), but 0 where x is 0: there x**y stays 0 whatever a positive exponent does."""
+    if isinstance(x, float | int) and x >= 0:
+        return float(np.log(x)) if x else 0.0
+    return np.log(x + (x == 0))
+
+
+def zeros_like(x: Any) -> Any:
+    """Return zeros in x's structure; None for what carries no derivative."""
+    if isinstance(x, float | complex | np.inexact):
+        return type(x)(0.0)
+    if hasattr(type(x), "dtype"):
+        return np.zeros_like(x) if x.dtype.kind in "fc" else None
+    if isinstance(x, list):
+        return [zeros_like(part) for part in x]
+    if isinstance(x, tuple):
+        parts = [zeros_like(part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if isinstance(x, dict):
+        zeros = x.copy()
+        for key in x:
+            zeros[key] = zeros_like(x[key])
+        return zeros
+    if isinstance(x, type) or type(x).__module__ == "builtins":
+        return None
+    if callable(x) and not hasattr(type(x).__call__, "__code__"):
+        return None
+    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
+    if names is None:
+        return None
+    zeros = object.__new__(type(x))
+    for name in names:
+        object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
+    return zeros
+
+
+def add(a: Any, b: Any) -> Any:
+    """Return the sum of two derivatives of one structure; None is zero."""
+    if a is None or b is None:
+        return b if a is None else a
+    if isinstance(a, list):
+        return [add(p, q) for p, q in zip(a, b, strict=True)]
+    if isinstance(a, tuple):
+        parts = [add(p, q) for p, q in zip(a, b, strict=True)]
+        return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
+    if isinstance(a, dict):
+        total = a.copy()
+        for key in b:
+            total[key] = add(a.get(key), b[key])
+        return total
+    if isinstance(a, float | complex) or hasattr(type(a), "dtype"):
+        return a + b
+    total = object.__new__(type(a))
+    for name in a.__dict__ if hasattr(a, "__dict__") else a.__dataclass_fields__:
+        object.__setattr__(total, name, add(getattr(a, name), getattr(b, name)))
+    return total

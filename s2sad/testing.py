@@ -1,0 +1,566 @@
+"""Check a rule against differences, against its own other direction, and against awkward inputs.
+
+`check_rule` is what every row of the tables in tests/rules goes through, and what somebody who
+writes a rule of their own runs first. `differences` is the oracle, usable by itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from s2sad.registry import Rule, positional_names, rule_for
+
+__all__ = ["check_rule", "differences"]
+
+_STEPS = 12
+_FIRST_STEP = 2.0**-4
+_EPSILON = float(np.finfo(np.float64).eps)
+
+
+def differences(
+    f: Callable[..., Any], args: Sequence[Any], directions: Sequence[Any]
+) -> tuple[Any, Any]:
+    """Return the derivative of `f` at `args` along `directions`, and a bound on its error.
+
+    `f` takes `*args` and returns an array or a number. A direction has its argument's structure;
+    None stands for an argument that stays as it is. Both results have the shape of f's result.
+
+    Central differences with halved steps, extrapolated to step zero (Ridders 1982); every
+    component takes the entry of the extrapolation table whose error estimate, rounding included,
+    is smallest. Steps that leave the domain of f do not count; a component that no step could
+    determine has an infinite bound.
+    """
+    moving = [x for x, direction in zip(args, directions, strict=True) if direction is not None]
+    sizes = np.abs(_flat(moving))
+    size = float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
+    previous: list[Any] = []
+    best: Any = None
+    error: Any = None
+    step = 2.0 * _FIRST_STEP
+    with np.errstate(all="ignore"):
+        for _ in range(_STEPS):
+            step /= 2.0
+            try:
+                up = np.asarray(f(*map(_shifted, args, directions, [step] * len(args))))
+                down = np.asarray(f(*map(_shifted, args, directions, [-step] * len(args))))
+            except (ArithmeticError, ValueError):
+                previous = []
+                continue
+            if up.dtype.kind in "biu":
+                up, down = up.astype(float), down.astype(float)
+            row = [(up - down) / (2.0 * step)]
+            slope = np.abs(np.where(np.isfinite(row[0]), row[0], 0.0))
+            lost = np.maximum(np.abs(up), np.abs(down)) + size * np.max(slope, initial=0.0)
+            rounding = 4.0 * _EPSILON * lost / step
+            if best is None:
+                best, error = row[0], np.full(np.shape(row[0]), np.inf)
+            factor = 1.0
+            for older in previous:
+                factor *= 4.0
+                row.append((factor * row[-1] - older) / (factor - 1.0))
+                estimate = np.maximum(np.abs(row[-1] - row[-2]), np.abs(row[-1] - older))
+                estimate = estimate + rounding
+                better = estimate < error
+                best = np.where(better, row[-1], best)
+                error = np.where(better, estimate, error)
+            previous = row
+    if best is None:
+        here = np.asarray(f(*args), dtype=float)
+        return np.full(here.shape, np.nan), np.full(here.shape, np.inf)
+    return best, error
+
+
+def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
+    """Check the rule registered for `fn` at these arguments; AssertionError says what is wrong.
+
+    `fn(*args, **settings)` is the call that is differentiated. Floats, complex numbers, arrays of
+    them and sequences of those are active, everything else is constant. Checked are
+
+    - the pullback (or the partials of an elementwise rule) against `differences`,
+    - the pushforward against the pullback by one inner product, to 1e-12,
+    - a rule without derivative against differences that are zero,
+    - that cotangents have the shape of their arguments, and are float32 where those are,
+    - that neither arguments nor cotangents are written to, and that strided, reversed,
+      Fortran-ordered and read-only arguments give the same.
+
+    Cotangents of complex arguments follow JAX: the pullback of a holomorphic function multiplies
+    by its derivative, without conjugate; the inner product is `Re(sum(cotangent * tangent))`.
+    """
+    rule = rule_for(fn)
+    assert rule is not None, f"{_name(fn)}: there is no rule for it"
+    call = _Call(rule, fn, args, settings)
+    names = call.names()
+    rng = np.random.default_rng(1982)
+    out = call.primal()
+    out_bar = _random(out, rng)
+    bars = _check_shapes(call, names, out, out_bar)
+    for index, value in enumerate(call.arrays(names)):
+        if not _leaves(value):
+            continue
+        for _ in range(2):
+            direction = _random(value, rng)
+            if rule.zero:
+                _check_zero(call, names, index, direction)
+            if bars is not None:
+                _check_differences(call, names, index, direction, out_bar, bars)
+            if rule.partials is not None or rule.pushforward is not None:
+                _check_forward(call, names, index, direction, out, out_bar, bars)
+    _check_layouts(call, names, out, out_bar, bars)
+    _check_single_precision(call, names, rng)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One call of a function that has a rule."""
+
+    rule: Rule
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    settings: dict[str, Any]
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the arrays, as the rule calls them."""
+        rule = self.rule
+        found: tuple[str, ...] = ()
+        if rule.pullback is not None:
+            found = positional_names(rule.pullback, 2)
+        elif rule.partials is not None:
+            found = positional_names(rule.partials, 1)
+        elif rule.pushforward is not None:
+            found = positional_names(rule.pushforward, 1)
+            found = found[: len(found) // 2]
+        rest = range(len(found), len(self.args))
+        return found + tuple(f"argument {i + 1}" for i in rest)
+
+    def arrays(self, names: tuple[str, ...]) -> tuple[Any, ...]:
+        """Return the arrays in the rule's order; None for one that is not given."""
+        rest = tuple(self.settings.get(name) for name in names[len(self.args) :])
+        return self.args + rest
+
+    def with_arrays(self, names: tuple[str, ...], arrays: Sequence[Any]) -> _Call:
+        """Return the same call with other arrays."""
+        settings = dict(self.settings)
+        for name, value in zip(names[len(self.args) :], arrays[len(self.args) :], strict=True):
+            if name in settings:
+                settings[name] = value
+        return replace(self, args=tuple(arrays[: len(self.args)]), settings=settings)
+
+    def primal(self) -> Any:
+        """Make the call."""
+        return self.fn(*self.args, **self.settings)
+
+    def settings_only(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return the keywords that are not arrays."""
+        return {name: value for name, value in self.settings.items() if name not in names}
+
+    def backward(self, names: tuple[str, ...], out: Any, out_bar: Any) -> tuple[Any, ...] | None:
+        """Return one cotangent per array, or None where the rule has only a pushforward."""
+        arrays = self.arrays(names)
+        if self.rule.pullback is not None:
+            settings = self.settings_only(names)
+            bars = self.rule.pullback(out_bar, out, *arrays, **settings)
+            return self._as_tuple(self.rule.pullback, bars, arrays)
+        if self.rule.partials is not None:
+            partials = self._partials(out, arrays)
+            return tuple(
+                None if partial is None else _fit(out_bar * partial, value)
+                for partial, value in zip(partials, arrays, strict=True)
+            )
+        return None
+
+    def forward(
+        self, names: tuple[str, ...], out: Any, index: int, direction: Any
+    ) -> list[tuple[str, Any]]:
+        """Return the tangent of the result, once per way to compute it, when one array moves."""
+        arrays = self.arrays(names)
+        found: list[tuple[str, Any]] = []
+        if self.rule.partials is not None:
+            partial = self._partials(out, arrays)[index]
+            tangent = _zero(out) if partial is None else partial * direction + _zero(out)
+            found.append(("partials", tangent))
+        if self.rule.pushforward is not None:
+            tangents = [_zero(value) for value in arrays]
+            tangents[index] = direction
+            settings = self.settings_only(names)
+            tangent = self.rule.pushforward(out, *arrays, *tangents, **settings)
+            found.append(("pushforward", tangent))
+        return found
+
+    def _partials(self, out: Any, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+        assert self.rule.partials is not None
+        with np.errstate(all="ignore"):
+            partials = self.rule.partials(out, *arrays)
+        return self._as_tuple(self.rule.partials, partials, arrays)
+
+    def _as_tuple(
+        self, rule: Callable[..., Any], found: Any, arrays: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        kinds = [p.kind for p in inspect.signature(rule).parameters.values()]
+        if inspect.Parameter.VAR_POSITIONAL not in kinds and len(arrays) == 1:
+            return (found,)
+        if isinstance(found, tuple | list) and len(found) == len(arrays):
+            return tuple(found)
+        if found is None:
+            return (None,) * len(arrays)
+        raise AssertionError(
+            f"{_name(self.fn)}: the rule should return {len(arrays)} values, one per array, "
+            f"and returned {type(found).__name__}"
+            + (f" of {len(found)}" if isinstance(found, tuple | list) else "")
+        )
+
+
+def _check_shapes(
+    call: _Call, names: tuple[str, ...], out: Any, out_bar: Any
+) -> tuple[Any, ...] | None:
+    """Call the backward rule with arguments it cannot write to, and look at what it returns."""
+    arrays = [_map(_read_only, value) for value in call.arrays(names)]
+    bars = call.with_arrays(names, arrays).backward(names, out, _map(_read_only, out_bar))
+    if bars is None:
+        return None
+    for name, value, bar in zip(names, call.arrays(names), bars, strict=True):
+        for leaf, leaf_bar in _pairs(value, bar, f"{_name(call.fn)}, {name}"):
+            if leaf_bar is not None and np.shape(leaf_bar) != np.shape(leaf):
+                raise AssertionError(
+                    f"{_name(call.fn)}, {name}: the cotangent has shape {np.shape(leaf_bar)}, "
+                    f"the argument has shape {np.shape(leaf)}"
+                )
+    return bars
+
+
+def _check_zero(call: _Call, names: tuple[str, ...], index: int, direction: Any) -> None:
+    """Look for a change over a step so small that no jump should lie in it."""
+    step = 2.0**-26
+    arrays = list(call.arrays(names))
+    value = arrays[index]
+    ends = []
+    for h in (step, -step):
+        arrays[index] = _shifted(value, direction, h)
+        ends.append(_flat(call.with_arrays(names, arrays).primal()))
+    change = np.abs(ends[0] - ends[1]) / (2.0 * step)
+    if np.any(change > 0.0):
+        raise AssertionError(
+            f"{_name(call.fn)}, {names[index]}: declared to have derivative 0, differences give "
+            f"{np.max(change):.6g}"
+        )
+
+
+def _check_differences(
+    call: _Call,
+    names: tuple[str, ...],
+    index: int,
+    direction: Any,
+    out_bar: Any,
+    bars: tuple[Any, ...],
+) -> None:
+    where = f"{_name(call.fn)}, {names[index]}"
+    change, error = _oracle(call, names, index, direction)
+    weights = _flat(out_bar)
+    expected = float(np.real(np.sum(weights * change)))
+    bound = 10.0 * float(np.sum(np.abs(weights) * error))
+    bound += 1e-14 * float(np.sum(np.abs(weights * change)))
+    if not np.isfinite(bound):
+        raise AssertionError(f"{where}: differences do not converge here; choose another point")
+    found, _ = _inner(call.arrays(names)[index], bars[index], direction, where)
+    if not abs(found - expected) <= bound:
+        raise AssertionError(
+            f"{where}: the {_way(call.rule)} gives {found:.12g}, differences give "
+            f"{expected:.12g} +- {bound:.1g}"
+        )
+
+
+def _check_forward(
+    call: _Call,
+    names: tuple[str, ...],
+    index: int,
+    direction: Any,
+    out: Any,
+    out_bar: Any,
+    bars: tuple[Any, ...] | None,
+) -> None:
+    where = f"{_name(call.fn)}, {names[index]}"
+    for way, tangent in call.forward(names, out, index, direction):
+        for leaf, leaf_dot in _pairs(out, tangent, f"{where}, {way}"):
+            if leaf_dot is not None and np.shape(leaf_dot) != np.shape(leaf):
+                raise AssertionError(
+                    f"{where}: the tangent by {way} has shape {np.shape(leaf_dot)}, the result "
+                    f"has shape {np.shape(leaf)}"
+                )
+        found, size = _inner(out, tangent, out_bar, where)
+        if bars is not None:
+            other = f"the {_way(call.rule)}"
+            expected, other_size = _inner(call.arrays(names)[index], bars[index], direction, where)
+            bound = 1e-12 * max(size, other_size)
+        else:
+            other = "differences"
+            change, error = _oracle(call, names, index, direction)
+            weights = _flat(out_bar)
+            expected = float(np.real(np.sum(weights * change)))
+            bound = 10.0 * float(np.sum(np.abs(weights) * error)) + 1e-14 * size
+        if not abs(found - expected) <= bound:
+            raise AssertionError(
+                f"{where}: the {way} gives {found:.15g}, {other} {expected:.15g} (+- {bound:.1g})"
+            )
+
+
+def _check_layouts(
+    call: _Call,
+    names: tuple[str, ...],
+    out: Any,
+    out_bar: Any,
+    bars: tuple[Any, ...] | None,
+) -> None:
+    if bars is None:
+        return
+    arrays = call.arrays(names)
+    for layout, change in _LAYOUTS.items():
+        twin = call.with_arrays(names, [_map(change, value) for value in arrays])
+        twin_out = twin.primal()
+        twin_bars = twin.backward(names, twin_out, _map(change, out_bar))
+        assert twin_bars is not None
+        for name, value, bar, twin_bar in zip(names, arrays, bars, twin_bars, strict=True):
+            where = f"{_name(call.fn)}, {name}"
+            one = _flat_cotangent(value, bar, where)
+            two = _flat_cotangent(value, twin_bar, where)
+            size = max(float(np.max(np.abs(one), initial=0.0)), 1e-300)
+            if not np.allclose(one, two, rtol=1e-10, atol=1e-12 * size, equal_nan=True):
+                worst = int(np.argmax(np.abs(one - two)))
+                raise AssertionError(
+                    f"{where}: {layout} arguments give the cotangent {two[worst]:.12g}, "
+                    f"contiguous ones {one[worst]:.12g}"
+                )
+
+
+def _check_single_precision(call: _Call, names: tuple[str, ...], rng: np.random.Generator) -> None:
+    arrays = call.arrays(names)
+    leaves = [leaf for value in arrays for leaf in _leaves(value)]
+    if not any(isinstance(leaf, np.ndarray | np.generic) for leaf in leaves):
+        return
+    single = call.with_arrays(names, [_map(_single, value) for value in arrays])
+    out = single.primal()
+    if not all(_is_single(leaf) for leaf in _leaves(out)):
+        return
+    out_bar = _random(out, rng)
+    bars = single.backward(names, out, out_bar)
+    for name, value, bar in zip(names, single.arrays(names), bars or (), strict=bars is not None):
+        where = f"{_name(call.fn)}, {name}"
+        for leaf, leaf_bar in _pairs(value, bar, where):
+            if leaf_bar is None or not _is_single(leaf):
+                continue
+            if not _may_stand_for_single(leaf, leaf_bar):
+                raise AssertionError(
+                    f"{where}: the cotangent is {_dtype(leaf_bar)}, the argument {_dtype(leaf)}"
+                )
+    for index, value in enumerate(single.arrays(names)):
+        if not _leaves(value):
+            continue
+        where = f"{_name(call.fn)}, {names[index]}"
+        if not all(isinstance(leaf, np.ndarray | np.generic) for leaf in _leaves(value)):
+            continue
+        for way, tangent in single.forward(names, out, index, _random(value, rng)):
+            for leaf, leaf_dot in _pairs(out, tangent, where):
+                if leaf_dot is not None and not _may_stand_for_single(leaf, leaf_dot):
+                    raise AssertionError(
+                        f"{where}: the tangent by {way} is {_dtype(leaf_dot)}, the result "
+                        f"{_dtype(leaf)}"
+                    )
+
+
+def _oracle(call: _Call, names: tuple[str, ...], index: int, direction: Any) -> tuple[Any, Any]:
+    arrays = list(call.arrays(names))
+    here = call.primal()
+
+    def moved(value: Any) -> Any:
+        arrays[index] = value
+        there = call.with_arrays(names, arrays).primal()
+        parts = [np.ravel(part) for _, part in _pairs(here, there, _name(call.fn))]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    return differences(moved, (arrays[index],), (direction,))
+
+
+def _name(fn: Any) -> str:
+    name = getattr(fn, "__name__", None) or repr(fn)
+    owner = getattr(fn, "__objclass__", None) or getattr(fn, "__self__", None)
+    module = getattr(fn, "__module__", None)
+    if isinstance(owner, type | np.ufunc):
+        return f"{owner.__name__}.{name}"
+    if isinstance(fn, np.ufunc):
+        return f"numpy.{name}"
+    return f"{module}.{name}" if module and module != "builtins" else name
+
+
+def _way(rule: Rule) -> str:
+    return "pullback" if rule.pullback is not None else "rule (partials)"
+
+
+def _is_number(value: Any) -> bool:
+    """Say whether a value is a number or array that can have a derivative."""
+    if isinstance(value, np.ndarray | np.generic):
+        return bool(value.dtype.kind in "fc")
+    return isinstance(value, float | complex)
+
+
+def _leaves(value: Any) -> list[Any]:
+    """Return the differentiable numbers and arrays in a value or a sequence of values."""
+    if isinstance(value, tuple | list):
+        return [leaf for part in value for leaf in _leaves(part)]
+    return [value] if _is_number(value) else []
+
+
+def _map(change: Callable[[Any], Any], value: Any) -> Any:
+    """Return the value with every differentiable part changed."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[_map(change, part) for part in value])
+    if isinstance(value, tuple | list):
+        return type(value)([_map(change, part) for part in value])
+    return change(value) if _is_number(value) else value
+
+
+def _pairs(value: Any, bar: Any, where: str) -> Iterator[tuple[Any, Any]]:
+    """Walk over a value and its derivative together; a derivative of None is None throughout."""
+    if isinstance(value, tuple | list):
+        if bar is None:
+            bar = [None] * len(value)
+        if not isinstance(bar, tuple | list) or len(bar) != len(value):
+            raise AssertionError(
+                f"{where}: a sequence of {len(value)} needs a derivative that is one, "
+                f"not {type(bar).__name__}"
+            )
+        for part, part_bar in zip(value, bar, strict=True):
+            yield from _pairs(part, part_bar, where)
+    elif _is_number(value):
+        yield value, bar
+
+
+def _random(value: Any, rng: np.random.Generator) -> Any:
+    """Return random numbers of a value's structure, shapes and dtypes; None for a constant."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[_random(part, rng) for part in value])
+    if isinstance(value, tuple | list):
+        return type(value)([_random(part, rng) for part in value])
+    if not _is_number(value):
+        return None
+    numbers: Any = rng.uniform(0.25, 1.0, np.shape(value)) * rng.choice(
+        [-1.0, 1.0], np.shape(value)
+    )
+    if np.iscomplexobj(value):
+        numbers = numbers + 1j * rng.uniform(-1.0, 1.0, np.shape(value))
+    if isinstance(value, np.ndarray):
+        return np.asarray(numbers, dtype=value.dtype)
+    return type(value)(numbers)
+
+
+def _zero(value: Any) -> Any:
+    """Return zeros of a value's structure, shapes and dtypes; None for a constant."""
+    if isinstance(value, tuple | list):
+        parts = [_zero(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if not _is_number(value):
+        return None
+    return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0.0)
+
+
+def _shifted(value: Any, direction: Any, step: float) -> Any:
+    if direction is None:
+        return value
+    if isinstance(value, tuple | list):
+        parts = [_shifted(p, d, step) for p, d in zip(value, direction, strict=True)]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    moved = value + step * direction
+    return moved if isinstance(value, np.ndarray) else type(value)(moved)
+
+
+def _flat(value: Any) -> Any:
+    """Return all differentiable numbers of a value, in one vector."""
+    leaves = _leaves(value)
+    return np.concatenate([np.ravel(leaf) for leaf in leaves]) if leaves else np.zeros(0)
+
+
+def _flat_cotangent(value: Any, bar: Any, where: str) -> Any:
+    parts = [
+        np.zeros(np.size(leaf)) if leaf_bar is None else np.ravel(leaf_bar)
+        for leaf, leaf_bar in _pairs(value, bar, where)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _inner(value: Any, bar: Any, other: Any, where: str) -> tuple[float, float]:
+    """Return `Re(sum(bar * other))` and the size of what was summed."""
+    products = _flat_cotangent(value, bar, where) * _flat(other)
+    return float(np.real(np.sum(products))), float(np.sum(np.abs(products)))
+
+
+def _fit(bar: Any, value: Any) -> Any:
+    """Sum a cotangent to its argument's shape, and drop the imaginary part of a real one's."""
+    if not _is_number(value):
+        return None
+    shape = np.shape(value)
+    extra = np.ndim(bar) - len(shape)
+    bar = np.sum(bar, axis=tuple(range(extra))) if extra > 0 else bar
+    ones = tuple(i for i, n in enumerate(shape) if n == 1 and np.shape(bar)[i] != 1)
+    bar = np.sum(bar, axis=ones, keepdims=True) if ones else bar
+    return np.real(bar) if np.iscomplexobj(bar) and not np.iscomplexobj(value) else bar
+
+
+def _dtype(value: Any) -> Any:
+    return getattr(value, "dtype", type(value).__name__)
+
+
+def _is_single(value: Any) -> bool:
+    return _dtype(value) in (np.float32, np.complex64)
+
+
+def _may_stand_for_single(leaf: Any, found: Any) -> bool:
+    """Say whether a derivative keeps single precision; for a scalar Python's own floats do too."""
+    return _is_single(found) or (np.ndim(leaf) == 0 and type(found) in (int, float, complex))
+
+
+def _single(value: Any) -> Any:
+    """Return an array or NumPy scalar in single precision; Python's numbers have only one."""
+    if not isinstance(value, np.ndarray | np.generic):
+        return value
+    return value.astype(np.complex64 if value.dtype.kind == "c" else np.float32)
+
+
+def _read_only(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    value = value.copy()
+    value.flags.writeable = False
+    return value
+
+
+def _fortran(value: Any) -> Any:
+    return np.array(value, order="F") if isinstance(value, np.ndarray) else value
+
+
+def _strided(value: Any) -> Any:
+    """Return an equal array whose entries lie two apart along every axis."""
+    if not isinstance(value, np.ndarray):
+        return value
+    room: Any = np.full([2 * n for n in value.shape], np.nan, value.dtype)
+    every_other: Any = (*(slice(None, None, 2),) * value.ndim, ...)
+    view = room[every_other]
+    view[...] = value
+    return view
+
+
+def _reversed(value: Any) -> Any:
+    """Return an equal array that runs backward through memory along every axis."""
+    if not isinstance(value, np.ndarray):
+        return value
+    back: Any = (*(slice(None, None, -1),) * value.ndim, ...)
+    return value[back].copy()[back]
+
+
+_LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "read-only": _read_only,
+    "Fortran-ordered": _fortran,
+    "strided": _strided,
+    "reversed": _reversed,
+}

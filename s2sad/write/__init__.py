@@ -1,0 +1,1 @@
+"""Write: a tree becomes formatted text, and text becomes a callable."""

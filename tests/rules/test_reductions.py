@@ -1,0 +1,205 @@
+"""The rules of rules/reductions.py, a row for each function and keyword."""
+
+import numpy as np
+import pytest
+
+from s2sad.registry import rule_for
+from s2sad.testing import check_rule
+
+RNG = np.random.default_rng(3)
+A = RNG.permutation(np.linspace(-1.9, 2.1, 24)).reshape(2, 3, 4)
+M = A[0]
+Z = M + 1j * A[1]
+MASK = RNG.random((3, 4)) > 0.3
+MASK[0] = True
+MASK[:, 0] = True
+WITH_NAN = np.where(RNG.random((3, 4)) > 0.7, np.nan, M)
+WITH_NAN[0] = M[0]
+WITH_NAN[:, 1] = M[:, 1]
+
+AXES = [{}, {"axis": None}, {"axis": 0}, {"axis": -1}, {"axis": (0, 1)}, {"axis": (-1, 0)}]
+AXES = [*AXES, {"axis": 1, "keepdims": True}, {"keepdims": True}, {"axis": (1,), "keepdims": True}]
+SUMS = [np.sum, np.mean, np.var, np.std, np.nansum, np.nanmean, np.prod]
+EXTREMES = [np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin]
+
+
+@pytest.mark.parametrize("settings", AXES, ids=str)
+@pytest.mark.parametrize("fn", [*SUMS, *EXTREMES, np.ptp, np.average])
+def test_axes(fn, settings):
+    check_rule(fn, M, **settings)
+    check_rule(fn, A, **settings)
+
+
+@pytest.mark.parametrize("x", [M[0], M[:1, :1], np.array(0.7), np.float64(1.3), M.T], ids=str)
+@pytest.mark.parametrize("fn", [*SUMS, *EXTREMES, np.ptp, np.average])
+def test_shapes(fn, x):
+    if fn is not np.std or np.size(x) > 1:
+        check_rule(fn, x)
+
+
+@pytest.mark.parametrize("fn", [np.sum, np.prod, np.nansum, np.cumsum, np.cumprod])
+def test_empty(fn):
+    check_rule(fn, M[:0])
+    check_rule(fn, M[:0], axis=0)
+    check_rule(fn, M[:0], axis=1)
+
+
+@pytest.mark.parametrize("fn", [np.mean, np.var, np.std, np.nanmean, np.max, np.min, np.ptp])
+def test_empty_result(fn):
+    check_rule(fn, M[:0], axis=1)
+
+
+@pytest.mark.parametrize("settings", AXES, ids=str)
+@pytest.mark.parametrize("fn", SUMS)
+def test_where(fn, settings):
+    check_rule(fn, M, where=MASK, **settings)
+    check_rule(fn, M, where=MASK[0], **settings)
+
+
+@pytest.mark.parametrize("settings", AXES, ids=str)
+@pytest.mark.parametrize("fn", EXTREMES)
+def test_extremes_where(fn, settings):
+    initial = -9.0 if "max" in fn.__name__ else 9.0
+    check_rule(fn, M, where=MASK, initial=initial, **settings)
+
+
+@pytest.mark.parametrize("initial", [0.3, 2.5, -2.5])
+@pytest.mark.parametrize("fn", [np.sum, np.nansum, np.prod, *EXTREMES])
+def test_initial(fn, initial):
+    check_rule(fn, M, initial=initial)
+    check_rule(fn, M, initial=initial, axis=0)
+    check_rule(fn, M, initial=initial, axis=0, keepdims=True)
+
+
+@pytest.mark.parametrize("fn", [np.var, np.std])
+@pytest.mark.parametrize("settings", AXES, ids=str)
+def test_ddof(fn, settings):
+    check_rule(fn, M, ddof=1, **settings)
+    check_rule(fn, M, ddof=1, where=MASK, **settings)
+
+
+@pytest.mark.parametrize(
+    "fn", [np.sum, np.mean, np.var, np.std, np.nansum, np.nanmean, np.prod, np.cumsum, np.cumprod]
+)
+def test_dtype(fn):
+    check_rule(fn, M, dtype=np.float64)
+    check_rule(fn, M, dtype=np.float64, axis=0)
+    single = M.astype(np.float32)
+    out = fn(single, dtype=np.float64)
+    bar = rule_for(fn).pullback(np.ones_like(out), out, single, dtype=np.float64)
+    assert bar.shape == M.shape
+
+
+@pytest.mark.parametrize("fn", [np.nansum, np.nanmean, np.nanmax, np.nanmin])
+@pytest.mark.parametrize("settings", AXES, ids=str)
+def test_nans_are_left_out(fn, settings):
+    bar = rule_for(fn).pullback(np.float64(1.0), fn(WITH_NAN), WITH_NAN)
+    assert np.all(bar[np.isnan(WITH_NAN)] == 0.0)
+    kept = ~np.isnan(WITH_NAN)
+
+    def by_hand(x):
+        return fn(np.where(kept, x, np.nan), **settings)
+
+    out = fn(WITH_NAN, **settings)
+    out_bar = np.ones_like(out) if settings else np.float64(1.0)
+    bar = rule_for(fn).pullback(out_bar, out, WITH_NAN, **settings)
+    direction = RNG.normal(size=WITH_NAN.shape)
+    change = (by_hand(M + 1e-5 * direction) - by_hand(M - 1e-5 * direction)) / 2e-5
+    assert np.sum(bar * direction) == pytest.approx(np.sum(change), rel=1e-8)
+    push = rule_for(fn).pushforward(out, WITH_NAN, direction, **settings)
+    assert np.sum(push) == pytest.approx(np.sum(bar * direction), rel=1e-12)
+
+
+@pytest.mark.parametrize("settings", [{}, {"axis": 0}, {"axis": 1, "keepdims": True}], ids=str)
+@pytest.mark.parametrize("fn", [np.sum, np.mean, np.var, np.std, np.prod, np.average, np.nansum])
+def test_complex(fn, settings):
+    check_rule(fn, Z, **settings)
+
+
+@pytest.mark.parametrize("settings", [{}, {"axis": 0}, {"axis": -1}, {"axis": None}], ids=str)
+@pytest.mark.parametrize("fn", [np.cumsum, np.cumprod])
+def test_running(fn, settings):
+    for x in (M, A, Z, np.where(MASK, M, 0.0), M[:, :1]):
+        check_rule(fn, x, **settings)
+    check_rule(fn, M[0])
+    check_rule(fn, np.array(0.7))
+
+
+@pytest.mark.parametrize("zeros", [1, 2, 3, 4])
+@pytest.mark.parametrize("settings", [{}, {"axis": 0}, {"axis": 1, "keepdims": True}], ids=str)
+def test_prod_with_zeros(zeros, settings):
+    x = M.copy()
+    x.flat[:zeros] = 0.0
+    check_rule(np.prod, x, **settings)
+    check_rule(np.prod, x, initial=2.0, **settings)
+    check_rule(np.prod, x, where=MASK, **settings)
+
+
+def test_ties_share_equally():
+    x = np.array([[1.0, 3.0, 3.0], [3.0, 0.0, 0.0]])
+    for fn in (np.max, np.min, np.ptp):
+        for settings in ({}, {"axis": 0}, {"axis": 1}, {"axis": 1, "keepdims": True}):
+            out = fn(x, **settings)
+            rule = rule_for(fn)
+            bar = rule.pullback(np.ones_like(out), out, x, **settings)
+            direction = RNG.normal(size=x.shape)
+            push = rule.pushforward(out, x, direction, **settings)
+            assert np.sum(push) == pytest.approx(np.sum(bar * direction), rel=1e-12)
+    bar = rule_for(np.max).pullback(3.0, 3.0, x)
+    assert bar.tolist() == [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
+    bar = rule_for(np.min).pullback(1.0, 0.0, x)
+    assert bar.tolist() == [[0.0, 0.0, 0.0], [0.0, 0.5, 0.5]]
+    bar = rule_for(np.max).pullback(1.0, 3.0, x, initial=3.0)
+    assert bar.tolist() == [[0.0, 0.25, 0.25], [0.25, 0.0, 0.0]]
+    bar = rule_for(np.ptp).pullback(6.0, 3.0, x)
+    assert bar.tolist() == [[0.0, 2.0, 2.0], [2.0, -3.0, -3.0]]
+
+
+def test_where_masks_an_infinite_cotangent():
+    x = np.array([1.0, 2.0])
+    bar = rule_for(np.max).pullback(np.inf, 2.0, x)
+    assert bar.tolist() == [0.0, np.inf]
+    bar = rule_for(np.sum).pullback(np.inf, 1.0, x, where=np.array([True, False]))
+    assert bar.tolist() == [np.inf, 0.0]
+
+
+def test_std_of_equal_entries_is_zero():
+    x = np.full(3, 2.0)
+    rule = rule_for(np.std)
+    assert rule.pullback(1.0, np.float64(0.0), x).tolist() == [0.0, 0.0, 0.0]
+    assert rule.pushforward(np.float64(0.0), x, np.array([1.0, 0.0, 0.0])) == 0.0
+    assert rule.pullback(1.0, np.float64(0.0), np.array(2.0)) == 0.0
+
+
+WEIGHTS = [
+    (np.array([0.5, 1.0, 2.0]), {"axis": 0}),
+    (np.array([0.5, 1.0, 2.0, 0.7]), {"axis": 1}),
+    (np.array([0.5, 1.0, 2.0, 0.7]), {"axis": -1, "keepdims": True}),
+    (np.array([1, 2, 3, 4]), {"axis": 1}),
+    (np.abs(M), {}),
+    (np.abs(M), {"axis": None, "keepdims": True}),
+    (np.abs(M), {"axis": 0}),
+    (np.abs(M), {"axis": (0, 1)}),
+]
+
+
+@pytest.mark.parametrize(("weights", "settings"), WEIGHTS, ids=str)
+def test_average_with_weights(weights, settings):
+    check_rule(np.average, M, weights=weights, **settings)
+
+
+def test_average_of_several_axes():
+    check_rule(np.average, A, weights=np.abs(A[:, 0, :]), axis=(0, 2))
+    check_rule(np.average, A, weights=np.abs(A[:, 0, :]).T, axis=(2, 0), keepdims=True)
+    check_rule(np.average, np.arange(12).reshape(3, 4), weights=np.abs(M), axis=0)
+    check_rule(np.average, Z, weights=np.abs(M), axis=0)
+
+
+def test_zero():
+    for fn in (np.any, np.all):
+        assert rule_for(fn).zero
+        check_rule(fn, M)
+        check_rule(fn, M, axis=0, keepdims=True)
+    for fn in (np.argmax, np.argmin):
+        check_rule(fn, M, axis=0)
+    check_rule(np.count_nonzero, M)

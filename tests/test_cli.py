@@ -1,0 +1,384 @@
+"""The command line: targets, arguments, output, exit codes."""
+
+import re
+import subprocess
+import sys
+import textwrap
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from s2sad import cli
+from s2sad.errors import Place, UnsupportedError
+
+MODEL = """
+    import math
+
+    scale = 2.0
+    number = 3
+
+
+    def loss(w, x):
+        return scale * math.sin(w) * x
+
+
+    class Model:
+        def loss(self, w):
+            return w
+"""
+
+
+@pytest.fixture(autouse=True)
+def _clean_imports(monkeypatch, tmp_path):
+    """Give each test its own folder, path and modules."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        file = getattr(sys.modules[name], "__file__", None) or ""
+        if file.startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "cli_model.py"
+    path.write_text(textwrap.dedent(MODEL))
+    return path
+
+
+class FakeApi(types.ModuleType):
+    """Stands for s2sad.api: notes how it is called."""
+
+    def __init__(self):
+        super().__init__("s2sad.api")
+        self.calls = []
+        self.text = "def f_grad(x):\n    return 2.0 * x\n"
+        self.error = None
+
+    def source(self, f, *, mode="grad", wrt=None, args=None):
+        self.calls.append((f, mode, wrt, args))
+        if self.error is not None:
+            raise self.error
+        return self.text
+
+    def emit(self, f, path, *, mode="grad", wrt=None, args=None):
+        Path(path).write_text(self.source(f, mode=mode, wrt=wrt, args=args), encoding="utf-8")
+        return Path(path)
+
+
+@pytest.fixture
+def api(monkeypatch):
+    import s2sad
+
+    fake = FakeApi()
+    monkeypatch.setitem(sys.modules, "s2sad.api", fake)
+    monkeypatch.setattr(s2sad, "api", fake, raising=False)
+    return fake
+
+
+# --- show ----------------------------------------------------------------------------------------
+
+
+def test_show_prints_the_source(api, model, capsys):
+    assert cli.main(["show", "cli_model:loss"]) == 0
+    assert capsys.readouterr().out == api.text
+    ((f, *rest),) = api.calls
+    assert f.__qualname__ == "loss"
+    assert rest == ["grad", None, None]
+
+
+def test_show_passes_the_options(api, model):
+    options = ["--mode", "vjp", "--wrt", "w", "--args", "scale, 3"]
+    assert cli.main(["show", "cli_model.py:loss", *options]) == 0
+    assert api.calls[0][1:] == ("vjp", "w", (2.0, 3))
+
+
+def test_show_ends_with_one_newline(api, model, capsys):
+    api.text = "x = 1"
+    cli.main(["show", "cli_model:loss"])
+    assert capsys.readouterr().out == "x = 1\n"
+
+
+@pytest.mark.parametrize(
+    "target", ["cli_model:loss", "cli_model.py:loss", "./cli_model.py:loss", "cli_model:Model.loss"]
+)
+def test_targets(model, target):
+    function, module = cli.load_target(target)
+    assert function.__name__ == "loss"
+    assert module.__name__ == "cli_model"
+    assert sys.modules["cli_model"] is module
+
+
+def test_absolute_path(model, monkeypatch, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert cli.load_target(f"{model}:loss")[1].__name__ == "cli_model"
+
+
+def test_file_in_a_package_has_its_own_name(tmp_path):
+    package = tmp_path / "cli_pkg" / "inner"
+    package.mkdir(parents=True)
+    (tmp_path / "cli_pkg" / "__init__.py").write_text("")
+    (package / "__init__.py").write_text("def g(x):\n    return x\n")
+    (package / "deep.py").write_text("from . import g\n\n\ndef f(x):\n    return g(x)\n")
+    assert cli.load_target("cli_pkg/inner/deep.py:f")[1].__name__ == "cli_pkg.inner.deep"
+    assert cli.load_target("cli_pkg.inner.deep:f")[0](2.0) == 2.0
+    assert cli.load_target("cli_pkg/inner/__init__.py:g")[1].__name__ == "cli_pkg.inner"
+
+
+def test_file_whose_name_is_taken(tmp_path):
+    (tmp_path / "types.py").write_text("def f(x):\n    return x\n")
+    function, module = cli.load_target("types.py:f")
+    assert function(1.0) == 1.0
+    assert module is not types
+    assert sys.modules["types"] is types
+
+
+# --- usage ---------------------------------------------------------------------------------------
+
+BAD = [
+    (["cli_model"], "'cli_model' names no function: write pkg.module:function or file.py"),
+    (["cli_model:"], "names no function"),
+    ([":loss"], "names no function"),
+    (["nowhere.py:f"], "there is no file nowhere.py"),
+    (["no_such_module:f"], "cannot import no_such_module: No module named 'no_such_module'"),
+    (["cli_model:lost"], "cli_model has no 'lost'; did you mean 'loss'?"),
+    (["cli_model:Model.zzz"], "cli_model has no 'Model.zzz'"),
+    (["cli_model:number"], "'number' in cli_model is of type int, no function"),
+    (["cli_model:loss", "--args", "1.0 +"], "--args '1.0 +' is no Python expression"),
+    (["cli_model:loss", "--args", "1.0) + (2"], "is no list of arguments"),
+    (["cli_model:loss", "--args", "x=1.0"], "arguments are given by position, not by name"),
+    (["cli_model:loss", "--args", "zzz"], "fails with NameError: name 'zzz' is not defined"),
+    (["cli_model:loss", "--args", "1/0"], "fails with ZeroDivisionError: division by zero"),
+    (["cli_model:loss", "--wrt", "w,,x"], "--wrt 'w,,x' has an empty name"),
+    (["cli_model:loss", "--mode", "sideways"], "invalid choice: 'sideways'"),
+    ([], "the following arguments are required: TARGET"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD)
+def test_usage_errors(api, model, capsys, arguments, message):
+    assert cli.main(["show", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+    assert api.calls == []
+
+
+def test_module_with_a_syntax_error(api, tmp_path, capsys):
+    (tmp_path / "cli_broken.py").write_text("def f(:\n")
+    assert cli.main(["show", "cli_broken.py:f"]) == 2
+    assert "cannot import" in capsys.readouterr().err
+
+
+def test_no_command(capsys):
+    assert cli.main([]) == 2
+    assert "COMMAND" in capsys.readouterr().err
+
+
+def test_help_teaches(capsys):
+    assert cli.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert 's2sad show model.py:loss --wrt w --args "np.ones(3), X, y"' in text
+    assert "exit codes" in text
+
+
+# --- --args and --wrt ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("", ()),
+        ("1.0", (1.0,)),
+        ("1.0, 2", (1.0, 2)),
+        ("1.0,", (1.0,)),
+        ("(1.0, 2.0)", ((1.0, 2.0),)),
+        ("[1.0], {'a': 2.0}", ([1.0], {"a": 2.0})),
+        ("*range(3), 'x,y'", (0, 1, 2, "x,y")),
+        ("here * 2", (6.0,)),
+        ("sum(here for _ in range(2))", (6.0,)),
+        ("1.0  # one", (1.0,)),
+    ],
+)
+def test_evaluate_args(expression, expected):
+    module = types.ModuleType("m")
+    module.here = 3.0
+    assert cli.evaluate_args(expression, module) == expected
+
+
+def test_args_know_numpy_but_the_module_first():
+    module = types.ModuleType("m")
+    assert cli.evaluate_args("np.ones(3)", module)[0].tolist() == [1, 1, 1]
+    assert not hasattr(module, "np")
+    module.np = types.SimpleNamespace(ones=lambda n: "own")
+    assert cli.evaluate_args("np.ones(3)", module) == ("own",)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (None, None),
+        ("w", "w"),
+        ("0", 0),
+        ("w,b", ("w", "b")),
+        ("w, 1", ("w", 1)),
+        ("w,", ("w",)),
+    ],
+)
+def test_parse_wrt(text, expected):
+    assert cli.parse_wrt(text) == expected
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+def test_refusal_goes_to_stderr(api, model, capsys):
+    place = Place("model.py", 12, 4, 9, "    yield x", "f")
+    api.error = UnsupportedError("no generators", remedy="Use a list.", place=place)
+    assert cli.main(["show", "cli_model:loss"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == f"UnsupportedError: {api.error}\n"
+    assert 'File "model.py", line 12, in f' in captured.err
+
+
+def test_refusal_in_emit(api, model, tmp_path, capsys):
+    api.error = UnsupportedError("no generators")
+    for extra in ([], ["--check"]):
+        assert cli.main(["emit", "cli_model:loss", "-o", "out.py", *extra]) == 1
+        assert "no generators" in capsys.readouterr().err
+        assert not (tmp_path / "out.py").exists()
+
+
+# --- emit ----------------------------------------------------------------------------------------
+
+EMIT = ["emit", "cli_model:loss", "-o", "out.py"]
+
+
+def test_emit_writes_and_names_the_file(api, model, tmp_path, capsys):
+    assert cli.main([*EMIT, "--wrt", "0", "--mode", "reverse", "--args", "1.0, np.ones(2)"]) == 0
+    assert (tmp_path / "out.py").read_text() == api.text
+    assert capsys.readouterr().out == "out.py\n"
+    _, mode, wrt, args = api.calls[0]
+    assert (mode, wrt, args[0]) == ("reverse", 0, 1.0)
+    assert isinstance(args[1], np.ndarray)
+
+
+def test_emit_wants_a_file(api, model, capsys):
+    assert cli.main(["emit", "cli_model:loss"]) == 2
+    assert "-o/--output" in capsys.readouterr().err
+
+
+def test_emit_into_a_folder_that_is_not_there(api, model, capsys):
+    assert cli.main(["emit", "cli_model:loss", "-o", "none/out.py"]) == 2
+    assert "cannot write none/out.py: No such file or directory" in capsys.readouterr().err
+
+
+def test_check_of_an_equal_file(api, model, tmp_path, capsys):
+    (tmp_path / "out.py").write_text(api.text)
+    assert cli.main([*EMIT, "--check"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_check_of_a_different_file(api, model, tmp_path, capsys):
+    old = api.text.replace("2.0", "3.0")
+    (tmp_path / "out.py").write_text(old)
+    assert cli.main([*EMIT, "--check"]) == 1
+    assert capsys.readouterr().out == (
+        "--- out.py\n+++ out.py (derived now)\n@@ -1,2 +1,2 @@\n"
+        " def f_grad(x):\n-    return 3.0 * x\n+    return 2.0 * x\n"
+    )
+    assert (tmp_path / "out.py").read_text() == old
+
+
+def test_check_shows_a_missing_last_newline(api, model, tmp_path, capsys):
+    (tmp_path / "out.py").write_text(api.text.rstrip("\n"))
+    assert cli.main([*EMIT, "--check"]) == 1
+    assert "\\ No newline at end of file\n" in capsys.readouterr().out
+
+
+def test_check_of_a_missing_file(api, model, tmp_path, capsys):
+    assert cli.main([*EMIT, "--check"]) == 1
+    assert "out.py does not exist" in capsys.readouterr().err
+    assert not (tmp_path / "out.py").exists()
+
+
+# --- colour --------------------------------------------------------------------------------------
+
+
+def _plain(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def _hide(monkeypatch, *names):
+    for name in names:
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+def _show_on_terminal(monkeypatch, capsys):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert cli.main(["show", "cli_model:loss"]) == 0
+    return capsys.readouterr().out
+
+
+def test_terminal_gets_colour_from_pygments(api, model, monkeypatch, capsys):
+    pytest.importorskip("pygments")
+    out = _show_on_terminal(monkeypatch, capsys)
+    assert "\x1b[" in out
+    assert _plain(out) == api.text
+
+
+def test_terminal_gets_colour_from_rich(api, model, monkeypatch, capsys):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(cli, "_with_pygments", lambda text: __import__("no_such_module"))
+    out = _show_on_terminal(monkeypatch, capsys)
+    assert _plain(out).split() == api.text.split()
+
+
+def test_terminal_without_either_gets_plain_text(api, model, monkeypatch, capsys):
+    _hide(monkeypatch, "pygments", "rich", "rich.console", "rich.syntax")
+    assert _show_on_terminal(monkeypatch, capsys) == api.text
+
+
+def test_no_color_is_respected(api, model, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert cli.main(["show", "cli_model:loss"]) == 0
+    assert capsys.readouterr().out == api.text
+
+
+# --- the real thing ------------------------------------------------------------------------------
+
+
+def _run(*arguments):
+    command = [sys.executable, "-m", "s2sad", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_end_to_end(model, tmp_path):
+    target = ["cli_model.py:loss", "--wrt", "w", "--args", "1.5, 2.0"]
+    shown = _run("show", *target)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "def loss_grad(w, x):" in shown.stdout
+    written = _run("emit", *target, "-o", "loss_grad.py")
+    assert (written.returncode, written.stderr) == (0, "")
+    namespace = {}
+    exec((tmp_path / "loss_grad.py").read_text(), namespace)
+    assert namespace["loss_grad"](1.5, 2.0) == pytest.approx(4.0 * np.cos(1.5), rel=1e-12)
+    assert _run("emit", *target, "-o", "loss_grad.py", "--check").returncode == 0
+    (tmp_path / "loss_grad.py").write_text("# edited\n")
+    checked = _run("emit", *target, "-o", "loss_grad.py", "--check")
+    assert checked.returncode == 1
+    assert "-# edited" in checked.stdout
+
+
+def test_module_can_be_run_as_a_program(model):
+    assert _run("--help").returncode == 0
+    assert _run("show", "nowhere.py:f").returncode == 2

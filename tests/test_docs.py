@@ -1,0 +1,193 @@
+"""README.md and docs/*.md: every python block runs, every output shown is the real one.
+
+Blocks fenced as python run in order, in one namespace per page. A block fenced as text that
+follows the comment `<!-- output -->` is what the python block before it prints. To write the
+real outputs into the pages: `S2SAD_UPDATE=1 pytest tests/test_docs.py`.
+"""
+
+import contextlib
+import io
+import os
+import re
+import sys
+import types
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([*ROOT.glob("README.md"), *(ROOT / "docs").glob("*.md")])
+UPDATE = bool(os.environ.get("S2SAD_UPDATE"))
+
+_OPEN = re.compile(r"(?P<indent> *)(?P<fence>```+|~~~+)(?P<info>.*)")
+
+
+@dataclass
+class Block:
+    """One fenced block: its language, its lines, and where they stand (0-based, half open)."""
+
+    language: str
+    start: int
+    stop: int
+    text: str
+    is_output: bool
+
+
+def blocks(page):
+    """Return the fenced blocks of a page in order."""
+    found, lines, i = [], page.splitlines(), 0
+    while i < len(lines):
+        opening = _OPEN.fullmatch(lines[i])
+        if opening is None:
+            i += 1
+            continue
+        stop = i + 1
+        while lines[stop].strip() != opening["fence"]:
+            stop += 1
+        language = (opening["info"].split() or [""])[0]
+        text = "".join(f"{line.removeprefix(opening['indent'])}\n" for line in lines[i + 1 : stop])
+        found.append(Block(language, i + 1, stop, text, _announced(lines[:i])))
+        i = stop + 1
+    return found
+
+
+def _announced(before):
+    written = [line for line in before if line.strip()]
+    return bool(written) and written[-1].strip() == "<!-- output -->"
+
+
+def run(page, folder, namespace):
+    """Run the python blocks of a page; yield (output block, what was printed instead)."""
+    printed = None
+    for number, block in enumerate(blocks(page)):
+        if block.language == "python":
+            printed = _execute(block.text, folder / str(number) / "example.py", namespace)
+        elif block.is_output:
+            assert block.language == "text", f"line {block.start}: an output is fenced as text"
+            assert printed is not None, f"line {block.start}: there is no python block before"
+            yield block, _tidy(printed)
+
+
+def _execute(text, path, namespace):
+    """Run a block as a file of its own, so that its functions have source, and capture stdout."""
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(text, str(path), "exec"), namespace)
+    return printed.getvalue()
+
+
+def _tidy(text):
+    """Drop what a page does not show: spaces at the ends of lines, empty lines at the end."""
+    lines = [line.rstrip() for line in text.rstrip().splitlines()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def updated(page, results):
+    """Return the page with the outputs replaced."""
+    lines = page.splitlines()
+    for block, real in reversed(results):
+        opening = lines[block.start - 1]
+        indent = opening[: len(opening) - len(opening.lstrip())]
+        lines[block.start : block.stop] = [(indent + line).rstrip() for line in real.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def namespace(monkeypatch):
+    """The one namespace of a page: that of a module which can be found under its name."""
+    module = types.ModuleType("example")
+    monkeypatch.setitem(sys.modules, "example", module)
+    return vars(module)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_page(path, tmp_path, namespace, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = path.read_text(encoding="utf-8")
+    results = list(run(page, tmp_path, namespace))
+    if UPDATE:
+        path.write_text(updated(page, results), encoding="utf-8")
+        return
+    for block, real in results:
+        assert _tidy(block.text) == real, f"{path.name}:{block.start}: not the real output"
+
+
+def test_there_is_a_readme():
+    assert ROOT / "README.md" in PAGES
+
+
+# --- the test above sees what it should ----------------------------------------------------------
+
+PAGE = """\
+# Title
+
+```python
+def f(x):
+    return x + 1
+```
+
+```text
+not an output
+```
+
+```python
+import inspect
+print(f(1), "  ")
+print(inspect.getsource(f))
+```
+
+<!-- output -->
+```text
+WRONG
+```
+
+1. In a list:
+
+   ````python
+   print("```")
+   ````
+
+   <!-- output -->
+
+   ````text
+   ```
+   ````
+
+```sh
+rm nothing
+```
+"""
+
+
+def test_blocks():
+    assert [(b.language, b.is_output) for b in blocks(PAGE)] == [
+        ("python", False),
+        ("text", False),
+        ("python", False),
+        ("text", True),
+        ("python", False),
+        ("text", True),
+        ("sh", False),
+    ]
+    assert blocks(PAGE)[4].text == 'print("```")\n'
+
+
+def test_outputs(tmp_path, namespace):
+    results = list(run(PAGE, tmp_path, namespace))
+    assert [(_tidy(block.text), real) for block, real in results] == [
+        ("WRONG\n", "2\ndef f(x):\n    return x + 1\n"),
+        ("```\n", "```\n"),
+    ]
+
+
+def test_update(tmp_path, namespace):
+    page = updated(PAGE, list(run(PAGE, tmp_path, namespace)))
+    assert page == PAGE.replace("WRONG", "2\ndef f(x):\n    return x + 1")
+
+
+def test_output_without_a_program(tmp_path, namespace):
+    with pytest.raises(AssertionError, match="line 2: there is no python block before"):
+        list(run("<!-- output -->\n```text\n1\n```\n", tmp_path, namespace))

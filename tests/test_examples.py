@@ -1,0 +1,117 @@
+"""The examples, imported by path and run, shortened where that saves time."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from targets import load_file
+
+import s2sad
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+pytestmark = pytest.mark.skipif(
+    not hasattr(s2sad, "differentiate"), reason="s2sad.differentiate does not work yet"
+)
+
+
+@pytest.fixture(scope="module")
+def lynx_hare():
+    pytest.importorskip("scipy")
+    return load_file(EXAMPLES / "lynx_hare.py")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    pytest.importorskip("sklearn")
+    return load_file(EXAMPLES / "digits.py")
+
+
+@pytest.fixture(scope="module")
+def learned(digits):
+    X, y, X_held_out, y_held_out = digits.read_data()
+    losses = []
+    params = digits.train(digits.initial(), X, y, report=lambda epoch, value: losses.append(value))
+    return losses, digits.accuracy(params, X_held_out, y_held_out)
+
+
+def test_lynx_hare_data_is_the_record_of_21_years(lynx_hare):
+    times, pelts = lynx_hare.read_data()
+    assert times.tolist() == list(range(21))
+    assert pelts[0].tolist() == [30.0, 4.0]
+    assert pelts[-1].tolist() == [24.7, 8.6]
+
+
+def test_lynx_hare_states_its_source():
+    assert "Hewitt (1921)" in (EXAMPLES / "lynx_hare.csv").read_text(encoding="utf-8")
+
+
+def test_lynx_hare_gradient_agrees_with_differences(lynx_hare):
+    times, pelts = lynx_hare.read_data()
+    rows = lynx_hare.check_gradient(np.log(lynx_hare.GUESS), times, pelts)
+    assert len(rows) == 6
+    for name, derived, difference in rows:
+        assert derived == pytest.approx(difference, rel=1e-6), name
+
+
+def test_lynx_hare_loss_falls(lynx_hare):
+    times, pelts = lynx_hare.read_data()
+    start = lynx_hare.loss(np.log(lynx_hare.GUESS), times, pelts, 1e-4)
+    result = lynx_hare.fit(max_iterations=3)
+    assert result.fun < 0.9 * start
+    assert result.fun == lynx_hare.loss(result.x, times, pelts, 1e-4)
+
+
+def test_lynx_hare_fits(lynx_hare):
+    assert lynx_hare.fit().fun < 0.05
+
+
+def test_lynx_hare_saves_a_plot(lynx_hare, tmp_path):
+    pytest.importorskip("matplotlib")
+    times, pelts = lynx_hare.read_data()
+    path = lynx_hare.plot(np.log(lynx_hare.GUESS), times, pelts, tmp_path / "out" / "plot.png")
+    assert path.stat().st_size > 1000
+
+
+def test_lynx_hare_reports_a_step_that_becomes_too_short(lynx_hare):
+    times, _ = lynx_hare.read_data()
+    with pytest.raises(ArithmeticError, match="too short"):
+        lynx_hare.solve(np.array([30.0, 4.0]), np.full(4, 1e12), times, 1e-4)
+
+
+def test_digits_loss_falls(learned):
+    losses, _ = learned
+    assert losses[-1] < 0.05 < 0.5 < losses[0]
+
+
+def test_digits_reads_what_was_held_out(learned):
+    _, accuracy = learned
+    assert accuracy > 0.95
+
+
+def test_digits_gradient_has_the_structure_of_the_parameters(digits):
+    params = digits.initial((64, 5, 10))
+    X, y, _, _ = digits.read_data()
+    gradient = digits.loss.grad(params, X[:20], y[:20])
+    assert [list(layer) for layer in gradient] == [["W", "b"], ["W", "b"]]
+    shapes = digits.tree_map(np.shape, params)
+    assert digits.tree_map(np.shape, gradient) == shapes
+
+
+def test_digits_one_source_serves_any_number_of_layers(digits):
+    X, y, _, _ = digits.read_data()
+    texts = {
+        digits.loss.value_and_grad.source(digits.initial(sizes), X, y)
+        for sizes in ((64, 20, 10), (64, 20, 20, 10), (64, 9, 8, 7, 10))
+    }
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("name", ["lynx_hare", "digits"])
+def test_runs_as_a_program(name):
+    run = subprocess.run(
+        [sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    assert "def loss_value_and_grad(" in run.stdout

@@ -1,0 +1,238 @@
+"""The plan of the house, kept: which way imports run, how long a module gets, what is not written.
+
+    __main__ -> cli -> __init__ -> api -> pipeline -> rooms -> hall -> errors
+
+Rooms do not import one another, and rules/ knows only the registry and the runtime.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "s2sad"
+
+ROOMS = ("capture", "facts", "modes", "polish", "write")
+LAYERS = (
+    ("__main__",),
+    ("cli",),
+    ("__init__",),
+    ("api",),
+    ("pipeline",),
+    ROOMS,
+    ("stages", "kinds", "tree", "names", "nodes", "registry", "runtime", "testing"),
+    ("errors",),
+)
+LEVEL = {name: level for level, names in enumerate(reversed(LAYERS)) for name in names}
+RULES_MAY_IMPORT = (
+    "__future__",
+    "builtins",
+    "cmath",
+    "collections.abc",
+    "math",
+    "numpy",
+    "operator",
+    "typing",
+    "s2sad.registry",
+    "s2sad.rules",
+    "s2sad.runtime",
+)
+LONGEST = 800
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+RULES = sorted((ROOT / "rules").rglob("*.py"))
+EVERYTHING = sorted(
+    path
+    for folder in ("s2sad", "rules", "tests", "examples")
+    for path in (ROOT / folder).rglob("*.py")
+)
+
+
+# --- reading imports -----------------------------------------------------------------------------
+
+
+def dotted(path, root=ROOT):
+    """Return the dotted name of a module of the package, or of rules as it is installed."""
+    parts = list(path.relative_to(root).with_suffix("").parts)
+    if parts[0] == "rules":
+        parts.insert(0, "s2sad")
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(text, module, is_package=False):
+    """Yield (line, dotted name) for every import anywhere in a module, resolved."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve(node, module, is_package)
+            for alias in node.names:
+                yield node.lineno, f"{base}.{alias.name}"
+
+
+def resolve(node, module, is_package):
+    if not node.level:
+        return node.module
+    up = module.split(".")
+    drop = node.level - is_package
+    base = up[: len(up) - drop] if drop else up
+    return ".".join([*base, *([node.module] if node.module else [])])
+
+
+def own_imports(path):
+    return imports(path.read_text(encoding="utf-8"), dotted(path), path.name == "__init__.py")
+
+
+def part_of(name):
+    """Return the part of the house that a dotted name is in, or None for other people's."""
+    parts = name.split(".")
+    if parts[0] != "s2sad":
+        return None
+    if len(parts) > 1 and (parts[1] in LEVEL or exists(parts[1])):
+        return parts[1]
+    return "__init__"
+
+
+def exists(name):
+    return (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file()
+
+
+def wrong_direction(here, there):
+    """Say why an import from one part of the house to another is not in the plan, or None."""
+    if there == "rules":
+        return "rules are found through the entry point, never imported"
+    if here == there:
+        return None
+    if here in ROOMS and there in ROOMS:
+        return f"rooms do not import one another ({here} imports {there})"
+    if LEVEL[here] < LEVEL[there]:
+        return f"imports run one way ({here} imports {there})"
+    return None
+
+
+def within(name, allowed):
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in allowed)
+
+
+def catches_everything(handler):
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(k is None or ast.unparse(k) in ("Exception", "BaseException") for k in kinds)
+
+
+def named(path):
+    return str(path.relative_to(ROOT))
+
+
+# --- the house -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", MODULES, ids=named)
+def test_every_module_has_its_place(path):
+    part = part_of(dotted(path)) if path != PACKAGE / "__init__.py" else "__init__"
+    assert part in LEVEL, f"{named(path)}: name its layer in LAYERS, and in docs/"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=named)
+def test_imports_run_one_way(path):
+    here = part_of(dotted(path))
+    for line, name in own_imports(path):
+        there = part_of(name)
+        wrong = there and wrong_direction(here, there)
+        assert not wrong, f"{named(path)}:{line}: {wrong}"
+
+
+@pytest.mark.parametrize("path", RULES, ids=named)
+def test_rules_know_only_the_registry_and_the_runtime(path):
+    for line, name in own_imports(path):
+        assert within(name, RULES_MAY_IMPORT), f"{named(path)}:{line}: rules may not import {name}"
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=named)
+def test_nothing_imports_a_top_level_rules(path):
+    for line, name in own_imports(path):
+        assert name.split(".")[0] != "rules", f"{named(path)}:{line}: import s2sad.rules instead"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=named)
+def test_no_module_is_too_long(path):
+    length = len(path.read_text(encoding="utf-8").splitlines())
+    assert length <= LONGEST, f"{named(path)} has {length} lines"
+
+
+@pytest.mark.parametrize("path", MODULES + RULES, ids=named)
+def test_nothing_is_caught_wholesale(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ExceptHandler):
+            where = f"{named(path)}:{node.lineno}"
+            assert not catches_everything(node), f"{where}: say which exceptions"
+
+
+@pytest.mark.parametrize("path", MODULES + RULES, ids=named)
+def test_nothing_is_left_to_do(path):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        assert "TODO" not in line, f"{named(path)}:{number}: {line.strip()}"
+
+
+# --- the tests above see what they should --------------------------------------------------------
+
+
+def test_there_is_a_house():
+    assert PACKAGE / "errors.py" in MODULES
+
+
+@pytest.mark.parametrize(
+    ("text", "module", "is_package", "expected"),
+    [
+        ("import a.b, c", "s2sad.api", False, ["a.b", "c"]),
+        ("from a import b, c", "s2sad.api", False, ["a.b", "a.c"]),
+        ("from . import errors", "s2sad.api", False, ["s2sad.errors"]),
+        ("from .read import f", "s2sad.capture", True, ["s2sad.capture.read.f"]),
+        ("from .read import f", "s2sad.capture.resolve", False, ["s2sad.capture.read.f"]),
+        ("from ..errors import Error", "s2sad.capture.read", False, ["s2sad.errors.Error"]),
+        ("from ..errors import Error", "s2sad.capture", True, ["s2sad.errors.Error"]),
+        ("def f():\n    import late", "s2sad.api", False, ["late"]),
+    ],
+)
+def test_imports_are_found(text, module, is_package, expected):
+    assert [name for _, name in imports(text, module, is_package)] == expected
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "fine"),
+    [
+        ("api", "pipeline", True),
+        ("api", "errors", True),
+        ("pipeline", "capture", True),
+        ("write", "names", True),
+        ("tree", "names", True),
+        ("capture", "capture", True),
+        ("cli", "api", True),
+        ("pipeline", "api", False),
+        ("capture", "facts", False),
+        ("names", "capture", False),
+        ("errors", "names", False),
+        ("modes", "__init__", False),
+        ("registry", "rules", False),
+    ],
+)
+def test_directions(here, there, fine):
+    assert (wrong_direction(here, there) is None) == fine
+
+
+def test_parts():
+    assert part_of("numpy.linalg") is None
+    assert part_of("s2sad.capture.read.source_of") == "capture"
+    assert part_of("s2sad.grad") == "__init__"
+    assert part_of("s2sad") == "__init__"
+    assert dotted(ROOT / "rules" / "linalg.py") == "s2sad.rules.linalg"
+
+
+def test_wholesale_handlers_are_seen():
+    def seen(clause):
+        tree = ast.parse(f"try:\n    f()\n{clause}:\n    pass\n")
+        return catches_everything(tree.body[0].handlers[0])
+
+    assert seen("except") and seen("except Exception as e") and seen("except (OSError, Exception)")
+    assert not seen("except (OSError, ValueError)")
