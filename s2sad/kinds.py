@@ -149,9 +149,13 @@ class Known(Kind):
 
 @dataclass(frozen=True)
 class LocalFunction(Kind):
-    """A function defined inside the function being derived: its definition."""
+    """A function defined inside a function being derived: its definition, and where its captured
+    names are found: pairs of captured name and variable of the function at hand.
+    """
 
     node: Any
+    source: Any
+    links: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,52 +7,35 @@ Each pass is one function of its room; this page only says in which order they c
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry, runtime
-from s2sad.capture.normalise import normalise
-from s2sad.capture.read import read, unwrap
-from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedError
+from s2sad import registry
+from s2sad.calls import user_call, write_pair
+from s2sad.derivation import Analysed, Derivation, Pair, analyse
+from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
-from s2sad.facts.kinds import infer
-from s2sad.facts.scope import Scope
-from s2sad.flow import free_names, live_in
+from s2sad.flow import free_names
 from s2sad.kinds import Kind
-from s2sad.modes.assemble import Parts, joint, pair, vjp
+from s2sad.modes.assemble import Parts, joint, vjp
 from s2sad.modes.notes import take_notes
-from s2sad.modes.operations import Contribution, Site
-from s2sad.modes.refs import Refs
+from s2sad.modes.operations import Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import store_values
 from s2sad.names import Names
-from s2sad.nodes import (
-    Block,
-    Node,
-    assign_tuple,
-    block_writes,
-    call,
-    clone,
-    constant,
-    name,
-    names_read,
-    store,
-    walk,
-)
+from s2sad.nodes import Block, Node, block_writes, constant, name, walk
 from s2sad.polish.algebra import simplify
 from s2sad.polish.guards import guards
 from s2sad.polish.own import own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
-from s2sad.stages import Function, KindFacts, Text
+from s2sad.stages import KindFacts, Text
 from s2sad.write.copies import prelude
 from s2sad.write.printer import module, statement_text
 
@@ -69,47 +52,6 @@ class Request:
     has_aux: bool = False
 
 
-@dataclass
-class Analysed:
-    """One function with the kinds of one pattern of arguments."""
-
-    function: Function
-    kinds: KindFacts
-    scope: Scope
-
-
-@dataclass
-class Pair:
-    """The forward and the reverse of a user's function, for calls of it in derived code."""
-
-    forward: str
-    reverse: str
-    active: tuple[str, ...]
-    passed: tuple[str, ...]
-    saved: bool
-    recursive: bool = False
-    done: bool = False
-
-
-@dataclass
-class Derivation:
-    """One module of derived text in the making."""
-
-    names: Names = field(default_factory=Names)
-    functions: list[Any] = field(default_factory=list)
-    namespaces: dict[str, dict[str, object]] = field(default_factory=dict)
-    cells: dict[str, dict[str, object]] = field(default_factory=dict)
-    origins: dict[str, types.FunctionType] = field(default_factory=dict)
-    analysed: dict[Any, Analysed] = field(default_factory=dict)
-    open: dict[Any, Kind] = field(default_factory=dict)
-    pairs: dict[Any, Pair] = field(default_factory=dict)
-    seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
-    refs: Refs = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.refs = Refs(self.names)
-
-
 def derive(request: Request) -> tuple[Text, Derivation]:
     """Return the derived module's text for a request."""
     d = Derivation()
@@ -118,6 +60,7 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     base = request.fn.__name__ if request.fn.__name__ != "<lambda>" else "lambda_"
     entry = d.names.fresh(f"{base}_{suffix}")
     params = dict(request.params)
+    d.reusable = request.mode == "vjp"
     analysed = analyse(d, request.fn, params)
     _check_result(analysed, request)
     node = _entry(d, analysed, request, entry)
@@ -137,123 +80,26 @@ def _add(d: Derivation, node: Node, fn: types.FunctionType) -> None:
     d.origins[node.name] = fn
 
 
-# facts
-
-
-def analyse(d: Derivation, fn: types.FunctionType, params: Mapping[str, Kind]) -> Analysed:
-    """Return a function with its kinds, for given kinds of its parameters."""
-    key = (fn, tuple(sorted(params.items())))
-    known = d.analysed.get(key)
-    if known is not None:
-        return known
-    source = read(fn)
-    taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
-    d.names.take(*taken)
-    function = normalise(source, source.node, taken | set(d.refs.modules))
-    scope = Scope(source.fn, function.locals)
-    result: Kind = K.UNBOUND
-    for _ in range(6):
-        d.open[key] = result
-
-        def hook(target: Kind, args: Any, keywords: Any, node: Any) -> Kind:
-            return _callee_kind(d, target, args, keywords)
-
-        facts = infer(function, dict(params), scope, hook)
-        if facts.result == result or key not in d.open:
-            break
-        result = facts.result
-        d.analysed = {k: v for k, v in d.analysed.items() if k == key}
-    d.open.pop(key, None)
-    d.seen[fn] = scope.seen
-    analysed = Analysed(function, facts, scope)
-    d.analysed[key] = analysed
-    return analysed
-
-
-def _callee_kind(
-    d: Derivation, target: Kind, args: list[Kind] | None, keywords: Mapping[str, Kind]
-) -> Kind:
-    if not isinstance(target, K.Known) or args is None:
-        return K.UNKNOWN
-    bound = bind_kinds(target.value, args, keywords)
-    if bound is None:
-        return K.UNKNOWN
-    fn, params = bound
-    key = (fn, tuple(sorted(params.items())))
-    if key in d.open:
-        return d.open[key]
-    try:
-        return analyse(d, fn, params).kinds.result
-    except Error:
-        return K.Unknown(f"the result of {fn.__name__}")
-
-
-def bind_kinds(
-    obj: Any, args: list[Kind], keywords: Mapping[str, Kind]
-) -> tuple[types.FunctionType, dict[str, Kind]] | None:
-    """Return a user's function and the kinds its parameters get in a call."""
-    callee = unwrap(obj)
-    if callee is None or isinstance(obj, type):
-        return None
-    fn = callee.fn
-    given = [*(K.kind_of(a, f"bound{i}") for i, a in enumerate(callee.args)), *args]
-    named = {**{k: K.kind_of(v, k) for k, v in callee.kwargs.items()}, **keywords}
-    try:
-        bound = inspect.signature(fn, follow_wrapped=False).bind(*given, **named)
-    except (TypeError, ValueError):
-        return None
-    params: dict[str, Kind] = {}
-    for p in inspect.signature(fn, follow_wrapped=False).parameters.values():
-        value: Any = bound.arguments.get(p.name, K.MISSING)
-        if p.kind is inspect.Parameter.VAR_POSITIONAL:
-            params[p.name] = K.Tuple(tuple(() if value is K.MISSING else value))
-        elif p.kind is inspect.Parameter.VAR_KEYWORD:
-            table = {} if value is K.MISSING else value
-            params[p.name] = K.Dict(tuple(table.items()))
-        elif value is K.MISSING:
-            params[p.name] = K.kind_of(p.default, p.name, literal=True)
-        else:
-            params[p.name] = rebase(value, p.name)
-    return fn, params
-
-
-def rebase(kind: Kind, path: str) -> Kind:
-    """Name the lengths of an argument after the parameter, and forget its value."""
-    if isinstance(kind, K.Array):
-        dims = tuple(
-            d if d == K.ONE or d.symbol.startswith("=") else K.Dim(f"{path}.{i}", 0, d.many)
-            for i, d in enumerate(kind.dims)
-        )
-        return dataclasses.replace(kind, dims=dims)
-    if isinstance(kind, K.Tuple):
-        return K.Tuple(tuple(rebase(k, f"{path}[{i}]") for i, k in enumerate(kind.items)), kind.cls)
-    if isinstance(kind, K.List):
-        return K.List(rebase(kind.item, f"{path}[]"))
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((key, rebase(k, f"{path}[{key!r}]")) for key, k in kind.items))
-    if isinstance(kind, K.Num):
-        dim = K.Dim(path) if kind.type == "int" else None
-        return K.Num(kind.type, kind.dtype, K.MISSING, dim)
-    return K.erase_value(kind)
-
-
 # one function
 
 
 def sweep(
-    d: Derivation, a: Analysed, active: frozenset[str], names: Names, suppliable: frozenset[str]
-) -> tuple[Reverse, Any]:
+    d: Derivation, a: Analysed, active: frozenset[str], names: Names
+) -> Reverse:
     """Return the reverse worker of a function, ready to write its sweeps."""
     facts = activity(a.function, a.kinds, active)
     notes = take_notes(a.function, a.kinds.decided, names)
-    heading = _heading
 
     def calls(site: Site, varied: frozenset[str]) -> Any:
-        return _user_call(d, a, worker, site, varied)
+        return user_call(d, a, worker, site, varied, build_pair)
 
-    worker = Reverse(a.function, a.kinds, facts, notes, d.refs, names, calls, heading)
-    del suppliable
-    return worker, facts
+    worker = Reverse(a.function, a.kinds, facts, notes, d.refs, names, calls, _heading)
+    return worker
+
+
+def build_pair(d: Derivation, a: Analysed, pair: Pair, supplied: frozenset[str]) -> None:
+    """Write a pair; once more where the function turned out to call itself."""
+    write_pair(d, a, pair, supplied, parts_of, finish, _add)
 
 
 def _heading(origin: Any) -> str:
@@ -276,7 +122,7 @@ def parts_of(
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     names = local_names(a, d)
-    worker, facts = sweep(d, a, frozenset(active), names, frozenset())
+    worker = sweep(d, a, frozenset(active), names)
     sweeps = worker.sweeps(seed)
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
     for p in wanted:
@@ -290,16 +136,26 @@ def parts_of(
     numpy = d.refs.module(np)
     backward = sweeps.backward
     params = set(a.function.params)
-    for _ in range(2):
+    for _ in range(3):
         movable = made_up | _backward_temps(backward, a)
         backward = prune(backward, live_out, pure, made_up)
-        backward = propagate(backward, live_out, movable, pure)
+        backward = propagate(backward, live_out, movable, pure, made_up)
         backward = simplify(backward, kinds, numpy)
     backward = prune(backward, live_out, pure, made_up)
-    taken = Names()
-    taken.take(*names._taken)
     forward, backward = store_values(sweeps.forward, backward, live_out, names, params)
-    return Parts(a, names, forward, backward, bars, kinds, made_up, pure, worker.bar_kinds)
+    restored = frozenset(block_writes(backward))
+    backward = propagate(backward, live_out, restored, pure, made_up)
+    return Parts(a, names, forward, backward, bars, kinds, made_up, pure, worker.bar_kinds, pinned(a))
+
+
+def pinned(a: Analysed) -> frozenset[str]:
+    """Return the variables that inner functions capture: read at times nobody can see."""
+    found: set[str] = set()
+    for s in a.function.node.body:
+        for n in walk(s):
+            if isinstance(n, gast.FunctionDef | gast.Lambda):
+                found |= free_names(n)
+    return frozenset(found & a.function.locals)
 
 
 def _backward_temps(backward: Block, a: Analysed) -> frozenset[str]:
@@ -328,6 +184,13 @@ def name_kinds(facts: KindFacts, bars: Mapping[str, Kind]) -> dict[str, Kind]:
                     out[n] = K.join(known, k)
     out.update(bars)
     return out
+
+
+def scalars(a: Analysed) -> frozenset[str]:
+    """Return the user's variables that are only ever scalars: `x += 1` changes nothing else."""
+    kinds = name_kinds(a.kinds, {})
+    simple = (K.Num, K.Str, K.NoneKind)
+    return frozenset(n for n, k in kinds.items() if isinstance(k, simple))
 
 
 class Purity:
@@ -402,7 +265,7 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     seed: Node = constant(1.0)
     active = tuple(n for n in request.wrt)
     if request.mode == "vjp":
-        seed = name("value_bar@seed")
+        seed = name(f"{a.function.result}_bar")
     p = parts_of(d, a, active, seed, request.wrt)
     doc = _doc(a, request)
     if request.mode == "vjp":
@@ -433,34 +296,17 @@ def finish(
 ) -> Block:
     """Polish a whole body: put temporaries back, prune, own what is returned, guard clauses."""
     movable = p.analysed.function.temps | p.made_up | extra
-    made_up = p.made_up | extra
+    made_up = p.made_up | extra | scalars(p.analysed)
+    movable -= p.pinned
+    made_up -= p.pinned
+    live_out |= p.pinned
     for _ in range(2):
         body = prune(body, live_out, p.pure, made_up)
-        body = propagate(body, live_out, movable, p.pure)
+        body = propagate(body, live_out, movable, p.pure, p.made_up)
     body = prune(body, live_out, p.pure, made_up)
     fresh = {x.reverse for x in p.pure.d.pairs.values()}
     body = own(body, p.bar_kinds, returned, fresh)
     return guards(body)
-
-
-# calls of the user's functions
-
-
-def _user_call(
-    d: Derivation, a: Analysed, worker: Reverse, site: Site, varied: frozenset[str]
-) -> Any:
-    """Return what a call of a user's function passes back, or None where it is a library's."""
-    node = site.node
-    target = a.kinds.objects.get(node.func)
-    if target is None or registry.rule_for(target) is not None or isinstance(target, type):
-        return None
-    if unwrap(target) is None:
-        return None
-    raise UnsupportedError(
-        "Calls of Python functions cannot be differentiated yet.",
-        place=a.function.source.place(node),
-        remedy="Write the computation in one function.",
-    )
 
 
 def _check_result(a: Analysed, request: Request) -> None:
@@ -487,7 +333,3 @@ def _check_result(a: Analysed, request: Request) -> None:
     )
 
 
-__all__ = [
-    "Contribution", "MissingRuleError", "Request", "assign_tuple", "block_writes", "call", "clone",
-    "derive", "free_names", "live_in", "names_read", "pair", "runtime", "store", "walk",
-]

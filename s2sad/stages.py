@@ -99,7 +99,8 @@ class Function:
 class KindFacts:
     """The kinds of a function: by expression node, and before and after each statement.
 
-    `decided` holds the tests that kinds decide, `objects` what function expressions denote.
+    `decided` holds the tests that kinds decide, `objects` what function expressions denote,
+    `methods` the functions behind method calls and properties, each with its self.
     """
 
     of: dict[Any, Kind] = field(default_factory=dict)
@@ -107,6 +108,7 @@ class KindFacts:
     after: dict[Any, dict[str, Kind]] = field(default_factory=dict)
     decided: dict[Any, bool] = field(default_factory=dict)
     objects: dict[Any, Any] = field(default_factory=dict)
+    methods: dict[Any, tuple[Any, Any]] = field(default_factory=dict)
     result: Kind = UNBOUND
 
 

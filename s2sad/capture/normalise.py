@@ -359,7 +359,7 @@ class _Normaliser:
         iterable = self._iterable(statement.iter)
         loop = self._loop(statement.target, iterable)
         if loop is None:
-            loop = Loop(self.names.fresh("k"), False, None, ())
+            loop = Loop(self.names.fresh("i"), False, None, ())
         if isinstance(statement.target, gast.Tuple | gast.List | gast.Name):
             target = statement.target
         else:
@@ -406,7 +406,7 @@ class _Normaliser:
         """Say how the loop runs backward, or None where the iterable can be read only once."""
         saved, self.out = self.out, []
         own = self._own_index(target, iterable)
-        index = own if own is not None else self.names.fresh("k" if own is None else own)
+        index = own if own is not None else self.names.fresh("i")
         try:
             bounds, element = _element(iterable, name(index), own is not None)
             if bounds is None:

@@ -45,6 +45,9 @@ def flows(node: Node, kinds: KindFacts) -> set[str]:
 
 def _flows(node: Node, kinds: KindFacts) -> set[str]:
     if isinstance(node, gast.Name):
+        kind = kinds.of.get(node)
+        if isinstance(kind, K.LocalFunction):
+            return {local for _, local in kind.links}
         return {node.id}
     if isinstance(node, gast.Constant | gast.Compare | gast.JoinedStr):
         return set()
@@ -83,7 +86,7 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
     if isinstance(node.func, gast.Attribute) and not isinstance(target, K.Known):
         found |= _flows(node.func.value, kinds)
     elif isinstance(node.func, gast.Name):
-        found |= {node.func.id}
+        found |= _flows(node.func, kinds)
     return found
 
 
@@ -120,7 +123,7 @@ class _Walker:
         if isinstance(s, gast.For | gast.While):
             return self._varied_loop(s, varied)
         if isinstance(s, gast.FunctionDef):
-            return self._varied_function(s, varied)
+            return varied - {s.name}
         if isinstance(s, gast.Match):
             out = varied
             for case in s.cases:
@@ -140,8 +143,6 @@ class _Walker:
 
     def _varied_assign(self, s: Node, varied: Names) -> Names:
         hit = flows(s.value, self.kinds) & varied
-        if isinstance(s.value, gast.Lambda):
-            hit = self._captures(s.value) & varied
         for target in s.targets:
             if isinstance(target, gast.Subscript | gast.Attribute):
                 owner = _root(target)
@@ -154,18 +155,10 @@ class _Walker:
             if hit:
                 after = self.kinds.after.get(s, {})
                 for n in written:
-                    if K.differentiable(after.get(n, K.UNKNOWN)) or isinstance(
-                        after.get(n), K.LocalFunction
-                    ):
+                    if K.differentiable(after.get(n, K.UNKNOWN)):
                         self.facts.cause.setdefault(n, s)
                         varied = varied | {n}
         return varied
-
-    def _captures(self, node: Node) -> Names:
-        return frozenset(names_read(node)) & self.function.locals
-
-    def _varied_function(self, s: Node, varied: Names) -> Names:
-        return varied | {s.name} if self._captures(s) & varied else varied - {s.name}
 
     def _varied_call(self, s: Node, varied: Names) -> Names:
         """A call for its effect may put active values into what it is given."""
@@ -264,7 +257,7 @@ class _Walker:
         if isinstance(s, gast.For | gast.While):
             return self._useful_loop(s, useful)
         if isinstance(s, gast.FunctionDef):
-            return (useful - {s.name}) | self._captures(s) if s.name in useful else useful
+            return useful - {s.name}
         if isinstance(s, gast.Match):
             out = useful
             for case in s.cases:
@@ -288,10 +281,7 @@ class _Walker:
             hit = hit or bool(written & useful)
             useful = useful - written
         if hit:
-            if isinstance(s.value, gast.Lambda):
-                useful = useful | self._captures(s.value)
-            else:
-                useful = useful | flows(s.value, self.kinds)
+            useful = useful | flows(s.value, self.kinds)
         return useful
 
     def _useful_loop(self, s: Node, useful: Names) -> Names:

@@ -7,7 +7,9 @@ changes. What a library function returns is found by running it on small samples
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -18,12 +20,13 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.scope import Scope
+from s2sad.flow import free_names
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Block, Node, blocks_of, names_written
 from s2sad.stages import Function, KindFacts
 
 Env = dict[str, Kind]
-CalleeHook = Callable[[Any, "list[Kind]", "dict[str, Kind]", Node], Kind]
+CalleeHook = Callable[[Any, "list[Kind] | None", "dict[str, Kind]", Env], Kind]
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     gast.Add: operator.add,
@@ -187,7 +190,7 @@ class _Walker:
         return env
 
     def st_FunctionDef(self, s: Node, env: Env) -> Env:
-        env[s.name] = K.LocalFunction(s)
+        env[s.name] = self._local_function(s, env)
         return env
 
     def st_While(self, s: Node, env: Env) -> Env:
@@ -290,7 +293,13 @@ class _Walker:
             value = self.scope.path(node)
             if value is not MISSING:
                 return self._outer(node)
-        return attribute_kind(self.kind(node.value, env), node.attr)
+        owner = self.kind(node.value, env)
+        if isinstance(owner, K.Obj | K.Tuple) and owner.cls is not None:
+            static = inspect.getattr_static(owner.cls, node.attr, None)
+            if isinstance(static, property) and static.fget is not None:
+                self.facts.methods[node] = (static.fget, node.value)
+                return self.callee(K.Known(static.fget), [owner], {}, env)
+        return attribute_kind(owner, node.attr)
 
     def ex_Subscript(self, node: Node, env: Env) -> Kind:
         owner = self.kind(node.value, env)
@@ -398,7 +407,21 @@ class _Walker:
         return K.Dict(tuple(items))
 
     def ex_Lambda(self, node: Node, env: Env) -> Kind:
-        return K.LocalFunction(node)
+        return self._local_function(node, env)
+
+    def _local_function(self, node: Node, env: Env) -> Kind:
+        """Return the kind of an inner function: what it captures is found in this function."""
+        names: list[str] = []
+        pending = sorted(free_names(node) & self.function.locals)
+        while pending:
+            n = pending.pop(0)
+            if n in names:
+                continue
+            names.append(n)
+            kind = env.get(n)
+            if isinstance(kind, K.LocalFunction):
+                pending += [local for _, local in kind.links]
+        return K.LocalFunction(node, self.function.source, tuple((n, n) for n in names))
 
     def ex_Starred(self, node: Node, env: Env) -> Kind:
         return self.kind(node.value, env)
@@ -414,14 +437,25 @@ class _Walker:
                 owner = self.facts.of.get(func.value, K.UNKNOWN)
                 if not whole:
                     return K.UNKNOWN
-                return self._method(owner, func.attr, args or [], keywords, node)
+                return self._method(owner, func.attr, args or [], keywords, node, env)
         target = self.kind(func, env)
         if not whole:
-            return self.callee(target, None, keywords, node)  # type: ignore[arg-type]
+            return self.callee(target, None, keywords, env)
         if isinstance(target, K.Known):
             self.facts.objects[func] = target.value
-            return self._call_known(target.value, args or [], keywords, node)
-        return self.callee(target, args or [], keywords, node)
+            return self._call_known(target.value, args or [], keywords, env)
+        return self._call_value(target, args or [], keywords, node, env)
+
+    def _call_value(
+        self, target: Kind, args: list[Kind], keywords: dict[str, Kind], node: Node, env: Env
+    ) -> Kind:
+        """Call something that is no function by itself: an inner function, a callable object."""
+        if isinstance(target, K.Obj | K.Tuple):
+            method = class_function(target, "__call__")
+            if method is not None:
+                self.facts.methods[node] = (method, node.func)
+                return self.callee(K.Known(method), [target, *args], keywords, env)
+        return self.callee(target, args, keywords, env)
 
     def _arguments(self, args: list[Node], env: Env) -> list[Kind] | None:
         found: list[Kind] = []
@@ -436,14 +470,26 @@ class _Walker:
         return found
 
     def _call_known(
-        self, fn: Any, args: list[Kind], keywords: dict[str, Kind], node: Node
+        self, fn: Any, args: list[Kind], keywords: dict[str, Kind], env: Env
     ) -> Kind:
         kind = known_call(fn, args, keywords)
-        return kind if kind is not None else self.callee(K.Known(fn), args, keywords, node)
+        return kind if kind is not None else self.callee(K.Known(fn), args, keywords, env)
 
     def _method(
-        self, owner: Kind, attr: str, args: list[Kind], keywords: dict[str, Kind], node: Node
+        self,
+        owner: Kind,
+        attr: str,
+        args: list[Kind],
+        keywords: dict[str, Kind],
+        node: Node,
+        env: Env,
     ) -> Kind:
+        method = class_function(owner, attr)
+        if method is not None:
+            self.facts.methods[node] = (method, node.func.value)
+            return self.callee(K.Known(method), [owner, *args], keywords, env)
+        if isinstance(owner, K.Obj) and attr in dict(owner.fields):
+            return self._call_value(dict(owner.fields)[attr], args, keywords, node, env)
         if isinstance(owner, K.Array | K.Num):
             fn = registry.method_function(attr)
             if fn is not None or registry.is_zero_method(attr):
@@ -461,7 +507,16 @@ class _Walker:
             return K.INT if attr in ("index", "count") else K.UNKNOWN
         if isinstance(owner, K.Str):
             return K.UNKNOWN if attr in ("split", "encode", "partition") else K.Str()
-        return self.callee(owner, args, keywords, node)
+        return K.Unknown(f"the result of .{attr}()")
+
+
+def class_function(owner: Kind, attr: str) -> Any:
+    """Return the function that a method of an object is, or None."""
+    cls = getattr(owner, "cls", None)
+    if cls is None or (isinstance(owner, K.Obj) and attr in dict(owner.fields)):
+        return None
+    static = inspect.getattr_static(cls, attr, None)
+    return static if isinstance(static, types.FunctionType) else None
 
 
 def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:

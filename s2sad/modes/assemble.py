@@ -20,11 +20,8 @@ from s2sad.nodes import (
     block_writes,
     call,
     clone,
-    constant,
     name,
-    names_read,
     rename,
-    substitute,
     tuple_,
     walk,
 )
@@ -44,6 +41,15 @@ class Parts:
     made_up: frozenset[str]
     pure: Any
     bar_kinds: dict[str, Kind]
+    pinned: frozenset[str] = frozenset()
+
+    def made_up_names(self) -> frozenset[str]:
+        """Return the names that neither the user wrote nor a temporary of theirs holds."""
+        return _made_up(self)
+
+    def popped(self, block: Block) -> set[str]:
+        """Return the lists that a block takes items from."""
+        return _popped(block)
 
 
 Finish = Callable[["Parts", Block, frozenset[str], "set[str]", frozenset[str]], Block]
@@ -59,8 +65,7 @@ def joint(
     forward = p.forward
     if with_value:
         value = name(function.result)
-        last = gast.Return(tuple_([value, *(gradient.elts if not single else [gradient])])
-                           if False else tuple_([value, gradient]))
+        last = gast.Return(tuple_([value, gradient]))
     else:
         last = gast.Return(gradient)
     backward = p.backward
@@ -74,8 +79,8 @@ def vjp(p: Parts, finish: Finish, entry: str, doc: str, single: bool) -> Node:
     """Return a function that gives the value and a pullback, which may be called again."""
     function = p.analysed.function
     extra = _made_up(p)
-    seed = p.names.fresh(f"{function.result}_bar") 
-    backward = [_seeded(s, seed) for s in p.backward]
+    seed = f"{function.result}_bar"
+    backward = p.backward
     pullback_name = p.names.fresh("pullback")
     inner_last = gast.Return(result_of([name(b) for b in p.bars], single))
     inner = finish(p, [*backward, inner_last], frozenset(), set(p.bars), extra)
@@ -89,14 +94,6 @@ def vjp(p: Parts, finish: Finish, entry: str, doc: str, single: bool) -> Node:
     body = finish(p, body, frozenset(), set(), extra)
     _protect_value(body, p, inner)
     return define(function.node, entry, doc, body)
-
-
-def pair() -> None:
-    """Placeholder for type checkers: pairs are assembled in calls."""
-
-
-def _seeded(s: Node, seed: str) -> Node:
-    return rename(s, {"value_bar@seed": seed})
 
 
 def _made_up(p: Parts) -> frozenset[str]:
@@ -116,7 +113,7 @@ def _keep_outside(inner: Block, seed: str, names: Names) -> Block:
     for n in sorted((free & bound) | (mutated & free)):
         if n == seed:
             continue
-        fresh = names.fresh(f"{n}_left" if n in mutated else names.numbered(n))
+        fresh = names.fresh(f"{n}_left") if n in mutated else names.numbered(n)
         table[n] = fresh
         value: Node = name(n)
         if n in mutated:
@@ -175,6 +172,8 @@ def result_of(bars: list[Node], single: bool) -> Node:
 
 def define(original: Node, entry: str, doc: str, body: Block) -> Node:
     """Return the definition of a derived function with the parameters of the original."""
+    while body and isinstance(body[0], Comment) and not body[0].text:
+        body = body[1:]
     args = clone(original.args)
     for a in [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]:
         if a is not None:
@@ -188,4 +187,3 @@ def _arguments(names: list[str]) -> Node:
     return gast.arguments(params, [], None, [], [], None, [])
 
 
-__all__ = ["Parts", "constant", "define", "joint", "names_read", "pair", "substitute", "vjp"]

@@ -74,7 +74,7 @@ class Notes:
 def take_notes(function: Function, decided: Mapping[Any, bool], names: Names) -> Notes:
     """Return what must be noted in the forward sweep of a function."""
     worker = _Worker(function, decided, names)
-    worker.block(function.node.body, in_loop=None)
+    worker.block(function.node.body, None, set())
     return worker.notes
 
 
@@ -86,33 +86,37 @@ class _Worker:
         self.notes = Notes()
         self.writes = _count_writes(function)
 
-    def block(self, body: Block, in_loop: Any) -> None:
-        for s in body:
+    def block(self, body: Block, in_loop: Any, behind: set[str]) -> None:
+        for position, s in enumerate(body):
+            later = behind | _written(body[position + 1 :])
             if isinstance(s, gast.If) and s not in self.decided:
-                arms, tests, nested = _chain(s, self.decided)
-                self.branch(s, arms, tests, in_loop)
-                del nested
+                arms, tests = _chain(s, self.decided)
+                self.branch(s, arms, tests, in_loop, later)
                 for arm in arms:
-                    self.block(arm, in_loop)
+                    self.block(arm, in_loop, later)
             elif isinstance(s, gast.Match):
                 arms = [case.body for case in s.cases]
                 note = self.names.fresh("arm")
                 self.notes.chains[s] = Chain(tuple(arms), (), note)
                 for arm in arms:
-                    self.block(arm, in_loop)
+                    self.block(arm, in_loop, later)
             elif isinstance(s, gast.For | gast.While):
                 self.loop(s)
-                self.block(s.body, s)
+                self.block(s.body, s, later | names_written(s))
             else:
                 for part in blocks_of(s):
-                    self.block(part, in_loop)
+                    self.block(part, in_loop, later)
 
-    def branch(self, s: Node, arms: list[Block], tests: list[Node], in_loop: Any) -> None:
-        again = all(self.repeatable(t, arms, in_loop) for t in tests)
+    def branch(
+        self, s: Node, arms: list[Block], tests: list[Node], in_loop: Any, later: set[str]
+    ) -> None:
+        again = all(self.repeatable(t, arms, in_loop, later) for t in tests)
         note = None if again else self.names.fresh("arm")
         self.notes.chains[s] = Chain(tuple(arms), tuple(tests), note)
 
-    def repeatable(self, test: Node, arms: list[Block], in_loop: Any) -> bool:
+    def repeatable(
+        self, test: Node, arms: list[Block], in_loop: Any, later: set[str]
+    ) -> bool:
         """Say whether a test can be asked again later with the same answer, cheaply."""
         if not all(isinstance(n, _CHEAP) for n in walk(test)):
             return False
@@ -124,7 +128,7 @@ class _Worker:
                 if names_written(s) & read:
                     return False
         if in_loop is None:
-            return all(self.writes.get(n, 0) <= 1 for n in read)
+            return not read & later
         bound = self._header_names(in_loop)
         return all(self.writes.get(n, 0) == 0 or n in bound for n in read)
 
@@ -161,17 +165,23 @@ class _Worker:
         self.notes.bounds[s] = tuple(bounds)
 
 
-def _chain(s: Node, decided: Mapping[Any, bool]) -> tuple[list[Block], list[Node], list[Node]]:
+def _chain(s: Node, decided: Mapping[Any, bool]) -> tuple[list[Block], list[Node]]:
     """Return the arms of an if-elif-else chain, the last being the else."""
-    arms, tests, nested = [s.body], [s.test], []
+    arms, tests = [s.body], [s.test]
     other = s.orelse
     while len(other) == 1 and isinstance(other[0], gast.If) and other[0] not in decided:
-        nested.append(other[0])
         arms.append(other[0].body)
         tests.append(other[0].test)
         other = other[0].orelse
     arms.append(other)
-    return arms, tests, nested
+    return arms, tests
+
+
+def _written(block: Block) -> set[str]:
+    found: set[str] = set()
+    for s in block:
+        found |= names_written(s)
+    return found
 
 
 def _leaves(loop: Node) -> bool:

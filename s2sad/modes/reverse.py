@@ -35,17 +35,19 @@ from s2sad.nodes import (
     clone,
     constant,
     dotted,
+    is_constant,
     name,
     names_read,
     names_written,
     rename,
     store,
     subscript,
+    substitute,
     tuple_,
 )
 from s2sad.stages import Activity, Comment, Function, KindFacts, Restore, Save, Undo
 
-Live = frozenset[str]
+_CHEAP_OPERATORS = (gast.Add, gast.Sub, gast.Mult, gast.Div)
 
 
 @dataclass
@@ -89,10 +91,19 @@ class Reverse:
         self.live: set[str] = set()
         self.replaced: dict[Any, Node] = {}
         self.loops: list[Any] = []
+        self.kept: dict[Any, str] = {}
         self.live_after: dict[Any, frozenset[str]] = {}
         self.live_head: dict[Any, frozenset[str]] = {}
         self.writes: dict[str, int] = {}
+        self.cheap: dict[str, tuple[Any, Node]] = {}
         self._liveness()
+        self._find_cheap(function.node.body, None)
+
+    def keep(self, statement: Any, base: str) -> str:
+        """Return a name for what a statement hands on from forward to backward."""
+        kept = self.names.fresh(base)
+        self.kept[statement] = kept
+        return kept
 
     # entry
 
@@ -101,9 +112,11 @@ class Reverse:
         body = self.function.node.body[:-1]
         result = self.function.result
         backward: Block = []
-        if result in self.activity.after(body[-1]) if body else False:
-            backward.append(assign(self.bar(result), seed))
+        if body and result in self.activity.after(body[-1]):
+            if not (isinstance(seed, gast.Name) and seed.id == self.bar(result)):
+                backward.append(assign(self.bar(result), seed))
             self.live.add(result)
+            self.note_kind(result, self.kinds.result)
         backward += self.block(body)
         forward = self.forward(body)
         return Sweeps(forward, backward, self.bars, self.bar_kinds)
@@ -308,7 +321,9 @@ class Reverse:
         origin = self.function.origins.get(s)
         if origin is None:
             return []
-        return [Comment(self.heading(origin))]
+        comment = Comment(self.heading(origin))
+        comment.origin = origin
+        return [comment]
 
     def st_Pass(self, s: Node) -> Block:
         return []
@@ -391,11 +406,76 @@ class Reverse:
         marker = f"{variable}@out"
         site = Site(s, value, name(marker if own else variable), bar, kind)
         pre, found = self.back(site, varied)
-        return out + self._place(s, variable, marker if own else None, pre, found, restore)
+        self._recompute(s, variable, own, pre, found)
+        after = [self._restore(self.kept[s], s)] if s in self.kept else []
+        placed = self._place(s, variable, marker if own else None, pre, found, restore)
+        return out + placed + after
+
+    def _recompute(
+        self, s: Node, variable: str, own: bool, pre: Block, found: list[Contribution]
+    ) -> None:
+        """Read cheap temporaries of the same statement by computing them again."""
+        origin = self.function.origins.get(s)
+        table: dict[str, Node] = {}
+        for temp, (where, value) in self.cheap.items():
+            if where is not origin or (variable in names_read(value) and not own):
+                continue
+            if temp == variable and own:
+                continue
+            table[temp] = substitute(value, {
+                n: v for n, (w, v) in self.cheap.items() if w is origin and n != temp
+            })
+        if not table:
+            return
+        for position, p in enumerate(pre):
+            for f in ("value",):
+                if isinstance(getattr(p, f, None), gast.AST):
+                    setattr(p, f, substitute(getattr(p, f), table))
+            pre[position] = p
+        found[:] = [
+            Contribution(c.operand, substitute(c.value, table), _path(c.path, table), c.repeats)
+            for c in found
+        ]
+
+    def _find_cheap(self, block: Block, in_loop: Any) -> None:
+        """Note the temporaries that cost no more to compute again than to keep."""
+        for s in block:
+            if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+                target = s.targets[0].id
+                if target in self.function.temps and self.writes.get(target) == 1:
+                    if self._is_cheap(s, in_loop):
+                        self.cheap[target] = (self.function.origins.get(s), s.value)
+            inner = s if isinstance(s, gast.For | gast.While) else in_loop
+            for part in blocks_of(s):
+                self._find_cheap(part, inner)
+
+    def _is_cheap(self, s: Node, in_loop: Any) -> bool:
+        value = s.value
+        if not isinstance(self.kinds.after.get(s, {}).get(s.targets[0].id), K.Num):
+            return False
+        if isinstance(value, gast.UnaryOp):
+            return True
+        if isinstance(value, gast.BinOp) and type(value.op) in _CHEAP_OPERATORS:
+            one_constant = is_constant(value.left) or is_constant(value.right)
+            if one_constant and isinstance(value.op, gast.Mult | gast.Div):
+                return True
+            if in_loop is None:
+                return False
+            changed = block_writes(in_loop.body)
+            moving = {n for n in names_read(value) if n in changed}
+            return len(moving) <= 1 or self._both_active(s, value)
+        return False
+
+    def _both_active(self, s: Node, value: Node) -> bool:
+        """Both factors of an active product are read by the backward sweep anyway."""
+        if not isinstance(value.op, gast.Mult | gast.Div):
+            return False
+        varied = self.activity.varied_before.get(s, frozenset())
+        return names_read(value) <= varied
 
     def back(self, site: Site, varied: frozenset[str]) -> tuple[Block, list[Contribution]]:
         """Ask for the contributions of an operation: a user's function, or a rule."""
-        if isinstance(site.node, gast.Call):
+        if isinstance(site.node, gast.Call | gast.Attribute):
             answer = self.calls(site, varied)
             if answer is not None:
                 pre, found, forward = answer
@@ -526,7 +606,8 @@ class Reverse:
         ends: list[frozenset[str] | None] = []
         for arm in chain.arms:
             self.live = set(start)
-            code = self._deaths(s, arm) + self.block(arm)
+            code = self.block(arm)
+            code = self._deaths(s, arm) + code
             sweeps.append(code)
             ends.append(None if _raises(arm) else frozenset(self.live))
         open_match = isinstance(s, gast.Match) and not _exhaustive(s)
@@ -586,8 +667,8 @@ class Reverse:
         out = self._fill_head(s)
         head = frozenset(self.live)
         self.loops.append(s)
-        body = self._deaths(s, s.body) + self._bound(s)
-        body += self.block(s.body)
+        body = self.block(s.body)
+        body = self._deaths(s, s.body) + self._bound(s) + body
         body += self._undo_bindings(s)
         extra = self.live - head
         if extra:
@@ -691,6 +772,8 @@ class Reverse:
             if s in self.notes.rounds:
                 found.add(self.notes.rounds[s])
             found |= set(self.notes.stops.get(s, {}))
+            if s in self.kept:
+                found.add(self.kept[s])
         return found
 
     def _live_at_head(self, s: Node) -> frozenset[str]:
@@ -748,6 +831,8 @@ class Reverse:
 
     def _saves(self, s: Node) -> Block:
         written = names_written(s)
+        if s in self.kept:
+            written = written | {self.kept[s]}
         return [Save(n, ("over", s, n)) for n in sorted(written)]
 
     def _forward_if(self, s: Node) -> Block:
@@ -800,6 +885,12 @@ class Reverse:
             loop = gast.For(clone(s.target), clone(s.iter), body, [], None)
         loop.undoes = s
         return [*out, loop]
+
+
+def _path(path: tuple[str, Any] | None, table: dict[str, Node]) -> tuple[str, Any] | None:
+    if path is None or path[0] != "index":
+        return path
+    return path[0], substitute(path[1], table)
 
 
 def backward_range(bounds: tuple[Any, ...], rounds: str | None) -> Node:

@@ -58,7 +58,7 @@ def store_values(
     forward, plan = worker.forward_block(forward, None), worker
     backward = plan.backward_block(backward)
     backward = _while_saved(backward, worker.tapes)
-    forward = _bind_unbound(forward, params, worker.taken)
+    forward = bind_unbound(forward, params, worker.taken)
     return forward, backward
 
 
@@ -268,7 +268,7 @@ def _while_saved(backward: Block, tapes: Tapes) -> Block:
     return out
 
 
-def _bind_unbound(forward: Block, params: set[str], saved: set[str]) -> Block:
+def bind_unbound(forward: Block, params: set[str], saved: set[str]) -> Block:
     """Bind to None at the start what is saved where no value may have reached it yet."""
     unbound: set[str] = set()
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import gast
 
 from s2sad.flow import live_in
-from s2sad.nodes import Block, Node, blocks_of, is_constant, names_read, substitute, walk
+from s2sad.nodes import Block, Node, blocks_of, clone, is_constant, names_read, substitute, walk
 from s2sad.polish.effects import EffectTable, Pure, is_compound, pure_expression
 from s2sad.stages import Comment, Restore, Save
 
@@ -21,9 +21,11 @@ Names = frozenset[str]
 _LIMIT = 40
 
 
-def propagate(block: Block, live_out: Names, movable: Names, pure: Pure) -> Block:
+def propagate(
+    block: Block, live_out: Names, movable: Names, pure: Pure, bars: Names = frozenset()
+) -> Block:
     """Return a block in which movable names are replaced by what they hold, where that is right."""
-    worker = _Propagator(movable, pure, live_out)
+    worker = _Propagator(movable, pure, live_out, bars)
     for _ in range(4):
         worker.changed = False
         worker.live = {}
@@ -35,7 +37,9 @@ def propagate(block: Block, live_out: Names, movable: Names, pure: Pure) -> Bloc
 
 
 class _Propagator:
-    def __init__(self, movable: Names, pure: Pure, live_out: Names) -> None:
+    def __init__(self, movable: Names, pure: Pure, live_out: Names, bars: Names) -> None:
+        self.bars = bars
+        self.kept: Names = frozenset()
         self.movable = movable
         self.pure = pure
         self.effects = EffectTable(pure)
@@ -54,6 +58,8 @@ class _Propagator:
                 self.block(part)
                 self.effects.forget(s)
             if self._is_candidate(s) and self.move(block, position):
+                self.changed = True
+            elif isinstance(s, gast.If) and self._sink(block, position):
                 self.changed = True
             position -= 1
 
@@ -80,7 +86,61 @@ class _Propagator:
             return self._replace_all(block, position, target, value, uses)
         if len(uses) == 1 and _count(block[uses[0][0]], target) == 1:
             return self._replace_one(block, position, target, value, uses[0])
+        if _cheap_item(value) and target not in self.kept:
+            return self._replace_twice(block, position, target, value, uses)
         return False
+
+    def _sink(self, block: Block, position: int) -> bool:
+        """Move `xs_bar[i] += x_bar` into the arms of the branch before it, where one adds zero."""
+        branch = block[position]
+        at = next(
+            (i for i in range(position + 1, len(block)) if not isinstance(block[i], Comment)), None
+        )
+        if at is None:
+            return False
+        user = block[at]
+        if not isinstance(user, gast.AugAssign) or not isinstance(user.value, gast.Name):
+            return False
+        target = user.value.id
+        effects = self.effects.of(user)
+        if target not in self.movable or target in self.live.get(user, self.live_out):
+            return False
+        if names_read(branch.test) & effects.writes or _count(user, target) != 1:
+            return False
+        arms = _arms_of(branch)
+        last = [_last_definition(arm, target) for arm in arms]
+        if any(d is None for d in last) or not any(_is_zero(d) for d in last):
+            return False
+        moved = effects.writes | (effects.reads - {target})
+        for arm in arms:
+            for s in arm:
+                e = self.effects.of(s)
+                if e.writes & moved or e.reads & effects.writes or e.unknown:
+                    return False
+        for arm, definition in zip(arms, last, strict=True):
+            if _is_zero(definition):
+                arm.remove(definition)
+            else:
+                arm.append(clone(user))
+                self.live[arm[-1]] = self.live.get(user, self.live_out)
+        del block[at]
+        self.effects.forget(branch)
+        return True
+
+    def _replace_twice(
+        self, block: Block, position: int, target: str, value: Node, uses: list[tuple[int, bool]]
+    ) -> bool:
+        """An item read twice at most is read again rather than named."""
+        total = sum(_count(block[at], target) for at, _ in uses)
+        if total > 2 or not all(clear for _, clear in uses):
+            return False
+        if any(_in_loop(block[at], target) or _augments(block[at], target) for at, _ in uses):
+            return False
+        self._keep_alive(block, position, uses[-1][0], names_read(value))
+        for at, _ in uses:
+            self._substitute(block[at], target, value)
+        del block[position]
+        return True
 
     def _uses(
         self, block: Block, position: int, target: str, value: Node
@@ -108,7 +168,7 @@ class _Propagator:
                 if is_compound(s) or isinstance(s, gast.AugAssign) or not _binds(s, target):
                     return None
                 return uses
-            if e.writes & parts or (memory and e.unknown):
+            if (e.writes & parts or (memory and e.unknown)) and not _copies_back(s, target, value):
                 clear = False
             if target not in self.live.get(s, self.live_out):
                 return uses
@@ -125,6 +185,10 @@ class _Propagator:
         if not all(clear for _, clear in uses):
             if len(uses) == 1 and _count(block[uses[0][0]], target) == 1:
                 return self._replace_one(block, position, target, value, uses[0])
+            if isinstance(value, gast.Name) and self._lift_readers(
+                block, position, target, value.id, uses
+            ):
+                self.changed = True
             return False
         for at, _ in uses:
             if any(isinstance(n, Save | Restore) and n.name == target for n in walk(block[at])):
@@ -135,6 +199,47 @@ class _Propagator:
         for at, _ in uses:
             self._substitute(block[at], target, value)
         del block[position]
+        return True
+
+    def _lift_readers(
+        self, block: Block, position: int, target: str, source: str, uses: list[tuple[int, bool]]
+    ) -> bool:
+        """Move readers of a copy above the statement that changes what it is a copy of."""
+        barrier = next(
+            (
+                i
+                for i in range(position + 1, len(block))
+                if source in self.effects.of(block[i]).writes
+            ),
+            None,
+        )
+        if barrier is None or is_compound(block[barrier]):
+            return False
+        moved = False
+        for at, clear in uses:
+            if clear or at <= barrier or not self._may_rise(block, barrier, at, target):
+                continue
+            user = block.pop(at)
+            block.insert(barrier, user)
+            names = set(self.effects.of(user).writes)
+            self._keep_alive(block, barrier, at, names)
+            barrier += 1
+            moved = True
+        return moved
+
+    def _may_rise(self, block: Block, start: int, at: int, target: str) -> bool:
+        user = block[at]
+        if is_compound(user) or isinstance(user, gast.Return | Restore | Save | gast.Break):
+            return False
+        effects = self.effects.of(user)
+        if effects.unknown or _augments(user, target) or target in effects.writes:
+            return False
+        for s in block[start:at]:
+            e = self.effects.of(s)
+            if e.unknown or e.writes & (effects.reads - {target}):
+                return False
+            if effects.writes & (e.reads | e.writes):
+                return False
         return True
 
     def _keep_alive(self, block: Block, start: int, stop: int, names: set[str]) -> None:
@@ -154,6 +259,10 @@ class _Propagator:
                 return False
         elif not clear:
             return self._lift(block, position, target, value, at)
+        elif _heads(block, position, at) and not _small(value):
+            return False
+        if isinstance(s, gast.Return) and target in self.bars and not _small(value):
+            return False
         if _in_loop(s, target) or _in_scope(s, target) or _augments(s, target):
             return False
         if _size(value) + _size_of_use(s) > _LIMIT:
@@ -205,6 +314,19 @@ class _Propagator:
         self.effects.forget(s)
 
 
+def _copies_back(s: Node, target: str, value: Node) -> bool:
+    """Say whether `p = t` only gives p what it has already, after `t = p`."""
+    return (
+        type(value) is gast.Name
+        and type(s) is gast.Assign
+        and len(s.targets) == 1
+        and type(s.targets[0]) is gast.Name
+        and s.targets[0].id == value.id
+        and type(s.value) is gast.Name
+        and s.value.id == target
+    )
+
+
 def _binds(s: Node, target: str) -> bool:
     if isinstance(s, Restore):
         return bool(s.name == target)
@@ -243,6 +365,51 @@ def _augments(s: Node, target: str) -> bool:
                 if isinstance(base, gast.Name) and base.id == target:
                     return True
     return False
+
+
+def _heads(block: Block, position: int, at: int) -> bool:
+    """Say whether another group of the backward sweep begins between two statements."""
+    return any(isinstance(s, Comment) for s in block[position + 1 : at]) or is_compound(block[at])
+
+
+def _arms_of(branch: Node) -> list[Block]:
+    """Return the blocks of an if-elif-else chain, the last else included."""
+    arms = [branch.body]
+    other = branch.orelse
+    while len(other) == 1 and isinstance(other[0], gast.If):
+        arms.append(other[0].body)
+        other = other[0].orelse
+    arms.append(other)
+    return arms
+
+
+def _last_definition(arm: Block, target: str) -> Node | None:
+    """Return the assignment at the top of an arm after which it reads the target no more."""
+    for s in reversed(arm):
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+            if s.targets[0].id == target:
+                return s
+        if target in names_read(s) or is_compound(s):
+            return None
+    return None
+
+
+def _is_zero(definition: Node) -> bool:
+    value = definition.value
+    return isinstance(value, gast.Constant) and value.value == 0.0
+
+
+def _cheap_item(value: Node) -> bool:
+    """Say whether an expression is `xs[i]` of a name by a name."""
+    return (
+        isinstance(value, gast.Subscript)
+        and isinstance(value.value, gast.Name)
+        and isinstance(value.slice, gast.Name)
+    )
+
+
+def _small(value: Node) -> bool:
+    return isinstance(value, gast.Name) or is_constant(value)
 
 
 def _in_loop(s: Node, target: str) -> bool:

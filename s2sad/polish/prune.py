@@ -85,6 +85,11 @@ class _Pruner:
 
     def _assign(self, s: Node, live: Names) -> tuple[Node | None, Names]:
         written = names_written(s)
+        value = s.value
+        if type(value) is gast.Name and len(s.targets) == 1:
+            target = s.targets[0]
+            if type(target) is gast.Name and target.id == value.id:
+                return None, live
         places = [t for t in s.targets if isinstance(t, gast.Subscript | gast.Attribute)]
         needed = bool(written & live) or any(self._needed(t, live) for t in places)
         if not needed and pure_expression(s.value, self.pure):
@@ -98,16 +103,12 @@ class _Pruner:
     def _augmented(self, s: Node, live: Names) -> tuple[Node | None, Names]:
         if isinstance(s.target, gast.Name):
             owner, needed = s.target.id, s.target.id in live
-            needed = needed or (owner not in self.local and self._may_be_memory(owner))
+            needed = needed or owner not in self.local
         else:
             needed = self._needed(s.target, live)
         if not needed and pure_expression(s.value, self.pure):
             return None, live
         return s, live | names_read(s)
-
-    def _may_be_memory(self, owner: str) -> bool:
-        """`x += 1` of the user's x may change an array that is known elsewhere."""
-        return True
 
     def _effect(self, s: Node, live: Names) -> tuple[Node | None, Names]:
         if isinstance(s.value, gast.Call):
@@ -170,17 +171,33 @@ def _empty(block: Block) -> bool:
 
 
 def tidy(block: Block) -> Block:
-    """Drop headings with nothing under them, at the end of a block or before another."""
+    """Drop headings with nothing under them, at the end of a block or repeated."""
     out: Block = []
+    last: object = None
     for s in block:
         if isinstance(s, gast.Pass) and len(block) > 1:
             continue
         for part in blocks_of(s):
             part[:] = tidy(part)
-        if out and isinstance(s, Comment) and isinstance(out[-1], Comment) and out[-1].text:
-            out[-1] = s
-            continue
+            last = None
+        if isinstance(s, Comment) and s.text:
+            origin = getattr(s, "origin", s)
+            if out and isinstance(out[-1], Comment) and out[-1].text:
+                out.pop()
+                last = _heading_before(out)
+            if origin is last:
+                continue
+            last = origin
         out.append(s)
     while out and isinstance(out[-1], Comment):
         out.pop()
     return out
+
+
+def _heading_before(block: Block) -> object:
+    for s in reversed(block):
+        if isinstance(s, Comment) and s.text:
+            return getattr(s, "origin", s)
+        if blocks_of(s):
+            return None
+    return None

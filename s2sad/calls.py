@@ -1,0 +1,378 @@
+"""Calls of the user's own functions: each is derived once per pattern, as a pair.
+
+    y = g(a, b)                    y, g_saved = g_forward(a, b)
+                                   ...
+                                   a_bar, b_bar = g_reverse(g_saved, y_bar)
+
+The forward runs g and returns what the reverse reads; parameters that g leaves alone and that the
+caller still has are passed by the caller instead of being saved.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.capture.read import unwrap
+from s2sad.derivation import (
+    Analysed,
+    Derivation,
+    Pair,
+    Target,
+    analyse,
+    analysis_key,
+    bind_kinds,
+    signature_of,
+)
+from s2sad.flow import live_in
+from s2sad.kinds import Kind
+from s2sad.modes.assemble import define, result_of
+from s2sad.modes.operations import Contribution, Site
+from s2sad.modes.reverse import Reverse
+from s2sad.modes.storage import bind_unbound
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    assign_tuple,
+    attribute,
+    block_writes,
+    call,
+    clone,
+    constant,
+    name,
+    subscript,
+    tuple_,
+)
+
+PartsOf = Callable[..., Any]
+
+
+def user_call(
+    d: Derivation,
+    a: Analysed,
+    worker: Reverse,
+    site: Site,
+    varied: frozenset[str],
+    build: Callable[..., None],
+) -> tuple[Block, list[Contribution], Any] | None:
+    """Return what a call of a user's function passes back, and the call that replaces it.
+
+    None where the call is a library's: then its rule answers. `build` writes a missing pair.
+    """
+    target = find_target(a, site)
+    if target is None:
+        return None
+    active = tuple(
+        p for p in target.params
+        if K.differentiable(target.params[p]) and _roots(target.args.get(p)) & varied
+    )
+    if not active:
+        return [], [], None
+    supplied = frozenset(
+        p for p, arg in target.args.items() if isinstance(arg, gast.Name | gast.Constant)
+    )
+    pair = pair_for(d, target, active, supplied, build)
+    return _turn(a, worker, site, target, pair)
+
+
+def find_target(a: Analysed, site: Site) -> Target | None:
+    """Return the user's function that an expression calls, with its arguments bound."""
+    node = site.node
+    env = a.kinds.before[site.statement]
+    method = a.kinds.methods.get(node)
+    args = list(node.args) if isinstance(node, gast.Call) else []
+    keywords = node.keywords if isinstance(node, gast.Call) else []
+    if method is not None:
+        fn, owner = method
+        kind: Kind = K.Known(fn)
+        args = [owner, *args]
+    elif isinstance(node, gast.Call):
+        kind = a.kinds.of.get(node.func, K.UNKNOWN)
+        if isinstance(kind, K.Known) and _is_library(kind.value):
+            return None
+    else:
+        return None
+    if not isinstance(kind, K.Known | K.LocalFunction):
+        return None
+    given = _spread(args, a.kinds.of)
+    named = {k.arg: k.value for k in keywords}
+    if given is None or None in named:
+        return None
+    kinds = [_kind_of(g, a.kinds.of) for g in given]
+    bound = bind_kinds(kind, kinds, {k: a.kinds.of[v] for k, v in named.items()}, env)
+    if bound is None:
+        return None
+    fn, params, extra = bound
+    leading = _leading(kind, node)
+    nodes = _bind_nodes(fn, [*leading, *given], _named(kind, node, named))
+    if nodes is None:
+        return None
+    for p, local in extra:
+        nodes[p] = name(local)
+    return Target(fn, params, nodes, extra, tuple(leading))
+
+
+def _is_library(value: Any) -> bool:
+    return (
+        registry.rule_for(value) is not None or isinstance(value, type) or unwrap(value) is None
+    )
+
+
+def _spread(args: list[Node], kinds: Any) -> list[Node] | None:
+    """Return positional arguments with *tuple spread into its items."""
+    out: list[Node] = []
+    for arg in args:
+        if not isinstance(arg, gast.Starred):
+            out.append(arg)
+            continue
+        kind = kinds.get(arg.value)
+        if not isinstance(kind, K.Tuple) or not isinstance(arg.value, gast.Name):
+            return None
+        for i, item in enumerate(kind.items):
+            part = subscript(clone(arg.value), constant(i))
+            part.kind_of_item = item
+            out.append(part)
+    return out
+
+
+def _kind_of(node: Node, kinds: Any) -> Kind:
+    item = getattr(node, "kind_of_item", None)
+    if item is not None:
+        return item  # type: ignore[no-any-return]
+    return kinds.get(node, K.UNKNOWN)  # type: ignore[no-any-return]
+
+
+def _leading(kind: Kind, node: Node) -> list[Node]:
+    """Return expressions for the arguments that a bound method or a partial brings along."""
+    if not isinstance(kind, K.Known):
+        return []
+    value = kind.value
+    if isinstance(value, functools.partial):
+        return [subscript(attribute(clone(node.func), "args"), constant(i))
+                for i in range(len(value.args))]
+    callee = unwrap(value)
+    if callee is not None and callee.args:
+        if len(callee.args) == 1 and inspect.ismethod(value):
+            return [attribute(clone(node.func), "__self__")]
+        return [clone(node.func)]
+    return []
+
+
+def _named(kind: Kind, node: Node, named: dict[str, Node]) -> dict[str, Node]:
+    if isinstance(kind, K.Known) and isinstance(kind.value, functools.partial):
+        table = attribute(clone(node.func), "keywords")
+        brought = {
+            k: subscript(clone(table), gast.Constant(k, None)) for k in kind.value.keywords
+        }
+        return {**brought, **named}
+    return named
+
+
+def _bind_nodes(fn: Any, args: list[Node], named: dict[str, Node]) -> dict[str, Any] | None:
+    signature = signature_of(fn)
+    if signature is None:
+        return None
+    try:
+        bound = signature.bind(*args, **named)
+    except TypeError:
+        return None
+    return dict(bound.arguments)
+
+
+def _roots(arg: Any) -> set[str]:
+    """Return the variables that an argument is made of."""
+    if isinstance(arg, tuple):
+        return set().union(*(_roots(x) for x in arg), set())
+    if isinstance(arg, dict):
+        return set().union(*(_roots(x) for x in arg.values()), set())
+    if isinstance(arg, gast.Name):
+        return {arg.id}
+    if isinstance(arg, gast.Subscript) and isinstance(arg.value, gast.Name):
+        return {arg.value.id}
+    return set()
+
+
+def _turn(
+    a: Analysed, worker: Reverse, site: Site, target: Target, pair: Pair
+) -> tuple[Block, list[Contribution], Any]:
+    """Return the call of the reverse, its contributions, and the call of the forward."""
+    s = site.statement
+    variable = s.targets[0].id
+    args: list[Node] = []
+    forward = None
+    if pair.saved or pair.recursive:
+        kept = worker.keep(s, f"{target_name(target)}_saved")
+        args.append(name(kept))
+        forward_call = _forward_call(site.node, target, pair)
+        forward = assign_tuple([variable, kept], forward_call)
+    args += [clone(target.args[p]) for p in pair.passed]
+    args.append(clone(site.bar))
+    reverse_call = call(pair.reverse, *args)
+    found: list[Contribution] = []
+    if len(pair.active) == 1:
+        found += _pass_on(target.args[pair.active[0]], reverse_call)
+        if len(found) <= 1:
+            return [], found, forward
+        held = worker.names.fresh(f"{pair.active[0]}_bar")
+        return [assign(held, reverse_call)], _pass_on(target.args[pair.active[0]], name(held)), forward
+    holds = [worker.names.fresh(f"{p}_bar") for p in pair.active]
+    for p, held in zip(pair.active, holds, strict=True):
+        worker.bar_kinds[held] = target.params[p]
+        found += _pass_on(target.args[p], name(held))
+    return [assign_tuple(holds, reverse_call)], found, forward
+
+
+def target_name(target: Target) -> str:
+    """Return the name a reader knows the called function by."""
+    if isinstance(target.fn, K.LocalFunction):
+        return getattr(target.fn.node, "name", "lambda_")
+    label = target.fn.__name__
+    return label if label.isidentifier() else "lambda_"
+
+
+def _pass_on(arg: Any, value: Node) -> list[Contribution]:
+    if isinstance(arg, tuple):
+        return [
+            c for i, x in enumerate(arg) for c in _pass_on(x, subscript(clone(value), constant(i)))
+        ]
+    if isinstance(arg, dict):
+        return [
+            c for k, x in arg.items()
+            for c in _pass_on(x, subscript(clone(value), gast.Constant(k, None)))
+        ]
+    if isinstance(arg, gast.Name):
+        return [Contribution(arg.id, value)]
+    if isinstance(arg, gast.Subscript) and isinstance(arg.value, gast.Name):
+        return [Contribution(arg.value.id, value, ("item", arg.slice.value))]
+    return []
+
+
+def _forward_call(node: Node, target: Target, pair: Pair) -> Node:
+    args = list(node.args) if isinstance(node, gast.Call) else []
+    keywords = list(node.keywords) if isinstance(node, gast.Call) else []
+    leading = list(target.leading)
+    method = not leading and target.args and not isinstance(target.fn, K.LocalFunction)
+    first = next(iter(target.args.values()), None)
+    if method and isinstance(first, gast.AST) and first not in args and not any(
+        first is k.value for k in keywords
+    ) and not _was_spread(first):
+        leading = [first]
+    extra = [gast.keyword(p, name(local)) for p, local in target.extra]
+    return gast.Call(
+        name(pair.forward),
+        [clone(x) for x in [*leading, *args]],
+        [*(clone(k) for k in keywords), *extra],
+    )
+
+
+def _was_spread(node: Node) -> bool:
+    return hasattr(node, "kind_of_item")
+
+
+def pair_for(
+    d: Derivation,
+    target: Target,
+    active: tuple[str, ...],
+    supplied: frozenset[str],
+    build: Callable[..., None],
+) -> Pair:
+    """Return the pair of a function for one pattern of kinds and activities."""
+    extra = tuple(p for p, _ in target.extra)
+    key = (analysis_key(target.fn, target.params, extra), active, supplied)
+    known = d.pairs.get(key)
+    if known is not None:
+        if not known.done:
+            known.recursive = True
+        return known
+    base = target_name(target)
+    pair = Pair(d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), active)
+    d.pairs[key] = pair
+    a = analyse(d, target.fn, target.params, extra)
+    build(d, a, pair, supplied)
+    if pair.recursive and pair.passed:
+        raise AssertionError("a recursive pair passes nothing")
+    pair.done = True
+    return pair
+
+
+def write_pair(
+    d: Derivation,
+    a: Analysed,
+    pair: Pair,
+    supplied: frozenset[str],
+    parts_of: PartsOf,
+    finish: Callable[..., Block],
+    add: Callable[..., None],
+) -> None:
+    """Write the forward and the reverse of one function into the derived module."""
+    function = a.function
+    bar = f"{function.result}_bar"
+    p = parts_of(d, a, pair.active, name(bar), pair.active)
+    bars = list(p.bars)
+    extra = p.made_up_names()
+    backward = finish(
+        p, [*p.backward, gast.Return(result_of([name(b) for b in bars], len(bars) == 1))],
+        frozenset(), set(bars), extra,
+    )
+    local = set(function.locals) | block_writes(p.forward)
+    wanted = [n for n in sorted(live_in(backward, frozenset())) if n in local and n != bar]
+    written = block_writes(p.forward)
+    if not pair.recursive:
+        pair.passed = tuple(
+            n for n in function.params if n in wanted and n in supplied and n not in written
+        )
+    saved = [n for n in wanted if n not in pair.passed]
+    pair.saved = bool(saved) or pair.recursive
+    where = f"{function.source.name} ({_short(function.source.file)}:{_line(function)})"
+    listed = _listed(pair.active)
+    kept: Node = name(saved[0]) if len(saved) == 1 else tuple_(name(n) for n in saved)
+    if pair.saved:
+        last = gast.Return(tuple_([name(function.result), kept]))
+        forward = [*p.forward, last]
+        forward = bind_unbound(forward, set(function.params), set(saved))
+        forward = finish(p, forward, frozenset(), set(), extra)
+        doc = f"{where}, and what {pair.reverse} reads."
+        add(d, define(function.node, pair.forward, doc, forward), function.source.fn)
+    params: list[str] = []
+    start: Block = []
+    if pair.saved:
+        if len(saved) == 1:
+            params.append(saved[0])
+        else:
+            given = p.names.fresh("kept")
+            params.append(given)
+            start = [assign_tuple(saved, name(given))] if saved else []
+    params += [*pair.passed, bar]
+    start += [
+        assign(n, call(attribute(name(n), "copy")))
+        for n in sorted(p.popped(backward) & set(saved))
+        if d.reusable
+    ]
+    doc = f"Cotangent of {listed} of {where}, from that of its result."
+    args = gast.arguments([gast.Name(n, gast.Param(), None, None) for n in params],
+                          [], None, [], [], None, [])
+    docstring = gast.Expr(gast.Constant(doc, None))
+    reverse = gast.FunctionDef(pair.reverse, args, [docstring, *start, *backward], [], None, None)
+    add(d, reverse, function.source.fn)
+
+
+def _short(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
+
+
+def _line(function: Any) -> int:
+    line = getattr(function.source.node, "lineno", None)
+    return int(line) if line is not None else function.source.fn.__code__.co_firstlineno
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return ", ".join(names[:-1]) + " and " + names[-1]

@@ -1,0 +1,351 @@
+"""One module of derived text in the making, and the facts about the functions that go into it."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.capture.normalise import normalise
+from s2sad.capture.read import read, unwrap
+from s2sad.errors import Error, InternalError, Place
+from s2sad.facts.kinds import infer
+from s2sad.facts.scope import Scope
+from s2sad.kinds import Kind
+from s2sad.modes.refs import Refs
+from s2sad.names import Names
+from s2sad.nodes import Node, clone
+from s2sad.stages import Function, KindFacts
+
+
+@dataclass
+class Analysed:
+    """One function with the kinds of one pattern of arguments."""
+
+    function: Function
+    kinds: KindFacts
+    scope: Scope
+
+
+@dataclass
+class Pair:
+    """The forward and the reverse of a user's function, for calls of it in derived code.
+
+    The reverse takes what the forward saved (where `saved`), then the parameters in `passed` as
+    the caller has them, then the cotangent of the result; it returns those of `active`.
+    """
+
+    forward: str
+    reverse: str
+    active: tuple[str, ...]
+    passed: tuple[str, ...] = ()
+    saved: bool = True
+    recursive: bool = False
+    done: bool = False
+
+
+@dataclass
+class Derivation:
+    """One module of derived text in the making."""
+
+    names: Names = field(default_factory=Names)
+    functions: list[Any] = field(default_factory=list)
+    namespaces: dict[str, dict[str, object]] = field(default_factory=dict)
+    cells: dict[str, dict[str, object]] = field(default_factory=dict)
+    origins: dict[str, types.FunctionType] = field(default_factory=dict)
+    analysed: dict[Any, Analysed] = field(default_factory=dict)
+    open: dict[Any, Kind] = field(default_factory=dict)
+    used_open: set[Any] = field(default_factory=set)
+    reusable: bool = False
+    pairs: dict[Any, Pair] = field(default_factory=dict)
+    seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    refs: Refs = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.refs = Refs(self.names)
+
+
+@dataclass(frozen=True)
+class LocalSource:
+    """The source of a function defined inside another: read with its surroundings."""
+
+    outer: Any
+    name: str
+    node: Any
+
+    @property
+    def fn(self) -> types.FunctionType:
+        """The function in whose surroundings names are looked up."""
+        return self.outer.fn  # type: ignore[no-any-return]
+
+    @property
+    def file(self) -> str:
+        """The file it stands in."""
+        return str(self.outer.file)
+
+    def place(self, node: Any) -> Place:
+        """Return the span of a node."""
+        return self.outer.place(node)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A user's function as one call sees it.
+
+    `params` are the kinds of its parameters; `args` say what each parameter is given in the
+    caller: a node, a tuple of nodes for *args, a dict of nodes for **kwargs, or MISSING for a
+    default. `extra` are parameters added for what inner functions capture: pairs of parameter and
+    variable of the caller.
+    """
+
+    fn: Any
+    params: dict[str, Kind]
+    args: dict[str, Any]
+    extra: tuple[tuple[str, str], ...]
+    leading: tuple[Any, ...] = ()
+
+
+def analyse(
+    d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...] = ()
+) -> Analysed:
+    """Return a function with its kinds, for given kinds of its parameters.
+
+    `fn` is a function or a LocalFunction kind; `extra` are parameters it gets besides its own.
+    """
+    key = analysis_key(fn, params, extra)
+    known = d.analysed.get(key)
+    if known is not None:
+        return known
+    source = local_source(fn) if isinstance(fn, K.LocalFunction) else read(fn)
+    taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
+    d.names.take(*taken)
+    node = with_extra(source.node, extra)
+    function = normalise(source, node, taken | set(d.refs.modules))
+    scope = Scope(source.fn, function.locals)
+    result: Kind = K.UNBOUND
+    facts = KindFacts()
+    for _ in range(6):
+        d.open[key] = result
+
+        def hook(target: Any, args: Any, keywords: Any, env: Any) -> Kind:
+            return callee_kind(d, target, args, keywords, env)
+
+        before = dict(d.analysed)
+        d.used_open.discard(key)
+        facts = infer(function, dict(params), scope, hook)
+        if key not in d.used_open or facts.result == result:
+            break
+        result = facts.result
+        d.analysed = before
+    d.open.pop(key, None)
+    d.seen.setdefault(source.fn, {}).update(scope.seen)
+    analysed = Analysed(function, facts, scope)
+    d.analysed[key] = analysed
+    return analysed
+
+
+def analysis_key(fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]) -> Any:
+    """Return what identifies one analysis."""
+    ident = (id(fn.node), fn.links) if isinstance(fn, K.LocalFunction) else fn
+    return ident, tuple(sorted(params.items())), extra
+
+
+def local_source(kind: K.LocalFunction) -> LocalSource:
+    """Return the source of an inner function or lambda, as a definition."""
+    node = kind.node
+    if isinstance(node, gast.Lambda):
+        body = gast.Return(clone(node.body))
+        body.lineno, body.col_offset = node.lineno, node.col_offset
+        body.end_lineno, body.end_col_offset = node.end_lineno, node.end_col_offset
+        node = gast.FunctionDef("lambda_", clone(node.args), [body], [], None, None)
+        node.lineno, node.col_offset = body.lineno, body.col_offset
+        node.end_lineno, node.end_col_offset = body.end_lineno, body.end_col_offset
+        return LocalSource(kind.source, "lambda_", node)
+    node = clone(node)
+    node.decorator_list = []
+    return LocalSource(kind.source, node.name, node)
+
+
+def with_extra(node: Node, extra: tuple[str, ...]) -> Node:
+    """Return a definition with further keyword-only parameters."""
+    if not extra:
+        return node
+    node = clone(node)
+    for n in extra:
+        node.args.kwonlyargs.append(gast.Name(n, gast.Param(), None, None))
+        node.args.kw_defaults.append(None)
+    return node
+
+
+def callee_kind(
+    d: Derivation,
+    target: Any,
+    args: list[Kind] | None,
+    keywords: Mapping[str, Kind],
+    env: Mapping[str, Kind],
+) -> Kind:
+    """Return the kind of a call of a user's function."""
+    if args is None:
+        return K.UNKNOWN
+    bound = bind_kinds(target, args, keywords, env)
+    if bound is None:
+        return K.UNKNOWN
+    fn, params, extra = bound
+    names = tuple(n for n, _ in extra)
+    key = analysis_key(fn, params, names)
+    if key in d.open:
+        d.used_open.add(key)
+        return d.open[key]
+    if len(d.open) > 40:
+        return K.Unknown("the result of a very deep chain of calls")
+    try:
+        return analyse(d, fn, params, names).kinds.result
+    except InternalError:
+        raise
+    except Error as why:
+        return K.Unknown(f"the result of a function that cannot be read: {why.reason}")
+
+
+def signature_of(fn: Any) -> inspect.Signature | None:
+    """Return the signature of a function or inner function."""
+    if not isinstance(fn, K.LocalFunction):
+        try:
+            return inspect.signature(fn, follow_wrapped=False)
+        except (TypeError, ValueError):
+            return None
+    a = fn.node.args
+    P = inspect.Parameter
+    out: list[inspect.Parameter] = []
+    positional = [*a.posonlyargs, *a.args]
+    defaults: list[Any] = [P.empty] * (len(positional) - len(a.defaults)) + list(a.defaults)
+    for n, default in zip(positional, defaults, strict=True):
+        only = n in a.posonlyargs
+        kind = P.POSITIONAL_ONLY if only else P.POSITIONAL_OR_KEYWORD
+        out.append(P(n.id, kind, default=_literal(default)))
+    if a.vararg:
+        out.append(P(a.vararg.id, P.VAR_POSITIONAL))
+    for n, default in zip(a.kwonlyargs, a.kw_defaults, strict=True):
+        value = P.empty if default is None else _literal(default)
+        out.append(P(n.id, P.KEYWORD_ONLY, default=value))
+    if a.kwarg:
+        out.append(P(a.kwarg.id, P.VAR_KEYWORD))
+    return inspect.Signature(out)
+
+
+def _literal(node: Any) -> Any:
+    if node is inspect.Parameter.empty:
+        return node
+    if isinstance(node, gast.Constant):
+        return node.value
+    if isinstance(node, gast.UnaryOp) and isinstance(node.operand, gast.Constant):
+        return -node.operand.value
+    return K.MISSING
+
+
+def bind_kinds(
+    target: Any, args: list[Kind], keywords: Mapping[str, Kind], env: Mapping[str, Kind]
+) -> tuple[Any, dict[str, Kind], tuple[tuple[str, str], ...]] | None:
+    """Return a user's function, the kinds its parameters get in a call, and its extra ones."""
+    if isinstance(target, K.LocalFunction):
+        fn: Any = target
+        given, named = list(args), dict(keywords)
+    else:
+        if not isinstance(target, K.Known):
+            return None
+        callee = unwrap(target.value)
+        if callee is None or isinstance(target.value, type):
+            return None
+        fn = callee.fn
+        given = [*(K.kind_of(a, f"bound{i}") for i, a in enumerate(callee.args)), *args]
+        named = {**{k: K.kind_of(v, k) for k, v in callee.kwargs.items()}, **keywords}
+    signature = signature_of(fn)
+    if signature is None:
+        return None
+    try:
+        bound = signature.bind(*given, **named)
+    except TypeError:
+        return None
+    params: dict[str, Kind] = {}
+    extra: list[tuple[str, str]] = []
+    for p in signature.parameters.values():
+        value: Any = bound.arguments.get(p.name, K.MISSING)
+        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+            items = () if value is K.MISSING else value
+            params[p.name] = rebase(K.Tuple(tuple(items)), p.name)
+        elif p.kind is inspect.Parameter.VAR_KEYWORD:
+            table = {} if value is K.MISSING else value
+            params[p.name] = rebase(K.Dict(tuple(table.items())), p.name)
+        elif value is K.MISSING:
+            params[p.name] = (
+                K.UNKNOWN if p.default is K.MISSING
+                else K.kind_of(p.default, p.name, literal=True)
+            )
+        elif isinstance(value, K.LocalFunction):
+            params[p.name] = _passed_on(value, p.name, env, params, extra)
+        else:
+            params[p.name] = rebase(value, p.name)
+    if isinstance(fn, K.LocalFunction):
+        for captured, local in fn.links:
+            extra.append((captured, local))
+            params[captured] = _captured(env.get(local, K.UNBOUND), captured, fn)
+        fn = K.LocalFunction(fn.node, fn.source, tuple((c, c) for c, _ in fn.links))
+    return fn, params, tuple(extra)
+
+
+def _captured(kind: Kind, name: str, fn: K.LocalFunction) -> Kind:
+    """Return the kind of a captured variable inside the function that captures it."""
+    if isinstance(kind, K.LocalFunction):
+        back = {local: captured for captured, local in fn.links}
+        links = tuple((c, back.get(local, local)) for c, local in kind.links)
+        return K.LocalFunction(kind.node, kind.source, links)
+    return rebase(kind, name)
+
+
+def _passed_on(
+    kind: K.LocalFunction,
+    param: str,
+    env: Mapping[str, Kind],
+    params: dict[str, Kind],
+    extra: list[tuple[str, str]],
+) -> Kind:
+    """An inner function given as an argument: what it captures becomes parameters of its own."""
+    renamed = {local: f"{param}_{captured}" for captured, local in kind.links}
+    for _, local in kind.links:
+        inner = env.get(local, K.UNBOUND)
+        if isinstance(inner, K.LocalFunction):
+            links = tuple((c, renamed.get(v, v)) for c, v in inner.links)
+            inner = K.LocalFunction(inner.node, inner.source, links)
+        else:
+            inner = rebase(inner, renamed[local])
+        params[renamed[local]] = inner
+        extra.append((renamed[local], local))
+    links = tuple((captured, renamed[local]) for captured, local in kind.links)
+    return K.LocalFunction(kind.node, kind.source, links)
+
+
+def rebase(kind: Kind, path: str) -> Kind:
+    """Name the lengths of an argument after the parameter, and forget its value."""
+    if isinstance(kind, K.Array):
+        dims = tuple(
+            d if d == K.ONE or d.symbol.startswith("=") else K.Dim(f"{path}.{i}", 0, d.many)
+            for i, d in enumerate(kind.dims)
+        )
+        return dataclasses.replace(kind, dims=dims)
+    if isinstance(kind, K.Tuple):
+        return K.Tuple(tuple(rebase(k, f"{path}[{i}]") for i, k in enumerate(kind.items)), kind.cls)
+    if isinstance(kind, K.List):
+        return K.List(rebase(kind.item, f"{path}[]"))
+    if isinstance(kind, K.Dict):
+        return K.Dict(tuple((key, rebase(k, f"{path}[{key!r}]")) for key, k in kind.items))
+    if isinstance(kind, K.Num):
+        dim = K.Dim(path) if kind.type == "int" else None
+        return K.Num(kind.type, kind.dtype, K.MISSING, dim)
+    if isinstance(kind, K.Obj):
+        return K.Obj(kind.cls, tuple((n, rebase(k, f"{path}.{n}")) for n, k in kind.fields))
+    return K.erase_value(kind)

@@ -1,0 +1,59 @@
+"""Signatures: a cheap key that two values share only if they are of one kind.
+
+    key_of(np.ones((3, 1)))     (dtype("float64"), (False, True))
+    key_of([1.0, 2.0])          (list, 0, frozenset({float}))
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from s2sad import kinds as K
+
+PLAIN = frozenset([float, int, bool, complex, str, bytes, types.NoneType])
+_Key = Any
+
+
+def key_of(value: Any) -> _Key:
+    """Return the key of one value."""
+    cls = type(value)
+    if cls is np.ndarray:
+        shape = value.shape
+        return value.dtype, tuple([n == 1 for n in shape]) if 1 in shape else len(shape)
+    if cls in PLAIN:
+        return cls
+    if cls is tuple:
+        return cls, tuple([key_of(part) for part in value])
+    if cls is list:
+        return _key_of_list(value)
+    if cls is dict:
+        return cls, tuple(value), tuple([key_of(part) for part in value.values()])
+    return _key_of_other(value)
+
+
+def _key_of_list(value: list[Any]) -> _Key:
+    classes = frozenset(map(type, value))
+    if classes <= PLAIN:
+        return list, 0, classes
+    # One item's lengths have names of their own; those of several are joined.
+    return list, min(len(value), 2), frozenset([key_of(part) for part in value])
+
+
+def _key_of_other(value: Any) -> _Key:
+    cls = type(value)
+    if isinstance(value, np.generic | np.ndarray):
+        return cls, value.dtype, value.ndim, tuple([n == 1 for n in value.shape])
+    if isinstance(value, tuple):
+        return cls, tuple([key_of(part) for part in value])
+    kind = K.kind_of(value, "") if K.is_function(value) else None
+    if kind is not None:
+        return kind
+    if hasattr(value, "__cuda_array_interface__"):
+        return cls, value.dtype, tuple([n == 1 for n in value.shape])
+    fields = getattr(value, "__dict__", None)
+    if fields is None or cls.__module__ == "builtins":
+        return cls
+    return cls, tuple(fields), tuple([key_of(part) for part in fields.values()])
