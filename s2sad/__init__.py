@@ -1,1 +1,41 @@
 """Source-to-source automatic differentiation of plain Python and NumPy functions."""
+
+from s2sad.activities import Active, BatchDuplicated, Const, Duplicated
+from s2sad.api import differentiate, emit, grad, source, value_and_grad, vjp
+from s2sad.errors import (
+    ActivityError,
+    AliasError,
+    Error,
+    MissingRuleError,
+    SourceError,
+    UnsupportedError,
+)
+from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
+from s2sad.tree import ravel, tree_map
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Active",
+    "ActivityError",
+    "AliasError",
+    "BatchDuplicated",
+    "Const",
+    "Duplicated",
+    "Error",
+    "MissingRuleError",
+    "SourceError",
+    "UnsupportedError",
+    "differentiate",
+    "elementwise",
+    "emit",
+    "grad",
+    "nondifferentiable",
+    "pullback",
+    "pushforward",
+    "ravel",
+    "source",
+    "tree_map",
+    "value_and_grad",
+    "vjp",
+]

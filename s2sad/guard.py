@@ -22,7 +22,7 @@ def guard(fn: types.FunctionType, seen: Mapping[str, Any]) -> Guard | None:
     tests: list[str] = []
     cells: dict[str, types.CellType] = {}
     for number, (name, value) in enumerate(sorted(seen.items())):
-        if not name.isidentifier():
+        if value is K.MISSING or not name.isidentifier():
             continue
         test, constant = _test(name, value, f"s2sad_{number}")
         tests.append(test)
@@ -36,7 +36,7 @@ def guard(fn: types.FunctionType, seen: Mapping[str, Any]) -> Guard | None:
 
 def _test(name: str, value: Any, constant: str) -> tuple[str, Any]:
     """Return the text of one comparison, and what it compares with."""
-    if value is K.MISSING or K.is_function(value):
+    if K.is_function(value):
         return f"{name} is {constant}", value
     if type(value) in PLAIN:
         return f"type({name}) is {constant}", type(value)

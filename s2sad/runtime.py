@@ -57,6 +57,12 @@ def zeros_like(x: Any) -> Any:
     return zeros
 
 
+def add_at(parts: Any, index: int, value: Any) -> Any:
+    """Return a tuple of cotangents with one of its parts increased."""
+    index = range(len(parts))[index]
+    return (*parts[:index], add(parts[index], value), *parts[index + 1 :])
+
+
 def add(a: Any, b: Any) -> Any:
     """Return the sum of two derivatives of one structure; None is zero."""
     if a is None or b is None:

@@ -562,8 +562,52 @@ class _Normaliser:
         keys = [k if k is None or _plain(k) else self.atom(k) for k in node.keys]
         return gast.Dict(keys, [self.atom(v) for v in node.values])
 
+    def _denotes(self, func: Node, module: str, attr: str) -> bool:
+        """Say whether a function expression is `attr` of a module, under whatever name."""
+        if not self.is_path(func):
+            return False
+        fn = self.source.fn
+        if isinstance(func, gast.Name):
+            value = fn.__globals__.get(func.id)
+        elif isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
+            value = getattr(fn.__globals__.get(func.value.id), func.attr, None)
+        else:
+            return False
+        return (
+            getattr(value, "__name__", "") == attr and getattr(value, "__module__", "") == module
+        )
+
+    def _partial(self, node: Node) -> Node:
+        """`partial(f, a)` becomes `lambda *rest: f(a, *rest)`, with a held under a fresh name."""
+        parts = []
+        for arg in [*node.args, *(k.value for k in node.keywords)]:
+            value = self.atom(arg)
+            if isinstance(value, gast.Name) and value.id in self.locals | self.temps:
+                held = self.temp(value, "held")
+                self.emit(assign(held, value))
+                value = name(held)
+            parts.append(value)
+        keywords = [
+            gast.keyword(k.arg, v)
+            for k, v in zip(node.keywords, parts[len(node.args) :], strict=True)
+        ]
+        rest = self.names.fresh("rest")
+        inner = gast.Call(
+            parts[0],
+            [*parts[1 : len(node.args)], gast.Starred(name(rest), gast.Load())],
+            keywords,
+        )
+        vararg = gast.Name(rest, gast.Param(), None, None)
+        args = gast.arguments([], [], vararg, [], [], None, [])
+        made = gast.Lambda(args, locate(inner, node))
+        for n in walk(made):
+            locate(n, node)
+        return made
+
     def ex_Call(self, node: Node) -> Node:
         func = node.func
+        if self._denotes(func, "functools", "partial") and node.args:
+            return self._partial(node)
         if isinstance(func, gast.Attribute) and not self.is_path(func):
             func = locate(gast.Attribute(self.atom(func.value), func.attr, func.ctx), func)
         elif not self.is_atom(func):
@@ -758,7 +802,9 @@ def _element(iterable: Node, index: Node, own: bool) -> tuple[tuple[Any, ...] | 
         last = gast.BinOp(clone(bounds[0]), gast.Sub(), constant(1))
         mirrored = gast.BinOp(last, gast.Sub(), clone(index))
         return _element(iterable.args[0], mirrored, False)
-    if isinstance(iterable, gast.Name):
+    if isinstance(iterable, gast.Name) or (
+        isinstance(iterable, gast.Tuple) and all(is_constant(e) for e in iterable.elts)
+    ):
         return (call("len", clone(iterable)),), subscript(clone(iterable), clone(index))
     return None, None
 

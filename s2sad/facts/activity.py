@@ -20,6 +20,7 @@ _ZERO_BUILTINS: frozenset[Any] = frozenset(
     {len, range, isinstance, issubclass, print, int, bool, str, repr, any, all, hash, id, type,
      callable, hasattr, round}
 )
+_LAZY: frozenset[Any] = frozenset({zip, enumerate, reversed, map, filter, iter, sorted})
 Names = frozenset[str]
 NONE: Names = frozenset()
 
@@ -74,7 +75,8 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
         fn = target.value
         rule = registry.rule_for(fn)
         hashable = getattr(type(fn), "__hash__", None) is not None
-        if (rule is not None and rule.zero) or (hashable and fn in _ZERO_BUILTINS):
+        lazy = hashable and fn in _LAZY
+        if not lazy and ((rule is not None and rule.zero) or (hashable and fn in _ZERO_BUILTINS)):
             return set()
     elif isinstance(node.func, gast.Attribute) and registry.is_zero_method(node.func.attr):
         owner = kinds.of.get(node.func.value)

@@ -587,6 +587,9 @@ def _dict_method(owner: K.Dict, attr: str, args: list[Kind]) -> Kind:
     if attr == "items":
         return K.Iterable_(K.Tuple((keys, values)))
     if attr == "get" and args:
+        key = getattr(args[0], "value", MISSING)
+        if key is not MISSING and key not in dict(owner.items):
+            return args[1] if len(args) > 1 else K.NONE
         return dict_item(owner, args[0])
     return owner if attr == "copy" else K.UNKNOWN
 

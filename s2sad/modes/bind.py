@@ -41,6 +41,18 @@ def _signature(fn: Any) -> tuple[str, ...] | None:
 
 
 @functools.lru_cache(2048)
+def _gathers(fn: Any) -> str | None:
+    """Return the name under which a function gathers further positional arguments."""
+    if isinstance(fn, np.ufunc):
+        return None
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    return next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+
+
+@functools.lru_cache(2048)
 def _parameters(rule: Callable[..., Any], skip: int) -> tuple[tuple[str, ...], str | None, frozenset[str]]:
     positional = []
     variadic = None
@@ -60,12 +72,14 @@ def bind(
 ) -> BoundCall:
     """Return a call's arguments as the rule's parameters; raises BindingError with the reason."""
     positional, variadic, settings = _parameters(rule, skip)
+    gathered = _gathers(fn)
     if any(isinstance(a, gast.Starred) for a in args) or any(k.arg is None for k in keywords):
         raise BindingError("arguments are unpacked with * or **")
     names = _signature(fn)
     by_name = names is not None and set(positional) <= set(names) and variadic is None
     given: dict[str, Any] = {}
     rest: list[Any] = []
+    spread: list[Any] = []
     for position, arg in enumerate(args):
         target = None
         if by_name and names is not None:
@@ -75,11 +89,16 @@ def bind(
         elif variadic is None and names is not None and position < len(names):
             target = names[position]
         if target is None:
+            if variadic is None and gathered in settings:
+                spread.append(arg)
+                continue
             if variadic is None:
                 raise BindingError(f"argument {position + 1} is more than its rule takes")
             rest.append(arg)
         else:
             given[target] = arg
+    if gathered in settings and spread:
+        given[str(gathered)] = gast.Tuple(spread, gast.Load())
     for keyword in keywords:
         given[keyword.arg] = keyword.value
     for name in given:

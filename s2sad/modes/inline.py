@@ -92,6 +92,12 @@ def _called(
             else:
                 args.append(value.node)
     invoked = call(refs.function(rule), *args, **keywords)
+    variadic = any(
+        p.kind is inspect.Parameter.VAR_POSITIONAL
+        for p in inspect.signature(rule).parameters.values()
+    )
+    if count == 1 and variadic:
+        return [], [gast.Subscript(invoked, gast.Constant(0, None), gast.Load())]
     if count == 1:
         return [], [invoked]
     result = names.fresh("bars")

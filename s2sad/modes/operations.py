@@ -36,6 +36,7 @@ from s2sad.nodes import (
     negative,
     subscript,
     tuple_,
+    walk,
 )
 from s2sad.stages import SourceLike
 
@@ -80,7 +81,7 @@ class Operations:
     def __init__(
         self,
         source: SourceLike,
-        kinds: Mapping[Any, Kind],
+        kinds: dict[Any, Kind],
         objects: Mapping[Any, Any],
         refs: Refs,
         names: Names,
@@ -197,11 +198,7 @@ class Operations:
         if isinstance(owner, K.Tuple) and not isinstance(node.slice, gast.Slice):
             index = getattr(self.kind(node.slice), "value", None)
             if not isinstance(index, int):
-                raise self.refuse(
-                    UnsupportedError, node,
-                    "Indexing a tuple of active values by a variable cannot be differentiated.",
-                    "Use a list or an array.",
-                )
+                return [], [Contribution(node.value.id, site.bar, ("at", node.slice))]
             return [], [Contribution(node.value.id, site.bar, ("item", index % len(owner.items)))]
         repeats = isinstance(owner, K.Array) and self._may_repeat(node.slice)
         path = ("index", node.slice)
@@ -256,9 +253,8 @@ class Operations:
                         f"The array method .{node.func.attr}() has no derivative rule.",
                         "Write it with functions that have one, or make its inputs Const.",
                     )
-            elif isinstance(owner, K.Dict) and node.func.attr == "get":
-                path = ("index", node.args[0])
-                return [], [Contribution(node.func.value.id, site.bar, path)]
+            elif isinstance(owner, K.Dict):
+                return self._dict_method(site, node, owner)
         if fn is None:
             raise self.refuse(
                 MissingRuleError, node,
@@ -275,6 +271,35 @@ class Operations:
                 if isinstance(a, gast.Name)
             ]
         return self._library(site, node, fn, args, node.keywords)
+
+    def _dict_method(
+        self, site: Site, node: Node, owner: K.Dict
+    ) -> tuple[Block, list[Contribution]]:
+        """Undo d.get(key), d.values() and d.items() of a dict with known keys."""
+        variable, method = node.func.value.id, node.func.attr
+        if method == "get":
+            key = getattr(self.kind(node.args[0]), "value", None)
+            if key in dict(owner.items):
+                path = ("index", node.args[0])
+                return [], [Contribution(variable, site.bar, path)]
+            default = node.args[1] if len(node.args) > 1 else None
+            if isinstance(default, gast.Name):
+                return [], [Contribution(default.id, site.bar)]
+            return [], []
+        if method == "values":
+            value = call("dict", call("zip", name(variable), clone(site.bar)))
+            return [], [Contribution(variable, value)]
+        if method == "items":
+            pattern = gast.parse("{key: part for key, (_, part) in zip(d, bars)}").body[0].value
+            pattern.generators[0].iter.args = [name(variable), clone(site.bar)]
+            for n in walk(pattern):
+                if hasattr(n, "lineno"):
+                    del n.lineno
+            return [], [Contribution(variable, pattern)]
+        raise self.refuse(
+            UnsupportedError, node, f"A dict's .{method}() cannot be differentiated.",
+            "Read the entries by key.",
+        )
 
     def _conversion(self, site: Site, fn: Any, arg: Node) -> list[Contribution]:
         """list(x), tuple(x) and float(x) pass on what they get, in the structure of x."""
@@ -364,7 +389,18 @@ class Operations:
             _positional(rule)[1]: Given(clone(site.out), site.kind),
         }
         given |= {n: self._given(a) for n, a in bound.arrays}
-        given |= {n: self._given(a) for n, a in bound.settings.items()}
+        for n, a in bound.settings.items():
+            if isinstance(a, gast.Tuple) and a not in self.kinds:
+                self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
+            given[n] = self._given(a)
+        for n, a in bound.settings.items():
+            if isinstance(a, gast.Name) and a.id in self.wanted and K.differentiable(self.kind(a)):
+                label = getattr(fn, "__name__", repr(fn))
+                raise self.refuse(
+                    UnsupportedError, node,
+                    f"The derivative of {label} with respect to its setting `{n}` is not known.",
+                    "Make that value Const, or write it with other functions.",
+                )
         arrays: list[Any] = [dict(bound.arrays).get(n) for n in _positional(rule)[2:]]
         if bound.varargs is not None:
             given[bound.varargs[0]] = [self._given(a) for a in bound.varargs[1]]

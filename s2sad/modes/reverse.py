@@ -27,6 +27,7 @@ from s2sad.nodes import (
     Block,
     Node,
     assign,
+    assign_tuple,
     attribute,
     binary,
     block_writes,
@@ -232,6 +233,17 @@ class Reverse:
         if c.repeats:
             ufunc = call(self.np("add.at"), name(bar), clone(where), c.value)
             return [*out, gast.Expr(ufunc)]
+        if how == "at":
+            from s2sad import runtime
+
+            helper = name(self.refs.function(runtime.add_at))
+            return [*out, assign(bar, call(helper, name(bar), clone(where), c.value))]
+        if how == "attr" and isinstance(kind, K.Obj) and _frozen(kind.cls):
+            old = attribute(name(bar), where)
+            part = self._part_kind(kind, how, where)
+            total = self.sum(old, c.value, part)
+            setter = call("object.__setattr__", name(bar), gast.Constant(where, None), total)
+            return [*out, gast.Expr(setter)]
         if how == "attr":
             place = gast.Attribute(name(bar), where, gast.Store())
         else:
@@ -406,27 +418,35 @@ class Reverse:
         marker = f"{variable}@out"
         site = Site(s, value, name(marker if own else variable), bar, kind)
         pre, found = self.back(site, varied)
-        self._recompute(s, variable, own, pre, found)
+        first = self._recompute(s, variable, own, pre, found)
         after = [self._restore(self.kept[s], s)] if s in self.kept else []
-        placed = self._place(s, variable, marker if own else None, pre, found, restore)
+        placed = self._place(s, variable, marker if own or first else None, pre, found, restore)
         return out + placed + after
 
     def _recompute(
         self, s: Node, variable: str, own: bool, pre: Block, found: list[Contribution]
-    ) -> None:
-        """Read cheap temporaries of the same statement by computing them again."""
+    ) -> bool:
+        """Read cheap temporaries of the same statement by computing them again.
+
+        Says whether the variable must get its old value back before.
+        """
         origin = self.function.origins.get(s)
+        read = set().union(*(names_read(p) for p in pre), *(names_read(c.value) for c in found))
         table: dict[str, Node] = {}
+        first = False
         for temp, (where, value) in self.cheap.items():
-            if where is not origin or (variable in names_read(value) and not own):
+            if where is not origin or temp not in read or (temp == variable and own):
                 continue
-            if temp == variable and own:
-                continue
-            table[temp] = substitute(value, {
+            whole = substitute(value, {
                 n: v for n, (w, v) in self.cheap.items() if w is origin and n != temp
             })
+            if variable in names_read(whole) and not own:
+                if variable in read:
+                    continue
+                first = True
+            table[temp] = whole
         if not table:
-            return
+            return False
         for position, p in enumerate(pre):
             for f in ("value",):
                 if isinstance(getattr(p, f, None), gast.AST):
@@ -436,6 +456,7 @@ class Reverse:
             Contribution(c.operand, substitute(c.value, table), _path(c.path, table), c.repeats)
             for c in found
         ]
+        return first
 
     def _find_cheap(self, block: Block, in_loop: Any) -> None:
         """Note the temporaries that cost no more to compute again than to keep."""
@@ -455,6 +476,10 @@ class Reverse:
             return False
         if isinstance(value, gast.UnaryOp):
             return True
+        if isinstance(value, gast.Subscript) and in_loop is not None:
+            changed = block_writes(in_loop.body)
+            plain = isinstance(value.value, gast.Name)
+            return plain and not names_read(value) & changed
         if isinstance(value, gast.BinOp) and type(value.op) in _CHEAP_OPERATORS:
             one_constant = is_constant(value.left) or is_constant(value.right)
             if one_constant and isinstance(value.op, gast.Mult | gast.Div):
@@ -508,11 +533,30 @@ class Reverse:
                     rename(r, {marker: held})
             out.append(restore)
         out += pre
-        for c in found:
-            out += self.add(c, before.get(c.operand, K.UNKNOWN), s)
+        out += self._unpacked(s, found, before) or [
+            x for c in found for x in self.add(c, before.get(c.operand, K.UNKNOWN), s)
+        ]
         if marker is None:
             out.append(restore)
         return out
+
+    def _unpacked(
+        self, s: Node, found: list[Contribution], before: dict[str, Kind]
+    ) -> Block | None:
+        """Undo `t = (a, b)` by `a_bar, b_bar = t_bar`, where these are first contributions."""
+        value = getattr(s, "value", None)
+        if not isinstance(value, gast.Tuple) or len(found) != len(value.elts) or len(found) < 2:
+            return None
+        operands = [c.operand for c in found]
+        if len(set(operands)) != len(operands) or set(operands) & self.live:
+            return None
+        if any(c.path is not None or not isinstance(c.value, gast.Subscript) for c in found):
+            return None
+        for c in found:
+            self._decided(c.operand, before.get(c.operand, K.UNKNOWN), s)
+            self.note_kind(c.operand, before[c.operand])
+            self.live.add(c.operand)
+        return [assign_tuple([self.bar(n) for n in operands], found[0].value.value)]
 
     def unpack(self, s: Node, target: Node) -> Block:
         """Undo `a, b = t`: the cotangent of t is made of those of a and b."""
@@ -606,8 +650,7 @@ class Reverse:
         ends: list[frozenset[str] | None] = []
         for arm in chain.arms:
             self.live = set(start)
-            code = self.block(arm)
-            code = self._deaths(s, arm) + code
+            code = self._with_restored_deaths(s, arm)
             sweeps.append(code)
             ends.append(None if _raises(arm) else frozenset(self.live))
         open_match = isinstance(s, gast.Match) and not _exhaustive(s)
@@ -619,7 +662,8 @@ class Reverse:
                 continue
             self.live = set(end)
             code += self._fill(union, s)
-        self.live = set(union)
+        before = self.kinds.before[s]
+        self.live = {n for n in union if not isinstance(before.get(n, K.UNBOUND), K.Unbound)}
         if open_match and union - start:
             self.live = set(start)
             sweeps.append(self._fill(union, s))
@@ -629,7 +673,9 @@ class Reverse:
         out: Block = []
         before = self.kinds.before[s]
         for n in sorted(wanted - self.live):
-            out += self.ensure(n, before.get(n, K.UNKNOWN), s)
+            kind = before.get(n, K.UNBOUND)
+            if not isinstance(kind, K.Unbound):
+                out += self.ensure(n, kind, s)
         return out
 
     def _select(self, chain: Chain, sweeps: list[Block]) -> Block:
@@ -651,9 +697,9 @@ class Reverse:
 
     def st_For(self, s: Node) -> Block:
         plan = self.function.loops[s]
-        if plan.bounds is None and names_written(s.target) & self.activity.varied_before.get(
-            s.body[0] if s.body else s, frozenset()
-        ) & self.activity.head(s):
+        bound = names_written(s.target)
+        inside = self.activity.before(s.body[0]) if s.body else frozenset()
+        if plan.bounds is None and bound & (inside | self.activity.after(s)):
             raise self.refuse(
                 s,
                 "A loop over something that can be read only once cannot pass on derivatives.",
@@ -667,8 +713,7 @@ class Reverse:
         out = self._fill_head(s)
         head = frozenset(self.live)
         self.loops.append(s)
-        body = self.block(s.body)
-        body = self._deaths(s, s.body) + self._bound(s) + body
+        body = self._bound(s) + self._with_restored_deaths(s, s.body)
         body += self._undo_bindings(s)
         extra = self.live - head
         if extra:
@@ -677,7 +722,8 @@ class Reverse:
             body += self.ensure(n, self.kinds.before[s.body[0]].get(
                 n, self.kinds.before[s].get(n, K.UNKNOWN)), s)
         self.loops.pop()
-        self.live = set(head)
+        before = self.kinds.before[s]
+        self.live = {n for n in head if not isinstance(before.get(n, K.UNBOUND), K.Unbound)}
         loop = self._header(s, body)
         return [*out, loop, *self._after_loop(s)]
 
@@ -729,6 +775,13 @@ class Reverse:
 
     def _after_loop(self, s: Node) -> Block:
         return []
+
+    def _with_restored_deaths(self, s: Node, body: Block) -> Block:
+        """Undo a block; what ends with it comes back behind the statement that may leave it."""
+        at, _ = _split_exit(body)
+        exit_ = self.block(body[at:])
+        rest = self.block(body[:at])
+        return exit_ + self._deaths(s, body) + rest
 
     def _deaths(self, s: Node, body: Block) -> Block:
         """Names that a block binds and nobody reads afterwards get their last values back first.
@@ -966,6 +1019,11 @@ def _tally(s: Node, counts: dict[str, int]) -> None:
     for part in parts:
         for x in part:
             _tally(x, counts)
+
+
+def _frozen(cls: type) -> bool:
+    params = getattr(cls, "__dataclass_params__", None)
+    return bool(getattr(params, "frozen", False)) or cls.__setattr__ is not object.__setattr__
 
 
 def _word(s: Node) -> str:

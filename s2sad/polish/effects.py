@@ -72,6 +72,8 @@ def mutated_by(node: Node) -> str | None:
         return None
     if func.attr == "at" and node.args and isinstance(node.args[0], gast.Name):
         return str(node.args[0].id)
+    if func.attr == "__setattr__" and node.args and isinstance(node.args[0], gast.Name):
+        return str(node.args[0].id)
     if func.attr in _MUTATING and isinstance(func.value, gast.Name | gast.Subscript):
         return root(func.value)
     return None

@@ -259,9 +259,9 @@ class _Propagator:
                 return False
         elif not clear:
             return self._lift(block, position, target, value, at)
-        elif _heads(block, position, at) and not _small(value):
+        elif _heads(block, position, at) and not _small(value) and not _repacks(s):
             return False
-        if isinstance(s, gast.Return) and target in self.bars and not _small(value):
+        if isinstance(s, gast.Return) and target in self.bars and not _returnable(value):
             return False
         if _in_loop(s, target) or _in_scope(s, target) or _augments(s, target):
             return False
@@ -397,6 +397,17 @@ def _last_definition(arm: Block, target: str) -> Node | None:
 def _is_zero(definition: Node) -> bool:
     value = definition.value
     return isinstance(value, gast.Constant) and value.value == 0.0
+
+
+def _repacks(s: Node) -> bool:
+    """Say whether a statement only puts values together in a tuple."""
+    return isinstance(s, gast.Assign) and isinstance(s.value, gast.Tuple)
+
+
+def _returnable(value: Node) -> bool:
+    return _small(value) or (
+        isinstance(value, gast.Tuple) and all(isinstance(e, gast.Name) for e in value.elts)
+    )
 
 
 def _cheap_item(value: Node) -> bool:

@@ -19,6 +19,7 @@ def load(
     filename: str,
     namespaces: Mapping[str, dict[str, object]],
     cells: Mapping[str, Mapping[str, object]],
+    defaults: Mapping[str, FunctionType] | None = None,
 ) -> dict[str, FunctionType]:
     """Compile `text`, a module of imports and functions, and return its functions by name.
 
@@ -26,8 +27,10 @@ def load(
     without one shares that of `entry`. Its free names are found in `cells[name]` (a value, or a
     cell to be shared), then among the functions and imports of the text, and only then in the
     globals. So `def f_grad(x): return helper(x)` finds the `helper` of the same text although the
-    user's module never hears of it.
+    user's module never hears of it. A function named in `defaults` takes over the defaults of
+    another with the same parameters, as they are, and its own are not evaluated.
     """
+    defaults = defaults or {}
     tree = ast.parse(text, filename)
     register(text, filename)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -41,9 +44,14 @@ def load(
     for name, node in functions.items():
         own = {free: _cell(value) for free, value in cells.get(name, {}).items()}
         namespace = namespaces.get(name, namespaces.get(entry))
+        if name in defaults:
+            node = _without_defaults(node)
         loaded[name] = _build(
             node, shared | own, {} if namespace is None else namespace, filename, flags
         )
+        if name in defaults:
+            loaded[name].__defaults__ = defaults[name].__defaults__
+            loaded[name].__kwdefaults__ = defaults[name].__kwdefaults__
     for name, function in loaded.items():
         shared[name].cell_contents = function
     return loaded
@@ -55,6 +63,12 @@ def register(text: str, filename: str) -> None:
     Without a modification time the entry counts as a loader's and survives `checkcache`.
     """
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+
+
+def _without_defaults(node: ast.FunctionDef) -> ast.FunctionDef:
+    node.args.defaults = []
+    node.args.kw_defaults = [None] * len(node.args.kw_defaults)
+    return node
 
 
 def _cell(value: object) -> CellType:

@@ -1,0 +1,576 @@
+"""The operators and the decorator: a function and options in, a callable out, and the cache.
+
+    grad(f)(x)                   the first call derives and keeps; later ones look up
+    grad(f).source(x)            what was derived
+    y, pullback = vjp(f, x)
+    @differentiate               f.grad, f.value_and_grad, f.vjp, ... on the function itself
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import threading
+import types
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad.capture.read import Callee, read, unwrap
+from s2sad.cotangents import checked, mirror, needs_mirror
+from s2sad.errors import ActivityError, Error, Place, SourceError, UnsupportedError
+from s2sad.guard import Guard, guard
+from s2sad.hints import kind_of_annotation
+from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
+from s2sad.pipeline import Derivation, Request, derive
+from s2sad.signature import PLAIN, key_of
+from s2sad.stages import Text
+from s2sad.write.copies import standalone
+from s2sad.write.load import load
+
+MODES = ("grad", "value_and_grad", "vjp")
+_LATER = ("jvp", "reverse")
+_numbers = itertools.count(1)
+
+
+# --- one function under one operator -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an operator is asked for."""
+
+    mode: str = "grad"
+    wrt: Wrt = None
+    has_aux: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One derived function: how it is called, and while what it was derived from still holds."""
+
+    call: Callable[..., Any]
+    guards: tuple[Guard, ...]
+    as_float: tuple[str, ...]
+    finish: Callable[[Any, dict[str, Any]], Any] | None
+    plain: bool
+
+    def holds(self) -> bool:
+        """Say whether all that was seen when it was derived is still seen."""
+        return all(same() for same in self.guards)
+
+
+Entries = dict[Any, tuple[Entry, ...]]
+
+
+class Derived:
+    """What was derived from one function for one set of options, by the kinds of arguments.
+
+    Reading takes no lock: entries are only ever added, in a new list.
+    """
+
+    def __init__(
+        self, parameters: Parameters, options: Options, entries: Entries | None = None
+    ) -> None:
+        self.parameters = parameters
+        self.options = options
+        self.entries: Entries = {} if entries is None else entries
+        self.lock = threading.RLock()
+
+    @functools.cached_property
+    def choice(self) -> Choice:
+        """The parameters that wrt or the annotations choose."""
+        try:
+            return choose(self.parameters, self.options.wrt, self.options.mode == "vjp")
+        except ActivityError as error:
+            raise error.at(place_of(self.parameters.fn)) from None
+
+    def find(self, key: Any, values: Iterable[Any]) -> Entry:
+        """Return the entry for a key; derive it if there is none that holds."""
+        for entry in self.entries.get(key, ()):
+            if entry.holds():
+                return entry
+        with self.lock:
+            known = self.entries.get(key, ())
+            for entry in known:
+                if entry.holds():
+                    return entry
+            entry = self._derive(values)
+            self.entries[key] = (entry, *known)
+            return entry
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call what is derived with all arguments, however they are given."""
+        bound = self.parameters.bind(args, kwargs)
+        values = bound.arguments
+        entry = self.find(_key(values.values()), values.values())
+        for n in entry.as_float:
+            values[n] = float(values[n])
+        result = entry.call(*bound.args, **bound.kwargs)
+        return result if entry.finish is None else entry.finish(result, values)
+
+    def request(self, kinds: dict[str, K.Kind]) -> tuple[Request, Settled]:
+        """Return what is to be derived for given kinds of the arguments."""
+        fn = self.parameters.fn
+        try:
+            settled = settle(self.parameters, self.choice, kinds)
+        except ActivityError as error:
+            raise error.at(place_of(fn)) from None
+        o = self.options
+        return (
+            Request(fn, settled.params, settled.wrt, settled.single, o.mode, o.has_aux),
+            settled,
+        )
+
+    def _derive(self, values: Iterable[Any]) -> Entry:
+        request, settled = self.request(kinds_of(self.parameters, values))
+        text, derivation = derive(request)
+        call = loaded(text, request.fn)
+        kinds = dict(settled.params)
+        finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
+        guards = [guard(fn, seen) for fn, seen in derivation.seen.items()]
+        plain = not settled.as_float and finish is None
+        found = tuple(g for g in guards if g is not None)
+        return Entry(call, found, settled.as_float, finish, plain)
+
+    def _finish(self, settled: Settled, mirrored: bool) -> Callable[[Any, Any], Any] | None:
+        """Return what is still to be done to results, or None."""
+        mode, has_aux = self.options.mode, self.options.has_aux
+        wrt, single = settled.wrt, settled.single
+
+        def shape(gradient: Any, values: dict[str, Any]) -> Any:
+            if single:
+                return mirror(gradient, values[wrt[0]])
+            return tuple(mirror(g, values[n]) for g, n in zip(gradient, wrt, strict=True))
+
+        if mode == "vjp":
+            name = self.parameters.name
+
+            def pull(result: Any, values: dict[str, Any]) -> Any:
+                y, pullback, *aux = result
+                after = functools.partial(shape, values=values) if mirrored else None
+                return y, checked(pullback, y, name, after), *aux
+
+            return pull
+        if not mirrored:
+            return None
+        if mode == "grad":
+            if has_aux:
+                return lambda result, values: (shape(result[0], values), result[1])
+            return shape
+        return lambda result, values: (result[0], shape(result[1], values))
+
+
+def _key(values: Iterable[Any]) -> Any:
+    try:
+        return tuple([key_of(value) for value in values])
+    except RecursionError:
+        raise UnsupportedError(
+            "An argument contains itself.",
+            remedy="Pass the parts that the function needs.",
+        ) from None
+
+
+def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]:
+    """Return the kinds of a call's arguments."""
+    pairs = zip(parameters.names, values, strict=True)
+    return {n: K.kind_of(value, n) for n, value in pairs}
+
+
+def loaded(text: Text, fn: types.FunctionType) -> Callable[..., Any]:
+    """Return the entry function of a derived text, in the surroundings of the user's function."""
+    filename = f"<s2sad {text.entry} {next(_numbers)}>"
+    functions = load(
+        text.text,
+        text.entry,
+        filename=filename,
+        namespaces=text.namespaces,
+        cells=text.cells,
+        defaults={text.entry: fn},
+    )
+    return functions[text.entry]
+
+
+def place_of(fn: types.FunctionType) -> Place | None:
+    """Return where a function is defined, or None where its source cannot be had."""
+    try:
+        source = read(fn)
+    except (SourceError, UnsupportedError):
+        return None
+    return source.place(source.node)
+
+
+def callee_of(f: Any, operator: str) -> Callee:
+    """Return the Python function behind a callable, or say why there is none."""
+    if isinstance(f, Operator | _BoundOperator):
+        raise UnsupportedError(
+            "Derivatives of derivatives are not supported yet.",
+            remedy=f"Give {operator} the function itself.",
+        )
+    if not callable(f):
+        raise TypeError(f"{operator} wants a function, not {f!r}")
+    callee = unwrap(f)
+    if callee is None:
+        name = getattr(f, "__name__", repr(f))
+        raise SourceError(
+            f"{name} is not written in Python: there is no source to derive from.",
+            remedy=f"Wrap it in a function: `lambda x: {name}(x)`.",
+        )
+    return callee
+
+
+# --- operators -----------------------------------------------------------------------------------
+
+
+class Operator:
+    """A function's derivative: derived at the first call, and again for other kinds of arguments."""
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        options: Options,
+        skipped: int = 0,
+        entries: Entries | None = None,
+    ) -> None:
+        callee = callee_of(f, options.mode)
+        fn = callee.fn
+        self._f = f
+        self._options = options
+        self._skipped = skipped
+        self._prefix = callee.args
+        self._keywords = callee.kwargs
+        self._parameters = Parameters.of(
+            fn, len(callee.args) + skipped, frozenset(callee.kwargs)
+        )
+        self._derived = Derived(self._parameters, options, entries)
+        self._entries = self._derived.entries
+        self._count = self._parameters.count + skipped if self._parameters.count >= 0 else -1
+        self.__name__ = f"{fn.__name__}_{options.mode}"
+        self.__qualname__ = f"{fn.__qualname__}_{options.mode}"
+        self.__module__ = fn.__module__
+        self.__doc__ = _DOCS[options.mode].format(fn.__name__)
+        if options.wrt is not None:
+            _ = self._derived.choice
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Return the derivative at these arguments."""
+        if kwargs or len(args) != self._count:
+            return self._derived.call(self._prefix + args, {**self._keywords, **kwargs})
+        if self._prefix:
+            args = self._prefix + args
+        key: Any = []
+        for value in args:
+            cls = type(value)
+            if cls is np.ndarray:
+                shape = value.shape
+                key.append((value.dtype, len(shape)) if 1 not in shape else key_of(value))
+            else:
+                key.append(cls if cls in PLAIN else key_of(value))
+        key = tuple(key)
+        for entry in self._entries.get(key, ()):
+            for same in entry.guards:
+                if not same():
+                    break
+            else:
+                if entry.plain:
+                    return entry.call(*args)
+        return self._derived.call(args, {})
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return self._parameters.visible()
+
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """Return the derived source for example arguments, or from the annotations alone."""
+        text, derivation = self._text(args, kwargs)
+        return standalone(text, derivation)
+
+    def emit(self, path: str | Path, *args: Any, **kwargs: Any) -> Path:
+        """Write the derived source as a module that needs NumPy and the user's modules only."""
+        text, derivation = self._text(args, kwargs)
+        path = Path(path)
+        path.write_text(standalone(text, derivation, as_module=True), encoding="utf-8")
+        return path
+
+    def _bound(self, instance: Any) -> Operator:
+        """Return this operator with its first argument bound."""
+        bound = Operator(functools.partial(self._f, instance), self._options)
+        return bound
+
+    def _text(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Text, Derivation]:
+        parameters = self._parameters
+        if args or kwargs:
+            bound = parameters.bind(self._prefix + args, {**self._keywords, **kwargs})
+            kinds = kinds_of(parameters, bound.arguments.values())
+        else:
+            kinds = self._annotated()
+        request, _ = self._derived.request(kinds)
+        return derive(request)
+
+    def _annotated(self) -> dict[str, K.Kind]:
+        """Return the kinds that annotations, defaults and bound arguments decide."""
+        parameters = self._parameters
+        given = parameters.signature.bind_partial(*self._prefix, **self._keywords).arguments
+        kinds: dict[str, K.Kind] = {}
+        for p in parameters.signature.parameters.values():
+            if p.name in given:
+                kinds[p.name] = K.kind_of(given[p.name], p.name)
+                continue
+            kind = kind_of_annotation(parameters.fn, p)
+            if kind is None:
+                raise UnsupportedError(
+                    f"The annotations of {parameters.name} do not decide what {p.name} is.",
+                    remedy="Give example arguments.",
+                    place=place_of(parameters.fn),
+                )
+            kinds[p.name] = kind
+        return kinds
+
+    def __repr__(self) -> str:
+        wrt = "" if self._options.wrt is None else f", wrt={self._options.wrt!r}"
+        return f"<s2sad.{self._options.mode}({self._f!r}{wrt})>"
+
+    def __reduce__(self) -> Any:
+        return Operator, (self._f, self._options, self._skipped)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+
+_DOCS = {
+    "grad": "Gradient of {}.",
+    "value_and_grad": "Value and gradient of {}.",
+    "vjp": "Value and pullback of {}.",
+}
+
+
+def grad(
+    f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False, jit: bool = False
+) -> Operator:
+    """Return a function that gives the gradient of f, which returns a real scalar.
+
+    `wrt` is a position, a name, or a tuple of these; without it the annotations decide, or the
+    first parameter is differentiated. With `has_aux`, f returns `(loss, aux)` and the result is
+    `(gradient, aux)`.
+    """
+    _refuse_jit(jit)
+    return Operator(f, Options("grad", wrt, has_aux))
+
+
+def value_and_grad(
+    f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False, jit: bool = False
+) -> Operator:
+    """Return a function that gives the value and the gradient of f.
+
+    With `has_aux`, f returns `(loss, aux)` and the result is `((loss, aux), gradient)`.
+    """
+    _refuse_jit(jit)
+    return Operator(f, Options("value_and_grad", wrt, has_aux))
+
+
+def _refuse_jit(jit: bool) -> None:
+    if jit:
+        raise UnsupportedError(
+            "jit=True is not supported yet: nothing compiles derived code.",
+            remedy="Leave it out; the derived source is plain Python and NumPy.",
+        )
+
+
+# What vjp derived, by function and options. Entries do not hold the function: it can be collected.
+_products: weakref.WeakKeyDictionary[types.FunctionType, dict[Any, Entries]]
+_products = weakref.WeakKeyDictionary()
+
+
+def _shared(f: Callable[..., Any], options: Options) -> Entries:
+    """Return the entries that all calls of vjp with this function and these options share."""
+    callee = callee_of(f, options.mode)
+    by_options = _products.setdefault(callee.fn, {})
+    wrt = options.wrt if isinstance(options.wrt, tuple) else (None, options.wrt)
+    key = (tuple(map(repr, wrt)), options.has_aux, len(callee.args), tuple(callee.kwargs))
+    return by_options.setdefault(key, {})
+
+
+def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
+    """Return `(y, pullback)`: f's value, and a function from a cotangent of y to those of args.
+
+    Every argument that can be is differentiated, unless `wrt` or annotations choose. With
+    `has_aux`, f returns `(y, aux)` and the result is `(y, pullback, aux)`.
+    """
+    options = Options("vjp", wrt, has_aux)
+    return Operator(f, options, entries=_shared(f, options))(*args)
+
+
+def source(
+    f: Callable[..., Any], *, mode: str = "grad", wrt: Wrt = None, args: Any = None
+) -> str:
+    """Return the source of f's derivative, for example arguments or from annotations alone."""
+    return _operator(f, mode, wrt).source(*(() if args is None else args))
+
+
+def emit(
+    f: Callable[..., Any],
+    path: str | Path,
+    *,
+    mode: str = "grad",
+    wrt: Wrt = None,
+    args: Any = None,
+) -> Path:
+    """Write the source of f's derivative as a module, and return its path."""
+    return _operator(f, mode, wrt).emit(path, *(() if args is None else args))
+
+
+def _operator(f: Callable[..., Any], mode: str, wrt: Wrt) -> Operator:
+    if mode in _LATER:
+        raise UnsupportedError(
+            f"mode={mode!r} is not supported yet.", remedy=f"Use one of {', '.join(MODES)}."
+        )
+    if mode not in MODES:
+        raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
+    return Operator(f, Options(mode, wrt))
+
+
+# --- the decorator -------------------------------------------------------------------------------
+
+
+class Differentiable:
+    """A function that carries its derivatives; calling it calls the function."""
+
+    def __init__(self, f: Callable[..., Any], wrt: Wrt = None) -> None:
+        functools.update_wrapper(self, f)
+        self.__s2sad_primal__: Any = f
+        self._wrt = wrt
+        self._operators: dict[tuple[str, int], Operator] = {}
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function itself."""
+        return self.__s2sad_primal__(*args, **kwargs)
+
+    @property
+    def grad(self) -> Operator:
+        """The gradient, as s2sad.grad gives it."""
+        return self._operator("grad")
+
+    @property
+    def value_and_grad(self) -> Operator:
+        """The value and the gradient, as s2sad.value_and_grad gives them."""
+        return self._operator("value_and_grad")
+
+    def vjp(self, /, *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
+        """Return the value and a pullback, as s2sad.vjp does."""
+        wrt = self._wrt if wrt is None else wrt
+        return vjp(self.__s2sad_primal__, *args, wrt=wrt, has_aux=has_aux)
+
+    def _operator(self, mode: str, skipped: int = 0) -> Operator:
+        known = self._operators.get((mode, skipped))
+        if known is None:
+            made = _Attribute(self, Options(mode, self._wrt), skipped)
+            known = self._operators.setdefault((mode, skipped), made)
+        return known
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        bound = self.__s2sad_primal__.__get__(instance, owner)
+        return _Bound(self, bound) if isinstance(bound, types.MethodType) else self
+
+    def __reduce__(self) -> Any:
+        return self.__qualname__
+
+    def __repr__(self) -> str:
+        return f"<differentiable {self.__s2sad_primal__!r}>"
+
+
+class _Attribute(Operator):
+    """An operator that is an attribute of a decorated function, and pickled as that."""
+
+    def __reduce__(self) -> Any:
+        if self._skipped:
+            return super().__reduce__()
+        return getattr, (self._f, self._options.mode)
+
+
+class _Bound:
+    """A decorated method of one object."""
+
+    def __init__(self, function: Differentiable, method: types.MethodType) -> None:
+        self.__s2sad_primal__ = method
+        self.__func__ = function
+        self.__self__ = method.__self__
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the method itself."""
+        return self.__s2sad_primal__(*args, **kwargs)
+
+    @property
+    def grad(self) -> _BoundOperator:
+        """The gradient; self is Const unless wrt names it."""
+        return _BoundOperator(self, "grad")
+
+    @property
+    def value_and_grad(self) -> _BoundOperator:
+        """The value and the gradient; self is Const unless wrt names it."""
+        return _BoundOperator(self, "value_and_grad")
+
+    def vjp(self, /, *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
+        """Return the value and a pullback, as s2sad.vjp does."""
+        wrt = self.__func__._wrt if wrt is None else wrt
+        return vjp(self.__s2sad_primal__, *args, wrt=wrt, has_aux=has_aux)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__s2sad") or name in ("__func__", "__self__"):
+            raise AttributeError(name)
+        return getattr(self.__s2sad_primal__, name)
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.__self__, self.__func__.__name__)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Bound) and self.__s2sad_primal__ == other.__s2sad_primal__
+
+    def __hash__(self) -> int:
+        return hash(self.__s2sad_primal__)
+
+    def __repr__(self) -> str:
+        return f"<differentiable {self.__s2sad_primal__!r}>"
+
+
+class _BoundOperator:
+    """An operator of a decorated method, with its object."""
+
+    def __init__(self, method: _Bound, mode: str) -> None:
+        self._method = method
+        self._mode = mode
+        self._operator = method.__func__._operator(mode, 1)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Return the derivative at these arguments."""
+        return self._operator(self._method.__self__, *args, **kwargs)
+
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """Return the derived source for example arguments, or from the annotations alone."""
+        return self._operator._bound(self._method.__self__).source(*args, **kwargs)
+
+    def emit(self, path: str | Path, *args: Any, **kwargs: Any) -> Path:
+        """Write the derived source as a module."""
+        return self._operator._bound(self._method.__self__).emit(path, *args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        return getattr, (self._method, self._mode)
+
+    def __repr__(self) -> str:
+        return f"<s2sad.{self._mode}({self._method!r})>"
+
+
+def differentiate(f: Callable[..., Any] | None = None, *, wrt: Wrt = None) -> Any:
+    """Give a function its derivatives as attributes: `f.grad`, `f.value_and_grad`, `f.vjp`.
+
+    Used as `@differentiate` or `@differentiate(wrt="w")`. Calling f stays what it was.
+    """
+    if f is None:
+        return functools.partial(Differentiable, wrt=wrt)
+    callee_of(f, "differentiate")
+    return Differentiable(f, wrt)

@@ -1,0 +1,260 @@
+"""Parameters: how a call's arguments are bound, and which of them are differentiated.
+
+    Parameters.of(callee)          names, defaults and what a method or partial binds already
+    choose(parameters, wrt)        which parameters `wrt` or the annotations name
+    settle(choice, kinds, ...)     the same for given kinds of the arguments, or an ActivityError
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad.activities import Activity, BatchDuplicated, Const, annotated
+from s2sad.errors import ActivityError
+from s2sad.kinds import Kind
+
+Wrt = int | str | tuple[int | str, ...] | None
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a function, of which the first `skipped` are bound already."""
+
+    fn: types.FunctionType
+    signature: inspect.Signature
+    skipped: int = 0
+    fixed: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls, fn: types.FunctionType, skipped: int = 0, fixed: frozenset[str] = frozenset()
+    ) -> Parameters:
+        """Return the parameters of a function that gets `skipped` arguments before the call's."""
+        return cls(fn, inspect.signature(fn, follow_wrapped=False), skipped, fixed)
+
+    @property
+    def name(self) -> str:
+        """The function's name in messages."""
+        return self.fn.__name__ if self.fn.__name__ != "<lambda>" else "the lambda"
+
+    @functools.cached_property
+    def names(self) -> tuple[str, ...]:
+        """All parameters, those bound already included."""
+        return tuple(self.signature.parameters)
+
+    @functools.cached_property
+    def open(self) -> tuple[str, ...]:
+        """The parameters that a call gives arguments to."""
+        bound = 0
+        names = []
+        for p in self.signature.parameters.values():
+            if p.kind in _POSITIONAL and bound < self.skipped:
+                bound += 1
+            elif p.name not in self.fixed:
+                names.append(p.name)
+        return tuple(names)
+
+    @functools.cached_property
+    def count(self) -> int:
+        """How many positional arguments make up a full call, or -1 where it takes more than that."""
+        listed = self.signature.parameters.values()
+        if self.fixed or any(p.kind not in _POSITIONAL for p in listed):
+            return -1
+        return len(listed) - self.skipped
+
+    def visible(self) -> inspect.Signature:
+        """Return the signature of what is called: without the arguments bound already."""
+        listed = [p for p in self.signature.parameters.values() if p.name in self.open]
+        return inspect.Signature(listed)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
+        """Bind all arguments of a call as Python would, defaults included."""
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.fn.__name__}() {error}") from None
+        bound.apply_defaults()
+        return bound
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The parameters to differentiate; unless `must`, those of them that can be."""
+
+    names: tuple[str, ...]
+    must: bool
+    single: bool | None = None
+
+
+def choose(parameters: Parameters, wrt: Wrt, every: bool = False) -> Choice:
+    """Return which parameters are differentiated: `wrt` says, or the annotations, or custom.
+
+    Custom is the first parameter, or with `every` all that can be.
+    """
+    activities = annotated(parameters.fn)
+    if wrt is not None:
+        return _by_wrt(parameters, wrt, activities)
+    active = tuple(n for n in parameters.names if _is_active(activities.get(n)))
+    if active:
+        return Choice(active, True)
+    if activities:
+        return Choice(tuple(n for n in parameters.open if n not in activities), False)
+    if not parameters.open:
+        raise ActivityError(
+            f"{parameters.name} has no parameter to differentiate.",
+            remedy="Make what it depends on a parameter.",
+        )
+    if every:
+        return Choice(parameters.open, False)
+    return Choice(parameters.open[:1], True)
+
+
+def _is_active(activity: type[Activity] | None) -> bool:
+    if activity is BatchDuplicated:
+        raise ActivityError(
+            "BatchDuplicated is no annotation: it wraps an argument, with its shadows.",
+            remedy="Annotate the parameter Duplicated or Active.",
+        )
+    return activity is not None and activity is not Const
+
+
+def _by_wrt(
+    parameters: Parameters, wrt: Any, activities: Mapping[str, type[Activity]]
+) -> Choice:
+    if isinstance(wrt, tuple):
+        names = tuple(_named(parameters, w) for w in wrt)
+        if not names:
+            raise ActivityError(
+                "wrt=() names no parameter.", remedy=f"{_listed(parameters)}: name at least one."
+            )
+    else:
+        names = (_named(parameters, wrt),)
+    for n in names:
+        if names.count(n) > 1:
+            raise ActivityError(f"wrt={wrt!r} names {n} twice.", remedy="Name it once.")
+        if activities.get(n) is Const:
+            raise ActivityError(
+                f"wrt names {n}, which {parameters.name} declares Const.",
+                remedy=f"Drop {n} from wrt, or annotate it Active.",
+            )
+    return Choice(names, True, not isinstance(wrt, tuple))
+
+
+def _named(parameters: Parameters, wrt: Any) -> str:
+    if isinstance(wrt, str):
+        if wrt not in parameters.names:
+            raise ActivityError(
+                f"wrt={wrt!r} names no parameter of {parameters.name}.",
+                remedy=f"{_listed(parameters)}.",
+            )
+        return wrt
+    if not isinstance(wrt, int | np.integer) or isinstance(wrt, bool):
+        raise ActivityError(
+            f"wrt wants a position, a name, or a tuple of these, not {wrt!r}.",
+            remedy=f"{_listed(parameters)}.",
+        )
+    if not -len(parameters.open) <= wrt < len(parameters.open):
+        raise ActivityError(
+            f"wrt={wrt} names no parameter: {parameters.name} has {len(parameters.open)}.",
+            remedy=f"{_listed(parameters)}.",
+        )
+    return parameters.open[wrt]
+
+
+def _listed(parameters: Parameters) -> str:
+    return f"The parameters of {parameters.name} are {', '.join(parameters.names) or 'none'}"
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What is derived for given kinds: kinds, parameters to differentiate, ints taken as floats."""
+
+    params: tuple[tuple[str, Kind], ...]
+    wrt: tuple[str, ...]
+    single: bool
+    as_float: tuple[str, ...]
+
+
+def settle(parameters: Parameters, choice: Choice, kinds: Mapping[str, Kind]) -> Settled:
+    """Return which parameters are differentiated, given the kinds of all; raises ActivityError."""
+    kinds = dict(kinds)
+    for n, kind in kinds.items():
+        _refuse_wrapper(n, kind)
+    wrt = choice.names
+    if not choice.must:
+        wrt = tuple(n for n in wrt if _can_be(kinds[n]))
+        if not wrt:
+            raise ActivityError(
+                f"No argument of {parameters.name} can be differentiated.",
+                remedy="Pass floats or arrays of floats.",
+            )
+    as_float = tuple(n for n in wrt if _is_int(kinds[n]))
+    for n in as_float:
+        kinds[n] = K.FLOAT
+    for n in wrt:
+        _check(n, kinds[n])
+    single = len(wrt) == 1 if choice.single is None else choice.single
+    return Settled(tuple(kinds.items()), wrt, single, as_float)
+
+
+def _can_be(kind: Kind) -> bool:
+    return K.differentiable(kind) and not isinstance(kind, K.Unknown)
+
+
+def _is_int(kind: Kind) -> bool:
+    return isinstance(kind, K.Num) and kind.type == "int" and kind.dtype is None
+
+
+def _refuse_wrapper(name: str, kind: Kind) -> None:
+    if isinstance(kind, K.Obj) and issubclass(kind.cls, Activity):
+        word = kind.cls.__name__
+        raise ActivityError(
+            f"Argument {name} is wrapped in {word}(...), which only autodiff takes.",
+            remedy=f"Pass the value itself: wrt=, or an annotation `{name}: {word}`, says what is "
+            "differentiated.",
+        )
+
+
+def _check(name: str, kind: Kind) -> None:
+    """Refuse an argument that cannot be active."""
+    if isinstance(kind, K.Num) and kind.type == "bool":
+        reason, remedy = "is a bool, which has no derivative.", "Pass a float, or leave it out."
+    elif isinstance(kind, K.Num) and kind.type == "int":
+        reason = f"is an integer ({kind.dtype}), which has no derivative."
+        remedy = f"Pass float({name})."
+    elif isinstance(kind, K.Array) and not K.is_float_dtype(kind.dtype):
+        reason = f"is {K.describe(kind)}, which has no derivative."
+        remedy = f"Pass {name}.astype(float)."
+    elif isinstance(kind, K.Unknown):
+        reason = f"is {kind.why or 'of a kind that is not known'}: it cannot be differentiated."
+        remedy = "Pass a float, an array of exactly numpy's ndarray, or a structure of these."
+    elif not K.differentiable(kind) and not _is_empty(kind):
+        reason = f"{_no_floats(kind)}."
+        remedy = f"Leave {name} out of what is differentiated."
+    else:
+        return
+    raise ActivityError(f"Argument {name} {reason}", remedy=remedy)
+
+
+def _no_floats(kind: Kind) -> str:
+    if isinstance(kind, K.Tuple | K.List | K.Dict | K.Obj):
+        return f"is {K.describe(kind)} that holds no floats: there is nothing to differentiate"
+    if isinstance(kind, K.Known):
+        shown = getattr(kind.value, "__name__", repr(kind.value))
+        return f"is {shown}, a {type(kind.value).__name__}: it has no derivative"
+    return f"is {K.describe(kind)}, which has no derivative"
+
+
+def _is_empty(kind: Kind) -> bool:
+    if isinstance(kind, K.Tuple | K.Dict):
+        return not kind.items
+    return isinstance(kind, K.List) and isinstance(kind.item, K.Unbound)
