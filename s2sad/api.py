@@ -25,11 +25,11 @@ from s2sad import kinds as K
 from s2sad.capture.read import Callee, read, unwrap
 from s2sad.cotangents import checked, mirror, needs_mirror
 from s2sad.errors import ActivityError, Error, Place, SourceError, UnsupportedError
-from s2sad.guard import Guard, guard
+from s2sad.guard import Guard, guard, shortcut
 from s2sad.hints import kind_of_annotation
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
 from s2sad.pipeline import Derivation, Request, derive
-from s2sad.signature import PLAIN, key_of
+from s2sad.signature import key_of
 from s2sad.stages import Text
 from s2sad.write.copies import standalone
 from s2sad.write.load import load
@@ -59,7 +59,7 @@ class Entry:
     guards: tuple[Guard, ...]
     as_float: tuple[str, ...]
     finish: Callable[[Any, dict[str, Any]], Any] | None
-    plain: bool
+    shortcut: Callable[..., Any] | None
 
     def holds(self) -> bool:
         """Say whether all that was seen when it was derived is still seen."""
@@ -82,6 +82,8 @@ class Derived:
         self.options = options
         self.entries: Entries = {} if entries is None else entries
         self.lock = threading.RLock()
+        # Takes as many positional arguments as there are parameters: the entry used last, or all.
+        self.fast: Callable[..., Any] = self.general
 
     @functools.cached_property
     def choice(self) -> Choice:
@@ -91,25 +93,31 @@ class Derived:
         except ActivityError as error:
             raise error.at(place_of(self.parameters.fn)) from None
 
-    def find(self, key: Any, values: Iterable[Any]) -> Entry:
-        """Return the entry for a key; derive it if there is none that holds."""
+    def find(self, values: tuple[Any, ...]) -> Entry:
+        """Return the entry for the values of all parameters; derive it if there is none."""
+        key = _key(values)
+        entry = self._known(key)
+        if entry is None:
+            with self.lock:
+                entry = self._known(key)
+                if entry is None:
+                    entry = self._derive(values)
+                    self.entries[key] = (entry, *self.entries.get(key, ()))
+        if entry.shortcut is not None:
+            self.fast = entry.shortcut
+        return entry
+
+    def _known(self, key: Any) -> Entry | None:
         for entry in self.entries.get(key, ()):
             if entry.holds():
                 return entry
-        with self.lock:
-            known = self.entries.get(key, ())
-            for entry in known:
-                if entry.holds():
-                    return entry
-            entry = self._derive(values)
-            self.entries[key] = (entry, *known)
-            return entry
+        return None
 
-    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def general(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call what is derived with all arguments, however they are given."""
         bound = self.parameters.bind(args, kwargs)
         values = bound.arguments
-        entry = self.find(_key(values.values()), values.values())
+        entry = self.find(tuple(values.values()))
         for n in entry.as_float:
             values[n] = float(values[n])
         result = entry.call(*bound.args, **bound.kwargs)
@@ -128,16 +136,20 @@ class Derived:
             settled,
         )
 
-    def _derive(self, values: Iterable[Any]) -> Entry:
+    def _derive(self, values: tuple[Any, ...]) -> Entry:
         request, settled = self.request(kinds_of(self.parameters, values))
         text, derivation = derive(request)
         call = loaded(text, request.fn)
         kinds = dict(settled.params)
         finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
-        guards = [guard(fn, seen) for fn, seen in derivation.seen.items()]
-        plain = not settled.as_float and finish is None
-        found = tuple(g for g in guards if g is not None)
-        return Entry(call, found, settled.as_float, finish, plain)
+        made = {fn: guard(fn, seen) for fn, seen in derivation.seen.items()}
+        guards = {fn: g for fn, g in made.items() if g is not None}
+        short = None
+        if finish is None and not settled.as_float and self.parameters.is_simple:
+            own = derivation.seen.get(request.fn, {})
+            others = [g for fn, g in guards.items() if fn is not request.fn]
+            short = shortcut(request.fn, own, others, values, call, self.general)
+        return Entry(call, tuple(guards.values()), settled.as_float, finish, short)
 
     def _finish(self, settled: Settled, mirrored: bool) -> Callable[[Any, Any], Any] | None:
         """Return what is still to be done to results, or None."""
@@ -178,7 +190,7 @@ def _key(values: Iterable[Any]) -> Any:
 
 
 def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]:
-    """Return the kinds of a call's arguments."""
+    """Return the kinds of the arguments in a call."""
     pairs = zip(parameters.names, values, strict=True)
     return {n: K.kind_of(value, n) for n, value in pairs}
 
@@ -249,8 +261,8 @@ class Operator:
             fn, len(callee.args) + skipped, frozenset(callee.kwargs)
         )
         self._derived = Derived(self._parameters, options, entries)
-        self._entries = self._derived.entries
-        self._count = self._parameters.count + skipped if self._parameters.count >= 0 else -1
+        simple = self._parameters.is_simple
+        self._count = len(self._parameters.names) - len(callee.args) if simple else -1
         self.__name__ = f"{fn.__name__}_{options.mode}"
         self.__qualname__ = f"{fn.__qualname__}_{options.mode}"
         self.__module__ = fn.__module__
@@ -261,26 +273,10 @@ class Operator:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the derivative at these arguments."""
         if kwargs or len(args) != self._count:
-            return self._derived.call(self._prefix + args, {**self._keywords, **kwargs})
+            return self._derived.general(*self._prefix, *args, **{**self._keywords, **kwargs})
         if self._prefix:
             args = self._prefix + args
-        key: Any = []
-        for value in args:
-            cls = type(value)
-            if cls is np.ndarray:
-                shape = value.shape
-                key.append((value.dtype, len(shape)) if 1 not in shape else key_of(value))
-            else:
-                key.append(cls if cls in PLAIN else key_of(value))
-        key = tuple(key)
-        for entry in self._entries.get(key, ()):
-            for same in entry.guards:
-                if not same():
-                    break
-            else:
-                if entry.plain:
-                    return entry.call(*args)
-        return self._derived.call(args, {})
+        return self._derived.fast(*args)
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -63,13 +63,11 @@ class Parameters:
                 names.append(p.name)
         return tuple(names)
 
-    @functools.cached_property
-    def count(self) -> int:
-        """How many positional arguments make up a full call, or -1 where it takes more than that."""
+    @property
+    def is_simple(self) -> bool:
+        """Say whether all parameters can be given by position, and none takes several."""
         listed = self.signature.parameters.values()
-        if self.fixed or any(p.kind not in _POSITIONAL for p in listed):
-            return -1
-        return len(listed) - self.skipped
+        return not self.fixed and all(p.kind in _POSITIONAL for p in listed)
 
     def visible(self) -> inspect.Signature:
         """Return the signature of what is called: without the arguments bound already."""

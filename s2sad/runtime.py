@@ -57,6 +57,16 @@ def zeros_like(x: Any) -> Any:
     return zeros
 
 
+def from_values(mapping: Any, parts: Any) -> Any:
+    """Return the cotangent of a dict from those of its values, in order."""
+    return dict(zip(mapping, parts, strict=True))
+
+
+def from_items(mapping: Any, pairs: Any) -> Any:
+    """Return the cotangent of a dict from those of its items, in order."""
+    return {key: pair[1] for key, pair in zip(mapping, pairs, strict=True)}
+
+
 def add_at(parts: Any, index: int, value: Any) -> Any:
     """Return a tuple of cotangents with one of its parts increased."""
     index = range(len(parts))[index]

@@ -375,6 +375,10 @@ class _Normaliser:
 
     def _iterable(self, node: Node) -> Node:
         """Reduce what a loop runs over, keeping range, enumerate, zip and reversed in place."""
+        if _is_call(node, "enumerate") and len(node.keywords) == len(node.args) == 1:
+            node = locate(call("enumerate", node.args[0], node.keywords[0].value), node)
+        if _is_call(node, "zip") and [k.arg for k in node.keywords] == ["strict"]:
+            node = locate(call("zip", *node.args), node)
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
             fn = node.func.id
             plain = fn not in self.locals and not node.keywords

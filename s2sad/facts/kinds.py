@@ -264,7 +264,23 @@ class _Walker:
         if handler is None:
             return K.UNKNOWN
         result: Kind = handler(node, env)
+        if not isinstance(node, gast.Name | gast.List) and self._never_computed(node):
+            return K.UNBOUND
         return result
+
+    def _never_computed(self, node: Node) -> bool:
+        """Say whether an operand has no value yet: a result of a recursion being worked out."""
+        if isinstance(node, gast.BinOp):
+            operands = [node.left, node.right]
+        elif isinstance(node, gast.UnaryOp):
+            operands = [node.operand]
+        elif isinstance(node, gast.Call):
+            operands = list(node.args)
+        elif isinstance(node, gast.Subscript | gast.Attribute):
+            operands = [node.value]
+        else:
+            return False
+        return any(isinstance(self.facts.of.get(o), K.Unbound) for o in operands)
 
     def ex_Name(self, node: Node, env: Env) -> Kind:
         if node.id in env:

@@ -16,7 +16,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
 from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind
@@ -36,7 +36,6 @@ from s2sad.nodes import (
     negative,
     subscript,
     tuple_,
-    walk,
 )
 from s2sad.stages import SourceLike
 
@@ -200,9 +199,28 @@ class Operations:
             if not isinstance(index, int):
                 return [], [Contribution(node.value.id, site.bar, ("at", node.slice))]
             return [], [Contribution(node.value.id, site.bar, ("item", index % len(owner.items)))]
+        if isinstance(owner, K.Tuple):
+            return [], self._tuple_slice(site, node, owner)
         repeats = isinstance(owner, K.Array) and self._may_repeat(node.slice)
         path = ("index", node.slice)
         return [], [Contribution(node.value.id, site.bar, path, repeats)]
+
+    def _tuple_slice(self, site: Site, node: Node, owner: K.Tuple) -> list[Contribution]:
+        bounds = []
+        for part in (node.slice.lower, node.slice.upper, node.slice.step):
+            value = None if part is None else getattr(self.kind(part), "value", K.MISSING)
+            if value is K.MISSING:
+                raise self.refuse(
+                    UnsupportedError, node, "A slice of a tuple needs literal bounds.",
+                    "Use a list or an array.",
+                )
+            bounds.append(value)
+        chosen = range(len(owner.items))[slice(*bounds)]
+        return [
+            Contribution(node.value.id, subscript(clone(site.bar), constant(i)), ("item", at))
+            for i, at in enumerate(chosen)
+            if K.differentiable(owner.items[at])
+        ]
 
     def _may_repeat(self, index: Node) -> bool:
         """Say whether an index may name an element twice: integer arrays and lists may."""
@@ -286,16 +304,10 @@ class Operations:
             if isinstance(default, gast.Name):
                 return [], [Contribution(default.id, site.bar)]
             return [], []
-        if method == "values":
-            value = call("dict", call("zip", name(variable), clone(site.bar)))
+        if method in ("values", "items"):
+            helper = runtime.from_values if method == "values" else runtime.from_items
+            value = call(self.refs.function(helper), name(variable), clone(site.bar))
             return [], [Contribution(variable, value)]
-        if method == "items":
-            pattern = gast.parse("{key: part for key, (_, part) in zip(d, bars)}").body[0].value
-            pattern.generators[0].iter.args = [name(variable), clone(site.bar)]
-            for n in walk(pattern):
-                if hasattr(n, "lineno"):
-                    del n.lineno
-            return [], [Contribution(variable, pattern)]
         raise self.refuse(
             UnsupportedError, node, f"A dict's .{method}() cannot be differentiated.",
             "Read the entries by key.",
@@ -439,8 +451,6 @@ class Operations:
             else:
                 unsure = True
         if unsure:
-            from s2sad import runtime
-
             helper = name(self.refs.function(runtime.unbroadcast))
             return call(helper, value, attribute(clone(arg), "shape"))
         if extra:

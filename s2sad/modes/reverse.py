@@ -16,6 +16,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.errors import Error, InternalError, UnsupportedError
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
@@ -184,12 +185,14 @@ class Reverse:
             ]
             return tuple_(parts)
         if isinstance(kind, K.List | K.Dict | K.Obj):
-            from s2sad import runtime
-
             return call(name(self.refs.function(runtime.zeros_like)), value)
         if not K.differentiable(kind):
             return gast.Constant(None, None)
-        raise InternalError(f"no zero for {K.describe(kind)}")
+        raise UnsupportedError(
+            f"The cotangent of {K.describe(kind)} cannot be set up.",
+            remedy="Use floats, arrays, and lists, tuples or dicts of these.",
+            place=self.function.source.place(self.function.source.node),
+        )
 
     def ensure(self, variable: str, kind: Kind, at: Any) -> Block:
         """Return what sets a cotangent to zero where it is not set yet."""
@@ -234,8 +237,6 @@ class Reverse:
             ufunc = call(self.np("add.at"), name(bar), clone(where), c.value)
             return [*out, gast.Expr(ufunc)]
         if how == "at":
-            from s2sad import runtime
-
             helper = name(self.refs.function(runtime.add_at))
             return [*out, assign(bar, call(helper, name(bar), clone(where), c.value))]
         if how == "attr" and isinstance(kind, K.Obj) and _frozen(kind.cls):
@@ -279,8 +280,6 @@ class Reverse:
                 other = subscript(clone(right), constant(i))
                 parts.append(self.sum(one, other, k))
             return tuple_(parts)
-        from s2sad import runtime
-
         return call(name(self.refs.function(runtime.add)), left, right)
 
     def _add_item(self, c: Contribution, index: int, kind: Kind) -> Block:
@@ -667,7 +666,32 @@ class Reverse:
         if open_match and union - start:
             self.live = set(start)
             sweeps.append(self._fill(union, s))
-        return self._select(chain, sweeps)
+        return self._taken(s, chain) + self._select(chain, sweeps) + self._untaken(s, chain)
+
+    def _taken(self, s: Node, chain: Chain) -> Block:
+        """A note that ends a round is kept apart: it is wanted before all else of the round."""
+        if self.exit_note(s, chain) != "taped":
+            return []
+        return [Restore(chain.note, ("note", s, chain.note))]
+
+    def _untaken(self, s: Node, chain: Chain) -> Block:
+        """All rounds but the last took the one arm that goes on."""
+        if self.exit_note(s, chain) != "last":
+            return []
+        going_on = [i for i, arm in enumerate(chain.arms) if not always_leaves(arm)]
+        return [assign(chain.note or "", constant(going_on[0]))]
+
+    def exit_note(self, s: Node, chain: Chain) -> str:
+        """Say how the note of a branch that may leave its loop is kept.
+
+        "" for a branch that does not leave, "last" where all rounds but the last must have taken
+        the one arm that goes on, "taped" otherwise.
+        """
+        if chain.note is None or not _breaks(s) or isinstance(s, gast.Match):
+            return "taped" if chain.note is not None and _breaks(s) else ""
+        going_on = [arm for arm in chain.arms if not always_leaves(arm)]
+        clean = len(going_on) == 1 and not any(_breaks(x) for x in going_on[0])
+        return "last" if clean else "taped"
 
     def _fill(self, wanted: frozenset[str], s: Node) -> Block:
         out: Block = []
@@ -827,6 +851,24 @@ class Reverse:
             found |= set(self.notes.stops.get(s, {}))
             if s in self.kept:
                 found.add(self.kept[s])
+            if isinstance(s, gast.For | gast.While):
+                found |= self._exit_notes(s.body)
+        return found
+
+    def _exit_notes(self, body: Block) -> set[str]:
+        """Return the notes of a loop's exits that carry over from round to round."""
+        found: set[str] = set()
+        for s in body[-1:]:
+            chain = self.notes.chains.get(s)
+            if chain is None:
+                for part in blocks_of(s):
+                    if not isinstance(s, gast.For | gast.While):
+                        found |= self._exit_notes(part)
+                continue
+            if self.exit_note(s, chain) == "last" and chain.note is not None:
+                found.add(chain.note)
+            for arm in chain.arms:
+                found |= self._exit_notes(arm)
         return found
 
     def _live_at_head(self, s: Node) -> frozenset[str]:
@@ -903,6 +945,8 @@ class Reverse:
         start: Block = []
         if chain.note is not None:
             start.append(assign(chain.note, constant(position)))
+            if self.exit_note(s, chain) == "taped":
+                start.append(Save(chain.note, ("note", s, chain.note)))
         return start + self._with_deaths(s, body)
 
     def _with_deaths(self, s: Node, body: Block) -> Block:
@@ -982,6 +1026,18 @@ def _breaks(s: Node) -> bool:
     if isinstance(s, gast.For | gast.While | gast.FunctionDef):
         return False
     return any(_breaks(x) for part in blocks_of(s) for x in part)
+
+
+def always_leaves(body: Block) -> bool:
+    """Say whether a block always ends in a break or a raise."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, gast.Break | gast.Raise):
+        return True
+    if isinstance(last, gast.If):
+        return always_leaves(last.body) and always_leaves(last.orelse)
+    return False
 
 
 def _anchor(s: Node, body: Block) -> Any:

@@ -86,6 +86,8 @@ class _Storage:
         self.named: dict[Any, str] = {}
         self.groups: dict[Any, _Group] = {}
         self.taken: set[str] = set()
+        self.notes: dict[Any, str] = {}
+        self.note_stacks: dict[Any, list[str]] = {}
 
     # forward
 
@@ -104,13 +106,16 @@ class _Storage:
         if statement is outermost and statement in self.tapes.stacks:
             stack = self.tapes.stacks[statement]
             before.append(assign(stack, gast.List([], gast.Load())))
+        if statement is outermost:
+            for stack in self.note_stacks.get(statement, []):
+                before.append(assign(stack, gast.List([], gast.Load())))
         return before
 
     def _forward_named(self, block: Block) -> Block:
         out: Block = []
         for statement in block:
             if isinstance(statement, Save):
-                if statement.key in self.wanted:
+                if statement.key in self.wanted and statement.key[0] != "note":
                     kept = self.names.numbered(statement.name)
                     self.named[statement.key] = kept
                     self.taken.add(statement.name)
@@ -124,7 +129,7 @@ class _Storage:
         saves = [
             (position, s)
             for position, s in enumerate(block)
-            if isinstance(s, Save) and s.key in self.wanted
+            if isinstance(s, Save) and s.key in self.wanted and s.key[0] != "note"
         ]
         group = None
         if saves:
@@ -138,12 +143,22 @@ class _Storage:
         out: Block = []
         for position, statement in enumerate(block):
             if isinstance(statement, Save):
-                if group is not None and statement.key in self.wanted:
+                if statement.key[0] == "note" and statement.key in self.wanted:
+                    out.append(self._note(statement, outermost))
+                elif group is not None and statement.key in self.wanted:
                     out += group.at(position, statement)
                 continue
             out += self._inside(statement, outermost)
             out.append(statement)
         return out
+
+    def _note(self, save: Node, outermost: Any) -> Node:
+        """Append a note to a stack of its own."""
+        if save.key not in self.notes:
+            self.notes[save.key] = self.names.fresh(f"{save.name}_saved")
+            self.note_stacks.setdefault(outermost, []).append(self.notes[save.key])
+        stack = attribute(name(self.notes[save.key]), "append")
+        return gast.Expr(call(stack, name(save.name)))
 
     def _group(self, block: Block, saves: list[tuple[int, Any]], stack: str) -> _Group:
         last = saves[-1][0]
@@ -177,6 +192,10 @@ class _Storage:
                 out.append(statement)
                 continue
             if statement.key not in self.wanted:
+                continue
+            if statement.key[0] == "note":
+                popped = call(attribute(name(self.notes[statement.key]), "pop"))
+                out.append(assign(statement.name, popped))
                 continue
             if statement.key in self.named:
                 out.append(assign(statement.name, name(self.named[statement.key])))

@@ -219,8 +219,12 @@ class _Propagator:
         for at, clear in uses:
             if clear or at <= barrier or not self._may_rise(block, barrier, at, target):
                 continue
+            after = self.live.get(block[barrier], self.live_out)
             user = block.pop(at)
             block.insert(barrier, user)
+            changed = block[barrier + 1]
+            self.live[user] = after | self.effects.of(changed).reads
+            self.live[user] |= self.effects.of(user).writes
             names = set(self.effects.of(user).writes)
             self._keep_alive(block, barrier, at, names)
             barrier += 1
@@ -235,6 +239,8 @@ class _Propagator:
         if effects.unknown or _augments(user, target) or target in effects.writes:
             return False
         for s in block[start:at]:
+            if _ends_sweep(s):
+                return False
             e = self.effects.of(s)
             if e.unknown or e.writes & (effects.reads - {target}):
                 return False
@@ -284,6 +290,8 @@ class _Propagator:
         if effects.unknown or _augments(user, target):
             return False
         for s in block[position + 1 : at]:
+            if _ends_sweep(s):
+                return False
             if isinstance(s, Comment):
                 continue
             e = self.effects.of(s)
@@ -397,6 +405,11 @@ def _last_definition(arm: Block, target: str) -> Node | None:
 def _is_zero(definition: Node) -> bool:
     value = definition.value
     return isinstance(value, gast.Constant) and value.value == 0.0
+
+
+def _ends_sweep(s: Node) -> bool:
+    """Say whether a statement is the empty line between forward and backward sweep."""
+    return isinstance(s, Comment) and not s.text
 
 
 def _repacks(s: Node) -> bool:
