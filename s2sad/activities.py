@@ -80,7 +80,8 @@ def plain_annotation(fn: types.FunctionType, name: str) -> Any:
         annotation = scope.evaluate(annotation)
     if _activity(annotation, scope) is None:
         return annotation
-    return typing.get_args(annotation)[0] if typing.get_args(annotation) else inspect.Parameter.empty
+    parts = typing.get_args(annotation)
+    return parts[0] if parts else inspect.Parameter.empty
 
 
 class _Scope(Mapping[str, Any]):

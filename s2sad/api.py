@@ -1,9 +1,9 @@
 """The operators and the decorator: a function and options in, a callable out, and the cache.
 
-    grad(f)(x)                   the first call derives and keeps; later ones look up
-    grad(f).source(x)            what was derived
-    y, pullback = vjp(f, x)
-    @differentiate               f.grad, f.value_and_grad, f.vjp, ... on the function itself
+grad(f)(x)                   the first call derives and keeps; later ones look up
+grad(f).source(x)            what was derived
+y, pullback = vjp(f, x)
+@differentiate               f.grad, f.value_and_grad, f.vjp, ... on the function itself
 """
 
 from __future__ import annotations
@@ -19,20 +19,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from s2sad import kinds as K
 from s2sad.capture.read import Callee, read, unwrap
 from s2sad.cotangents import checked, mirror, needs_mirror
-from s2sad.errors import ActivityError, Error, Place, SourceError, UnsupportedError
+from s2sad.errors import ActivityError, Place, SourceError, UnsupportedError
 from s2sad.guard import Guard, guard, shortcut
 from s2sad.hints import kind_of_annotation
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
-from s2sad.pipeline import Derivation, Request, derive
+from s2sad.pipeline import Request, derive
 from s2sad.signature import key_of
 from s2sad.stages import Text
-from s2sad.write.copies import standalone
 from s2sad.write.load import load
+from s2sad.write.standalone import standalone
 
 MODES = ("grad", "value_and_grad", "vjp")
 _LATER = ("jvp", "reverse")
@@ -241,7 +239,7 @@ def callee_of(f: Any, operator: str) -> Callee:
 
 
 class Operator:
-    """A function's derivative: derived at the first call, and again for other kinds of arguments."""
+    """A function's derivative: derived when first called, and for other kinds of arguments."""
 
     def __init__(
         self,
@@ -257,9 +255,7 @@ class Operator:
         self._skipped = skipped
         self._prefix = callee.args
         self._keywords = callee.kwargs
-        self._parameters = Parameters.of(
-            fn, len(callee.args) + skipped, frozenset(callee.kwargs)
-        )
+        self._parameters = Parameters.of(fn, len(callee.args) + skipped, frozenset(callee.kwargs))
         self._derived = Derived(self._parameters, options, entries)
         simple = self._parameters.is_simple
         self._count = len(self._parameters.names) - len(callee.args) if simple else -1
@@ -284,30 +280,32 @@ class Operator:
 
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the derived source for example arguments, or from the annotations alone."""
-        text, derivation = self._text(args, kwargs)
-        return standalone(text, derivation)
+        return self._standalone(args, kwargs, checked=False)
 
     def emit(self, path: str | Path, *args: Any, **kwargs: Any) -> Path:
         """Write the derived source as a module that needs NumPy and the user's modules only."""
-        text, derivation = self._text(args, kwargs)
         path = Path(path)
-        path.write_text(standalone(text, derivation, as_module=True), encoding="utf-8")
+        path.write_text(self._standalone(args, kwargs, checked=True), encoding="utf-8")
         return path
 
     def _bound(self, instance: Any) -> Operator:
         """Return this operator with its first argument bound."""
-        bound = Operator(functools.partial(self._f, instance), self._options)
-        return bound
+        return Operator(functools.partial(self._f, instance), self._options)
 
-    def _text(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Text, Derivation]:
+    def _standalone(self, args: tuple[Any, ...], kwargs: dict[str, Any], checked: bool) -> str:
         parameters = self._parameters
         if args or kwargs:
-            bound = parameters.bind(self._prefix + args, {**self._keywords, **kwargs})
+            bound = parameters.bind((*self._prefix, *args), {**self._keywords, **kwargs})
             kinds = kinds_of(parameters, bound.arguments.values())
         else:
             kinds = self._annotated()
-        request, _ = self._derived.request(kinds)
-        return derive(request)
+        request, settled = self._derived.request(kinds)
+        text, derivation = derive(request)
+        try:
+            params = dict(settled.params) if checked else None
+            return standalone(derivation, text.entry, lambda fn: read(fn).node, params)
+        except SourceError as error:
+            raise error.at(place_of(parameters.fn)) from None
 
     def _annotated(self) -> dict[str, K.Kind]:
         """Return the kinds that annotations, defaults and bound arguments decide."""
@@ -402,9 +400,7 @@ def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = Fals
     return Operator(f, options, entries=_shared(f, options))(*args)
 
 
-def source(
-    f: Callable[..., Any], *, mode: str = "grad", wrt: Wrt = None, args: Any = None
-) -> str:
+def source(f: Callable[..., Any], *, mode: str = "grad", wrt: Wrt = None, args: Any = None) -> str:
     """Return the source of f's derivative, for example arguments or from annotations alone."""
     return _operator(f, mode, wrt).source(*(() if args is None else args))
 
@@ -438,6 +434,8 @@ class Differentiable:
     """A function that carries its derivatives; calling it calls the function."""
 
     def __init__(self, f: Callable[..., Any], wrt: Wrt = None) -> None:
+        self.__name__ = f.__name__
+        self.__qualname__ = f.__qualname__
         functools.update_wrapper(self, f)
         self.__s2sad_primal__: Any = f
         self._wrt = wrt

@@ -1,7 +1,7 @@
 """Cotangents at the border: what goes into a pullback, and what comes out of derived code.
 
-    mirror((1.0, None), point)      Point(1.0, None): the class of the argument
-    checked(pullback, y, "f")       the pullback, which wants a cotangent built like y
+mirror((1.0, None), point)      Point(1.0, None): the class of the argument
+checked(pullback, y, "f")       the pullback, which wants a cotangent built like y
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def mirror(derivative: Any, value: Any) -> Any:
         return None
     if isinstance(value, tuple):
         parts = [mirror(d, v) for d, v in zip(derivative, value, strict=True)]
-        return type(value)._make(parts) if hasattr(value, "_fields") else tuple(parts)
+        make: Any = getattr(type(value), "_make", tuple)
+        return make(parts)
     if type(value) is list:
         derivative[:] = [mirror(d, v) for d, v in zip(derivative, value, strict=True)]
     elif type(value) is dict:
@@ -125,7 +126,7 @@ def _cast_sequence(y: Any, what: str) -> Cast:
 
     def cast(dy: Any) -> Any:
         if not isinstance(dy, base):
-            raise TypeError(f"{what} is to be a {base.__name__}, as the result is, not {_words(dy)}.")
+            raise TypeError(f"{what} is to be a {base.__name__}, not {_words(dy)}.")
         if len(dy) != len(casts):
             raise ValueError(f"{what} is to have {len(casts)} entries, not {len(dy)}.")
         return base(c(part) for c, part in zip(casts, dy, strict=True))
@@ -138,7 +139,7 @@ def _cast_dict(y: Any, what: str) -> Cast:
 
     def cast(dy: Any) -> Any:
         if not isinstance(dy, dict):
-            raise TypeError(f"{what} is to be a dict, as the result is, not {_words(dy)}.")
+            raise TypeError(f"{what} is to be a dict, not {_words(dy)}.")
         if dy.keys() != casts.keys():
             raise ValueError(f"{what} is to have the keys {list(casts)}, not {list(dy)}.")
         return {key: c(dy[key]) for key, c in casts.items()}

@@ -16,6 +16,7 @@ from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.errors import Error, InternalError, Place
 from s2sad.facts.kinds import infer
+from s2sad.facts.memory import Memory, memory
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
@@ -24,7 +25,7 @@ from s2sad.nodes import Node, clone
 from s2sad.stages import Function, KindFacts
 
 
-@dataclass
+@dataclass(eq=False)
 class Analysed:
     """One function with the kinds of one pattern of arguments."""
 
@@ -64,6 +65,7 @@ class Derivation:
     used_open: set[Any] = field(default_factory=set)
     reusable: bool = False
     pairs: dict[Any, Pair] = field(default_factory=dict)
+    memories: dict[Any, Memory] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
     refs: Refs = field(init=False)
 
@@ -349,3 +351,61 @@ def rebase(kind: Kind, path: str) -> Kind:
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, rebase(k, f"{path}.{n}")) for n, k in kind.fields))
     return K.erase_value(kind)
+
+
+def memory_of(d: Derivation, a: Analysed) -> Memory:
+    """Return what is known about the memory of an analysed function."""
+    if a not in d.memories:
+        d.memories[a] = Memory()
+
+        def summary(call: Any, kinds: Any) -> frozenset[int] | None:
+            return _written_by(d, a, call)
+
+        d.memories[a] = memory(a.function, a.kinds, summary)
+    return d.memories[a]
+
+
+def _written_by(d: Derivation, a: Analysed, call: Any) -> frozenset[int] | None:
+    """Return the positions of the arguments that a called user's function may write."""
+    method = a.kinds.methods.get(call)
+    target: Kind = a.kinds.of.get(call.func, K.UNKNOWN)
+    args = list(call.args)
+    if method is not None:
+        target, args = K.Known(method[0]), [method[1], *args]
+    if any(isinstance(x, gast.Starred) for x in args) or any(k.arg is None for k in call.keywords):
+        return None
+    if isinstance(target, K.Known) and isinstance(target.value, type):
+        return frozenset()
+    given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
+    named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in call.keywords}
+    env = next((e for e in a.kinds.before.values() if e), {})
+    bound = bind_kinds(target, given, named, {**env, **_all_kinds(a)})
+    if bound is None:
+        return None
+    fn, params, extra = bound
+    try:
+        callee = analyse(d, fn, params, tuple(n for n, _ in extra))
+    except Error:
+        return None
+    inner = memory_of(d, callee)
+    written = set()
+    names = list(callee.function.params)
+    order = [n for n in names if n not in {x for x, _ in extra}]
+    for w in inner.writes:
+        for n in inner.shares(w.base, set(names)):
+            if n in order:
+                written.add(order.index(n))
+    if inner.opaque and any(given for _, _, given in inner.opaque):
+        for _, _, given_names in inner.opaque:
+            for n in given_names:
+                written |= {order.index(p) for p in inner.shares(n, set(order))}
+    return frozenset(written)
+
+
+def _all_kinds(a: Analysed) -> dict[str, Kind]:
+    out: dict[str, Kind] = {}
+    for env in a.kinds.after.values():
+        for n, k in env.items():
+            out[n] = K.join(out.get(n, K.UNBOUND), k) if n in out else k
+    return out
+

@@ -56,7 +56,8 @@ def shortcut(
         tests.append(f"s2sad_guard_{number}()")
     listed = ", ".join(names)
     last = [f"return s2sad_derived({listed}) if same else s2sad_otherwise({listed})"]
-    return _compiled(names, tests or ["True"], last, constants, fn)
+    made: Callable[..., Any] = _compiled(names, tests or ["True"], last, constants, fn)
+    return made
 
 
 def _argument_tests(name: str, value: Any, constants: _Constants) -> list[str]:

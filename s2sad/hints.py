@@ -1,9 +1,9 @@
 """Hints: the kinds that annotations alone decide, for source that is derived without arguments.
 
-    x: float                    a float
-    x: Active[float]            a float
-    x: tuple[float, int]        a tuple of these
-    x: np.ndarray               not decided: how many axes?
+x: float                    a float
+x: Active[float]            a float
+x: tuple[float, int]        a tuple of these
+x: np.ndarray               not decided: how many axes?
 """
 
 from __future__ import annotations

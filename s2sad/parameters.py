@@ -1,8 +1,8 @@
 """Parameters: how a call's arguments are bound, and which of them are differentiated.
 
-    Parameters.of(callee)          names, defaults and what a method or partial binds already
-    choose(parameters, wrt)        which parameters `wrt` or the annotations name
-    settle(choice, kinds, ...)     the same for given kinds of the arguments, or an ActivityError
+Parameters.of(callee)          names, defaults and what a method or partial binds already
+choose(parameters, wrt)        which parameters `wrt` or the annotations name
+settle(choice, kinds, ...)     the same for given kinds of the arguments, or an ActivityError
 """
 
 from __future__ import annotations
@@ -125,9 +125,7 @@ def _is_active(activity: type[Activity] | None) -> bool:
     return activity is not None and activity is not Const
 
 
-def _by_wrt(
-    parameters: Parameters, wrt: Any, activities: Mapping[str, type[Activity]]
-) -> Choice:
+def _by_wrt(parameters: Parameters, wrt: Any, activities: Mapping[str, type[Activity]]) -> Choice:
     if isinstance(wrt, tuple):
         names = tuple(_named(parameters, w) for w in wrt)
         if not names:

@@ -18,9 +18,10 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.calls import user_call, write_pair
-from s2sad.derivation import Analysed, Derivation, Pair, analyse
+from s2sad.derivation import Analysed, Derivation, Pair, analyse, memory_of
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
+from s2sad.facts.fence import check_reads, fence
 from s2sad.flow import free_names
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Parts, joint, vjp
@@ -29,7 +30,7 @@ from s2sad.modes.operations import Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import store_values
 from s2sad.names import Names
-from s2sad.nodes import Block, Node, block_writes, constant, name, walk
+from s2sad.nodes import Block, Node, block_writes, constant, name, names_read, walk
 from s2sad.polish.algebra import simplify
 from s2sad.polish.guards import guards
 from s2sad.polish.own import own
@@ -88,6 +89,7 @@ def sweep(
 ) -> Reverse:
     """Return the reverse worker of a function, ready to write its sweeps."""
     facts = activity(a.function, a.kinds, active)
+    fence(a.function, a.kinds, facts, memory_of(d, a))
     notes = take_notes(a.function, a.kinds.decided, names)
 
     def calls(site: Site, varied: frozenset[str]) -> Any:
@@ -142,6 +144,8 @@ def parts_of(
         backward = propagate(backward, live_out, movable, pure, made_up)
         backward = simplify(backward, kinds, numpy)
     backward = prune(backward, live_out, pure, made_up)
+    read = set().union(*(names_read(s) for s in backward), set())
+    check_reads(a.function, memory_of(d, a), frozenset(read))
     forward, backward = store_values(sweeps.forward, backward, live_out, names, params)
     restored = frozenset(block_writes(backward))
     backward = propagate(backward, live_out, restored, pure, made_up)

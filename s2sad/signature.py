@@ -1,7 +1,7 @@
 """Signatures: a cheap key that two values share only if they are of one kind.
 
-    key_of(np.ones((3, 1)))     (dtype("float64"), (False, True))
-    key_of([1.0, 2.0])          (list, 0, frozenset({float}))
+key_of(np.ones((3, 1)))     (dtype("float64"), (False, True))
+key_of([1.0, 2.0])          (list, 0, frozenset({float}))
 """
 
 from __future__ import annotations

@@ -21,7 +21,10 @@ LAYERS = (
     ("api",),
     ("pipeline",),
     ROOMS,
-    ("stages", "kinds", "tree", "names", "nodes", "registry", "runtime", "testing"),
+    (
+        *("activities", "cotangents", "flow", "guard", "hints", "kinds", "names", "nodes"),
+        *("parameters", "registry", "runtime", "signature", "stages", "testing", "tree"),
+    ),
     ("errors",),
 )
 LEVEL = {name: level for level, names in enumerate(reversed(LAYERS)) for name in names}

@@ -54,7 +54,3 @@ def _definition(fn: types.FunctionType, name: str, refs: Any) -> Node:
         if isinstance(n, gast.Name) and n.id in table:
             n.id = table[n.id]
     return node
-
-
-def standalone(text: Any, derivation: Any, as_module: bool = False) -> str:
-    return text.text

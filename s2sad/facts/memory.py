@@ -1,0 +1,287 @@
+"""Which names may share memory, and where memory is written in place.
+
+Two names are in one class where one may be the other, a view or a part of it. A write changes
+the memory of the whole class. Scalars, strings and None share nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import types
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.kinds import Kind
+from s2sad.nodes import Block, Node, blocks_of, names_written, walk
+from s2sad.stages import Function, KindFacts
+
+Summary = Callable[[Any, Any], "frozenset[int] | None"]
+
+_MUTATORS = frozenset(
+    """append extend insert pop remove clear reverse sort update setdefault popitem add discard
+    fill put itemset partition resize setfield setflags byteswap appendleft popleft""".split()
+)
+_FRESH_METHODS = frozenset({"copy", "sum", "mean", "dot", "max", "min", "std", "var", "prod"})
+_OBSERVERS: tuple[Any, ...] = (
+    print, len, str, repr, isinstance, type, id, hash, format, bool, int, callable, hasattr,
+    getattr, warnings.warn, sorted, any, all, range, enumerate, zip, reversed, list, tuple, dict,
+    np.isscalar, np.shape, np.ndim, np.size, np.printoptions, np.errstate, map, filter, iter, set,
+    frozenset, np.may_share_memory, np.shares_memory,
+)
+
+
+@dataclass(frozen=True)
+class Write:
+    """One write in place: the statement, the variable through which it happens, and how.
+
+    `how` is "item" for an array's content or a container's entry, "append" for list.append.
+    """
+
+    statement: Any
+    base: str
+    how: str
+
+
+@dataclass
+class Memory:
+    """Classes of names that may share memory, the writes, and calls nobody can see into."""
+
+    parent: dict[str, str] = field(default_factory=dict)
+    writes: list[Write] = field(default_factory=list)
+    opaque: list[tuple[Any, Any, frozenset[str]]] = field(default_factory=list)
+
+    def find(self, name: str) -> str:
+        """Return the representative of a name's class."""
+        while self.parent.get(name, name) != name:
+            name = self.parent[name]
+        return name
+
+    def unite(self, one: str, other: str) -> None:
+        """Put two names into one class."""
+        a, b = self.find(one), self.find(other)
+        if a != b:
+            self.parent[max(a, b)] = min(a, b)
+        self.parent.setdefault(one, self.find(one))
+        self.parent.setdefault(other, self.find(other))
+
+    def shares(self, name: str, names: frozenset[str] | set[str]) -> set[str]:
+        """Return those of the names that may share memory with a name."""
+        root = self.find(name)
+        return {n for n in names if self.find(n) == root}
+
+
+def memory(function: Function, kinds: KindFacts, summary: Summary) -> Memory:
+    """Return what is known about a function's memory.
+
+    `summary(call, kinds)` gives the positions of arguments that a called user's function may
+    write, or None where nothing is known about the callee.
+    """
+    worker = _Walker(function, kinds, summary)
+    worker.block(function.node.body)
+    return worker.memory
+
+
+class _Walker:
+    def __init__(self, function: Function, kinds: KindFacts, summary: Summary) -> None:
+        self.function = function
+        self.kinds = kinds
+        self.summary = summary
+        self.memory = Memory()
+
+    def block(self, body: Block) -> None:
+        for s in body:
+            if self.kinds.decided.get(s) is not None:
+                self.block(s.body if self.kinds.decided[s] else s.orelse)
+                continue
+            self.statement(s)
+            for part in blocks_of(s):
+                self.block(part)
+
+    def statement(self, s: Node) -> None:
+        if isinstance(s, gast.Assign):
+            for target in s.targets:
+                if isinstance(target, gast.Subscript | gast.Attribute):
+                    self.write(s, target, "item")
+                    base = root(target)
+                    for n in self.aliases(s.value):
+                        if base is not None:
+                            self.memory.unite(base, n)
+                else:
+                    self.bind(s, target, s.value)
+            self.calls(s, s.value)
+        elif isinstance(s, gast.AugAssign):
+            kind = self.kinds.of.get(s.target, K.UNKNOWN)
+            scalar = isinstance(s.target, gast.Name) and isinstance(
+                kind, K.Num | K.Str | K.Tuple | K.NoneKind
+            )
+            if not scalar:
+                self.write(s, s.target, "item")
+            self.calls(s, s.value)
+        elif isinstance(s, gast.For):
+            loop = self.function.loops[s]
+            for b in loop.bindings:
+                self.statement(b)
+            if loop.bounds is None:
+                self.bind(s, s.target, s.iter)
+            self.calls(s, s.iter)
+        elif isinstance(s, gast.Delete):
+            for target in s.targets:
+                if isinstance(target, gast.Subscript | gast.Attribute):
+                    self.write(s, target, "item")
+        elif isinstance(s, gast.Expr):
+            self.calls(s, s.value)
+        elif isinstance(s, gast.If | gast.While | gast.Assert):
+            self.calls(s, s.test)
+        elif isinstance(s, gast.With):
+            for item in s.items:
+                self.calls(s, item.context_expr)
+                if item.optional_vars is not None:
+                    self.bind(s, item.optional_vars, item.context_expr)
+
+    def bind(self, s: Node, target: Node, value: Node) -> None:
+        after = self.kinds.after.get(s, {})
+        aliases = self.aliases(value)
+        for n in names_written(target):
+            kind = after.get(n, K.UNKNOWN)
+            if shares_nothing(kind):
+                continue
+            for other in aliases:
+                self.memory.unite(n, other)
+
+    def write(self, s: Node, target: Node, how: str) -> None:
+        base = root(target)
+        if base is not None:
+            self.memory.writes.append(Write(s, base, how))
+
+    def aliases(self, node: Node) -> set[str]:
+        """Return the names with whose memory a value may share its own."""
+        if shares_nothing(self.kinds.of.get(node, K.UNKNOWN)):
+            return set()
+        if isinstance(node, gast.Name):
+            return {node.id}
+        if isinstance(node, gast.Subscript | gast.Attribute | gast.Starred):
+            return self.aliases(node.value)
+        if isinstance(node, gast.Tuple | gast.List | gast.Set):
+            return set().union(*(self.aliases(e) for e in node.elts), set())
+        if isinstance(node, gast.Dict):
+            return set().union(*(self.aliases(v) for v in node.values), set())
+        if isinstance(node, gast.IfExp):
+            return self.aliases(node.body) | self.aliases(node.orelse)
+        if isinstance(node, gast.BinOp):
+            if isinstance(self.kinds.of.get(node), K.Array | K.Num):
+                return set()
+            return self.aliases(node.left) | self.aliases(node.right)
+        if isinstance(node, gast.Call):
+            return self._call_aliases(node)
+        return set()
+
+    def _call_aliases(self, node: Node) -> set[str]:
+        fn = self.kinds.objects.get(node.func)
+        rule = registry.rule_for(fn) if fn is not None else None
+        if rule is None and isinstance(node.func, gast.Attribute) and fn is None:
+            owner = self.kinds.of.get(node.func.value)
+            if isinstance(owner, K.Array):
+                method = registry.method_function(node.func.attr)
+                rule = registry.rule_for(method) if method is not None else None
+                if node.func.attr in _FRESH_METHODS or registry.is_zero_method(node.func.attr):
+                    return set()
+        if rule is not None and rule.view == "never" and not isinstance(
+            self.kinds.of.get(node), K.List | K.Tuple | K.Dict | K.Obj
+        ):
+            return set()
+        found: set[str] = set()
+        for a in [*node.args, *(k.value for k in node.keywords)]:
+            found |= self.aliases(a)
+        if isinstance(node.func, gast.Attribute) and fn is None:
+            found |= self.aliases(node.func.value)
+        return found
+
+    def calls(self, s: Node, value: Node) -> None:
+        """Note what the calls in an expression may write."""
+        for n in walk(value):
+            if isinstance(n, gast.Call):
+                self._call(s, n)
+
+    def _call(self, s: Node, node: Node) -> None:
+        fn = self.kinds.objects.get(node.func)
+        for k in node.keywords:
+            if k.arg == "out":
+                self.write(s, k.value, "item")
+        if fn is None and isinstance(node.func, gast.Attribute) and node not in self.kinds.methods:
+            self._method(s, node)
+            return
+        if getattr(fn, "__name__", "") == "at" and isinstance(fn, types.BuiltinMethodType):
+            self.write(s, node.args[0], "item")
+            return
+        if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
+            return
+        if isinstance(fn, type) and (issubclass(fn, tuple) or fn.__init__ is object.__init__):
+            return
+        written = self.summary(node, self.kinds)
+        args = [*node.args, *(k.value for k in node.keywords)]
+        method = self.kinds.methods.get(node)
+        if method is not None:
+            args = [method[1], *args]
+        if written is None:
+            given = frozenset(n for a in args for n in self.aliases(a))
+            self.memory.opaque.append((s, node, given))
+            return
+        for position in written:
+            if position < len(args):
+                self.write(s, _bare(args[position]), "item")
+
+    def _method(self, s: Node, node: Node) -> None:
+        owner = self.kinds.of.get(node.func.value, K.UNKNOWN)
+        attr = node.func.attr
+        if attr in _MUTATORS and not isinstance(owner, K.Num | K.Str):
+            how = "append" if attr == "append" and isinstance(owner, K.List) else "item"
+            self.write(s, node.func.value, how)
+            base = root(node.func.value)
+            for a in node.args:
+                for n in self.aliases(a):
+                    if base is not None:
+                        self.memory.unite(base, n)
+        elif isinstance(owner, K.Unknown | K.Obj) and not isinstance(
+            owner, K.Known
+        ):
+            base = root(node.func.value)
+            given = frozenset(n for a in node.args for n in self.aliases(a))
+            if base in self.function.locals and isinstance(owner, K.Obj):
+                given |= {base}
+            self.memory.opaque.append((s, node, given))
+
+
+def shares_nothing(kind: Kind) -> bool:
+    """Say whether values of a kind have no memory that could be written."""
+    if isinstance(kind, K.Tuple):
+        return all(shares_nothing(k) for k in kind.items)
+    return isinstance(
+        kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Unbound
+    )
+
+
+def is_observer(fn: Any) -> bool:
+    """Say whether a function only looks at its arguments."""
+    if any(fn is o for o in _OBSERVERS):
+        return True
+    module = getattr(fn, "__module__", "") or ""
+    owner = getattr(fn, "__self__", None)
+    return module.startswith(("logging", "numpy.testing")) or isinstance(owner, logging.Logger)
+
+
+def root(node: Node) -> str | None:
+    """Return the variable through which a place is reached."""
+    while isinstance(node, gast.Subscript | gast.Attribute | gast.Starred):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else None
+
+
+def _bare(node: Node) -> Node:
+    return node.value if isinstance(node, gast.Starred) else node

@@ -1,0 +1,97 @@
+"""Checks: an emitted function looks at what it was derived for before it computes.
+
+if not (isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == "float64" and len(x) != 1):
+    raise TypeError("f_grad was derived for x: a 1-d array of float64, not of length 1")
+"""
+
+from __future__ import annotations
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.kinds import Kind
+from s2sad.nodes import Block
+
+
+def check(entry: str, name: str, kind: Kind, numpy: str) -> Block:
+    """Return the statements that refuse an argument of another kind than the one derived for."""
+    tests = _tests(name, kind, numpy)
+    if not tests:
+        return []
+    message = f"{entry} was derived for {name}: {_words(kind)}"
+    negated = tests[0] if len(tests) == 1 else f"({' and '.join(tests)})"
+    if isinstance(kind, K.NoneKind):
+        test = f"{name} is not None"
+    else:
+        test = f"not {negated}"
+    body: Block = gast.parse(f"if {test}:\n    raise TypeError({message!r})").body
+    return body
+
+
+def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
+    """Return the tests that a value of a kind passes, for an expression that gives the value."""
+    if isinstance(kind, K.Array):
+        return _array_tests(path, kind, numpy)
+    if isinstance(kind, K.Num):
+        return [f"isinstance({path}, {_number_class(kind, numpy)})"]
+    if isinstance(kind, K.NoneKind):
+        return [f"{path} is None"]
+    if isinstance(kind, K.Str):
+        return [f"isinstance({path}, str)"]
+    if isinstance(kind, K.Tuple):
+        first = [f"isinstance({path}, tuple)", f"len({path}) == {len(kind.items)}"]
+        parts = [_tests(f"{path}[{i}]", k, numpy) for i, k in enumerate(kind.items)]
+        return first + [test for tests in parts for test in tests]
+    if isinstance(kind, K.Dict):
+        first = [f"isinstance({path}, dict)", f"list({path}) == {[k for k, _ in kind.items]!r}"]
+        parts = [_tests(f"{path}[{key!r}]", k, numpy) for key, k in kind.items]
+        return first + [test for tests in parts for test in tests]
+    if isinstance(kind, K.List):
+        return _list_tests(path, kind, numpy)
+    if isinstance(kind, K.Obj):
+        parts = [_tests(f"{path}.{key}", k, numpy) for key, k in kind.fields]
+        return [test for tests in parts for test in tests]
+    return []
+
+
+def _list_tests(path: str, kind: K.List, numpy: str) -> list[str]:
+    if isinstance(kind.item, K.Unbound):
+        return [f"{path} == []"]
+    item = "item" if not path.startswith("item") else f"{path.split('[')[0].split('.')[0]}_item"
+    tests = _tests(item, kind.item, numpy)
+    every = [f"all({' and '.join(tests)} for {item} in {path})"] if tests else []
+    return [f"isinstance({path}, list)", *every]
+
+
+def _array_tests(path: str, kind: K.Array, numpy: str) -> list[str]:
+    first = [f"isinstance({path}, {numpy}.ndarray)"] if kind.namespace == "numpy" else []
+    tests = [*first, f"{path}.ndim == {kind.rank}", f'{path}.dtype == "{kind.dtype}"']
+    if kind.rank and all(d.many for d in kind.dims):
+        return [*tests, f"len({path}) != 1" if kind.rank == 1 else f"1 not in {path}.shape"]
+    for axis, dim in enumerate(kind.dims):
+        if dim == K.ONE:
+            tests.append(f"{path}.shape[{axis}] == 1")
+        elif dim.many:
+            tests.append(f"{path}.shape[{axis}] != 1")
+    return tests
+
+
+def _number_class(kind: K.Num, numpy: str) -> str:
+    if kind.dtype == "any":
+        return f"{kind.type} | {numpy}.number"
+    if kind.dtype is not None:
+        return f"{numpy}.{kind.dtype if kind.type != 'bool' else 'bool_'}"
+    # An int in the place of a float is taken as one.
+    return {"float": "float | int", "bool": f"bool | {numpy}.bool_"}.get(kind.type, kind.type)
+
+
+def _words(kind: Kind) -> str:
+    if not isinstance(kind, K.Array) or not kind.rank:
+        return K.describe(kind)
+    ones = [axis for axis, dim in enumerate(kind.dims) if dim == K.ONE]
+    if ones:
+        return f"{K.describe(kind)} with length 1 along axis {', '.join(map(str, ones))} only"
+    if not all(d.many for d in kind.dims):
+        return K.describe(kind)
+    rest = "not of length 1" if kind.rank == 1 else "with no axis of length 1"
+    return f"{K.describe(kind)}, {rest}"

@@ -1,0 +1,310 @@
+"""A derived module that stands alone: it needs NumPy and the user's own modules, not s2sad.
+
+In memory derived code sees the globals and cells of the user's functions, live. A file cannot:
+here each name that derived code leaves open becomes something the file says itself.
+
+    RATE = 0.5                          a literal global
+    def step(x): ...                    a helper of the same module, copied in
+    from physics import table           anything else that has a name in a module
+    SourceError                         what has none: an array captured by a closure
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import sys
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad.errors import SourceError
+from s2sad.kinds import MISSING
+from s2sad.names import Names
+from s2sad.nodes import Block, Node, clone, free_reads, names_read, rename, walk
+from s2sad.stages import Comment
+from s2sad.write.checks import check
+from s2sad.write.copies import prelude
+from s2sad.write.printer import module
+
+Define = Callable[[types.FunctionType], Node]
+
+
+def standalone(
+    derivation: Any, entry: str, define: Define, params: Mapping[str, Any] | None = None
+) -> str:
+    """Return the text of a module that defines what was derived and all that it needs.
+
+    `define` gives the definition of a user's function. With `params`, the kinds of the entry's
+    parameters, the entry checks its arguments, and a comment above says where it comes from.
+    """
+    origin = derivation.origins[entry]
+    body, _ = prelude(derivation.refs, derivation.functions)
+    linker = _Linker(origin, define)
+    linker.take(body)
+    for node in body:
+        if isinstance(node, gast.FunctionDef) and node.name in derivation.origins:
+            linker.add_derived(node, derivation, node.name == entry)
+        elif isinstance(node, gast.FunctionDef):
+            linker.functions.append(node)
+        else:
+            linker.imports.append(node)
+    if params is None:
+        return module(linker.body())
+    last = linker.functions[[f.name for f in linker.functions].index(entry)]
+    numpy = derivation.refs.module(np)
+    last.body[1:1] = [s for n, kind in params.items() for s in check(entry, n, kind, numpy)]
+    if numpy in free_reads(last) and not linker.imports_name(numpy):
+        linker.imports.append(_import("numpy", numpy))
+    return module([*_header(origin), *linker.body()])
+
+
+def _header(fn: types.FunctionType) -> Block:
+    file = fn.__code__.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
+    text = f"Derived by s2sad from {fn.__qualname__} in {file}: edit that, and derive again."
+    return [Comment(text), Comment("")]
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Linker:
+    """The parts of the module, and which name stands in it for which object."""
+
+    origin: types.FunctionType
+    define: Define
+    names: Names = field(default_factory=Names)
+    known: dict[Any, str] = field(default_factory=dict)
+    kept: list[Any] = field(default_factory=list)
+    text_level: set[str] = field(default_factory=set)
+    imports: Block = field(default_factory=list)
+    constants: Block = field(default_factory=list)
+    functions: Block = field(default_factory=list)
+
+    def take(self, body: Block) -> None:
+        """Take the names that the derived text defines."""
+        for node in body:
+            listed = [a.asname or a.name for a in node.names] if _is_import(node) else []
+            found = [node.name] if isinstance(node, gast.FunctionDef) else listed
+            self.text_level.update(found)
+            self.names.take(*found)
+
+    def body(self) -> Block:
+        """Return the module's statements."""
+        plain = [n for n in self.imports if isinstance(n, gast.Import)]
+        others = [n for n in self.imports if not isinstance(n, gast.Import)]
+        order = [*sorted(plain, key=_order), *sorted(others, key=_order)]
+        return [*order, *self.constants, *self.functions]
+
+    def imports_name(self, name: str) -> bool:
+        """Say whether some import binds a name."""
+        return any((a.asname or a.name) == name for n in self.imports for a in n.names)
+
+    def add_derived(self, node: Node, derivation: Any, with_defaults: bool) -> None:
+        """Add a derived function; what it leaves open is looked up where its origin does."""
+        fn = derivation.origins[node.name]
+        node = clone(node)
+        cells = derivation.cells.get(node.name, {})
+        if with_defaults:
+            self._settle_defaults(node, fn)
+        self._link(node, fn, cells, self.text_level)
+        self.functions.append(node)
+
+    def _link(
+        self, node: Node, fn: types.FunctionType, cells: Mapping[str, Any], defined: set[str]
+    ) -> None:
+        """Give every free name of a function something in this module to denote."""
+        _refuse_global(node, fn)
+        table: dict[str, str] = {}
+        for name in sorted(free_reads(node) | _in_defaults(node)):
+            if name in defined and name not in cells:
+                continue
+            value = _denoted(fn, cells, name)
+            if value is not MISSING:
+                final = self._symbol(name, value, fn, name in cells)
+                if final != name:
+                    table[name] = final
+        if table:
+            rename(node, table)
+
+    def _symbol(self, name: str, value: Any, fn: types.FunctionType, captured: bool) -> str:
+        value = getattr(value, "__s2sad_primal__", value)
+        key: Any = id(value)
+        if is_literal(value):
+            key = (id(fn.__closure__), name) if captured else (id(fn.__globals__), name)
+        if key not in self.known:
+            self.kept.append(value)
+            self.known[key] = final = self._fresh(name)
+            self._provide(final, name, value, fn, captured)
+        return self.known[key]
+
+    def _fresh(self, name: str) -> str:
+        return self.names.fresh(name)
+
+    def _provide(
+        self, final: str, name: str, value: Any, fn: types.FunctionType, captured: bool
+    ) -> None:
+        """Add what makes `final` denote a value."""
+        if is_literal(value):
+            target = gast.Name(final, gast.Store(), None, None)
+            self.constants.append(gast.Assign([target], literal(value), None))
+        elif isinstance(value, types.ModuleType) and value.__name__ != "__main__":
+            self.imports.append(_import(value.__name__, final))
+        elif self._is_copied(value, captured):
+            self._copy(final, value)
+        else:
+            self.imports.append(_import_from(final, name, value, fn, captured))
+
+    def _is_copied(self, value: Any, captured: bool) -> bool:
+        if not isinstance(value, types.FunctionType):
+            return False
+        home = value.__globals__.get("__name__")
+        same = value.__globals__ is self.origin.__globals__ or home == "__main__"
+        return same or captured or "<locals>" in value.__qualname__
+
+    def _copy(self, final: str, fn: types.FunctionType) -> None:
+        node = clone(self.define(fn))
+        node.name = final
+        node.returns = None
+        node.decorator_list = []
+        for n in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
+            n.annotation = None
+        for n in (node.args.vararg, node.args.kwarg):
+            if n is not None:
+                n.annotation = None
+        cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+        self._settle_defaults(node, fn)
+        self._link(node, fn, cells, set())
+        self.functions.append(node)
+
+    def _settle_defaults(self, node: Node, fn: types.FunctionType) -> None:
+        """Write defaults as they are in force, not as the expressions that once gave them."""
+        values = fn.__defaults__ or ()
+        node.args.defaults = [
+            _default(fn, expression, value)
+            for expression, value in zip(node.args.defaults, values, strict=True)
+        ]
+        in_force = fn.__kwdefaults__ or {}
+        node.args.kw_defaults = [
+            e if e is None else _default(fn, e, in_force[a.id])
+            for e, a in zip(node.args.kw_defaults, node.args.kwonlyargs, strict=True)
+        ]
+
+
+def _default(fn: types.FunctionType, expression: Node, value: Any) -> Node:
+    if is_literal(value):
+        return literal(value)
+    if isinstance(expression, gast.Name | gast.Attribute) and _path_value(fn, expression) is value:
+        return expression
+    raise SourceError(
+        f"The default {value!r} of a parameter of {fn.__name__} cannot be written down.",
+        remedy="Use None, a number, or the name of something global as the default.",
+    )
+
+
+def _path_value(fn: types.FunctionType, node: Node) -> Any:
+    if isinstance(node, gast.Name):
+        return _denoted(fn, {}, node.id)
+    if isinstance(node, gast.Attribute):
+        return getattr(_path_value(fn, node.value), node.attr, MISSING)
+    return MISSING
+
+
+def _denoted(fn: types.FunctionType, cells: Mapping[str, Any], name: str) -> Any:
+    """Return what a free name denotes; MISSING for builtins and for what there is not."""
+    if name in cells:
+        found = cells[name]
+        if not isinstance(found, types.CellType):
+            return found
+        try:
+            return found.cell_contents
+        except ValueError:
+            return MISSING
+    if name in fn.__globals__:
+        value = fn.__globals__[name]
+        return MISSING if value is getattr(builtins, name, MISSING) else value
+    return MISSING
+
+
+def _in_defaults(node: Node) -> set[str]:
+    given = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+    return set().union(*map(names_read, given))
+
+
+def _refuse_global(node: Node, fn: types.FunctionType) -> None:
+    for n in walk(node):
+        if isinstance(n, gast.Global):
+            raise SourceError(
+                f"{fn.__name__} assigns the global {n.names[0]}: in a file of its own that would "
+                "be another variable.",
+                remedy="Return the value instead, or use the derivative in memory.",
+            )
+
+
+# --- literals ------------------------------------------------------------------------------------
+
+_LITERALS = (types.NoneType, bool, int, float, complex, str, bytes)
+
+
+def is_literal(value: Any) -> bool:
+    """Say whether a value can be written down: a number, a string, None, or a tuple of these."""
+    if type(value) is tuple:
+        return all(map(is_literal, value))
+    return type(value) in _LITERALS
+
+
+def literal(value: Any) -> Node:
+    """Return the expression that gives a literal value."""
+    if type(value) is tuple:
+        return gast.Tuple([literal(part) for part in value], gast.Load())
+    if isinstance(value, float) and not math.isfinite(value):
+        return gast.parse(f'float("{value}")').body[0].value
+    return gast.parse(repr(value)).body[0].value
+
+
+# --- imports -------------------------------------------------------------------------------------
+
+
+def _is_import(node: Node) -> bool:
+    return isinstance(node, gast.Import | gast.ImportFrom)
+
+
+def _order(node: Node) -> str:
+    return str(getattr(node, "module", None) or node.names[0].name)
+
+
+def _import(dotted: str, name: str) -> Node:
+    return gast.Import([gast.alias(dotted, None if dotted == name else name)])
+
+
+def _import_from(final: str, name: str, value: Any, fn: types.FunctionType, captured: bool) -> Node:
+    """Import an object from where it is at home, or from where the function finds it."""
+    places = [(getattr(value, "__module__", None), getattr(value, "__qualname__", None))]
+    if not captured:
+        places.append((fn.__globals__.get("__name__"), name))
+    for home, attribute in places:
+        if not isinstance(home, str) or not isinstance(attribute, str) or home == "__main__":
+            continue
+        owner = sys.modules.get(home)
+        found = getattr(owner, attribute, MISSING) if owner is not None else MISSING
+        if getattr(found, "__s2sad_primal__", found) is value and not home.startswith("s2sad."):
+            alias = gast.alias(attribute, None if attribute == final else final)
+            return gast.ImportFrom(home, [alias], 0)
+    raise SourceError(
+        f"{name}, {_words(value)} that {fn.__name__} "
+        + ("captures" if captured else "uses")
+        + ", cannot be named from outside.",
+        remedy="Make it a parameter, or a global of a module that can be imported.",
+    )
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return "an array"
+    name = type(value).__name__
+    return f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}"
