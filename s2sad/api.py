@@ -137,7 +137,7 @@ class Derived:
     def _derive(self, values: tuple[Any, ...]) -> Entry:
         request, settled = self.request(kinds_of(self.parameters, values))
         text, derivation = derive(request)
-        call = loaded(text, request.fn)
+        call = loaded(text, derivation)
         kinds = dict(settled.params)
         finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
         made = {fn: guard(fn, seen) for fn, seen in derivation.seen.items()}
@@ -193,16 +193,18 @@ def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]
     return {n: K.kind_of(value, n) for n, value in pairs}
 
 
-def loaded(text: Text, fn: types.FunctionType) -> Callable[..., Any]:
-    """Return the entry function of a derived text, in the surroundings of the user's function."""
+def loaded(text: Text, derivation: Any) -> Callable[..., Any]:
+    """Return the entry function of a derived text, in the surroundings of the user's functions."""
     filename = f"<s2sad {text.entry} {next(_numbers)}>"
+    # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
+    helpers: dict[str, dict[str, object]] = {n: {} for n in derivation.refs.functions}
     functions = load(
         text.text,
         text.entry,
         filename=filename,
-        namespaces=text.namespaces,
+        namespaces={**helpers, **text.namespaces},
         cells=text.cells,
-        defaults={text.entry: fn},
+        defaults=derivation.origins,
     )
     return functions[text.entry]
 

@@ -339,7 +339,7 @@ def write_pair(
         forward = bind_unbound(forward, set(function.params), set(saved))
         forward = finish(p, forward, frozenset(), set(), extra)
         doc = f"{where}, and what {pair.reverse} reads."
-        add(d, define(function.node, pair.forward, doc, forward), function.source.fn)
+        add(d, define(function.node, pair.forward, doc, forward), function.source.fn, a)
     params: list[str] = []
     start: Block = []
     if pair.saved:
@@ -360,7 +360,7 @@ def write_pair(
                           [], None, [], [], None, [])
     docstring = gast.Expr(gast.Constant(doc, None))
     reverse = gast.FunctionDef(pair.reverse, args, [docstring, *start, *backward], [], None, None)
-    add(d, reverse, function.source.fn)
+    add(d, reverse, function.source.fn, a)
 
 
 def _short(path: str) -> str:

@@ -32,6 +32,7 @@ from s2sad.modes.storage import store_values
 from s2sad.names import Names
 from s2sad.nodes import Block, Node, block_writes, constant, name, names_read, walk
 from s2sad.polish.algebra import simplify
+from s2sad.polish.compact import compact
 from s2sad.polish.guards import guards
 from s2sad.polish.own import own
 from s2sad.polish.propagate import propagate
@@ -65,7 +66,7 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     analysed = analyse(d, request.fn, params)
     _check_result(analysed, request)
     node = _entry(d, analysed, request, entry)
-    _add(d, node, request.fn)
+    _add(d, node, request.fn, analysed)
     body, cells = prelude(d.refs, d.functions)
     text = module(body)
     for fn_name in d.namespaces:
@@ -73,7 +74,8 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     return Text(text, entry, d.namespaces, d.cells), d
 
 
-def _add(d: Derivation, node: Node, fn: types.FunctionType) -> None:
+def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None:
+    compact(node, a.function.locals - a.function.temps)
     d.functions.append(node)
     d.namespaces[node.name] = fn.__globals__
     closure = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
@@ -85,10 +87,10 @@ def _add(d: Derivation, node: Node, fn: types.FunctionType) -> None:
 
 
 def sweep(
-    d: Derivation, a: Analysed, active: frozenset[str], names: Names
+    d: Derivation, a: Analysed, active: frozenset[str], names: Names, has_aux: bool = False
 ) -> Reverse:
     """Return the reverse worker of a function, ready to write its sweeps."""
-    facts = activity(a.function, a.kinds, active)
+    facts = activity(a.function, a.kinds, active, has_aux)
     fence(a.function, a.kinds, facts, memory_of(d, a))
     notes = take_notes(a.function, a.kinds.decided, names)
 
@@ -120,12 +122,17 @@ def local_names(a: Analysed, d: Derivation) -> Names:
 
 
 def parts_of(
-    d: Derivation, a: Analysed, active: tuple[str, ...], seed: Node, wanted: tuple[str, ...]
+    d: Derivation,
+    a: Analysed,
+    active: tuple[str, ...],
+    seed: Node,
+    wanted: tuple[str, ...],
+    has_aux: bool = False,
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     names = local_names(a, d)
-    worker = sweep(d, a, frozenset(active), names)
-    sweeps = worker.sweeps(seed)
+    worker = sweep(d, a, frozenset(active), names, has_aux)
+    sweeps = worker.sweeps(seed, has_aux)
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
     for p in wanted:
         kind = entry_kinds.get(p, K.UNKNOWN)
@@ -266,16 +273,16 @@ def _path(node: Node) -> str:
 
 
 def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
-    seed: Node = constant(1.0)
-    active = tuple(n for n in request.wrt)
-    if request.mode == "vjp":
-        seed = name(f"{a.function.result}_bar")
-    p = parts_of(d, a, active, seed, request.wrt)
+    seed_name = f"{a.function.result}_bar"
+    if request.has_aux:
+        seed_name = f"{a.function.result}_0_bar"
+    seed: Node = name(seed_name) if request.mode == "vjp" else constant(1.0)
+    p = parts_of(d, a, request.wrt, seed, request.wrt, request.has_aux)
     doc = _doc(a, request)
     if request.mode == "vjp":
-        return vjp(p, finish, entry, doc, request.single)
+        return vjp(p, finish, entry, doc, request.single, seed_name, request.has_aux)
     value = request.mode == "value_and_grad"
-    return joint(p, finish, entry, doc, request.single, value)
+    return joint(p, finish, entry, doc, request.single, value, request.has_aux)
 
 
 def _doc(a: Analysed, request: Request) -> str:
@@ -313,10 +320,25 @@ def finish(
     return guards(body)
 
 
+def _loss_of(a: Analysed, kind: Kind) -> Kind:
+    if isinstance(kind, K.Tuple) and len(kind.items) == 2:
+        return kind.items[0]
+    if isinstance(kind, K.Unknown):
+        return kind
+    raise ActivityError(
+        f"With has_aux=True {a.function.name} must return (loss, aux), but it returns "
+        f"{K.describe(kind)}.",
+        remedy="Return a pair, or leave has_aux out.",
+        place=a.function.source.place(a.function.source.node),
+    )
+
+
 def _check_result(a: Analysed, request: Request) -> None:
     if request.mode not in ("grad", "value_and_grad"):
         return
     kind = a.kinds.result
+    if request.has_aux:
+        kind = _loss_of(a, kind)
     if isinstance(kind, K.Num) and kind.type == "float":
         return
     if isinstance(kind, K.Array) and kind.rank == 0 and K.is_float_dtype(kind.dtype):

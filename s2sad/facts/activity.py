@@ -26,13 +26,15 @@ NONE: Names = frozenset()
 
 
 def activity(
-    function: Function, kinds: KindFacts, wrt: frozenset[str], captured: Names = NONE
+    function: Function, kinds: KindFacts, wrt: frozenset[str], has_aux: bool = False
 ) -> Activity:
-    """Return the activity of a function's variables with respect to some parameters."""
-    walker = _Walker(function, kinds, captured)
+    """Return the activity of a function's variables with respect to some parameters.
+
+    With `has_aux` only the first item of the result counts as a result.
+    """
+    walker = _Walker(function, kinds, has_aux)
     body = function.node.body[:-1]
-    varied = frozenset(n for n in wrt)
-    walker.varied_block(body, varied | captured)
+    walker.varied_block(body, wrt)
     walker.useful_block(body, frozenset({function.result}))
     return walker.facts
 
@@ -93,11 +95,11 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
 
 
 class _Walker:
-    def __init__(self, function: Function, kinds: KindFacts, captured: Names) -> None:
+    def __init__(self, function: Function, kinds: KindFacts, has_aux: bool) -> None:
         self.function = function
         self.kinds = kinds
         self.facts = Activity()
-        self.captured = captured
+        self.has_aux = has_aux
 
     # forward
 
@@ -283,8 +285,15 @@ class _Walker:
             hit = hit or bool(written & useful)
             useful = useful - written
         if hit:
-            useful = useful | flows(s.value, self.kinds)
+            value = s.value
+            if self.has_aux and self._is_result(s) and isinstance(value, gast.Tuple):
+                value = value.elts[0]
+            useful = useful | flows(value, self.kinds)
         return useful
+
+    def _is_result(self, s: Node) -> bool:
+        target = s.targets[0]
+        return isinstance(target, gast.Name) and bool(target.id == self.function.result)
 
     def _useful_loop(self, s: Node, useful: Names) -> Names:
         current = useful

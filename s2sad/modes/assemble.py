@@ -20,8 +20,10 @@ from s2sad.nodes import (
     block_writes,
     call,
     clone,
+    constant,
     name,
     rename,
+    subscript,
     tuple_,
     walk,
 )
@@ -56,7 +58,13 @@ Finish = Callable[["Parts", Block, frozenset[str], "set[str]", frozenset[str]], 
 
 
 def joint(
-    p: Parts, finish: Finish, entry: str, doc: str, single: bool, with_value: bool
+    p: Parts,
+    finish: Finish,
+    entry: str,
+    doc: str,
+    single: bool,
+    with_value: bool,
+    has_aux: bool = False,
 ) -> Node:
     """Return one function that runs both sweeps and returns the gradient, or value and gradient."""
     function = p.analysed.function
@@ -66,6 +74,8 @@ def joint(
     if with_value:
         value = name(function.result)
         last = gast.Return(tuple_([value, gradient]))
+    elif has_aux:
+        last = gast.Return(tuple_([gradient, subscript(name(function.result), constant(1))]))
     else:
         last = gast.Return(gradient)
     backward = p.backward
@@ -75,11 +85,12 @@ def joint(
     return define(function.node, entry, doc, body)
 
 
-def vjp(p: Parts, finish: Finish, entry: str, doc: str, single: bool) -> Node:
+def vjp(
+    p: Parts, finish: Finish, entry: str, doc: str, single: bool, seed: str, has_aux: bool
+) -> Node:
     """Return a function that gives the value and a pullback, which may be called again."""
     function = p.analysed.function
     extra = _made_up(p)
-    seed = f"{function.result}_bar"
     backward = p.backward
     pullback_name = p.names.fresh("pullback")
     inner_last = gast.Return(result_of([name(b) for b in p.bars], single))
@@ -88,7 +99,12 @@ def vjp(p: Parts, finish: Finish, entry: str, doc: str, single: bool) -> Node:
     definition = gast.FunctionDef(
         pullback_name, _arguments([seed]), inner, [], None, None
     )
-    last = gast.Return(tuple_([name(function.result), name(pullback_name)]))
+    value = name(function.result)
+    if has_aux:
+        parts = [subscript(value, constant(i)) for i in (0, 1)]
+        last = gast.Return(tuple_([parts[0], name(pullback_name), parts[1]]))
+    else:
+        last = gast.Return(tuple_([value, name(pullback_name)]))
     copies = _private_copies(p, inner, seed)
     body = [*copies, *p.forward, Comment(""), definition, Comment(""), last]
     body = finish(p, body, frozenset(), set(), extra)

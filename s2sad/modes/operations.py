@@ -91,6 +91,7 @@ class Operations:
         self.refs = refs
         self.names = names
         self.wanted: frozenset[str] = frozenset()
+        self.aux_result: str | None = None
 
     def kind(self, node: Node) -> Kind:
         return self.kinds.get(node, K.UNKNOWN)
@@ -173,6 +174,10 @@ class Operations:
         return [], [Contribution(node.operand.id, value)]
 
     def op_Tuple(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
+        if isinstance(site.out, gast.Name) and site.out.id == self.aux_result:
+            first = node.elts[0]
+            value = subscript(clone(site.bar), constant(0))
+            return [], [Contribution(first.id, value)] if isinstance(first, gast.Name) else []
         return [], [
             Contribution(e.id, subscript(clone(site.bar), constant(i)))
             for i, e in enumerate(node.elts)

@@ -109,11 +109,22 @@ class Reverse:
 
     # entry
 
-    def sweeps(self, seed: Node) -> Sweeps:
-        """Return both sweeps; `seed` is the expression of the result's cotangent."""
+    def sweeps(self, seed: Node, has_aux: bool = False) -> Sweeps:
+        """Return both sweeps; `seed` is the expression of the result's cotangent.
+
+        With `has_aux` the result is a pair whose second item has no cotangent.
+        """
         body = self.function.node.body[:-1]
         result = self.function.result
         backward: Block = []
+        if has_aux:
+            self.operations.aux_result = result
+            kind = self.kinds.result
+            aux = kind.items[1] if isinstance(kind, K.Tuple) else K.UNKNOWN
+            rest = gast.Constant(None, None)
+            if K.differentiable(aux) and not isinstance(aux, K.Unknown):
+                rest = self.zero(subscript(name(result), constant(1)), aux)
+            seed = tuple_([seed, rest])
         if body and result in self.activity.after(body[-1]):
             if not (isinstance(seed, gast.Name) and seed.id == self.bar(result)):
                 backward.append(assign(self.bar(result), seed))

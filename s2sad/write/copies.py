@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import inspect
+import math
 import textwrap
 import types
 from typing import Any
 
 import gast
 
-from s2sad.nodes import Block, Node, free_reads, walk
+from s2sad.errors import SourceError
+from s2sad.nodes import Block, Node, assign, free_reads, walk
 
 
 def prelude(refs: Any, functions: Block) -> tuple[Block, dict[str, object]]:
     """Return the body of the derived module, and cells for what the text does not define."""
     helpers: dict[str, Node] = {}
+    constants: dict[str, Any] = {}
     used = set().union(*(free_reads(f) for f in functions), set())
     pending = [n for n in refs.functions if n in used]
     while pending:
         name = pending.pop(0)
         if name in helpers:
             continue
-        node = _definition(refs.functions[name], name, refs)
+        node = _definition(refs.functions[name], name, refs, constants)
         helpers[name] = node
         used |= free_reads(node)
         pending += [n for n in refs.functions if n in used and n not in helpers]
@@ -30,11 +33,14 @@ def prelude(refs: Any, functions: Block) -> tuple[Block, dict[str, object]]:
         if name in used:
             alias = gast.alias(module.__name__, None if name == module.__name__ else name)
             imports.append(gast.Import([alias]))
+    settings: Block = [assign(n, literal(value)) for n, value in constants.items()]
     ordered = [helpers[n] for n in refs.functions if n in helpers]
-    return [*imports, *ordered, *functions], {}
+    return [*imports, *settings, *ordered, *functions], {}
 
 
-def _definition(fn: types.FunctionType, name: str, refs: Any) -> Node:
+def _definition(
+    fn: types.FunctionType, name: str, refs: Any, constants: dict[str, Any]
+) -> Node:
     """Return a helper's definition under its name in the text, without annotations."""
     node = gast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
     node.name = name
@@ -50,7 +56,49 @@ def _definition(fn: types.FunctionType, name: str, refs: Any) -> Node:
             table[free] = refs.module(value)
         elif isinstance(value, types.FunctionType):
             table[free] = name if value is fn else refs.function(value)
+        elif free in fn.__globals__:
+            table[free] = _constant(fn, free, refs, constants)
     for n in walk(node):
         if isinstance(n, gast.Name) and n.id in table:
             n.id = table[n.id]
     return node
+
+
+def _constant(fn: types.FunctionType, name: str, refs: Any, constants: dict[str, Any]) -> str:
+    """Return the name under which the text defines a literal that a helper reads."""
+    value = fn.__globals__[name]
+    if not is_literal(value):
+        raise SourceError(
+            f"{fn.__name__}, which a rule calls, reads {name}, a {type(value).__name__}: that "
+            "cannot be copied.",
+            remedy="A helper of a rule may use modules, functions and literals.",
+        )
+    for known, other in constants.items():
+        if other is value and known.startswith(name):
+            return known
+    final: str = refs.names.fresh(name)
+    constants[final] = value
+    return final
+
+
+# --- literals ------------------------------------------------------------------------------------
+
+_LITERALS = (types.NoneType, bool, int, float, complex, str, bytes)
+
+
+def is_literal(value: Any) -> bool:
+    """Say whether a value can be written down: a number, a string, None, or a tuple of these."""
+    if type(value) is tuple:
+        return all(map(is_literal, value))
+    return type(value) in _LITERALS
+
+
+def literal(value: Any) -> Node:
+    """Return the expression that gives a literal value."""
+    if type(value) is tuple:
+        return gast.Tuple([literal(part) for part in value], gast.Load())
+    if isinstance(value, float) and not math.isfinite(value):
+        return gast.parse(f'float("{value}")').body[0].value
+    if isinstance(value, complex) and not (math.isfinite(value.real) and math.isfinite(value.imag)):
+        return gast.parse(f'complex("{value}")').body[0].value
+    return gast.parse(repr(value)).body[0].value

@@ -10,6 +10,8 @@ from types import CellType, CodeType, FunctionType
 from s2sad.errors import InternalError
 
 _FACTORY = "__s2sad_factory__"
+# What evaluating an annotation may raise: its names may exist for type checkers only.
+_FAILURES = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
 
 
 def load(
@@ -27,8 +29,8 @@ def load(
     without one shares that of `entry`. Its free names are found in `cells[name]` (a value, or a
     cell to be shared), then among the functions and imports of the text, and only then in the
     globals. So `def f_grad(x): return helper(x)` finds the `helper` of the same text although the
-    user's module never hears of it. A function named in `defaults` takes over the defaults of
-    another with the same parameters, as they are, and its own are not evaluated.
+    user's module never hears of it. A function named in `defaults` that has any takes over
+    those of another with the same parameters, as they are: its own are not evaluated.
     """
     defaults = defaults or {}
     tree = ast.parse(text, filename)
@@ -44,12 +46,13 @@ def load(
     for name, node in functions.items():
         own = {free: _cell(value) for free, value in cells.get(name, {}).items()}
         namespace = namespaces.get(name, namespaces.get(entry))
-        if name in defaults:
+        takes_over = name in defaults and _has_defaults(node)
+        if takes_over:
             node = _without_defaults(node)
         loaded[name] = _build(
             node, shared | own, {} if namespace is None else namespace, filename, flags
         )
-        if name in defaults:
+        if takes_over:
             loaded[name].__defaults__ = defaults[name].__defaults__
             loaded[name].__kwdefaults__ = defaults[name].__kwdefaults__
     for name, function in loaded.items():
@@ -63,6 +66,10 @@ def register(text: str, filename: str) -> None:
     Without a modification time the entry counts as a loader's and survives `checkcache`.
     """
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+
+
+def _has_defaults(node: ast.FunctionDef) -> bool:
+    return bool(node.args.defaults) or any(node.args.kw_defaults)
 
 
 def _without_defaults(node: ast.FunctionDef) -> ast.FunctionDef:
@@ -173,5 +180,5 @@ def _annotation(
     namespace = namespace if "__builtins__" in namespace else dict(namespace)
     try:
         return eval(compile(ast.Expression(node), "<annotation>", "eval"), namespace, visible)
-    except Exception:
+    except _FAILURES:
         return ast.unparse(node)

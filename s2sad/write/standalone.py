@@ -12,7 +12,6 @@ here each name that derived code leaves open becomes something the file says its
 from __future__ import annotations
 
 import builtins
-import math
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -28,7 +27,7 @@ from s2sad.names import Names
 from s2sad.nodes import Block, Node, clone, free_reads, names_read, rename, walk
 from s2sad.stages import Comment
 from s2sad.write.checks import check
-from s2sad.write.copies import prelude
+from s2sad.write.copies import is_literal, literal, prelude
 from s2sad.write.printer import module
 
 Define = Callable[[types.FunctionType], Node]
@@ -48,7 +47,7 @@ def standalone(
     linker.take(body)
     for node in body:
         if isinstance(node, gast.FunctionDef) and node.name in derivation.origins:
-            linker.add_derived(node, derivation, node.name == entry)
+            linker.add_derived(node, derivation)
         elif isinstance(node, gast.FunctionDef):
             linker.functions.append(node)
         else:
@@ -105,13 +104,12 @@ class _Linker:
         """Say whether some import binds a name."""
         return any((a.asname or a.name) == name for n in self.imports for a in n.names)
 
-    def add_derived(self, node: Node, derivation: Any, with_defaults: bool) -> None:
+    def add_derived(self, node: Node, derivation: Any) -> None:
         """Add a derived function; what it leaves open is looked up where its origin does."""
         fn = derivation.origins[node.name]
         node = clone(node)
         cells = derivation.cells.get(node.name, {})
-        if with_defaults:
-            self._settle_defaults(node, fn)
+        self._settle_defaults(node, fn)
         self._link(node, fn, cells, self.text_level)
         self.functions.append(node)
 
@@ -126,25 +124,23 @@ class _Linker:
                 continue
             value = _denoted(fn, cells, name)
             if value is not MISSING:
-                final = self._symbol(name, value, fn, name in cells)
+                final = self._symbol(name, value, fn, cells.get(name))
                 if final != name:
                     table[name] = final
         if table:
             rename(node, table)
 
-    def _symbol(self, name: str, value: Any, fn: types.FunctionType, captured: bool) -> str:
+    def _symbol(self, name: str, value: Any, fn: types.FunctionType, cell: Any) -> str:
+        """Return the name by which the module calls what `fn` calls `name`."""
         value = getattr(value, "__s2sad_primal__", value)
         key: Any = id(value)
         if is_literal(value):
-            key = (id(fn.__closure__), name) if captured else (id(fn.__globals__), name)
+            key = (id(fn.__globals__), name) if cell is None else (id(cell), "")
         if key not in self.known:
             self.kept.append(value)
-            self.known[key] = final = self._fresh(name)
-            self._provide(final, name, value, fn, captured)
+            self.known[key] = final = self.names.fresh(name)
+            self._provide(final, name, value, fn, cell is not None)
         return self.known[key]
-
-    def _fresh(self, name: str) -> str:
-        return self.names.fresh(name)
 
     def _provide(
         self, final: str, name: str, value: Any, fn: types.FunctionType, captured: bool
@@ -184,16 +180,25 @@ class _Linker:
 
     def _settle_defaults(self, node: Node, fn: types.FunctionType) -> None:
         """Write defaults as they are in force, not as the expressions that once gave them."""
-        values = fn.__defaults__ or ()
+        in_force = in_force_of(fn)
+        positional = [*node.args.posonlyargs, *node.args.args]
+        given = node.args.defaults
         node.args.defaults = [
-            _default(fn, expression, value)
-            for expression, value in zip(node.args.defaults, values, strict=True)
+            _default(fn, expression, in_force[a.id])
+            for expression, a in zip(given, positional[len(positional) - len(given) :], strict=True)
         ]
-        in_force = fn.__kwdefaults__ or {}
         node.args.kw_defaults = [
             e if e is None else _default(fn, e, in_force[a.id])
             for e, a in zip(node.args.kw_defaults, node.args.kwonlyargs, strict=True)
         ]
+
+
+def in_force_of(fn: types.FunctionType) -> dict[str, Any]:
+    """Return the defaults of a function's parameters as they are now."""
+    values = fn.__defaults__ or ()
+    count = fn.__code__.co_argcount
+    names = fn.__code__.co_varnames[count - len(values) : count]
+    return {**dict(zip(names, values, strict=True)), **(fn.__kwdefaults__ or {})}
 
 
 def _default(fn: types.FunctionType, expression: Node, value: Any) -> Node:
@@ -244,27 +249,6 @@ def _refuse_global(node: Node, fn: types.FunctionType) -> None:
                 "be another variable.",
                 remedy="Return the value instead, or use the derivative in memory.",
             )
-
-
-# --- literals ------------------------------------------------------------------------------------
-
-_LITERALS = (types.NoneType, bool, int, float, complex, str, bytes)
-
-
-def is_literal(value: Any) -> bool:
-    """Say whether a value can be written down: a number, a string, None, or a tuple of these."""
-    if type(value) is tuple:
-        return all(map(is_literal, value))
-    return type(value) in _LITERALS
-
-
-def literal(value: Any) -> Node:
-    """Return the expression that gives a literal value."""
-    if type(value) is tuple:
-        return gast.Tuple([literal(part) for part in value], gast.Load())
-    if isinstance(value, float) and not math.isfinite(value):
-        return gast.parse(f'float("{value}")').body[0].value
-    return gast.parse(repr(value)).body[0].value
 
 
 # --- imports -------------------------------------------------------------------------------------

@@ -1,0 +1,360 @@
+"""Emitted modules: alone in a fresh process, what they say, what they check, what is refused."""
+
+import math
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad import SourceError
+
+MODEL = '''
+"""A module of the user's."""
+
+import math
+from functools import partial
+
+import numpy as np
+import numpy.linalg as la
+from s2sad import differentiate
+from emit_other import helper as other_helper, LIMITS
+
+RATE = 0.5
+NAMES = ("a", 1, -2.5, None, True)
+BIG = float("inf")
+TABLE = np.array([1.0, 2.0, 3.0])
+HALF = partial(pow, 2.0)
+
+
+def square(x, n=2, *, shift=RATE):
+    return RATE * x**n + shift
+
+
+def outer(x):
+    return square(x) + math.sin(x)
+
+
+def f(x, k=RATE):
+    return outer(x) * k * NAMES[2]
+
+
+def deep(x: np.ndarray, count=3):
+    total = 0.0
+    for i in range(count):
+        total = total + np.sum(np.tanh(x) * TABLE) * RATE
+    return total
+
+
+def bounded(x):
+    if x > BIG:
+        return x
+    return x * x
+
+
+def norm(x):
+    return la.norm(x) ** 2
+
+
+def imported(x):
+    return other_helper(x) * LIMITS[1]
+
+
+def make(scale, fn, array):
+    def inner(x):
+        return scale * fn(x)
+
+    def captures(x):
+        return np.sum(array * x)
+
+    return inner, captures
+
+
+@differentiate
+def decorated(x):
+    return square(x) * x
+
+
+def uses_decorated(x):
+    return decorated(x) * 2.0
+
+
+class Model:
+    def __init__(self):
+        self.scale = 2.0
+
+    def loss(self, w):
+        return np.dot(w, w) * self.scale
+
+
+def default(x, options=[1, 2]):
+    return x * x
+
+
+counter = 0
+
+
+def counts(x):
+    global counter
+    counter = counter + 1
+    return x * x
+'''
+OTHER = """
+LIMITS = [1.0, 3.0]
+
+
+def helper(x):
+    return x * x
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the user's modules in it, on the path."""
+    (tmp_path / "emit_model.py").write_text(textwrap.dedent(MODEL))
+    (tmp_path / "emit_other.py").write_text(textwrap.dedent(OTHER))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    for name in ("emit_model", "emit_other"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def model(folder):
+    return __import__("emit_model")
+
+
+def alone(path, expression):
+    """Evaluate an expression in a fresh process that has the module and no s2sad."""
+    program = f"""
+        import sys
+        class Nothing:
+            def find_spec(self, name, *rest):
+                if name.split(".")[0] in ("s2sad", "gast", "astor"):
+                    raise ImportError("no " + name + " here")
+        sys.meta_path.insert(0, Nothing())
+        sys.path.insert(0, {str(path.parent)!r})
+        import numpy as np
+        import {path.stem} as m
+        assert "s2sad" not in sys.modules
+        print(repr({expression}))
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60
+    )
+    assert run.returncode == 0, run.stderr + path.read_text()
+    return eval(run.stdout, {"np": np, "array": np.array})
+
+
+# --- in a fresh process --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("f", "0.7"),
+        ("f", "0.7, 2.0"),
+        ("deep", "np.array([0.1, 0.2, 0.3])"),
+        ("bounded", "1.5"),
+        ("norm", "np.array([3.0, 4.0])"),
+    ],
+)
+def test_gradients_alone(model, tmp_path, name, args):
+    args_ = eval(f"({args},)")
+    gradient = s2sad.grad(getattr(model, name))
+    path = gradient.emit(tmp_path / f"{name}_emitted.py", *args_)
+    assert path == tmp_path / f"{name}_emitted.py"
+    assert np.array_equal(alone(path, f"m.{name}_grad({args})"), gradient(*args_))
+
+
+def test_value_and_grad_alone(model, tmp_path):
+    path = s2sad.value_and_grad(model.f, wrt=("x", "k")).emit(tmp_path / "both.py", 0.7, 2.0)
+    expected = s2sad.value_and_grad(model.f, wrt=("x", "k"))(0.7, 2.0)
+    assert alone(path, "m.f_value_and_grad(0.7, 2.0)") == expected
+
+
+def test_vjp_alone(model, tmp_path):
+    path = s2sad.emit(model.f, tmp_path / "pulled.py", mode="vjp", wrt="x", args=(0.7, 2.0))
+    y, pullback = s2sad.vjp(model.f, 0.7, 2.0, wrt="x")
+    got = alone(path, "(lambda y, p: (y, p(1.5), p(1.0)))(*m.f_vjp(0.7, 2.0))")
+    assert got == (y, pullback(1.5), pullback(1.0))
+
+
+def test_a_closure_alone(model, tmp_path):
+    inner, _ = model.make(3.0, model.square, None)
+    path = s2sad.grad(inner).emit(tmp_path / "inner_emitted.py", 2.0)
+    assert alone(path, "m.inner_grad(2.0)") == 3.0 * 0.5 * 2 * 2.0
+
+
+def test_a_lambda_alone(tmp_path):
+    square = lambda x: x * x * math.pi
+    path = s2sad.grad(square).emit(tmp_path / "square_emitted.py", 2.0)
+    assert alone(path, "m.lambda__grad(2.0)") == s2sad.grad(square)(2.0)
+
+
+def test_the_source_is_the_same_text_each_time(model):
+    first = s2sad.grad(model.f).source(0.7)
+    assert s2sad.grad(model.f).source(1.7) == first == s2sad.source(model.f, args=(0.1,))
+
+
+# --- what is in the text -------------------------------------------------------------------------
+
+
+def test_source_has_no_checks_and_no_heading(model):
+    text = s2sad.grad(model.norm).source(np.ones(3))
+    assert text.startswith("import numpy")
+    assert "TypeError" not in text and "Derived by" not in text
+
+
+def test_heading(model, tmp_path):
+    text = s2sad.grad(model.f).emit(tmp_path / "f_emitted.py", 0.7).read_text()
+    assert text.startswith(
+        "# Derived by s2sad from f in emit_model.py: edit that, and derive again.\n\nimport"
+    )
+    assert str(tmp_path) not in text
+
+
+def test_literal_globals_become_constants(model):
+    text = s2sad.grad(model.f).source(0.7)
+    assert 'NAMES = ("a", 1, -2.5, None, True)\n' in text and "RATE = 0.5\n" in text
+
+
+def test_infinity_is_written_as_a_call(model):
+    assert 'BIG = float("inf")\n' in s2sad.grad(model.bounded).source(0.7)
+
+
+def test_modules_are_imported_under_the_names_in_use(model):
+    assert "import numpy.linalg as la\n" in s2sad.grad(model.norm).source(np.ones(3))
+
+
+def test_data_is_imported_from_the_module_it_is_in(model):
+    assert "from emit_model import TABLE\n" in s2sad.grad(model.deep).source(np.ones(3))
+
+
+def test_defaults_are_those_in_force(model):
+    model.f.__defaults__ = (4.0,)
+    assert "def f_grad(x, k=4.0):" in s2sad.grad(model.f).source(0.7)
+
+
+def test_no_s2sad_in_the_text(model):
+    text = s2sad.grad(model.uses_decorated).source(0.7)
+    assert "import s2sad" not in text and "from s2sad" not in text
+
+
+# --- checks on entry -----------------------------------------------------------------------------
+
+
+def emitted(f, args, folder, **options):
+    """Emit, import, and return the entry function."""
+    path = s2sad.grad(f, **options).emit(folder / "checked.py", *args)
+    namespace = {}
+    exec(path.read_text(), namespace)
+    return namespace[f"{f.__name__}_grad"], path.read_text()
+
+
+def test_checks_of_an_array(model, tmp_path):
+    grad, text = emitted(model.norm, (np.ones(3),), tmp_path)
+    assert (
+        '    if not (isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == "float64"'
+        " and len(x) != 1):\n"
+        '        raise TypeError("norm_grad was derived for x: a 1-d array of float64, not of'
+        ' length 1")\n'
+    ) in text
+    assert np.array_equal(grad(np.array([3.0, 4.0])), [6.0, 8.0])
+    for wrong in (np.ones((2, 2)), np.ones(2, "float32"), np.ones(1), [1.0, 2.0], 1.0, None):
+        with pytest.raises(TypeError, match=r"^norm_grad was derived for x: a 1-d array"):
+            grad(wrong)
+
+
+def product(x, y):
+    return np.sum(x * y)
+
+
+def test_checks_of_lengths(tmp_path):
+    grad, text = emitted(product, (np.ones((3, 2)), np.ones((3, 1))), tmp_path)
+    assert "derived for x: a 2-d array of float64, with no axis of length 1" in text
+    assert "y: a 2-d array of float64 with length 1 along axis 1 only" in text
+    assert grad(np.ones((4, 5)), np.ones((4, 1))).shape == (4, 5)
+    with pytest.raises(TypeError):
+        grad(np.ones((4, 5)), np.ones((4, 5)))
+    with pytest.raises(TypeError):
+        grad(np.ones((4, 1)), np.ones((4, 1)))
+
+
+def scaled(x, n, flag, name, nothing=None):
+    return x * x * n
+
+
+def test_checks_of_scalars(tmp_path):
+    grad, _ = emitted(scaled, (2.0, 3, True, "a"), tmp_path)
+    assert grad(2.0, 3, True, "b") == 12.0
+    assert grad(2, 3, False, "b", None) == 12.0
+    words = {0: "x: a float", 1: "n: an int", 2: "flag: a bool", 3: "name: a string"}
+    for position, said in {**words, 4: "nothing: None"}.items():
+        args = [2.0, 3, True, "b", None]
+        args[position] = np.ones(2)
+        with pytest.raises(TypeError) as caught:
+            grad(*args)
+        assert str(caught.value) == f"scaled_grad was derived for {said}"
+
+
+def nested(params, x):
+    return params["a"] * x + params["b"][0] * x
+
+
+def test_checks_of_structures(tmp_path):
+    grad, _ = emitted(nested, ({"a": 1.0, "b": (2.0, 3)}, 2.0), tmp_path, wrt="x")
+    assert grad({"a": 1.0, "b": (2.0, 3)}, 2.0) == 3.0
+    wrong = [{"a": 1.0}, {"a": 1.0, "b": (2.0,)}, {"a": "1", "b": (2.0, 3)}, [1.0]]
+    for params in wrong:
+        with pytest.raises(TypeError):
+            grad(params, 2.0)
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+def refusal(f, *args, **options):
+    with pytest.raises(SourceError) as caught:
+        s2sad.grad(f, **options).source(*args)
+    return str(caught.value)
+
+
+def test_a_captured_array(model, folder):
+    _, captures = model.make(1.0, None, np.ones(2))
+    assert s2sad.grad(captures)(np.ones(2)).tolist() == [1.0, 1.0]
+    assert refusal(captures, np.ones(2)) == (
+        "array, an array that captures captures, cannot be named from outside.\n"
+        f'  File "{folder}/emit_model.py", line 64, in captures\n'
+        "    def captures(x):\n"
+        "    ^^^^^^^^^^^^^^^^\n"
+        "Make it a parameter, or a global of a module that can be imported."
+    )
+
+
+def test_data_of_a_script():
+    namespace = {"__name__": "__main__", "table": np.ones(2), "np": np}
+    text = "def f(x):\n    return np.sum(table * x)\n"
+    import linecache
+
+    linecache.cache["<script>"] = (len(text), None, text.splitlines(True), "<script>")
+    exec(compile(text, "<script>", "exec"), namespace)
+    assert refusal(namespace["f"], np.ones(2)).startswith(
+        "table, an array that f uses, cannot be named from outside.\n"
+    )
+
+
+def test_a_default_that_cannot_be_written(model):
+    assert refusal(model.default, 1.0).startswith(
+        "The default [1, 2] of a parameter of default cannot be written down.\n"
+    )
+    assert s2sad.grad(model.default)(3.0) == 6.0
+
+
+def test_what_an_emit_refuses_leaves_no_file(model, tmp_path):
+    _, captures = model.make(1.0, None, np.ones(2))
+    with pytest.raises(SourceError):
+        s2sad.grad(captures).emit(tmp_path / "none.py", np.ones(2))
+    assert not (tmp_path / "none.py").exists()
