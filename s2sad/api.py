@@ -47,6 +47,7 @@ class Options:
     mode: str = "grad"
     wrt: Wrt = None
     has_aux: bool = False
+    given: int | None = None  # for vjp: how many arguments the call gives
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ class Derived:
     def choice(self) -> Choice:
         """The parameters that wrt or the annotations choose."""
         try:
-            return choose(self.parameters, self.options.wrt, self.options.mode == "vjp")
+            every = self.options.mode == "vjp"
+            return choose(self.parameters, self.options.wrt, every, self.options.given)
         except ActivityError as error:
             raise error.at(place_of(self.parameters.fn)) from None
 
@@ -388,7 +390,7 @@ def _shared(f: Callable[..., Any], options: Options) -> Entries:
     callee = callee_of(f, options.mode)
     by_options = _products.setdefault(callee.fn, {})
     wrt = options.wrt if isinstance(options.wrt, tuple) else (None, options.wrt)
-    key = (tuple(map(repr, wrt)), options.has_aux, len(callee.args), tuple(callee.kwargs))
+    key = (tuple(map(repr, wrt)), options.has_aux, options.given, len(callee.args), *callee.kwargs)
     return by_options.setdefault(key, {})
 
 
@@ -398,13 +400,14 @@ def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = Fals
     Every argument that can be is differentiated, unless `wrt` or annotations choose. With
     `has_aux`, f returns `(y, aux)` and the result is `(y, pullback, aux)`.
     """
-    options = Options("vjp", wrt, has_aux)
+    options = Options("vjp", wrt, has_aux, len(args))
     return Operator(f, options, entries=_shared(f, options))(*args)
 
 
 def source(f: Callable[..., Any], *, mode: str = "grad", wrt: Wrt = None, args: Any = None) -> str:
     """Return the source of f's derivative, for example arguments or from annotations alone."""
-    return _operator(f, mode, wrt).source(*(() if args is None else args))
+    args = () if args is None else tuple(args)
+    return _operator(f, mode, wrt, len(args)).source(*args)
 
 
 def emit(
@@ -416,17 +419,18 @@ def emit(
     args: Any = None,
 ) -> Path:
     """Write the source of f's derivative as a module, and return its path."""
-    return _operator(f, mode, wrt).emit(path, *(() if args is None else args))
+    args = () if args is None else tuple(args)
+    return _operator(f, mode, wrt, len(args)).emit(path, *args)
 
 
-def _operator(f: Callable[..., Any], mode: str, wrt: Wrt) -> Operator:
+def _operator(f: Callable[..., Any], mode: str, wrt: Wrt, given: int) -> Operator:
     if mode in _LATER:
         raise UnsupportedError(
             f"mode={mode!r} is not supported yet.", remedy=f"Use one of {', '.join(MODES)}."
         )
     if mode not in MODES:
         raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
-    return Operator(f, Options(mode, wrt))
+    return Operator(f, Options(mode, wrt, given=given or None))
 
 
 # --- the decorator -------------------------------------------------------------------------------

@@ -393,7 +393,7 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> frozenset[int] | None:
     order = [n for n in names if n not in {x for x, _ in extra}]
     for w in inner.writes:
         for n in inner.shares(w.base, set(names)):
-            if n in order:
+            if n in order and w.touches(params.get(n, K.UNKNOWN)):
                 written.add(order.index(n))
     if inner.opaque and any(given for _, _, given in inner.opaque):
         for _, _, given_names in inner.opaque:

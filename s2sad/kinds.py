@@ -114,9 +114,13 @@ class Tuple(Kind):
 
 @dataclass(frozen=True)
 class List(Kind):
-    """A list whose items are all of one kind (Unbound for an empty list)."""
+    """A list whose items are all of one kind (Unbound for an empty list).
+
+    The length is known for a display that stands in the program, never from arguments.
+    """
 
     item: Kind
+    length: int | None = None
 
 
 @dataclass(frozen=True)
@@ -251,7 +255,8 @@ def join(left: Kind, right: Kind) -> Kind:
             items = tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True))
             return Tuple(items, left.cls)
     elif isinstance(left, List) and isinstance(right, List):
-        return List(join(left.item, right.item))
+        length = left.length if left.length == right.length else None
+        return List(join(left.item, right.item), length)
     elif isinstance(left, Dict) and isinstance(right, Dict):
         if [k for k, _ in left.items] == [k for k, _ in right.items]:
             pairs = zip(left.items, right.items, strict=True)
@@ -419,6 +424,7 @@ class Sampler:
         self.run = run
         self.uniform = uniform
         self.sizes: dict[str, int] = {}
+        self.many: set[str] = set()
         taken = {d for k in kinds for d in _constants(k)}
         self.free = [p for p in _PRIMES[run] if not any(abs(p - t) <= 3 for t in taken)]
 
@@ -432,6 +438,8 @@ class Sampler:
             if used >= len(self.free):
                 raise ValueError("too many axes")
             self.sizes[dim.symbol] = self.free[used]
+        if dim.many and not dim.cut:
+            self.many.add(dim.symbol)
         return self.sizes[dim.symbol] - dim.cut
 
     def sample(self, kind: Kind, content: float) -> Any:
@@ -445,7 +453,9 @@ class Sampler:
         if isinstance(kind, List):
             if isinstance(kind.item, Unbound):
                 return []
-            count = 3 if self.uniform else (5, 7)[self.run]
+            count = kind.length
+            if count is None:
+                count = 3 if self.uniform else (5, 7)[self.run]
             return [self.sample(kind.item, content) for _ in range(count)]
         if isinstance(kind, Dict):
             return {k: self.sample(v, content) for k, v in kind.items}
@@ -532,7 +542,7 @@ def _symbol(a: int, b: int, one: Sampler, two: Sampler) -> Dim | None:
     for symbol, size in one.sizes.items():
         cut = size - a
         if 0 <= cut <= 3 and symbol in two.sizes and two.sizes[symbol] - cut == b:
-            return Dim(symbol, cut)
+            return Dim(symbol, cut, cut == 0 and symbol in one.many)
     return None
 
 

@@ -93,10 +93,12 @@ class Choice:
     single: bool | None = None
 
 
-def choose(parameters: Parameters, wrt: Wrt, every: bool = False) -> Choice:
+def choose(
+    parameters: Parameters, wrt: Wrt, every: bool = False, given: int | None = None
+) -> Choice:
     """Return which parameters are differentiated: `wrt` says, or the annotations, or custom.
 
-    Custom is the first parameter, or with `every` all that can be.
+    Custom is the first parameter, or with `every` all of the first `given` that can be.
     """
     activities = annotated(parameters.fn)
     if wrt is not None:
@@ -112,7 +114,7 @@ def choose(parameters: Parameters, wrt: Wrt, every: bool = False) -> Choice:
             remedy="Make what it depends on a parameter.",
         )
     if every:
-        return Choice(parameters.open, False)
+        return Choice(parameters.open[:given], False)
     return Choice(parameters.open[:1], True)
 
 

@@ -16,7 +16,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
 from s2sad.calls import user_call, write_pair
 from s2sad.derivation import Analysed, Derivation, Pair, analyse, memory_of
 from s2sad.errors import ActivityError, UnsupportedError
@@ -30,7 +30,7 @@ from s2sad.modes.operations import Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import store_values
 from s2sad.names import Names
-from s2sad.nodes import Block, Node, block_writes, constant, name, names_read, walk
+from s2sad.nodes import Block, Node, block_writes, call, constant, name, names_read, walk
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.guards import guards
@@ -141,22 +141,27 @@ def parts_of(
     kinds = name_kinds(a.kinds, worker.bar_kinds)
     pure = Purity(a, d)
     made_up = frozenset(worker.bars.values()) | frozenset(worker.bar_kinds)
+    made_up -= {worker.bars[v] for v in worker.elements if v in worker.bars}
     live_out = frozenset(bars)
     numpy = d.refs.module(np)
     backward = sweeps.backward
     params = set(a.function.params)
+    homes = _homes(a)
     for _ in range(3):
         movable = made_up | _backward_temps(backward, a)
         backward = prune(backward, live_out, pure, made_up)
         backward = propagate(backward, live_out, movable, pure, made_up)
-        backward = simplify(backward, kinds, numpy)
+        backward = simplify(backward, kinds, numpy, homes)
     backward = prune(backward, live_out, pure, made_up)
     read = set().union(*(names_read(s) for s in backward), set())
-    check_reads(a.function, memory_of(d, a), frozenset(read))
+    check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
     forward, backward = store_values(sweeps.forward, backward, live_out, names, params)
     restored = frozenset(block_writes(backward))
     backward = propagate(backward, live_out, restored, pure, made_up)
-    return Parts(a, names, forward, backward, bars, kinds, made_up, pure, worker.bar_kinds, pinned(a))
+    shadows = frozenset(worker.bars[v] for v in worker.elements if v in worker.bars)
+    return Parts(
+        a, names, forward, backward, bars, kinds, made_up, pure, worker.bar_kinds, pinned(a), shadows
+    )
 
 
 def pinned(a: Analysed) -> frozenset[str]:
@@ -167,6 +172,20 @@ def pinned(a: Analysed) -> frozenset[str]:
             if isinstance(n, gast.FunctionDef | gast.Lambda):
                 found |= free_names(n)
     return frozenset(found & a.function.locals)
+
+
+def _homes(a: Analysed) -> dict[str, Any]:
+    """Return what each temporary was computed from: where else its shape can be asked."""
+    found: dict[str, Any] = {}
+    stack = list(a.function.node.body)
+    while stack:
+        s = stack.pop()
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+            if s.targets[0].id in a.function.temps:
+                found[s.targets[0].id] = s.value
+        for field_ in ("body", "orelse"):
+            stack += getattr(s, field_, None) or []
+    return found
 
 
 def _backward_temps(backward: Block, a: Analysed) -> frozenset[str]:
@@ -276,13 +295,24 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     seed_name = f"{a.function.result}_bar"
     if request.has_aux:
         seed_name = f"{a.function.result}_0_bar"
-    seed: Node = name(seed_name) if request.mode == "vjp" else constant(1.0)
+    seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
     p = parts_of(d, a, request.wrt, seed, request.wrt, request.has_aux)
     doc = _doc(a, request)
     if request.mode == "vjp":
         return vjp(p, finish, entry, doc, request.single, seed_name, request.has_aux)
     value = request.mode == "value_and_grad"
     return joint(p, finish, entry, doc, request.single, value, request.has_aux)
+
+
+def _one(d: Derivation, a: Analysed) -> Node:
+    """Return the seed: 1.0, in single precision where the result is."""
+    kind = a.kinds.result
+    if isinstance(kind, K.Tuple):
+        kind = kind.items[0]
+    dtype = getattr(kind, "dtype", None)
+    if dtype in ("float16", "float32"):
+        return call(f"{d.refs.module(np)}.{dtype}", constant(1.0))
+    return constant(1.0)
 
 
 def _doc(a: Analysed, request: Request) -> str:
@@ -308,14 +338,16 @@ def finish(
     """Polish a whole body: put temporaries back, prune, own what is returned, guard clauses."""
     movable = p.analysed.function.temps | p.made_up | extra
     made_up = p.made_up | extra | scalars(p.analysed)
-    movable -= p.pinned
-    made_up -= p.pinned
+    movable -= p.pinned | p.shadows
+    made_up -= p.pinned | p.shadows
     live_out |= p.pinned
     for _ in range(2):
         body = prune(body, live_out, p.pure, made_up)
         body = propagate(body, live_out, movable, p.pure, p.made_up)
     body = prune(body, live_out, p.pure, made_up)
-    fresh = {x.reverse for x in p.pure.d.pairs.values()}
+    d = p.pure.d
+    fresh = {x.reverse for x in d.pairs.values()}
+    fresh |= {n for n, fn in d.refs.functions.items() if fn in (runtime.zeros_like, runtime.add)}
     body = own(body, p.bar_kinds, returned, fresh)
     return guards(body)
 

@@ -67,6 +67,18 @@ def from_items(mapping: Any, pairs: Any) -> Any:
     return {key: pair[1] for key, pair in zip(mapping, pairs, strict=True)}
 
 
+def add_into(shadow: Any, value: Any) -> None:
+    """Add a derivative to a list, dict or object of derivatives, in place."""
+    if isinstance(shadow, list):
+        shadow[:] = add(shadow, value)
+    elif isinstance(shadow, dict):
+        shadow.update(add(shadow, value))
+    else:
+        total = add(shadow, value)
+        for name in shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__:
+            object.__setattr__(shadow, name, getattr(total, name))
+
+
 def add_at(parts: Any, index: int, value: Any) -> Any:
     """Return a tuple of cotangents with one of its parts increased."""
     index = range(len(parts))[index]

@@ -48,7 +48,9 @@ def test_types_for_checkers_only_do_not_hide_an_activity(spelling):
     assert annotated(define(f"x: {spelling}", future=True)) == {"x": Active}
 
 
-@pytest.mark.parametrize("spelling", ["Unseen", "Unseen.Active", "(", "1 + 2", "None", "f(x)", "''"])
+@pytest.mark.parametrize(
+    "spelling", ["Unseen", "Unseen.Active", "(", "1 + 2", "None", "f(x)", "''"]
+)
 def test_other_annotations_say_nothing(spelling):
     f = define("x")
     f.__annotations__["x"] = spelling

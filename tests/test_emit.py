@@ -19,7 +19,6 @@ from functools import partial
 
 import numpy as np
 import numpy.linalg as la
-from s2sad import differentiate
 from emit_other import helper as other_helper, LIMITS
 
 RATE = 0.5
@@ -72,15 +71,6 @@ def make(scale, fn, array):
     return inner, captures
 
 
-@differentiate
-def decorated(x):
-    return square(x) * x
-
-
-def uses_decorated(x):
-    return decorated(x) * 2.0
-
-
 class Model:
     def __init__(self):
         self.scale = 2.0
@@ -110,14 +100,30 @@ def helper(x):
 """
 
 
+DECORATED = """
+from s2sad import differentiate
+from emit_other import helper
+
+
+@differentiate
+def decorated(x):
+    return helper(x) * x
+
+
+def uses_decorated(x):
+    return decorated(x) * 2.0
+"""
+NAMES = {"emit_model": MODEL, "emit_other": OTHER, "emit_decorated": DECORATED}
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with the user's modules in it, on the path."""
-    (tmp_path / "emit_model.py").write_text(textwrap.dedent(MODEL))
-    (tmp_path / "emit_other.py").write_text(textwrap.dedent(OTHER))
+    for name, text in NAMES.items():
+        (tmp_path / f"{name}.py").write_text(textwrap.dedent(text))
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
-    for name in ("emit_model", "emit_other"):
+    for name in NAMES:
         sys.modules.pop(name, None)
 
 
@@ -139,13 +145,14 @@ def alone(path, expression):
         import numpy as np
         import {path.stem} as m
         assert "s2sad" not in sys.modules
-        print(repr({expression}))
+        r = {expression}
+        print(repr(r.tolist() if isinstance(r, np.ndarray) else r))
     """
     run = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60
     )
     assert run.returncode == 0, run.stderr + path.read_text()
-    return eval(run.stdout, {"np": np, "array": np.array})
+    return eval(run.stdout, {"np": np})
 
 
 # --- in a fresh process --------------------------------------------------------------------------
@@ -239,8 +246,24 @@ def test_defaults_are_those_in_force(model):
 
 
 def test_no_s2sad_in_the_text(model):
-    text = s2sad.grad(model.uses_decorated).source(0.7)
-    assert "import s2sad" not in text and "from s2sad" not in text
+    decorated = __import__("emit_decorated")
+    for text in (
+        s2sad.grad(decorated.uses_decorated).source(0.7),
+        decorated.decorated.grad.source(0.7),
+    ):
+        assert "s2sad" not in text
+
+
+def test_names_of_two_modules(model):
+    gradient = s2sad.grad(model.imported)
+    assert gradient(2.0) == 12.0
+    assert "LIMITS" in gradient.source(2.0)
+
+
+def test_a_method(model, tmp_path):
+    path = s2sad.grad(model.Model().loss).emit(tmp_path / "method.py", np.ones(3))
+    got = alone(path, "m.loss_grad(__import__('emit_model').Model(), np.ones(3))")
+    assert np.array_equal(got, [4.0, 4.0, 4.0])
 
 
 # --- checks on entry -----------------------------------------------------------------------------
@@ -325,9 +348,10 @@ def refusal(f, *args, **options):
 def test_a_captured_array(model, folder):
     _, captures = model.make(1.0, None, np.ones(2))
     assert s2sad.grad(captures)(np.ones(2)).tolist() == [1.0, 1.0]
+    line = captures.__code__.co_firstlineno
     assert refusal(captures, np.ones(2)) == (
         "array, an array that captures captures, cannot be named from outside.\n"
-        f'  File "{folder}/emit_model.py", line 64, in captures\n'
+        f'  File "{folder}/emit_model.py", line {line}, in captures\n'
         "    def captures(x):\n"
         "    ^^^^^^^^^^^^^^^^\n"
         "Make it a parameter, or a global of a module that can be imported."
@@ -351,6 +375,11 @@ def test_a_default_that_cannot_be_written(model):
         "The default [1, 2] of a parameter of default cannot be written down.\n"
     )
     assert s2sad.grad(model.default)(3.0) == 6.0
+
+
+def test_a_global_that_is_assigned(model):
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(model.counts).source(1.0)
 
 
 def test_what_an_emit_refuses_leaves_no_file(model, tmp_path):

@@ -21,7 +21,8 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
     active = ever_active(activity)
     for write in memory.writes:
         hit = memory.shares(write.base, active)
-        hit = {n for n in hit if not _immutable(kinds, write.statement, n)}
+        before = kinds.before.get(write.statement, {})
+        hit = {n for n in hit if write.touches(before.get(n, K.UNBOUND))}
         if not hit or _plain_append(write, hit, kinds, memory):
             continue
         name = write.base if write.base in hit else min(hit)
@@ -46,13 +47,17 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
             )
 
 
-def check_reads(function: Function, memory: Memory, read: frozenset[str]) -> None:
+def check_reads(
+    function: Function, kinds: KindFacts, memory: Memory, read: frozenset[str]
+) -> None:
     """Raise where the backward sweep reads memory that the function writes in place."""
     arrays = {n for n in read if n in function.locals}
     for write in memory.writes:
         if write.how == "append":
             continue
+        known = kinds.before.get(write.statement, {})
         hit = memory.shares(write.base, arrays)
+        hit = {n for n in hit if write.touches(known.get(n, K.UNKNOWN))}
         if hit:
             raise _refusal(
                 function, write.statement, UnsupportedError,

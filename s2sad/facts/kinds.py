@@ -325,7 +325,7 @@ class _Walker:
         if isinstance(index, gast.Slice):
             part = self._index(index, env)
             if isinstance(owner, K.List):
-                return owner
+                return K.List(owner.item)
             if isinstance(owner, K.Tuple):
                 return _tuple_slice(owner, part)
         if isinstance(owner, K.Array):
@@ -409,7 +409,8 @@ class _Walker:
                 item = K.join(item, element_kind(self.kind(e.value, env)))
             else:
                 item = K.join(item, K.erase_value(self.kind(e, env)))
-        return K.List(item)
+        starred = any(isinstance(e, gast.Starred) for e in node.elts)
+        return K.List(item, None if starred or not node.elts else len(node.elts))
 
     def ex_Dict(self, node: Node, env: Env) -> Kind:
         items = []
@@ -623,8 +624,6 @@ def item_kind(owner: Kind, index: Any) -> Kind:
         for kind in owner.items:
             result = K.join(result, kind)
         return result
-    if isinstance(owner, K.List):
-        return owner.item
     return element_kind(owner)
 
 
@@ -646,7 +645,7 @@ def element_kind(kind: Kind) -> Kind:
             return K.UNKNOWN
         return array_item(kind, K.INT)
     if isinstance(kind, K.List | K.Iterable_):
-        return kind.item
+        return own_lengths(kind.item)
     if isinstance(kind, K.Tuple):
         return item_kind(kind, MISSING)
     if isinstance(kind, K.Dict):
@@ -654,6 +653,23 @@ def element_kind(kind: Kind) -> Kind:
     if isinstance(kind, K.Str):
         return K.Str()
     return K.UNKNOWN
+
+
+def own_lengths(kind: Kind) -> Kind:
+    """Items of a list have lengths of their own: return a kind with fresh symbols."""
+    if isinstance(kind, K.Array):
+        dims = tuple(
+            d if d.symbol.startswith("=") else K.Dim(K.fresh_dim().symbol, 0, d.many and not d.cut)
+            for d in kind.dims
+        )
+        return K.Array(kind.dtype, dims, kind.namespace)
+    if isinstance(kind, K.Tuple):
+        return K.Tuple(tuple(own_lengths(k) for k in kind.items), kind.cls)
+    if isinstance(kind, K.Dict):
+        return K.Dict(tuple((key, own_lengths(k)) for key, k in kind.items))
+    if isinstance(kind, K.Obj):
+        return K.Obj(kind.cls, tuple((n, own_lengths(k)) for n, k in kind.fields))
+    return kind
 
 
 def length_kind(kind: Kind) -> Kind:
@@ -797,7 +813,7 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
     if isinstance(left, K.List) and op is gast.Add and isinstance(right, K.List):
         return K.List(K.join(left.item, right.item))
     if op is gast.Mult and K.List in (type(left), type(right)):
-        return left if isinstance(left, K.List) else right
+        return K.List(left.item if isinstance(left, K.List) else right.item)  # type: ignore[union-attr]
     if isinstance(left, K.Tuple) and isinstance(right, K.Tuple) and op is gast.Add:
         return K.Tuple(left.items + right.items)
     if isinstance(left, K.Str) or isinstance(right, K.Str):

@@ -41,12 +41,21 @@ _OBSERVERS: tuple[Any, ...] = (
 class Write:
     """One write in place: the statement, the variable through which it happens, and how.
 
-    `how` is "item" for an array's content or a container's entry, "append" for list.append.
+    `how` is "item" for an array's content or a container's entry, "append" for list.append;
+    `owner` is the kind of the object that is written: writing a container's entry leaves the
+    arrays in it alone.
     """
 
     statement: Any
     base: str
     how: str
+    owner: Kind
+
+    def touches(self, kind: Kind) -> bool:
+        """Say whether a value of a kind, sharing memory with what is written, may change."""
+        if shares_nothing(kind):
+            return False
+        return not (K.is_container(self.owner) and isinstance(kind, K.Array))
 
 
 @dataclass
@@ -155,10 +164,13 @@ class _Walker:
             for other in aliases:
                 self.memory.unite(n, other)
 
-    def write(self, s: Node, target: Node, how: str) -> None:
+    def write(self, s: Node, target: Node, how: str, whole: bool = False) -> None:
         base = root(target)
-        if base is not None:
-            self.memory.writes.append(Write(s, base, how))
+        if base is None:
+            return
+        part = isinstance(target, gast.Subscript | gast.Attribute)
+        holder = target.value if part and how == "item" and not whole else target
+        self.memory.writes.append(Write(s, base, how, self.kinds.of.get(holder, K.UNKNOWN)))
 
     def aliases(self, node: Node) -> set[str]:
         """Return the names with whose memory a value may share its own."""
@@ -213,12 +225,12 @@ class _Walker:
         fn = self.kinds.objects.get(node.func)
         for k in node.keywords:
             if k.arg == "out":
-                self.write(s, k.value, "item")
+                self.write(s, k.value, "item", whole=True)
         if fn is None and isinstance(node.func, gast.Attribute) and node not in self.kinds.methods:
             self._method(s, node)
             return
         if getattr(fn, "__name__", "") == "at" and isinstance(fn, types.BuiltinMethodType):
-            self.write(s, node.args[0], "item")
+            self.write(s, node.args[0], "item", whole=True)
             return
         if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
             return
@@ -235,14 +247,14 @@ class _Walker:
             return
         for position in written:
             if position < len(args):
-                self.write(s, _bare(args[position]), "item")
+                self.write(s, _bare(args[position]), "item", whole=True)
 
     def _method(self, s: Node, node: Node) -> None:
         owner = self.kinds.of.get(node.func.value, K.UNKNOWN)
         attr = node.func.attr
         if attr in _MUTATORS and not isinstance(owner, K.Num | K.Str):
             how = "append" if attr == "append" and isinstance(owner, K.List) else "item"
-            self.write(s, node.func.value, how)
+            self.write(s, node.func.value, how, whole=True)
             base = root(node.func.value)
             for a in node.args:
                 for n in self.aliases(a):

@@ -44,6 +44,7 @@ class Parts:
     pure: Any
     bar_kinds: dict[str, Kind]
     pinned: frozenset[str] = frozenset()
+    shadows: frozenset[str] = frozenset()
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""

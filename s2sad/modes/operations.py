@@ -30,6 +30,7 @@ from s2sad.nodes import (
     binary,
     call,
     clone,
+    compare,
     constant,
     dotted,
     name,
@@ -92,6 +93,8 @@ class Operations:
         self.names = names
         self.wanted: frozenset[str] = frozenset()
         self.aux_result: str | None = None
+        self.displays: set[str] = set()
+        self.distinct: set[str] = set()
 
     def kind(self, node: Node) -> Kind:
         return self.kinds.get(node, K.UNKNOWN)
@@ -230,10 +233,16 @@ class Operations:
     def _may_repeat(self, index: Node) -> bool:
         """Say whether an index may name an element twice: integer arrays and lists may."""
         if isinstance(index, gast.Tuple):
+            arrays = [k for k in map(self.kind, index.elts) if isinstance(k, K.Array)]
+            names = {e.id for e in index.elts if isinstance(e, gast.Name)}
+            if names & self.distinct and all(k.rank == 1 for k in arrays):
+                return False
             return any(self._may_repeat(e) for e in index.elts)
         if isinstance(index, gast.Slice):
             return False
         kind = self.kind(index)
+        if isinstance(index, gast.Name) and index.id in self.distinct:
+            return False
         if isinstance(kind, K.Array):
             return kind.dtype != "bool"
         return not isinstance(kind, K.Num | K.NoneKind) and not _is_ellipsis(index)
@@ -284,6 +293,13 @@ class Operations:
                 "What is called here is not known when the derivative is written.",
                 "Call a function by a name that always denotes the same function.",
             )
+        if fn in _STACKING and len(args) == 1 and not node.keywords:
+            stacked = self._stacked(site, args[0])
+            if stacked is not None:
+                return [], stacked
+        if fn in (max, min) and len(args) == 2 and not node.keywords:
+            if all(isinstance(self.kind(a), K.Num) for a in args):
+                return [], self._extreme(site, fn, args)
         if fn in _CONVERSIONS and len(args) == 1:
             return [], self._conversion(site, fn, args[0])
         if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
@@ -317,6 +333,35 @@ class Operations:
             UnsupportedError, node, f"A dict's .{method}() cannot be differentiated.",
             "Read the entries by key.",
         )
+
+    def _stacked(self, site: Site, arg: Node) -> list[Contribution] | None:
+        """np.array of a list gives each item its row; None where the rule must answer."""
+        kind = self.kind(arg)
+        if not isinstance(kind, K.List) or not isinstance(arg, gast.Name):
+            return None
+        if isinstance(kind.item, K.Num) and not K.differentiable(kind.item):
+            return None
+        if arg.id in self.displays:
+            return [Contribution(arg.id, site.bar)]
+        if isinstance(kind.item, K.Num | K.Array):
+            return [Contribution(arg.id, call("list", site.bar))]
+        return None
+
+    def _extreme(self, site: Site, fn: Any, args: list[Node]) -> list[Contribution]:
+        """The larger (smaller) of two scalars passes on all, equal ones half each."""
+        strict, loose = (gast.Gt, gast.GtE) if fn is max else (gast.Lt, gast.LtE)
+        found = []
+        for one, other in (args, args[::-1]):
+            if not isinstance(one, gast.Name):
+                continue
+            half = binary(constant(0.5), gast.Mult, clone(site.bar))
+            value = binary(
+                binary(clone(half), gast.Mult, compare(clone(one), loose, clone(other))),
+                gast.Add,
+                binary(half, gast.Mult, compare(clone(one), strict, clone(other))),
+            )
+            found.append(Contribution(one.id, value))
+        return found
 
     def _conversion(self, site: Site, fn: Any, arg: Node) -> list[Contribution]:
         """list(x), tuple(x) and float(x) pass on what they get, in the structure of x."""
@@ -480,6 +525,7 @@ class Operations:
         return value
 
 
+_STACKING: tuple[Any, ...] = (np.array, np.asarray)
 _NARROW = ("float16", "float32", "complex64")
 _CONVERSIONS: tuple[Any, ...] = (list, tuple, float, builtins.complex)
 

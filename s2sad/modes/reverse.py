@@ -99,7 +99,10 @@ class Reverse:
         self.writes: dict[str, int] = {}
         self.cheap: dict[str, tuple[Any, Node]] = {}
         self._liveness()
+        self.elements: dict[str, tuple[Any, Node]] = {}
+        self.aliased: set[str] = set()
         self._find_cheap(function.node.body, None)
+        self._find_elements(function.node.body, None)
 
     def keep(self, statement: Any, base: str) -> str:
         """Return a name for what a statement hands on from forward to backward."""
@@ -209,10 +212,28 @@ class Reverse:
         """Return what sets a cotangent to zero where it is not set yet."""
         if variable in self.live:
             return []
+        element = self.elements.get(variable)
+        if element is not None:
+            return self._part_of_shadow(variable, kind, element, at)
         self.live.add(variable)
         self.note_kind(variable, kind)
         self._decided(variable, kind, at)
         return [assign(self.bar(variable), self.zero(name(variable), kind))]
+
+    def _part_of_shadow(
+        self, variable: str, kind: Kind, element: tuple[Any, Node], at: Any
+    ) -> Block:
+        """The cotangent of a part of a structure is that part of the structure's cotangent."""
+        s, value = element
+        base = value.value.id
+        before = self.kinds.before[s]
+        out = self.ensure(base, before.get(base, K.UNKNOWN), at)
+        self.live.add(variable)
+        self.aliased.add(variable)
+        self.note_kind(variable, kind)
+        place = clone(value)
+        place.value = name(self.bar(base))
+        return [*out, assign(self.bar(variable), place)]
 
     def _decided(self, variable: str, kind: Kind, at: Any) -> None:
         if isinstance(kind, K.Unknown | K.Unbound):
@@ -236,6 +257,8 @@ class Reverse:
         self.note_kind(c.operand, kind)
         bar = self.bar(c.operand)
         if c.path is None:
+            if c.operand in self.aliased:
+                return [*self._into_shadow(c, kind)]
             if c.operand not in self.live:
                 self.live.add(c.operand)
                 return [assign(bar, c.value)]
@@ -265,6 +288,11 @@ class Reverse:
             target = gast.Assign([place], self.sum(_loaded(place), c.value, inner), None)
             return [*out, target]
         return [*out, gast.AugAssign(place, gast.Add(), c.value)]
+
+    def _into_shadow(self, c: Contribution, kind: Kind) -> Block:
+        """A whole contribution to a part of a shadow is added to it in place."""
+        helper = name(self.refs.function(runtime.add_into))
+        return [gast.Expr(call(helper, name(self.bar(c.operand)), c.value))]
 
     def _part_kind(self, kind: Kind, how: str, where: Any) -> Kind:
         if isinstance(kind, K.List):
@@ -415,6 +443,9 @@ class Reverse:
         self.live.discard(variable)
         if variable not in self.activity.varied_after.get(s, frozenset()):
             return [restore]
+        if variable in self.aliased and self.elements.get(variable, (None,))[0] is s:
+            self.aliased.discard(variable)
+            return [restore]
         kind = self.kinds.after.get(s, {}).get(variable, K.UNKNOWN)
         varied = self.activity.varied_before[s]
         out = self._comment(s)
@@ -480,8 +511,54 @@ class Reverse:
             for part in blocks_of(s):
                 self._find_cheap(part, inner)
 
+    def _find_elements(self, block: Block, in_loop: Any) -> None:
+        """Note the variables that are parts of structures, and what makes displays and ranges."""
+        for s in block:
+            if isinstance(s, gast.For):
+                for b in self.function.loops[s].bindings:
+                    self._find_element(b, s)
+            inner = s if isinstance(s, gast.For | gast.While) else in_loop
+            self._find_element(s, in_loop)
+            for part in blocks_of(s):
+                self._find_elements(part, inner)
+
+    def _find_element(self, s: Node, in_loop: Any) -> None:
+        if not isinstance(s, gast.Assign) or not isinstance(s.targets[0], gast.Name):
+            return
+        target, value = s.targets[0].id, s.value
+        if self.writes.get(target) != 1:
+            return
+        if isinstance(value, gast.List) and target in self.function.temps and value.elts:
+            self.operations.displays.add(target)
+        if isinstance(value, gast.Call) and self.kinds.objects.get(value.func) is np.arange:
+            self.operations.distinct.add(target)
+        if self._is_element(s, target, value, in_loop):
+            self.elements[target] = (s, value)
+
+    def _is_element(self, s: Node, target: str, value: Node, in_loop: Any) -> bool:
+        """Say whether a variable is always the same part of a structure where it is active."""
+        kind = self.kinds.after.get(s, {}).get(target, K.UNKNOWN)
+        if not isinstance(value, gast.Subscript | gast.Attribute):
+            return False
+        if not isinstance(value.value, gast.Name) or not K.is_container(kind):
+            return False
+        if not K.is_container(self.kinds.of.get(value.value, K.UNKNOWN)):
+            return False
+        sliced = isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice)
+        if sliced and not (isinstance(kind, K.List) and K.is_container(kind.item)):
+            return False
+        if in_loop is not None and target in self.activity.head(in_loop):
+            return False
+        index = self.function.loops[in_loop].index if isinstance(in_loop, gast.For) else None
+        for n in names_read(value):
+            if n != index and self.writes.get(n, 0) > (0 if n in self.function.params else 1):
+                return False
+        return True
+
     def _is_cheap(self, s: Node, in_loop: Any) -> bool:
         value = s.value
+        if in_loop is not None and self._is_reference(value):
+            return not names_read(value) & block_writes(in_loop.body)
         if not isinstance(self.kinds.after.get(s, {}).get(s.targets[0].id), K.Num):
             return False
         if isinstance(value, gast.UnaryOp):
@@ -500,6 +577,17 @@ class Reverse:
             moving = {n for n in names_read(value) if n in changed}
             return len(moving) <= 1 or self._both_active(s, value)
         return False
+
+    def _is_reference(self, value: Node) -> bool:
+        """Say whether an expression only looks up a part of a structure."""
+        if not isinstance(value, gast.Subscript | gast.Attribute):
+            return False
+        if isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice):
+            return False
+        owner = self.kinds.of.get(value.value, K.UNKNOWN)
+        return isinstance(value.value, gast.Name) and (
+            K.is_container(owner) or isinstance(owner, K.Tuple)
+        )
 
     def _both_active(self, s: Node, value: Node) -> bool:
         """Both factors of an active product are read by the backward sweep anyway."""
@@ -555,7 +643,7 @@ class Reverse:
     ) -> Block | None:
         """Undo `t = (a, b)` by `a_bar, b_bar = t_bar`, where these are first contributions."""
         value = getattr(s, "value", None)
-        if not isinstance(value, gast.Tuple) or len(found) != len(value.elts) or len(found) < 2:
+        if not isinstance(value, gast.Tuple | gast.List) or len(found) != len(value.elts) or len(found) < 2:
             return None
         operands = [c.operand for c in found]
         if len(set(operands)) != len(operands) or set(operands) & self.live:

@@ -27,6 +27,7 @@ from s2sad.nodes import (
     constant,
     is_constant,
     key,
+    names_read,
     negative,
     number,
 )
@@ -35,9 +36,14 @@ Shape = tuple[Dim, ...]
 Broadcast = Callable[[Node], "tuple[Node, Node] | None"]
 
 
-def simplify(block: Block, kinds: Mapping[str, Kind], numpy: str) -> Block:
-    """Simplify every cotangent expression in a block, in place, and return the block."""
-    worker = _Simplifier(kinds, numpy)
+def simplify(
+    block: Block, kinds: Mapping[str, Kind], numpy: str, homes: Mapping[str, Any] | None = None
+) -> Block:
+    """Simplify every cotangent expression in a block, in place, and return the block.
+
+    `homes` says what temporaries were computed from: shapes are asked there instead.
+    """
+    worker = _Simplifier(kinds, numpy, homes or {})
     worker.block(block)
     return block
 
@@ -52,8 +58,9 @@ class _Product:
 
 
 class _Simplifier:
-    def __init__(self, kinds: Mapping[str, Kind], numpy: str) -> None:
+    def __init__(self, kinds: Mapping[str, Kind], numpy: str, homes: Mapping[str, Any]) -> None:
         self.kinds = kinds
+        self.homes = homes
         self.numpy = numpy
 
     def block(self, block: Block) -> None:
@@ -94,11 +101,24 @@ class _Simplifier:
             node.elts = [self.expression(e) for e in node.elts]
         elif isinstance(node, gast.Attribute):
             node.value = self.expression(node.value)
+            if node.attr in ("shape", "size") and isinstance(node.value, gast.Name):
+                node.value.id = self.home(node.value.id)
         elif isinstance(node, gast.Compare):
             return self.compare(node)
         elif isinstance(node, gast.Subscript):
             return self.subscript(node)
         return node
+
+    def home(self, variable: str) -> str:
+        """Return a variable of the user's with a temporary's shape, or the temporary."""
+        value = self.homes.get(variable)
+        wanted = _dims(self.kinds.get(variable))
+        if value is None or wanted is None:
+            return variable
+        for other in sorted(names_read(value)):
+            if self.equal_shapes(_dims(self.kinds.get(other)), wanted):
+                return self.home(other)
+        return variable
 
     def subscript(self, node: Node) -> Node:
         node.value = self.expression(node.value)

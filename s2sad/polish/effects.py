@@ -68,6 +68,8 @@ class EffectTable:
 def mutated_by(node: Node) -> str | None:
     """Return the variable that a call changes in place: xs in xs.append(x), x in np.add.at(x)."""
     func = node.func
+    if isinstance(func, gast.Name) and func.id.startswith("add_into") and node.args:
+        return root(node.args[0])
     if not isinstance(func, gast.Attribute):
         return None
     if func.attr == "at" and node.args and isinstance(node.args[0], gast.Name):

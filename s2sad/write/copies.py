@@ -38,9 +38,7 @@ def prelude(refs: Any, functions: Block) -> tuple[Block, dict[str, object]]:
     return [*imports, *settings, *ordered, *functions], {}
 
 
-def _definition(
-    fn: types.FunctionType, name: str, refs: Any, constants: dict[str, Any]
-) -> Node:
+def _definition(fn: types.FunctionType, name: str, refs: Any, constants: dict[str, Any]) -> Node:
     """Return a helper's definition under its name in the text, without annotations."""
     node = gast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
     node.name = name

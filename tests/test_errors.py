@@ -1,0 +1,629 @@
+"""Every refusal, by its whole message: file, line, the line with a caret, the reason, the remedy."""
+
+import importlib
+import inspect
+import math
+import pickle
+import sys
+import zlib
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad.errors import Place
+
+X = np.array([0.7, -1.3, 0.4])
+IN_PLACE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
+
+
+def refused(call, cls, also, reason, fn=None, line="", span=None, remedy=""):
+    """Check the class and the whole message of what a call raises; `span` is what is underlined."""
+    with pytest.raises(s2sad.Error) as caught:
+        call()
+    assert str(caught.value) == expected(reason, fn, line, span, remedy)
+    assert type(caught.value).__name__ == cls
+    assert isinstance(caught.value, also)
+
+
+def expected(reason, fn, line, span, remedy):
+    """Return the message for a line of a function, found by its text."""
+    lines = [reason]
+    if fn is not None:
+        source, first = inspect.getsourcelines(fn)
+        number = next(i for i, text in enumerate(source) if text.strip() == line)
+        span = line if span is None else span
+        lines += [
+            f'  File "{inspect.getsourcefile(fn)}", line {first + number}, in {fn.__name__}',
+            f"    {line}",
+            f"    {' ' * line.index(span)}{'^' * len(span)}",
+        ]
+    return "\n".join([*lines, remedy])
+
+
+# --- writes in place -----------------------------------------------------------------------------
+
+
+def writes_an_item(x):
+    y = x * 2.0
+    y[0] = x[1]
+    return np.sum(y * y)
+
+
+def writes_a_slice(x):
+    y = x * 2.0
+    if x[0] > 0.0:
+        y[1:] += x[:-1]
+    return np.sum(y * y)
+
+
+def adds_in_place(x):
+    y = x * 2.0
+    y += 1.0
+    return np.sum(y * y)
+
+
+def fills_a_list(x):
+    ys = [x, x * x]
+    ys[0] = x * 3.0
+    return ys[0] + ys[1]
+
+
+def fill(a):
+    a[0] = 1.0
+
+
+def gives_it_to_a_writer(x):
+    y = x * 2.0
+    fill(y)
+    return np.sum(y * y)
+
+
+@pytest.mark.parametrize(
+    "fn, args, name, line",
+    [
+        (writes_an_item, (X,), "y", "y[0] = x[1]"),
+        (writes_a_slice, (X,), "y", "y[1:] += x[:-1]"),
+        (adds_in_place, (X,), "y", "y += 1.0"),
+        (fills_a_list, (3.0,), "ys", "ys[0] = x * 3.0"),
+        (gives_it_to_a_writer, (X,), "y", "fill(y)"),
+    ],
+)
+def test_a_write_in_place(fn, args, name, line):
+    refused(
+        lambda: s2sad.grad(fn)(*args),
+        "UnsupportedError",
+        NotImplementedError,
+        f"`{name}`, on which the result depends, is written in place; that cannot be "
+        "differentiated yet.",
+        fn,
+        line,
+        remedy=IN_PLACE,
+    )
+
+
+def writes_a_view(x):
+    y = x * 2.0
+    view = y[:2]
+    view[0] = 5.0
+    return np.sum(y * y)
+
+
+def test_a_write_through_another_name():
+    refused(
+        lambda: s2sad.grad(writes_a_view)(X),
+        "UnsupportedError",
+        NotImplementedError,
+        "`y`, on which the result depends, is written in place through `view`; that cannot be "
+        "differentiated yet.",
+        writes_a_view,
+        "view[0] = 5.0",
+        remedy=IN_PLACE,
+    )
+
+
+def writes_by_out(x):
+    y = np.zeros(3)
+    np.multiply(x, 2.0, out=y)
+    return np.sum(y)
+
+
+def test_a_write_by_out():
+    refused(
+        lambda: s2sad.grad(writes_by_out)(X),
+        "UnsupportedError",
+        NotImplementedError,
+        "`y`, on which the result depends, is written in place; that cannot be differentiated yet.",
+        writes_by_out,
+        "np.multiply(x, 2.0, out=y)",
+        remedy=IN_PLACE,
+    )
+
+
+# --- statements ----------------------------------------------------------------------------------
+
+
+def tries(x):
+    try:
+        y = x * x
+    except ValueError:
+        y = x
+    return y
+
+
+def leaves_with(x):
+    with np.errstate(all="ignore"):
+        y = x * x
+    return y
+
+
+@pytest.mark.parametrize(
+    "fn, word, line", [(tries, "try", "try:"), (leaves_with, "with", None)], ids=["try", "with"]
+)
+def test_a_statement_that_binds_what_is_active(fn, word, line):
+    refused(
+        lambda: s2sad.grad(fn)(3.0),
+        "UnsupportedError",
+        NotImplementedError,
+        f"A {word} statement that binds `y`, on which the result depends, cannot be differentiated "
+        "yet.",
+        fn,
+        line or 'with np.errstate(all="ignore"):',
+        remedy="Move the computation out of it.",
+    )
+
+
+def returns_from_try(x):
+    try:
+        return x * x
+    except ValueError:
+        return x
+
+
+def test_return_inside_try():
+    refused(
+        lambda: s2sad.grad(returns_from_try)(3.0),
+        "UnsupportedError",
+        NotImplementedError,
+        "return, break or continue inside try cannot be differentiated yet.",
+        returns_from_try,
+        "try:",
+        remedy="Set a variable inside the try and leave after it.",
+    )
+
+
+def rebinds_outside(x):
+    s = 0.0
+
+    def add(v):
+        nonlocal s
+        s = s + v * v
+
+    add(x)
+    return s
+
+
+def test_nonlocal():
+    refused(
+        lambda: s2sad.grad(rebinds_outside)(3.0),
+        "UnsupportedError",
+        NotImplementedError,
+        "`s`, on which the result depends, is rebound by an inner function; that cannot be "
+        "differentiated yet.",
+        rebinds_outside,
+        "nonlocal s",
+        remedy="Return the new value and assign it outside.",
+    )
+
+
+def test_nonlocal_is_never_wrong():
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(rebinds_outside)(3.0)
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+def has_no_rule(x):
+    y = np.unwrap(x)
+    return np.sum(y)
+
+
+def test_no_rule_and_no_source():
+    refused(
+        lambda: s2sad.grad(has_no_rule)(X),
+        "MissingRuleError",
+        NotImplementedError,
+        "There is no derivative rule for np.unwrap, and no Python source to derive one from.",
+        has_no_rule,
+        "y = np.unwrap(x)",
+        "np.unwrap(x)",
+        remedy="Write one with @s2sad.pullback(np.unwrap), or make its inputs Const.",
+    )
+
+
+def gives_it_away(x):
+    zlib.crc32(x)
+    return np.sum(x)
+
+
+def test_a_call_that_nobody_can_see_into():
+    refused(
+        lambda: s2sad.grad(gives_it_away)(X),
+        "MissingRuleError",
+        NotImplementedError,
+        "`x`, on which the result depends, goes into a function with neither a rule nor readable "
+        "source, which may change it.",
+        gives_it_away,
+        "zlib.crc32(x)",
+        remedy="Write a rule for it with @s2sad.pullback, or give it a copy.",
+    )
+
+
+def calls_with_casting(x):
+    y = np.sin(x, casting="same_kind")
+    return np.sum(y)
+
+
+def test_a_keyword_that_the_rule_does_not_list():
+    refused(
+        lambda: s2sad.grad(calls_with_casting)(X),
+        "UnsupportedError",
+        NotImplementedError,
+        "This call of sin cannot be differentiated: its rule does not take `casting`.",
+        calls_with_casting,
+        'y = np.sin(x, casting="same_kind")',
+        'np.sin(x, casting="same_kind")',
+        remedy="Write the call without it, or make its inputs Const.",
+    )
+
+
+# --- kinds ---------------------------------------------------------------------------------------
+
+
+def scales(x, q):
+    s = x * 2.0
+    return q * s
+
+
+def test_operators_that_kinds_do_not_decide():
+    refused(
+        lambda: s2sad.grad(scales)(1.0, iter(())),
+        "UnsupportedError",
+        NotImplementedError,
+        "What this operation means is not decided: the kind of an operand is a tuple_iterator.",
+        scales,
+        "return q * s",
+        "q * s",
+        remedy="Give example arguments, or make the value a float, an array or a structure of "
+        "these.",
+    )
+
+
+def square(x):
+    return np.sum(x * x)
+
+
+def test_source_without_arguments_or_annotations():
+    refused(
+        lambda: s2sad.grad(square).source(),
+        "UnsupportedError",
+        NotImplementedError,
+        "The annotations of square do not decide what x is.",
+        square,
+        "def square(x):",
+        remedy="Give example arguments.",
+    )
+
+
+# --- arguments and results -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value, what, remedy",
+    [
+        (np.arange(3), "a 1-d array of int64, which has no derivative", "Pass x.astype(float)."),
+        (
+            np.array([True]),
+            "a 1-d array of bool, which has no derivative",
+            "Pass x.astype(float).",
+        ),
+        (True, "a bool, which has no derivative", "Pass a float, or leave it out."),
+        (
+            "text",
+            "a string, which has no derivative",
+            "Leave x out of what is differentiated.",
+        ),
+        (
+            X.astype(object),
+            "an array of objects or of records: it cannot be differentiated",
+            "Pass a float, an array of exactly numpy's ndarray, or a structure of these.",
+        ),
+        (
+            np.ma.array(X),
+            "a MaskedArray, a subclass of ndarray: it cannot be differentiated",
+            "Pass a float, an array of exactly numpy's ndarray, or a structure of these.",
+        ),
+    ],
+    ids=["int", "bool", "flag", "str", "object", "masked"],
+)
+def test_an_argument_without_derivative(value, what, remedy):
+    refused(
+        lambda: s2sad.grad(square)(value),
+        "ActivityError",
+        TypeError,
+        f"Argument x is {what}.",
+        square,
+        "def square(x):",
+        remedy=remedy,
+    )
+
+
+def test_a_wrapped_argument():
+    refused(
+        lambda: s2sad.grad(square)(s2sad.Active(X)),
+        "ActivityError",
+        TypeError,
+        "Argument x is wrapped in Active(...), which only autodiff takes.",
+        square,
+        "def square(x):",
+        remedy="Pass the value itself: wrt=, or an annotation `x: Active`, says what is "
+        "differentiated.",
+    )
+
+
+def doubled(x):
+    return x * 2.0
+
+
+def both(x):
+    return x, x
+
+
+def rotated(x):
+    return x * 1j
+
+
+def nothing(x):
+    x * 2.0
+
+
+@pytest.mark.parametrize(
+    "fn, x, what",
+    [
+        (doubled, X, "a 1-d array of float64"),
+        (both, 1.0, "a tuple of 2"),
+        (rotated, 1.0, "a complex"),
+        (nothing, 1.0, "None"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["grad", "value_and_grad"])
+def test_a_result_that_is_no_real_scalar(fn, x, what, mode):
+    refused(
+        lambda: getattr(s2sad, mode)(fn)(x),
+        "ActivityError",
+        TypeError,
+        f"{mode} wants a real scalar, but {fn.__name__} returns {what}.",
+        fn,
+        f"def {fn.__name__}(x):",
+        remedy="Use s2sad.vjp or s2sad.jacobian, or return a sum of the result.",
+    )
+
+
+def declared(x: s2sad.Active, n: s2sad.Const):
+    return x * n
+
+
+SQUARE = ("def square(x):", square)
+DECLARED = ("def declared(x: s2sad.Active, n: s2sad.Const):", declared)
+
+
+@pytest.mark.parametrize(
+    "wrt, where, reason, remedy",
+    [
+        ("y", SQUARE, "wrt='y' names no parameter of square.", "The parameters of square are x."),
+        (4, SQUARE, "wrt=4 names no parameter: square has 1.", "The parameters of square are x."),
+        (
+            "n",
+            DECLARED,
+            "wrt names n, which declared declares Const.",
+            "Drop n from wrt, or annotate it Active.",
+        ),
+        (
+            True,
+            SQUARE,
+            "wrt wants a position, a name, or a tuple of these, not True.",
+            "The parameters of square are x.",
+        ),
+        (
+            1.5,
+            SQUARE,
+            "wrt wants a position, a name, or a tuple of these, not 1.5.",
+            "The parameters of square are x.",
+        ),
+        (("x", 0), SQUARE, "wrt=('x', 0) names x twice.", "Name it once."),
+        (
+            (),
+            SQUARE,
+            "wrt=() names no parameter.",
+            "The parameters of square are x: name at least one.",
+        ),
+    ],
+)
+def test_wrt(wrt, where, reason, remedy):
+    line, fn = where
+    refused(
+        lambda: s2sad.grad(fn, wrt=wrt), "ActivityError", TypeError, reason, fn, line, remedy=remedy
+    )
+
+
+# --- the function itself -------------------------------------------------------------------------
+
+
+def generator(x):
+    yield x * x
+
+
+async def coroutine(x):
+    return x * x
+
+
+@pytest.mark.parametrize(
+    "fn, what, line",
+    [
+        (generator, "a generator function", "def generator(x):"),
+        (coroutine, "an async function", "async def coroutine(x):"),
+    ],
+)
+def test_generators_and_coroutines(fn, what, line):
+    refused(
+        lambda: s2sad.grad(fn)(1.0),
+        "UnsupportedError",
+        NotImplementedError,
+        f"{fn.__name__} is {what}, which cannot be differentiated",
+        fn,
+        line,
+        remedy="Write a plain function that returns its result: collect what it yields or awaits "
+        "in a list, or wait for it outside and pass the result in.",
+    )
+
+
+def test_a_function_without_source():
+    space = {}
+    exec("def typed(x):\n    return x * x\n", space)
+    with pytest.raises(s2sad.SourceError) as caught:
+        s2sad.grad(space["typed"])(1.0)
+    assert isinstance(caught.value, OSError)
+    assert str(caught.value) == (
+        "the source of typed cannot be found: <string> is neither a file that can be read nor text "
+        "that linecache knows\n"
+        '  File "<string>", line 1, in typed\n'
+        "Define the function in a file or a notebook cell, or put the text into linecache.cache "
+        "before it is executed."
+    )
+
+
+def test_a_file_that_was_edited(tmp_path, monkeypatch):
+    path = tmp_path / "edited_model.py"
+    path.write_text("def f(x):\n    return x * x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("edited_model")
+    path.write_text("def f(x):\n    return x * x * x\n")
+    try:
+        with pytest.raises(s2sad.SourceError) as caught:
+            s2sad.grad(module.f)(1.0)
+    finally:
+        del sys.modules["edited_model"]
+    lines = str(caught.value).split("\n")
+    assert lines[:2] == [
+        f"the source of f is not the source of the code that runs: {path} was edited after it was "
+        "imported",
+        f'  File "{path}", line 1, in f',
+    ]
+    assert lines[2].startswith("Import the file again, or start a new process.")
+    assert len(lines) == 3
+
+
+def test_a_function_that_is_not_python():
+    refused(
+        lambda: s2sad.grad(math.sin),
+        "SourceError",
+        OSError,
+        "sin is not written in Python: there is no source to derive from.",
+        remedy="Wrap it in a function: `lambda x: sin(x)`.",
+    )
+
+
+def test_no_function_at_all():
+    with pytest.raises(TypeError, match=r"^grad wants a function, not 3\.0$"):
+        s2sad.grad(3.0)
+
+
+def test_jit():
+    for operator in (s2sad.grad, s2sad.value_and_grad):
+        refused(
+            lambda: operator(square, jit=True),
+            "UnsupportedError",
+            NotImplementedError,
+            "jit=True is not supported yet: nothing compiles derived code.",
+            remedy="Leave it out; the derived source is plain Python and NumPy.",
+        )
+
+
+def test_a_derivative_of_a_derivative():
+    refused(
+        lambda: s2sad.grad(s2sad.grad(square)),
+        "UnsupportedError",
+        NotImplementedError,
+        "Derivatives of derivatives are not supported yet.",
+        remedy="Give grad the function itself.",
+    )
+
+
+# --- a refusal inside a callee names the callee ---------------------------------------------------
+
+
+def inner(a):
+    b = a * 2.0
+    b[0] = a[1]
+    return np.sum(b)
+
+
+def outer(x):
+    return inner(x * x)
+
+
+def test_the_place_is_where_the_construct_stands():
+    refused(
+        lambda: s2sad.grad(outer)(X),
+        "UnsupportedError",
+        NotImplementedError,
+        "`b`, on which the result depends, is written in place; that cannot be differentiated yet.",
+        inner,
+        "b[0] = a[1]",
+        remedy=IN_PLACE,
+    )
+
+
+# --- off the active path anything goes ------------------------------------------------------------
+
+
+def counts_aside(x):
+    seen = {}
+    log = np.zeros(2)
+    try:
+        seen["x"] = 1
+    except KeyError:
+        seen["x"] = 2
+    with np.errstate(all="ignore"):
+        log[0] = 1.0
+    return x * x * seen["x"]
+
+
+def test_off_the_active_path_nothing_is_refused():
+    assert s2sad.grad(counts_aside)(3.0) == 6.0
+
+
+# --- the errors themselves -------------------------------------------------------------------------
+
+
+def test_the_caret_stands_under_the_span():
+    place = Place("model.py", 3, 8, 13, "    y = x + z", "f")
+    shown = '  File "model.py", line 3, in f\n    y = x + z\n        ^^^^^'
+    assert place.render() == shown
+    assert str(s2sad.UnsupportedError("No.", remedy="Do.", place=place)) == f"No.\n{shown}\nDo."
+    assert str(s2sad.UnsupportedError("No.")) == "No."
+
+
+def test_errors_can_be_pickled():
+    place = Place("model.py", 3, 8, 13, "    y = x + z", "f")
+    for cls in (s2sad.UnsupportedError, s2sad.SourceError, s2sad.ActivityError, s2sad.AliasError):
+        error = cls("No.", remedy="Do.", place=place)
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is cls and str(again) == str(error)
+
+
+def test_a_place_is_given_once():
+    first, second = Place("a.py", 1, 0, 1, "x"), Place("b.py", 2, 0, 1, "y")
+    error = s2sad.UnsupportedError("No.").at(first)
+    assert error.at(second).place is first

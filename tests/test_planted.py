@@ -1,0 +1,482 @@
+"""Bugs planted on purpose, one per analysis and pass: the battery below finds every one of them.
+
+Each plant models a mistake that somebody could make. It is put in place of one function while the
+battery runs: a dozen programs picked by hand, programs that must be refused, and the first of the
+random programs. Everything is derived anew from fresh modules, so no cache hides a plant.
+"""
+
+import dataclasses
+import functools
+import itertools
+import sys
+
+import duals
+import gast
+import numpy as np
+import programs
+import pytest
+
+import s2sad
+from s2sad import calls, derivation, pipeline
+from s2sad import kinds as K
+from s2sad.capture import normalise as normalise_module
+from s2sad.facts import activity as activity_module
+from s2sad.facts.memory import Memory
+from s2sad.modes.reverse import Reverse
+from s2sad.nodes import blocks_of, is_constant
+from s2sad.polish import guards as guards_module
+from s2sad.polish import propagate as propagate_module
+from s2sad.polish import prune as prune_module
+from s2sad.stages import Restore
+
+RANDOM = 60
+HEAD = "import math\n\nimport numpy as np\n\n\n"
+V3 = "np.array([0.7, -1.3, 0.4])"
+W3 = "np.array([1.1, 0.6, -0.8])"
+
+# name: (text of f and what it calls, its arguments, the active positions)
+PICKED = {
+    "loop with else": (
+        """
+        def f(x):
+            s = x
+            for i in range(3):
+                s = s * x + 0.1
+                if s > 100.0:
+                    break
+            else:
+                s = s * s
+            return s
+        """,
+        "(1.2,)",
+        (0,),
+    ),
+    "swap": (
+        """
+        def f(x, y):
+            for _ in range(3):
+                x, y = y * y, x + 0.5
+            return x * 2.0 + y
+        """,
+        "(0.6, 0.9)",
+        (0, 1),
+    ),
+    "a sum that starts as an int": (
+        """
+        def f(x):
+            s = 0
+            for i in range(3):
+                s = s + x * (i + 1.0)
+            return s * s
+        """,
+        "(0.8,)",
+        (0,),
+    ),
+    "carried around twice": (
+        """
+        def f(x):
+            a = 1.0
+            b = 1.0
+            for i in range(4):
+                a = b * 0.5
+                b = x * 1.5
+            return a
+        """,
+        "(0.8,)",
+        (0,),
+    ),
+    "a test that is overwritten": (
+        """
+        def f(x):
+            if x > 1.0:
+                x = x * x - 2.0
+            else:
+                x = x * 3.0
+            return x * x
+        """,
+        "(1.5,)",
+        (0,),
+    ),
+    "used twice": (
+        """
+        def f(x):
+            y = np.sin(x)
+            return np.sum(y * x) + np.sum(np.cos(y))
+        """,
+        f"({V3},)",
+        (0,),
+    ),
+    "overwritten in a loop": (
+        """
+        def f(x, n):
+            h = x
+            for i in range(n):
+                h = math.tanh(h * x)
+            return h
+        """,
+        "(0.9, 3)",
+        (0,),
+    ),
+    "minus": (
+        """
+        def f(x, y):
+            return np.sum(y / x) - np.sum(x - y * y)
+        """,
+        f"({V3}, {W3})",
+        (0, 1),
+    ),
+    "swept over": (
+        """
+        def f(x, y):
+            t = x * y
+            x = x + 1.0
+            return t * x * math.exp(-t)
+        """,
+        "(0.4, 0.7)",
+        (0, 1),
+    ),
+    "ones": (
+        """
+        def f(x):
+            return np.sum(x)
+        """,
+        f"({V3},)",
+        (0,),
+    ),
+    "turned around": (
+        """
+        def f(x, limit):
+            s = 1.0
+            for i in range(4):
+                if s > limit:
+                    continue
+                s = s * x + math.sin(x)
+            return s
+        """,
+        "(1.7, 5.0)",
+        (0,),
+    ),
+    "a call with one or both": (
+        """
+        def g(a, b):
+            a = a * a
+            return a * b
+
+
+        def f(x, y):
+            return g(x, y) + g(x, 2.0)
+        """,
+        "(0.7, 1.2)",
+        (0, 1),
+    ),
+    "broadcast": (
+        """
+        def f(x, b):
+            return np.sum((x + b) * x)
+        """,
+        f"({V3}, np.array([0.3]))",
+        (0, 1),
+    ),
+}
+
+REFUSED = {
+    "an active array": (
+        """
+        def f(x):
+            y = x * 2.0
+            y[0] = x[1]
+            return np.sum(y * y)
+        """,
+        f"({V3},)",
+    ),
+    "a view of an active array": (
+        """
+        def f(x):
+            y = x * 2.0
+            part = y[:2]
+            part[0] = 5.0
+            return np.sum(y * y)
+        """,
+        f"({V3},)",
+    ),
+}
+
+
+def _text(code, arguments, wrt):
+    lines = code.splitlines()[1:]
+    body = "\n".join(line[8:] for line in lines).rstrip()
+    return f"{HEAD}{body}\n\n\ndef arguments():\n    return {arguments}\n\n\nWRT = {wrt}\n"
+
+
+def _arrays(structure):
+    if isinstance(structure, np.ndarray):
+        yield structure
+    elif isinstance(structure, list | tuple):
+        for item in structure:
+            yield from _arrays(item)
+    elif isinstance(structure, dict):
+        for item in structure.values():
+            yield from _arrays(item)
+
+
+def borrowed(module):
+    """Say whether a gradient shares memory with an argument or another, or cannot be written."""
+    args = module.arguments()
+    gradients = s2sad.grad(module.f, wrt=module.WRT)(*args)
+    ours, theirs = list(_arrays(gradients)), list(_arrays(args))
+    pairs = itertools.chain(itertools.combinations(ours, 2), itertools.product(ours, theirs))
+    if not all(a.flags.writeable for a in ours):
+        return True
+    return any(np.shares_memory(a, b) for a, b in pairs)
+
+
+def wrong(text):
+    """Say what is wrong with what is derived from a program, or return an empty string."""
+    module = programs.load(text)
+    try:
+        word, details = programs.trouble(s2sad, module, module.WRT)
+        return f"{word}: {details}" if word else "borrowed memory" if borrowed(module) else ""
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    finally:
+        programs.unload(module)
+
+
+def accepted(text):
+    """Say that a program that must be refused was derived, or return an empty string."""
+    module = programs.load(text)
+    try:
+        s2sad.grad(module.f)(*module.arguments())
+    except s2sad.Error:
+        return ""
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    finally:
+        programs.unload(module)
+    return "a program that must be refused was accepted"
+
+
+def findings():
+    """Yield what the battery finds: the name of a program and what is wrong."""
+    for name, (code, arguments, wrt) in PICKED.items():
+        if said := wrong(_text(code, arguments, wrt)):
+            yield name, said
+    for name, (code, arguments) in REFUSED.items():
+        if said := accepted(_text(code, arguments, (0,))):
+            yield name, said
+    for seed in range(RANDOM):
+        if said := wrong(programs.generate(seed).text):
+            yield f"random program {seed}", said
+
+
+# --- the plants ----------------------------------------------------------------------------------
+
+
+def clear_caches():
+    """Forget what s2sad remembers of the kinds and rules it has met."""
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] == "s2sad":
+            for value in list(vars(module).values()):
+                if isinstance(value, functools._lru_cache_wrapper):
+                    value.cache_clear()
+
+
+def _around(monkeypatch, owner, name, wrapper):
+    """Put wrapper(original, *args) in the place of a function."""
+    original = getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *args: wrapper(original, *args))
+
+
+def _statements(block):
+    for s in block:
+        yield s
+        for part in blocks_of(s):
+            yield from _statements(part)
+
+
+def structure_forgets_the_else_of_a_loop(m):
+    def plant(structure, body, names, place):
+        for s in _statements(body):
+            if isinstance(s, gast.For | gast.While):
+                s.orelse = []
+        return structure(body, names, place)
+
+    _around(m, normalise_module, "structure", plant)
+
+
+def normalise_assigns_a_tuple_one_by_one(m):
+    def split(block):
+        for s in list(block):
+            for part in blocks_of(s):
+                split(part)
+            if not isinstance(s, gast.Assign) or not isinstance(s.value, gast.Tuple):
+                continue
+            target = s.targets[0]
+            if isinstance(target, gast.Tuple) and len(target.elts) == len(s.value.elts):
+                at = block.index(s)
+                block[at : at + 1] = [
+                    gast.copy_location(gast.Assign([t], v, None), s)
+                    for t, v in zip(target.elts, s.value.elts)
+                ]
+
+    def plant(normalise, source, node, taken):
+        split(node.body)
+        return normalise(source, node, taken)
+
+    _around(m, derivation, "normalise", plant)
+
+
+def kinds_take_what_comes_first_where_paths_meet(m):
+    def plant(join, left, right):
+        both = isinstance(left, K.Num) and isinstance(right, K.Num)
+        return K.erase_value(left) if both else join(left, right)
+
+    _around(m, K, "join", plant)
+
+
+def activity_forgets_what_a_loop_carries_around(m):
+    """One pass over a body, instead of as many as change something."""
+
+    def once(self, s, varied):
+        self.facts.head_varied[s] = varied
+        inside = self._varied_header(s, varied)
+        return self.varied_block(s.body, inside) | varied | self._at_breaks(s)
+
+    m.setattr(activity_module._Walker, "_varied_loop", once)
+
+
+def memory_forgets_views(m):
+    m.setattr(Memory, "unite", lambda self, one, other: None)
+
+
+def fence_is_off(m):
+    m.setattr(pipeline, "fence", lambda *args: None)
+    m.setattr(pipeline, "check_reads", lambda *args: None)
+
+
+def notes_ask_every_test_again(m):
+    def plant(take_notes, *args):
+        notes = take_notes(*args)
+        for s, chain in notes.chains.items():
+            if chain.tests:
+                notes.chains[s] = dataclasses.replace(chain, note=None)
+        return notes
+
+    _around(m, pipeline, "take_notes", plant)
+
+
+def reverse_assigns_where_it_should_add(m):
+    def plant(add, self, contribution, *rest):
+        self.live.discard(contribution.operand)
+        return add(self, contribution, *rest)
+
+    original = Reverse.add
+    m.setattr(Reverse, "add", lambda *args: plant(original, *args))
+
+
+def storage_keeps_nothing_in_loops(m):
+    def forget(block, in_loop):
+        for s in list(block):
+            if in_loop and isinstance(s, Restore) and s.key[0] != "note":
+                block.remove(s)
+            for part in blocks_of(s):
+                forget(part, in_loop or isinstance(s, gast.For | gast.While))
+
+    def plant(store_values, forward, backward, *rest):
+        forget(backward, False)
+        return store_values(forward, backward, *rest)
+
+    _around(m, pipeline, "store_values", plant)
+
+
+def algebra_drops_a_minus(m):
+    class Lose(gast.NodeTransformer):
+        def visit_UnaryOp(self, node):
+            self.generic_visit(node)
+            lost = isinstance(node.op, gast.USub) and not is_constant(node)
+            return node.operand if lost else node
+
+    def plant(simplify, *args):
+        return [Lose().visit(s) for s in simplify(*args)]
+
+    _around(m, pipeline, "simplify", plant)
+
+
+def propagate_moves_past_writes(m):
+    class Blind(propagate_module.EffectTable):
+        def of(self, statement):
+            e = super().of(statement)
+            kept = frozenset() if isinstance(statement, gast.Assign) else e.writes
+            return dataclasses.replace(e, writes=kept)
+
+    m.setattr(propagate_module, "EffectTable", Blind)
+
+
+def prune_forgets_the_next_round(m):
+    def loop(self, s, live):
+        is_for = isinstance(s, gast.For)
+        s.body, start = self.block(s.body, live, live)
+        header = prune_module.names_read(s.iter if is_for else s.test)
+        return s, start | live | header
+
+    m.setattr(prune_module._Pruner, "_loop", loop)
+
+
+def own_copies_nothing_that_is_returned(m):
+    _around(m, pipeline, "own", lambda own, body, kinds, _, fresh: own(body, kinds, set(), fresh))
+
+
+def guards_turn_an_arm_around_and_not_its_test(m):
+    m.setattr(guards_module, "_negated", lambda test: test)
+
+
+def calls_share_one_pair_for_all_activities(m):
+    def plant(pair_for, d, target, *rest):
+        made = d.__dict__.setdefault("planted", {})
+        if target.fn not in made:
+            made[target.fn] = pair_for(d, target, *rest)
+        return made[target.fn]
+
+    _around(m, calls, "pair_for", plant)
+
+
+PLANTS = [
+    structure_forgets_the_else_of_a_loop,
+    normalise_assigns_a_tuple_one_by_one,
+    kinds_take_what_comes_first_where_paths_meet,
+    activity_forgets_what_a_loop_carries_around,
+    memory_forgets_views,
+    fence_is_off,
+    notes_ask_every_test_again,
+    reverse_assigns_where_it_should_add,
+    storage_keeps_nothing_in_loops,
+    algebra_drops_a_minus,
+    propagate_moves_past_writes,
+    prune_forgets_the_next_round,
+    own_copies_nothing_that_is_returned,
+    guards_turn_an_arm_around_and_not_its_test,
+    calls_share_one_pair_for_all_activities,
+]
+
+
+def test_without_a_bug_the_battery_finds_nothing():
+    assert list(findings()) == []
+
+
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
+def test_a_planted_bug_is_found(plant, monkeypatch):
+    plant(monkeypatch)
+    clear_caches()
+    found = next(findings(), None)
+    monkeypatch.undo()
+    clear_caches()
+    print(found)
+    assert found is not None, f"{plant.__name__} was not found"
+
+
+def test_the_oracle_sees_every_picked_program_as_active():
+    for code, arguments, wrt in PICKED.values():
+        module = programs.load(_text(code, arguments, wrt))
+        gradients = duals.gradient(module.f, module.arguments(), wrt)
+        assert all(np.any(duals.ravel(g)) for g in gradients)
+        programs.unload(module)
