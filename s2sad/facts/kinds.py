@@ -643,7 +643,7 @@ def element_kind(kind: Kind) -> Kind:
     if isinstance(kind, K.Array):
         if kind.rank == 0:
             return K.UNKNOWN
-        return array_item(kind, K.INT)
+        return array_item(kind, K.Num("int", None, 0))
     if isinstance(kind, K.List | K.Iterable_):
         return own_lengths(kind.item)
     if isinstance(kind, K.Tuple):
@@ -781,6 +781,9 @@ def _sample_index(frozen: Any, sampler: K.Sampler) -> Any:
         return slice(*parts) if frozen[0] == "slice" else tuple(parts)
     if frozen == K.Known(Ellipsis):
         return Ellipsis
+    if isinstance(frozen, K.Num) and frozen.type == "int":
+        if frozen.value is MISSING and frozen.dim is None:
+            return sampler.run
     return sampler.sample(frozen, 0.7)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 WRT = (0, 1)
+ORACLE = "differences"
 
 
 def gaussian_process(scale, noise, x, y):

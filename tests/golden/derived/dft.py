@@ -1,0 +1,29 @@
+import math
+import numpy as np
+
+
+def dft_grad(signal, k):
+    """Gradient of dft (dft.py:10) with respect to signal."""
+    real = 0.0
+    imaginary = 0.0
+    n = len(signal)
+    saved = []
+    for t, s in enumerate(signal):
+        angle = 2.0 * math.pi * k * t / n
+        cos_angle = math.cos(angle)
+        real += s * cos_angle
+        sin_angle = math.sin(angle)
+        imaginary -= s * sin_angle
+        saved.append((cos_angle, sin_angle))
+    value = math.sqrt(real**2 + imaginary**2)
+
+    # return math.sqrt(real**2 + imaginary**2)
+    t_bar = 0.5 / value
+    imaginary_bar = 2.0 * t_bar * imaginary
+    real_bar = 2.0 * t_bar * real
+    signal_bar = np.zeros_like(signal)
+    for t in range(len(signal) - 1, -1, -1):
+        cos_angle, sin_angle = saved.pop()
+        # imaginary -= s * math.sin(angle)
+        signal_bar[t] += real_bar * cos_angle - imaginary_bar * sin_angle
+    return signal_bar

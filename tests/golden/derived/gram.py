@@ -1,0 +1,15 @@
+import numpy as np
+
+
+def gram_grad(X):
+    """Gradient of gram (gram.py:8) with respect to X."""
+    X_T = X.T
+    len_X = len(X)
+    G = X_T @ X / len_X
+    t = G - np.eye(G.shape[0])
+
+    # return np.sum((G - np.eye(G.shape[0])) ** 2)
+    t_bar = 2.0 / len_X * t
+    # G = X.T @ X / len(X)
+    X_bar = X_T.T @ t_bar + np.transpose(t_bar @ X.T)
+    return X_bar

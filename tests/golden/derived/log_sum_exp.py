@@ -1,0 +1,30 @@
+import numpy as np
+
+
+def log_sum_exp_grad(means, log_weights, data):
+    """Gradient of log_sum_exp (log_sum_exp.py:8) with respect to means and log_weights."""
+    saved = []
+    for x in data:
+        t = x - means
+        terms = log_weights - 0.5 * t**2
+        top = terms.max()
+        exp_t = np.exp(terms - top)
+        saved.append((exp_t, np.sum(exp_t), t, terms, top))
+
+    # return total
+    log_weights_bar = np.zeros_like(log_weights)
+    means_bar = np.zeros_like(means)
+    while saved:
+        exp_t, sum_exp_t, t, terms, top = saved.pop()
+        # total += top + np.log(np.sum(np.exp(terms - top)))
+        t_bar = exp_t / sum_exp_t
+        top_bar = 1.0 - np.sum(t_bar)
+        # top = terms.max()
+        ties = terms == top
+        terms_bar = t_bar + np.where(
+            ties, top_bar / np.sum(ties, axis=None, keepdims=True, dtype=terms.dtype), 0.0
+        )
+        # terms = log_weights - 0.5 * (x - means) ** 2
+        log_weights_bar += terms_bar
+        means_bar += terms_bar * t
+    return means_bar, log_weights_bar

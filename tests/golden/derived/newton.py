@@ -1,0 +1,20 @@
+def root_grad(a):
+    """Gradient of root (newton.py:4) with respect to a."""
+    x = a
+    saved = []
+    while abs(x * x - a) > 1e-12:
+        saved.append(x)
+        x = 0.5 * (x + a / x)
+
+    # return x
+    x_bar = 1.0
+    a_bar = 0.0
+    while saved:
+        # x = 0.5 * (x + a / x)
+        t_bar = 0.5 * x_bar
+        x = saved.pop()
+        a_bar = a_bar + t_bar / x
+        x_bar = t_bar - t_bar * a / x / x
+    # x = a
+    a_bar = a_bar + x_bar
+    return a_bar

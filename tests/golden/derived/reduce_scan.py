@@ -1,0 +1,82 @@
+import numpy as np
+
+
+def unbroadcast(x_bar, shape):
+    """Sum a cotangent over the axes along which its argument, of this shape, was broadcast."""
+    found = x_bar.shape if hasattr(x_bar, "shape") else ()
+    if found == shape:
+        return x_bar
+    extra = len(found) - len(shape)
+    axes = tuple(i for i, n in enumerate(found) if i < extra or n != 1 and shape[i - extra] == 1)
+    x_bar = x_bar.sum(axis=axes)
+    return x_bar.reshape(shape) if shape else x_bar
+
+
+def pull_sum(out_bar, out, iterable, start=0):
+    start_bar = unbroadcast(out_bar, np.shape(start))
+    if isinstance(iterable, np.ndarray):
+        return np.broadcast_to(out_bar, iterable.shape), start_bar
+    return like([unbroadcast(out_bar, np.shape(x)) + 0.0 for x in iterable], iterable), start_bar
+
+
+def like(parts, x):
+    """Return the parts in the kind of sequence that x is."""
+    if isinstance(x, np.ndarray):
+        return np.array(parts, x.dtype)
+    return tuple(parts) if isinstance(x, tuple) else list(parts)
+
+
+def lambda__reverse(s, x, decay, value_bar):
+    """Cotangent of s, x and decay of lambda_ (reduce_scan.py:17), from that of its result."""
+    # return decay * s + x, s * x
+    t_bar, t_bar_1 = value_bar
+    x_bar = t_bar_1 * s + t_bar
+    decay_bar = t_bar * s
+    s_bar = t_bar_1 * x + t_bar * decay
+    return s_bar, x_bar, decay_bar
+
+
+def scan_forward(f, state, xs, *, f_decay):
+    """scan (reduce_scan.py:8), and what scan_reverse reads."""
+    outputs = []
+    saved = []
+    for x in xs:
+        f_state = f(state, x)
+        saved.append(state)
+        state, out = f_state
+        outputs.append(out)
+    value = (state, outputs)
+    return value, saved
+
+
+def scan_reverse(saved, xs, f_decay, value_bar):
+    """Cotangent of f_decay and xs of scan (reduce_scan.py:8), from that of its result."""
+    # return state, outputs
+    state_bar, outputs_bar = value_bar
+    outputs_bar = list(outputs_bar)
+    f_decay_bar = 0.0
+    xs_bar = np.zeros_like(xs)
+    for i in range(len(xs) - 1, -1, -1):
+        x = xs[i]
+        # state, out = f(state, x)
+        s_bar, x_bar, decay_bar = lambda__reverse(
+            saved.pop(), x, f_decay, (state_bar, outputs_bar.pop())
+        )
+        state_bar = s_bar
+        f_decay_bar = f_decay_bar + decay_bar
+        xs_bar[i] += x_bar
+    return f_decay_bar, xs_bar
+
+
+def reduce_scan_grad(decay, xs):
+    """Gradient of reduce_scan (reduce_scan.py:16) with respect to decay and xs."""
+    scan_t, scan_saved = scan_forward(lambda s, x: (decay * s + x, s * x), 0.0, xs, f_decay=decay)
+    state, outputs = scan_t
+    sum_outputs = sum(outputs)
+
+    # return state + sum(outputs)
+    f_decay_bar, xs_bar = scan_reverse(
+        scan_saved, xs, decay, (1.0, pull_sum(1.0, sum_outputs, outputs)[0])
+    )
+    # state, outputs = scan(lambda s, x: (decay * s + x, s * x), 0.0, xs)
+    return f_decay_bar, xs_bar

@@ -1,0 +1,86 @@
+import numpy as np
+
+
+def zeros_like(x):
+    """Return zeros in x's structure; None for what carries no derivative."""
+    if isinstance(x, float | complex | np.inexact):
+        return type(x)(0.0)
+    if hasattr(type(x), "dtype"):
+        return np.zeros_like(x) if x.dtype.kind in "fc" else None
+    if isinstance(x, list):
+        return [zeros_like(part) for part in x]
+    if isinstance(x, tuple):
+        parts = [zeros_like(part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if isinstance(x, dict):
+        zeros = x.copy()
+        for key in x:
+            zeros[key] = zeros_like(x[key])
+        return zeros
+    if isinstance(x, type) or type(x).__module__ == "builtins":
+        return None
+    if callable(x) and not hasattr(type(x).__call__, "__code__"):
+        return None
+    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
+    if names is None:
+        return None
+    zeros = object.__new__(type(x))
+    for name in names:
+        object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
+    return zeros
+
+
+def add(a, b):
+    """Return the sum of two derivatives of one structure; None is zero."""
+    if a is None or b is None:
+        return b if a is None else a
+    if isinstance(a, list):
+        return [add(p, q) for p, q in zip(a, b, strict=True)]
+    if isinstance(a, tuple):
+        parts = [add(p, q) for p, q in zip(a, b, strict=True)]
+        return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
+    if isinstance(a, dict):
+        total = a.copy()
+        for key in b:
+            total[key] = add(a.get(key), b[key])
+        return total
+    if isinstance(a, float | complex) or hasattr(type(a), "dtype"):
+        return a + b
+    total = object.__new__(type(a))
+    for name in a.__dict__ if hasattr(a, "__dict__") else a.__dataclass_fields__:
+        object.__setattr__(total, name, add(getattr(a, name), getattr(b, name)))
+    return total
+
+
+def energy_forward(self, x):
+    """energy (spring.py:13), and what energy_reverse reads."""
+    stretch = x - self.length
+    self_stiffness = self.stiffness
+    t = stretch**2
+    value = 0.5 * self_stiffness * t
+    return value, (self_stiffness, stretch, t)
+
+
+def energy_reverse(kept, self, value_bar):
+    """Cotangent of self and x of energy (spring.py:13), from that of its result."""
+    self_stiffness, stretch, t = kept
+    # return 0.5 * self.stiffness * stretch**2
+    stretch_bar = value_bar * self_stiffness * stretch
+    self_bar = zeros_like(self)
+    self_bar.stiffness += 0.5 * (value_bar * t)
+    # stretch = x - self.length
+    self_bar.length += -stretch_bar
+    return self_bar, stretch_bar
+
+
+def spring_grad(s, x):
+    """Gradient of spring (spring.py:18) with respect to s and x."""
+    energy_x, energy_saved = energy_forward(s, x)
+    energy_t, energy_saved_1 = energy_forward(s, 2.0 * x)
+
+    # return s.energy(x) + s.energy(2.0 * x)
+    self_bar, x_bar = energy_reverse(energy_saved_1, s, 1.0)
+    self_bar_1, x_bar_1 = energy_reverse(energy_saved, s, 1.0)
+    s_bar = add(self_bar, self_bar_1)
+    x_bar_2 = 2.0 * x_bar + x_bar_1
+    return s_bar, x_bar_2

@@ -1,0 +1,73 @@
+import math
+import math as math_1
+
+
+def tree_sum_reverse_2(tree, value_bar):
+    """Cotangent of tree of tree_sum (tree_sum.py:8), from that of its result."""
+    # return math.sin(tree)
+    tree_bar = value_bar * math.cos(tree)
+    return tree_bar
+
+
+def tree_sum(tree):
+    if isinstance(tree, float):
+        return math_1.sin(tree)
+    left, right = tree
+    return tree_sum(left) - 0.5 * tree_sum(right) ** 2
+
+
+def tree_sum_forward_1(tree):
+    """tree_sum (tree_sum.py:8), and what tree_sum_reverse_1 reads."""
+    left, right = tree
+    tree_sum_left = tree_sum(left)
+    tree_sum_right = tree_sum(right)
+    value = tree_sum_left - 0.5 * tree_sum_right**2
+    return value, (left, right, tree_sum_right)
+
+
+def tree_sum_reverse_1(kept, value_bar):
+    """Cotangent of tree of tree_sum (tree_sum.py:8), from that of its result."""
+    left, right, tree_sum_right = kept
+    # return tree_sum(left) - 0.5 * tree_sum(right) ** 2
+    tree_bar = (
+        tree_sum_reverse_2(left, value_bar),
+        tree_sum_reverse_2(right, -value_bar * tree_sum_right),
+    )
+    # left, right = tree
+    return tree_bar
+
+
+def tree_sum_forward(tree):
+    """tree_sum (tree_sum.py:8), and what tree_sum_reverse reads."""
+    left, right = tree
+    tree_sum_left = tree_sum(left)
+    tree_sum_right, tree_sum_saved = tree_sum_forward_1(right)
+    value = tree_sum_left - 0.5 * tree_sum_right**2
+    return value, (left, tree_sum_right, tree_sum_saved)
+
+
+def tree_sum_reverse(kept, value_bar):
+    """Cotangent of tree of tree_sum (tree_sum.py:8), from that of its result."""
+    left, tree_sum_right, tree_sum_saved = kept
+    # return tree_sum(left) - 0.5 * tree_sum(right) ** 2
+    tree_bar = (
+        tree_sum_reverse_2(left, value_bar),
+        tree_sum_reverse_1(tree_sum_saved, -value_bar * tree_sum_right),
+    )
+    # left, right = tree
+    return tree_bar
+
+
+def tree_sum_grad(tree):
+    """Gradient of tree_sum (tree_sum.py:8) with respect to tree."""
+    left, right = tree
+    tree_sum_left, tree_sum_saved = tree_sum_forward_1(left)
+    tree_sum_right, tree_sum_saved_1 = tree_sum_forward(right)
+
+    # return tree_sum(left) - 0.5 * tree_sum(right) ** 2
+    tree_bar = (
+        tree_sum_reverse_1(tree_sum_saved, 1.0),
+        tree_sum_reverse(tree_sum_saved_1, -tree_sum_right),
+    )
+    # left, right = tree
+    return tree_bar
