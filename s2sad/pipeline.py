@@ -64,8 +64,10 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     params = dict(request.params)
     d.reusable = request.mode == "vjp"
     analysed = analyse(d, request.fn, params)
-    _check_result(analysed, request)
+    if not isinstance(analysed.kinds.result, K.Unknown):
+        _check_result(analysed, request)
     node = _entry(d, analysed, request, entry)
+    _check_result(analysed, request)
     _add(d, node, request.fn, analysed)
     body, cells = prelude(d.refs, d.functions)
     text = module(body)
@@ -90,8 +92,9 @@ def sweep(
     d: Derivation, a: Analysed, active: frozenset[str], names: Names, has_aux: bool = False
 ) -> Reverse:
     """Return the reverse worker of a function, ready to write its sweeps."""
-    facts = activity(a.function, a.kinds, active, has_aux)
-    fence(a.function, a.kinds, facts, memory_of(d, a))
+    memory = memory_of(d, a)
+    facts = activity(a.function, a.kinds, active, memory, has_aux)
+    fence(a.function, a.kinds, facts, memory)
     notes = take_notes(a.function, a.kinds.decided, names)
 
     def calls(site: Site, varied: frozenset[str]) -> Any:
@@ -385,7 +388,7 @@ def _check_result(a: Analysed, request: Request) -> None:
             place=a.function.source.place(a.function.source.node),
         )
     raise ActivityError(
-        f"grad wants a real scalar, but {a.function.name} returns {K.describe(kind)}.",
+        f"{request.mode} wants a real scalar, but {a.function.name} returns {K.describe(kind)}.",
         remedy="Use s2sad.vjp or s2sad.jacobian, or return a sum of the result.",
         place=a.function.source.place(a.function.source.node),
     )

@@ -52,7 +52,11 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
     identifiers |= {n.name for n in walk(node) if isinstance(n, gast.FunctionDef)}
     names = Names(identifiers | taken | {node.name})
     params = _parameters(node)
-    locals_ = set(params) | _bound(node.body)
+    declared = {
+        n for s in walk(node) if isinstance(s, gast.Global | gast.Nonlocal) for n in s.names
+    }
+    inner = {n for s in node.body for f in walk(s) if isinstance(f, SCOPES) for n in _declared(f)}
+    locals_ = set(params) | (_bound(node.body) - (declared - inner))
     body = [s for s in node.body if not _is_docstring(s)]
     body, result = structure(body, names, source.place)
     worker = _Normaliser(source, names, locals_)
@@ -66,7 +70,9 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
         origins=worker.origins,
         loops=worker.loops,
         temps=frozenset(worker.temps),
-        locals=frozenset(locals_ | worker.temps | _bound(out) | worker.indices),
+        locals=frozenset(
+            locals_ | worker.temps | (_bound(out) - (declared - inner)) | worker.indices
+        ),
         result=result,
     )
 
@@ -87,6 +93,10 @@ def _bound(body: Block) -> set[str]:
     for statement in body:
         found |= names_written(statement)
     return found
+
+
+def _declared(definition: Node) -> set[str]:
+    return {n for s in walk(definition) if isinstance(s, gast.Nonlocal) for n in s.names}
 
 
 def _is_docstring(statement: Node) -> bool:

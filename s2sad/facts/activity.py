@@ -12,6 +12,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.facts.memory import Memory
 from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
 from s2sad.stages import Activity, Function, KindFacts
 
@@ -26,13 +27,17 @@ NONE: Names = frozenset()
 
 
 def activity(
-    function: Function, kinds: KindFacts, wrt: frozenset[str], has_aux: bool = False
+    function: Function,
+    kinds: KindFacts,
+    wrt: frozenset[str],
+    memory: Memory,
+    has_aux: bool = False,
 ) -> Activity:
     """Return the activity of a function's variables with respect to some parameters.
 
     With `has_aux` only the first item of the result counts as a result.
     """
-    walker = _Walker(function, kinds, has_aux)
+    walker = _Walker(function, kinds, memory, has_aux)
     body = function.node.body[:-1]
     walker.varied_block(body, wrt)
     walker.useful_block(body, frozenset({function.result}))
@@ -95,7 +100,11 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
 
 
 class _Walker:
-    def __init__(self, function: Function, kinds: KindFacts, has_aux: bool) -> None:
+    def __init__(
+        self, function: Function, kinds: KindFacts, memory: Memory, has_aux: bool
+    ) -> None:
+        self.memory = memory
+        self.changes = _changes(memory)
         self.function = function
         self.kinds = kinds
         self.facts = Activity()
@@ -106,8 +115,19 @@ class _Walker:
     def varied_block(self, body: Block, varied: Names) -> Names:
         for s in body:
             self.facts.varied_before[s] = varied
-            varied = self.varied(s, varied)
+            varied = self._spread(s, varied, self.varied(s, varied))
             self.facts.varied_after[s] = varied
+        return varied
+
+    def _spread(self, s: Node, before: Names, varied: Names) -> Names:
+        """What is written into memory reaches every name that shares it."""
+        for base in self.changes.get(s, ()):
+            rebound = isinstance(s, gast.FunctionDef) and before
+            if base in varied or rebound or _value_reads(s) & before:
+                hit = self.memory.shares(base, self.function.locals) | {base}
+                for n in hit - varied:
+                    self.facts.cause.setdefault(n, s)
+                varied = varied | hit
         return varied
 
     def varied(self, s: Node, varied: Names) -> Names:
@@ -233,7 +253,12 @@ class _Walker:
     def useful_block(self, body: Block, useful: Names) -> Names:
         for s in reversed(body):
             self.facts.useful_after[s] = useful
-            useful = self.useful(s, useful)
+            before = self.useful(s, useful)
+            for base in self.changes.get(s, ()):
+                shared = self.memory.shares(base, self.function.locals) | {base}
+                if shared & useful:
+                    before = before | _value_reads(s) | shared
+            useful = before
             self.facts.useful_before[s] = useful
         return useful
 
@@ -324,6 +349,24 @@ _MUTATORS = frozenset(
     {"append", "extend", "insert", "update", "setdefault", "add", "appendleft", "fill", "put",
      "itemset", "__setitem__"}
 )
+
+
+def _changes(memory: Memory) -> dict[Any, list[str]]:
+    """Return the variables whose memory a statement may write, appends to lists aside."""
+    found: dict[Any, list[str]] = {}
+    for write in memory.writes:
+        if write.how != "append":
+            found.setdefault(write.statement, []).append(write.base)
+    for statement, _, given in memory.opaque:
+        found.setdefault(statement, []).extend(sorted(given))
+    return found
+
+
+def _value_reads(s: Node) -> Names:
+    """Return the names whose values a statement may write somewhere; tests and bodies aside."""
+    if isinstance(s, gast.Assign | gast.AugAssign | gast.Expr):
+        return frozenset(names_read(s.value))
+    return NONE if blocks_of(s) else frozenset(names_read(s))
 
 
 def _root(node: Node) -> str | None:

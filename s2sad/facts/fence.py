@@ -6,11 +6,16 @@ that of an active variable, or hold what the backward sweep reads.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
+import gast
+
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.facts.memory import Memory, Write, shares_nothing
+from s2sad.nodes import children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts
 
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
@@ -19,13 +24,23 @@ _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np
 def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
     """Raise for the first statement that touches active memory in a way not understood."""
     active = ever_active(activity)
+    _first_unknown(function, kinds, activity)
     for write in memory.writes:
         hit = memory.shares(write.base, active)
         before = kinds.before.get(write.statement, {})
         hit = {n for n in hit if write.touches(before.get(n, K.UNBOUND))}
         if not hit or _plain_append(write, hit, kinds, memory):
             continue
-        name = write.base if write.base in hit else min(hit)
+        later = hit & activity.useful_after.get(write.statement, frozenset())
+        name = write.base if write.base in (later or hit) else min(later or hit)
+        if write.how == "rebind":
+            inner = next(s for s in walk(write.statement) if isinstance(s, gast.Nonlocal | gast.Global))
+            raise UnsupportedError(
+                f"`{name}`, on which the result depends, is rebound by an inner function; that "
+                "cannot be differentiated yet.",
+                remedy="Return the new value and assign it outside.",
+                place=function.source.place(inner),
+            )
         how = "" if name == write.base else f" through `{write.base}`"
         raise _refusal(
             function, write.statement, UnsupportedError,
@@ -65,6 +80,58 @@ def check_reads(
                 "here; that cannot be differentiated yet.",
                 _ADVICE,
             )
+
+
+def _first_unknown(function: Function, kinds: KindFacts, activity: Activity) -> None:
+    """Point at the first operation on an active path whose meaning kinds do not decide."""
+    for s, after in kinds.after.items():
+        if not isinstance(s, gast.Assign) or s not in activity.varied_after:
+            continue
+        written = names_written(s) & activity.after(s)
+        if not written or not any(isinstance(after.get(n), K.Unknown) for n in written):
+            continue
+        value = s.value
+        if not isinstance(kinds.of.get(value), K.Unknown) or isinstance(value, gast.Name):
+            continue
+        operands = [n for n in children(value) if isinstance(n, gast.expr)]
+        if isinstance(value, gast.Call):
+            operands = list(value.args)
+        unknown = [o for o in operands if isinstance(kinds.of.get(o), K.Unknown)]
+        varied = activity.varied_before[s]
+        if any(names_read(o) & varied for o in unknown):
+            continue
+        raise _undecided(function, kinds, s, value, unknown)
+
+
+def _undecided(
+    function: Function, kinds: KindFacts, s: Any, value: Any, unknown: list[Any]
+) -> Error:
+    if isinstance(value, gast.Call):
+        fn = kinds.objects.get(value.func)
+        if fn is not None and registry.rule_for(fn) is None and not inspect.isfunction(fn):
+            label = expression_path(value.func)
+            return _refusal(
+                function, s, MissingRuleError,
+                f"There is no derivative rule for {label}, and no Python source to derive one "
+                "from.",
+                f"Write one with @s2sad.pullback({label}), or make its inputs Const.",
+                value,
+            )
+    whys = [k.why for k in (kinds.of.get(o) for o in [*unknown, value]) if isinstance(k, K.Unknown)]
+    why = next((w for w in whys if w), "not known")
+    return _refusal(
+        function, s, UnsupportedError,
+        f"What this operation means is not decided: the kind of an operand is {why}.",
+        "Give example arguments, or make the value a float, an array or a structure of these.",
+        value,
+    )
+
+
+def expression_path(node: Any) -> str:
+    """Return a dotted name as it stands in the source."""
+    if isinstance(node, gast.Attribute):
+        return f"{expression_path(node.value)}.{node.attr}"
+    return getattr(node, "id", "this function")
 
 
 def ever_active(activity: Activity) -> frozenset[str]:

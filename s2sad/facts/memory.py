@@ -53,6 +53,8 @@ class Write:
 
     def touches(self, kind: Kind) -> bool:
         """Say whether a value of a kind, sharing memory with what is written, may change."""
+        if self.how == "rebind":
+            return True
         if shares_nothing(kind):
             return False
         return not (K.is_container(self.owner) and isinstance(kind, K.Array))
@@ -148,6 +150,9 @@ class _Walker:
             self.calls(s, s.value)
         elif isinstance(s, gast.If | gast.While | gast.Assert):
             self.calls(s, s.test)
+        elif isinstance(s, gast.FunctionDef):
+            for n in sorted(rebound(s) & self.function.locals):
+                self.memory.writes.append(Write(s, n, "rebind", K.UNKNOWN))
         elif isinstance(s, gast.With):
             for item in s.items:
                 self.calls(s, item.context_expr)
@@ -268,6 +273,13 @@ class _Walker:
             if base in self.function.locals and isinstance(owner, K.Obj):
                 given |= {base}
             self.memory.opaque.append((s, node, given))
+
+
+def rebound(definition: Node) -> set[str]:
+    """Return the names of the surroundings that an inner function binds anew."""
+    return {
+        n for s in walk(definition) if isinstance(s, gast.Nonlocal | gast.Global) for n in s.names
+    }
 
 
 def shares_nothing(kind: Kind) -> bool:

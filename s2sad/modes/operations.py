@@ -384,7 +384,7 @@ class Operations:
     ) -> tuple[Block, list[Contribution]]:
         rule = registry.rule_for(fn)
         if rule is None:
-            label = getattr(fn, "__name__", repr(fn))
+            label = _path_of(node.func) if isinstance(node, gast.Call) else repr(fn)
             raise self.refuse(
                 MissingRuleError,
                 node,
@@ -537,6 +537,12 @@ def dtype_of(kind: Kind) -> str | None:
 
 def _positional(rule: Any) -> tuple[str, ...]:
     return registry.positional_names(rule, 0)
+
+
+def _path_of(node: Node) -> str:
+    if isinstance(node, gast.Attribute):
+        return f"{_path_of(node.value)}.{node.attr}"
+    return getattr(node, "id", "this function")
 
 
 def _is_ellipsis(node: Node) -> bool:

@@ -253,7 +253,8 @@ class Reverse:
 
     def add(self, c: Contribution, kind: Kind, at: Any) -> Block:
         """Return the statements that add a contribution to its operand's cotangent."""
-        self._decided(c.operand, kind, at)
+        if c.path is not None or c.operand in self.live:
+            self._decided(c.operand, kind, at)
         self.note_kind(c.operand, kind)
         bar = self.bar(c.operand)
         if c.path is None:

@@ -10,6 +10,13 @@ def put_on_diagonal(d, a, offset, axis1=0, axis2=1):
     return a_bar
 
 
+def cholesky_cotangent(L_bar, L):
+    """Return the cotangent of L @ L.T, to be moved onto the triangle that was read."""
+    L_T = np.swapaxes(L, -1, -2)
+    left = np.linalg.solve(L_T, lower_half(L_T @ L_bar))
+    return np.swapaxes(np.linalg.solve(np.conj(L_T), np.swapaxes(left, -1, -2)), -1, -2)
+
+
 def onto_triangle(a_bar, uplo):
     """Move the cotangent of a Hermitian matrix to the triangle that LAPACK reads."""
     a_bar_H = np.conj(np.swapaxes(a_bar, -1, -2))
@@ -17,13 +24,6 @@ def onto_triangle(a_bar, uplo):
     if uplo == "L":
         return np.tril(a_bar + a_bar_H, -1) + diagonal
     return np.triu(a_bar + a_bar_H, 1) + diagonal
-
-
-def cholesky_cotangent(L_bar, L):
-    """Return the cotangent of L @ L.T, to be moved onto the triangle that was read."""
-    L_T = np.swapaxes(L, -1, -2)
-    left = np.linalg.solve(L_T, lower_half(L_T @ L_bar))
-    return np.swapaxes(np.linalg.solve(np.conj(L_T), np.swapaxes(left, -1, -2)), -1, -2)
 
 
 def lower_half(x):

@@ -1,0 +1,173 @@
+"""Calls of the user's functions: each becomes a pair, however it is called."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+
+import s2sad
+
+
+def g(a, b, c=1.5):
+    a = a * a
+    return a * b + math.sin(c * a)
+
+
+def twice(x, n):
+    return g(x, n) + g(n, x)
+
+
+def by_keyword(x, n):
+    return g(b=x, a=n) + g(n, c=x, b=2.0)
+
+
+def star(*args, scale=1.0, **more):
+    return sum(a * a for a in args) * scale + more.get("shift", 0.0)
+
+
+def starred(x, n):
+    pair = (x, n)
+    return star(*pair, x, scale=x)
+
+
+def power(x, n):
+    return x if n <= 1 else x * power(x, n - 1)
+
+
+def even(x, n):
+    return x if n < 1 else x * odd(x, n - 1)
+
+
+def odd(x, n):
+    return 1.0 if n < 1 else math.sin(x) + even(x, n - 1)
+
+
+def recursive(x, n):
+    return power(x, 4) * even(x, 3)
+
+
+def scan(f, xs, init):
+    for v in xs:
+        init = f(init, v)
+    return init
+
+
+def passed(x, n):
+    return scan(lambda s, v: s * v + x, [x, n, 2.0], 1.0) + scan(g, [x, x], n)
+
+
+def closure(x, n):
+    k = x * n
+
+    def h(a):
+        return a * k
+
+    return h(x) + h(2.0)
+
+
+def partial(x, n):
+    h = functools.partial(g, x, c=n)
+    return h(x) + h(3.0)
+
+
+class Line:
+    def __init__(self, slope):
+        self.slope = slope
+
+    def at(self, x):
+        return self.slope * x * x
+
+    def __call__(self, x):
+        return self.at(x) + x
+
+    @property
+    def steep(self):
+        return self.slope * 2.0
+
+
+LINE = Line(1.5)
+
+
+def methods(x, n):
+    return LINE.at(x) * LINE(n) + LINE.steep * x
+
+
+def several(a, b):
+    return a * b, a + b
+
+
+def results(x, n):
+    p, q = several(x, n)
+    _, r = several(p, x)
+    return p * q + r
+
+
+def in_a_loop(x, n):
+    for i in range(3):
+        x = g(x, n, x) * 0.5
+    return x
+
+
+def unused_result(x, n):
+    g(x, n)
+    return x * n
+
+
+FUNCTIONS = [
+    *(twice, by_keyword, starred, recursive, passed, closure, partial, methods, results),
+    *(in_a_loop, unused_result),
+]
+
+
+@pytest.mark.parametrize("fn", FUNCTIONS, ids=lambda fn: fn.__name__)
+def test_gradients(fn):
+    h = 1e-6
+    for x, n in ((0.7, 1.2), (1.1, 0.4)):
+        want = [
+            (fn(x + h, n) - fn(x - h, n)) / (2 * h),
+            (fn(x, n + h) - fn(x, n - h)) / (2 * h),
+        ]
+        assert s2sad.grad(fn, wrt=(0, 1))(x, n) == pytest.approx(want, rel=1e-6, abs=1e-6)
+        assert s2sad.grad(fn)(x, n) == pytest.approx(want[0], rel=1e-6, abs=1e-6)
+        assert s2sad.grad(fn, wrt=1)(x, n) == pytest.approx(want[1], rel=1e-6, abs=1e-6)
+
+
+def test_a_pair_is_written_once_per_pattern():
+    text = s2sad.grad(twice, wrt=(0, 1)).source(0.7, 1.2)
+    assert text.count("def g_reverse") == 1
+    text = s2sad.grad(twice).source(0.7, 1.2)
+    assert text.count("def g_reverse") == 2
+
+
+def test_recursion_calls_itself():
+    text = s2sad.grad(power).source(0.7, 4)
+    assert text.count("def power_reverse") == 1
+
+
+def test_an_effect_of_a_callee_happens_once():
+    seen = []
+
+    def noted(a):
+        seen.append("here")
+        return a * a
+
+    def f(x):
+        return noted(x) * x
+
+    assert s2sad.grad(f)(2.0) == 12.0
+    assert seen == ["here"]
+
+
+def test_what_a_callee_keeps_is_not_what_the_caller_changes():
+    def square(a):
+        return np.sum(a * a)
+
+    def f(x):
+        y = x * 2.0
+        s = square(y)
+        y = y * 3.0
+        return s + square(y)
+
+    x = np.array([1.0, 2.0])
+    assert np.allclose(s2sad.grad(f)(x), 2 * (4 + 36) * x)

@@ -1,0 +1,127 @@
+"""Small tools on trees: equality, copies, names, substitution."""
+
+import ast
+
+import gast
+import pytest
+
+from s2sad.nodes import (
+    blocks_of,
+    clone,
+    constant,
+    is_constant,
+    key,
+    name,
+    names_read,
+    names_written,
+    number,
+    rename,
+    same,
+    substitute,
+    walk,
+)
+
+EXPRESSIONS = ["x", "y", "1", "1.0", "True", "-1", "x + y", "y + x", "x[0]", "x.a", "f(x, k=y)"]
+
+
+def expression(text):
+    return gast.parse(text, mode="eval").body
+
+
+def statement(text):
+    return gast.parse(text).body[0]
+
+
+def shown(node):
+    return ast.unparse(gast.gast_to_ast(node))
+
+
+def test_equal_is_equal_text():
+    for a in EXPRESSIONS:
+        for b in EXPRESSIONS:
+            assert same(expression(a), expression(b)) is (a == b)
+            assert (key(expression(a)) == key(expression(b))) is (a == b)
+        hash(key(expression(a)))
+
+
+@pytest.mark.parametrize("text", [*EXPRESSIONS, "[a for a in x]", "lambda a: a + x"])
+def test_a_clone_is_equal_and_apart(text):
+    node = expression(text)
+    copy = clone(node)
+    assert same(node, copy) and shown(copy) == text
+    assert not {id(n) for n in walk(node) if isinstance(n, gast.expr)} & {id(n) for n in walk(copy)}
+
+
+@pytest.mark.parametrize(
+    "text, read, written",
+    [
+        ("x = y", "y", "x"),
+        ("x, (y, *z) = w", "w", "x y z"),
+        ("x += y", "x y", "x"),
+        ("x[i] = y", "x i y", ""),
+        ("x.a = y", "x y", ""),
+        ("for x in y: z = x", "x y", "x z"),
+        ("if x: y = 1\nelse: z = 2", "x", "y z"),
+        ("with x as y: z = y", "x y", "y z"),
+        ("import a.b as c, d.e", "", "c d"),
+        ("del x", None, "x"),
+        ("x = (y := z)", "z", "x y"),
+        ("match x:\n case [y, *z]: w = y", "x y", "y z w"),
+        ("match x:\n case {'a': y, **z}: w = y", "x y", "y z w"),
+        ("try: x = y\nexcept E as e: z = e", "y E e", "x e z"),
+        ("x = [y for y in z if (w := y)]", None, "x w"),
+        ("def g(a): b = a", None, "g"),
+    ],
+)
+def test_names(text, read, written):
+    node = statement(text)
+    assert names_written(node) == set(written.split())
+    if read is not None:
+        assert names_read(node) == set(read.split())
+
+
+def test_substitute_leaves_the_original_alone():
+    node = expression("x + f(x, y)")
+    new = substitute(node, {"x": expression("a * b")})
+    assert shown(new) == "a * b + f(a * b, y)"
+    assert shown(node) == "x + f(x, y)"
+    first, second = (n for n in walk(new) if isinstance(n, gast.BinOp) and shown(n) == "a * b")
+    assert first is not second
+
+
+def test_rename_both_ways():
+    assert shown(rename(statement("x[i] = x + y"), {"x": "z"})) == "z[i] = z + y"
+    assert shown(rename(statement("for x in y:\n    x = z"), {"x": "y", "y": "x"})) == (
+        "for y in x:\n    y = z"
+    )
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [("1", 1), ("-2.5", -2.5), ("x", None), ("True", None), ("'a'", None), ("1j", None)],
+)
+def test_number(text, value):
+    found = number(expression(text))
+    assert found == value and type(found) is type(value)
+
+
+def test_is_constant():
+    assert is_constant(expression("-1.0")) and is_constant(expression("'a'"))
+    assert not is_constant(expression("x")) and not is_constant(expression("-x"))
+
+
+def test_building():
+    for value in (1, -1, 2.5, -2.5, -0.0, True):
+        assert repr(ast.literal_eval(shown(constant(value)))) == repr(value)
+    assert shown(name("x")) == "x"
+
+
+def test_blocks():
+    text = "try:\n    a\nexcept E:\n    b\nelse:\n    c\nfinally:\n    d"
+    assert [[shown(s) for s in b] for b in blocks_of(statement(text))] == [
+        ["a"],
+        ["b"],
+        ["c"],
+        ["d"],
+    ]
+    assert blocks_of(statement("x = 1")) == []
