@@ -8,6 +8,7 @@ y, pullback = vjp(f, x)
 
 from __future__ import annotations
 
+import builtins
 import functools
 import inspect
 import itertools
@@ -199,7 +200,9 @@ def loaded(text: Text, derivation: Any) -> Callable[..., Any]:
     """Return the entry function of a derived text, in the surroundings of the user's functions."""
     filename = f"<s2sad {text.entry} {next(_numbers)}>"
     # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
-    helpers: dict[str, dict[str, object]] = {n: {} for n in derivation.refs.functions}
+    helpers: dict[str, dict[str, object]] = {
+        n: {"__builtins__": builtins} for n in derivation.refs.functions
+    }
     functions = load(
         text.text,
         text.entry,

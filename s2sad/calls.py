@@ -70,7 +70,8 @@ def user_call(
     if target is None:
         return None
     active = tuple(
-        p for p in target.params
+        p
+        for p in target.params
         if K.differentiable(target.params[p]) and _roots(target.args.get(p)) & varied
     )
     if not active:
@@ -120,9 +121,7 @@ def find_target(a: Analysed, site: Site) -> Target | None:
 
 
 def _is_library(value: Any) -> bool:
-    return (
-        registry.rule_for(value) is not None or isinstance(value, type) or unwrap(value) is None
-    )
+    return registry.rule_for(value) is not None or isinstance(value, type) or unwrap(value) is None
 
 
 def _spread(args: list[Node], kinds: Any) -> list[Node] | None:
@@ -155,8 +154,10 @@ def _leading(kind: Kind, node: Node) -> list[Node]:
         return []
     value = kind.value
     if isinstance(value, functools.partial):
-        return [subscript(attribute(clone(node.func), "args"), constant(i))
-                for i in range(len(value.args))]
+        return [
+            subscript(attribute(clone(node.func), "args"), constant(i))
+            for i in range(len(value.args))
+        ]
     callee = unwrap(value)
     if callee is not None and callee.args:
         if len(callee.args) == 1 and inspect.ismethod(value):
@@ -168,9 +169,7 @@ def _leading(kind: Kind, node: Node) -> list[Node]:
 def _named(kind: Kind, node: Node, named: dict[str, Node]) -> dict[str, Node]:
     if isinstance(kind, K.Known) and isinstance(kind.value, functools.partial):
         table = attribute(clone(node.func), "keywords")
-        brought = {
-            k: subscript(clone(table), gast.Constant(k, None)) for k in kind.value.keywords
-        }
+        brought = {k: subscript(clone(table), gast.Constant(k, None)) for k in kind.value.keywords}
         return {**brought, **named}
     return named
 
@@ -221,7 +220,11 @@ def _turn(
         if len(found) <= 1:
             return [], found, forward
         held = worker.names.fresh(f"{pair.active[0]}_bar")
-        return [assign(held, reverse_call)], _pass_on(target.args[pair.active[0]], name(held)), forward
+        return (
+            [assign(held, reverse_call)],
+            _pass_on(target.args[pair.active[0]], name(held)),
+            forward,
+        )
     holds = [worker.names.fresh(f"{p}_bar") for p in pair.active]
     for p, held in zip(pair.active, holds, strict=True):
         worker.bar_kinds[held] = target.params[p]
@@ -244,7 +247,8 @@ def _pass_on(arg: Any, value: Node) -> list[Contribution]:
         ]
     if isinstance(arg, dict):
         return [
-            c for k, x in arg.items()
+            c
+            for k, x in arg.items()
             for c in _pass_on(x, subscript(clone(value), gast.Constant(k, None)))
         ]
     if isinstance(arg, gast.Name):
@@ -260,9 +264,13 @@ def _forward_call(node: Node, target: Target, pair: Pair) -> Node:
     leading = list(target.leading)
     method = not leading and target.args and not isinstance(target.fn, K.LocalFunction)
     first = next(iter(target.args.values()), None)
-    if method and isinstance(first, gast.AST) and first not in args and not any(
-        first is k.value for k in keywords
-    ) and not _was_spread(first):
+    if (
+        method
+        and isinstance(first, gast.AST)
+        and first not in args
+        and not any(first is k.value for k in keywords)
+        and not _was_spread(first)
+    ):
         leading = [first]
     extra = [gast.keyword(p, name(local)) for p, local in target.extra]
     return gast.Call(
@@ -318,8 +326,11 @@ def write_pair(
     bars = list(p.bars)
     extra = p.made_up_names()
     backward = finish(
-        p, [*p.backward, gast.Return(result_of([name(b) for b in bars], len(bars) == 1))],
-        frozenset(), set(bars), extra,
+        p,
+        [*p.backward, gast.Return(result_of([name(b) for b in bars], len(bars) == 1))],
+        frozenset(),
+        set(bars),
+        extra,
     )
     local = set(function.locals) | block_writes(p.forward)
     wanted = [n for n in sorted(live_in(backward, frozenset())) if n in local and n != bar]
@@ -356,8 +367,9 @@ def write_pair(
         if d.reusable
     ]
     doc = f"Cotangent of {listed} of {where}, from that of its result."
-    args = gast.arguments([gast.Name(n, gast.Param(), None, None) for n in params],
-                          [], None, [], [], None, [])
+    args = gast.arguments(
+        [gast.Name(n, gast.Param(), None, None) for n in params], [], None, [], [], None, []
+    )
     docstring = gast.Expr(gast.Constant(doc, None))
     reverse = gast.FunctionDef(pair.reverse, args, [docstring, *start, *backward], [], None, None)
     add(d, reverse, function.source.fn, a)

@@ -285,8 +285,7 @@ def bind_kinds(
             params[p.name] = rebase(K.Dict(tuple(table.items())), p.name)
         elif value is K.MISSING:
             params[p.name] = (
-                K.UNKNOWN if p.default is K.MISSING
-                else K.kind_of(p.default, p.name, literal=True)
+                K.UNKNOWN if p.default is K.MISSING else K.kind_of(p.default, p.name, literal=True)
             )
         elif isinstance(value, K.LocalFunction):
             params[p.name] = _passed_on(value, p.name, env, params, extra)
@@ -408,4 +407,3 @@ def _all_kinds(a: Analysed) -> dict[str, Kind]:
         for n, k in env.items():
             out[n] = K.join(out.get(n, K.UNBOUND), k) if n in out else k
     return out
-

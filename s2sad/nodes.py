@@ -303,6 +303,12 @@ def free_reads(fn: Node) -> set[str]:
     read: set[str] = set()
     for s in fn.body:
         read |= names_read(s)
-    inner = {n.target.id for s in fn.body for c in walk(s) if isinstance(c, COMPREHENSIONS)
-             for n in c.generators if isinstance(n.target, gast.Name)}
+    inner = {
+        n.target.id
+        for s in fn.body
+        for c in walk(s)
+        if isinstance(c, COMPREHENSIONS)
+        for n in c.generators
+        if isinstance(n.target, gast.Name)
+    }
     return read - bound - inner

@@ -163,7 +163,18 @@ def parts_of(
     backward = propagate(backward, live_out, restored, pure, made_up)
     shadows = frozenset(worker.bars[v] for v in worker.elements if v in worker.bars)
     return Parts(
-        a, names, forward, backward, bars, kinds, made_up, pure, worker.bar_kinds, pinned(a), shadows
+        a,
+        names,
+        forward,
+        backward,
+        bars,
+        kinds,
+        made_up,
+        pure,
+        worker.bar_kinds,
+        pinned(a),
+        shadows,
+        wanted,
     )
 
 
@@ -278,8 +289,31 @@ class Purity:
 
 _PURE_METHODS = frozenset({"copy", "items", "values", "keys", "get", "index", "count", "tolist"})
 _PURE_FUNCTIONS: frozenset[Any] = frozenset(
-    {len, range, abs, min, max, sum, round, divmod, pow, float, int, bool, list, tuple, enumerate,
-     zip, reversed, sorted, isinstance, complex, np.zeros_like, np.full_like, np.broadcast_to}
+    {
+        len,
+        range,
+        abs,
+        min,
+        max,
+        sum,
+        round,
+        divmod,
+        pow,
+        float,
+        int,
+        bool,
+        list,
+        tuple,
+        enumerate,
+        zip,
+        reversed,
+        sorted,
+        isinstance,
+        complex,
+        np.zeros_like,
+        np.full_like,
+        np.broadcast_to,
+    }
 )
 
 
@@ -351,7 +385,8 @@ def finish(
     d = p.pure.d
     fresh = {x.reverse for x in d.pairs.values()}
     fresh |= {n for n, fn in d.refs.functions.items() if fn in (runtime.zeros_like, runtime.add)}
-    body = own(body, p.bar_kinds, returned, fresh)
+    owned = {n: k for n, k in p.bar_kinds.items() if n not in p.shadows}
+    body = own(body, owned, returned, fresh)
     return guards(body)
 
 
@@ -392,5 +427,3 @@ def _check_result(a: Analysed, request: Request) -> None:
         remedy="Use s2sad.vjp or s2sad.jacobian, or return a sum of the result.",
         place=a.function.source.place(a.function.source.node),
     )
-
-

@@ -68,7 +68,6 @@ def test_what_is_not_live_may_be_lost(name):
         ("loop", "yz"),
         ("match", "xyz"),
         ("function", "xyz"),
-        ("lambda", "xz"),
         ("with", "x"),
         ("tuple", "xy"),
     ],

@@ -236,17 +236,32 @@ def test_gradient(pair, tmp_path):
         assert type(gradient) is type(pair.args[position]) or np.isscalar(gradient)
 
 
-@each_pair
-def test_gradient_of_operator(pair, tmp_path):
-    by_text = pair.gradients(derived_function(pair, tmp_path), copy.deepcopy(pair.args))
+def by_operator(pair: Pair) -> list:
+    """The gradients as a user gets them."""
     if pair.mode == "vjp":
 
         def operator(*args):
             return s2sad.vjp(pair.f, *args, wrt=pair.operator_wrt)
     else:
         operator = getattr(s2sad, pair.mode)(pair.f, pair.operator_wrt)
-    by_operator = pair.gradients(operator, copy.deepcopy(pair.args))
-    assert duals.ravel(by_operator).tobytes() == duals.ravel(by_text).tobytes()
+    return pair.gradients(operator, copy.deepcopy(pair.args))
+
+
+@each_pair
+def test_gradient_of_operator(pair, tmp_path):
+    by_text = pair.gradients(derived_function(pair, tmp_path), copy.deepcopy(pair.args))
+    assert duals.ravel(by_operator(pair)).tobytes() == duals.ravel(by_text).tobytes()
+
+
+@pytest.mark.parametrize("name", ["network", "reduce_scan", "gaussian_process"])
+def test_first_call_of_a_process(name):
+    """NumPy imports parts of itself when they are first called, from whatever calls them."""
+    run = subprocess.run(
+        [sys.executable, str(HERE / "test_golden.py"), "--call", name],
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
 
 
 @each_target
@@ -325,6 +340,8 @@ def text_or_none(name: str) -> str | None:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--json"]:
         print(json.dumps({name: text_or_none(name) for name in PAIRS}))
+    elif sys.argv[1:2] == ["--call"]:
+        print(by_operator(PAIRS[sys.argv[2]]))
     else:
         for wanted in sys.argv[1:] or PAIRS:
             print(text_of(wanted))

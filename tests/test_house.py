@@ -20,6 +20,8 @@ LAYERS = (
     ("__init__",),
     ("api",),
     ("pipeline",),
+    ("calls",),
+    ("derivation",),
     ROOMS,
     (
         *("activities", "cotangents", "flow", "guard", "hints", "kinds", "names", "nodes"),

@@ -23,7 +23,7 @@ BLOCKS = {
         "r = 0.0\nt = 1.0\nfor i in range(3):\n    for j in range(2):\n        r = r + t\n"
         "        u = r\n    t = u + i"
     ),
-    "match": "match x:\n    case 2.0:\n        r = 1.0\n        t = 4\n    case _:\n        r = 2.0",
+    "match": "match x:\n    case 2.0:\n        r = 1\n        t = 4\n    case _:\n        r = 2.0",
     "tuple": "r, t = x, 2.0",
     "behind a loop": "for i in range(3):\n    t = i\nr = i",
 }

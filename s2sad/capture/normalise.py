@@ -17,6 +17,7 @@ from typing import Any
 
 import gast
 
+from s2sad.capture.elements import element, is_call, plain
 from s2sad.capture.structure import structure
 from s2sad.errors import Place, UnsupportedError
 from s2sad.names import Names
@@ -205,9 +206,11 @@ class _Normaliser:
                 values.append(name(temp))
             elif self.is_atom(item):
                 values.append(item)
-            elif position == len(value.elts) - 1 and not any(
-                isinstance(t, gast.Tuple | gast.List) for t in target.elts
-            ) and not bound_before & names_read(item):
+            elif (
+                position == len(value.elts) - 1
+                and not any(isinstance(t, gast.Tuple | gast.List) for t in target.elts)
+                and not bound_before & names_read(item)
+            ):
                 values.append(None)
             else:
                 values.append(self.atom(item))
@@ -284,7 +287,9 @@ class _Normaliser:
 
     def do_AnnAssign(self, statement: Node) -> None:
         if statement.value is not None:
-            self.do_Assign(locate(gast.Assign([statement.target], statement.value, None), statement))
+            self.do_Assign(
+                locate(gast.Assign([statement.target], statement.value, None), statement)
+            )
 
     def do_AugAssign(self, statement: Node) -> None:
         value = self.atom(statement.value)
@@ -327,7 +332,8 @@ class _Normaliser:
         for case in statement.cases:
             if case.guard is not None and _has_walrus(case.guard):
                 raise self.refuse(
-                    case.guard, "A walrus in the guard of a case is not supported.",
+                    case.guard,
+                    "A walrus in the guard of a case is not supported.",
                     "Assign the value before the match.",
                 )
             body = self.statements(case.body)
@@ -385,9 +391,9 @@ class _Normaliser:
 
     def _iterable(self, node: Node) -> Node:
         """Reduce what a loop runs over, keeping range, enumerate, zip and reversed in place."""
-        if _is_call(node, "enumerate") and len(node.keywords) == len(node.args) == 1:
+        if is_call(node, "enumerate") and len(node.keywords) == len(node.args) == 1:
             node = locate(call("enumerate", node.args[0], node.keywords[0].value), node)
-        if _is_call(node, "zip") and [k.arg for k in node.keywords] == ["strict"]:
+        if is_call(node, "zip") and [k.arg for k in node.keywords] == ["strict"]:
             node = locate(call("zip", *node.args), node)
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
             fn = node.func.id
@@ -414,7 +420,7 @@ class _Normaliser:
 
     def scalar(self, node: Node) -> Node:
         """An inert integer expression of names and literals stays; anything else is an atom."""
-        return node if _plain(node) else self.atom(node)
+        return node if plain(node) else self.atom(node)
 
     def _loop(self, target: Node, iterable: Node) -> Loop | None:
         """Say how the loop runs backward, or None where the iterable can be read only once."""
@@ -422,20 +428,20 @@ class _Normaliser:
         own = self._own_index(target, iterable)
         index = own if own is not None else self.names.fresh("i")
         try:
-            bounds, element = _element(iterable, name(index), own is not None)
+            bounds, item = element(iterable, name(index), own is not None)
             if bounds is None:
                 return None
-            self._bind_element(target, element, own)
+            self._bind_element(target, item, own)
             return Loop(index, own is not None, bounds, tuple(self.out))
         finally:
             self.out = saved
 
     def _own_index(self, target: Node, iterable: Node) -> str | None:
         """Return the user's variable that can serve as index: nothing else may bind it."""
-        if _is_call(iterable, "range") and isinstance(target, gast.Name):
+        if is_call(iterable, "range") and isinstance(target, gast.Name):
             candidate = target.id
         elif (
-            _is_call(iterable, "enumerate")
+            is_call(iterable, "enumerate")
             and len(iterable.args) == 1
             and isinstance(target, gast.Tuple)
             and len(target.elts) == 2
@@ -513,9 +519,7 @@ class _Normaliser:
         """Return an operation on atoms with the expression's value."""
         if self.is_atom(node):
             return node
-        handler: Callable[[Node], Node] | None = getattr(
-            self, f"ex_{type(node).__name__}", None
-        )
+        handler: Callable[[Node], Node] | None = getattr(self, f"ex_{type(node).__name__}", None)
         return locate(handler(node), node) if handler is not None else node
 
     def ex_NamedExpr(self, node: Node) -> Node:
@@ -552,12 +556,14 @@ class _Normaliser:
 
     def index(self, node: Node) -> Node:
         """Indices carry no derivative: they stay whole where evaluating them again is harmless."""
-        if _plain(node):
+        if plain(node):
             return node
         if isinstance(node, gast.Tuple):
             return locate(gast.Tuple([self.index(e) for e in node.elts], node.ctx), node)
         if isinstance(node, gast.Slice):
-            parts = [None if p is None else self.index(p) for p in (node.lower, node.upper, node.step)]
+            parts = [
+                None if p is None else self.index(p) for p in (node.lower, node.upper, node.step)
+            ]
             return locate(gast.Slice(*parts), node)
         return self.atom(node)
 
@@ -573,7 +579,7 @@ class _Normaliser:
         return self.atom(node)
 
     def ex_Dict(self, node: Node) -> Node:
-        keys = [k if k is None or _plain(k) else self.atom(k) for k in node.keys]
+        keys = [k if k is None or plain(k) else self.atom(k) for k in node.keys]
         return gast.Dict(keys, [self.atom(v) for v in node.values])
 
     def _denotes(self, func: Node, module: str, attr: str) -> bool:
@@ -587,9 +593,7 @@ class _Normaliser:
             value = getattr(fn.__globals__.get(func.value.id), func.attr, None)
         else:
             return False
-        return (
-            getattr(value, "__name__", "") == attr and getattr(value, "__module__", "") == module
-        )
+        return getattr(value, "__name__", "") == attr and getattr(value, "__module__", "") == module
 
     def _partial(self, node: Node) -> Node:
         """`partial(f, a)` becomes `lambda *rest: f(a, *rest)`, with a held under a fresh name."""
@@ -634,7 +638,7 @@ class _Normaliser:
         if isinstance(arg, gast.Starred):
             return locate(gast.Starred(self.atom(arg.value), arg.ctx), arg)
         if isinstance(arg, gast.GeneratorExp):
-            if len(node.args) == 1 or _is_call(node, "sum"):
+            if len(node.args) == 1 or is_call(node, "sum"):
                 return self._comprehension(arg)
             return arg
         return self.atom(arg)
@@ -658,7 +662,8 @@ class _Normaliser:
         if isinstance(node, gast.Compare):
             if len(node.ops) > 1 and any(map(_has_walrus, node.comparators[1:])):
                 raise self.refuse(
-                    node, "A walrus late in a chained comparison is not supported.",
+                    node,
+                    "A walrus late in a chained comparison is not supported.",
                     "Put the assignment on a line of its own.",
                 )
             self._no_late_walrus(node.left, gast.Tuple(node.comparators, gast.Load()))
@@ -753,74 +758,6 @@ def _all_statements(block: Block) -> list[Node]:
         for part in blocks_of(statement):
             found += _all_statements(part)
     return found
-
-
-def _is_call(node: Node, fn: str) -> bool:
-    return isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == fn
-
-
-def _plain(node: Node) -> bool:
-    """Say whether an expression is made of names, literals and integer arithmetic only."""
-    if isinstance(node, gast.Name | gast.Constant):
-        return True
-    if isinstance(node, gast.UnaryOp):
-        return _plain(node.operand)
-    if isinstance(node, gast.BinOp):
-        return _plain(node.left) and _plain(node.right)
-    if isinstance(node, gast.Tuple):
-        return all(_plain(e) for e in node.elts)
-    if isinstance(node, gast.Slice):
-        return all(p is None or _plain(p) for p in (node.lower, node.upper, node.step))
-    if isinstance(node, gast.Attribute):
-        return _plain(node.value)
-    return False
-
-
-def _element(iterable: Node, index: Node, own: bool) -> tuple[tuple[Any, ...] | None, Any]:
-    """Return the arguments of the range a loop runs over, and the element at an index.
-
-    With `own` the index is the user's variable and runs over the range's values; otherwise it
-    counts from zero.
-    """
-    if _is_call(iterable, "range"):
-        args = iterable.args
-        if own:
-            return tuple(args), index
-        if len(args) == 1:
-            return tuple(args), index
-        length = call("len", clone(iterable))
-        return (length,), subscript(clone(iterable), index)
-    if _is_call(iterable, "enumerate"):
-        bounds, element = _element(iterable.args[0], index, False)
-        if bounds is None:
-            return None, None
-        count = index
-        if len(iterable.args) == 2:
-            count = gast.BinOp(clone(index), gast.Add(), clone(iterable.args[1]))
-        return bounds, (count, element)
-    if _is_call(iterable, "zip"):
-        lengths = []
-        elements = []
-        for part in iterable.args:
-            bounds, element = _element(part, index, False)
-            if bounds is None or len(bounds) != 1:
-                return None, None
-            lengths.append(bounds[0])
-            elements.append(element)
-        bound = lengths[0] if len(lengths) == 1 else call("min", *lengths)
-        return (bound,), tuple(elements)
-    if _is_call(iterable, "reversed"):
-        bounds, element = _element(iterable.args[0], index, False)
-        if bounds is None or len(bounds) != 1:
-            return None, None
-        last = gast.BinOp(clone(bounds[0]), gast.Sub(), constant(1))
-        mirrored = gast.BinOp(last, gast.Sub(), clone(index))
-        return _element(iterable.args[0], mirrored, False)
-    if isinstance(iterable, gast.Name) or (
-        isinstance(iterable, gast.Tuple) and all(is_constant(e) for e in iterable.elts)
-    ):
-        return (call("len", clone(iterable)),), subscript(clone(iterable), clone(index))
-    return None, None
 
 
 def temp_base(value: Node) -> str:

@@ -18,8 +18,25 @@ from s2sad.stages import Activity, Function, KindFacts
 
 _NO_FLOW = frozenset({"shape", "ndim", "size", "dtype", "nbytes", "itemsize", "strides", "flags"})
 _ZERO_BUILTINS: frozenset[Any] = frozenset(
-    {len, range, isinstance, issubclass, print, int, bool, str, repr, any, all, hash, id, type,
-     callable, hasattr, round}
+    {
+        len,
+        range,
+        isinstance,
+        issubclass,
+        print,
+        int,
+        bool,
+        str,
+        repr,
+        any,
+        all,
+        hash,
+        id,
+        type,
+        callable,
+        hasattr,
+        round,
+    }
 )
 _LAZY: frozenset[Any] = frozenset({zip, enumerate, reversed, map, filter, iter, sorted})
 Names = frozenset[str]
@@ -100,9 +117,7 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
 
 
 class _Walker:
-    def __init__(
-        self, function: Function, kinds: KindFacts, memory: Memory, has_aux: bool
-    ) -> None:
+    def __init__(self, function: Function, kinds: KindFacts, memory: Memory, has_aux: bool) -> None:
         self.memory = memory
         self.changes = _changes(memory)
         self.function = function
@@ -346,8 +361,19 @@ class _Walker:
 
 
 _MUTATORS = frozenset(
-    {"append", "extend", "insert", "update", "setdefault", "add", "appendleft", "fill", "put",
-     "itemset", "__setitem__"}
+    {
+        "append",
+        "extend",
+        "insert",
+        "update",
+        "setdefault",
+        "add",
+        "appendleft",
+        "fill",
+        "put",
+        "itemset",
+        "__setitem__",
+    }
 )
 
 
@@ -374,6 +400,3 @@ def _root(node: Node) -> str | None:
     while isinstance(node, gast.Subscript | gast.Attribute):
         node = node.value
     return node.id if isinstance(node, gast.Name) else None
-
-
-

@@ -29,12 +29,14 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
         hit = memory.shares(write.base, active)
         before = kinds.before.get(write.statement, {})
         hit = {n for n in hit if write.touches(before.get(n, K.UNBOUND))}
-        if not hit or _plain_append(write, hit, kinds, memory):
+        if not hit or _plain_append(function, write, hit, kinds, memory):
             continue
         later = hit & activity.useful_after.get(write.statement, frozenset())
         name = write.base if write.base in (later or hit) else min(later or hit)
         if write.how == "rebind":
-            inner = next(s for s in walk(write.statement) if isinstance(s, gast.Nonlocal | gast.Global))
+            inner = next(
+                s for s in walk(write.statement) if isinstance(s, gast.Nonlocal | gast.Global)
+            )
             raise UnsupportedError(
                 f"`{name}`, on which the result depends, is rebound by an inner function; that "
                 "cannot be differentiated yet.",
@@ -43,7 +45,9 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
             )
         how = "" if name == write.base else f" through `{write.base}`"
         raise _refusal(
-            function, write.statement, UnsupportedError,
+            function,
+            write.statement,
+            UnsupportedError,
             f"`{name}`, on which the result depends, is written in place{how}; that cannot be "
             "differentiated yet.",
             _ADVICE,
@@ -54,7 +58,9 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
         hit = {n for n in hit if not _immutable(kinds, statement, n)}
         if hit:
             raise _refusal(
-                function, statement, MissingRuleError,
+                function,
+                statement,
+                MissingRuleError,
                 f"`{min(hit)}`, on which the result depends, goes into a function with neither a "
                 "rule nor readable source, which may change it.",
                 "Write a rule for it with @s2sad.pullback, or give it a copy.",
@@ -62,9 +68,7 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
             )
 
 
-def check_reads(
-    function: Function, kinds: KindFacts, memory: Memory, read: frozenset[str]
-) -> None:
+def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: frozenset[str]) -> None:
     """Raise where the backward sweep reads memory that the function writes in place."""
     arrays = {n for n in read if n in function.locals}
     for write in memory.writes:
@@ -75,7 +79,9 @@ def check_reads(
         hit = {n for n in hit if write.touches(known.get(n, K.UNKNOWN))}
         if hit:
             raise _refusal(
-                function, write.statement, UnsupportedError,
+                function,
+                write.statement,
+                UnsupportedError,
                 f"The derivative needs the old content of `{min(hit)}`, which is written in place "
                 "here; that cannot be differentiated yet.",
                 _ADVICE,
@@ -111,7 +117,9 @@ def _undecided(
         if fn is not None and registry.rule_for(fn) is None and not inspect.isfunction(fn):
             label = expression_path(value.func)
             return _refusal(
-                function, s, MissingRuleError,
+                function,
+                s,
+                MissingRuleError,
                 f"There is no derivative rule for {label}, and no Python source to derive one "
                 "from.",
                 f"Write one with @s2sad.pullback({label}), or make its inputs Const.",
@@ -120,7 +128,9 @@ def _undecided(
     whys = [k.why for k in (kinds.of.get(o) for o in [*unknown, value]) if isinstance(k, K.Unknown)]
     why = next((w for w in whys if w), "not known")
     return _refusal(
-        function, s, UnsupportedError,
+        function,
+        s,
+        UnsupportedError,
         f"What this operation means is not decided: the kind of an operand is {why}.",
         "Give example arguments, or make the value a float, an array or a structure of these.",
         value,
@@ -149,10 +159,13 @@ def _immutable(kinds: KindFacts, statement: Any, name: str) -> bool:
     return shares_nothing(kind)
 
 
-def _plain_append(write: Write, hit: set[str], kinds: KindFacts, memory: Memory) -> bool:
+def _plain_append(
+    function: Function, write: Write, hit: set[str], kinds: KindFacts, memory: Memory) -> bool:
     """Appending to a list that has one name only is undone by the backward sweep."""
     if write.how != "append":
         return False
+    if write.base in function.temps:
+        return True
     before = kinds.before.get(write.statement, {})
     lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, K.Unknown)}
     others = memory.shares(write.base, lists) - {write.base}
@@ -170,5 +183,3 @@ def _refusal(
     origin = function.origins.get(statement, statement)
     at = node if node is not None and getattr(node, "lineno", None) is not None else origin
     return cls(reason, remedy=remedy, place=function.source.place(at))
-
-

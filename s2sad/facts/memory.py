@@ -30,10 +30,44 @@ _MUTATORS = frozenset(
 )
 _FRESH_METHODS = frozenset({"copy", "sum", "mean", "dot", "max", "min", "std", "var", "prod"})
 _OBSERVERS: tuple[Any, ...] = (
-    print, len, str, repr, isinstance, type, id, hash, format, bool, int, callable, hasattr,
-    getattr, warnings.warn, sorted, any, all, range, enumerate, zip, reversed, list, tuple, dict,
-    np.isscalar, np.shape, np.ndim, np.size, np.printoptions, np.errstate, map, filter, iter, set,
-    frozenset, np.may_share_memory, np.shares_memory,
+    print,
+    len,
+    str,
+    repr,
+    isinstance,
+    type,
+    id,
+    hash,
+    format,
+    bool,
+    int,
+    callable,
+    hasattr,
+    getattr,
+    warnings.warn,
+    sorted,
+    any,
+    all,
+    range,
+    enumerate,
+    zip,
+    reversed,
+    list,
+    tuple,
+    dict,
+    np.isscalar,
+    np.shape,
+    np.ndim,
+    np.size,
+    np.printoptions,
+    np.errstate,
+    map,
+    filter,
+    iter,
+    set,
+    frozenset,
+    np.may_share_memory,
+    np.shares_memory,
 )
 
 
@@ -209,8 +243,10 @@ class _Walker:
                 rule = registry.rule_for(method) if method is not None else None
                 if node.func.attr in _FRESH_METHODS or registry.is_zero_method(node.func.attr):
                     return set()
-        if rule is not None and rule.view == "never" and not isinstance(
-            self.kinds.of.get(node), K.List | K.Tuple | K.Dict | K.Obj
+        if (
+            rule is not None
+            and rule.view == "never"
+            and not isinstance(self.kinds.of.get(node), K.List | K.Tuple | K.Dict | K.Obj)
         ):
             return set()
         found: set[str] = set()
@@ -265,9 +301,7 @@ class _Walker:
                 for n in self.aliases(a):
                     if base is not None:
                         self.memory.unite(base, n)
-        elif isinstance(owner, K.Unknown | K.Obj) and not isinstance(
-            owner, K.Known
-        ):
+        elif isinstance(owner, K.Unknown | K.Obj) and not isinstance(owner, K.Known):
             base = root(node.func.value)
             given = frozenset(n for a in node.args for n in self.aliases(a))
             if base in self.function.locals and isinstance(owner, K.Obj):
@@ -286,9 +320,7 @@ def shares_nothing(kind: Kind) -> bool:
     """Say whether values of a kind have no memory that could be written."""
     if isinstance(kind, K.Tuple):
         return all(shares_nothing(k) for k in kind.items)
-    return isinstance(
-        kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Unbound
-    )
+    return isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Unbound)
 
 
 def is_observer(fn: Any) -> bool:

@@ -45,6 +45,7 @@ class Parts:
     bar_kinds: dict[str, Kind]
     pinned: frozenset[str] = frozenset()
     shadows: frozenset[str] = frozenset()
+    wanted: tuple[str, ...] = ()
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""
@@ -69,7 +70,7 @@ def joint(
 ) -> Node:
     """Return one function that runs both sweeps and returns the gradient, or value and gradient."""
     function = p.analysed.function
-    gradient = result_of([name(b) for b in p.bars], single)
+    gradient = result_of([_like(p, b) for b in p.bars], single)
     extra = _made_up(p)
     forward = p.forward
     if with_value:
@@ -94,12 +95,10 @@ def vjp(
     extra = _made_up(p)
     backward = p.backward
     pullback_name = p.names.fresh("pullback")
-    inner_last = gast.Return(result_of([name(b) for b in p.bars], single))
+    inner_last = gast.Return(result_of([_like(p, b) for b in p.bars], single))
     inner = finish(p, [*backward, inner_last], frozenset(), set(p.bars), extra)
     inner = _keep_outside(inner, seed, p.names)
-    definition = gast.FunctionDef(
-        pullback_name, _arguments([seed]), inner, [], None, None
-    )
+    definition = gast.FunctionDef(pullback_name, _arguments([seed]), inner, [], None, None)
     value = name(function.result)
     if has_aux:
         parts = [subscript(value, constant(i)) for i in (0, 1)]
@@ -182,6 +181,15 @@ def _protect_value(body: Block, p: Parts, inner: Block) -> None:
         last.value.elts[0] = call(attribute(value, "copy"))
 
 
+def _like(p: Parts, bar: str) -> Node:
+    """Return a cotangent in the class of its parameter, where that is a named tuple."""
+    kind = p.bar_kinds.get(bar)
+    if not isinstance(kind, K.Tuple) or kind.cls is None:
+        return name(bar)
+    param = p.wanted[p.bars.index(bar)]
+    return gast.Call(call("type", name(param)), [gast.Starred(name(bar), gast.Load())], [])
+
+
 def result_of(bars: list[Node], single: bool) -> Node:
     """Return one cotangent bare, several as a tuple."""
     return bars[0] if single else tuple_(bars)
@@ -202,5 +210,3 @@ def define(original: Node, entry: str, doc: str, body: Block) -> Node:
 def _arguments(names: list[str]) -> Node:
     params = [gast.Name(n, gast.Param(), None, None) for n in names]
     return gast.arguments(params, [], None, [], [], None, [])
-
-

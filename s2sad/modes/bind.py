@@ -53,7 +53,9 @@ def _gathers(fn: Any) -> str | None:
 
 
 @functools.lru_cache(2048)
-def _parameters(rule: Callable[..., Any], skip: int) -> tuple[tuple[str, ...], str | None, frozenset[str]]:
+def _parameters(
+    rule: Callable[..., Any], skip: int
+) -> tuple[tuple[str, ...], str | None, frozenset[str]]:
     positional = []
     variadic = None
     settings = set()

@@ -142,7 +142,9 @@ class _Inliner:
             elif isinstance(value, list):
                 raise _Open
             else:
-                default = None if parameter.default is inspect.Parameter.empty else parameter.default
+                default = (
+                    None if parameter.default is inspect.Parameter.empty else parameter.default
+                )
                 self.static[parameter.name] = default
                 self.table[parameter.name] = gast.Constant(default, None)
 
@@ -206,7 +208,7 @@ class _Inliner:
                 raise _Open
         node = _Fold(self).visit(clone(node))
         table = dict(self.table)
-        for free in names_read(node) - set(table):
+        for free in sorted(names_read(node) - set(table)):
             table[free] = self._free(free)
         return substitute(node, table)
 
@@ -387,6 +389,3 @@ def _isinstance_kind(kind: Kind | None, cls: str) -> Any:
     if kind is None or isinstance(kind, K.Unknown) or cls not in table:
         return MISSING
     return isinstance(kind, table[cls])
-
-
-

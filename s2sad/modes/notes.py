@@ -29,8 +29,17 @@ from s2sad.nodes import (
 from s2sad.stages import Function
 
 _CHEAP = (
-    gast.Name, gast.Constant, gast.Compare, gast.BoolOp, gast.UnaryOp, gast.Attribute,
-    gast.Load, gast.cmpop, gast.boolop, gast.unaryop, gast.Subscript,
+    gast.Name,
+    gast.Constant,
+    gast.Compare,
+    gast.BoolOp,
+    gast.UnaryOp,
+    gast.Attribute,
+    gast.Load,
+    gast.cmpop,
+    gast.boolop,
+    gast.unaryop,
+    gast.Subscript,
 )
 
 
@@ -114,9 +123,7 @@ class _Worker:
         note = None if again else self.names.fresh("arm")
         self.notes.chains[s] = Chain(tuple(arms), tuple(tests), note)
 
-    def repeatable(
-        self, test: Node, arms: list[Block], in_loop: Any, later: set[str]
-    ) -> bool:
+    def repeatable(self, test: Node, arms: list[Block], in_loop: Any, later: set[str]) -> bool:
         """Say whether a test can be asked again later with the same answer, cheaply."""
         if not all(isinstance(n, _CHEAP) for n in walk(test)):
             return False
@@ -227,7 +234,5 @@ def _count_writes(function: Function) -> dict[str, int]:
 def note_rounds(rounds: str) -> tuple[Node, Node]:
     """Return the statements that start a count and go on with it."""
     start = assign(rounds, constant(0))
-    step = gast.AugAssign(
-        gast.Name(rounds, gast.Store(), None, None), gast.Add(), constant(1)
-    )
+    step = gast.AugAssign(gast.Name(rounds, gast.Store(), None, None), gast.Add(), constant(1))
     return start, step

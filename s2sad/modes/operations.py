@@ -154,7 +154,9 @@ class Operations:
                     found.append(Contribution(side.id, subscript(clone(site.bar), part)))
             return [], found
         raise self.refuse(
-            UnsupportedError, node, "Repeating a list of active values cannot be differentiated.",
+            UnsupportedError,
+            node,
+            "Repeating a list of active values cannot be differentiated.",
             "Fill the list in a loop, or use np.tile.",
         )
 
@@ -219,7 +221,9 @@ class Operations:
             value = None if part is None else getattr(self.kind(part), "value", K.MISSING)
             if value is K.MISSING:
                 raise self.refuse(
-                    UnsupportedError, node, "A slice of a tuple needs literal bounds.",
+                    UnsupportedError,
+                    node,
+                    "A slice of a tuple needs literal bounds.",
                     "Use a list or an array.",
                 )
             bounds.append(value)
@@ -281,7 +285,8 @@ class Operations:
                 args = [node.func.value, *args]
                 if fn is None:
                     raise self.refuse(
-                        MissingRuleError, node,
+                        MissingRuleError,
+                        node,
                         f"The array method .{node.func.attr}() has no derivative rule.",
                         "Write it with functions that have one, or make its inputs Const.",
                     )
@@ -289,7 +294,8 @@ class Operations:
                 return self._dict_method(site, node, owner)
         if fn is None:
             raise self.refuse(
-                MissingRuleError, node,
+                MissingRuleError,
+                node,
                 "What is called here is not known when the derivative is written.",
                 "Call a function by a name that always denotes the same function.",
             )
@@ -297,6 +303,12 @@ class Operations:
             stacked = self._stacked(site, args[0])
             if stacked is not None:
                 return [], stacked
+        if fn is sum and len(args) == 1 and isinstance(args[0], gast.Name):
+            kind = self.kind(args[0])
+            if isinstance(kind, K.List) and isinstance(kind.item, K.Num):
+                each = gast.List([clone(site.bar)], gast.Load())
+                length = call("len", clone(args[0]))
+                return [], [Contribution(args[0].id, binary(each, gast.Mult, length))]
         if fn in (max, min) and len(args) == 2 and not node.keywords:
             if all(isinstance(self.kind(a), K.Num) for a in args):
                 return [], self._extreme(site, fn, args)
@@ -330,7 +342,9 @@ class Operations:
             value = call(self.refs.function(helper), name(variable), clone(site.bar))
             return [], [Contribution(variable, value)]
         raise self.refuse(
-            UnsupportedError, node, f"A dict's .{method}() cannot be differentiated.",
+            UnsupportedError,
+            node,
+            f"A dict's .{method}() cannot be differentiated.",
             "Read the entries by key.",
         )
 
@@ -402,7 +416,9 @@ class Operations:
             return self._elementwise(site, node, fn, rule.partials, args, keywords)
         if rule.pullback is None:
             raise self.refuse(
-                MissingRuleError, node, f"The rule of {rule.name} has no pullback.",
+                MissingRuleError,
+                node,
+                f"The rule of {rule.name} has no pullback.",
                 f"Write one with @s2sad.pullback({rule.name}).",
             )
         return self._pullback(site, node, fn, rule.pullback, args, keywords)
@@ -415,7 +431,8 @@ class Operations:
         except BindingError as why:
             label = getattr(fn, "__name__", repr(fn))
             raise self.refuse(
-                UnsupportedError, node,
+                UnsupportedError,
+                node,
                 f"This call of {label} cannot be differentiated: {why}.",
                 "Write the call without it, or make its inputs Const.",
             ) from None
@@ -459,7 +476,8 @@ class Operations:
             if isinstance(a, gast.Name) and a.id in self.wanted and K.differentiable(self.kind(a)):
                 label = getattr(fn, "__name__", repr(fn))
                 raise self.refuse(
-                    UnsupportedError, node,
+                    UnsupportedError,
+                    node,
                     f"The derivative of {label} with respect to its setting `{n}` is not known.",
                     "Make that value Const, or write it with other functions.",
                 )

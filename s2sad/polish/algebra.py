@@ -86,6 +86,9 @@ class _Simplifier:
 
     def expression(self, node: Node) -> Node:
         if isinstance(node, gast.BinOp):
+            if isinstance(node.left, gast.List) or isinstance(node.right, gast.List):
+                node.left, node.right = self.expression(node.left), self.expression(node.right)
+                return node
             if isinstance(node.op, gast.Mult | gast.Div):
                 return self.rebuild(self.product(node))
             if isinstance(node.op, gast.Add | gast.Sub):
@@ -143,6 +146,8 @@ class _Simplifier:
         node.args = [self.expression(a) for a in node.args]
         for k in node.keywords:
             k.value = self.expression(k.value)
+        if self._of_numpy(node):
+            node.keywords = [k for k in node.keywords if not _is_default(k)]
         parts = self.broadcast_parts(node)
         if parts is not None and self.shape(parts[0]) not in (None, ()):
             same = self.equal_shapes(self.shape(parts[0]), self.shape_of_shape(parts[1]))
@@ -174,6 +179,15 @@ class _Simplifier:
             return None
         dot = gast.Attribute(gast.Name(self.numpy, gast.Load(), None, None), "dot", gast.Load())
         return gast.Call(dot, arrays, [])
+
+    def _of_numpy(self, node: Node) -> bool:
+        func = node.func
+        return (
+            isinstance(func, gast.Attribute)
+            and isinstance(func.value, gast.Name)
+            and func.value.id == self.numpy
+            and func.attr in _REDUCTIONS
+        )
 
     def is_numpy(self, node: Node, fn: str) -> bool:
         return (
@@ -237,8 +251,10 @@ class _Simplifier:
             self._gather(node.right, out, False)
             return
         simple = self.expression(node) if not _is_product(node) else self.rebuild(self._inner(node))
-        if _is_product(simple) and above and not (
-            isinstance(simple, gast.BinOp) and isinstance(simple.op, gast.Div)
+        if (
+            _is_product(simple)
+            and above
+            and not (isinstance(simple, gast.BinOp) and isinstance(simple.op, gast.Div))
         ):
             self._gather(simple, out, above)
         elif number(simple) is not None:
@@ -447,6 +463,19 @@ _ELEMENTWISE = frozenset(
     "sin cos tan exp log log1p expm1 sqrt tanh sinh cosh abs sign square arctan arcsin arccos "
     "negative reciprocal log2 log10 exp2 real imag conj".split()
 )
+
+
+_REDUCTIONS = frozenset("sum mean max min prod var std any all".split())
+_DEFAULTS = {"axis": None, "dtype": None, "keepdims": False, "where": True}
+
+
+def _is_default(keyword: Node) -> bool:
+    value = keyword.value
+    return (
+        keyword.arg in _DEFAULTS
+        and isinstance(value, gast.Constant)
+        and value.value is _DEFAULTS[keyword.arg]
+    )
 
 
 def _dims(kind: Kind | None) -> Shape | None:

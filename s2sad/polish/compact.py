@@ -1,6 +1,6 @@
 """Names without holes: what polishing has left over is numbered again from the start.
 
-    t_2_bar = h_bar * (1.0 - h * h)      ->      t_bar = h_bar * (1.0 - h * h)
+t_2_bar = h_bar * (1.0 - h * h)      ->      t_bar = h_bar * (1.0 - h * h)
 """
 
 from __future__ import annotations

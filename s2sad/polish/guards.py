@@ -1,9 +1,9 @@
 """Guard clauses come back: what the structured program nests reads better flat.
 
-    if x < 0.0:                    if x < 0.0:
-        pass              ->           continue
-    else:                          s = s * x
-        s = s * x
+if x < 0.0:                    if x < 0.0:
+    pass              ->           continue
+else:                          s = s * x
+    s = s * x
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Who owns an array: what is changed in place or returned shares memory with nothing else.
 
-    x_bar = y                 x_bar = y.copy()        (y is the caller's, x_bar is returned)
-    x_bar = x_bar + e    ->   x_bar += e              (x_bar was made here and has no other name)
+x_bar = y                 x_bar = y.copy()        (y is the caller's, x_bar is returned)
+x_bar = x_bar + e    ->   x_bar += e              (x_bar was made here and has no other name)
 """
 
 from __future__ import annotations
@@ -212,6 +212,3 @@ def _broadcast(node: Node) -> Node | None:
             full = gast.Attribute(clone(node.func.value), "full_like", gast.Load())
             return gast.Call(full, [shape.value, node.args[0]], [])
     return None
-
-
-

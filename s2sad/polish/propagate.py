@@ -442,7 +442,9 @@ def _in_loop(s: Node, target: str) -> bool:
         return target in set().union(*(names_read(x) for x in s.body), set())
     if isinstance(s, gast.While):
         return True
-    return any(_in_loop(x, target) for part in blocks_of(s) for x in part if target in names_read(x))
+    return any(
+        _in_loop(x, target) for part in blocks_of(s) for x in part if target in names_read(x)
+    )
 
 
 def _in_scope(s: Node, target: str) -> bool:

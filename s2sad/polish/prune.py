@@ -1,9 +1,9 @@
 """Drop what nobody needs: assignments never read, empty branches and loops, stray headings.
 
-    t = np.sin(x)                 (t is read nowhere)
-    rounds += 1            ->     (a count that only counts)
-    if arm == 0:
-        pass
+t = np.sin(x)                 (t is read nowhere)
+rounds += 1            ->     (a count that only counts)
+if arm == 0:
+    pass
 """
 
 from __future__ import annotations
@@ -191,6 +191,9 @@ def tidy(block: Block) -> Block:
         out.append(s)
     while out and isinstance(out[-1], Comment):
         out.pop()
+    if len(out) > 1 and isinstance(out[-1], gast.Return) and isinstance(out[-2], Comment):
+        if out[-2].text:
+            del out[-2]
     return out
 
 

@@ -19,7 +19,6 @@ def step_reverse(x_0, dt, value_bar):
     v_bar = v_bar + x_bar * dt
     # v = v + dt * (force - np.sin(x))
     x_bar = x_bar - v_bar * dt * np.cos(x_0)
-    # x, v = state
     return x_bar, v_bar
 
 

@@ -29,5 +29,4 @@ def huber_grad(w, X, y, delta):
         )
         * np.sign(t)
     )
-    # r = np.abs(X @ w - y)
     return w_bar

@@ -8,5 +8,4 @@ def loss_value_and_grad(w, X, y, decay):
 
     # return 0.5 * np.mean(r**2) + 0.5 * decay * np.dot(w, w)
     w_bar = decay * w + X.T @ (r / r.size)
-    # r = X @ w - y
     return value, w_bar

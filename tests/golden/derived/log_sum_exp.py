@@ -22,7 +22,7 @@ def log_sum_exp_grad(means, log_weights, data):
         # top = terms.max()
         ties = terms == top
         terms_bar = t_bar + np.where(
-            ties, top_bar / np.sum(ties, axis=None, keepdims=True, dtype=terms.dtype), 0.0
+            ties, top_bar / np.sum(ties, keepdims=True, dtype=terms.dtype), 0.0
         )
         # terms = log_weights - 0.5 * (x - means) ** 2
         log_weights_bar += terms_bar

@@ -1,31 +1,6 @@
 import numpy as np
 
 
-def unbroadcast(x_bar, shape):
-    """Sum a cotangent over the axes along which its argument, of this shape, was broadcast."""
-    found = x_bar.shape if hasattr(x_bar, "shape") else ()
-    if found == shape:
-        return x_bar
-    extra = len(found) - len(shape)
-    axes = tuple(i for i, n in enumerate(found) if i < extra or n != 1 and shape[i - extra] == 1)
-    x_bar = x_bar.sum(axis=axes)
-    return x_bar.reshape(shape) if shape else x_bar
-
-
-def pull_sum(out_bar, out, iterable, start=0):
-    start_bar = unbroadcast(out_bar, np.shape(start))
-    if isinstance(iterable, np.ndarray):
-        return np.broadcast_to(out_bar, iterable.shape), start_bar
-    return like([unbroadcast(out_bar, np.shape(x)) + 0.0 for x in iterable], iterable), start_bar
-
-
-def like(parts, x):
-    """Return the parts in the kind of sequence that x is."""
-    if isinstance(x, np.ndarray):
-        return np.array(parts, x.dtype)
-    return tuple(parts) if isinstance(x, tuple) else list(parts)
-
-
 def lambda__reverse(s, x, decay, value_bar):
     """Cotangent of s, x and decay of lambda_ (reduce_scan.py:17), from that of its result."""
     # return decay * s + x, s * x
@@ -72,11 +47,7 @@ def reduce_scan_grad(decay, xs):
     """Gradient of reduce_scan (reduce_scan.py:16) with respect to decay and xs."""
     scan_t, scan_saved = scan_forward(lambda s, x: (decay * s + x, s * x), 0.0, xs, f_decay=decay)
     state, outputs = scan_t
-    sum_outputs = sum(outputs)
 
     # return state + sum(outputs)
-    f_decay_bar, xs_bar = scan_reverse(
-        scan_saved, xs, decay, (1.0, pull_sum(1.0, sum_outputs, outputs)[0])
-    )
-    # state, outputs = scan(lambda s, x: (decay * s + x, s * x), 0.0, xs)
+    f_decay_bar, xs_bar = scan_reverse(scan_saved, xs, decay, (1.0, [1.0] * len(outputs)))
     return f_decay_bar, xs_bar

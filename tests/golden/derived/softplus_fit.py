@@ -2,24 +2,6 @@ import math
 import numpy as np
 
 
-def unbroadcast(x_bar, shape):
-    """Sum a cotangent over the axes along which its argument, of this shape, was broadcast."""
-    found = x_bar.shape if hasattr(x_bar, "shape") else ()
-    if found == shape:
-        return x_bar
-    extra = len(found) - len(shape)
-    axes = tuple(i for i, n in enumerate(found) if i < extra or n != 1 and shape[i - extra] == 1)
-    x_bar = x_bar.sum(axis=axes)
-    return x_bar.reshape(shape) if shape else x_bar
-
-
-def pull_sum(out_bar, out, iterable, start=0):
-    start_bar = unbroadcast(out_bar, np.shape(start))
-    if isinstance(iterable, np.ndarray):
-        return np.broadcast_to(out_bar, iterable.shape), start_bar
-    return like([unbroadcast(out_bar, np.shape(x)) + 0.0 for x in iterable], iterable), start_bar
-
-
 def zeros_like(x):
     """Return zeros in x's structure; None for what carries no derivative."""
     if isinstance(x, float | complex | np.inexact):
@@ -47,13 +29,6 @@ def zeros_like(x):
     for name in names:
         object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
     return zeros
-
-
-def like(parts, x):
-    """Return the parts in the kind of sequence that x is."""
-    if isinstance(x, np.ndarray):
-        return np.array(parts, x.dtype)
-    return tuple(parts) if isinstance(x, tuple) else list(parts)
 
 
 def softplus_forward(x, sharpness=1.0):
@@ -85,10 +60,9 @@ def softplus_fit_grad(params, xs, ys):
     items_1 = []
     for p, y in zip(predicted, ys):
         items_1.append((p - y) ** 2)
-    value = sum(items_1)
 
     # return sum((p - y) ** 2 for p, y in zip(predicted, ys))
-    items_bar = list(pull_sum(1.0, value, items_1)[0])
+    items_bar = [1.0] * len(items_1)
     predicted_bar = zeros_like(predicted)
     for i_1 in range(min(len(predicted), len(ys)) - 1, -1, -1):
         p = predicted[i_1]
@@ -105,5 +79,4 @@ def softplus_fit_grad(params, xs, ys):
         t_bar = items_bar_1.pop()
         scale_bar = scale_bar + t_bar * softplus_t
         shift_bar = shift_bar - softplus_reverse(softplus_saved, 2.0, t_bar * scale)
-    # scale, shift = params
     return scale_bar, shift_bar

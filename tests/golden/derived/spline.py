@@ -17,5 +17,4 @@ def spline_grad(heights, knots, x):
     heights_bar = np.zeros_like(heights)
     heights_bar[i + 1] += t
     heights_bar[i] += t_1
-    # t = (x - knots[i]) / (knots[i + 1] - knots[i])
     return heights_bar, x_bar

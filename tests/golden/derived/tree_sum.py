@@ -33,7 +33,6 @@ def tree_sum_reverse_1(kept, value_bar):
         tree_sum_reverse_2(left, value_bar),
         tree_sum_reverse_2(right, -value_bar * tree_sum_right),
     )
-    # left, right = tree
     return tree_bar
 
 
@@ -54,7 +53,6 @@ def tree_sum_reverse(kept, value_bar):
         tree_sum_reverse_2(left, value_bar),
         tree_sum_reverse_1(tree_sum_saved, -value_bar * tree_sum_right),
     )
-    # left, right = tree
     return tree_bar
 
 
@@ -69,5 +67,4 @@ def tree_sum_grad(tree):
         tree_sum_reverse_1(tree_sum_saved, 1.0),
         tree_sum_reverse(tree_sum_saved_1, -tree_sum_right),
     )
-    # left, right = tree
     return tree_bar

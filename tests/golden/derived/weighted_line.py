@@ -12,4 +12,4 @@ def weighted_line_grad(line, x, y, sigma):
     # predicted = line.slope * x + line.intercept
     line_bar = (0.0, np.sum(predicted_bar))
     line_bar = (line_bar[0] + np.dot(predicted_bar, x), line_bar[1])
-    return line_bar
+    return type(line)(*line_bar)

@@ -1,0 +1,232 @@
+"""The cotangents of one function: their names, zeros and sums, and which of them are set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.errors import Error, UnsupportedError
+from s2sad.kinds import Kind
+from s2sad.modes.operations import Contribution
+from s2sad.modes.refs import Refs
+from s2sad.names import Names
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    binary,
+    call,
+    clone,
+    constant,
+    dotted,
+    name,
+    subscript,
+    tuple_,
+)
+from s2sad.stages import Function, KindFacts
+
+
+class Cotangents:
+    """State of a backward sweep: `live` are the variables whose cotangents are set.
+
+    `elements` are variables that are parts of structures: their cotangents are the same parts of
+    the structures' cotangents, as long as they are in `aliased`.
+    """
+
+    def __init__(self, function: Function, kinds: KindFacts, refs: Refs, names: Names) -> None:
+        self.function = function
+        self.kinds = kinds
+        self.refs = refs
+        self.names = names
+        self.bars: dict[str, str] = {}
+        self.bar_kinds: dict[str, Kind] = {}
+        self.live: set[str] = set()
+        self.elements: dict[str, tuple[Any, Node]] = {}
+        self.aliased: set[str] = set()
+
+    def bar(self, variable: str) -> str:
+        """Return the name of a variable's cotangent."""
+        if variable not in self.bars:
+            self.bars[variable] = self.names.fresh(f"{variable}_bar")
+        return self.bars[variable]
+
+    def note_kind(self, variable: str, kind: Kind) -> None:
+        bar = self.bar(variable)
+        known = self.bar_kinds.get(bar)
+        self.bar_kinds[bar] = kind if known is None else K.join(known, kind)
+
+    def np(self, path: str) -> Node:
+        return dotted(f"{self.refs.module(np)}.{path}")
+
+    def zero(self, value: Node, kind: Kind) -> Node:
+        """Return zeros like a value: its structure, shape and dtype."""
+        if isinstance(kind, K.Num) and kind.type == "float":
+            return constant(0.0)
+        if isinstance(kind, K.Num) and kind.type == "complex":
+            return gast.Constant(0j, None)
+        if isinstance(kind, K.Array):
+            return call(self.np("zeros_like"), value)
+        if isinstance(kind, K.Tuple):
+            parts = [
+                self.zero(subscript(clone(value), constant(i)), k)
+                if K.differentiable(k)
+                else gast.Constant(None, None)
+                for i, k in enumerate(kind.items)
+            ]
+            return tuple_(parts)
+        if isinstance(kind, K.List | K.Dict | K.Obj):
+            return call(name(self.refs.function(runtime.zeros_like)), value)
+        if not K.differentiable(kind):
+            return gast.Constant(None, None)
+        raise UnsupportedError(
+            f"The cotangent of {K.describe(kind)} cannot be set up.",
+            remedy="Use floats, arrays, and lists, tuples or dicts of these.",
+            place=self.function.source.place(self.function.source.node),
+        )
+
+    def ensure(self, variable: str, kind: Kind, at: Any) -> Block:
+        """Return what sets a cotangent to zero where it is not set yet."""
+        if variable in self.live:
+            return []
+        element = self.elements.get(variable)
+        if element is not None:
+            return self._part_of_shadow(variable, kind, element, at)
+        self.live.add(variable)
+        self.note_kind(variable, kind)
+        self._decided(variable, kind, at)
+        return [assign(self.bar(variable), self.zero(name(variable), kind))]
+
+    def _part_of_shadow(
+        self, variable: str, kind: Kind, element: tuple[Any, Node], at: Any
+    ) -> Block:
+        """The cotangent of a part of a structure is that part of the structure's cotangent."""
+        s, value = element
+        base = value.value.id
+        before = self.kinds.before[s]
+        out = self.ensure(base, before.get(base, K.UNKNOWN), at)
+        self.live.add(variable)
+        self.aliased.add(variable)
+        self.note_kind(variable, kind)
+        place = clone(value)
+        place.value = name(self.bar(base))
+        return [*out, assign(self.bar(variable), place)]
+
+    def _decided(self, variable: str, kind: Kind, at: Any) -> None:
+        if isinstance(kind, K.Unknown | K.Unbound):
+            why = kind.why if isinstance(kind, K.Unknown) and kind.why else "not known"
+            raise self.refuse(
+                at,
+                f"`{variable}` carries a derivative here, but its kind is {why}.",
+                "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0.",
+            )
+
+    def refuse(self, at: Any, reason: str, remedy: str) -> Error:
+        origin = self.function.origins.get(at, at)
+        place = None
+        if getattr(origin, "lineno", None) is not None:
+            place = self.function.source.place(origin)
+        return UnsupportedError(reason, remedy=remedy, place=place)
+
+    def add(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        """Return the statements that add a contribution to its operand's cotangent."""
+        if c.path is not None or c.operand in self.live:
+            self._decided(c.operand, kind, at)
+        self.note_kind(c.operand, kind)
+        bar = self.bar(c.operand)
+        if c.path is None:
+            if c.operand in self.aliased:
+                return [*self._into_shadow(c, kind)]
+            if c.operand not in self.live:
+                self.live.add(c.operand)
+                return [assign(bar, c.value)]
+            return [assign(bar, self.sum(name(bar), c.value, kind))]
+        how, where = c.path
+        if how == "item":
+            return self._add_item(c, where, kind)
+        out = self.ensure(c.operand, kind, at)
+        if c.repeats:
+            ufunc = call(self.np("add.at"), name(bar), clone(where), c.value)
+            return [*out, gast.Expr(ufunc)]
+        if how == "at":
+            helper = name(self.refs.function(runtime.add_at))
+            return [*out, assign(bar, call(helper, name(bar), clone(where), c.value))]
+        if how == "attr" and isinstance(kind, K.Obj) and _frozen(kind.cls):
+            old = attribute(name(bar), where)
+            part = self._part_kind(kind, how, where)
+            total = self.sum(old, c.value, part)
+            setter = call("object.__setattr__", name(bar), gast.Constant(where, None), total)
+            return [*out, gast.Expr(setter)]
+        if how == "attr":
+            place = gast.Attribute(name(bar), where, gast.Store())
+        else:
+            place = gast.Subscript(name(bar), clone(where), gast.Store())
+        inner = self._part_kind(kind, how, where)
+        if K.is_container(inner) or isinstance(inner, K.Tuple):
+            target = gast.Assign([place], self.sum(_loaded(place), c.value, inner), None)
+            return [*out, target]
+        return [*out, gast.AugAssign(place, gast.Add(), c.value)]
+
+    def _into_shadow(self, c: Contribution, kind: Kind) -> Block:
+        """A whole contribution to a part of a shadow is added to it in place."""
+        helper = name(self.refs.function(runtime.add_into))
+        return [gast.Expr(call(helper, name(self.bar(c.operand)), c.value))]
+
+    def _part_kind(self, kind: Kind, how: str, where: Any) -> Kind:
+        if isinstance(kind, K.List):
+            return kind.item if not isinstance(where, gast.Slice) else kind
+        if isinstance(kind, K.Dict):
+            key = self.kinds.of.get(where, K.UNKNOWN)
+            literal = getattr(key, "value", K.MISSING)
+            return dict(kind.items).get(literal, kind.items[0][1] if kind.items else K.UNKNOWN)
+        if isinstance(kind, K.Obj):
+            return dict(kind.fields).get(where, K.UNKNOWN)
+        return K.FLOAT
+
+    def sum(self, left: Node, right: Node, kind: Kind) -> Node:
+        """Return the sum of two cotangents of one kind."""
+        if isinstance(kind, K.Num | K.Array):
+            return binary(left, gast.Add, right)
+        if isinstance(kind, K.Tuple):
+            parts = []
+            for i, k in enumerate(kind.items):
+                if not K.differentiable(k):
+                    parts.append(gast.Constant(None, None))
+                    continue
+                one = subscript(clone(left), constant(i))
+                other = subscript(clone(right), constant(i))
+                parts.append(self.sum(one, other, k))
+            return tuple_(parts)
+        return call(name(self.refs.function(runtime.add)), left, right)
+
+    def _add_item(self, c: Contribution, index: int, kind: Kind) -> Block:
+        """Add to one item of a tuple's cotangent, which is a tuple anew."""
+        assert isinstance(kind, K.Tuple)
+        bar = self.bar(c.operand)
+        fresh = c.operand not in self.live
+        self.live.add(c.operand)
+        parts: list[Node] = []
+        for i, k in enumerate(kind.items):
+            old = subscript(name(bar), constant(i))
+            if i == index:
+                parts.append(c.value if fresh else self.sum(old, c.value, k))
+            elif not fresh:
+                parts.append(old)
+            else:
+                parts.append(self.zero(subscript(name(c.operand), constant(i)), k))
+        return [assign(bar, tuple_(parts))]
+
+
+def _loaded(place: Node) -> Node:
+    copy = clone(place)
+    copy.ctx = gast.Load()
+    return copy
+
+
+def _frozen(cls: type) -> bool:
+    params = getattr(cls, "__dataclass_params__", None)
+    return bool(getattr(params, "frozen", False)) or cls.__setattr__ is not object.__setattr__

@@ -1,0 +1,115 @@
+"""The forward sweep: the user's program as it stands, with its notes and what may be saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2sad.modes.endings import Endings, anchor, exhaustive, split_exit
+from s2sad.modes.notes import Chain, Notes, note_rounds
+from s2sad.nodes import Block, Node, assign, clone, constant, names_written
+from s2sad.stages import Function, KindFacts, Save
+
+
+class Forward:
+    """Writes the forward sweep; `replaced` are calls whose forwards also return what is saved."""
+
+    def __init__(
+        self,
+        function: Function,
+        kinds: KindFacts,
+        notes: Notes,
+        ends: Endings,
+        replaced: dict[Any, Node],
+    ) -> None:
+        self.function = function
+        self.kinds = kinds
+        self.notes = notes
+        self.ends = ends
+        self.replaced = replaced
+
+    def forward(self, body: Block) -> Block:
+        out: Block = []
+        for s in body:
+            out += self.forward_statement(s)
+        return out
+
+    def forward_statement(self, s: Node) -> Block:
+        if isinstance(s, gast.If):
+            return self._forward_if(s)
+        if isinstance(s, gast.Match):
+            cases = []
+            chain = self.notes.chains[s]
+            for i, case in enumerate(s.cases):
+                arm = self._forward_arm(s, chain, i, case.body)
+                cases.append(gast.match_case(case.pattern, case.guard, arm))
+            start = [] if exhaustive(s) else [assign(chain.note or "", constant(len(s.cases)))]
+            return [*start, gast.Match(s.subject, cases)]
+        if isinstance(s, gast.For | gast.While):
+            return self._forward_loop(s)
+        if isinstance(s, gast.Break):
+            return [gast.Break()]
+        if isinstance(s, gast.With):
+            return [*self._saves(s), gast.With(s.items, self.forward(s.body), None)]
+        replaced = self.replaced.get(s)
+        return [*self._saves(s), replaced if replaced is not None else clone(s)]
+
+    def _saves(self, s: Node) -> Block:
+        written = names_written(s)
+        if s in self.ends.kept:
+            written = written | {self.ends.kept[s]}
+        return [Save(n, ("over", s, n)) for n in sorted(written)]
+
+    def _forward_if(self, s: Node) -> Block:
+        verdict = self.kinds.decided.get(s)
+        if verdict is not None:
+            return self.forward(s.body if verdict else s.orelse)
+        chain = self.notes.chains[s]
+        code = self._forward_arm(s, chain, len(chain.arms) - 1, chain.arms[-1])
+        for position in range(len(chain.tests) - 1, -1, -1):
+            arm = self._forward_arm(s, chain, position, chain.arms[position])
+            code = [gast.If(clone(chain.tests[position]), arm, code)]
+        return code
+
+    def _forward_arm(self, s: Node, chain: Chain, position: int, body: Block) -> Block:
+        start: Block = []
+        if chain.note is not None:
+            start.append(assign(chain.note, constant(position)))
+            if self.ends.exit_note(s, chain) == "taped":
+                start.append(Save(chain.note, ("note", s, chain.note)))
+        return start + self._with_deaths(s, body)
+
+    def _with_deaths(self, s: Node, body: Block) -> Block:
+        """Return a block's forward sweep, with the saves of what ends with it."""
+        self.ends.loops.append(s) if isinstance(s, gast.For | gast.While) else None
+        at, _ = split_exit(body)
+        code = self.forward(body[:at])
+        if isinstance(s, gast.For | gast.While):
+            dying = self.ends.dying(s, body)
+        else:
+            dying = self.ends.dying(s, body)
+        code += [Save(n, ("death", anchor(s, body), n)) for n in sorted(dying)]
+        code += self.forward(body[at:])
+        if isinstance(s, gast.For | gast.While):
+            self.ends.loops.pop()
+        return code
+
+    def _forward_loop(self, s: Node) -> Block:
+        out: Block = []
+        rounds = self.notes.rounds.get(s)
+        for stop, bound in self.notes.stops.get(s, {}).items():
+            out.append(assign(stop, clone(bound)))
+        body: Block = []
+        if rounds is not None:
+            start, step = note_rounds(rounds)
+            out.append(start)
+            body.append(step)
+        body += self._with_deaths(s, s.body)
+        if isinstance(s, gast.While):
+            loop = gast.While(clone(s.test), body, [])
+        else:
+            out += [Save(n, ("over", s, n)) for n in sorted(names_written(s.target))]
+            loop = gast.For(clone(s.target), clone(s.iter), body, [], None)
+        loop.undoes = s
+        return [*out, loop]

@@ -1,0 +1,131 @@
+"""What need not be saved: temporaries that are cheap to compute again, and parts of structures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad.nodes import Block, Node, block_writes, blocks_of, is_constant, names_read
+from s2sad.stages import Activity, Function, KindFacts
+
+_CHEAP_OPERATORS = (gast.Add, gast.Sub, gast.Mult, gast.Div)
+
+
+class Reuse:
+    """Found once per function: `cheap` temporaries with the statement they belong to and their
+    expression, `elements` of structures, list `displays`, and `distinct` index arrays.
+    """
+
+    def __init__(
+        self, function: Function, kinds: KindFacts, activity: Activity, writes: dict[str, int]
+    ) -> None:
+        self.function = function
+        self.kinds = kinds
+        self.activity = activity
+        self.writes = writes
+        self.cheap: dict[str, tuple[Any, Node]] = {}
+        self.elements: dict[str, tuple[Any, Node]] = {}
+        self.displays: set[str] = set()
+        self.distinct: set[str] = set()
+        self._find_cheap(function.node.body, None)
+        self._find_elements(function.node.body, None)
+
+    def _find_cheap(self, block: Block, in_loop: Any) -> None:
+        """Note the temporaries that cost no more to compute again than to keep."""
+        for s in block:
+            if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+                target = s.targets[0].id
+                if target in self.function.temps and self.writes.get(target) == 1:
+                    if self._is_cheap(s, in_loop):
+                        self.cheap[target] = (self.function.origins.get(s), s.value)
+            inner = s if isinstance(s, gast.For | gast.While) else in_loop
+            for part in blocks_of(s):
+                self._find_cheap(part, inner)
+
+    def _find_elements(self, block: Block, in_loop: Any) -> None:
+        """Note the variables that are parts of structures, and what makes displays and ranges."""
+        for s in block:
+            if isinstance(s, gast.For):
+                for b in self.function.loops[s].bindings:
+                    self._find_element(b, s)
+            inner = s if isinstance(s, gast.For | gast.While) else in_loop
+            self._find_element(s, in_loop)
+            for part in blocks_of(s):
+                self._find_elements(part, inner)
+
+    def _find_element(self, s: Node, in_loop: Any) -> None:
+        if not isinstance(s, gast.Assign) or not isinstance(s.targets[0], gast.Name):
+            return
+        target, value = s.targets[0].id, s.value
+        if self.writes.get(target) != 1:
+            return
+        if isinstance(value, gast.List) and target in self.function.temps and value.elts:
+            self.displays.add(target)
+        if isinstance(value, gast.Call) and self.kinds.objects.get(value.func) is np.arange:
+            self.distinct.add(target)
+        if self._is_element(s, target, value, in_loop):
+            self.elements[target] = (s, value)
+
+    def _is_element(self, s: Node, target: str, value: Node, in_loop: Any) -> bool:
+        """Say whether a variable is always the same part of a structure where it is active."""
+        kind = self.kinds.after.get(s, {}).get(target, K.UNKNOWN)
+        if not isinstance(value, gast.Subscript | gast.Attribute):
+            return False
+        if not isinstance(value.value, gast.Name) or not K.is_container(kind):
+            return False
+        if not K.is_container(self.kinds.of.get(value.value, K.UNKNOWN)):
+            return False
+        sliced = isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice)
+        if sliced and not (isinstance(kind, K.List) and K.is_container(kind.item)):
+            return False
+        if in_loop is not None and target in self.activity.head(in_loop):
+            return False
+        index = self.function.loops[in_loop].index if isinstance(in_loop, gast.For) else None
+        for n in names_read(value):
+            if n != index and self.writes.get(n, 0) > (0 if n in self.function.params else 1):
+                return False
+        return True
+
+    def _is_cheap(self, s: Node, in_loop: Any) -> bool:
+        value = s.value
+        if in_loop is not None and self._is_reference(value):
+            return not names_read(value) & block_writes(in_loop.body)
+        if not isinstance(self.kinds.after.get(s, {}).get(s.targets[0].id), K.Num):
+            return False
+        if isinstance(value, gast.UnaryOp):
+            return True
+        if isinstance(value, gast.Subscript) and in_loop is not None:
+            changed = block_writes(in_loop.body)
+            plain = isinstance(value.value, gast.Name)
+            return plain and not names_read(value) & changed
+        if isinstance(value, gast.BinOp) and type(value.op) in _CHEAP_OPERATORS:
+            one_constant = is_constant(value.left) or is_constant(value.right)
+            if one_constant and isinstance(value.op, gast.Mult | gast.Div):
+                return True
+            if in_loop is None:
+                return False
+            changed = block_writes(in_loop.body)
+            moving = {n for n in names_read(value) if n in changed}
+            return len(moving) <= 1 or self._both_active(s, value)
+        return False
+
+    def _is_reference(self, value: Node) -> bool:
+        """Say whether an expression only looks up a part of a structure."""
+        if not isinstance(value, gast.Subscript | gast.Attribute):
+            return False
+        if isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice):
+            return False
+        owner = self.kinds.of.get(value.value, K.UNKNOWN)
+        return isinstance(value.value, gast.Name) and (
+            K.is_container(owner) or isinstance(owner, K.Tuple)
+        )
+
+    def _both_active(self, s: Node, value: Node) -> bool:
+        """Both factors of an active product are read by the backward sweep anyway."""
+        if not isinstance(value.op, gast.Mult | gast.Div):
+            return False
+        varied = self.activity.varied_before.get(s, frozenset())
+        return names_read(value) <= varied

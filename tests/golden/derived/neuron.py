@@ -1,0 +1,66 @@
+import math
+import numpy as np
+
+
+def zeros_like(x):
+    """Return zeros in x's structure; None for what carries no derivative."""
+    if isinstance(x, float | complex | np.inexact):
+        return type(x)(0.0)
+    if hasattr(type(x), "dtype"):
+        return np.zeros_like(x) if x.dtype.kind in "fc" else None
+    if isinstance(x, list):
+        return [zeros_like(part) for part in x]
+    if isinstance(x, tuple):
+        parts = [zeros_like(part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if isinstance(x, dict):
+        zeros = x.copy()
+        for key in x:
+            zeros[key] = zeros_like(x[key])
+        return zeros
+    if isinstance(x, type) or type(x).__module__ == "builtins":
+        return None
+    if callable(x) and not hasattr(type(x).__call__, "__code__"):
+        return None
+    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
+    if names is None:
+        return None
+    zeros = object.__new__(type(x))
+    for name in names:
+        object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
+    return zeros
+
+
+def neuron_grad(weights, rows, targets):
+    """Gradient of neuron (neuron.py:8) with respect to weights."""
+    saved = []
+    for row, target in zip(rows, targets):
+        out = 0.0
+        for unit in weights:
+            z = unit[-1]
+            len_row = len(row)
+            for j in range(len_row):
+                z += unit[j] * row[j]
+            tanh_z = math.tanh(z)
+            out += tanh_z
+            saved.append((len_row, tanh_z))
+        saved.append(out)
+
+    # return loss
+    weights_bar = zeros_like(weights)
+    for i in range(min(len(rows), len(targets)) - 1, -1, -1):
+        row = rows[i]
+        target = targets[i]
+        # loss += (out - target) ** 2
+        out_bar = 2.0 * (saved.pop() - target)
+        for i_1 in range(len(weights) - 1, -1, -1):
+            len_row, tanh_z = saved.pop()
+            # out += math.tanh(z)
+            z_bar = out_bar * (1.0 - tanh_z * tanh_z)
+            unit_bar = weights_bar[i_1]
+            for j in range(len_row - 1, -1, -1):
+                # z += unit[j] * row[j]
+                unit_bar[j] += z_bar * row[j]
+            # z = unit[-1]
+            unit_bar[-1] += z_bar
+    return weights_bar
