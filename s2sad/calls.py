@@ -32,7 +32,7 @@ from s2sad.derivation import (
 )
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
-from s2sad.modes.assemble import define, result_of
+from s2sad.modes.assemble import define, result_of, wrapped
 from s2sad.modes.operations import Contribution, Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import bind_unbound
@@ -370,7 +370,7 @@ def write_pair(
     args = gast.arguments(
         [gast.Name(n, gast.Param(), None, None) for n in params], [], None, [], [], None, []
     )
-    docstring = gast.Expr(gast.Constant(doc, None))
+    docstring = gast.Expr(gast.Constant(wrapped(doc), None))
     reverse = gast.FunctionDef(pair.reverse, args, [docstring, *start, *backward], [], None, None)
     add(d, reverse, function.source.fn, a)
 

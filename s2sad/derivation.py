@@ -357,15 +357,15 @@ def memory_of(d: Derivation, a: Analysed) -> Memory:
     if a not in d.memories:
         d.memories[a] = Memory()
 
-        def summary(call: Any, kinds: Any) -> frozenset[int] | None:
+        def summary(call: Any, kinds: Any) -> list[Any] | None:
             return _written_by(d, a, call)
 
         d.memories[a] = memory(a.function, a.kinds, summary)
     return d.memories[a]
 
 
-def _written_by(d: Derivation, a: Analysed, call: Any) -> frozenset[int] | None:
-    """Return the positions of the arguments that a called user's function may write."""
+def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
+    """Return the arguments of a call, as nodes, that the called user's function may write."""
     method = a.kinds.methods.get(call)
     target: Kind = a.kinds.of.get(call.func, K.UNKNOWN)
     args = list(call.args)
@@ -374,11 +374,10 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> frozenset[int] | None:
     if any(isinstance(x, gast.Starred) for x in args) or any(k.arg is None for k in call.keywords):
         return None
     if isinstance(target, K.Known) and isinstance(target.value, type):
-        return frozenset()
+        return []
     given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
     named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in call.keywords}
-    env = next((e for e in a.kinds.before.values() if e), {})
-    bound = bind_kinds(target, given, named, {**env, **_all_kinds(a)})
+    bound = bind_kinds(target, given, named, _all_kinds(a))
     if bound is None:
         return None
     fn, params, extra = bound
@@ -387,18 +386,46 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> frozenset[int] | None:
     except Error:
         return None
     inner = memory_of(d, callee)
-    written = set()
-    names = list(callee.function.params)
-    order = [n for n in names if n not in {x for x, _ in extra}]
+    written: set[str] = set()
     for w in inner.writes:
-        for n in inner.shares(w.base, set(names)):
-            if n in order and w.touches(params.get(n, K.UNKNOWN)):
-                written.add(order.index(n))
-    if inner.opaque and any(given for _, _, given in inner.opaque):
-        for _, _, given_names in inner.opaque:
-            for n in given_names:
-                written |= {order.index(p) for p in inner.shares(n, set(order))}
-    return frozenset(written)
+        shared = inner.shares(w.base, set(params))
+        written |= {n for n in shared if w.touches(params.get(n, K.UNKNOWN))}
+    for _, _, given_names in inner.opaque:
+        for n in given_names:
+            written |= inner.shares(n, set(params))
+    nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in call.keywords}, target)
+    local = dict(extra)
+    out: list[Any] = []
+    for n in sorted(written):
+        if n in local:
+            out.append(gast.Name(local[n], gast.Load(), None, None))
+        else:
+            out += nodes.get(n, [])
+    return out
+
+
+def _arguments_by_name(
+    fn: Any, args: list[Any], keywords: dict[str, Any], target: Kind
+) -> dict[str, list[Any]]:
+    """Return the argument nodes that each parameter of a function gets."""
+    signature = signature_of(fn)
+    brought: list[Any] = []
+    named: dict[str, Any] = {}
+    if isinstance(target, K.Known):
+        callee = unwrap(target.value)
+        if callee is not None:
+            brought = [None] * len(callee.args)
+            named = dict.fromkeys(callee.kwargs)
+    if signature is None:
+        return {}
+    bound = signature.bind(*brought, *args, **{**named, **keywords})
+    out: dict[str, list[Any]] = {}
+    for n, value in bound.arguments.items():
+        parts = value if isinstance(value, tuple) else [value]
+        if isinstance(value, dict):
+            parts = list(value.values())
+        out[n] = [p for p in parts if isinstance(p, gast.AST)]
+    return out
 
 
 def _all_kinds(a: Analysed) -> dict[str, Kind]:

@@ -373,7 +373,8 @@ def finish(
     p: Parts, body: Block, live_out: frozenset[str], returned: set[str], extra: frozenset[str]
 ) -> Block:
     """Polish a whole body: put temporaries back, prune, own what is returned, guard clauses."""
-    movable = p.analysed.function.temps | p.made_up | extra
+    movable = p.analysed.function.temps | p.made_up | extra | {p.analysed.function.result}
+    movable -= {n for n in returned if not isinstance(p.bar_kinds.get(n), K.Num)}
     made_up = p.made_up | extra | scalars(p.analysed)
     movable -= p.pinned | p.shadows
     made_up -= p.pinned | p.shadows

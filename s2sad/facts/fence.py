@@ -7,6 +7,7 @@ that of an active variable, or hold what the backward sweep reads.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import gast
@@ -15,7 +16,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.facts.memory import Memory, Write, shares_nothing
-from s2sad.nodes import children, names_read, names_written, walk
+from s2sad.nodes import blocks_of, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts
 
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
@@ -169,7 +170,39 @@ def _plain_append(
     before = kinds.before.get(write.statement, {})
     lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, K.Unknown)}
     others = memory.shares(write.base, lists) - {write.base}
-    return not others and write.base in hit
+    return write.base in hit and (not others or _made_anew(function, write.base))
+
+
+def _made_anew(function: Function, base: str) -> bool:
+    """Say whether a list is created before, and given another name after, all that it gets.
+
+    Then, in a loop too, the other names hold lists of earlier rounds.
+    """
+    created: list[tuple[int, Any]] = []
+    appended: list[int] = []
+    named: list[tuple[int, Any]] = []
+    for at, (s, loop) in enumerate(_in_order(function.node.body, None)):
+        if isinstance(s, gast.Assign) and base in names_written(s):
+            if not isinstance(s.value, gast.List) or s.value.elts:
+                return False
+            created.append((at, loop))
+        elif isinstance(s, gast.Assign) and base in names_read(s.value):
+            if isinstance(s.value, gast.Name):
+                named.append((at, loop))
+        elif isinstance(s, gast.Expr) and base in names_read(s.value):
+            appended.append(at)
+    if len(created) != 1 or not appended:
+        return False
+    at, loop = created[0]
+    return at < min(appended) and all(n > max(appended) and inner is loop for n, inner in named)
+
+
+def _in_order(block: list[Any], loop: Any) -> Iterator[tuple[Any, Any]]:
+    for s in block:
+        yield s, loop
+        inner = s if isinstance(s, gast.For | gast.While) else loop
+        for part in blocks_of(s):
+            yield from _in_order(part, inner)
 
 
 def _refusal(

@@ -22,7 +22,7 @@ from s2sad.kinds import Kind
 from s2sad.nodes import Block, Node, blocks_of, names_written, walk
 from s2sad.stages import Function, KindFacts
 
-Summary = Callable[[Any, Any], "frozenset[int] | None"]
+Summary = Callable[[Any, Any], "list[Any] | None"]
 
 _MUTATORS = frozenset(
     """append extend insert pop remove clear reverse sort update setdefault popitem add discard
@@ -125,8 +125,8 @@ class Memory:
 def memory(function: Function, kinds: KindFacts, summary: Summary) -> Memory:
     """Return what is known about a function's memory.
 
-    `summary(call, kinds)` gives the positions of arguments that a called user's function may
-    write, or None where nothing is known about the callee.
+    `summary(call, kinds)` gives the arguments, as nodes, that a called user's function may write,
+    or None where nothing is known about the callee.
     """
     worker = _Walker(function, kinds, summary)
     worker.block(function.node.body)
@@ -278,17 +278,17 @@ class _Walker:
         if isinstance(fn, type) and (issubclass(fn, tuple) or fn.__init__ is object.__init__):
             return
         written = self.summary(node, self.kinds)
-        args = [*node.args, *(k.value for k in node.keywords)]
-        method = self.kinds.methods.get(node)
-        if method is not None:
-            args = [method[1], *args]
         if written is None:
+            args = [*node.args, *(k.value for k in node.keywords)]
+            method = self.kinds.methods.get(node)
+            if method is not None:
+                args = [method[1], *args]
             given = frozenset(n for a in args for n in self.aliases(a))
             self.memory.opaque.append((s, node, given))
             return
-        for position in written:
-            if position < len(args):
-                self.write(s, _bare(args[position]), "item", whole=True)
+        for argument in written:
+            for n in sorted(self.aliases(_bare(argument)) | ({root(_bare(argument))} - {None})):
+                self.memory.writes.append(Write(s, str(n), "item", K.UNKNOWN))
 
     def _method(self, s: Node, node: Node) -> None:
         owner = self.kinds.of.get(node.func.value, K.UNKNOWN)

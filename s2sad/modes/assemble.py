@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -195,6 +196,13 @@ def result_of(bars: list[Node], single: bool) -> Node:
     return bars[0] if single else tuple_(bars)
 
 
+def wrapped(doc: str) -> str:
+    """Return a docstring in lines that fit."""
+    if len(doc) <= 88:
+        return doc
+    return "\n    ".join(textwrap.wrap(doc, 92)) + "\n    "
+
+
 def define(original: Node, entry: str, doc: str, body: Block) -> Node:
     """Return the definition of a derived function with the parameters of the original."""
     while body and isinstance(body[0], Comment) and not body[0].text:
@@ -203,7 +211,7 @@ def define(original: Node, entry: str, doc: str, body: Block) -> Node:
     for a in [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]:
         if a is not None:
             a.annotation = None
-    docstring = gast.Expr(gast.Constant(doc, None))
+    docstring = gast.Expr(gast.Constant(wrapped(doc), None))
     return gast.FunctionDef(entry, args, [docstring, *body], [], None, None)
 
 

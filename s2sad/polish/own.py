@@ -118,7 +118,18 @@ class _Owner:
                     position += len(extra)
             position += 1
 
+    def _claim_parts(self, s: Node, target: str) -> None:
+        """The arrays in a tuple that is returned are new ones too."""
+        kind = self.bars.get(target)
+        if not isinstance(kind, K.Tuple) or not isinstance(s.value, gast.Tuple):
+            return
+        for i, (part, item) in enumerate(zip(s.value.elts, kind.items, strict=False)):
+            if isinstance(item, K.Array) and not self.fresh(part):
+                s.value.elts[i] = self._copy(part, item)
+
     def _claim_one(self, s: Node, target: str, need: set[str]) -> None:
+        if target in need:
+            self._claim_parts(s, target)
         if target in need and self._is_memory(target) and not self.fresh(s.value):
             s.value = self._copy(s.value, self.bars[target])
             return

@@ -10,10 +10,22 @@ the one statement that uses the value may move up to it instead.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import gast
 
 from s2sad.flow import live_in
-from s2sad.nodes import Block, Node, blocks_of, clone, is_constant, names_read, substitute, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    blocks_of,
+    children,
+    clone,
+    is_constant,
+    names_read,
+    substitute,
+    walk,
+)
 from s2sad.polish.effects import EffectTable, Pure, is_compound, pure_expression
 from s2sad.stages import Comment, Restore, Save
 
@@ -263,6 +275,8 @@ class _Propagator:
         if not pure_expression(value, self.pure):
             if not self._next_to(block, position, at) or is_compound(s):
                 return False
+            if not self._first_of_all(s, target):
+                return False
         elif not clear:
             return self._lift(block, position, target, value, at)
         elif _heads(block, position, at) and not _small(value) and not _repacks(s):
@@ -277,6 +291,15 @@ class _Propagator:
         self._substitute(s, target, value)
         del block[position]
         return True
+
+    def _first_of_all(self, s: Node, target: str) -> bool:
+        """Say whether a name is read before any unknown code of a statement runs."""
+        for n in _evaluated(s):
+            if type(n) is gast.Name and n.id == target:
+                return True
+            if isinstance(n, gast.Call) and not self.pure(n):
+                return False
+        return False
 
     def _next_to(self, block: Block, position: int, at: int) -> bool:
         return all(isinstance(s, Comment) for s in block[position + 1 : at])
@@ -333,6 +356,16 @@ def _copies_back(s: Node, target: str, value: Node) -> bool:
         and type(s.value) is gast.Name
         and s.value.id == target
     )
+
+
+def _evaluated(node: Node) -> Iterator[Node]:
+    """Yield the expressions of a statement in the order of their evaluation."""
+    if isinstance(node, gast.Assign | gast.AugAssign | gast.AnnAssign):
+        yield from _evaluated(node.value)
+        return
+    for child in children(node):
+        yield from _evaluated(child)
+    yield node
 
 
 def _binds(s: Node, target: str) -> bool:

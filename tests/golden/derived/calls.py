@@ -7,8 +7,7 @@ def step_forward(state, force, dt):
     v = v + dt * (force - np.sin(x))
     x_0 = x
     x = x + dt * v
-    value = (x, v)
-    return value, x_0
+    return (x, v), x_0
 
 
 def step_reverse(x_0, dt, value_bar):
@@ -19,7 +18,9 @@ def step_reverse(x_0, dt, value_bar):
     v_bar = v_bar + x_bar * dt
     # v = v + dt * (force - np.sin(x))
     x_bar = x_bar - v_bar * dt * np.cos(x_0)
-    return x_bar, v_bar
+    # x, v = state
+    state_bar = (x_bar, v_bar)
+    return state_bar
 
 
 def simulate_grad(x0, v0, forces, dt):

@@ -8,8 +8,7 @@ def integrand_forward(t, *, rate):
     """integrand (gauss_quadrature.py:12), and what integrand_reverse reads."""
     exp_t = np.exp(-rate * t)
     sin_t = np.sin(t)
-    value = exp_t * sin_t
-    return value, (exp_t, sin_t)
+    return exp_t * sin_t, (exp_t, sin_t)
 
 
 def integrand_reverse(kept, t, rate, value_bar):

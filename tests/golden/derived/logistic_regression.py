@@ -2,7 +2,9 @@ import numpy as np
 
 
 def logistic_regression_value_and_grad(w, b, X, y, decay):
-    """Value of logistic_regression (logistic_regression.py:9) and its gradient with respect to w and b."""
+    """Value of logistic_regression (logistic_regression.py:9) and its gradient with respect to w
+    and b.
+    """
     z = X @ w + b
     exp_t = np.exp(-z)
     t = 1.0 + exp_t

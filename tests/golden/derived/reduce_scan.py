@@ -20,8 +20,7 @@ def scan_forward(f, state, xs, *, f_decay):
         saved.append(state)
         state, out = f_state
         outputs.append(out)
-    value = (state, outputs)
-    return value, saved
+    return (state, outputs), saved
 
 
 def scan_reverse(saved, xs, f_decay, value_bar):
@@ -33,10 +32,10 @@ def scan_reverse(saved, xs, f_decay, value_bar):
     xs_bar = np.zeros_like(xs)
     for i in range(len(xs) - 1, -1, -1):
         x = xs[i]
+        # outputs.append(out)
+        out_bar = outputs_bar.pop()
         # state, out = f(state, x)
-        s_bar, x_bar, decay_bar = lambda__reverse(
-            saved.pop(), x, f_decay, (state_bar, outputs_bar.pop())
-        )
+        s_bar, x_bar, decay_bar = lambda__reverse(saved.pop(), x, f_decay, (state_bar, out_bar))
         state_bar = s_bar
         f_decay_bar = f_decay_bar + decay_bar
         xs_bar[i] += x_bar
@@ -50,4 +49,6 @@ def reduce_scan_grad(decay, xs):
 
     # return state + sum(outputs)
     f_decay_bar, xs_bar = scan_reverse(scan_saved, xs, decay, (1.0, [1.0] * len(outputs)))
-    return f_decay_bar, xs_bar
+    # state, outputs = scan(lambda s, x: (decay * s + x, s * x), 0.0, xs)
+    xs_bar_1 = xs_bar.copy()
+    return f_decay_bar, xs_bar_1

@@ -5,8 +5,7 @@ def pendulum_forward(y, damping):
     """pendulum (rk4.py:8), and what pendulum_reverse reads."""
     y_item = y[0]
     y_item_1 = y[1]
-    value = np.array([y[1], -np.sin(y_item) - damping * y_item_1])
-    return value, (y_item, y_item_1)
+    return np.array([y[1], -np.sin(y_item) - damping * y_item_1]), (y_item, y_item_1)
 
 
 def pendulum_reverse(kept, y, damping, value_bar):

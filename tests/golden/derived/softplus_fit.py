@@ -35,8 +35,7 @@ def softplus_forward(x, sharpness=1.0):
     """softplus (softplus_fit.py:8), and what softplus_reverse reads."""
     exp_t = math.exp(sharpness * x)
     t = 1.0 + exp_t
-    value = math.log(t) / sharpness
-    return value, (exp_t, t)
+    return math.log(t) / sharpness, (exp_t, t)
 
 
 def softplus_reverse(kept, sharpness, value_bar):
@@ -79,4 +78,6 @@ def softplus_fit_grad(params, xs, ys):
         t_bar = items_bar_1.pop()
         scale_bar = scale_bar + t_bar * softplus_t
         shift_bar = shift_bar - softplus_reverse(softplus_saved, 2.0, t_bar * scale)
-    return scale_bar, shift_bar
+    # scale, shift = params
+    params_bar = (scale_bar, shift_bar)
+    return params_bar

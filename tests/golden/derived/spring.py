@@ -57,8 +57,7 @@ def energy_forward(self, x):
     stretch = x - self.length
     self_stiffness = self.stiffness
     t = stretch**2
-    value = 0.5 * self_stiffness * t
-    return value, (self_stiffness, stretch, t)
+    return 0.5 * self_stiffness * t, (self_stiffness, stretch, t)
 
 
 def energy_reverse(kept, self, value_bar):

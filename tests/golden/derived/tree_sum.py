@@ -21,8 +21,7 @@ def tree_sum_forward_1(tree):
     left, right = tree
     tree_sum_left = tree_sum(left)
     tree_sum_right = tree_sum(right)
-    value = tree_sum_left - 0.5 * tree_sum_right**2
-    return value, (left, right, tree_sum_right)
+    return tree_sum_left - 0.5 * tree_sum_right**2, (left, right, tree_sum_right)
 
 
 def tree_sum_reverse_1(kept, value_bar):
@@ -41,8 +40,7 @@ def tree_sum_forward(tree):
     left, right = tree
     tree_sum_left = tree_sum(left)
     tree_sum_right, tree_sum_saved = tree_sum_forward_1(right)
-    value = tree_sum_left - 0.5 * tree_sum_right**2
-    return value, (left, tree_sum_right, tree_sum_saved)
+    return tree_sum_left - 0.5 * tree_sum_right**2, (left, tree_sum_right, tree_sum_saved)
 
 
 def tree_sum_reverse(kept, value_bar):

@@ -1,0 +1,104 @@
+import numpy as np
+
+
+def pull_extreme(out_bar, out, *items):
+    """Equal share among ties. One sequence, or two items and more."""
+    if len(items) == 1:
+        return (like([out_bar * share for share in ties(out, items[0])], items[0]),)
+    return tuple(out_bar * share for share in ties(out, items))
+
+
+def zeros_like(x):
+    """Return zeros in x's structure; None for what carries no derivative."""
+    if isinstance(x, float | complex | np.inexact):
+        return type(x)(0.0)
+    if hasattr(type(x), "dtype"):
+        return np.zeros_like(x) if x.dtype.kind in "fc" else None
+    if isinstance(x, list):
+        return [zeros_like(part) for part in x]
+    if isinstance(x, tuple):
+        parts = [zeros_like(part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if isinstance(x, dict):
+        zeros = x.copy()
+        for key in x:
+            zeros[key] = zeros_like(x[key])
+        return zeros
+    if isinstance(x, type) or type(x).__module__ == "builtins":
+        return None
+    if callable(x) and not hasattr(type(x).__call__, "__code__"):
+        return None
+    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
+    if names is None:
+        return None
+    zeros = object.__new__(type(x))
+    for name in names:
+        object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
+    return zeros
+
+
+def like(parts, x):
+    """Return the parts in the kind of sequence that x is."""
+    if isinstance(x, np.ndarray):
+        return np.array(parts, x.dtype)
+    return tuple(parts) if isinstance(x, tuple) else list(parts)
+
+
+def ties(out, items):
+    """Return each item's share in the result of max or min: equal among those that tie."""
+    chosen = [float(item == out) for item in items]
+    count = sum(chosen)
+    return [one / count for one in chosen]
+
+
+def cheapest_path_grad(costs):
+    """Gradient of cheapest_path (cheapest_path.py:8) with respect to costs."""
+    best = list(costs[0])
+    costs_item = costs[1:]
+    saved = []
+    for row in costs_item:
+        new = []
+        len_row = len(row)
+        for j in range(len_row):
+            here = best[j]
+            if j > 0:
+                saved.append(here)
+                here = min(here, best[j - 1])
+            new.append(here + row[j])
+        saved.append((best, len_row))
+        best = new
+    value = min(best)
+
+    # return min(best)
+    best_bar = list(pull_extreme(1.0, value, best)[0])
+    costs_item_bar = np.zeros_like(costs_item)
+    for i in range(len(costs_item) - 1, -1, -1):
+        row = costs_item[i]
+        best, len_row = saved.pop()
+        # best = new
+        new_bar = list(best_bar)
+        best_bar = zeros_like(best)
+        row_bar = np.zeros_like(row)
+        for j in range(len_row - 1, -1, -1):
+            # new.append(here + row[j])
+            t_bar = new_bar.pop()
+            here_bar = t_bar
+            row_bar[j] += t_bar
+            if j > 0:
+                # here = min(here, best[j - 1])
+                here = saved.pop()
+                best_bar[j - 1] += 0.5 * here_bar * (best[j - 1] <= here) + 0.5 * here_bar * (
+                    best[j - 1] < here
+                )
+                here_bar = 0.5 * here_bar * (here <= best[j - 1]) + 0.5 * here_bar * (
+                    here < best[j - 1]
+                )
+            # here = best[j]
+            best_bar[j] += here_bar
+        costs_item_bar[i] += row_bar
+    # for row in costs[1:]:
+    costs_bar = np.zeros_like(costs)
+    costs_bar[1:] += costs_item_bar
+    # best = list(costs[0])
+    costs_bar[0] += np.array(best_bar)
+    return costs_bar
