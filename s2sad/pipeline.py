@@ -325,6 +325,12 @@ def _path(node: Node) -> str:
     return "?"
 
 
+def _no_memory(kind: Kind | None) -> bool:
+    if isinstance(kind, K.Tuple):
+        return all(_no_memory(k) for k in kind.items)
+    return isinstance(kind, K.Num | K.NoneKind | K.Str)
+
+
 # entries
 
 
@@ -374,7 +380,7 @@ def finish(
 ) -> Block:
     """Polish a whole body: put temporaries back, prune, own what is returned, guard clauses."""
     movable = p.analysed.function.temps | p.made_up | extra | {p.analysed.function.result}
-    movable -= {n for n in returned if not isinstance(p.bar_kinds.get(n), K.Num)}
+    movable -= {n for n in returned if not _no_memory(p.bar_kinds.get(n))}
     made_up = p.made_up | extra | scalars(p.analysed)
     movable -= p.pinned | p.shadows
     made_up -= p.pinned | p.shadows

@@ -161,7 +161,8 @@ def _immutable(kinds: KindFacts, statement: Any, name: str) -> bool:
 
 
 def _plain_append(
-    function: Function, write: Write, hit: set[str], kinds: KindFacts, memory: Memory) -> bool:
+    function: Function, write: Write, hit: set[str], kinds: KindFacts, memory: Memory
+) -> bool:
     """Appending to a list that has one name only is undone by the backward sweep."""
     if write.how != "append":
         return False

@@ -153,6 +153,10 @@ class _Simplifier:
             same = self.equal_shapes(self.shape(parts[0]), self.shape_of_shape(parts[1]))
             if same:
                 return parts[0]
+        if isinstance(node.func, gast.Name) and node.func.id.startswith("unbroadcast"):
+            wanted = self.shape_of_shape(node.args[1])
+            if wanted is not None and self.equal_shapes(self.shape(node.args[0]), wanted):
+                return node.args[0]
         if self.is_numpy(node, "sum") and len(node.args) == 1 and not node.keywords:
             return self.summed(node)
         return node
@@ -436,6 +440,11 @@ class _Simplifier:
             if fn == "dot" and all(s is not None and len(s) == 1 for s in shapes):
                 return ()
             return None
+        if fn in ("where", "maximum", "minimum", "multiply", "add") and not node.keywords:
+            total: Shape | None = ()
+            for part in (self.shape(a) for a in node.args):
+                total = None if total is None or part is None else K.broadcast(total, part)
+            return total
         if fn == "broadcast_to":
             return self.shape_of_shape(node.args[1])
         if fn == "zeros_like" or fn == "ones_like":
@@ -450,6 +459,8 @@ class _Simplifier:
         """Return the lengths that an expression for a shape (`x.shape`) stands for."""
         if isinstance(node, gast.Attribute) and node.attr == "shape":
             return self.shape(node.value)
+        if self.is_numpy(node, "shape") and len(node.args) == 1:
+            return self.shape(node.args[0])
         return None
 
     @staticmethod

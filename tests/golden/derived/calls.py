@@ -18,9 +18,7 @@ def step_reverse(x_0, dt, value_bar):
     v_bar = v_bar + x_bar * dt
     # v = v + dt * (force - np.sin(x))
     x_bar = x_bar - v_bar * dt * np.cos(x_0)
-    # x, v = state
-    state_bar = (x_bar, v_bar)
-    return state_bar
+    return x_bar, v_bar
 
 
 def simulate_grad(x0, v0, forces, dt):

@@ -78,6 +78,4 @@ def softplus_fit_grad(params, xs, ys):
         t_bar = items_bar_1.pop()
         scale_bar = scale_bar + t_bar * softplus_t
         shift_bar = shift_bar - softplus_reverse(softplus_saved, 2.0, t_bar * scale)
-    # scale, shift = params
-    params_bar = (scale_bar, shift_bar)
-    return params_bar
+    return scale_bar, shift_bar
