@@ -154,7 +154,7 @@ class _Scope(Mapping[str, Any]):
         return True
 
 
-class _Unknown(Exception):  # noqa: N818
+class _Unknown(Exception):
     """A name in an annotation denotes nothing here."""
 
 

@@ -124,7 +124,7 @@ def analyse(
     known = d.analysed.get(key)
     if known is not None:
         return known
-    source = local_source(fn) if isinstance(fn, K.LocalFunction) else read(fn)
+    source: Any = local_source(fn) if isinstance(fn, K.LocalFunction) else read(fn)
     taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
     d.names.take(*taken)
     node = with_extra(source.node, extra)

@@ -393,8 +393,7 @@ def is_function(value: Any) -> bool:
         or inspect.isclass(value)
         or inspect.ismodule(value)
         or isinstance(value, np.ufunc | types.MethodType | np.dtype)
-        or hasattr(value, "func")
-        and hasattr(value, "keywords")
+        or (hasattr(value, "func") and hasattr(value, "keywords"))
     )
 
 

@@ -10,6 +10,7 @@ from s2sad.nodes import Node, call, clone, constant, is_constant, subscript
 
 
 def is_call(node: Node, fn: str) -> bool:
+    """Say whether an expression calls a function by this bare name."""
     return isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == fn
 
 

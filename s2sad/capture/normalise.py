@@ -586,7 +586,7 @@ class _Normaliser:
         """Say whether a function expression is `attr` of a module, under whatever name."""
         if not self.is_path(func):
             return False
-        fn = self.source.fn
+        fn: Any = self.source.fn
         if isinstance(func, gast.Name):
             value = fn.__globals__.get(func.id)
         elif isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
@@ -676,7 +676,7 @@ class _Normaliser:
         return self.atom(node) if _has_walrus(node) else node
 
     def _branch(self, test: Node, target: str, then: Node, other: Node | None) -> None:
-        blocks = []
+        blocks: list[Block] = []
         for value in (then, other):
             if value is None:
                 blocks.append([])

@@ -287,8 +287,8 @@ class _Walker:
             self.memory.opaque.append((s, node, given))
             return
         for argument in written:
-            for n in sorted(self.aliases(_bare(argument)) | ({root(_bare(argument))} - {None})):
-                self.memory.writes.append(Write(s, str(n), "item", K.UNKNOWN))
+            for n in sorted(self.aliases(_bare(argument)) | {root(_bare(argument)) or ""} - {""}):
+                self.memory.writes.append(Write(s, n, "item", K.UNKNOWN))
 
     def _method(self, s: Node, node: Node) -> None:
         owner = self.kinds.of.get(node.func.value, K.UNKNOWN)

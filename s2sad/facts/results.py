@@ -110,6 +110,7 @@ def _lazy_kind(fn: Any, args: list[Kind]) -> Kind:
 
 
 def dict_method(owner: K.Dict, attr: str, args: list[Kind]) -> Kind:
+    """Return the kind of a dict's method call."""
     values: Kind = K.UNBOUND
     keys: Kind = K.UNBOUND
     for key, kind in owner.items:
@@ -130,6 +131,7 @@ def dict_method(owner: K.Dict, attr: str, args: list[Kind]) -> Kind:
 
 
 def dotted_path(node: Node) -> str:
+    """Return a dotted name as it stands in the source."""
     return node.id if isinstance(node, gast.Name) else f"{dotted_path(node.value)}.{node.attr}"
 
 
@@ -149,7 +151,8 @@ def dict_item(owner: K.Dict, key: Kind) -> Kind:
     """Return the kind of a dict's value."""
     literal = getattr(key, "value", MISSING)
     if literal is not MISSING:
-        return dict(owner.items).get(literal, K.UNKNOWN)
+        found: Kind = dict(owner.items).get(literal, K.UNKNOWN)
+        return found
     result: Kind = K.UNBOUND
     for _, kind in owner.items:
         result = K.join(result, kind)
@@ -227,7 +230,7 @@ def attribute_kind(owner: Kind, attr: str) -> Kind:
 
 
 def _real_name(dtype: str | None) -> str | None:
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype or "", None)
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype or "")
 
 
 def _array_attribute(owner: K.Array, attr: str) -> Kind:
@@ -255,7 +258,8 @@ def _dim_number(dim: K.Dim) -> Kind:
 
 
 def tuple_slice(owner: K.Tuple, part: Any) -> Kind:
-    values = []
+    """Return the kind of a slice of a tuple, where its bounds are known."""
+    values: list[int | None] = []
     for kind in (part.start, part.stop, part.step):
         if isinstance(kind, K.NoneKind):
             values.append(None)
@@ -334,7 +338,8 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
     if isinstance(left, K.List) and op is gast.Add and isinstance(right, K.List):
         return K.List(K.join(left.item, right.item))
     if op is gast.Mult and K.List in (type(left), type(right)):
-        return K.List(left.item if isinstance(left, K.List) else right.item)  # type: ignore[union-attr]
+        repeated: Any = left if isinstance(left, K.List) else right
+        return K.List(repeated.item)
     if isinstance(left, K.Tuple) and isinstance(right, K.Tuple) and op is gast.Add:
         return K.Tuple(left.items + right.items)
     if isinstance(left, K.Str) or isinstance(right, K.Str):

@@ -182,7 +182,9 @@ class Cotangents:
         if isinstance(kind, K.Dict):
             key = self.kinds.of.get(where, K.UNKNOWN)
             literal = getattr(key, "value", K.MISSING)
-            return dict(kind.items).get(literal, kind.items[0][1] if kind.items else K.UNKNOWN)
+            part: Kind = kind.items[0][1] if kind.items else K.UNKNOWN
+            part = dict(kind.items).get(literal, part)
+            return part
         if isinstance(kind, K.Obj):
             return dict(kind.fields).get(where, K.UNKNOWN)
         return K.FLOAT
@@ -229,4 +231,7 @@ def _loaded(place: Node) -> Node:
 
 def _frozen(cls: type) -> bool:
     params = getattr(cls, "__dataclass_params__", None)
-    return bool(getattr(params, "frozen", False)) or cls.__setattr__ is not object.__setattr__
+    return (
+        bool(getattr(params, "frozen", False))
+        or getattr(cls, "__setattr__", None) is not object.__setattr__
+    )

@@ -157,6 +157,7 @@ def split_exit(body: Block) -> tuple[int, Block]:
 
 
 def breaks(s: Node) -> bool:
+    """Say whether a statement may leave the loop around it."""
     if isinstance(s, gast.Break):
         return True
     if isinstance(s, gast.For | gast.While | gast.FunctionDef):
@@ -182,6 +183,7 @@ def anchor(s: Node, body: Block) -> Any:
 
 
 def tally(s: Node, counts: dict[str, int]) -> None:
+    """Count the statements that bind each name."""
     parts = blocks_of(s)
     if isinstance(s, gast.For):
         written = names_written(s.target)
@@ -197,6 +199,7 @@ def tally(s: Node, counts: dict[str, int]) -> None:
 
 
 def exhaustive(s: Node) -> bool:
+    """Say whether a match has a case for everything."""
     return any(
         c.guard is None and isinstance(c.pattern, gast.MatchAs) and c.pattern.pattern is None
         for c in s.cases

@@ -117,7 +117,7 @@ class _Inliner:
         count: int,
     ) -> None:
         self.rule = rule
-        self.tree = rule_tree(rule)  # type: ignore[arg-type]
+        self.tree = rule_tree(rule)
         self.refs = refs
         self.names = names
         self.count = count
@@ -213,7 +213,7 @@ class _Inliner:
         return substitute(node, table)
 
     def _free(self, free: str) -> Node:
-        scope = self.rule.__globals__  # type: ignore[attr-defined]
+        scope = self.rule.__globals__
         if free in scope:
             value = scope[free]
             if isinstance(value, types.ModuleType):

@@ -402,7 +402,8 @@ class Operations:
             raise self.refuse(
                 MissingRuleError,
                 node,
-                f"There is no derivative rule for {label}, and no Python source to derive one from.",
+                f"There is no derivative rule for {label}, and no Python source to derive one "
+                "from.",
                 f"Write one with @s2sad.pullback({label}), or make its inputs Const.",
             )
         if rule.zero:

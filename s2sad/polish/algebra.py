@@ -259,9 +259,7 @@ class _Simplifier:
             _is_product(simple)
             and above
             and not (isinstance(simple, gast.BinOp) and isinstance(simple.op, gast.Div))
-        ):
-            self._gather(simple, out, above)
-        elif number(simple) is not None:
+        ) or number(simple) is not None:
             self._gather(simple, out, above)
         else:
             (out.above if above else out.below).append(simple)
@@ -367,15 +365,15 @@ class _Simplifier:
         parts = [(c, b) for c, b in merged if c != 0.0] or [(0.0, terms[0][1])]
         first = next((i for i, (c, _) in enumerate(parts) if c > 0), 0)
         parts.insert(0, parts.pop(first))
-        node: Node | None = None
+        total: Node | None = None
         for c, base in parts:
             term = base if abs(c) == 1.0 else self.rebuild(self._scaled(abs(c), base))
-            if node is None:
-                node = _minus(term) if c < 0 else term
+            if total is None:
+                total = _minus(term) if c < 0 else term
             else:
-                node = binary(node, gast.Sub if c < 0 else gast.Add, term)
-        assert node is not None
-        return node
+                total = binary(total, gast.Sub if c < 0 else gast.Add, term)
+        assert total is not None
+        return total
 
     def _scaled(self, factor: float, base: Node) -> _Product:
         product = self.product(clone(base))

@@ -69,9 +69,9 @@ class _Propagator:
             for part in blocks_of(s):
                 self.block(part)
                 self.effects.forget(s)
-            if self._is_candidate(s) and self.move(block, position):
-                self.changed = True
-            elif isinstance(s, gast.If) and self._sink(block, position):
+            if (self._is_candidate(s) and self.move(block, position)) or (
+                isinstance(s, gast.If) and self._sink(block, position)
+            ):
                 self.changed = True
             position -= 1
 
@@ -338,7 +338,7 @@ class _Propagator:
                 for i, item in enumerate(old):
                     if not isinstance(item, gast.AST) or isinstance(item, Comment):
                         continue
-                    if isinstance(item, gast.stmt) or isinstance(item, gast.match_case):
+                    if isinstance(item, gast.stmt | gast.match_case):
                         self._substitute(item, target, value)
                     else:
                         old[i] = substitute(item, {target: value})
