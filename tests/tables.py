@@ -1,0 +1,656 @@
+"""docs/support.md and docs/targets.md, generated from the code so that they cannot lie.
+
+Every construct of the language has a tiny program here. It is derived and compared with
+differences, or refused; the page says which, and quotes the refusal.
+"""
+
+import builtins
+import contextlib
+import inspect
+import io
+import itertools
+import linecache
+import math
+import operator
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from targets import TARGETS
+
+import s2sad
+from s2sad import registry
+from s2sad.testing import differences
+
+HERE = Path(__file__).resolve().parent
+DOCS = HERE.parent / "docs"
+X = np.array([0.7, -1.3, 0.4])
+MADE = "<!-- made by tests/tables.py; S2SAD_UPDATE=1 pytest tests/test_tables.py writes it anew -->"
+
+_IMPORTED = ("collections", "dataclasses", "functools", "math", "numpy as np")
+_HEAD = "".join(f"import {name}\n" for name in _IMPORTED) + "\n\n"
+_count = itertools.count()
+
+# --- the language --------------------------------------------------------------------------------
+
+# A line that starts with "## " opens a section, "# " a construct; what follows is its program,
+# a definition of f(x) with x an array of three floats, or just its body.
+PROGRAMS = """
+## Statements
+# assignment, reassignment
+y = x * 2.0
+y = y * x
+return np.sum(y)
+# augmented assignment of a scalar
+s = np.sum(x)
+s *= s
+return s
+# tuple assignment
+a, b = x[0], x[1] * x[2]
+return a * b
+# swap
+a, b = x[0], x[1]
+a, b = b * a, a
+return a * b * b
+# starred assignment
+a, *b = (x[0], x[1], x[2])
+return a * b[0] * b[1]
+# chained assignment
+a = b = x[0] * x[1]
+return a * b
+# walrus
+if (s := np.sum(x)) < 0.0:
+    return s * s
+return s
+# assert, raise
+assert len(x) == 3
+if x[0] > 100.0:
+    raise ValueError("too large")
+return x[0] * x[1]
+# print and f-strings on the side
+s = np.sum(x * x)
+label = f"{s:.3f}"
+print(label, end="")
+return s
+# global constant
+SCALE = 3.0
+
+
+def f(x):
+    return SCALE * np.sum(x * x)
+
+## Branches
+# if, elif, else
+if x[0] > 1.0:
+    y = x * x
+elif x[0] > 0.0:
+    y = np.sin(x)
+else:
+    y = x
+return np.sum(y)
+# conditional expression
+return x[0] * x[1] if x[2] > 0.0 else x[0]
+# and, or, not, chained comparison
+if 0.0 < x[0] < 1.0 and not (x[1] > 0.0 or x[2] > 1.0):
+    return x[0] * x[1]
+return x[0]
+# match on values
+match len(x):
+    case 3:
+        return x[0] * x[1]
+    case _:
+        return x[0]
+# match with a sequence pattern on an active value
+match (x[0], x[1]):
+    case (a, b):
+        return a * b
+# match with a class pattern on an active value
+match x[0]:
+    case float():
+        return x[0] * x[0]
+    case _:
+        return x[0]
+# isinstance, is None
+def square(v, scale=None):
+    if scale is None:
+        scale = 1.0
+    if isinstance(v, tuple):
+        return v[0] * v[0] * scale
+    return v * v * scale
+
+
+def f(x):
+    return square(x[0]) + square((x[1],), 2.0)
+# early return
+if x[0] > 0.5:
+    return x[0] * x[1]
+return np.sum(x)
+
+## Loops
+# for over range, all forms
+s = 0.0
+for i in range(3):
+    s = s + x[i] * x[i]
+for i in range(2, -1, -1):
+    s = s * x[i]
+for i in range(0, len(x), 2):
+    s = s + x[i]
+return s
+# for over an array, a list, a tuple
+s = 0.0
+for v in x:
+    s = s + v * v
+for v in [x[0], x[1]]:
+    s = s * v
+for v in (x[1], x[2]):
+    s = s + v * v
+return s
+# enumerate, zip, reversed
+s = 0.0
+for i, v in enumerate(x):
+    s = s + i * v * v
+for a, b in zip(x[:2], x[1:]):
+    s = s + a * b
+for v in reversed(x):
+    s = s * v + 1.0
+return s
+# dict items
+table = {"a": x[0], "b": x[1]}
+s = 0.0
+for _, v in table.items():
+    s = s + v * v
+return s
+# nested, inner bounds that depend on the outer loop
+s = 0.0
+for i in range(3):
+    for j in range(i):
+        s = s + x[i] * x[j]
+return s
+# loop variable changed by the body
+s = 0.0
+for i in range(3):
+    i = 2 - i
+    s = s * x[i] + x[i]
+return s
+# while
+s = x[0]
+while s < 5.0:
+    s = s * 2.0 + x[2] * s
+return s
+# break, continue, else
+s = 1.0
+for v in x:
+    if v < -2.0:
+        break
+    if v < 0.0:
+        continue
+    s = s * v
+else:
+    s = s * x[1]
+return s
+# return inside a loop
+s = 1.0
+for v in x:
+    s = s * v
+    if s < 0.0:
+        return s * s
+return s
+# comprehension, generator expression in sum, max, min, list
+squares = [v * v for v in x]
+return sum(v * v for v in squares) + max(v for v in x) + len(list(squares))
+# np.array of a comprehension
+return np.sum(np.array([v * v for v in x]))
+# list filled by append
+ys = []
+for v in x:
+    ys.append(v * v)
+return ys[0] * ys[-1] + np.sum(np.array(ys))
+# dict comprehension of active values
+d = {i: x[i] * x[i] for i in range(3)}
+return d[0] * d[1]
+# set comprehension of active values
+return sum({v * v for v in x})
+# loop over an iterator that can be read only once
+s = 0.0
+for v in iter(x):
+    s = s + v * v
+return s
+# sorted
+return sorted([x[0], x[1], x[2]])[1] * x[0]
+# max with a default
+return max((v * v for v in x), default=0.0)
+# max with a key
+return max([x[0], x[1]], key=lambda v: -v) * 2.0
+# map
+s = 0.0
+for v in map(abs, x):
+    s = s + v * v
+return s
+
+## Calls
+# functions of the user, default, keyword-only
+def g(a, b=2.0, *, c):
+    return a * b * c
+
+
+def f(x):
+    return g(x[0], c=x[1]) + g(x[2], x[0], c=3.0)
+# *args
+def g(*xs):
+    return xs[0] * xs[1]
+
+
+def f(x):
+    return g(x[0], x[1])
+# **kwargs in a definition
+def g(**named):
+    return named["a"] * named["b"]
+
+
+def f(x):
+    return g(a=x[0], b=x[1])
+# *values at a call
+def g(a, b):
+    return a * b
+
+
+def f(x):
+    pair = (x[0], x[1])
+    return g(*pair)
+# **table at a call with active values
+def g(a, b):
+    return a * b
+
+
+def f(x):
+    table = {"a": x[0], "b": x[1]}
+    return g(**table)
+# lambda, nested definition, closure
+def f(x):
+    w = x[0]
+
+    def scaled(v):
+        return w * v
+
+    square = lambda v: v * v
+    return scaled(x[1]) + square(x[2])
+# functools.partial
+def g(a, b):
+    return a * b
+
+
+def f(x):
+    return functools.partial(g, 3.0)(x[0] * x[1])
+# function given as an argument
+def scan(step, xs, init):
+    for v in xs:
+        init = step(init, v)
+    return init
+
+
+def f(x):
+    return scan(lambda s, v: s * v + v, x, 1.0)
+# recursion
+def power(v, n):
+    return 1.0 if n == 0 else v * power(v, n - 1)
+
+
+def f(x):
+    return power(x[0], 3)
+# mutual recursion
+def even(v, n):
+    return v if n == 0 else odd(v * v, n - 1)
+
+
+def odd(v, n):
+    return v if n == 0 else even(2.0 * v, n - 1)
+
+
+def f(x):
+    return even(x[0], 3)
+# method, property, callable object
+class Line:
+    def __init__(self, slope):
+        self.slope = slope
+
+    @property
+    def twice(self):
+        return 2.0 * self.slope
+
+    def at(self, v):
+        return self.slope * v * v
+
+    def __call__(self, v):
+        return self.twice * v * v
+
+
+LINE = Line(2.0)
+
+
+def f(x):
+    return LINE.at(x[0]) + LINE(x[1])
+# attribute of a class
+class Line:
+    slope = 2.0
+
+
+def f(x):
+    return Line.slope * x[0] * x[1]
+# attribute of a class, read through an instance
+class Line:
+    slope = 2.0
+
+    def at(self, v):
+        return self.slope * v * v
+
+
+LINE = Line()
+
+
+def f(x):
+    return LINE.at(x[0])
+# named tuple made on the way
+Pair = collections.namedtuple("Pair", "a b")
+
+
+def f(x):
+    p = Pair(x[0], x[1])
+    return p.a * p.b
+# dataclass made on the way
+@dataclasses.dataclass
+class Pair:
+    a: float
+    b: float
+
+
+def f(x):
+    p = Pair(x[0], x[1])
+    return p.a * p.b
+# abs, min, max, sum, pow, round, divmod, float, int, len
+q, r = divmod(x[0], 0.3)
+a = abs(x[1]) + min(x[0], x[2]) * max(x[0], x[1]) + sum(x) + pow(x[0], 2)
+return a + r + float(x[2]) * len(x) + round(x[0]) + int(x[1])
+# the module math
+return math.sin(x[0]) * math.hypot(x[1], x[2]) + math.lgamma(x[0])
+# complex numbers
+z = x[0] + 1j * x[1]
+return np.real(z * np.conj(z)) + abs(z) + np.real(np.exp(z))
+
+## Written in place, and other constructs
+# item of an active array written
+y = x * 2.0
+y[0] = 3.0
+return np.sum(y * y)
+# array filled in a loop
+y = np.zeros(3)
+for i in range(3):
+    y[i] = x[i] * x[i]
+return np.sum(y)
+# augmented assignment of an active array
+y = x * 2.0
+y += 1.0
+return np.sum(y * y)
+# out= of a ufunc
+y = np.zeros(3)
+np.sin(x, out=y)
+return np.sum(y)
+# item of a list of active values written
+ys = [x[0], x[1]]
+ys[1] = x[2]
+return ys[0] * ys[1]
+# pop from a list of active values
+ys = [x[0], x[1], x[2]]
+ys.pop()
+return ys[-1] * ys[0]
+# entry of a dict of active values written
+d = {"a": x[0]}
+d["a"] = x[0] * x[1]
+return d["a"]
+# attribute of an object written
+class Box:
+    pass
+
+
+def f(x):
+    box = Box()
+    box.value = x[0] * x[1]
+    return box.value * x[0]
+# try
+try:
+    s = x[0] * x[1]
+except ValueError:
+    s = x[0]
+return s
+# with
+with np.errstate(all="ignore"):
+    s = x[0] * x[1]
+return s
+# nonlocal rebinding of an active variable
+def f(x):
+    s = 0.0
+
+    def add(v):
+        nonlocal s
+        s = s + v
+
+    add(x[0] * x[1])
+    return s
+# global rebinding of an active variable
+def f(x):
+    global KEPT
+    KEPT = x[0] * x[1]
+    return KEPT * 2.0
+# del of an item
+ys = [x[0], x[1], x[2]]
+del ys[0]
+return ys[0] * ys[1]
+# del of a name
+y = x * x
+z = np.sum(y)
+del y
+return z
+# generator function called
+def squares(x):
+    for v in x:
+        yield v * v
+
+
+def f(x):
+    return sum(squares(x))
+# generator function
+def f(x):
+    yield np.sum(x)
+# coroutine
+async def f(x):
+    return np.sum(x)
+# function with neither rule nor source
+return np.sum(np.fft.ifftshift(x) * x)
+# import inside the function
+import math as m
+
+return m.sin(x[0])
+# class defined inside the function
+class Two:
+    value = 2.0
+
+return Two.value * x[0] * x[1]
+"""
+
+
+@dataclass(frozen=True)
+class Construct:
+    """One construct: its program, and what became of it (None: right, else the refusal)."""
+
+    section: str
+    title: str
+    text: str
+    refusal: str | None
+
+
+def constructs():
+    """Return every construct with what happens to its program now."""
+    section, title, lines, found = "", "", [], []
+
+    def close():
+        if title:
+            text = "\n".join(lines).strip()
+            found.append(Construct(section, title, text, outcome(text)))
+
+    for line in PROGRAMS.splitlines():
+        if re.match("##? ", line):
+            close()
+            lines, title = [], ""
+            if line.startswith("## "):
+                section = line[3:]
+            else:
+                title = line[2:]
+        else:
+            lines.append(line)
+    close()
+    return found
+
+
+def function(text):
+    """Return f of a program; a program without a definition of f is its body."""
+    if not re.search(r"^(async )?def f\(", text, re.MULTILINE):
+        text = "def f(x):\n" + "".join(f"    {line}".rstrip() + "\n" for line in text.splitlines())
+    text = _HEAD + text + "\n"
+    path = f"<program {next(_count)}>"
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    namespace = {"__name__": "example"}
+    exec(compile(text, path, "exec"), namespace)
+    return namespace["f"]
+
+
+def outcome(text):
+    """Return why a program is refused, None if its gradient is right; a wrong one is an error."""
+    f = function(text)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            gradient = s2sad.grad(f)(X.copy())
+    except s2sad.Error as error:
+        return f"{type(error).__name__}: {error.reason}"
+    for direction in np.eye(3):
+        expected, bound = differences(f, (X,), (direction,))
+        got = float(np.dot(gradient, direction))
+        assert abs(got - expected) <= 4.0 * bound + 1e-9, f"{text}\n{got} is not {expected}"
+    return None
+
+
+def language():
+    """Return the table of the language, and its programs."""
+    found = constructs()
+    table, programs = [], []
+    for section, group in itertools.groupby(found, key=lambda c: c.section):
+        table += ["", f"### {section}", "", "| construct | |", "|---|---|"]
+        programs += ["", f"### {section}: programs"]
+        for c in group:
+            table.append(f"| {c.title} | {'supported' if c.refusal is None else '**refused**'} |")
+            programs += ["", f"{c.title[0].upper()}{c.title[1:]}:", "", "```py", c.text, "```"]
+            if c.refusal is not None:
+                programs += ["", f"> {c.refusal}"]
+    return table, programs
+
+
+# --- functions -----------------------------------------------------------------------------------
+
+# Only with a newer Python or NumPy than the oldest that is supported: the page is the same for all.
+NEWER = ("math.fma", "math.sumprod", "np.unstack")
+
+_HOMES = (("np", np), ("np.linalg", np.linalg), ("math", math), ("operator", operator))
+
+
+def spelled(fn):
+    """Return how a reader writes a function, or None where it is nothing of Python's or NumPy's."""
+    name = getattr(fn, "__name__", "")
+    if getattr(builtins, name, None) is fn:
+        return name
+    module = getattr(fn, "__module__", None)
+    homes = sorted(_HOMES, key=lambda home: home[1].__name__ != module)
+    for prefix, home in homes:
+        if getattr(home, name, None) is fn:
+            return f"{prefix}.{name}"
+    if getattr(np.ndarray, name, None) is fn:
+        return f"ndarray.{name}"
+    return None
+
+
+def is_ours(rule):
+    """Say whether a rule comes with s2sad: tests register rules of their own."""
+    fn = rule.partials or rule.pullback or rule.pushforward
+    return fn is None or fn.__module__.startswith("s2sad.rules")
+
+
+def settings(rule):
+    """Return the keywords that a rule takes."""
+    fn = rule.pullback or rule.pushforward
+    if fn is None:
+        return ""
+    only = inspect.Parameter.KEYWORD_ONLY
+    names = [p.name for p in inspect.signature(fn).parameters.values() if p.kind is only]
+    return ", ".join(f"`{n}`" for n in names)
+
+
+def functions():
+    """Return the tables of functions, array methods and properties."""
+    rules = [(spelled(r.fn), r) for r in registry.all_rules() if is_ours(r)]
+    rules = sorted(((n, r) for n, r in rules if n), key=lambda pair: pair[0].lower())
+    rules = [(n, r) for n, r in rules if n not in NEWER]
+    rows = ["", "| function | rule | settings | forward too |", "|---|---|---|---|"]
+    zero = []
+    for name, r in rules:
+        if r.zero:
+            zero.append(f"`{name}`")
+            continue
+        kind = "elementwise" if r.partials else "pullback"
+        forward = "yes" if r.partials or r.pushforward else "no"
+        rows.append(f"| `{name}` | {kind} | {settings(r)} | {forward} |")
+    rows += ["", "Where Python or NumPy is new enough also: " + _listed(NEWER) + "."]
+    rows += ["", "Derivative zero by decision: " + ", ".join(zero) + "."]
+    rows += ["", "Array methods: " + _listed(registry._methods) + "."]
+    rows += ["", "Array methods with derivative zero: " + _listed(registry._zero_methods) + "."]
+    rows += ["", "Array properties: " + _listed(registry._properties) + "."]
+    return rows
+
+
+def _listed(names):
+    return ", ".join(f"`{n}`" for n in sorted(names))
+
+
+# --- pages ---------------------------------------------------------------------------------------
+
+
+def support():
+    """Return docs/support.md."""
+    registry.load_rules()
+    table, programs = language()
+    lines = [
+        *("# What is supported", "", MADE, ""),
+        "Each construct has a program below, which the tests derive: *supported* means that its",
+        "gradient agrees with differences, *refused* that it raises the error quoted there. The",
+        "tables are about active paths, from a differentiated parameter to the result.",
+        *("", "## The language", *table),
+        *("", "## Functions with a rule", "", "A keyword that a rule does not list is refused."),
+        *functions(),
+        *("", "## The programs", "", "A program without `def f(x)` is the body of f.", *programs),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def targets():
+    """Return docs/targets.md."""
+    lines = [
+        *("# The target programs", "", MADE, ""),
+        "Nine programs with the derivative a careful person wrote first, and what s2sad derives.",
+        "The derived text has no more statements, operations or saved values; a test keeps that.",
+    ]
+    for target in TARGETS:
+        derived = (HERE / "golden" / "derived" / f"{target.module}.py").read_text(encoding="utf-8")
+        by_hand = target.path.read_text(encoding="utf-8").strip()
+        lines += ["", f"## {target.module}", "", "The program and its derivative by hand:"]
+        lines += ["", "```py", by_hand, "```", "", "Derived:", "", "```py", derived.strip(), "```"]
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {"support.md": support, "targets.md": targets}

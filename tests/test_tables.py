@@ -1,0 +1,52 @@
+"""The generated pages of docs/ are what the code says now; S2SAD_UPDATE=1 writes them anew."""
+
+import math
+import os
+
+import numpy as np
+import pytest
+import tables
+
+import s2sad
+
+UPDATE = bool(os.environ.get("S2SAD_UPDATE"))
+
+
+@pytest.mark.parametrize("name", tables.PAGES)
+def test_page(name, capsys):
+    path = tables.DOCS / name
+    text = tables.PAGES[name]()
+    if UPDATE:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_wrong_gradient_is_no_outcome(monkeypatch):
+    assert tables.outcome("return x[0] * x[1]") is None
+    assert tables.outcome("y = x * 1.0\ny[0] = 2.0\nreturn y[0]").startswith("UnsupportedError")
+    monkeypatch.setattr(tables.s2sad, "grad", lambda f: lambda x: x)
+    with pytest.raises(AssertionError, match="is not"):
+        tables.outcome("return x[0] * x[1]")
+
+
+def test_rules_of_others_are_not_listed():
+    def cube(x):
+        return x**3
+
+    s2sad.elementwise(cube)(lambda out, x: 3.0 * x * x)
+    rows = "\n".join(tables.functions())
+    assert "cube" not in rows and "`np.sin` | elementwise" in rows
+
+
+@pytest.mark.parametrize("name", tables.NEWER)
+def test_newer_functions_have_rules(name):
+    home = {"math": math, "np": np}[name.split(".")[0]]
+    fn = getattr(home, name.split(".")[1], None)
+    assert fn is None or tables.registry.rule_for(fn) is not None
+
+
+def test_what_is_asked_of_a_result_is_differentiated():
+    """`.T` and `.real` of an operation, not of a variable."""
+    assert tables.outcome("return np.sum((x.reshape(3, 1) * x).T)") is None
+    assert tables.outcome("return np.sum((x * x).real)") is None
