@@ -325,6 +325,12 @@ def _path(node: Node) -> str:
     return "?"
 
 
+def _borrowed(a: Analysed) -> frozenset[str]:
+    """Return the temporaries that may be part of the user's memory: writes into them count."""
+    homes = _homes(a)
+    return frozenset(t for t in a.function.temps if not isinstance(homes.get(t), gast.List))
+
+
 def _no_memory(kind: Kind | None) -> bool:
     if isinstance(kind, K.Tuple):
         return all(_no_memory(k) for k in kind.items)
@@ -383,12 +389,12 @@ def finish(
     movable -= {n for n in returned if not _no_memory(p.bar_kinds.get(n))}
     made_up = p.made_up | extra | scalars(p.analysed)
     movable -= p.pinned | p.shadows
-    made_up -= p.pinned | p.shadows
+    made_up -= p.pinned | p.shadows | _borrowed(p.analysed)
     live_out |= p.pinned
     for _ in range(2):
-        body = prune(body, live_out, p.pure, made_up)
+        body = prune(body, live_out, p.pure, made_up, p.pinned)
         body = propagate(body, live_out, movable, p.pure, p.made_up)
-    body = prune(body, live_out, p.pure, made_up)
+    body = prune(body, live_out, p.pure, made_up, p.pinned)
     d = p.pure.d
     fresh = {x.reverse for x in d.pairs.values()}
     fresh |= {n for n, fn in d.refs.functions.items() if fn in (runtime.zeros_like, runtime.add)}

@@ -372,22 +372,38 @@ class _Normaliser:
         self.emit(gast.While(constant(True), [*head, guard], []), statement)
 
     def do_For(self, statement: Node) -> None:
+        if not isinstance(statement.target, gast.Tuple | gast.List | gast.Name) or any(
+            isinstance(n, gast.Subscript | gast.Attribute | gast.Starred)
+            for n in walk(statement.target)
+        ):
+            raise self.refuse(
+                statement.target,
+                "A loop that binds an attribute, an item or a starred name is not supported.",
+                "Loop over a name and assign from it.",
+            )
         iterable = self._iterable(statement.iter)
+        statement = self._fresh_targets(statement)
         loop = self._loop(statement.target, iterable)
         if loop is None:
             loop = Loop(self.names.fresh("i"), False, None, ())
-        if isinstance(statement.target, gast.Tuple | gast.List | gast.Name):
-            target = statement.target
-        else:
-            raise self.refuse(
-                statement.target,
-                "A loop that binds an attribute or an item is not supported.",
-                "Loop over a name and assign from it.",
-            )
-        node = gast.For(target, iterable, self.statements(statement.body), [], None)
+        node = gast.For(statement.target, iterable, self.statements(statement.body), [], None)
         self.emit(node, statement)
         self.loops[node] = loop
         self.indices.add(loop.index)
+
+    def _fresh_targets(self, statement: Node) -> Node:
+        """A target that the body binds again gets its value by an assignment of its own."""
+        bound = {n.id for n in walk(statement.target) if isinstance(n, gast.Name)}
+        again = sorted(bound & _bound(statement.body))
+        if not again:
+            return statement
+        table = {n: self.temp(name(n), f"{n}_item") for n in again}
+        target = clone(statement.target)
+        _rename_scoped(target, table)
+        start = [locate(assign(n, name(table[n])), statement) for n in again]
+        new = gast.For(target, statement.iter, [*start, *statement.body], [], None)
+        self.origin = locate(new, statement)
+        return new
 
     def _iterable(self, node: Node) -> Node:
         """Reduce what a loop runs over, keeping range, enumerate, zip and reversed in place."""
@@ -488,7 +504,8 @@ class _Normaliser:
         """Say whether this is a dotted name that starts outside the function: np.pi."""
         while isinstance(node, gast.Attribute):
             node = node.value
-        return isinstance(node, gast.Name) and node.id not in self.locals
+        known = self.locals | self.temps
+        return isinstance(node, gast.Name) and node.id not in known
 
     def temp(self, value: Node, base: str | None = None) -> str:
         fresh = self.names.fresh(base or temp_base(value))
@@ -567,10 +584,38 @@ class _Normaliser:
             return locate(gast.Slice(*parts), node)
         return self.atom(node)
 
+    def _joined(self, node: Node, make: str) -> Node:
+        """`[x, *xs]` becomes `[x] + list(xs)`."""
+        display = type(node)
+        total: Node | None = None
+        plain_items: list[Node] = []
+
+        def flush() -> None:
+            nonlocal total
+            if plain_items:
+                part = self.atom(locate(display(list(plain_items), gast.Load()), node))
+                total = part if total is None else gast.BinOp(self.atom(total), gast.Add(), part)
+                plain_items.clear()
+
+        for e in node.elts:
+            if not isinstance(e, gast.Starred):
+                plain_items.append(e)
+                continue
+            flush()
+            part = self.atom(locate(call(make, e.value), e))
+            total = part if total is None else gast.BinOp(self.atom(total), gast.Add(), part)
+        flush()
+        assert total is not None
+        return total
+
     def ex_Tuple(self, node: Node) -> Node:
+        if any(isinstance(e, gast.Starred) for e in node.elts):
+            return self._joined(node, "tuple")
         return gast.Tuple([self.item(e) for e in node.elts], node.ctx)
 
     def ex_List(self, node: Node) -> Node:
+        if any(isinstance(e, gast.Starred) for e in node.elts):
+            return self._joined(node, "list")
         return gast.List([self.item(e) for e in node.elts], node.ctx)
 
     def item(self, node: Node) -> Node:

@@ -166,8 +166,6 @@ def _plain_append(
     """Appending to a list that has one name only is undone by the backward sweep."""
     if write.how != "append":
         return False
-    if write.base in function.temps:
-        return True
     before = kinds.before.get(write.statement, {})
     lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, K.Unknown)}
     others = memory.shares(write.base, lists) - {write.base}

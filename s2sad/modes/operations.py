@@ -17,7 +17,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
-from s2sad.errors import Error, MissingRuleError, UnsupportedError
+from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind
 from s2sad.modes.inline import Given, inline
@@ -34,6 +34,7 @@ from s2sad.nodes import (
     constant,
     dotted,
     name,
+    names_read,
     negative,
     subscript,
     tuple_,
@@ -129,6 +130,12 @@ class Operations:
     def op_Constant(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         return [], []
 
+    def _no_operand(self, node: Node) -> tuple[Block, list[Contribution]]:
+        """A constant passes nothing on; anything but a name is a slip of normalisation."""
+        if names_read(node) & self.wanted:
+            raise InternalError("an operand is no name", place=self.source.place(node))
+        return [], []
+
     def op_BinOp(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         left, right = self.kind(node.left), self.kind(node.right)
         if isinstance(left, K.List) or isinstance(right, K.List):
@@ -200,7 +207,7 @@ class Operations:
 
     def op_Subscript(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         if not isinstance(node.value, gast.Name):
-            return [], []
+            return self._no_operand(node)
         owner = self.kind(node.value)
         if isinstance(owner, K.Unknown):
             raise self.undecided(node, owner)
@@ -253,7 +260,7 @@ class Operations:
 
     def op_Attribute(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         if not isinstance(node.value, gast.Name):
-            return [], []
+            return self._no_operand(node)
         owner = self.kind(node.value)
         if isinstance(owner, K.Tuple) and owner.cls is not None:
             index = owner.cls._fields.index(node.attr)  # type: ignore[attr-defined]
@@ -408,6 +415,15 @@ class Operations:
             )
         if rule.zero:
             return [], []
+        for a in args:
+            kind = self.kind(a)
+            if isinstance(kind, K.List | K.Tuple) and _wants_array(fn) and names_read(a) & self.wanted:
+                label = _path_of(node.func) if isinstance(node, gast.Call) else rule.name
+                raise self.refuse(
+                    UnsupportedError, node,
+                    f"{label} of {K.describe(kind)} cannot be differentiated yet.",
+                    "Make it an array first: np.array(...).",
+                )
         if isinstance(site.kind, K.Unknown):
             raise self.undecided(node, site.kind)
         for a in args:
@@ -562,6 +578,23 @@ def _path_of(node: Node) -> str:
     if isinstance(node, gast.Attribute):
         return f"{_path_of(node.value)}.{node.attr}"
     return getattr(node, "id", "this function")
+
+
+_TAKE_SEQUENCES = frozenset(
+    "concatenate concat stack vstack hstack dstack column_stack array asarray asanyarray block "
+    "select choose meshgrid multi_dot einsum dist fsum prod sumprod max min sum append tuple list "
+    "hypot ix_ broadcast_arrays".split()
+)
+
+
+def _wants_array(fn: Any) -> bool:
+    """Say whether a library function's rule needs arrays where NumPy takes lists too."""
+    module = getattr(fn, "__module__", "") or ""
+    if fn in (max, min, sum) or not module.startswith("numpy"):
+        return False
+    if fn in (np.sum, np.prod, np.max, np.min):
+        return True
+    return getattr(fn, "__name__", "") not in _TAKE_SEQUENCES
 
 
 def _is_ellipsis(node: Node) -> bool:

@@ -18,20 +18,28 @@ from s2sad.stages import Comment, Restore, Save, Undo
 Names = frozenset[str]
 
 
-def prune(block: Block, live_out: Names, pure: Pure, local: Names | None = None) -> Block:
+def prune(
+    block: Block,
+    live_out: Names,
+    pure: Pure,
+    local: Names | None = None,
+    pinned: Names = frozenset(),
+) -> Block:
     """Return a block without what its results do not need.
 
     `live_out` are the names read behind it. Writes into a part of a variable that is in `local`
-    (made up by the transformer) count only where the variable is read afterwards.
+    (made up by the transformer) count only where the variable is read afterwards. What is bound
+    to `pinned` names stays: inner functions read them.
     """
-    worker = _Pruner(pure, local or frozenset())
+    worker = _Pruner(pure, local or frozenset(), pinned)
     kept, _ = worker.block(block, live_out, frozenset())
     return tidy(kept)
 
 
 class _Pruner:
-    def __init__(self, pure: Pure, local: Names) -> None:
+    def __init__(self, pure: Pure, local: Names, pinned: Names) -> None:
         self.pure = pure
+        self.pinned = pinned
         self.local = local
 
     def block(self, block: Block, live: Names, exits: Names) -> tuple[Block, Names]:
@@ -91,7 +99,7 @@ class _Pruner:
             if type(target) is gast.Name and target.id == value.id:
                 return None, live
         places = [t for t in s.targets if isinstance(t, gast.Subscript | gast.Attribute)]
-        needed = bool(written & live) or any(self._needed(t, live) for t in places)
+        needed = bool(written & (live | self.pinned)) or any(self._needed(t, live) for t in places)
         if not needed and pure_expression(s.value, self.pure):
             return None, live
         return s, (live - written) | names_read(s)
