@@ -214,6 +214,12 @@ def callee_kind(
         return K.Unknown(f"the result of a function that cannot be read: {why.reason}")
 
 
+def is_foreign(fn: Any) -> bool:
+    """Say whether a function belongs to an array library: those are known by rules only."""
+    root = (getattr(fn, "__module__", "") or "").split(".")[0]
+    return root in ("numpy", "scipy", "cupy", "cupyx")
+
+
 def signature_of(fn: Any) -> inspect.Signature | None:
     """Return the signature of a function or inner function."""
     if not isinstance(fn, K.LocalFunction):
@@ -261,7 +267,7 @@ def bind_kinds(
         if not isinstance(target, K.Known):
             return None
         callee = unwrap(target.value)
-        if callee is None or isinstance(target.value, type):
+        if callee is None or isinstance(target.value, type) or is_foreign(callee.fn):
             return None
         fn = callee.fn
         given = [*(K.kind_of(a, f"bound{i}") for i, a in enumerate(callee.args)), *args]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import itertools
+import sys
 import types
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -324,6 +325,9 @@ def erase_value(kind: Kind) -> Kind:
 # values to kinds
 
 
+_DEPTH = 24
+
+
 def kind_of(value: Any, path: str, literal: bool = False) -> Kind:
     """Return the kind of a value met at `path` (a parameter's name): no lengths, no values."""
     if value is None:
@@ -345,6 +349,8 @@ def kind_of(value: Any, path: str, literal: bool = False) -> Kind:
             return Unknown("an array of objects or of records")
         dims = tuple(_dim_of(n, f"{path}.{axis}") for axis, n in enumerate(value.shape))
         return Array(value.dtype.name, dims)
+    if path.count(".") + path.count("[") > _DEPTH:
+        return Unknown("a structure that is very deep, or contains itself")
     return _kind_of_structure(value, path, literal)
 
 
@@ -401,7 +407,7 @@ def _plain_object(value: Any) -> bool:
     cls = type(value)
     return (
         hasattr(value, "__dict__")
-        and cls.__module__ not in ("builtins", "types")
+        and cls.__module__.split(".")[0] not in sys.stdlib_module_names - {"__main__"}
         and not cls.__module__.startswith(("numpy", "scipy", "cupy"))
         and not issubclass(cls, BaseException | Iterable)
     )
@@ -409,7 +415,7 @@ def _plain_object(value: Any) -> bool:
 
 # kinds to sample values and back
 
-_PRIMES = ((11, 17, 23, 29, 37, 43, 53, 59), (13, 19, 31, 41, 47, 61, 67, 73))
+_PRIMES = ((11, 17, 23, 29, 37, 43, 53, 59), (13, 29, 43, 61, 73, 89, 97, 101))
 
 
 class Sampler:
@@ -419,11 +425,15 @@ class Sampler:
     constants and coincidences apart.
     """
 
-    def __init__(self, kinds: Iterable[Kind], run: int, uniform: bool = False) -> None:
+    def __init__(
+        self, kinds: Iterable[Kind], run: int, uniform: bool = False, small: bool = False
+    ) -> None:
         self.run = run
         self.uniform = uniform
         self.sizes: dict[str, int] = {}
         self.many: set[str] = set()
+        self.guessed = False
+        self.small = small
         taken = {d for k in kinds for d in _constants(k)}
         self.free = [p for p in _PRIMES[run] if not any(abs(p - t) <= 3 for t in taken)]
 
@@ -474,7 +484,10 @@ class Sampler:
         if kind.type == "bool":
             value: Any = self.run == 0
         elif kind.type == "int":
+            self.guessed = True
             value = self.size(kind.dim) if kind.dim is not None else 2 + self.run
+            if self.small:
+                value = self.run
         elif kind.type == "float":
             value = content
         else:
@@ -546,8 +559,8 @@ def _symbol(a: int, b: int, one: Sampler, two: Sampler) -> Dim | None:
 
 
 def _length(a: int, b: int, one: Sampler, two: Sampler) -> Dim:
-    if one.uniform:
-        return ONE if a == b == 1 else fresh_dim()
+    if one.uniform or (one.guessed and a == b):
+        return fresh_dim()
     if a == b:
         return Dim(f"={a}", 0, a != 1)
     return _symbol(a, b, one, two) or fresh_dim()

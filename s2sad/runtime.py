@@ -67,6 +67,29 @@ def from_items(mapping: Any, pairs: Any) -> Any:
     return {key: pair[1] for key, pair in zip(mapping, pairs, strict=True)}
 
 
+def private(x: Any) -> Any:
+    """Return a structure with arrays and containers of its own, which nobody else changes."""
+    if hasattr(type(x), "dtype") and hasattr(x, "copy"):
+        return x.copy()
+    if isinstance(x, list):
+        return [private(part) for part in x]
+    if isinstance(x, tuple):
+        parts = [private(part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if isinstance(x, dict):
+        copied = x.copy()
+        for key in x:
+            copied[key] = private(x[key])
+        return copied
+    names = getattr(x, "__dict__", None)
+    if not names or isinstance(x, type) or type(x).__module__ == "builtins":
+        return x
+    twin = object.__new__(type(x))
+    for name in names:
+        object.__setattr__(twin, name, private(names[name]))
+    return twin
+
+
 def add_into(shadow: Any, value: Any) -> None:
     """Add a derivative to a list, dict or object of derivatives, in place."""
     if isinstance(shadow, list):

@@ -14,7 +14,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.errors import Error, MissingRuleError, UnsupportedError
+from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedError
 from s2sad.facts.memory import Memory, Write, shares_nothing
 from s2sad.nodes import blocks_of, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts
@@ -25,6 +25,7 @@ _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np
 def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
     """Raise for the first statement that touches active memory in a way not understood."""
     active = ever_active(activity)
+    _into_constants(function, activity, memory)
     _first_unknown(function, kinds, activity)
     for write in memory.writes:
         hit = memory.shares(write.base, active)
@@ -72,6 +73,7 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
 def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: frozenset[str]) -> None:
     """Raise where the backward sweep reads memory that the function writes in place."""
     arrays = {n for n in read if n in function.locals}
+    _check_opaque(function, kinds, memory, arrays)
     for write in memory.writes:
         if write.how == "append":
             continue
@@ -86,6 +88,61 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
                 f"The derivative needs the old content of `{min(hit)}`, which is written in place "
                 "here; that cannot be differentiated yet.",
                 _ADVICE,
+            )
+
+
+def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: set[str]) -> None:
+    for statement, call, given in memory.opaque:
+        known = kinds.before.get(statement, {})
+        hit = {
+            n
+            for base in given
+            for n in memory.shares(base, arrays)
+            if not shares_nothing(known.get(n, K.UNKNOWN))
+        }
+        if hit:
+            raise _refusal(
+                function,
+                statement,
+                UnsupportedError,
+                f"The derivative reads `{min(hit)}`, which goes into a function with neither a rule "
+                "nor readable source, which may change it.",
+                "Give it a copy.",
+                call,
+            )
+
+
+def _into_constants(function: Function, activity: Activity, memory: Memory) -> None:
+    """An active value stored where no derivative is kept would be lost."""
+    for write in memory.writes:
+        if write.base in function.locals or write.how == "rebind":
+            continue
+        varied = activity.varied_before.get(write.statement, frozenset())
+        value = getattr(write.statement, "value", None)
+        if value is not None and names_read(value) & varied:
+            raise _refusal(
+                function,
+                write.statement,
+                ActivityError,
+                f"An active value is stored into `{write.base}`, which is constant: its derivative "
+                "would be lost.",
+                f"Pass `{write.base}` as an argument, or return the value.",
+            )
+
+
+def refuse_globals(function: Function) -> None:
+    """A global that is rebound may be read anywhere: no derivative can be shown to be right."""
+    for s in function.node.body:
+        for n in walk(s):
+            if not isinstance(n, gast.Global):
+                continue
+            raise _refusal(
+                function,
+                n,
+                UnsupportedError,
+                f"The global `{n.names[0]}` is rebound here; that cannot be differentiated yet.",
+                "Pass the value as an argument and return the new one.",
+                n,
             )
 
 

@@ -28,6 +28,7 @@ from s2sad.facts.results import (
     known_call,
     sample_call,
     sample_method,
+    shaped_kind,
     tuple_slice,
 )
 from s2sad.facts.scope import Scope
@@ -494,6 +495,8 @@ class _Walker:
         if isinstance(owner, K.Obj) and attr in dict(owner.fields):
             return self._call_value(dict(owner.fields)[attr], args, keywords, node, env)
         if isinstance(owner, K.Array | K.Num):
+            if attr == "reshape" and args and isinstance(owner, K.Array):
+                return shaped_kind(owner, args)
             fn = registry.method_function(attr)
             if fn is not None or registry.is_zero_method(attr):
                 return sample_method(owner, attr, tuple(args), tuple(sorted(keywords.items())))

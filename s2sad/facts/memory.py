@@ -6,7 +6,10 @@ the memory of the whole class. Scalars, strings and None share nothing.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import logging
+import operator
 import types
 import warnings
 from collections.abc import Callable
@@ -27,6 +30,20 @@ Summary = Callable[[Any, Any], "list[Any] | None"]
 _MUTATORS = frozenset(
     """append extend insert pop remove clear reverse sort update setdefault popitem add discard
     fill put itemset partition resize setfield setflags byteswap appendleft popleft""".split()
+)
+_SETTERS: tuple[Any, ...] = (
+    operator.setitem,
+    operator.delitem,
+    setattr,
+    delattr,
+    operator.iadd,
+    operator.isub,
+    operator.imul,
+    operator.itruediv,
+    operator.iconcat,
+)
+_HARMLESS = frozenset(
+    "tolist tobytes item view astype copy flatten ravel __len__ __array__ nonzero".split()
 )
 _FRESH_METHODS = frozenset({"copy", "sum", "mean", "dot", "max", "min", "std", "var", "prod"})
 _OBSERVERS: tuple[Any, ...] = (
@@ -61,8 +78,6 @@ _OBSERVERS: tuple[Any, ...] = (
     np.size,
     np.printoptions,
     np.errstate,
-    map,
-    filter,
     iter,
     set,
     frozenset,
@@ -273,6 +288,12 @@ class _Walker:
         if getattr(fn, "__name__", "") == "at" and isinstance(fn, types.BuiltinMethodType):
             self.write(s, node.args[0], "item", whole=True)
             return
+        if fn is not None:
+            for argument in positional_outs(fn, node.args):
+                self.write(s, argument, "item", whole=True)
+        if fn in _SETTERS and node.args:
+            self.write(s, node.args[0], "item", whole=True)
+            return
         if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
             return
         if isinstance(fn, type) and (issubclass(fn, tuple) or fn.__init__ is object.__init__):
@@ -293,6 +314,17 @@ class _Walker:
     def _method(self, s: Node, node: Node) -> None:
         owner = self.kinds.of.get(node.func.value, K.UNKNOWN)
         attr = node.func.attr
+        if isinstance(owner, K.Array):
+            method = registry.method_function(attr)
+            if method is not None:
+                for argument in positional_outs(method, [node.func.value, *node.args]):
+                    self.write(s, argument, "item", whole=True)
+            elif not registry.is_zero_method(attr) and attr not in _HARMLESS:
+                self.write(s, node.func.value, "item", whole=True)
+                return
+        elif attr.startswith("__") and not isinstance(owner, K.Num | K.Str):
+            self.write(s, node.func.value, "item", whole=True)
+            return
         if attr in _MUTATORS and not isinstance(owner, K.Num | K.Str):
             how = "append" if attr == "append" and isinstance(owner, K.List) else "item"
             self.write(s, node.func.value, how, whole=True)
@@ -307,6 +339,26 @@ class _Walker:
             if base in self.function.locals and isinstance(owner, K.Obj):
                 given |= {base}
             self.memory.opaque.append((s, node, given))
+
+
+def positional_outs(fn: Any, args: list[Any]) -> list[Any]:
+    """Return the arguments of a library call that are given by position and are outputs."""
+    if isinstance(fn, np.ufunc):
+        return list(args[fn.nin :])
+    names = positional_parameters(fn)
+    if "out" not in names:
+        return []
+    place = names.index("out")
+    return [a for a in args[place : place + 1] if not isinstance(a, gast.Constant)]
+
+
+@functools.lru_cache(1024)
+def positional_parameters(fn: Any) -> tuple[str, ...]:
+    """Return the names of a library function's parameters, as far as it tells them."""
+    try:
+        return tuple(inspect.signature(fn).parameters)
+    except (TypeError, ValueError):
+        return {"dot": ("a", "b", "out")}.get(getattr(fn, "__name__", ""), ())
 
 
 def rebound(definition: Node) -> set[str]:

@@ -54,6 +54,26 @@ def class_function(owner: Kind, attr: str) -> Any:
     return static if isinstance(static, types.FunctionType) else None
 
 
+def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:
+    """Return the kind of an array given a new shape, as far as the shape's items are known."""
+    if len(shape) == 1 and isinstance(shape[0], K.Tuple):
+        shape = list(shape[0].items)
+    dtype = getattr(owner, "dtype", None) or "float64"
+    if not isinstance(owner, K.Array | K.Num) or dtype == "any":
+        return K.UNKNOWN
+    dims = []
+    for item in shape:
+        if not isinstance(item, K.Num) or item.type != "int":
+            return K.UNKNOWN
+        if item.value is not MISSING and item.value >= 0:
+            dims.append(K.Dim(f"={item.value}", 0, item.value != 1))
+        elif item.value is MISSING and item.dim is not None:
+            dims.append(item.dim)
+        else:
+            dims.append(K.fresh_dim())
+    return K.Array(dtype, tuple(dims))
+
+
 def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     """Return the kind of a library call, or None where the function is the user's."""
     if fn is len and len(args) == 1:
@@ -70,6 +90,8 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
         return matmul_kind(args[0], args[1])
     if fn is np.dot and not keywords and len(args) == 2:
         return dot_kind(args[0], args[1])
+    if fn in (np.reshape, np.broadcast_to) and len(args) == 2:
+        return shaped_kind(args[0], args[1:])
     rule = registry.rule_for(fn)
     if rule is not None or (_hashable(fn) and fn in _SAFE_BUILTINS):
         if rule is not None and rule.partials is not None and not keywords:
@@ -286,7 +308,22 @@ def _array_item(owner: K.Array, frozen: Any) -> Kind:
         array = sampler.sample(owner, content)
         return array[_sample_index(frozen, sampler)]
 
-    return _two_runs(run, (owner, *flat))
+    kind = _two_runs(run, (owner, *flat))
+    if isinstance(kind, K.Array) and _unsure(frozen):
+        return K.Array(kind.dtype, tuple(K.fresh_dim() for _ in kind.dims))
+    return kind
+
+
+def _unsure(frozen: Any) -> bool:
+    """Say whether a sample may mislead: slices by variables, or beyond the samples' lengths."""
+    if not isinstance(frozen, tuple):
+        return isinstance(frozen, K.Array)
+    if frozen[0] == "slice":
+        return any(
+            isinstance(p, K.Num) and (p.value is MISSING or abs(int(p.value)) > 3)
+            for p in frozen[1:]
+        )
+    return any(_unsure(p) for p in frozen[1:])
 
 
 def _flat(frozen: Any) -> Any:
@@ -303,9 +340,8 @@ def _sample_index(frozen: Any, sampler: K.Sampler) -> Any:
         return slice(*parts) if frozen[0] == "slice" else tuple(parts)
     if frozen == K.Known(Ellipsis):
         return Ellipsis
-    if isinstance(frozen, K.Num) and frozen.type == "int":
-        if frozen.value is MISSING and frozen.dim is None:
-            return sampler.run
+    if isinstance(frozen, K.Num) and frozen.type == "int" and frozen.value is MISSING:
+        return sampler.run
     return sampler.sample(frozen, 0.7)
 
 
@@ -445,9 +481,9 @@ _FAILURES = (
 
 
 def _two_runs(run: Callable[[K.Sampler, float], Any], kinds: tuple[Kind, ...]) -> Kind:
-    for uniform in (False, True):
+    for uniform, small in ((False, False), (True, False), (False, True)):
         for content in _CONTENTS:
-            one, two = (K.Sampler(kinds, r, uniform) for r in (0, 1))
+            one, two = (K.Sampler(kinds, r, uniform, small) for r in (0, 1))
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 try:

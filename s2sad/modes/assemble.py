@@ -10,8 +10,10 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
+from s2sad.modes.storage import bind_unbound
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -107,7 +109,8 @@ def vjp(
     else:
         last = gast.Return(tuple_([value, name(pullback_name)]))
     copies = _private_copies(p, inner, seed)
-    body = [*copies, *p.forward, Comment(""), definition, Comment(""), last]
+    forward = _all_bound(p, inner, seed)
+    body = [*copies, *forward, Comment(""), definition, Comment(""), last]
     body = finish(p, body, frozenset(), set(), extra)
     _protect_value(body, p, inner)
     return define(function.node, entry, doc, body)
@@ -145,6 +148,37 @@ def _keep_outside(inner: Block, seed: str, names: Names) -> Block:
     return [*out, *inner]
 
 
+def _all_bound(p: Parts, inner: Block, seed: str) -> Block:
+    """Return the forward sweep with everything bound that the pullback copies when it starts."""
+    free = live_in(inner, frozenset()) - {seed}
+    own = block_writes(p.forward) & free
+    stacks = {n for s in inner for n in _copied(s)} & own
+    look = gast.Expr(tuple_(name(n) for n in sorted(own)))
+    bound = bind_unbound([*p.forward, look], set(p.analysed.function.params), set(own))[:-1]
+    for s in bound:
+        if (
+            isinstance(s, gast.Assign)
+            and isinstance(s.targets[0], gast.Name)
+            and s.targets[0].id in stacks
+            and isinstance(s.value, gast.Constant)
+            and s.value.value is None
+        ):
+            s.value = gast.List([], gast.Load())
+    return bound
+
+
+def _copied(s: Node) -> set[str]:
+    """Return the names whose .copy() a statement takes."""
+    return {
+        n.func.value.id
+        for n in walk(s)
+        if isinstance(n, gast.Call)
+        and isinstance(n.func, gast.Attribute)
+        and n.func.attr == "copy"
+        and isinstance(n.func.value, gast.Name)
+    }
+
+
 def _popped(block: Block) -> set[str]:
     found: set[str] = set()
     for s in block:
@@ -167,8 +201,9 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
         kind = p.kinds.get(param)
         if param in free and isinstance(kind, K.Array):
             out.append(assign(param, call(attribute(name(param), "copy"))))
-        elif param in free and isinstance(kind, K.List):
-            out.append(assign(param, call("list", name(param))))
+        elif param in free and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
+            helper = p.pure.d.refs.function(runtime.private)
+            out.append(assign(param, call(helper, name(param))))
     return out
 
 

@@ -79,6 +79,9 @@ class Cotangents:
                 for i, k in enumerate(kind.items)
             ]
             return tuple_(parts)
+        if isinstance(kind, K.List) and isinstance(kind.item, K.Num) and kind.item.type == "float":
+            zeros = gast.List([constant(0.0)], gast.Load())
+            return binary(zeros, gast.Mult, call("len", value))
         if isinstance(kind, K.List | K.Dict | K.Obj):
             return call(name(self.refs.function(runtime.zeros_like)), value)
         if not K.differentiable(kind):
@@ -150,7 +153,7 @@ class Cotangents:
             return self._add_item(c, where, kind)
         out = self.ensure(c.operand, kind, at)
         if c.repeats:
-            ufunc = call(self.np("add.at"), name(bar), clone(where), c.value)
+            ufunc = call(self.np("add.at"), name(bar), _as_value(clone(where)), c.value)
             return [*out, gast.Expr(ufunc)]
         if how == "at":
             helper = name(self.refs.function(runtime.add_at))
@@ -221,6 +224,22 @@ class Cotangents:
             else:
                 parts.append(self.zero(subscript(name(c.operand), constant(i)), k))
         return [assign(bar, tuple_(parts))]
+
+
+def _as_value(index: Node) -> Node:
+    """Write slices as slice(...): an index that is an argument has no colons."""
+    if isinstance(index, gast.Tuple):
+        index.elts = [_as_value(e) for e in index.elts]
+        return index
+    if not isinstance(index, gast.Slice):
+        return index
+    parts = [
+        p if p is not None else gast.Constant(None, None)
+        for p in (index.lower, index.upper, index.step)
+    ]
+    if index.step is None:
+        parts = parts[:2]
+    return call("slice", *parts)
 
 
 def _loaded(place: Node) -> Node:

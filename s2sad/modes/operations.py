@@ -417,10 +417,15 @@ class Operations:
             return [], []
         for a in args:
             kind = self.kind(a)
-            if isinstance(kind, K.List | K.Tuple) and _wants_array(fn) and names_read(a) & self.wanted:
+            if (
+                isinstance(kind, K.List | K.Tuple)
+                and _wants_array(fn)
+                and names_read(a) & self.wanted
+            ):
                 label = _path_of(node.func) if isinstance(node, gast.Call) else rule.name
                 raise self.refuse(
-                    UnsupportedError, node,
+                    UnsupportedError,
+                    node,
                     f"{label} of {K.describe(kind)} cannot be differentiated yet.",
                     "Make it an array first: np.array(...).",
                 )

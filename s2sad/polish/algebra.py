@@ -77,6 +77,9 @@ class _Simplifier:
     def spread(self, s: Node) -> Node:
         """What is added in place is broadcast by the addition itself."""
         value = self.expression(s.value)
+        if isinstance(value, gast.BinOp) and number(value.left) == 1.0:
+            if isinstance(value.op, gast.Mult):
+                value = value.right
         inner = self.broadcast_parts(value)
         if inner is not None and isinstance(s.target, gast.Subscript):
             return inner[0]
@@ -295,6 +298,23 @@ class _Simplifier:
                 self._cancel_broadcasts(out)
                 return
 
+    def may_be_float(self, node: Node) -> bool:
+        """Say whether a factor may be a float, so that the product is one without a coefficient."""
+        if isinstance(node, gast.Compare):
+            return False
+        if isinstance(node, gast.Constant):
+            return not isinstance(node.value, int)
+        if isinstance(node, gast.Name):
+            kind = self.kinds.get(node.id)
+            if isinstance(kind, K.Num):
+                return kind.type not in ("int", "bool")
+            return not (isinstance(kind, K.Array) and not K.is_float_dtype(kind.dtype))
+        if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Add | gast.Sub):
+            return self.may_be_float(node.left) or self.may_be_float(node.right)
+        if isinstance(node, gast.UnaryOp):
+            return self.may_be_float(node.operand)
+        return not self._is_length(node) if isinstance(node, gast.Subscript) else True
+
     def rebuild(self, p: _Product) -> Node:
         """Return a product as an expression: scalars before arrays, a minus sign in front."""
         scalars = [f for f in p.above if self.shape(f) == ()]
@@ -304,7 +324,7 @@ class _Simplifier:
         node: Node | None = None
         minus = p.coefficient < 0
         size = abs(p.coefficient)
-        if size != 1.0:
+        if size != 1.0 or (p.above and not p.below and not any(map(self.may_be_float, p.above))):
             node = constant(size)
         for f in scalars:
             node = f if node is None else binary(node, gast.Mult, f)

@@ -184,11 +184,11 @@ class _Linker:
         positional = [*node.args.posonlyargs, *node.args.args]
         given = node.args.defaults
         node.args.defaults = [
-            _default(fn, expression, in_force[a.id])
+            _default(fn, expression, in_force[a.id]) if a.id in in_force else expression
             for expression, a in zip(given, positional[len(positional) - len(given) :], strict=True)
         ]
         node.args.kw_defaults = [
-            e if e is None else _default(fn, e, in_force[a.id])
+            e if e is None or a.id not in in_force else _default(fn, e, in_force[a.id])
             for e, a in zip(node.args.kw_defaults, node.args.kwonlyargs, strict=True)
         ]
 

@@ -8,35 +8,6 @@ def pull_extreme(out_bar, out, *items):
     return tuple(out_bar * share for share in ties(out, items))
 
 
-def zeros_like(x):
-    """Return zeros in x's structure; None for what carries no derivative."""
-    if isinstance(x, float | complex | np.inexact):
-        return type(x)(0.0)
-    if hasattr(type(x), "dtype"):
-        return np.zeros_like(x) if x.dtype.kind in "fc" else None
-    if isinstance(x, list):
-        return [zeros_like(part) for part in x]
-    if isinstance(x, tuple):
-        parts = [zeros_like(part) for part in x]
-        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
-    if isinstance(x, dict):
-        zeros = x.copy()
-        for key in x:
-            zeros[key] = zeros_like(x[key])
-        return zeros
-    if isinstance(x, type) or type(x).__module__ == "builtins":
-        return None
-    if callable(x) and not hasattr(type(x).__call__, "__code__"):
-        return None
-    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
-    if names is None:
-        return None
-    zeros = object.__new__(type(x))
-    for name in names:
-        object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
-    return zeros
-
-
 def like(parts, x):
     """Return the parts in the kind of sequence that x is."""
     if isinstance(x, np.ndarray):
@@ -77,7 +48,7 @@ def cheapest_path_grad(costs):
         best, len_row = saved.pop()
         # best = new
         new_bar = list(best_bar)
-        best_bar = zeros_like(best)
+        best_bar = [0.0] * len(best)
         row_bar = np.zeros_like(row)
         for j in range(len_row - 1, -1, -1):
             # new.append(here + row[j])

@@ -1,34 +1,4 @@
 import math
-import numpy as np
-
-
-def zeros_like(x):
-    """Return zeros in x's structure; None for what carries no derivative."""
-    if isinstance(x, float | complex | np.inexact):
-        return type(x)(0.0)
-    if hasattr(type(x), "dtype"):
-        return np.zeros_like(x) if x.dtype.kind in "fc" else None
-    if isinstance(x, list):
-        return [zeros_like(part) for part in x]
-    if isinstance(x, tuple):
-        parts = [zeros_like(part) for part in x]
-        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
-    if isinstance(x, dict):
-        zeros = x.copy()
-        for key in x:
-            zeros[key] = zeros_like(x[key])
-        return zeros
-    if isinstance(x, type) or type(x).__module__ == "builtins":
-        return None
-    if callable(x) and not hasattr(type(x).__call__, "__code__"):
-        return None
-    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
-    if names is None:
-        return None
-    zeros = object.__new__(type(x))
-    for name in names:
-        object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
-    return zeros
 
 
 def softplus_forward(x, sharpness=1.0):
@@ -62,7 +32,7 @@ def softplus_fit_grad(params, xs, ys):
 
     # return sum((p - y) ** 2 for p, y in zip(predicted, ys))
     items_bar = [1.0] * len(items_1)
-    predicted_bar = zeros_like(predicted)
+    predicted_bar = [0.0] * len(predicted)
     for i_1 in range(min(len(predicted), len(ys)) - 1, -1, -1):
         p = predicted[i_1]
         y = ys[i_1]
