@@ -209,7 +209,7 @@ def loaded(text: Text, derivation: Any) -> Callable[..., Any]:
         filename=filename,
         namespaces={**helpers, **text.namespaces},
         cells=text.cells,
-        defaults=derivation.origins,
+        defaults={n: f for n, f in derivation.origins.items() if n not in derivation.inner},
     )
     return functions[text.entry]
 

@@ -60,6 +60,7 @@ class Derivation:
     namespaces: dict[str, dict[str, object]] = field(default_factory=dict)
     cells: dict[str, dict[str, object]] = field(default_factory=dict)
     origins: dict[str, types.FunctionType] = field(default_factory=dict)
+    inner: set[str] = field(default_factory=set)
     analysed: dict[Any, Analysed] = field(default_factory=dict)
     open: dict[Any, Kind] = field(default_factory=dict)
     used_open: set[Any] = field(default_factory=set)

@@ -18,7 +18,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.calls import user_call, write_pair
-from s2sad.derivation import Analysed, Derivation, Pair, analyse, memory_of
+from s2sad.derivation import Analysed, Derivation, LocalSource, Pair, analyse, memory_of
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.fence import check_reads, fence, refuse_globals
@@ -85,6 +85,8 @@ def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None
     closure = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
     d.cells[node.name] = dict(closure)
     d.origins[node.name] = fn
+    if isinstance(a.function.source, LocalSource):
+        d.inner.add(node.name)
 
 
 # one function

@@ -1,5 +1,6 @@
 """Every refusal by its whole message: reason, file, line, the line with a caret, remedy."""
 
+import contextlib
 import importlib
 import inspect
 import math
@@ -152,9 +153,19 @@ def tries(x):
 
 
 def leaves_with(x):
-    with np.errstate(all="ignore"):
+    with contextlib.suppress(ValueError):
         y = x * x
     return y
+
+
+def quiet(x):
+    with np.errstate(all="ignore"):
+        y = x * x
+    return y * y
+
+
+def test_a_manager_that_only_sets_warnings_is_no_obstacle():
+    assert s2sad.grad(quiet)(3.0) == 108.0
 
 
 @pytest.mark.parametrize(
@@ -168,7 +179,7 @@ def test_a_statement_that_binds_what_is_active(fn, word, line):
         f"A {word} statement that binds `y`, on which the result depends, cannot be differentiated "
         "yet.",
         fn,
-        line or 'with np.errstate(all="ignore"):',
+        line or "with contextlib.suppress(ValueError):",
         remedy="Move the computation out of it.",
     )
 

@@ -6,7 +6,17 @@ from typing import Any
 
 import gast
 
-from s2sad.nodes import Node, call, clone, constant, is_constant, subscript
+from s2sad.nodes import (
+    Block,
+    Node,
+    blocks_of,
+    call,
+    clone,
+    constant,
+    is_constant,
+    subscript,
+    walk,
+)
 
 
 def is_call(node: Node, fn: str) -> bool:
@@ -76,3 +86,20 @@ def element(iterable: Node, index: Node, own: bool) -> tuple[tuple[Any, ...] | N
     ):
         return (call("len", clone(iterable)),), subscript(clone(iterable), clone(index))
     return None, None
+
+
+def rename_scoped(node: Node, table: dict[str, str]) -> None:
+    """Rename variables everywhere below a node."""
+    for n in walk(node):
+        if isinstance(n, gast.Name) and n.id in table:
+            n.id = table[n.id]
+
+
+def all_statements(block: Block) -> list[Node]:
+    """Return the statements of a block, those of inner blocks included."""
+    found: list[Node] = []
+    for statement in block:
+        found.append(statement)
+        for part in blocks_of(statement):
+            found += all_statements(part)
+    return found

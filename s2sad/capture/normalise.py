@@ -11,23 +11,21 @@ binds becomes statements of its own, in terms of an index, so that a loop can be
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import gast
 
-from s2sad.capture.elements import element, is_call, plain
+from s2sad.capture.elements import all_statements, element, is_call, plain, rename_scoped
 from s2sad.capture.structure import structure
-from s2sad.errors import Place, UnsupportedError
+from s2sad.capture.temps import temp_base
+from s2sad.errors import UnsupportedError
 from s2sad.names import Names
 from s2sad.nodes import (
-    COMPREHENSIONS,
     SCOPES,
     Block,
     Node,
     assign,
-    blocks_of,
     call,
     clone,
     constant,
@@ -43,7 +41,6 @@ from s2sad.nodes import (
 from s2sad.stages import Function, Loop, SourceLike
 
 _DICT_VIEWS = ("items", "values", "keys")
-_TEMP_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
@@ -399,7 +396,7 @@ class _Normaliser:
             return statement
         table = {n: self.temp(name(n), f"{n}_item") for n in again}
         target = clone(statement.target)
-        _rename_scoped(target, table)
+        rename_scoped(target, table)
         start = [locate(assign(n, name(table[n])), statement) for n in again]
         new = gast.For(target, statement.iter, [*start, *statement.body], [], None)
         self.origin = locate(new, statement)
@@ -779,53 +776,12 @@ class _Normaliser:
         loop = body[0]
         if table:
             loop.iter = constant(None)
-            _rename_scoped(loop, table)
+            rename_scoped(loop, table)
             loop.iter = first_iter
         before = self.origin
         self.origin = loop
         self.do_For(loop)
-        for statement in _all_statements(self.out[-1:]):
+        for statement in all_statements(self.out[-1:]):
             self.origins[statement] = before
         self.origin = before
         return locate(name(target), node)
-
-
-def _rename_scoped(node: Node, table: dict[str, str]) -> None:
-    for n in walk(node):
-        if isinstance(n, gast.Name) and n.id in table:
-            n.id = table[n.id]
-
-
-def _all_statements(block: Block) -> list[Node]:
-    found: list[Node] = []
-    for statement in block:
-        found.append(statement)
-        for part in blocks_of(statement):
-            found += _all_statements(part)
-    return found
-
-
-def temp_base(value: Node) -> str:
-    """Return the name of a temporary after what it holds: `sin_y` for np.sin(y)."""
-    if isinstance(value, gast.Call):
-        func = value.func
-        if isinstance(func, gast.Attribute):
-            word = func.attr
-        elif isinstance(func, gast.Name):
-            word = func.id
-        else:
-            return "t"
-        first = value.args[0] if value.args else None
-        if isinstance(func, gast.Attribute) and first is None and isinstance(func.value, gast.Name):
-            first = func.value
-        if isinstance(first, gast.Name) and _TEMP_WORD.fullmatch(first.id) and len(first.id) <= 8:
-            return f"{word}_{first.id}"
-        return str(word)
-    if isinstance(value, gast.Attribute) and isinstance(value.value, gast.Name):
-        return f"{value.value.id}_{value.attr}"
-    if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
-        return f"{value.value.id}_item"
-    return "t"
-
-
-__all__ = ["COMPREHENSIONS", "SCOPES", "Place", "normalise", "temp_base"]

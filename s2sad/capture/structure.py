@@ -225,6 +225,7 @@ class _Builder:
         before: Block = []
         after: Block = []
         returns = [r for s in loop.body for r in _own_exits(s, gast.Return, through_loops=True)]
+        endless = _endless(loop) and not _own_exits(loop, gast.Break, through_loops=False)
         if returns:
             flag = self.names.fresh("returned")
             before.append(locate(assign(flag, constant(False)), loop))
@@ -234,7 +235,8 @@ class _Builder:
                 _replace_return(loop, statement, flag, code)
                 test = name(flag) if single else compare(name(flag), gast.Eq, constant(number))
                 value = locate(gast.Return(statement.value), statement)
-                after.append(locate(gast.If(test, [value], []), statement))
+                last = endless and number == len(returns)
+                after.append(value if last else locate(gast.If(test, [value], []), statement))
         if loop.orelse:
             orelse, loop.orelse = loop.orelse, []
             if _own_exits(loop, gast.Break, through_loops=False):

@@ -105,8 +105,8 @@ def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: 
                 function,
                 statement,
                 UnsupportedError,
-                f"The derivative reads `{min(hit)}`, which goes into a function with neither a rule "
-                "nor readable source, which may change it.",
+                f"The derivative reads `{min(hit)}`, which goes into a function with neither a "
+                "rule nor readable source, which may change it.",
                 "Give it a copy.",
                 call,
             )

@@ -35,7 +35,7 @@ from s2sad.facts.scope import Scope
 from s2sad.facts.truth import truth
 from s2sad.flow import free_names
 from s2sad.kinds import MISSING, Kind
-from s2sad.nodes import Block, Node, blocks_of, names_written
+from s2sad.nodes import Block, Node, blocks_of, children, names_written
 from s2sad.stages import Function, KindFacts
 
 Env = dict[str, Kind]
@@ -253,7 +253,17 @@ class _Walker:
         result: Kind = handler(node, env)
         if not isinstance(node, gast.Name | gast.List) and self._never_computed(node):
             return K.UNBOUND
+        if isinstance(result, K.Unknown) and not result.why:
+            return self._reason(node)
         return result
+
+    def _reason(self, node: Node) -> Kind:
+        """Return why nothing is known about an operation: the reason of its first operand."""
+        for operand in children(node):
+            kind = self.facts.of.get(operand)
+            if isinstance(kind, K.Unknown) and kind.why:
+                return kind
+        return K.UNKNOWN
 
     def _never_computed(self, node: Node) -> bool:
         """Say whether an operand has no value yet: a result of a recursion being worked out."""

@@ -6,6 +6,7 @@ the memory of the whole class. Scalars, strings and None share nothing.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import logging
@@ -296,7 +297,7 @@ class _Walker:
             return
         if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
             return
-        if isinstance(fn, type) and (issubclass(fn, tuple) or fn.__init__ is object.__init__):
+        if isinstance(fn, type) and (issubclass(fn, tuple) or dataclasses.is_dataclass(fn)):
             return
         written = self.summary(node, self.kinds)
         if written is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import operator
@@ -101,7 +102,26 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
         order = [*args, *(keywords[f] for f in fn._fields[len(args) :] if f in keywords)]
         if len(order) == len(fn._fields):
             return K.Tuple(tuple(order), fn)
+    fields = plain_fields(fn)
+    if fields is not None:
+        order = [*args, *(keywords[f] for f in fields[len(args) :] if f in keywords)]
+        if len(order) == len(fields):
+            pairs = zip(fields, map(K.erase_value, order), strict=True)
+            return K.Obj(fn, tuple(pairs))
     return None
+
+
+def plain_fields(cls: Any) -> tuple[str, ...] | None:
+    """Return the fields of a dataclass that its constructor only stores, or None."""
+    if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
+        return None
+    made = cls.__dict__.get("__init__")
+    generated = getattr(getattr(made, "__code__", None), "co_filename", "") == "<string>"
+    every = dataclasses.fields(cls)
+    simple = all(f.init and f.default_factory is dataclasses.MISSING for f in every)
+    if not generated or not simple or hasattr(cls, "__post_init__") or "__slots__" in cls.__dict__:
+        return None
+    return tuple(f.name for f in every)
 
 
 def _hashable(fn: Any) -> bool:
@@ -317,7 +337,7 @@ def _array_item(owner: K.Array, frozen: Any) -> Kind:
 def _unsure(frozen: Any) -> bool:
     """Say whether a sample may mislead: slices by variables, or beyond the samples' lengths."""
     if not isinstance(frozen, tuple):
-        return isinstance(frozen, K.Array)
+        return isinstance(frozen, K.Array) and frozen.dtype == "bool"
     if frozen[0] == "slice":
         return any(
             isinstance(p, K.Num) and (p.value is MISSING or abs(int(p.value)) > 3)

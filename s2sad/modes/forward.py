@@ -51,7 +51,7 @@ class Forward:
         if isinstance(s, gast.Break):
             return [gast.Break()]
         if isinstance(s, gast.With):
-            return [*self._saves(s), gast.With(s.items, self.forward(s.body), None)]
+            return [gast.With(s.items, self.forward(s.body), None)]
         replaced = self.replaced.get(s)
         return [*self._saves(s), replaced if replaced is not None else clone(s)]
 

@@ -328,7 +328,20 @@ class Operations:
                 for i, a in enumerate(order)
                 if isinstance(a, gast.Name)
             ]
+        if isinstance(fn, type) and isinstance(site.kind, K.Obj):
+            return [], self._constructed(site, node, site.kind)
         return self._library(site, node, fn, args, node.keywords)
+
+    def _constructed(self, site: Site, node: Node, kind: K.Obj) -> list[Contribution]:
+        """A dataclass hands the cotangents of its fields to what they were made of."""
+        fields = [n for n, _ in kind.fields]
+        given = dict(zip(fields, node.args, strict=False))
+        given.update({k.arg: k.value for k in node.keywords})
+        return [
+            Contribution(a.id, attribute(clone(site.bar), f))
+            for f, a in given.items()
+            if isinstance(a, gast.Name) and K.differentiable(self.kind(a))
+        ]
 
     def _dict_method(
         self, site: Site, node: Node, owner: K.Dict

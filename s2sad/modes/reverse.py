@@ -8,11 +8,14 @@ to by later ones; where paths meet, what only one of them has set is set to zero
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad.errors import InternalError
@@ -58,6 +61,12 @@ class Sweeps:
     bar_kinds: dict[str, Kind] = field(default_factory=dict)
 
 
+_PLAIN_MANAGERS: tuple[Any, ...] = (
+    np.errstate,
+    np.printoptions,
+    warnings.catch_warnings,
+    contextlib.nullcontext,
+)
 CallBack = Callable[[Site, frozenset[str]], "tuple[Block, list[Contribution], Node | None] | None"]
 
 
@@ -164,6 +173,15 @@ class Reverse(Cotangents):
         return []
 
     st_Break = st_Assert = st_Raise = st_Pass
+
+    def st_With(self, s: Node) -> Block:
+        """A manager that only sets how NumPy warns or prints changes nothing backward."""
+        for item in s.items:
+            made = item.context_expr
+            fn = self.kinds.objects.get(made.func) if isinstance(made, gast.Call) else None
+            if item.optional_vars is not None or fn not in _PLAIN_MANAGERS:
+                return self._inert(s)
+        return self.block(s.body)
 
     def st_FunctionDef(self, s: Node) -> Block:
         self.live.discard(s.name)

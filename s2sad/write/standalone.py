@@ -109,7 +109,8 @@ class _Linker:
         fn = derivation.origins[node.name]
         node = clone(node)
         cells = derivation.cells.get(node.name, {})
-        self._settle_defaults(node, fn)
+        if node.name not in derivation.inner:
+            self._settle_defaults(node, fn)
         self._link(node, fn, cells, self.text_level)
         self.functions.append(node)
 

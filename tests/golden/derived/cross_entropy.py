@@ -1,17 +1,6 @@
 import numpy as np
 
 
-def unbroadcast(x_bar, shape):
-    """Sum a cotangent over the axes along which its argument, of this shape, was broadcast."""
-    found = x_bar.shape if hasattr(x_bar, "shape") else ()
-    if found == shape:
-        return x_bar
-    extra = len(found) - len(shape)
-    axes = tuple(i for i, n in enumerate(found) if i < extra or n != 1 and shape[i - extra] == 1)
-    x_bar = x_bar.sum(axis=axes)
-    return x_bar.reshape(shape) if shape else x_bar
-
-
 def cross_entropy_grad(W, b, X, labels):
     """Gradient of cross_entropy (cross_entropy.py:8) with respect to W and b."""
     scores = X @ W + b
@@ -22,11 +11,10 @@ def cross_entropy_grad(W, b, X, labels):
     sum_1 = np.sum(exp_scores, axis=1)
     log_total = np.log(sum_1)
     arange = np.arange(len(labels))
-    picked = scores[arange, labels]
 
     # return np.mean(log_total - picked)
     t_bar = np.broadcast_to(1.0 / log_total.size, log_total.shape)
-    picked_bar = unbroadcast(-t_bar, picked.shape)
+    picked_bar = -t_bar
     # picked = scores[np.arange(len(labels)), labels]
     scores_bar = np.zeros_like(scores)
     scores_bar[arange, labels] += picked_bar
