@@ -112,12 +112,14 @@ def find_target(a: Analysed, site: Site) -> Target | None:
         return None
     fn, params, extra = bound
     leading = _leading(kind, node)
-    nodes = _bind_nodes(fn, [*leading, *given], _named(kind, node, named))
+    whole = _named(kind, node, named)
+    nodes = _bind_nodes(fn, [*leading, *given], whole)
     if nodes is None:
         return None
     for p, local in extra:
         nodes[p] = name(local)
-    return Target(fn, params, nodes, extra, tuple(leading))
+    brought = tuple((k, v) for k, v in whole.items() if k not in named)
+    return Target(fn, params, nodes, extra, tuple(leading), brought)
 
 
 def _is_library(value: Any) -> bool:
@@ -273,6 +275,7 @@ def _forward_call(node: Node, target: Target, pair: Pair) -> Node:
     ):
         leading = [first]
     extra = [gast.keyword(p, name(local)) for p, local in target.extra]
+    extra += [gast.keyword(k, clone(v)) for k, v in target.brought]
     return gast.Call(
         name(pair.forward),
         [clone(x) for x in [*leading, *args]],

@@ -104,7 +104,8 @@ class Target:
     `params` are the kinds of its parameters; `args` say what each parameter is given in the
     caller: a node, a tuple of nodes for *args, a dict of nodes for **kwargs, or MISSING for a
     default. `extra` are parameters added for what inner functions capture: pairs of parameter and
-    variable of the caller.
+    variable of the caller. `leading` and `brought` are the positional and keyword arguments that
+    a bound method or a partial brings along.
     """
 
     fn: Any
@@ -112,6 +113,7 @@ class Target:
     args: dict[str, Any]
     extra: tuple[tuple[str, str], ...]
     leading: tuple[Any, ...] = ()
+    brought: tuple[tuple[str, Any], ...] = ()
 
 
 def analyse(

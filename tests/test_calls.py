@@ -171,3 +171,78 @@ def test_what_a_callee_keeps_is_not_what_the_caller_changes():
 
     x = np.array([1.0, 2.0])
     assert np.allclose(s2sad.grad(f)(x), 2 * (4 + 36) * x)
+
+
+def scaled(a, b, c=1.0):
+    return a * b * c
+
+
+TWICE_THREE = functools.partial(scaled, 2.0, c=3.0)
+
+
+def by_partial(x):
+    return TWICE_THREE(x) * x
+
+
+def test_a_partial_brings_its_keywords_along():
+    assert s2sad.grad(by_partial)(1.5) == pytest.approx(18.0)
+
+
+def over_keys(d):
+    s = 1.0
+    for key in d:
+        s = s * d[key]
+    return s
+
+
+def test_a_loop_over_the_keys_of_a_dict():
+    assert s2sad.grad(over_keys)({"a": 2.0, "b": 3.0}) == {"a": 3.0, "b": 2.0}
+
+
+def rebinds_captured(a):
+    def scale(x):
+        return x * a
+
+    a = a * 3.0
+    return scale(2.0)
+
+
+def test_what_an_inner_function_reads_is_never_dead():
+    value, gradient = s2sad.value_and_grad(rebinds_captured)(2.0)
+    assert (value, gradient) == (12.0, 6.0)
+
+
+def rebinds_target(x):
+    b = x
+    for y in [x, x, 0.3]:
+        if b > 0.9:
+            break
+        y = b
+        b = x * y
+    return y
+
+
+def test_a_loop_target_that_is_bound_again():
+    assert s2sad.grad(rebinds_target)(0.6) == pytest.approx(1.08)
+
+
+def spread(x):
+    a = [*(x, x * x), 2.0]
+    return a[0] * a[1] * a[2]
+
+
+def test_starred_items_of_a_display():
+    assert s2sad.grad(spread)(1.2) == pytest.approx(6.0 * 1.44)
+
+
+def skips_its_loop(x):
+    if x > 0:
+        return x * x
+    for _ in range(3):
+        x = x * x
+    return x
+
+
+def test_a_pullback_of_a_path_without_the_loop():
+    _, pullback = s2sad.vjp(skips_its_loop, 0.6)
+    assert pullback(1.0) == pullback(1.0) == pytest.approx(1.2)

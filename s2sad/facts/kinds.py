@@ -36,10 +36,15 @@ from s2sad.facts.truth import truth
 from s2sad.flow import free_names
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Block, Node, blocks_of, children, names_written
-from s2sad.stages import Function, KindFacts
+from s2sad.stages import Function, KindFacts, Loop
 
 Env = dict[str, Kind]
 CalleeHook = Callable[[Any, "list[Kind] | None", "dict[str, Kind]", Env], Kind]
+
+
+def once(loop: Loop) -> Loop:
+    """A dict is not read by position: what the loop's header binds is saved instead."""
+    return Loop(loop.index, False, None, ())
 
 
 def infer(function: Function, params: Env, scope: Scope, callee: CalleeHook) -> KindFacts:
@@ -189,6 +194,8 @@ class _Walker:
 
     def st_For(self, s: Node, env: Env) -> Env:
         iterable = self.kind(s.iter, env)
+        if isinstance(iterable, K.Dict):
+            self.function.loops[s] = once(self.function.loops[s])  # type: ignore[index]
         loop = self.function.loops[s]
 
         def head(e: Env) -> Env:

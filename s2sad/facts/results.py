@@ -212,7 +212,10 @@ def element_kind(kind: Kind) -> Kind:
     if isinstance(kind, K.Tuple):
         return item_kind(kind, MISSING)
     if isinstance(kind, K.Dict):
-        return K.join(K.UNBOUND, K.Str())
+        keys: Kind = K.UNBOUND
+        for key, _ in kind.items:
+            keys = K.join(keys, K.erase_value(K.kind_of(key, "", literal=True)))
+        return keys
     if isinstance(kind, K.Str):
         return K.Str()
     return K.UNKNOWN

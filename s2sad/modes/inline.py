@@ -38,6 +38,10 @@ class Given:
     kind: Kind
 
 
+class RuleRefusal(Exception):
+    """The rule itself refuses these settings; the message says what is not possible."""
+
+
 class _Open(Exception):
     """The rule cannot be inlined: a branch stays open or a statement is of no simple shape."""
 
@@ -177,6 +181,8 @@ class _Inliner:
                 if value is not None:
                     return value
                 continue
+            if isinstance(statement, gast.Raise):
+                raise RuleRefusal(_message(statement))
             self.assign(statement)
         return None
 
@@ -228,6 +234,14 @@ class _Inliner:
     def evaluate(self, node: Node) -> Any:
         """Return what an expression is known to be, or MISSING."""
         return _evaluate(node, self)
+
+
+def _message(statement: Node) -> str:
+    """Return the text of `raise NotImplementedError("...")`."""
+    made = statement.exc
+    if isinstance(made, gast.Call) and made.args and isinstance(made.args[0], gast.Constant):
+        return str(made.args[0].value)
+    return "its rule does not take these settings"
 
 
 class _Fold(gast.NodeTransformer):  # type: ignore[misc]

@@ -20,7 +20,7 @@ from s2sad import registry, runtime
 from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind
-from s2sad.modes.inline import Given, inline
+from s2sad.modes.inline import Given, RuleRefusal, inline
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -190,13 +190,18 @@ class Operations:
             first = node.elts[0]
             value = subscript(clone(site.bar), constant(0))
             return [], [Contribution(first.id, value)] if isinstance(first, gast.Name) else []
+        item = site.kind.item if isinstance(site.kind, K.List) else K.UNKNOWN
         return [], [
-            Contribution(e.id, subscript(clone(site.bar), constant(i)))
+            Contribution(e.id, self._part(subscript(clone(site.bar), constant(i)), item, e))
             for i, e in enumerate(node.elts)
             if isinstance(e, gast.Name) and K.differentiable(self.kind(e))
         ]
 
     op_List = op_Tuple
+
+    def _part(self, value: Node, item: Kind, arg: Node) -> Node:
+        """The cotangent of a real number in a complex list is real."""
+        return self.cast(value, item, arg) if K.is_complex(item) else value
 
     def op_Dict(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         return [], [
@@ -472,6 +477,20 @@ class Operations:
                 "Write the call without it, or make its inputs Const.",
             ) from None
 
+    def _inlined(
+        self, node: Node, fn: Any, rule: Any, given: dict[str, Any], count: int
+    ) -> tuple[Block, list[Node | None]]:
+        try:
+            return inline(rule, given, self.refs, self.names, count)
+        except RuleRefusal as why:
+            label = getattr(fn, "__name__", repr(fn))
+            raise self.refuse(
+                UnsupportedError,
+                node,
+                f"This call of {label} cannot be differentiated: {why}.",
+                "Write the call with other settings, or make its inputs Const.",
+            ) from None
+
     def _given(self, node: Node) -> Given:
         return Given(clone(node), self.kind(node))
 
@@ -482,7 +501,7 @@ class Operations:
         given: dict[str, Any] = {"out": Given(clone(site.out), site.kind)}
         given |= {n: self._given(a) for n, a in bound.arrays}
         count = len(_positional(rule)) - 1
-        pre, partials = inline(rule, given, self.refs, self.names, count)
+        pre, partials = self._inlined(node, fn, rule, given, count)
         found = []
         order = _positional(rule)[1:]
         by_name = dict(bound.arrays)
@@ -520,7 +539,7 @@ class Operations:
         if bound.varargs is not None:
             given[bound.varargs[0]] = [self._given(a) for a in bound.varargs[1]]
             arrays += list(bound.varargs[1])
-        pre, values = inline(rule, given, self.refs, self.names, len(arrays))
+        pre, values = self._inlined(node, fn, rule, given, len(arrays))
         found = []
         for arg, value in zip(arrays, values, strict=True):
             if value is None or arg is None:
