@@ -19,6 +19,8 @@ from s2sad.facts.memory import Memory, Write, shares_nothing
 from s2sad.nodes import blocks_of, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts
 
+_DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
+_ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
 
 
@@ -190,7 +192,7 @@ def _undecided(
         s,
         UnsupportedError,
         f"What this operation means is not decided: the kind of an operand is {why}.",
-        "Give example arguments, or make the value a float, an array or a structure of these.",
+        _ONE_KIND if "on one path" in why else _DECIDE,
         value,
     )
 
