@@ -501,14 +501,14 @@ def test_generators_and_coroutines(fn, what, line):
 
 def test_a_function_without_source():
     space = {}
-    exec("def typed(x):\n    return x * x\n", space)
+    exec(compile("def typed(x):\n    return x * x\n", "<nowhere>", "exec"), space)
     with pytest.raises(s2sad.SourceError) as caught:
         s2sad.grad(space["typed"])(1.0)
     assert isinstance(caught.value, OSError)
     assert str(caught.value) == (
         "the source of typed cannot be found: <string> is neither a file that can be read nor text "
         "that linecache knows\n"
-        '  File "<string>", line 1, in typed\n'
+        '  File "<nowhere>", line 1, in typed\n'
         "Define the function in a file or a notebook cell, or put the text into linecache.cache "
         "before it is executed."
     )
