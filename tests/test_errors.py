@@ -506,8 +506,8 @@ def test_a_function_without_source():
         s2sad.grad(space["typed"])(1.0)
     assert isinstance(caught.value, OSError)
     assert str(caught.value) == (
-        "the source of typed cannot be found: <string> is neither a file that can be read nor text "
-        "that linecache knows\n"
+        "the source of typed cannot be found: <nowhere> is neither a file that can be read nor "
+        "text that linecache knows\n"
         '  File "<nowhere>", line 1, in typed\n'
         "Define the function in a file or a notebook cell, or put the text into linecache.cache "
         "before it is executed."
