@@ -350,7 +350,7 @@ def write_pair(
     if pair.saved:
         last = gast.Return(tuple_([name(function.result), kept]))
         forward = [*p.forward, last]
-        forward = bind_unbound(forward, set(function.params), set(saved))
+        forward = bind_unbound(forward, set(function.params), set(saved), p.popped(backward))
         forward = finish(p, forward, frozenset(), set(), extra)
         doc = f"{where}, and what {pair.reverse} reads."
         add(d, define(function.node, pair.forward, doc, forward), function.source.fn, a)

@@ -332,6 +332,8 @@ def kind_of(value: Any, path: str, literal: bool = False) -> Kind:
     """Return the kind of a value met at `path` (a parameter's name): no lengths, no values."""
     if value is None:
         return NONE
+    if value is Ellipsis:
+        return Known(value)
     if isinstance(value, bool | np.bool_):
         return Num("bool", None, value if literal else MISSING)
     if isinstance(value, int) and type(value) is int:

@@ -246,3 +246,69 @@ def skips_its_loop(x):
 def test_a_pullback_of_a_path_without_the_loop():
     _, pullback = s2sad.vjp(skips_its_loop, 0.6)
     assert pullback(1.0) == pullback(1.0) == pytest.approx(1.2)
+
+
+def looped_or_not(x, k):
+    if k == 0:
+        return x
+    s = x
+    for _ in range(k):
+        s = np.sin(s) * x
+    return s
+
+
+def by_way_of(x, k):
+    return looped_or_not(x, k)
+
+
+@pytest.mark.parametrize("k", [0, 2])
+def test_a_pullback_through_a_callee_that_may_return_early(k):
+    gradient = s2sad.grad(by_way_of)(0.7, k)
+    _, pullback = s2sad.vjp(by_way_of, 0.7, k, wrt="x")
+    assert pullback(1.0) == pullback(1.0) == pytest.approx(gradient)
+
+
+def rows(c):
+    s = 0.0
+    for i in range(2):
+        new = [c[0]]
+        for j in range(2):
+            new.append(c[j] * new[-1])
+        s += new[-1]
+    return s
+
+
+def test_a_pullback_leaves_lists_as_they_are():
+    _, pullback = s2sad.vjp(rows, np.array([0.5, 0.7, 0.9]))
+    for _ in range(2):
+        np.testing.assert_allclose(pullback(1.0), [1.4, 0.5, 0.0])
+
+
+def last_row(c):
+    for i in range(2):
+        new = [c[0]]
+        for j in range(2):
+            new.append(c[j])
+    return new[-1]
+
+
+def test_a_list_that_is_made_anew_in_every_round():
+    np.testing.assert_allclose(s2sad.grad(last_row)(np.ones(3)), [0.0, 1.0, 0.0])
+
+
+def test_einsum_is_no_write():
+    x = np.array([1.0, 2.0])
+    np.testing.assert_allclose(s2sad.grad(contracted)(x), 2.0 * x)
+
+
+def contracted(x):
+    return np.einsum("i,i->", x, x)
+
+
+def by_ellipsis(z):
+    return (z[..., -1] ** 2).sum()
+
+
+def test_an_ellipsis_in_an_index():
+    z = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(s2sad.grad(by_ellipsis)(z), [[0, 0, 4.0], [0, 0, 10.0]])

@@ -241,7 +241,7 @@ def _made_anew(function: Function, base: str) -> bool:
     named: list[tuple[int, Any]] = []
     for at, (s, loop) in enumerate(_in_order(function.node.body, None)):
         if isinstance(s, gast.Assign) and base in names_written(s):
-            if not isinstance(s.value, gast.List) or s.value.elts:
+            if not isinstance(s.value, gast.List):
                 return False
             created.append((at, loop))
         elif isinstance(s, gast.Assign) and base in names_read(s.value):

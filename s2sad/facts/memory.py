@@ -357,7 +357,10 @@ def positional_outs(fn: Any, args: list[Any]) -> list[Any]:
 def positional_parameters(fn: Any) -> tuple[str, ...]:
     """Return the names of a library function's parameters, as far as it tells them."""
     try:
-        return tuple(inspect.signature(fn).parameters)
+        parameters = inspect.signature(fn).parameters.values()
+        if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
+            return ()
+        return tuple(p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY)
     except (TypeError, ValueError):
         return {"dot": ("a", "b", "out")}.get(getattr(fn, "__name__", ""), ())
 

@@ -154,17 +154,8 @@ def _all_bound(p: Parts, inner: Block, seed: str) -> Block:
     own = block_writes(p.forward) & free
     stacks = {n for s in inner for n in _copied(s)} & own
     look = gast.Expr(tuple_(name(n) for n in sorted(own)))
-    bound = bind_unbound([*p.forward, look], set(p.analysed.function.params), set(own))[:-1]
-    for s in bound:
-        if (
-            isinstance(s, gast.Assign)
-            and isinstance(s.targets[0], gast.Name)
-            and s.targets[0].id in stacks
-            and isinstance(s.value, gast.Constant)
-            and s.value.value is None
-        ):
-            s.value = gast.List([], gast.Load())
-    return bound
+    params = set(p.analysed.function.params)
+    return bind_unbound([*p.forward, look], params, set(own), stacks)[:-1]
 
 
 def _copied(s: Node) -> set[str]:

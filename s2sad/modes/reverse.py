@@ -18,6 +18,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.errors import InternalError
 from s2sad.kinds import Kind
 from s2sad.modes.cotangents import Cotangents
@@ -540,14 +541,23 @@ class Reverse(Cotangents):
         if extra:
             raise InternalError(f"cotangents of {sorted(extra)} set in a loop but not before it")
         for n in sorted(head - self.live):
-            body += self.ensure(
-                n, self.kinds.before[s.body[0]].get(n, self.kinds.before[s].get(n, K.UNKNOWN)), s
-            )
+            body += self._next_round(s, n)
         self.ends.loops.pop()
         before = self.kinds.before[s]
         self.live = {n for n in head if not isinstance(before.get(n, K.UNBOUND), K.Unbound)}
         loop = self._header(s, body)
         return [*out, loop]
+
+    def _next_round(self, s: Node, variable: str) -> Block:
+        """Set a cotangent to zero for the round before; there may be no value in the first one."""
+        first = self.kinds.before[s].get(variable, K.UNBOUND)
+        kind = self.kinds.before[s.body[0]].get(variable, first)
+        if isinstance(first, K.Unbound) and not isinstance(kind, K.Num):
+            self.live.add(variable)
+            self.note_kind(variable, kind)
+            helper = self.refs.function(runtime.zeros_like)
+            return [assign(self.bar(variable), call(helper, name(variable)))]
+        return self.ensure(variable, kind, s)
 
     def _fill_head(self, s: Node) -> Block:
         out: Block = []

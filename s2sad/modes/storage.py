@@ -34,6 +34,7 @@ from s2sad.nodes import (
     name,
     names_read,
     names_written,
+    subscript,
     tuple_,
 )
 from s2sad.stages import Restore, Save, Undo
@@ -183,8 +184,9 @@ class _Storage:
         for position, statement in enumerate(block):
             if isinstance(statement, Undo):
                 if statement in self.wanted:
-                    popped = call(attribute(name(statement.name), "pop"))
-                    out.append(gast.Expr(popped))
+                    shorter = gast.Slice(None, constant(-1), None)
+                    left = subscript(name(statement.name), shorter)
+                    out.append(assign(statement.name, left))
                 continue
             if not isinstance(statement, Restore):
                 for part in blocks_of(statement):
@@ -287,8 +289,16 @@ def _while_saved(backward: Block, tapes: Tapes) -> Block:
     return out
 
 
-def bind_unbound(forward: Block, params: set[str], saved: set[str]) -> Block:
-    """Bind to None at the start what is saved where no value may have reached it yet."""
+def bind_unbound(
+    forward: Block,
+    params: set[str],
+    saved: set[str],
+    stacks: frozenset[str] | set[str] = frozenset(),
+) -> Block:
+    """Bind at the start what is saved where no value may have reached it yet.
+
+    Stacks start empty, everything else is None.
+    """
     unbound: set[str] = set()
 
     def visit(block: Block, bound: set[str]) -> set[str] | None:
@@ -321,4 +331,8 @@ def bind_unbound(forward: Block, params: set[str], saved: set[str]) -> Block:
         return current
 
     visit(forward, set(params))
-    return [*(assign(n, constant(None)) for n in sorted(unbound)), *forward]
+    start = [
+        assign(n, gast.List([], gast.Load()) if n in stacks else constant(None))
+        for n in sorted(unbound)
+    ]
+    return [*start, *forward]
