@@ -230,6 +230,23 @@ def block_writes(block: Block) -> set[str]:
     return found
 
 
+def count_writes(block: Block) -> dict[str, int]:
+    """Return how many statements bind each name; a loop's header counts once."""
+    counts: dict[str, int] = {}
+    pending = list(block)
+    while pending:
+        s = pending.pop()
+        parts = blocks_of(s)
+        written = names_written(s.target) if isinstance(s, gast.For) else names_written(s)
+        if parts and not isinstance(s, gast.For):
+            written = written - set().union(*(block_writes(p) for p in parts))
+        for n in written:
+            counts[n] = counts.get(n, 0) + 1
+        for part in parts:
+            pending += part
+    return counts
+
+
 def blocks_of(statement: Node) -> list[Block]:
     """Return the statement lists directly inside a statement."""
     kind = type(statement)

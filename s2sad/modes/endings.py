@@ -8,7 +8,15 @@ import gast
 
 from s2sad.flow import live_in
 from s2sad.modes.notes import Chain, Notes
-from s2sad.nodes import Block, Node, block_writes, blocks_of, names_read, names_written
+from s2sad.nodes import (
+    Block,
+    Node,
+    block_writes,
+    blocks_of,
+    count_writes,
+    names_read,
+    names_written,
+)
 from s2sad.stages import Function
 
 
@@ -37,23 +45,7 @@ class Endings:
 
         body = self.function.node.body
         live_in(body, frozenset(), note, extra=header)
-        for statement in body:
-            self._count(statement)
-
-    def _count(self, statement: Node) -> None:
-        parts = blocks_of(statement)
-        if isinstance(statement, gast.For):
-            written = names_written(statement.target)
-        elif parts:
-            inner = [block_writes(p) for p in parts]
-            written = names_written(statement) - set().union(*inner)
-        else:
-            written = names_written(statement)
-        for n in written:
-            self.writes[n] = self.writes.get(n, 0) + 1
-        for part in parts:
-            for s in part:
-                self._count(s)
+        self.writes = count_writes(body)
 
     def dying(self, s: Node, body: Block) -> set[str]:
         """Return the names whose values end with a block."""
@@ -73,9 +65,7 @@ class Endings:
         live = self.live_after.get(s, frozenset())
         found = {n for n in written if n not in live} - block_writes(inner)
         if not self.loops:
-            own: dict[str, int] = {}
-            for x in body:
-                tally(x, own)
+            own = count_writes(body)
             found = {n for n in found if self.writes.get(n, 0) > own.get(n, 0)}
         return found
 
@@ -180,22 +170,6 @@ def always_leaves(body: Block) -> bool:
 def anchor(s: Node, body: Block) -> Any:
     """Return what identifies a block: the statement it belongs to and its first statement."""
     return (s, body[0]) if body else (s, None)
-
-
-def tally(s: Node, counts: dict[str, int]) -> None:
-    """Count the statements that bind each name."""
-    parts = blocks_of(s)
-    if isinstance(s, gast.For):
-        written = names_written(s.target)
-    elif parts:
-        written = names_written(s) - set().union(*(block_writes(p) for p in parts))
-    else:
-        written = names_written(s)
-    for n in written:
-        counts[n] = counts.get(n, 0) + 1
-    for part in parts:
-        for x in part:
-            tally(x, counts)
 
 
 def exhaustive(s: Node) -> bool:

@@ -21,6 +21,7 @@ from s2sad.nodes import (
     clone,
     compare,
     constant,
+    count_writes,
     name,
     names_read,
     names_written,
@@ -93,7 +94,7 @@ class _Worker:
         self.decided = decided
         self.names = names
         self.notes = Notes()
-        self.writes = _count_writes(function)
+        self.writes = count_writes(function.node.body)
 
     def block(self, body: Block, in_loop: Any, behind: set[str]) -> None:
         for position, s in enumerate(body):
@@ -205,30 +206,6 @@ def _leaves(loop: Node) -> bool:
         return False
 
     return visit(loop.body)
-
-
-def _count_writes(function: Function) -> dict[str, int]:
-    """Return how many statements bind each name; a loop's header counts once."""
-    counts: dict[str, int] = {}
-
-    def visit(block: Block) -> None:
-        for s in block:
-            parts = blocks_of(s)
-            if isinstance(s, gast.For):
-                written = names_written(s.target)
-            elif parts:
-                written = names_written(s) - set().union(
-                    *(names_written(x) for part in parts for x in part), set()
-                )
-            else:
-                written = names_written(s)
-            for n in written:
-                counts[n] = counts.get(n, 0) + 1
-            for part in parts:
-                visit(part)
-
-    visit(function.node.body)
-    return counts
 
 
 def note_rounds(rounds: str) -> tuple[Node, Node]:

@@ -39,7 +39,7 @@ def _if(s: Node, tail: bool) -> Block:
     s.body = _block(s.body, tail)
     s.orelse = _block(s.orelse, tail)
     if _empty(s.body) and not _empty(s.orelse):
-        if tail and not _starts_with_if(s.orelse):
+        if tail:
             rest = s.orelse
             s.body, s.orelse = [gast.Continue()], []
             return [s, *rest]
@@ -60,10 +60,6 @@ def _if(s: Node, tail: bool) -> Block:
 
 def _empty(block: Block) -> bool:
     return all(isinstance(s, gast.Pass | Comment) for s in block)
-
-
-def _starts_with_if(block: Block) -> bool:
-    return False
 
 
 def _is_chain(block: Block) -> bool:
