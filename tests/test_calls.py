@@ -312,3 +312,27 @@ def by_ellipsis(z):
 def test_an_ellipsis_in_an_index():
     z = np.arange(6.0).reshape(2, 3)
     np.testing.assert_allclose(s2sad.grad(by_ellipsis)(z), [[0, 0, 4.0], [0, 0, 10.0]])
+
+
+def decided_inside(y):
+    power, energy = 0.48, 1.0
+    for _ in range(3):
+        if isinstance(power, float):
+            energy *= 1.0 if power < 1 else y
+        power += energy
+    return power
+
+
+def quiet_inside(y):
+    power, energy = 0.48, 1.0
+    for _ in range(3):
+        with np.errstate(all="ignore"):
+            energy *= 1.0 if power < 1 else y
+        power += energy
+    return power
+
+
+@pytest.mark.parametrize("f", [decided_inside, quiet_inside])
+def test_an_arm_inside_what_is_no_block_of_its_own_is_noted_in_every_round(f):
+    difference = (f(0.386 + 1e-6) - f(0.386 - 1e-6)) / 2e-6
+    assert s2sad.grad(f)(0.386) == pytest.approx(difference, rel=1e-6)

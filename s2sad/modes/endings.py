@@ -70,12 +70,18 @@ class Endings:
         return found
 
     def _noted(self, body: Block) -> set[str]:
-        """Return the notes that the forward sweep makes in a block, blocks inside left out."""
+        """Return the notes that the forward sweep makes in a block, blocks inside left out.
+
+        A branch that kinds decide, and a with statement, are no blocks of their own.
+        """
         found: set[str] = set()
         for s in body:
             chain = self.notes.chains.get(s)
             if chain is not None and chain.note is not None:
                 found.add(chain.note)
+            if chain is None and isinstance(s, gast.If | gast.With):
+                for part in blocks_of(s):
+                    found |= self._noted(part)
             if s in self.notes.rounds:
                 found.add(self.notes.rounds[s])
             found |= set(self.notes.stops.get(s, {}))
