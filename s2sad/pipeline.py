@@ -21,7 +21,7 @@ from s2sad.calls import user_call, write_pair
 from s2sad.derivation import Analysed, Derivation, LocalSource, Pair, analyse, memory_of
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
-from s2sad.facts.fence import check_reads, fence, refuse_globals
+from s2sad.facts.fence import check_reads, fence, keep_arguments, refuse_globals
 from s2sad.flow import free_names
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Parts, joint, vjp
@@ -70,6 +70,7 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     _check_result(analysed, request)
     for reached in list(d.analysed.values()):
         refuse_globals(reached.function)
+    keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
     _add(d, node, request.fn, analysed)
     body, cells = prelude(d.refs, d.functions)
     text = module(body)

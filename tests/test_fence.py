@@ -226,3 +226,20 @@ def test_what_carries_no_derivative_may_be_written():
     assert np.array_equal(s2sad.grad(aside)(X, log), 2 * X)
     assert log == ["called"]
     assert np.allclose(s2sad.grad(appended)(X), [1.4, 0.0, 0.8])
+
+
+def grows(xs, x):
+    xs.append(x)
+    return xs[0] * x
+
+
+def counts(x, seen):
+    seen[0] += 1
+    return x * x
+
+
+@pytest.mark.parametrize("f, args", [(grows, ([2.0], 3.0)), (counts, (2.0, np.zeros(1)))])
+def test_an_argument_is_never_changed(f, args):
+    with pytest.raises(s2sad.UnsupportedError, match="is an argument and is changed in place"):
+        s2sad.grad(f)(*args)
+    assert len(args[0]) == 1 if isinstance(args[0], list) else args[1][0] == 0.0

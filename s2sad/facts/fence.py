@@ -93,6 +93,28 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
             )
 
 
+def keep_arguments(function: Function, kinds: KindFacts, memory: Memory) -> None:
+    """Gradients leave their arguments as they are: refuse a function that changes one of them.
+
+    What carries no derivative (a log, a set of names) may be written on the side.
+    """
+    rebound: set[str] = set()
+    entry = kinds.before.get(function.node.body[0], {})
+    for s in function.node.body:
+        rebound |= names_written(s)
+    for write in memory.writes:
+        kind = entry.get(write.base, K.UNBOUND)
+        if write.base in set(function.params) - rebound and K.differentiable(kind):
+            raise _refusal(
+                function,
+                write.statement,
+                UnsupportedError,
+                f"`{write.base}` is an argument and is changed in place; a derivative leaves its "
+                "arguments as they are, so that cannot be differentiated yet.",
+                "Work on a copy of it.",
+            )
+
+
 def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: set[str]) -> None:
     for statement, call, given in memory.opaque:
         known = kinds.before.get(statement, {})
