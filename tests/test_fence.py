@@ -243,3 +243,19 @@ def test_an_argument_is_never_changed(f, args):
     with pytest.raises(s2sad.UnsupportedError, match="is an argument and is changed in place"):
         s2sad.grad(f)(*args)
     assert len(args[0]) == 1 if isinstance(args[0], list) else args[1][0] == 0.0
+
+
+def write_first(c):
+    c[0] = 5.0
+
+
+def by_map(x):
+    c = np.ones(3)
+    y = x * c
+    list(map(write_first, [c]))
+    return np.sum(y * y * c)
+
+
+def test_a_writer_given_to_map_is_refused():
+    with pytest.raises(s2sad.Error, match="may change it"):
+        s2sad.grad(by_map)(X)

@@ -43,6 +43,7 @@ _SETTERS: tuple[Any, ...] = (
     operator.itruediv,
     operator.iconcat,
 )
+_APPLIERS: tuple[Any, ...] = (map, filter, functools.reduce)
 _HARMLESS = frozenset(
     "tolist tobytes item view astype copy flatten ravel __len__ __array__ nonzero".split()
 )
@@ -294,6 +295,10 @@ class _Walker:
                 self.write(s, argument, "item", whole=True)
         if fn in _SETTERS and node.args:
             self.write(s, node.args[0], "item", whole=True)
+            return
+        if fn in _APPLIERS:
+            given = frozenset(n for a in node.args for n in self.aliases(a))
+            self.memory.opaque.append((s, node, given))
             return
         if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
             return
