@@ -159,14 +159,6 @@ def load_rules() -> None:
             entry.load()
 
 
-@dataclass(frozen=True)
-class Bound:
-    """A call's arguments, sorted the way a rule wants them: arrays by position, settings."""
-
-    arrays: tuple[Any, ...]
-    settings: dict[str, Any]
-
-
 @functools.cache
 def positional_names(rule_fn: Callable[..., Any], skip: int) -> tuple[str, ...]:
     """Return the names of a rule's array parameters, after `skip` leading ones (out_bar, out)."""

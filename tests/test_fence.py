@@ -259,3 +259,25 @@ def by_map(x):
 def test_a_writer_given_to_map_is_refused():
     with pytest.raises(s2sad.Error, match="may change it"):
         s2sad.grad(by_map)(X)
+
+
+def reached_through_a_tuple(x):
+    new = [x]
+    pair = (new, 1.0)
+    new.append(x * x)
+    return pair[0][-1] * 3.0
+
+
+def reached_through_a_list(x):
+    rows = []
+    for _ in range(2):
+        new = [x]
+        rows.append(new)
+        new.append(x * x)
+    return rows[0][-1]
+
+
+@pytest.mark.parametrize("f", [reached_through_a_tuple, reached_through_a_list])
+def test_a_list_that_grows_after_it_got_another_holder_is_refused(f):
+    with pytest.raises(s2sad.UnsupportedError, match="is written in place"):
+        s2sad.grad(f)(1.2)

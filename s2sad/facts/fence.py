@@ -248,7 +248,8 @@ def _plain_append(
     if write.how != "append":
         return False
     before = kinds.before.get(write.statement, {})
-    lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, K.Unknown)}
+    holders = (K.Tuple, K.Unknown)
+    lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, holders)}
     others = memory.shares(write.base, lists) - {write.base}
     return write.base in hit and (not others or _made_anew(function, write.base))
 
@@ -267,10 +268,13 @@ def _made_anew(function: Function, base: str) -> bool:
                 return False
             created.append((at, loop))
         elif isinstance(s, gast.Assign) and base in names_read(s.value):
-            if isinstance(s.value, gast.Name):
+            if not isinstance(s.value, gast.Subscript | gast.BinOp):
                 named.append((at, loop))
         elif isinstance(s, gast.Expr) and base in names_read(s.value):
-            appended.append(at)
+            if any(base in names_read(a) for a in getattr(s.value, "args", [])):
+                named.append((at, loop))
+            else:
+                appended.append(at)
     if len(created) != 1 or not appended:
         return False
     at, loop = created[0]

@@ -220,7 +220,6 @@ class _Walker:
         written = names_written(s) | _mutated(s)
         current = {n: (entry[n] if n in written else env[n]) for n in env}
         for _ in range(8):
-            self.exits: list[Env] = []
             end = self.block(s.body, head(current))
             ends = [] if _always_breaks(s.body) else [end]
             joined = dict(current)
