@@ -358,6 +358,8 @@ def rebase(kind: Kind, path: str) -> Kind:
         return K.Num(kind.type, kind.dtype, K.MISSING, dim)
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, rebase(k, f"{path}.{n}")) for n, k in kind.fields))
+    if isinstance(kind, K.Union):
+        return K.union(rebase(k, f"{path}:{i}") for i, k in enumerate(kind.options))
     return K.erase_value(kind)
 
 

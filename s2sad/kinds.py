@@ -164,6 +164,17 @@ class LocalFunction(Kind):
 
 
 @dataclass(frozen=True)
+class Union(Kind):
+    """One of several kinds: numbers and arrays of different ranks, or None and something else.
+
+    A number among them whose value is known is a constant: it carries no derivative, so that its
+    cotangent may have any shape.
+    """
+
+    options: tuple[Kind, ...]
+
+
+@dataclass(frozen=True)
 class Iterable_(Kind):
     """A lazy sequence (range, zip, enumerate, reversed, dict views) of items of one kind."""
 
@@ -177,19 +188,21 @@ FLOAT = Num("float")
 INT = Num("int")
 BOOL = Num("bool")
 
-_FLOATS = ("float16", "float32", "float64", "longdouble", "float128")
+REALS = ("float16", "float32", "float64", "longdouble", "float128")
 _COMPLEX = ("complex64", "complex128", "clongdouble", "complex256")
 
 
 def is_float_dtype(dtype: str) -> bool:
     """Say whether arrays of a dtype carry derivatives."""
-    return dtype in _FLOATS or dtype in _COMPLEX
+    return dtype in REALS or dtype in _COMPLEX
 
 
 def is_complex(kind: Kind) -> bool:
     """Say whether a number or array is complex."""
     if isinstance(kind, Num):
         return kind.type == "complex"
+    if isinstance(kind, Union):
+        return any(is_complex(k) for k in carriers(kind))
     return isinstance(kind, Array) and kind.dtype in _COMPLEX
 
 
@@ -212,7 +225,44 @@ def differentiable(kind: Kind) -> bool:
         return any(differentiable(k) for _, k in kind.items)
     if isinstance(kind, Obj):
         return any(differentiable(k) for _, k in kind.fields)
+    if isinstance(kind, Union):
+        return bool(carriers(kind))
     return isinstance(kind, Unknown)
+
+
+def options(kind: Kind) -> tuple[Kind, ...]:
+    """Return the kinds that a value may have."""
+    return kind.options if isinstance(kind, Union) else (kind,)
+
+
+def carriers(kind: Kind) -> tuple[Kind, ...]:
+    """Return those of the kinds a value may have that carry a derivative."""
+    return tuple(
+        k
+        for k in options(kind)
+        if differentiable(k) and not (isinstance(k, Num) and k.value is not MISSING)
+    )
+
+
+def is_numeric(kind: Kind) -> bool:
+    """Say whether this is a number or an array, perhaps not known which."""
+    return all(isinstance(k, Num | Array) for k in options(kind))
+
+
+def may_be_array(kind: Kind) -> bool:
+    """Say whether a value may be an array."""
+    return any(isinstance(k, Array) for k in options(kind))
+
+
+def without_none(kind: Kind) -> Kind:
+    """Return the kind of a value in an operation that None does not survive."""
+    left = [k for k in options(kind) if not isinstance(k, NoneKind)]
+    return _union_of(left) if left and isinstance(kind, Union) else kind
+
+
+def each(kinds: Iterable[Kind]) -> list[tuple[Kind, ...]]:
+    """Return what operands may be together: one kind of each."""
+    return list(itertools.product(*map(options, kinds)))
 
 
 def is_container(kind: Kind) -> bool:
@@ -230,6 +280,8 @@ def describe(kind: Kind) -> str:
         return kind.cls.__name__ if kind.cls else f"a tuple of {len(kind.items)}"
     if isinstance(kind, Obj):
         return f"an instance of {kind.cls.__name__}"
+    if isinstance(kind, Union):
+        return " or ".join(map(describe, kind.options))
     words = {List: "a list", Dict: "a dict", NoneKind: "None", Str: "a string"}
     for cls, text in words.items():
         if isinstance(kind, cls):
@@ -245,6 +297,8 @@ def join(left: Kind, right: Kind) -> Kind:
         return left
     if isinstance(left, Unbound):
         return right
+    if isinstance(left, Union) or isinstance(right, Union):
+        return union((*options(left), *options(right)))
     if isinstance(left, Num) and isinstance(right, Num):
         return _join_numbers(left, right)
     if isinstance(left, Str) and isinstance(right, Str):
@@ -269,7 +323,65 @@ def join(left: Kind, right: Kind) -> Kind:
             return Obj(left.cls, tuple((n, join(a, b)) for (n, a), (_, b) in pairs))
     elif isinstance(left, Iterable_) and isinstance(right, Iterable_):
         return Iterable_(join(left.item, right.item))
+    if type(left) is not type(right):
+        return union((left, right))
     return Unknown(f"{_phrase(left)} on one path and {_phrase(right)} on another")
+
+
+_MOST = 4
+
+
+def union(found: Iterable[Kind]) -> Kind:
+    """Return what is known of a value that has one of several kinds; Unknown where too little is.
+
+    Numbers and arrays go together where they have one precision; None goes with those, or with
+    a tuple.
+    """
+    merged: list[Kind] = []
+    for kind in found:
+        if isinstance(kind, Unbound):
+            continue
+        for position, other in enumerate(merged):
+            if type(other) is type(kind) and not _apart(other, kind):
+                both = join(other, kind)
+                if not isinstance(both, Unknown):
+                    merged[position] = both
+                    break
+        else:
+            merged.append(kind)
+    if len(merged) > 1 and not _compatible(merged):
+        first, second = merged[:2]
+        return Unknown(f"{_phrase(first)} on one path and {_phrase(second)} on another")
+    return _union_of(merged) if merged else UNBOUND
+
+
+def _apart(left: Kind, right: Kind) -> bool:
+    """Say whether two kinds of one class are two options: arrays of other ranks or dtypes."""
+    if isinstance(left, Array) and isinstance(right, Array):
+        return (left.rank, left.dtype, left.namespace) != (right.rank, right.dtype, right.namespace)
+    return False
+
+
+def _union_of(found: list[Kind]) -> Kind:
+    return found[0] if len(found) == 1 else Union(tuple(sorted(found, key=_place_in_union)))
+
+
+def _place_in_union(kind: Kind) -> tuple[int, int, str]:
+    if isinstance(kind, Array):
+        return 2, kind.rank, kind.dtype
+    return (0 if isinstance(kind, NoneKind) else 1), 0, ""
+
+
+def _compatible(found: list[Kind]) -> bool:
+    some = [k for k in found if not isinstance(k, NoneKind)]
+    if len(found) > _MOST or any(not isinstance(k, Num | Array | Tuple) for k in some):
+        return False
+    if any(isinstance(k, Tuple) for k in some):
+        return len(some) == 1
+    active = [k for k in some if carriers(k)]
+    dtypes = {k.dtype for k in active if isinstance(k, Num | Array) and k.dtype is not None}
+    spaces = {k.namespace for k in some if isinstance(k, Array)}
+    return len(dtypes) <= 1 and len(spaces) <= 1 and len({is_complex(k) for k in active}) <= 1
 
 
 def _phrase(kind: Kind) -> str:
@@ -294,10 +406,8 @@ def _join_numbers(left: Num, right: Num) -> Num:
 
 
 def _join_arrays(left: Array, right: Array) -> Kind:
-    if left.rank != right.rank or left.namespace != right.namespace:
-        return Unknown(f"{describe(left)} on one path and {describe(right)} on another")
-    if left.dtype != right.dtype:
-        return Unknown(f"{describe(left)} on one path and {describe(right)} on another")
+    if _apart(left, right):
+        return union((left, right))
     dims = tuple(_join_dim(a, b) for a, b in zip(left.dims, right.dims, strict=True))
     return Array(left.dtype, dims, left.namespace)
 
@@ -319,6 +429,8 @@ def erase_value(kind: Kind) -> Kind:
         return replace(kind, value=MISSING)
     if isinstance(kind, Str):
         return Str()
+    if isinstance(kind, Union):
+        return union(map(erase_value, kind.options))
     return kind
 
 
@@ -593,3 +705,8 @@ def _broadcast_dim(left: Dim, right: Dim) -> Dim:
 def same_length(left: Dim, right: Dim) -> bool:
     """Say whether two lengths are the same by what the program does."""
     return (left.symbol, left.cut) == (right.symbol, right.cut)
+
+
+def same_shape(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> bool:
+    """Say whether two shapes are the same by what the program does."""
+    return len(left) == len(right) and all(map(same_length, left, right))

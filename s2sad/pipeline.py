@@ -30,7 +30,7 @@ from s2sad.modes.operations import Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import store_values
 from s2sad.names import Names
-from s2sad.nodes import Block, Node, block_writes, call, constant, name, names_read, walk
+from s2sad.nodes import Block, Node, block_writes, call, compare, constant, name, names_read, walk
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.guards import guards
@@ -106,6 +106,7 @@ def sweep(
         return user_call(d, a, worker, site, varied, build_pair)
 
     worker = Reverse(a.function, a.kinds, facts, notes, d.refs, names, calls, _heading)
+    worker.rebinding = memory.rebinding
     return worker
 
 
@@ -354,8 +355,18 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     doc = _doc(a, request)
     if request.mode == "vjp":
         return vjp(p, finish, entry, doc, request.single, seed_name, request.has_aux)
+    if K.NONE in K.options(a.kinds.result):
+        p.forward.append(_not_none(a))
     value = request.mode == "value_and_grad"
     return joint(p, finish, entry, doc, request.single, value, request.has_aux)
+
+
+def _not_none(a: Analysed) -> Node:
+    """Return what refuses a result that is None on the path taken: it has no gradient."""
+    result = a.function.result
+    reason = gast.Constant(f"{a.function.source.name} returned None, which has no gradient", None)
+    test = compare(name(result), gast.Is, gast.Constant(None, None))
+    return gast.If(test, [gast.Raise(call("TypeError", reason), None)], [])
 
 
 def _one(d: Derivation, a: Analysed) -> Node:
@@ -421,17 +432,19 @@ def _loss_of(a: Analysed, kind: Kind) -> Kind:
     )
 
 
+def _is_real_scalar(kind: Kind) -> bool:
+    if isinstance(kind, K.Num):
+        return kind.type != "complex"
+    return isinstance(kind, K.Array) and kind.rank == 0 and kind.dtype in K.REALS
+
+
 def _check_result(a: Analysed, request: Request) -> None:
     if request.mode not in ("grad", "value_and_grad"):
         return
     kind = a.kinds.result
     if request.has_aux:
         kind = _loss_of(a, kind)
-    if isinstance(kind, K.Num) and kind.type == "float":
-        return
-    if isinstance(kind, K.Array) and kind.rank == 0 and K.is_float_dtype(kind.dtype):
-        return
-    if isinstance(kind, K.Num) and kind.type in ("int", "bool"):
+    if all(map(_is_real_scalar, K.options(K.without_none(kind)))):
         return
     if isinstance(kind, K.Unknown):
         raise UnsupportedError(

@@ -104,7 +104,7 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
             return set()
     elif isinstance(node.func, gast.Attribute) and registry.is_zero_method(node.func.attr):
         owner = kinds.of.get(node.func.value)
-        if isinstance(owner, K.Array | K.Num):
+        if owner is not None and K.is_numeric(owner):
             return set()
     found: set[str] = set()
     for arg in [*node.args, *(k.value for k in node.keywords)]:

@@ -248,7 +248,7 @@ def _plain_append(
     if write.how != "append":
         return False
     before = kinds.before.get(write.statement, {})
-    holders = (K.Tuple, K.Unknown)
+    holders = (K.Tuple, K.Union, K.Unknown)
     lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, holders)}
     others = memory.shares(write.base, lists) - {write.base}
     return write.base in hit and (not others or _made_anew(function, write.base))

@@ -32,7 +32,7 @@ from s2sad.facts.results import (
     tuple_slice,
 )
 from s2sad.facts.scope import Scope
-from s2sad.facts.truth import truth
+from s2sad.facts.truth import narrowed, truth
 from s2sad.flow import free_names
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Block, Node, blocks_of, children, names_written
@@ -83,6 +83,8 @@ class _Walker:
 
     def st_Assign(self, s: Node, env: Env) -> Env:
         kind = self.kind(s.value, env)
+        if isinstance(s.targets[0], gast.Tuple | gast.List):
+            self.facts.of[s.value] = K.without_none(kind)
         for target in s.targets:
             self.bind(target, kind, env)
         return env
@@ -91,6 +93,7 @@ class _Walker:
         if isinstance(target, gast.Name):
             env[target.id] = kind
         elif isinstance(target, gast.Tuple | gast.List):
+            kind = K.without_none(kind)
             for position, part in enumerate(target.elts):
                 self.bind(part, item_kind(kind, position), env)
         elif isinstance(target, gast.Starred):
@@ -101,7 +104,7 @@ class _Walker:
     def st_AugAssign(self, s: Node, env: Env) -> Env:
         right = self.kind(s.value, env)
         if isinstance(s.target, gast.Name):
-            left = self.kind(gast.Name(s.target.id, gast.Load(), None, None), env)
+            left = K.without_none(self.kind(gast.Name(s.target.id, gast.Load(), None, None), env))
             self.facts.of[s.target] = left
             env[s.target.id] = binary_kind(type(s.op), left, right)
         else:
@@ -133,13 +136,19 @@ class _Walker:
             self.facts.decided[s] = verdict
             return self.block(s.body if verdict else s.orelse, env)
         self.facts.decided.pop(s, None)
-        then = self.block(s.body, dict(env))
-        other = self.block(s.orelse, dict(env))
+        then = self.block(s.body, self._where(s.test, True, env))
+        other = self.block(s.orelse, self._where(s.test, False, env))
         if ends_in_break_or_raise(s.body):
             return other
         if ends_in_break_or_raise(s.orelse):
             return then
         return join_envs(then, other)
+
+    def _where(self, test: Node, verdict: bool, env: Env) -> Env:
+        """Return the environment where a test came out as `verdict`."""
+        env = dict(env)
+        narrowed(test, verdict, env, self.facts.of)
+        return env
 
     def st_Match(self, s: Node, env: Env) -> Env:
         self.kind(s.subject, env)
@@ -179,7 +188,7 @@ class _Walker:
 
     def st_Assert(self, s: Node, env: Env) -> Env:
         self.kind(s.test, env)
-        return env
+        return self._where(s.test, True, env)
 
     def st_FunctionDef(self, s: Node, env: Env) -> Env:
         env[s.name] = self._local_function(s, env)
@@ -190,7 +199,7 @@ class _Walker:
 
     def _while_head(self, s: Node, env: Env) -> Env:
         self.kind(s.test, env)
-        return env
+        return self._where(s.test, True, env)
 
     def st_For(self, s: Node, env: Env) -> Env:
         iterable = self.kind(s.iter, env)
@@ -216,9 +225,8 @@ class _Walker:
         return self._loop(s, env, head)
 
     def _loop(self, s: Node, env: Env, head: Callable[[Env], Env]) -> Env:
-        entry = {n: K.erase_value(k) for n, k in env.items()}
         written = names_written(s) | _mutated(s)
-        current = {n: (entry[n] if n in written else env[n]) for n in env}
+        current = {n: (_unless_number(k) if n in written else k) for n, k in env.items()}
         for _ in range(8):
             end = self.block(s.body, head(current))
             ends = [] if _always_breaks(s.body) else [end]
@@ -312,17 +320,24 @@ class _Walker:
             value = self.scope.path(node)
             if value is not MISSING:
                 return self._outer(node)
-        owner = self.kind(node.value, env)
+        owner = self._used(node.value, env)
         if isinstance(owner, K.Obj | K.Tuple) and owner.cls is not None:
             static = inspect.getattr_static(owner.cls, node.attr, None)
             if isinstance(static, property) and static.fget is not None:
                 self.facts.methods[node] = (static.fget, node.value)
                 return self.callee(K.Known(static.fget), [owner], {}, env)
-        return attribute_kind(owner, node.attr)
+        return K.union(attribute_kind(k, node.attr) for k in self._owners(node))
 
     def ex_Subscript(self, node: Node, env: Env) -> Kind:
-        owner = self.kind(node.value, env)
-        return self._subscript(owner, node.slice, env)
+        owner = self._used(node.value, env)
+        found = [self._subscript(k, node.slice, env) for k in K.options(owner)]
+        return K.union(found)
+
+    def _used(self, node: Node, env: Env) -> Kind:
+        """Return the kind of an operand that cannot be None where the operation succeeds."""
+        kind = K.without_none(self.kind(node, env))
+        self.facts.of[node] = kind
+        return kind
 
     def _subscript(self, owner: Kind, index: Node, env: Env) -> Kind:
         if isinstance(index, gast.Slice):
@@ -357,7 +372,8 @@ class _Walker:
         return self.kind(node, env)
 
     def ex_BinOp(self, node: Node, env: Env) -> Kind:
-        return binary_kind(type(node.op), self.kind(node.left, env), self.kind(node.right, env))
+        left, right = self._used(node.left, env), self._used(node.right, env)
+        return binary_kind(type(node.op), left, right)
 
     def ex_UnaryOp(self, node: Node, env: Env) -> Kind:
         kind = self.kind(node.operand, env)
@@ -365,13 +381,16 @@ class _Walker:
             return K.BOOL
         if isinstance(kind, K.Num) and kind.value is not MISSING:
             return K.kind_of(OPERATORS[type(node.op)](kind.value), "", literal=True)
-        return sample_call(OPERATORS[type(node.op)], (kind,), ())
+        kind = self._used(node.operand, env)
+        return K.union(sample_call(OPERATORS[type(node.op)], (k,), ()) for k in K.options(kind))
 
     def ex_Compare(self, node: Node, env: Env) -> Kind:
         kinds = [self.kind(n, env) for n in [node.left, *node.comparators]]
         if len(node.ops) == 1 and not isinstance(
             node.ops[0], gast.Is | gast.IsNot | gast.In | gast.NotIn
         ):
+            if any(isinstance(k, K.Union) and K.may_be_array(k) for k in kinds):
+                return K.UNKNOWN
             arrays = [k for k in kinds if isinstance(k, K.Array)]
             if arrays and all(isinstance(k, K.Array | K.Num) for k in kinds):
                 dims: tuple[K.Dim, ...] = ()
@@ -456,10 +475,13 @@ class _Walker:
         if isinstance(func, gast.Attribute):
             target = self.kind(func, env)
             if not isinstance(target, K.Known):
-                owner = self.facts.of.get(func.value, K.UNKNOWN)
                 if not whole:
                     return K.UNKNOWN
-                return self._method(owner, func.attr, args or [], keywords, node, env)
+                found = [
+                    self._method(owner, func.attr, args or [], keywords, node, env)
+                    for owner in self._owners(func)
+                ]
+                return K.union(found)
         target = self.kind(func, env)
         if not whole:
             return self.callee(target, None, keywords, env)
@@ -467,6 +489,14 @@ class _Walker:
             self.facts.objects[func] = target.value
             return self._call_known(target.value, args or [], keywords, env)
         return self._call_value(target, args or [], keywords, node, env)
+
+    def _owners(self, node: Node) -> list[Kind]:
+        """Return what the object of an attribute may be: Python's numbers have few attributes."""
+        owner = self.facts.of.get(node.value, K.UNKNOWN)
+        found = [k for k in K.options(owner) if not (_is_plain(k) and not hasattr(0j, node.attr))]
+        if isinstance(owner, K.Union) and found:
+            self.facts.of[node.value] = K.union(found)
+        return found or [owner]
 
     def _call_value(
         self, target: Kind, args: list[Kind], keywords: dict[str, Kind], node: Node, env: Env
@@ -530,6 +560,15 @@ class _Walker:
         if isinstance(owner, K.Str):
             return K.UNKNOWN if attr in ("split", "encode", "partition") else K.Str()
         return K.Unknown(f"the result of .{attr}()")
+
+
+def _is_plain(kind: Kind) -> bool:
+    return isinstance(kind, K.NoneKind) or (isinstance(kind, K.Num) and kind.dtype is None)
+
+
+def _unless_number(kind: Kind) -> Kind:
+    """Forget values but those of numbers, which joining forgets where another one comes back."""
+    return kind if isinstance(kind, K.Num) and kind.type != "bool" else K.erase_value(kind)
 
 
 def join_envs(left: Env, right: Env, names: set[str] | None = None) -> Env:

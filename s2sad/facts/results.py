@@ -77,6 +77,13 @@ def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:
 
 def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     """Return the kind of a library call, or None where the function is the user's."""
+    if any(isinstance(a, K.Union) for a in args) and registry.rule_for(fn) is not None:
+        found = [_known_call(fn, list(chosen), keywords) for chosen in K.each(args)]
+        return None if any(k is None for k in found) else K.union(k for k in found if k is not None)
+    return _known_call(fn, args, keywords)
+
+
+def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     if fn is len and len(args) == 1:
         return length_kind(args[0])
     if fn in _SEQUENCES:
@@ -203,6 +210,9 @@ def dict_item(owner: K.Dict, key: Kind) -> Kind:
 
 def element_kind(kind: Kind) -> Kind:
     """Return the kind of what a loop over a value binds."""
+    if isinstance(kind, K.Union):
+        arrays = [k for k in kind.options if not isinstance(k, K.Num | K.NoneKind)]
+        return K.union(map(element_kind, arrays)) if arrays else K.UNKNOWN
     if isinstance(kind, K.Array):
         if kind.rank == 0:
             return K.UNKNOWN
@@ -235,6 +245,8 @@ def own_lengths(kind: Kind) -> Kind:
         return K.Dict(tuple((key, own_lengths(k)) for key, k in kind.items))
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, own_lengths(k)) for n, k in kind.fields))
+    if isinstance(kind, K.Union):
+        return K.union(map(own_lengths, kind.options))
     return kind
 
 
@@ -249,6 +261,8 @@ def length_kind(kind: Kind) -> Kind:
 
 def attribute_kind(owner: Kind, attr: str) -> Kind:
     """Return the kind of an attribute of a value."""
+    if isinstance(owner, K.Union):
+        return K.union(attribute_kind(k, attr) for k in owner.options)
     if isinstance(owner, K.Array):
         return _array_attribute(owner, attr)
     if isinstance(owner, K.Num):
@@ -379,6 +393,8 @@ def _scalar_value(kind: Kind) -> bool:
 
 def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
     """Return the kind of `left op right`."""
+    if isinstance(left, K.Union) or isinstance(right, K.Union):
+        return K.union(binary_kind(op, one, other) for one, other in K.each((left, right)))
     fn = OPERATORS[op]
     if op is gast.MatMult:
         return matmul_kind(left, right)

@@ -206,6 +206,8 @@ def _protect_value(body: Block, p: Parts, inner: Block) -> None:
     kind = p.kinds.get(p.analysed.function.result)
     if isinstance(kind, K.Array) and isinstance(value, gast.Name) and value.id in free:
         last.value.elts[0] = call(attribute(value, "copy"))
+    elif isinstance(kind, K.Union) and isinstance(value, gast.Name) and value.id in free:
+        last.value.elts[0] = call(p.pure.d.refs.function(runtime.private), value)
 
 
 def _like(p: Parts, bar: str) -> Node:

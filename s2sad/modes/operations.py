@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -272,7 +272,7 @@ class Operations:
             return [], [Contribution(node.value.id, site.bar, ("item", index))]
         if isinstance(owner, K.Obj):
             return [], [Contribution(node.value.id, site.bar, ("attr", node.attr))]
-        if isinstance(owner, K.Array | K.Num):
+        if K.is_numeric(owner):
             fn = registry.property_function(node.attr)
             if fn is not None:
                 return self._library(site, node, fn, [node.value], [])
@@ -292,7 +292,7 @@ class Operations:
         args = list(node.args)
         if fn is None and isinstance(node.func, gast.Attribute):
             owner = self.kind(node.func.value)
-            if isinstance(owner, K.Array | K.Num):
+            if K.is_numeric(owner):
                 fn = registry.method_function(node.func.attr)
                 args = [node.func.value, *args]
                 if fn is None:
@@ -510,7 +510,8 @@ class Operations:
             if partial is None or not isinstance(arg, gast.Name) or arg.id not in self.wanted:
                 continue
             value = binary(clone(site.bar), gast.Mult, partial)
-            found.append(Contribution(arg.id, self.fit(value, site.kind, arg)))
+            others = [a for n, a in bound.arrays if n != parameter]
+            found.append(Contribution(arg.id, self.fit(value, site.kind, arg, others)))
         return pre, found
 
     def _pullback(
@@ -550,15 +551,36 @@ class Operations:
 
     # shapes and dtypes
 
-    def fit(self, value: Node, kind: Kind, arg: Node) -> Node:
-        """Sum a contribution over the axes along which its argument was broadcast."""
+    def fit(self, value: Node, kind: Kind, arg: Node, others: Iterable[Node] = ()) -> Node:
+        """Sum a contribution over the axes along which its argument was broadcast.
+
+        `others` are the operands beside the argument: where these are scalars, or the argument
+        itself, nothing was broadcast.
+        """
         target = self.kind(arg)
-        if isinstance(kind, K.Array):
+        if isinstance(kind, K.Union) or isinstance(target, K.Union):
+            if not self._never_broadcast(kind, target, arg, others):
+                helper = name(self.refs.function(runtime.unbroadcast))
+                value = call(helper, value, call(self.np("shape"), clone(arg)))
+        elif isinstance(kind, K.Array):
             if isinstance(target, K.Num):
                 value = call(self.np("sum"), value)
             elif isinstance(target, K.Array):
                 value = self._unbroadcast(value, kind, target, arg)
         return self.cast(value, kind, arg)
+
+    def _never_broadcast(
+        self, kind: Kind, target: Kind, arg: Node, others: Iterable[Node]
+    ) -> bool:
+        if all(isinstance(self.kind(o), K.Num) or _same_name(o, arg) for o in others):
+            return True
+        shapes = [_dims_of(k) for k in K.options(kind)]
+        return all(
+            K.same_shape(_dims_of(k), dims)
+            for k in K.carriers(target)
+            for dims in shapes
+            if len(_dims_of(k)) <= len(dims)
+        )
 
     def _unbroadcast(self, value: Node, kind: K.Array, target: K.Array, arg: Node) -> Node:
         extra = kind.rank - target.rank
@@ -587,14 +609,16 @@ class Operations:
         """Give a contribution its argument's dtype where the operation's is another."""
         target = self.kind(arg)
         if K.is_complex(kind) and not K.is_complex(target) and not K.is_container(target):
-            if isinstance(target, K.Num | K.Array):
+            if K.is_numeric(target):
                 value = call(self.np("real"), value)
         wide, narrow = dtype_of(kind), dtype_of(target)
-        if isinstance(target, K.Array) and narrow in _NARROW and wide != narrow:
+        if narrow not in _NARROW or wide == narrow:
+            return value
+        if isinstance(target, K.Array):
             return call(attribute(value, "astype"), self.np(narrow))
-        if isinstance(target, K.Num) and narrow in _NARROW and wide != narrow:
+        if isinstance(target, K.Num):
             return call(self.np(narrow), value)
-        return value
+        return call(self.np("asarray"), value, dtype=self.np(narrow))
 
 
 _STACKING: tuple[Any, ...] = (np.array, np.asarray)
@@ -603,8 +627,19 @@ _CONVERSIONS: tuple[Any, ...] = (list, tuple, float, builtins.complex)
 
 
 def dtype_of(kind: Kind) -> str | None:
-    """Return the dtype name of a scalar or array, or None."""
+    """Return the dtype name of what carries a derivative in a scalar or array, or None."""
+    if isinstance(kind, K.Union):
+        found = {k.dtype for k in K.carriers(kind) if isinstance(k, K.Num | K.Array) and k.dtype}
+        return found.pop() if len(found) == 1 else None
     return kind.dtype if isinstance(kind, K.Num | K.Array) else None
+
+
+def _dims_of(kind: Kind) -> tuple[K.Dim, ...]:
+    return kind.dims if isinstance(kind, K.Array) else ()
+
+
+def _same_name(one: Node, other: Node) -> bool:
+    return isinstance(one, gast.Name) and isinstance(other, gast.Name) and one.id == other.id
 
 
 def _positional(rule: Any) -> tuple[str, ...]:

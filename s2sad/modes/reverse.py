@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,6 +97,7 @@ class Reverse(Cotangents):
         self.operations.displays = self.reuse.displays
         self.operations.distinct = self.reuse.distinct
         self.replaced: dict[Any, Node] = {}
+        self.rebinding: Container[Any] = ()
 
     def keep(self, statement: Any, base: str) -> str:
         """Return a name for what a statement hands on from forward to backward."""
@@ -220,7 +221,10 @@ class Reverse(Cotangents):
             return self.write(s, s.target)
         variable = s.target.id
         before = self.kinds.of.get(s.target, K.UNKNOWN)
-        if not isinstance(before, K.Num | K.Str | K.Tuple):
+        if s in self.rebinding:
+            operation = gast.BinOp(name(variable), s.op, clone(s.value))
+            self.replaced[s] = assign(variable, operation)
+        elif not isinstance(before, K.Num | K.Str | K.Tuple):
             varied = self.activity.varied_after.get(s, frozenset())
             if variable in self.live and variable in varied:
                 raise self.refuse(

@@ -124,7 +124,7 @@ class _Owner:
         if not isinstance(kind, K.Tuple) or not isinstance(s.value, gast.Tuple):
             return
         for i, (part, item) in enumerate(zip(s.value.elts, kind.items, strict=False)):
-            if isinstance(item, K.Array) and not self.fresh(part):
+            if K.may_be_array(item) and not self.fresh(part):
                 s.value.elts[i] = self._copy(part, item)
 
     def _claim_one(self, s: Node, target: str, need: set[str]) -> None:
@@ -138,11 +138,14 @@ class _Owner:
             s.value = self._copy(s.value, self.bars[target])
 
     def _is_memory(self, bar: str) -> bool:
-        return isinstance(self.bars.get(bar), K.Array | K.List)
+        kind = self.bars.get(bar)
+        return kind is not None and (isinstance(kind, K.List) or K.may_be_array(kind))
 
     def _copy(self, node: Node, kind: Kind) -> Node:
         if isinstance(kind, K.List):
             return call("list", node)
+        if isinstance(kind, K.Union):
+            return gast.UnaryOp(gast.UAdd(), node)
         parts = _broadcast(node)
         if parts is not None:
             return parts
