@@ -22,6 +22,8 @@ def needs_mirror(kind: Kind) -> bool:
     """Say whether a kind holds a named tuple, whose class derived code does not name."""
     if isinstance(kind, K.Tuple):
         return kind.cls is not None or any(map(needs_mirror, kind.items))
+    if isinstance(kind, K.List) and kind.items is not None:
+        return any(map(needs_mirror, kind.items))
     if isinstance(kind, K.List):
         return needs_mirror(kind.item)
     if isinstance(kind, K.Dict):

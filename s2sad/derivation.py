@@ -349,6 +349,8 @@ def rebase(kind: Kind, path: str) -> Kind:
         return dataclasses.replace(kind, dims=dims)
     if isinstance(kind, K.Tuple):
         return K.Tuple(tuple(rebase(k, f"{path}[{i}]") for i, k in enumerate(kind.items)), kind.cls)
+    if isinstance(kind, K.List) and kind.items is not None:
+        return K.list_of([rebase(k, f"{path}[{i}]") for i, k in enumerate(kind.items)])
     if isinstance(kind, K.List):
         return K.List(rebase(kind.item, f"{path}[]"))
     if isinstance(kind, K.Dict):

@@ -117,11 +117,13 @@ class Tuple(Kind):
 class List(Kind):
     """A list whose items are all of one kind (Unbound for an empty list).
 
-    The length is known for a display that stands in the program, never from arguments.
+    The length is known for a display that stands in the program, never from arguments; where the
+    items are of kinds too different to share one, so is the kind of each.
     """
 
     item: Kind
     length: int | None = None
+    items: tuple[Kind, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -219,6 +221,8 @@ def differentiable(kind: Kind) -> bool:
         return is_float_dtype(kind.dtype)
     if isinstance(kind, Tuple):
         return any(differentiable(k) for k in kind.items)
+    if isinstance(kind, List) and kind.items is not None:
+        return any(differentiable(k) for k in kind.items)
     if isinstance(kind, List | Iterable_):
         return differentiable(kind.item)
     if isinstance(kind, Dict):
@@ -311,6 +315,8 @@ def join(left: Kind, right: Kind) -> Kind:
             return Tuple(items, left.cls)
     elif isinstance(left, List) and isinstance(right, List):
         length = left.length if left.length == right.length else None
+        if left.items is not None and right.items is not None and length is not None:
+            return list_of([join(a, b) for a, b in zip(left.items, right.items, strict=True)])
         return List(join(left.item, right.item), length)
     elif isinstance(left, Dict) and isinstance(right, Dict):
         if [k for k, _ in left.items] == [k for k, _ in right.items]:
@@ -326,6 +332,20 @@ def join(left: Kind, right: Kind) -> Kind:
     if type(left) is not type(right):
         return union((left, right))
     return Unknown(f"{_phrase(left)} on one path and {_phrase(right)} on another")
+
+
+_LONGEST = 64
+
+
+def list_of(found: list[Kind]) -> List:
+    """Return the kind of a list with these items: of each, where they do not share one."""
+    item: Kind = UNBOUND
+    for kind in found:
+        item = join(item, kind)
+    mixed = isinstance(item, Unknown | Union) or (isinstance(item, Num) and item.dtype == "any")
+    if mixed and len(found) <= _LONGEST:
+        return List(item, len(found), tuple(found))
+    return List(item, len(found) or None)
 
 
 _MOST = 4
@@ -423,6 +443,39 @@ def _join_dim(left: Dim, right: Dim) -> Dim:
     return Dim(f"~{fresh}", 0, left.many and right.many)
 
 
+def stacked(kind: Kind) -> Array | None:
+    """Return the kind of the array that a list or tuple of numbers or arrays makes, or None."""
+    if isinstance(kind, List) and kind.items is None:
+        found, count = (kind.item,), fresh_dim()
+        if kind.length is not None:
+            count = Dim(f"={kind.length}", 0, kind.length != 1)
+    elif isinstance(kind, Tuple | List):
+        found = kind.items or ()
+        count = Dim(f"={len(found)}", 0, len(found) != 1)
+    else:
+        return None
+    parts = [_entry(k) for k in found]
+    if not parts or None in parts or len({len(p.dims) for p in parts if p is not None}) > 1:
+        return None
+    dims = parts[0].dims if parts[0] is not None else ()
+    for part in parts:
+        dims = tuple(_join_dim(a, b) for a, b in zip(dims, part.dims, strict=True))  # type: ignore[union-attr]
+    dtype = np.result_type(*(p.dtype for p in parts if p is not None)).name
+    return Array(dtype, (count, *dims))
+
+
+_PLAIN = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
+
+
+def _entry(kind: Kind) -> Array | None:
+    """Return what an entry of a list is in the array made of the list: a number has no axes."""
+    if isinstance(kind, Num):
+        return None if kind.dtype == "any" else Array(kind.dtype or _PLAIN[kind.type], ())
+    if isinstance(kind, Array):
+        return kind if kind.namespace == "numpy" else None
+    return stacked(kind)
+
+
 def erase_value(kind: Kind) -> Kind:
     """Forget literal values: what a parameter or a variable of a loop may have."""
     if isinstance(kind, Num):
@@ -486,10 +539,10 @@ def _kind_of_structure(value: Any, path: str, literal: bool) -> Kind:
         items = tuple(kind_of(v, f"{path}[{i}]", literal) for i, v in enumerate(value))
         return Tuple(items, type(value) if names is not None else None)
     if type(value) is list:
-        item: Kind = UNBOUND
-        for position, entry in enumerate(value):
-            item = join(item, kind_of(entry, f"{path}[{position}]", literal))
-        return List(item)
+        found = [kind_of(e, f"{path}[{i}]", literal) for i, e in enumerate(value)]
+        made = list_of(found)
+        numbers = all(isinstance(k, Num | NoneKind | Str) for k in found)
+        return List(made.item) if made.items is None or numbers else made
     if type(value) is dict:
         return Dict(tuple((k, kind_of(v, f"{path}[{k!r}]", literal)) for k, v in value.items()))
     if is_function(value):
@@ -525,159 +578,6 @@ def _plain_object(value: Any) -> bool:
         and not cls.__module__.startswith(("numpy", "scipy", "cupy"))
         and not issubclass(cls, BaseException | Iterable)
     )
-
-
-# kinds to sample values and back
-
-_PRIMES = ((11, 17, 23, 29, 37, 43, 53, 59), (13, 29, 43, 61, 73, 89, 97, 101))
-
-
-class Sampler:
-    """Makes small values of given kinds, and reads the kind of what a function made of them.
-
-    Each symbolic length gets a size of its own; two runs with different sizes tell lengths,
-    constants and coincidences apart.
-    """
-
-    def __init__(
-        self, kinds: Iterable[Kind], run: int, uniform: bool = False, small: bool = False
-    ) -> None:
-        self.run = run
-        self.uniform = uniform
-        self.sizes: dict[str, int] = {}
-        self.many: set[str] = set()
-        self.guessed = False
-        self.small = small
-        taken = {d for k in kinds for d in _constants(k)}
-        self.free = [p for p in _PRIMES[run] if not any(abs(p - t) <= 3 for t in taken)]
-
-    def size(self, dim: Dim) -> int:
-        if dim.symbol.startswith("="):
-            return int(dim.symbol[1:]) - dim.cut
-        if self.uniform:
-            return 3
-        if dim.symbol not in self.sizes:
-            used = len(self.sizes)
-            if used >= len(self.free):
-                raise ValueError("too many axes")
-            self.sizes[dim.symbol] = self.free[used]
-        if dim.many and not dim.cut:
-            self.many.add(dim.symbol)
-        return self.sizes[dim.symbol] - dim.cut
-
-    def sample(self, kind: Kind, content: float) -> Any:
-        if isinstance(kind, Num):
-            return self._number(kind, content)
-        if isinstance(kind, Array):
-            return self._array(kind, content)
-        if isinstance(kind, Tuple):
-            items = [self.sample(k, content) for k in kind.items]
-            return kind.cls._make(items) if kind.cls is not None else tuple(items)  # type: ignore[attr-defined]
-        if isinstance(kind, List):
-            if isinstance(kind.item, Unbound):
-                return []
-            count = kind.length
-            if count is None:
-                count = 3 if self.uniform else (5, 7)[self.run]
-            return [self.sample(kind.item, content) for _ in range(count)]
-        if isinstance(kind, Dict):
-            return {k: self.sample(v, content) for k, v in kind.items}
-        if isinstance(kind, Str):
-            if kind.value is MISSING:
-                raise ValueError("unknown string")
-            return kind.value
-        if isinstance(kind, NoneKind):
-            return None
-        if isinstance(kind, Known):
-            return kind.value
-        raise ValueError("no sample")
-
-    def _number(self, kind: Num, content: float) -> Any:
-        if kind.value is not MISSING:
-            return kind.value
-        if kind.type == "bool":
-            value: Any = self.run == 0
-        elif kind.type == "int":
-            self.guessed = True
-            value = self.size(kind.dim) if kind.dim is not None else 2 + self.run
-            if self.small:
-                value = self.run
-        elif kind.type == "float":
-            value = content
-        else:
-            value = complex(content, 0.1)
-        if kind.dtype is None:
-            return value
-        return np.dtype("float64" if kind.dtype == "any" else kind.dtype).type(value)
-
-    def _array(self, kind: Array, content: float) -> Any:
-        if kind.namespace != "numpy":
-            raise ValueError("not on this machine")
-        shape = tuple(self.size(d) for d in kind.dims)
-        if kind.dtype == "bool":
-            return np.full(shape, self.run == 0)
-        if not is_float_dtype(kind.dtype):
-            return np.zeros(shape, kind.dtype)
-        array = np.full(shape, content, kind.dtype)
-        if kind.rank >= 2:
-            array = array * 0.1 + np.eye(shape[-2], shape[-1], dtype=kind.dtype)
-        return array.astype(kind.dtype)
-
-
-def _constants(kind: Kind) -> set[int]:
-    if isinstance(kind, Num) and type(kind.value) is int:
-        return {kind.value}
-    if isinstance(kind, Array):
-        return {int(d.symbol[1:]) for d in kind.dims if d.symbol.startswith("=")}
-    if isinstance(kind, Tuple):
-        return set().union(*map(_constants, kind.items)) if kind.items else set()
-    return set()
-
-
-def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
-    """Return the kind of a result from what two runs gave (second is MISSING where it failed)."""
-    if isinstance(first, np.ndarray) and type(first) is np.ndarray:
-        if not isinstance(second, np.ndarray) or second.ndim != first.ndim:
-            dims = tuple(fresh_dim() for _ in first.shape)
-        else:
-            pairs = zip(first.shape, second.shape, strict=True)
-            dims = tuple(_length(a, b, one, two) for a, b in pairs)
-        return Array(first.dtype.name, dims)
-    if isinstance(first, tuple):
-        others = second if isinstance(second, tuple) and len(second) == len(first) else None
-        pairs_ = zip(first, others or [MISSING] * len(first), strict=True)
-        cls = type(first) if hasattr(first, "_fields") or hasattr(type(first), "n_fields") else None
-        if cls is not None and not hasattr(cls, "_make"):
-            cls = None
-        return Tuple(tuple(read_back(a, b, one, two) for a, b in pairs_), cls)
-    if isinstance(first, list):
-        item: Kind = UNBOUND
-        for entry in first:
-            item = join(item, read_back(entry, MISSING, one, two))
-        return List(item)
-    if type(first) is int and type(second) is int:
-        dim = _symbol(first, second, one, two)
-        return Num("int", None, MISSING, dim)
-    kind = kind_of(first, "?")
-    if isinstance(kind, Num):
-        return replace(kind, value=MISSING, dim=None)
-    return kind
-
-
-def _symbol(a: int, b: int, one: Sampler, two: Sampler) -> Dim | None:
-    for symbol, size in one.sizes.items():
-        cut = size - a
-        if 0 <= cut <= 3 and symbol in two.sizes and two.sizes[symbol] - cut == b:
-            return Dim(symbol, cut, cut == 0 and symbol in one.many)
-    return None
-
-
-def _length(a: int, b: int, one: Sampler, two: Sampler) -> Dim:
-    if one.uniform or (one.guessed and a == b):
-        return fresh_dim()
-    if a == b:
-        return Dim(f"={a}", 0, a != 1)
-    return _symbol(a, b, one, two) or fresh_dim()
 
 
 def broadcast(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> tuple[Dim, ...]:

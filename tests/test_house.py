@@ -24,7 +24,7 @@ LAYERS = (
     ("derivation",),
     ROOMS,
     (
-        *("activities", "cotangents", "flow", "guard", "hints", "kinds", "names", "nodes"),
+        *("activities", "cotangents", "flow", "guard", "hints", "kinds", "names", "nodes", "samples"),
         *("parameters", "registry", "runtime", "signature", "stages", "testing", "tree"),
     ),
     ("errors",),

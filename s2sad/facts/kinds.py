@@ -99,7 +99,10 @@ class _Walker:
         elif isinstance(target, gast.Starred):
             self.bind(target.value, K.UNKNOWN, env)
         else:
-            self.kind(target.value, env)
+            owner = self.kind(target.value, env)
+            base = target.value
+            if isinstance(owner, K.List) and isinstance(base, gast.Name):
+                env[base.id] = K.List(K.join(owner.item, K.erase_value(kind)))
 
     def st_AugAssign(self, s: Node, env: Env) -> Env:
         right = self.kind(s.value, env)
@@ -343,7 +346,8 @@ class _Walker:
         if isinstance(index, gast.Slice):
             part = self._index(index, env)
             if isinstance(owner, K.List):
-                return K.List(owner.item)
+                cut = K.UNKNOWN if owner.items is None else tuple_slice(K.Tuple(owner.items), part)
+                return K.list_of([*cut.items]) if isinstance(cut, K.Tuple) else K.List(owner.item)
             if isinstance(owner, K.Tuple):
                 return tuple_slice(owner, part)
         if isinstance(owner, K.Array):
@@ -427,14 +431,15 @@ class _Walker:
         return K.Tuple(tuple(items))
 
     def ex_List(self, node: Node, env: Env) -> Kind:
+        if not any(isinstance(e, gast.Starred) for e in node.elts):
+            return K.list_of([K.erase_value(self.kind(e, env)) for e in node.elts])
         item: Kind = K.UNBOUND
         for e in node.elts:
             if isinstance(e, gast.Starred):
                 item = K.join(item, element_kind(self.kind(e.value, env)))
             else:
                 item = K.join(item, K.erase_value(self.kind(e, env)))
-        starred = any(isinstance(e, gast.Starred) for e in node.elts)
-        return K.List(item, None if starred or not node.elts else len(node.elts))
+        return K.List(item)
 
     def ex_Dict(self, node: Node, env: Env) -> Kind:
         items = []
@@ -608,6 +613,9 @@ def _mutated(loop: Node) -> set[str]:
                 func = s.value.func
                 if isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
                     found.add(func.value.id)
+            elif isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Subscript):
+                if isinstance(s.targets[0].value, gast.Name):
+                    found.add(s.targets[0].value.id)
             for part in blocks_of(s):
                 visit(part)
 

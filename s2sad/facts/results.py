@@ -18,6 +18,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Node
+from s2sad.samples import Sampler, read_back
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     gast.Add: operator.add,
@@ -94,6 +95,8 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return K.BOOL
     if fn is print:
         return K.NONE
+    if registry.wants_arrays(fn):
+        args = [_as_floats(a) for a in args]
     if fn is np.matmul:
         return matmul_kind(args[0], args[1])
     if fn is np.dot and not keywords and len(args) == 2:
@@ -116,6 +119,12 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
             pairs = zip(fields, map(K.erase_value, order), strict=True)
             return K.Obj(fn, tuple(pairs))
     return None
+
+
+def _as_floats(kind: Kind) -> Kind:
+    """Return the kind of the array that NumPy makes of a list of floats; a shape stays one."""
+    made = K.stacked(kind) if isinstance(kind, K.List | K.Tuple) else None
+    return made if made is not None and K.is_float_dtype(made.dtype) else kind
 
 
 def plain_fields(cls: Any) -> tuple[str, ...] | None:
@@ -193,6 +202,8 @@ def item_kind(owner: Kind, index: Any) -> Kind:
         for kind in owner.items:
             result = K.join(result, kind)
         return result
+    if isinstance(owner, K.List) and owner.items is not None and isinstance(index, int):
+        return item_kind(K.Tuple(owner.items), index)
     return element_kind(owner)
 
 
@@ -241,6 +252,8 @@ def own_lengths(kind: Kind) -> Kind:
         return K.Array(kind.dtype, dims, kind.namespace)
     if isinstance(kind, K.Tuple):
         return K.Tuple(tuple(own_lengths(k) for k in kind.items), kind.cls)
+    if isinstance(kind, K.List) and kind.items is not None:
+        return K.list_of([own_lengths(k) for k in kind.items])
     if isinstance(kind, K.Dict):
         return K.Dict(tuple((key, own_lengths(k)) for key, k in kind.items))
     if isinstance(kind, K.Obj):
@@ -341,7 +354,7 @@ def _freeze(index: Any) -> Any:
 def _array_item(owner: K.Array, frozen: Any) -> Kind:
     flat = list(_flat(frozen))
 
-    def run(sampler: K.Sampler, content: float) -> Any:
+    def run(sampler: Sampler, content: float) -> Any:
         array = sampler.sample(owner, content)
         return array[_sample_index(frozen, sampler)]
 
@@ -371,7 +384,7 @@ def _flat(frozen: Any) -> Any:
         yield frozen
 
 
-def _sample_index(frozen: Any, sampler: K.Sampler) -> Any:
+def _sample_index(frozen: Any, sampler: Sampler) -> Any:
     if isinstance(frozen, tuple):
         parts = [_sample_index(p, sampler) for p in frozen[1:]]
         return slice(*parts) if frozen[0] == "slice" else tuple(parts)
@@ -410,7 +423,18 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
         if isinstance(left, K.Array) or isinstance(right, K.Array):
             return elementwise_kind(fn, (left, right))
         return sample_call(fn, (left, right), ())
+    sequences, plain = (K.List, K.Tuple), K.Num
+    for one, other in ((left, right), (right, left)):
+        array = isinstance(other, K.Array) or (isinstance(other, plain) and other.dtype is not None)
+        if array and isinstance(one, sequences):
+            made = K.stacked(one)
+            if made is None:
+                return K.UNKNOWN
+            return binary_kind(op, made if one is left else left, right if one is left else made)
     if isinstance(left, K.List) and op is gast.Add and isinstance(right, K.List):
+        parts = [listed(left), listed(right)]
+        if parts[0] is not None and parts[1] is not None:
+            return K.list_of(parts[0] + parts[1])
         return K.List(K.join(left.item, right.item))
     if op is gast.Mult and K.List in (type(left), type(right)):
         repeated: Any = left if isinstance(left, K.List) else right
@@ -420,6 +444,13 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
     if isinstance(left, K.Str) or isinstance(right, K.Str):
         return K.Str()
     return K.UNKNOWN
+
+
+def listed(kind: K.List) -> list[Kind] | None:
+    """Return the kinds of a list's items, where its length is known."""
+    if kind.items is not None:
+        return list(kind.items)
+    return [kind.item] * kind.length if kind.length is not None and kind.length <= 16 else None
 
 
 def _int_power(left: Kind, right: Kind) -> bool:
@@ -490,7 +521,7 @@ def dot_kind(left: Kind, right: Kind) -> Kind:
 def sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
     """Return the kind of a pure library function's result, by running it on small samples."""
 
-    def run(sampler: K.Sampler, content: float) -> Any:
+    def run(sampler: Sampler, content: float) -> Any:
         values = [sampler.sample(a, content) for a in args]
         return fn(*values, **{k: sampler.sample(v, content) for k, v in keywords})
 
@@ -519,10 +550,10 @@ _FAILURES = (
 )
 
 
-def _two_runs(run: Callable[[K.Sampler, float], Any], kinds: tuple[Kind, ...]) -> Kind:
+def _two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> Kind:
     for uniform, small in ((False, False), (True, False), (False, True)):
         for content in _CONTENTS:
-            one, two = (K.Sampler(kinds, r, uniform, small) for r in (0, 1))
+            one, two = (Sampler(kinds, r, uniform, small) for r in (0, 1))
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 try:
@@ -533,5 +564,5 @@ def _two_runs(run: Callable[[K.Sampler, float], Any], kinds: tuple[Kind, ...]) -
                     second = run(two, content)
                 except _FAILURES:
                     second = MISSING
-            return K.read_back(first, second, one, two)
+            return read_back(first, second, one, two)
     return K.UNKNOWN

@@ -202,6 +202,9 @@ class Cotangents:
 
     def _part_kind(self, kind: Kind, how: str, where: Any) -> Kind:
         if isinstance(kind, K.List):
+            at = getattr(self.kinds.of.get(where), "value", None)
+            if kind.items is not None and isinstance(at, int):
+                return kind.items[at]
             return kind.item if not isinstance(where, gast.Slice) else kind
         if isinstance(kind, K.Dict):
             key = self.kinds.of.get(where, K.UNKNOWN)

@@ -28,7 +28,18 @@ from s2sad import kinds as K
 from s2sad.kinds import MISSING, Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Block, Node, assign, attribute, call, clone, name, names_read, substitute, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    call,
+    clone,
+    name,
+    names_read,
+    substitute,
+    walk,
+)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
+    assign,
     attribute,
     binary,
     call,
@@ -83,7 +84,7 @@ class Operations:
         self,
         source: SourceLike,
         kinds: dict[Any, Kind],
-        objects: Mapping[Any, Any],
+        objects: dict[Any, Any],
         refs: Refs,
         names: Names,
     ) -> None:
@@ -138,7 +139,8 @@ class Operations:
 
     def op_BinOp(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         left, right = self.kind(node.left), self.kind(node.right)
-        if isinstance(left, K.List) or isinstance(right, K.List):
+        numeric = K.is_numeric(left) or K.is_numeric(right)
+        if K.List in (type(left), type(right)) and not (numeric and K.is_numeric(site.kind)):
             return self._list_operator(site, node, left, right)
         if isinstance(left, K.Tuple) and isinstance(right, K.Tuple):
             return self._join_tuples(site, node, left)
@@ -433,20 +435,10 @@ class Operations:
             )
         if rule.zero:
             return [], []
-        for a in args:
-            kind = self.kind(a)
-            if (
-                isinstance(kind, K.List | K.Tuple)
-                and _wants_array(fn)
-                and names_read(a) & self.wanted
-            ):
-                label = _path_of(node.func) if isinstance(node, gast.Call) else rule.name
-                raise self.refuse(
-                    UnsupportedError,
-                    node,
-                    f"{label} of {K.describe(kind)} cannot be differentiated yet.",
-                    "Make it an array first: np.array(...).",
-                )
+        if isinstance(node, gast.BinOp) or registry.wants_arrays(fn):
+            lists = self._lists(node, fn, rule, args, keywords)
+            if lists:
+                return self._of_lists(site, node, fn, args, keywords, lists)
         if isinstance(site.kind, K.Unknown):
             raise self.undecided(node, site.kind)
         for a in args:
@@ -462,6 +454,69 @@ class Operations:
                 f"Write one with @s2sad.pullback({rule.name}).",
             )
         return self._pullback(site, node, fn, rule.pullback, args, keywords)
+
+    def _lists(
+        self, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
+    ) -> list[Node]:
+        """Return the arguments that are lists or tuples where the rule has arrays."""
+        found = [a for a in args if isinstance(self.kind(a), K.List | K.Tuple)]
+        if not found or (rule.pullback is None and rule.partials is None):
+            return []
+        elementwise = rule.partials is not None and (rule.pullback is None or not keywords)
+        made = rule.partials if elementwise else rule.pullback
+        bound = self._bind(node, fn, made, 1 if elementwise else 2, args, keywords)
+        places = [a for _, a in bound.arrays]
+        active = [a for a in found if names_read(a) & self.wanted]
+        return active + [a for a in found if a in places and a not in active]
+
+    def _of_lists(
+        self,
+        site: Site,
+        node: Node,
+        fn: Any,
+        args: list[Node],
+        keywords: list[Any],
+        lists: list[Node],
+    ) -> tuple[Block, list[Contribution]]:
+        """NumPy makes arrays of lists: so does the derivative, and takes their cotangents apart."""
+        pre: Block = []
+        made: dict[str, tuple[Node, Node, K.Array]] = {}
+        replaced: dict[Node, Node] = {}
+        for a in lists:
+            kind = K.stacked(self.kind(a))
+            if kind is None:
+                label = _path_of(node.func) if isinstance(node, gast.Call) else "This operation"
+                raise self.refuse(
+                    UnsupportedError,
+                    node,
+                    f"{label} of {K.describe(self.kind(a))} cannot be differentiated yet.",
+                    "Make it an array first: np.array(...).",
+                )
+            convert = call(self.np("asarray"), clone(a))
+            array = name(self.names.fresh(f"{a.id}_array" if isinstance(a, gast.Name) else "array"))
+            pre.append(assign(array.id, convert))
+            self.kinds[array] = kind
+            self.objects[convert.func] = np.asarray
+            made[array.id] = (a, convert, kind)
+            replaced[a] = array
+        wanted = self.wanted
+        self.wanted = wanted | made.keys()
+        code, found = self._library(site, node, fn, [replaced.get(a, a) for a in args], keywords)
+        self.wanted = wanted
+        pre += code
+        out: list[Contribution] = []
+        for c in found:
+            if c.operand not in made:
+                out.append(c)
+                continue
+            a, convert, kind = made[c.operand]
+            part = Site(site.statement, convert, name(c.operand), c.value, kind)
+            taken = self._stacked(part, a)
+            if taken is None:
+                code, taken = self._library(part, convert, np.asarray, [a], [])
+                pre += code
+            out += taken
+        return pre, out
 
     def _bind(
         self, node: Node, fn: Any, rule: Any, skip: int, args: list[Node], keywords: list[Any]
@@ -569,9 +624,7 @@ class Operations:
                 value = self._unbroadcast(value, kind, target, arg)
         return self.cast(value, kind, arg)
 
-    def _never_broadcast(
-        self, kind: Kind, target: Kind, arg: Node, others: Iterable[Node]
-    ) -> bool:
+    def _never_broadcast(self, kind: Kind, target: Kind, arg: Node, others: Iterable[Node]) -> bool:
         if all(isinstance(self.kind(o), K.Num) or _same_name(o, arg) for o in others):
             return True
         shapes = [_dims_of(k) for k in K.options(kind)]
@@ -650,23 +703,6 @@ def _path_of(node: Node) -> str:
     if isinstance(node, gast.Attribute):
         return f"{_path_of(node.value)}.{node.attr}"
     return getattr(node, "id", "this function")
-
-
-_TAKE_SEQUENCES = frozenset(
-    "concatenate concat stack vstack hstack dstack column_stack array asarray asanyarray block "
-    "select choose meshgrid multi_dot einsum dist fsum prod sumprod max min sum append tuple list "
-    "hypot ix_ broadcast_arrays".split()
-)
-
-
-def _wants_array(fn: Any) -> bool:
-    """Say whether a library function's rule needs arrays where NumPy takes lists too."""
-    module = getattr(fn, "__module__", "") or ""
-    if fn in (max, min, sum) or not module.startswith("numpy"):
-        return False
-    if fn in (np.sum, np.prod, np.max, np.min):
-        return True
-    return getattr(fn, "__name__", "") not in _TAKE_SEQUENCES
 
 
 def _is_ellipsis(node: Node) -> bool:

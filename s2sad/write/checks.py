@@ -46,6 +46,10 @@ def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
         first = [f"isinstance({path}, dict)", f"list({path}) == {[k for k, _ in kind.items]!r}"]
         parts = [_tests(f"{path}[{key!r}]", k, numpy) for key, k in kind.items]
         return first + [test for tests in parts for test in tests]
+    if isinstance(kind, K.List) and kind.items is not None:
+        first = [f"isinstance({path}, list)", f"len({path}) == {len(kind.items)}"]
+        parts = [_tests(f"{path}[{i}]", k, numpy) for i, k in enumerate(kind.items)]
+        return first + [test for tests in parts for test in tests]
     if isinstance(kind, K.List):
         return _list_tests(path, kind, numpy)
     if isinstance(kind, K.Obj):
