@@ -435,3 +435,18 @@ def push_trapezoid(out, y, x, y_dot, x_dot, *, dx=1.0, axis=-1):
     if y_dot is None:
         return np.trapezoid(y, x_dot, axis=axis)
     return np.trapezoid(y_dot, x, axis=axis) + np.trapezoid(y, x_dot, axis=axis)
+
+
+@pullback(np.multiply.outer)
+def pull_multiply_outer(out_bar, out, A, B):
+    a_bar = np.tensordot(out_bar, np.conj(B), np.ndim(B))
+    return a_bar, np.tensordot(np.conj(A), out_bar, np.ndim(A))
+
+
+@pushforward(np.multiply.outer)
+def push_multiply_outer(out, A, B, A_dot, B_dot):
+    if A_dot is None:
+        return np.multiply.outer(A, B_dot)
+    if B_dot is None:
+        return np.multiply.outer(A_dot, B)
+    return np.multiply.outer(A_dot, B) + np.multiply.outer(A, B_dot)

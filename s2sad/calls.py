@@ -10,6 +10,7 @@ caller still has are passed by the caller instead of being saved.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
@@ -123,6 +124,8 @@ def find_target(a: Analysed, site: Site) -> Target | None:
 
 
 def _is_library(value: Any) -> bool:
+    if value is dataclasses.replace:
+        return True
     return registry.rule_for(value) is not None or isinstance(value, type) or unwrap(value) is None
 
 

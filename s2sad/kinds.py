@@ -445,6 +445,7 @@ def _join_dim(left: Dim, right: Dim) -> Dim:
 
 def stacked(kind: Kind) -> Array | None:
     """Return the kind of the array that a list or tuple of numbers or arrays makes, or None."""
+    found: tuple[Kind, ...]
     if isinstance(kind, List) and kind.items is None:
         found, count = (kind.item,), fresh_dim()
         if kind.length is not None:

@@ -57,6 +57,26 @@ def zeros_like(x: Any) -> Any:
     return zeros
 
 
+def pull_chosen(out_bar: Any, out: Any, xs: Any, key: Any) -> Any:
+    """Return the cotangent of a sequence from that of the first item with the key of out."""
+    keys = [key(x) for x in xs]
+    first = keys.index(key(out)) if keys else 0
+    parts = [out_bar if i == first else 0.0 for i in range(len(keys))]
+    if isinstance(xs, tuple):
+        return tuple(parts)
+    return parts if isinstance(xs, list) else np.array(parts, xs.dtype)
+
+
+def fold(parts: Any, xs: Any) -> Any:
+    """Return the cotangent of a list from those of the items of the list repeated."""
+    if len(parts) < len(xs):
+        return zeros_like(xs)
+    folded = parts[: len(xs)]
+    for i in range(len(xs), len(parts)):
+        folded[i % len(xs)] = add(folded[i % len(xs)], parts[i])
+    return folded
+
+
 def from_values(mapping: Any, parts: Any) -> Any:
     """Return the cotangent of a dict from those of its values, in order."""
     return dict(zip(mapping, parts, strict=True))

@@ -6,6 +6,7 @@ changes. What a library function returns is found by running it on small samples
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +27,7 @@ from s2sad.facts.results import (
     element_kind,
     item_kind,
     known_call,
+    replaced_kind,
     sample_call,
     sample_method,
     shaped_kind,
@@ -83,11 +85,20 @@ class _Walker:
 
     def st_Assign(self, s: Node, env: Env) -> Env:
         kind = self.kind(s.value, env)
+        if isinstance(s.value, gast.List) and self._is_setting(s):
+            kind = K.List(K.INT, len(s.value.elts), tuple(self.facts.of[e] for e in s.value.elts))
         if isinstance(s.targets[0], gast.Tuple | gast.List):
             self.facts.of[s.value] = K.without_none(kind)
         for target in s.targets:
             self.bind(target, kind, env)
         return env
+
+    def _is_setting(self, s: Node) -> bool:
+        """Say whether a list of literal integers stands in a call: nobody can change it."""
+        target = s.targets[0]
+        literal = all(isinstance(e, gast.Constant) and type(e.value) is int for e in s.value.elts)
+        temp = isinstance(target, gast.Name) and target.id in self.function.temps
+        return literal and temp and bool(s.value.elts)
 
     def bind(self, target: Node, kind: Kind, env: Env) -> None:
         if isinstance(target, gast.Name):
@@ -173,6 +184,21 @@ class _Walker:
         if out is None:
             return env
         return out if exhaustive else join_envs(out, env)
+
+    def st_Import(self, s: Node, env: Env) -> Env:
+        for alias in s.names:
+            name = alias.asname or alias.name.split(".")[0]
+            path = alias.name if alias.asname else name
+            env[name] = _imported(path, None)
+        return env
+
+    def st_ImportFrom(self, s: Node, env: Env) -> Env:
+        for alias in s.names:
+            whole = s.module is not None and not s.level
+            env[alias.asname or alias.name] = (
+                _imported(s.module, alias.name) if whole else K.UNKNOWN
+            )
+        return env
 
     def st_With(self, s: Node, env: Env) -> Env:
         for item in s.items:
@@ -329,7 +355,10 @@ class _Walker:
             if isinstance(static, property) and static.fget is not None:
                 self.facts.methods[node] = (static.fget, node.value)
                 return self.callee(K.Known(static.fget), [owner], {}, env)
-        return K.union(attribute_kind(k, node.attr) for k in self._owners(node))
+        kind = K.union(attribute_kind(k, node.attr) for k in self._owners(node))
+        if isinstance(kind, K.Known) and isinstance(owner, K.Known):
+            self.facts.objects[node] = kind.value
+        return kind
 
     def ex_Subscript(self, node: Node, env: Env) -> Kind:
         owner = self._used(node.value, env)
@@ -442,15 +471,19 @@ class _Walker:
         return K.List(item)
 
     def ex_Dict(self, node: Node, env: Env) -> Kind:
-        items = []
+        items: dict[Any, Kind] = {}
         for key, value in zip(node.keys, node.values, strict=True):
-            known = key is not None and self.kind(key, env)
-            literal = getattr(known, "value", MISSING)
             kind = self.kind(value, env)
+            if key is None:
+                if not isinstance(kind, K.Dict):
+                    return K.Unknown("a dict made of one whose keys are not known")
+                items.update(kind.items)
+                continue
+            literal = getattr(self.kind(key, env), "value", MISSING)
             if literal is MISSING:
                 return K.Unknown("a dict whose keys are not literals")
-            items.append((literal, kind))
-        return K.Dict(tuple(items))
+            items[literal] = kind
+        return K.Dict(tuple(items.items()))
 
     def ex_Lambda(self, node: Node, env: Env) -> Kind:
         return self._local_function(node, env)
@@ -539,6 +572,8 @@ class _Walker:
         node: Node,
         env: Env,
     ) -> Kind:
+        if attr == "_replace" and isinstance(owner, K.Tuple) and not args:
+            return replaced_kind(owner, keywords)
         method = class_function(owner, attr)
         if method is not None:
             self.facts.methods[node] = (method, node.func.value)
@@ -565,6 +600,15 @@ class _Walker:
         if isinstance(owner, K.Str):
             return K.UNKNOWN if attr in ("split", "encode", "partition") else K.Str()
         return K.Unknown(f"the result of .{attr}()")
+
+
+def _imported(module: str, attr: str | None) -> Kind:
+    """Return the kind of what an import statement binds."""
+    try:
+        value = importlib.import_module(module)
+        return K.kind_of(value if attr is None else getattr(value, attr), attr or module)
+    except (ImportError, AttributeError):
+        return K.UNKNOWN
 
 
 def _is_plain(kind: Kind) -> bool:

@@ -84,6 +84,7 @@ _OBSERVERS: tuple[Any, ...] = (
     iter,
     set,
     frozenset,
+    dataclasses.replace,
     np.may_share_memory,
     np.shares_memory,
 )

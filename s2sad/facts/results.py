@@ -91,10 +91,14 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return _sequence_kind(fn, args)
     if _hashable(fn) and fn in _LAZY:
         return _lazy_kind(fn, args)
+    if fn in (max, min, sorted) and (keywords.keys() & {"key", "default"} or fn is sorted):
+        return _chosen_kind(fn, args, keywords)
     if fn in (isinstance, issubclass, callable, any, all, hasattr):
         return K.BOOL
     if fn is print:
         return K.NONE
+    if fn is dataclasses.replace and len(args) == 1 and isinstance(args[0], K.Obj):
+        return replaced_kind(args[0], keywords)
     if registry.wants_arrays(fn):
         args = [_as_floats(a) for a in args]
     if fn is np.matmul:
@@ -147,11 +151,33 @@ def _hashable(fn: Any) -> bool:
 _SEQUENCES = (list, tuple)
 
 
+def _chosen_kind(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind:
+    """Return the kind of what max, min or sorted pick from numbers by a key."""
+    one = len(args) == 1
+    item = element_kind(args[0]) if one else item_kind(K.Tuple(tuple(args)), MISSING)
+    if not isinstance(item, K.Num) or (one and isinstance(args[0], K.Iterable_)):
+        return K.UNKNOWN
+    item = K.erase_value(item)
+    if fn is sorted:
+        return K.List(item)
+    return K.join(item, keywords["default"]) if "default" in keywords else item
+
+
 def _sequence_kind(fn: Any, args: list[Kind]) -> Kind:
     if not args:
         return K.List(K.UNBOUND) if fn is list else K.Tuple(())
+    given = args[0]
+    if isinstance(given, K.Union):
+        return K.UNKNOWN
     if fn is tuple:
-        return K.Tuple(args[0].items) if isinstance(args[0], K.Tuple) else K.UNKNOWN
+        found = listed(given) if isinstance(given, K.List) else None
+        if isinstance(given, K.Tuple):
+            found = list(given.items)
+        return K.UNKNOWN if found is None else K.Tuple(tuple(found))
+    if isinstance(given, K.Tuple):
+        return K.list_of([K.erase_value(k) for k in given.items])
+    if isinstance(given, K.List) and given.items is not None:
+        return given
     return K.List(K.erase_value(element_kind(args[0])))
 
 
@@ -164,6 +190,20 @@ def _lazy_kind(fn: Any, args: list[Kind]) -> Kind:
         return K.Iterable_(K.Tuple(tuple(element_kind(a) for a in args)))
     if fn is reversed:
         return K.Iterable_(element_kind(args[0]))
+    return K.UNKNOWN
+
+
+def replaced_kind(owner: Kind, keywords: dict[str, Kind]) -> Kind:
+    """Return the kind of a named tuple or dataclass in which some fields are replaced."""
+    if isinstance(owner, K.Tuple) and owner.cls is not None:
+        names = getattr(owner.cls, "_fields", ())
+        if keywords.keys() <= set(names):
+            pairs = zip(names, owner.items, strict=True)
+            return K.Tuple(tuple(keywords.get(n, k) for n, k in pairs), owner.cls)
+    if isinstance(owner, K.Obj) and plain_fields(owner.cls) == tuple(n for n, _ in owner.fields):
+        if keywords.keys() <= {n for n, _ in owner.fields}:
+            fields = ((n, K.erase_value(keywords.get(n, k))) for n, k in owner.fields)
+            return K.Obj(owner.cls, tuple(fields))
     return K.UNKNOWN
 
 
@@ -274,6 +314,9 @@ def length_kind(kind: Kind) -> Kind:
 
 def attribute_kind(owner: Kind, attr: str) -> Kind:
     """Return the kind of an attribute of a value."""
+    if isinstance(owner, K.Known) and inspect.ismodule(owner.value):
+        value = getattr(owner.value, attr, MISSING)
+        return K.UNKNOWN if value is MISSING else K.kind_of(value, attr)
     if isinstance(owner, K.Union):
         return K.union(attribute_kind(k, attr) for k in owner.options)
     if isinstance(owner, K.Array):

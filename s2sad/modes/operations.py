@@ -7,8 +7,8 @@ where, is the business of reverse.
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import operator
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,8 +21,7 @@ from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedErro
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind
 from s2sad.modes.inline import Given, RuleRefusal, inline
-from s2sad.modes.refs import Refs
-from s2sad.names import Names
+from s2sad.modes.shapes import Shapes
 from s2sad.nodes import (
     Block,
     Node,
@@ -33,14 +32,11 @@ from s2sad.nodes import (
     clone,
     compare,
     constant,
-    dotted,
     name,
     names_read,
     negative,
     subscript,
-    tuple_,
 )
-from s2sad.stages import SourceLike
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
     gast.Add: operator.add,
@@ -77,36 +73,8 @@ class Site:
     kind: Kind
 
 
-class Operations:
+class Operations(Shapes):
     """Knows the kinds and objects of one function, and turns its operations backward."""
-
-    def __init__(
-        self,
-        source: SourceLike,
-        kinds: dict[Any, Kind],
-        objects: dict[Any, Any],
-        refs: Refs,
-        names: Names,
-    ) -> None:
-        self.source = source
-        self.kinds = kinds
-        self.objects = objects
-        self.refs = refs
-        self.names = names
-        self.wanted: frozenset[str] = frozenset()
-        self.aux_result: str | None = None
-        self.displays: set[str] = set()
-        self.distinct: set[str] = set()
-
-    def kind(self, node: Node) -> Kind:
-        return self.kinds.get(node, K.UNKNOWN)
-
-    def np(self, path: str) -> Node:
-        """Return `np.path` under the name that the text has for NumPy."""
-        return dotted(f"{self.refs.module(np)}.{path}")
-
-    def refuse(self, cls: type[Error], node: Node, reason: str, remedy: str) -> Error:
-        return cls(reason, remedy=remedy, place=self.source.place(node))
 
     def back(self, site: Site, wanted: frozenset[str]) -> tuple[Block, list[Contribution]]:
         """Return what an operation passes back to those of its operands that are wanted."""
@@ -162,12 +130,12 @@ class Operations:
                 if isinstance(side, gast.Name):
                     found.append(Contribution(side.id, subscript(clone(site.bar), part)))
             return [], found
-        raise self.refuse(
-            UnsupportedError,
-            node,
-            "Repeating a list of active values cannot be differentiated.",
-            "Fill the list in a loop, or use np.tile.",
-        )
+        helper = self.refs.function(runtime.fold)
+        for side in (node.left, node.right):
+            if isinstance(side, gast.Name) and isinstance(self.kind(side), K.List):
+                value = call(helper, clone(site.bar), clone(side))
+                found.append(Contribution(side.id, value))
+        return [], found
 
     def _join_tuples(
         self, site: Site, node: Node, left: K.Tuple
@@ -206,11 +174,25 @@ class Operations:
         return self.cast(value, item, arg) if K.is_complex(item) else value
 
     def op_Dict(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
-        return [], [
-            Contribution(v.id, subscript(clone(site.bar), clone(k)))
-            for k, v in zip(node.keys, node.values, strict=True)
-            if isinstance(v, gast.Name) and K.differentiable(self.kind(v))
-        ]
+        """Each entry's cotangent goes to what set the entry last."""
+        found: dict[Any, Contribution] = {}
+        for key, v in zip(node.keys, node.values, strict=True):
+            kind = self.kind(v)
+            if key is not None:
+                literal = getattr(self.kind(key), "value", None)
+                found.pop(literal, None)
+                if isinstance(v, gast.Name) and K.differentiable(kind):
+                    bar = subscript(clone(site.bar), clone(key))
+                    found[literal] = Contribution(v.id, bar)
+                continue
+            for literal, part in kind.items if isinstance(kind, K.Dict) else ():
+                found.pop(literal, None)
+                if isinstance(v, gast.Name) and K.differentiable(part):
+                    at = gast.Constant(literal, None)
+                    self.kinds[at] = K.kind_of(literal, "", literal=True)
+                    bar = subscript(clone(site.bar), clone(at))
+                    found[literal] = Contribution(v.id, bar, ("index", at))
+        return [], list(found.values())
 
     def op_Subscript(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         if not isinstance(node.value, gast.Name):
@@ -306,6 +288,8 @@ class Operations:
                     )
             elif isinstance(owner, K.Dict):
                 return self._dict_method(site, node, owner)
+            elif node.func.attr == "_replace" and isinstance(owner, K.Tuple):
+                return [], self._replaced(site, node, node.func.value, owner)
         if fn is None:
             raise self.refuse(
                 MissingRuleError,
@@ -313,6 +297,8 @@ class Operations:
                 "What is called here is not known when the derivative is written.",
                 "Call a function by a name that always denotes the same function.",
             )
+        if fn is dataclasses.replace and isinstance(self.kind(args[0]), K.Obj):
+            return [], self._replaced(site, node, args[0], self.kind(args[0]))
         if fn in _STACKING and len(args) == 1 and not node.keywords:
             stacked = self._stacked(site, args[0])
             if stacked is not None:
@@ -326,6 +312,8 @@ class Operations:
         if fn in (max, min) and len(args) == 2 and not node.keywords:
             if all(isinstance(self.kind(a), K.Num) for a in args):
                 return [], self._extreme(site, fn, args)
+        if fn in (max, min) and node.keywords:
+            return self._chosen(site, node, fn, args)
         if fn in _CONVERSIONS and len(args) == 1:
             return [], self._conversion(site, fn, args[0])
         if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
@@ -338,6 +326,28 @@ class Operations:
         if isinstance(fn, type) and isinstance(site.kind, K.Obj):
             return [], self._constructed(site, node, site.kind)
         return self._library(site, node, fn, args, node.keywords)
+
+    def _replaced(self, site: Site, node: Node, owner: Node, kind: Kind) -> list[Contribution]:
+        """p._replace(a=x) and replace(p, a=x): the other fields are still those of p."""
+        found = []
+        given = {k.arg: k.value for k in node.keywords}
+        fields = getattr(kind, "fields", None)
+        names = getattr(getattr(kind, "cls", None), "_fields", ())
+        pairs = (
+            fields if fields is not None else zip(names, getattr(kind, "items", ()), strict=True)
+        )
+        for i, (field, part) in enumerate(pairs):
+            if fields is not None:
+                bar, path = attribute(clone(site.bar), field), ("attr", field)
+            else:
+                bar, path = subscript(clone(site.bar), constant(i)), ("item", i)
+            value = given.get(field)
+            if value is None:
+                if isinstance(owner, gast.Name) and K.differentiable(part):
+                    found.append(Contribution(owner.id, bar, path))
+            elif isinstance(value, gast.Name) and K.differentiable(self.kind(value)):
+                found.append(Contribution(value.id, bar))
+        return found
 
     def _constructed(self, site: Site, node: Node, kind: K.Obj) -> list[Contribution]:
         """A dataclass hands the cotangents of its fields to what they were made of."""
@@ -404,6 +414,36 @@ class Operations:
             found.append(Contribution(one.id, value))
         return found
 
+    def _chosen(
+        self, site: Site, node: Node, fn: Any, args: list[Node]
+    ) -> tuple[Block, list[Contribution]]:
+        """By a key, max and min give the first of the items; `default` only where there is none."""
+        given = {k.arg: k.value for k in node.keywords}
+        default = given.get("default")
+        if isinstance(site.kind, K.Unknown):
+            raise self.undecided(node, site.kind)
+        if default is not None and names_read(default) & self.wanted:
+            raise self.refuse(
+                UnsupportedError,
+                node,
+                f"An active default of {fn.__name__} cannot be differentiated.",
+                "Test for the empty sequence with an if.",
+            )
+        if "key" not in given or isinstance(self.kind(given["key"]), K.NoneKind):
+            return self._library(site, node, fn, args, [])
+        if len(args) != 1:
+            raise self.refuse(
+                UnsupportedError,
+                node,
+                f"{fn.__name__} of several arguments by a key cannot be differentiated.",
+                "Put them into a list.",
+            )
+        if not isinstance(args[0], gast.Name):
+            return [], []
+        helper = self.refs.function(runtime.pull_chosen)
+        bars = call(helper, clone(site.bar), clone(site.out), clone(args[0]), clone(given["key"]))
+        return [], [Contribution(args[0].id, bars)]
+
     def _conversion(self, site: Site, fn: Any, arg: Node) -> list[Contribution]:
         """list(x), tuple(x) and float(x) pass on what they get, in the structure of x."""
         if not isinstance(arg, gast.Name):
@@ -416,7 +456,7 @@ class Operations:
             value = call("tuple", value)
         elif isinstance(kind, K.List) and fn is tuple:
             value = call("list", value)
-        return [Contribution(arg.id, value)]
+        return [Contribution(arg.id, self.cast(value, site.kind, arg))]
 
     # library functions
 
@@ -604,95 +644,9 @@ class Operations:
                 found.append(Contribution(arg.id, self.cast(value, site.kind, arg)))
         return pre, found
 
-    # shapes and dtypes
-
-    def fit(self, value: Node, kind: Kind, arg: Node, others: Iterable[Node] = ()) -> Node:
-        """Sum a contribution over the axes along which its argument was broadcast.
-
-        `others` are the operands beside the argument: where these are scalars, or the argument
-        itself, nothing was broadcast.
-        """
-        target = self.kind(arg)
-        if isinstance(kind, K.Union) or isinstance(target, K.Union):
-            if not self._never_broadcast(kind, target, arg, others):
-                helper = name(self.refs.function(runtime.unbroadcast))
-                value = call(helper, value, call(self.np("shape"), clone(arg)))
-        elif isinstance(kind, K.Array):
-            if isinstance(target, K.Num):
-                value = call(self.np("sum"), value)
-            elif isinstance(target, K.Array):
-                value = self._unbroadcast(value, kind, target, arg)
-        return self.cast(value, kind, arg)
-
-    def _never_broadcast(self, kind: Kind, target: Kind, arg: Node, others: Iterable[Node]) -> bool:
-        if all(isinstance(self.kind(o), K.Num) or _same_name(o, arg) for o in others):
-            return True
-        shapes = [_dims_of(k) for k in K.options(kind)]
-        return all(
-            K.same_shape(_dims_of(k), dims)
-            for k in K.carriers(target)
-            for dims in shapes
-            if len(_dims_of(k)) <= len(dims)
-        )
-
-    def _unbroadcast(self, value: Node, kind: K.Array, target: K.Array, arg: Node) -> Node:
-        extra = kind.rank - target.rank
-        axes: list[int] = []
-        unsure = False
-        for position, dim in enumerate(target.dims):
-            full = kind.dims[extra + position]
-            if K.same_length(dim, full) or dim.many:
-                continue
-            if dim == K.ONE:
-                axes.append(position)
-            else:
-                unsure = True
-        if unsure:
-            helper = name(self.refs.function(runtime.unbroadcast))
-            return call(helper, value, attribute(clone(arg), "shape"))
-        if extra:
-            axis = constant(0) if extra == 1 else tuple_(constant(i) for i in range(extra))
-            value = call(self.np("sum"), value, axis=axis)
-        if axes:
-            axis = constant(axes[0]) if len(axes) == 1 else tuple_(constant(i) for i in axes)
-            value = call(self.np("sum"), value, axis=axis, keepdims=constant(True))
-        return value
-
-    def cast(self, value: Node, kind: Kind, arg: Node) -> Node:
-        """Give a contribution its argument's dtype where the operation's is another."""
-        target = self.kind(arg)
-        if K.is_complex(kind) and not K.is_complex(target) and not K.is_container(target):
-            if K.is_numeric(target):
-                value = call(self.np("real"), value)
-        wide, narrow = dtype_of(kind), dtype_of(target)
-        if narrow not in _NARROW or wide == narrow:
-            return value
-        if isinstance(target, K.Array):
-            return call(attribute(value, "astype"), self.np(narrow))
-        if isinstance(target, K.Num):
-            return call(self.np(narrow), value)
-        return call(self.np("asarray"), value, dtype=self.np(narrow))
-
 
 _STACKING: tuple[Any, ...] = (np.array, np.asarray)
-_NARROW = ("float16", "float32", "complex64")
 _CONVERSIONS: tuple[Any, ...] = (list, tuple, float, builtins.complex)
-
-
-def dtype_of(kind: Kind) -> str | None:
-    """Return the dtype name of what carries a derivative in a scalar or array, or None."""
-    if isinstance(kind, K.Union):
-        found = {k.dtype for k in K.carriers(kind) if isinstance(k, K.Num | K.Array) and k.dtype}
-        return found.pop() if len(found) == 1 else None
-    return kind.dtype if isinstance(kind, K.Num | K.Array) else None
-
-
-def _dims_of(kind: Kind) -> tuple[K.Dim, ...]:
-    return kind.dims if isinstance(kind, K.Array) else ()
-
-
-def _same_name(one: Node, other: Node) -> bool:
-    return isinstance(one, gast.Name) and isinstance(other, gast.Name) and one.id == other.id
 
 
 def _positional(rule: Any) -> tuple[str, ...]:
