@@ -439,8 +439,7 @@ def push_trapezoid(out, y, x, y_dot, x_dot, *, dx=1.0, axis=-1):
 
 @pullback(np.multiply.outer)
 def pull_multiply_outer(out_bar, out, A, B):
-    a_bar = np.tensordot(out_bar, np.conj(B), np.ndim(B))
-    return a_bar, np.tensordot(np.conj(A), out_bar, np.ndim(A))
+    return np.tensordot(out_bar, B, np.ndim(B)), np.tensordot(A, out_bar, np.ndim(A))
 
 
 @pushforward(np.multiply.outer)

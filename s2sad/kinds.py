@@ -399,7 +399,7 @@ def _compatible(found: list[Kind]) -> bool:
     if any(isinstance(k, Tuple) for k in some):
         return len(some) == 1
     active = [k for k in some if carriers(k)]
-    dtypes = {k.dtype for k in active if isinstance(k, Num | Array) and k.dtype is not None}
+    dtypes = {k.dtype for k in active if isinstance(k, Num | Array)} - {None, "any"}
     spaces = {k.namespace for k in some if isinstance(k, Array)}
     return len(dtypes) <= 1 and len(spaces) <= 1 and len({is_complex(k) for k in active}) <= 1
 

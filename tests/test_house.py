@@ -24,7 +24,17 @@ LAYERS = (
     ("derivation",),
     ROOMS,
     (
-        *("activities", "cotangents", "flow", "guard", "hints", "kinds", "names", "nodes", "samples"),
+        *(
+            "activities",
+            "cotangents",
+            "flow",
+            "guard",
+            "hints",
+            "kinds",
+            "names",
+            "nodes",
+            "samples",
+        ),
         *("parameters", "registry", "runtime", "signature", "stages", "testing", "tree"),
     ),
     ("errors",),

@@ -30,6 +30,7 @@ from s2sad.facts.results import (
     replaced_kind,
     sample_call,
     sample_method,
+    scalar_kind,
     shaped_kind,
     tuple_slice,
 )
@@ -415,7 +416,7 @@ class _Walker:
         if isinstance(kind, K.Num) and kind.value is not MISSING:
             return K.kind_of(OPERATORS[type(node.op)](kind.value), "", literal=True)
         kind = self._used(node.operand, env)
-        return K.union(sample_call(OPERATORS[type(node.op)], (k,), ()) for k in K.options(kind))
+        return K.union(_negated(type(node.op), k) for k in K.options(kind))
 
     def ex_Compare(self, node: Node, env: Env) -> Kind:
         kinds = [self.kind(n, env) for n in [node.left, *node.comparators]]
@@ -600,6 +601,11 @@ class _Walker:
         if isinstance(owner, K.Str):
             return K.UNKNOWN if attr in ("split", "encode", "partition") else K.Str()
         return K.Unknown(f"the result of .{attr}()")
+
+
+def _negated(op: type, kind: Kind) -> Kind:
+    fn = OPERATORS[op]
+    return scalar_kind(fn, (kind,)) if isinstance(kind, K.Num) else sample_call(fn, (kind,), ())
 
 
 def _imported(module: str, attr: str | None) -> Kind:

@@ -164,6 +164,13 @@ class _Walker:
         self.summary = summary
         self.memory = Memory()
         self.unsure: list[Any] = []
+        self.loose = {
+            n.target.id
+            for s in function.node.body
+            for n in walk(s)
+            if isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name)
+            if isinstance(kinds.of.get(n.target), K.Union)
+        }
 
     def settle(self) -> None:
         """Decide of each `s += t`, where s is a number or an array, whether it is a write.
@@ -246,8 +253,10 @@ class _Walker:
                     self.bind(s, item.optional_vars, item.context_expr)
 
     def _may_rebind(self, s: Node, kind: Kind) -> bool:
-        """Say whether `s += t` has a number or an array on its left, and keeps the dtype."""
-        if not isinstance(s.target, gast.Name) or not isinstance(kind, K.Union):
+        """Say whether `s += t` may have a number or an array on its left, and keeps the dtype."""
+        if not isinstance(s.target, gast.Name) or s.target.id not in self.loose:
+            return False
+        if isinstance(kind, K.Num):
             return False
         after = self.kinds.after.get(s, {}).get(s.target.id, K.UNKNOWN)
         dtypes = {k.dtype for k in K.options(kind) if isinstance(k, K.Array)}

@@ -465,7 +465,7 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
             return K.FLOAT if left.type == "float" else K.INT  # type: ignore[union-attr]
         if isinstance(left, K.Array) or isinstance(right, K.Array):
             return elementwise_kind(fn, (left, right))
-        return sample_call(fn, (left, right), ())
+        return scalar_kind(fn, (left, right))
     sequences, plain = (K.List, K.Tuple), K.Num
     for one, other in ((left, right), (right, left)):
         array = isinstance(other, K.Array) or (isinstance(other, plain) and other.dtype is not None)
@@ -487,6 +487,15 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
     if isinstance(left, K.Str) or isinstance(right, K.Str):
         return K.Str()
     return K.UNKNOWN
+
+
+def scalar_kind(fn: Any, operands: tuple[Kind, ...]) -> Kind:
+    """Return the kind of an operation on numbers: those that may be Python's may make Python's."""
+    kind = sample_call(fn, operands, ())
+    dtypes = {k.dtype for k in operands if isinstance(k, K.Num)}
+    if isinstance(kind, K.Num) and "any" in dtypes and dtypes <= {None, "any"}:
+        return dataclasses.replace(kind, dtype="any")
+    return kind
 
 
 def listed(kind: K.List) -> list[Kind] | None:

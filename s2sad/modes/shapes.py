@@ -125,7 +125,8 @@ _NARROW = ("float16", "float32", "complex64")
 def dtype_of(kind: Kind) -> str | None:
     """Return the dtype name of what carries a derivative in a scalar or array, or None."""
     if isinstance(kind, K.Union):
-        found = {k.dtype for k in K.carriers(kind) if isinstance(k, K.Num | K.Array) and k.dtype}
+        found = {k.dtype for k in K.carriers(kind) if isinstance(k, K.Num | K.Array)}
+        found -= {None, "any"}
         return found.pop() if len(found) == 1 else None
     return kind.dtype if isinstance(kind, K.Num | K.Array) else None
 
