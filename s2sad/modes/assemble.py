@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
@@ -24,6 +25,7 @@ from s2sad.nodes import (
     call,
     clone,
     constant,
+    dotted,
     name,
     rename,
     subscript,
@@ -211,8 +213,11 @@ def _protect_value(body: Block, p: Parts, inner: Block) -> None:
 
 
 def _like(p: Parts, bar: str) -> Node:
-    """Return a cotangent in the class of its parameter, where that is a named tuple."""
+    """Return a cotangent in the class of its parameter: a named tuple, an array without axes."""
     kind = p.bar_kinds.get(bar)
+    if isinstance(kind, K.Array) and not kind.rank and kind.namespace == "numpy":
+        numpy = p.pure.d.refs.module(np)
+        return call(f"{numpy}.array", name(bar), dtype=dotted(f"{numpy}.{kind.dtype}"))
     if not isinstance(kind, K.Tuple) or kind.cls is None:
         return name(bar)
     param = p.wanted[p.bars.index(bar)]

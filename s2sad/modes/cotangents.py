@@ -67,6 +67,8 @@ class Cotangents:
 
     def zero(self, value: Node, kind: Kind) -> Node:
         """Return zeros like a value: its structure, shape and dtype."""
+        if isinstance(kind, K.Num) and kind.dtype in ("float16", "float32", "complex64"):
+            return call(self.np(str(kind.dtype)), constant(0.0))
         if isinstance(kind, K.Num) and kind.type == "float":
             return constant(0.0)
         if isinstance(kind, K.Num) and kind.type == "complex":

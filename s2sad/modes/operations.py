@@ -21,7 +21,7 @@ from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedErro
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind
 from s2sad.modes.inline import Given, RuleRefusal, inline
-from s2sad.modes.shapes import Shapes
+from s2sad.modes.shapes import NARROW, Shapes, dtype_of
 from s2sad.nodes import (
     Block,
     Node,
@@ -160,7 +160,7 @@ class Operations(Shapes):
             first = node.elts[0]
             value = subscript(clone(site.bar), constant(0))
             return [], [Contribution(first.id, value)] if isinstance(first, gast.Name) else []
-        item = site.kind.item if isinstance(site.kind, K.List) else K.UNKNOWN
+        item = site.kind.item if isinstance(site.kind, K.List) else K.UNBOUND
         return [], [
             Contribution(e.id, self._part(subscript(clone(site.bar), constant(i)), item, e))
             for i, e in enumerate(node.elts)
@@ -170,8 +170,15 @@ class Operations(Shapes):
     op_List = op_Tuple
 
     def _part(self, value: Node, item: Kind, arg: Node) -> Node:
-        """The cotangent of a real number in a complex list is real."""
-        return self.cast(value, item, arg) if K.is_complex(item) else value
+        """The cotangent of a real number in a complex list is real, of a narrow one narrow."""
+        if K.is_complex(item):
+            return self.cast(value, item, arg)
+        narrow = dtype_of(self.kind(arg))
+        if narrow not in NARROW or isinstance(item, K.Unbound) or dtype_of(item) == narrow:
+            return value
+        if isinstance(self.kind(arg), K.Num):
+            return call(self.np(narrow), value)
+        return call(self.np("asarray"), value, dtype=self.np(narrow))
 
     def op_Dict(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         """Each entry's cotangent goes to what set the entry last."""
@@ -411,7 +418,7 @@ class Operations(Shapes):
                 gast.Add,
                 binary(half, gast.Mult, compare(clone(one), strict, clone(other))),
             )
-            found.append(Contribution(one.id, value))
+            found.append(Contribution(one.id, self.cast(value, K.FLOAT, one)))
         return found
 
     def _chosen(

@@ -108,18 +108,21 @@ class Shapes:
             if K.is_numeric(target):
                 value = call(self.np("real"), value)
         wide, narrow = dtype_of(kind), dtype_of(target)
-        if isinstance(target, K.Num) and target.dtype is None and wide in _NARROW:
+        if isinstance(target, K.Num) and target.dtype is None and wide in NARROW:
             return call(target.type, value) if K.differentiable(target) else value
-        if narrow not in _NARROW or wide == narrow:
+        if isinstance(target, K.Num) and target.dtype in _WIDE and wide in NARROW:
+            return call(self.np(str(target.dtype)), value)
+        if narrow not in NARROW or wide == narrow:
             return value
-        if isinstance(target, K.Array):
+        if isinstance(target, K.Array) and target.rank:
             return call(attribute(value, "astype"), self.np(narrow))
         if isinstance(target, K.Num):
             return call(self.np(narrow), value)
         return call(self.np("asarray"), value, dtype=self.np(narrow))
 
 
-_NARROW = ("float16", "float32", "complex64")
+_WIDE = ("float64", "complex128")
+NARROW = ("float16", "float32", "complex64")
 
 
 def dtype_of(kind: Kind) -> str | None:

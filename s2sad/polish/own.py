@@ -144,7 +144,7 @@ class _Owner:
     def _copy(self, node: Node, kind: Kind) -> Node:
         if isinstance(kind, K.List):
             return call("list", node)
-        if isinstance(kind, K.Union):
+        if isinstance(kind, K.Union) or (isinstance(kind, K.Array) and not kind.rank):
             return gast.UnaryOp(gast.UAdd(), node)
         parts = _broadcast(node)
         if parts is not None:
