@@ -54,7 +54,7 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
             UnsupportedError,
             f"`{name}`, on which the result depends, is written in place{how}; that cannot be "
             "differentiated yet.",
-            _ADVICE,
+            _instead(write),
         )
     for statement, call, given in memory.opaque:
         varied = activity.varied_before.get(statement, frozenset())
@@ -70,6 +70,14 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
                 "Write a rule for it with @s2sad.pullback, or give it a copy.",
                 call,
             )
+
+
+def _instead(write: Write) -> str:
+    """Return what to write instead of a write: `s = s + t` for `s += t`."""
+    s = write.statement
+    if isinstance(s, gast.AugAssign) and isinstance(write.owner, K.Union):
+        return f"Write {write.base} = {write.base} ... instead, which makes a new value."
+    return _ADVICE
 
 
 def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: frozenset[str]) -> None:
