@@ -128,6 +128,19 @@ if x[0] > 0.5:
 return np.sum(x)
 
 ## Loops
+# sum of arrays that starts as the number 0, added to in place
+s = 0.0
+for i in range(3):
+    s += x[i] * x
+return np.sum(s * s)
+# variable that is None at first
+best = None
+for v in x:
+    if best is None or v * v > best:
+        best = v * v
+return best
+# NumPy's functions of lists of active values
+return np.dot([x[0], x[1]], [2.0, 3.0]) * np.sum([x[2], 1.0])
 # for over range, all forms
 s = 0.0
 for i in range(3):
