@@ -16,12 +16,13 @@ from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.errors import Error, InternalError, Place
 from s2sad.facts.kinds import infer
-from s2sad.facts.memory import Memory, memory
+from s2sad.facts.alias import alias
+from s2sad.facts.memory import Memory, memory, touches
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, clone
+from s2sad.nodes import Node, blocks_of, clone, locate, name
 from s2sad.stages import Function, KindFacts
 
 
@@ -148,11 +149,27 @@ def analyse(
             break
         result = facts.result
         d.analysed = before
+    in_place(function.node.body, facts)
     d.open.pop(key, None)
     d.seen.setdefault(source.fn, {}).update(scope.seen)
     analysed = Analysed(function, facts, scope)
     d.analysed[key] = analysed
     return analysed
+
+
+def in_place(block: list[Any], facts: KindFacts) -> None:
+    """Write `A += v` of an array as `A[...] += v`: it binds nothing."""
+    for s in block:
+        if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name):
+            kind = facts.of.get(s.target)
+            if isinstance(kind, K.Array):
+                owner = name(s.target.id)
+                locate(owner, s.target)
+                whole = gast.Subscript(owner, gast.Constant(Ellipsis, None), gast.Store())
+                s.target = locate(whole, s.target)
+                facts.of[owner] = facts.of[whole] = kind
+        for part in blocks_of(s):
+            in_place(part, facts)
 
 
 def analysis_key(fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]) -> Any:
@@ -369,7 +386,9 @@ def memory_of(d: Derivation, a: Analysed) -> Memory:
         def summary(call: Any, kinds: Any) -> list[Any] | None:
             return _written_by(d, a, call)
 
-        d.memories[a] = memory(a.function, a.kinds, summary)
+        found = memory(a.function, a.kinds, summary)
+        found.aliases = alias(a.function, a.kinds, found.writes)
+        d.memories[a] = found
     return d.memories[a]
 
 
@@ -398,7 +417,7 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     written: set[str] = set()
     for w in inner.writes:
         shared = inner.shares(w.base, set(params))
-        written |= {n for n in shared if w.touches(params.get(n, K.UNKNOWN))}
+        written |= {n for n in shared if touches(w, params.get(n, K.UNKNOWN))}
     for _, _, given_names in inner.opaque:
         for n in given_names:
             written |= inner.shares(n, set(params))

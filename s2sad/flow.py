@@ -11,8 +11,8 @@ from typing import Any
 
 import gast
 
-from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
-from s2sad.stages import Comment
+from s2sad.nodes import Block, Node, blocks_of, is_whole, names_read, names_written
+from s2sad.stages import Comment, Restore, RestorePart
 
 Names = frozenset[str]
 Visitor = Callable[[Any, Names], None]
@@ -55,6 +55,10 @@ def before(
         return live
     if kind is gast.Break:
         return exits
+    if kind is Restore:
+        return before_restore(statement, live)
+    if kind is RestorePart:
+        return before_restore_part(statement, live)
     if kind is gast.Raise or kind is gast.Return:
         return frozenset(names_read(statement))
     if kind is gast.If:
@@ -81,6 +85,28 @@ def before(
         if len(statement.targets) == 1:
             return (live - {statement.targets[0].id}) | names_read(statement.value)
     return (live - names_written(statement)) | names_read(statement)
+
+
+def before_restore(statement: Node, live: Names) -> Names:
+    """Return what is live before a Restore: where its value is wanted, the memory of that is too."""
+    if statement.name not in live:
+        return live
+    return (live - {statement.name}) | statement.ghosts
+
+
+def before_restore_part(statement: Node, live: Names) -> Names:
+    """Return what is live before a RestorePart; one that only its own name wants binds that."""
+    if not live & statement.sharing:
+        return live
+    if rebinds(statement, live):
+        return live - {statement.place.value.id}
+    return live | names_read(statement.place)
+
+
+def rebinds(statement: Node, live: Names) -> bool:
+    """Say whether a RestorePart of a whole array may give its name the copy that was kept."""
+    place = statement.place
+    return is_whole(place) and live & statement.sharing == {place.value.id}
 
 
 def _loop(

@@ -7,7 +7,7 @@ from typing import Any
 
 import gast
 
-from s2sad.stages import Comment, Restore, Save
+from s2sad.stages import Comment, Restore, RestorePart, Save, SavePart
 
 Node = Any
 Block = list[Any]
@@ -230,6 +230,18 @@ def block_writes(block: Block) -> set[str]:
     return found
 
 
+def changed_in(block: Block, touched: Mapping[Any, frozenset[str]]) -> set[str]:
+    """Return the names that a block binds, and those whose content it changes."""
+    found = block_writes(block)
+    stack = list(block)
+    while stack:
+        s = stack.pop()
+        found |= touched.get(s, frozenset())
+        for part in blocks_of(s):
+            stack += part
+    return found
+
+
 def count_writes(block: Block) -> dict[str, int]:
     """Return how many statements bind each name; a loop's header counts once."""
     counts: dict[str, int] = {}
@@ -292,6 +304,15 @@ def rename(node: Node, table: Mapping[str, str]) -> Node:
         elif type(n) is Save or type(n) is Restore:
             n.name = table.get(n.name, n.name)
     return node
+
+
+def is_whole(place: Node) -> bool:
+    """Say whether a place is `A[...]`: all of an array."""
+    return (
+        isinstance(place, gast.Subscript)
+        and isinstance(place.slice, gast.Constant)
+        and place.slice.value is Ellipsis
+    )
 
 
 def is_constant(node: Node) -> bool:

@@ -34,9 +34,10 @@ from s2sad.nodes import Block, Node, block_writes, call, constant, name, names_r
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.guards import guards
-from s2sad.polish.own import own
+from s2sad.polish.own import is_fresh, own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
+from s2sad.polish.settle import settle, whole
 from s2sad.stages import KindFacts, Text
 from s2sad.write.copies import prelude
 from s2sad.write.printer import module, statement_text
@@ -100,12 +101,14 @@ def sweep(
     memory = memory_of(d, a)
     facts = activity(a.function, a.kinds, active, memory, has_aux)
     fence(a.function, a.kinds, facts, memory)
-    notes = take_notes(a.function, a.kinds.decided, names)
+    notes = take_notes(a.function, a.kinds.decided, names, memory.aliases.touched)
 
     def calls(site: Site, varied: frozenset[str]) -> Any:
         return user_call(d, a, worker, site, varied, build_pair)
 
-    worker = Reverse(a.function, a.kinds, facts, notes, d.refs, names, calls, _heading)
+    worker = Reverse(
+        a.function, a.kinds, facts, notes, d.refs, names, calls, _heading, memory.aliases
+    )
     return worker
 
 
@@ -141,6 +144,7 @@ def parts_of(
     names = local_names(a, d)
     worker = sweep(d, a, frozenset(active), names, has_aux)
     sweeps = worker.sweeps(seed, has_aux)
+    worker.at(a.function.node.body[0])
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
     for p in wanted:
         kind = entry_kinds.get(p, K.UNKNOWN)
@@ -155,17 +159,21 @@ def parts_of(
     backward = sweeps.backward
     params = set(a.function.params)
     homes = _homes(a)
+    sharing = shared_memory(worker)
+    fixed = frozenset(worker.buffers_of(solo=False))
     for _ in range(3):
-        movable = made_up | _backward_temps(backward, a)
-        backward = prune(backward, live_out, pure, made_up)
-        backward = propagate(backward, live_out, movable, pure, made_up)
+        movable = (made_up | _backward_temps(backward, a)) - fixed
+        backward = prune(backward, live_out, pure, made_up, frozenset(), sharing)
+        backward = propagate(backward, live_out, movable, pure, made_up, sharing)
         backward = simplify(backward, kinds, numpy, homes)
-    backward = prune(backward, live_out, pure, made_up)
+    backward = prune(backward, live_out, pure, made_up, frozenset(), sharing)
     read = set().union(*(names_read(s) for s in backward), set())
     check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
-    forward, backward = store_values(sweeps.forward, backward, live_out, names, params)
-    restored = frozenset(block_writes(backward))
-    backward = propagate(backward, live_out, restored, pure, made_up)
+    forward, backward = store_values(
+        sweeps.forward, backward, live_out, names, params, _elements(worker)
+    )
+    restored = frozenset(block_writes(backward)) - fixed
+    backward = propagate(backward, live_out, restored, pure, made_up, sharing)
     shadows = frozenset(worker.bars[v] for v in worker.elements if v in worker.bars)
     return Parts(
         a,
@@ -180,7 +188,35 @@ def parts_of(
         pinned(a),
         shadows,
         wanted,
+        fixed,
+        frozenset(worker.buffers_of()) - fixed,
+        sharing,
+        frozenset(worker.held),
     )
+
+
+def shared_memory(worker: Reverse) -> dict[str, frozenset[str]]:
+    """Return, for arrays written in place and for their shadows, who may share their memory."""
+    found: dict[str, frozenset[str]] = {}
+    aliases = worker.aliases
+    touched: frozenset[str] = frozenset().union(*aliases.touched.values())
+    for n in sorted(touched | aliases.arrays):
+        others = {m for m in aliases.ever(n) if "@" not in m}
+        found[n] = frozenset(others)
+        bars = {worker.bars[m] for m in others & aliases.arrays if m in worker.bars}
+        if n in worker.bars and n in aliases.arrays:
+            found[worker.bars[n]] = frozenset(bars)
+    return found
+
+
+def _elements(worker: Reverse) -> frozenset[Any]:
+    """Return the statements that overwrite one number of an array."""
+    found: set[Any] = set()
+    for s in worker.array_writes:
+        place = s.targets[0] if isinstance(s, gast.Assign) else s.target
+        if isinstance(worker.kinds.of.get(place), K.Num):
+            found.add(s)
+    return frozenset(found)
 
 
 def pinned(a: Analysed) -> frozenset[str]:
@@ -396,16 +432,19 @@ def finish(
     movable -= p.pinned | p.shadows
     made_up -= p.pinned | p.shadows | _borrowed(p.analysed)
     live_out |= p.pinned
+    movable -= p.buffers
+    made_up |= p.ours
     for _ in range(2):
-        body = prune(body, live_out, p.pure, made_up, p.pinned)
-        body = propagate(body, live_out, movable, p.pure, p.made_up)
-    body = prune(body, live_out, p.pure, made_up, p.pinned)
+        body = prune(body, live_out, p.pure, made_up, p.pinned, p.sharing)
+        body = propagate(body, live_out, movable, p.pure, p.made_up, p.sharing)
+    body = prune(body, live_out, p.pure, made_up, p.pinned, p.sharing)
     d = p.pure.d
     fresh = {x.reverse for x in d.pairs.values()}
     fresh |= {n for n, fn in d.refs.functions.items() if fn in (runtime.zeros_like, runtime.add)}
-    owned = {n: k for n, k in p.bar_kinds.items() if n not in p.shadows}
-    body = own(body, owned, returned, fresh)
-    return guards(body)
+    owned = {n: k for n, k in p.bar_kinds.items() if n not in p.shadows | p.buffers}
+    body = own(body, owned, returned, fresh, p.moved)
+    body = settle(body, live_out, p.pure, p.sharing, is_fresh, p.held, p.buffers | p.moved)
+    return guards(whole(body))
 
 
 def _loss_of(a: Analysed, kind: Kind) -> Kind:

@@ -21,6 +21,14 @@ def unbroadcast(x_bar: Any, shape: tuple[int, ...]) -> Any:
     return x_bar.reshape(shape) if shape else x_bar
 
 
+def last_writes(x: Any, index: Any) -> Any:
+    """Say which parts of a value written to x[index] stay: where an index repeats, the last one."""
+    writer = np.zeros(x.shape, int)
+    order = np.arange(writer[index].size).reshape(writer[index].shape)
+    writer[index] = order
+    return writer[index] == order
+
+
 def log_of_base(x: Any) -> Any:
     """Return log(x), but 0 where x is 0: there x**y stays 0 whatever a positive exponent does."""
     if isinstance(x, float | int) and x >= 0:

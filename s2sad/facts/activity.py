@@ -139,7 +139,7 @@ class _Walker:
         for base in self.changes.get(s, ()):
             rebound = isinstance(s, gast.FunctionDef) and before
             if base in varied or rebound or _value_reads(s) & before:
-                hit = self.memory.shares(base, self.function.locals) | {base}
+                hit = self.memory.aliases.partners(s, base)
                 for n in hit - varied:
                     self.facts.cause.setdefault(n, s)
                 varied = varied | hit
@@ -270,7 +270,7 @@ class _Walker:
             self.facts.useful_after[s] = useful
             before = self.useful(s, useful)
             for base in self.changes.get(s, ()):
-                shared = self.memory.shares(base, self.function.locals) | {base}
+                shared = self.memory.aliases.partners(s, base)
                 if shared & useful:
                     before = before | _value_reads(s) | shared
             useful = before

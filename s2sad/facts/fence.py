@@ -15,9 +15,9 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedError
-from s2sad.facts.memory import Memory, Write, shares_nothing
+from s2sad.facts.memory import Memory, shares_nothing, touches
 from s2sad.nodes import blocks_of, children, names_read, names_written, walk
-from s2sad.stages import Activity, Function, KindFacts
+from s2sad.stages import Activity, Function, KindFacts, Write
 
 _DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
 _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
@@ -30,9 +30,11 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
     _into_constants(function, activity, memory)
     _first_unknown(function, kinds, activity)
     for write in memory.writes:
+        if _own(function, write, memory):
+            continue
         hit = memory.shares(write.base, active)
         before = kinds.before.get(write.statement, {})
-        hit = {n for n in hit if write.touches(before.get(n, K.UNBOUND))}
+        hit = {n for n in hit if touches(write, before.get(n, K.UNBOUND))}
         if not hit or _plain_append(function, write, hit, kinds, memory):
             continue
         later = hit & activity.useful_after.get(write.statement, frozenset())
@@ -77,11 +79,11 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
     arrays = {n for n in read if n in function.locals}
     _check_opaque(function, kinds, memory, arrays)
     for write in memory.writes:
-        if write.how == "append":
+        if write.how == "append" or _own(function, write, memory):
             continue
         known = kinds.before.get(write.statement, {})
         hit = memory.shares(write.base, arrays)
-        hit = {n for n in hit if write.touches(known.get(n, K.UNKNOWN))}
+        hit = {n for n in hit if touches(write, known.get(n, K.UNKNOWN))}
         if hit:
             raise _refusal(
                 function,
@@ -96,23 +98,31 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
 def keep_arguments(function: Function, kinds: KindFacts, memory: Memory) -> None:
     """Gradients leave their arguments as they are: refuse a function that changes one of them.
 
-    What carries no derivative (a log, a set of names) may be written on the side.
+    Arrays are copied. What carries no derivative (a log, a set of names) may be written on the side.
     """
-    rebound: set[str] = set()
     entry = kinds.before.get(function.node.body[0], {})
-    for s in function.node.body:
-        rebound |= names_written(s)
     for write in memory.writes:
-        kind = entry.get(write.base, K.UNBOUND)
-        if write.base in set(function.params) - rebound and K.differentiable(kind):
-            raise _refusal(
-                function,
-                write.statement,
-                UnsupportedError,
-                f"`{write.base}` is an argument and is changed in place; a derivative leaves its "
-                "arguments as they are, so that cannot be differentiated yet.",
-                "Work on a copy of it.",
-            )
+        if write.in_array:
+            continue
+        for p in sorted(memory.aliases.arguments(write)):
+            if K.differentiable(entry.get(p, K.UNBOUND)):
+                raise _refusal(
+                    function,
+                    write.statement,
+                    UnsupportedError,
+                    f"`{p}` is an argument and is changed in place; a derivative leaves its "
+                    "arguments as they are, so that cannot be differentiated yet.",
+                    "Work on a copy of it.",
+                )
+
+
+def arguments_written(memory: Memory) -> frozenset[str]:
+    """Return the parameters whose arrays the function writes: derivatives work on copies."""
+    found: frozenset[str] = frozenset()
+    for write in memory.writes:
+        if write.in_array:
+            found |= memory.aliases.arguments(write)
+    return found
 
 
 def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: set[str]) -> None:
@@ -139,7 +149,8 @@ def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: 
 def _into_constants(function: Function, activity: Activity, memory: Memory) -> None:
     """An active value stored where no derivative is kept would be lost."""
     for write in memory.writes:
-        if write.base in function.locals or write.how == "rebind":
+        outside = _outside(function, write, memory)
+        if (write.base in function.locals and not outside) or write.how == "rebind":
             continue
         varied = activity.varied_before.get(write.statement, frozenset())
         value = getattr(write.statement, "value", None)
@@ -152,6 +163,17 @@ def _into_constants(function: Function, activity: Activity, memory: Memory) -> N
                 "would be lost.",
                 f"Pass `{write.base}` as an argument, or return the value.",
             )
+
+
+def _outside(function: Function, write: Write, memory: Memory) -> set[str]:
+    """Return the names from outside the function whose memory a write in place may change."""
+    shared = memory.aliases.sharing(write.statement, write.base)
+    return {n for n in shared if "@" not in n} - function.locals
+
+
+def _own(function: Function, write: Write, memory: Memory) -> bool:
+    """Say whether an array is written that the function has made or been given."""
+    return write.in_array and not _outside(function, write, memory)
 
 
 def refuse_globals(function: Function) -> None:

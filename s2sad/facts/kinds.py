@@ -96,6 +96,13 @@ class _Walker:
         elif isinstance(target, gast.Starred):
             self.bind(target.value, K.UNKNOWN, env)
         else:
+            self._place(target, env)
+
+    def _place(self, target: Node, env: Env) -> None:
+        """Note the kinds of a place that is written: its owner, its index and what is there."""
+        if isinstance(target, gast.Subscript):
+            self.kind(target, env)
+        else:
             self.kind(target.value, env)
 
     def st_AugAssign(self, s: Node, env: Env) -> Env:
@@ -103,9 +110,10 @@ class _Walker:
         if isinstance(s.target, gast.Name):
             left = self.kind(gast.Name(s.target.id, gast.Load(), None, None), env)
             self.facts.of[s.target] = left
-            env[s.target.id] = binary_kind(type(s.op), left, right)
+            kept = isinstance(left, K.Array)
+            env[s.target.id] = left if kept else binary_kind(type(s.op), left, right)
         else:
-            self.kind(s.target.value, env)
+            self._place(s.target, env)
         return env
 
     def st_Expr(self, s: Node, env: Env) -> Env:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import gast
@@ -49,6 +49,12 @@ class Parts:
     pinned: frozenset[str] = frozenset()
     shadows: frozenset[str] = frozenset()
     wanted: tuple[str, ...] = ()
+    buffers: frozenset[str] = frozenset()
+    moved: frozenset[str] = frozenset()
+    sharing: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    held: frozenset[str] = frozenset()
+    ours: frozenset[str] = frozenset()
+    copies: tuple[Any, ...] = ()
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""

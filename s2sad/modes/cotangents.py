@@ -153,7 +153,7 @@ class Cotangents:
             return self._add_item(c, where, kind)
         out = self.ensure(c.operand, kind, at)
         if c.repeats:
-            ufunc = call(self.np("add.at"), name(bar), _as_value(clone(where)), c.value)
+            ufunc = call(self.np("add.at"), name(bar), as_value(clone(where)), c.value)
             return [*out, gast.Expr(ufunc)]
         if how == "at":
             helper = name(self.refs.function(runtime.add_at))
@@ -226,10 +226,10 @@ class Cotangents:
         return [assign(bar, tuple_(parts))]
 
 
-def _as_value(index: Node) -> Node:
+def as_value(index: Node) -> Node:
     """Write slices as slice(...): an index that is an argument has no colons."""
     if isinstance(index, gast.Tuple):
-        index.elts = [_as_value(e) for e in index.elts]
+        index.elts = [as_value(e) for e in index.elts]
         return index
     if not isinstance(index, gast.Slice):
         return index

@@ -24,19 +24,31 @@ _FRESH = frozenset(
 )
 
 
-def own(block: Block, bars: Mapping[str, Kind], returned: set[str], fresh_calls: set[str]) -> Block:
-    """Return a block in which cotangents that are changed or returned own their memory."""
-    worker = _Owner(bars, fresh_calls)
+def own(
+    block: Block,
+    bars: Mapping[str, Kind],
+    returned: set[str],
+    fresh_calls: set[str],
+    moved: frozenset[str] = frozenset(),
+) -> Block:
+    """Return a block in which cotangents that are changed or returned own their memory.
+
+    `moved` are shadows that own theirs and hand it on: `un_bar = u_bar` takes it over.
+    """
+    worker = _Owner(bars, fresh_calls, moved)
     worker.survey(block)
-    need = {n for n in returned if n in bars} | worker.mutated
+    need = {n for n in returned if n in bars} | worker.mutated | (moved & set(bars))
     worker.claim(block, need)
     worker.accumulate(block)
     return block
 
 
 class _Owner:
-    def __init__(self, bars: Mapping[str, Kind], fresh_calls: set[str]) -> None:
+    def __init__(
+        self, bars: Mapping[str, Kind], fresh_calls: set[str], moved: frozenset[str]
+    ) -> None:
         self.bars = bars
+        self.moved = moved
         self.fresh_calls = fresh_calls
         self.mutated: set[str] = set()
         self.shared: set[str] = set()
@@ -63,6 +75,8 @@ class _Owner:
                 self.survey(part)
 
     def _assignment(self, s: Node) -> None:
+        if self._is_move(s):
+            return
         for target in s.targets:
             if isinstance(target, gast.Name):
                 if target.id in self.bars and not self.fresh(s.value):
@@ -78,6 +92,16 @@ class _Owner:
                 self.mutated.add(root(target))
                 self.shared |= _aliased(s.value)
 
+    def _is_move(self, s: Node) -> bool:
+        """Say whether a shadow takes over the memory of another."""
+        target = s.targets[0]
+        return (
+            isinstance(target, gast.Name)
+            and target.id in self.moved
+            and isinstance(s.value, gast.Name)
+            and s.value.id in self.moved
+        )
+
     def _fresh_call(self, node: Node) -> bool:
         return (
             isinstance(node, gast.Call)
@@ -87,15 +111,9 @@ class _Owner:
 
     def fresh(self, node: Node) -> bool:
         """Say whether an expression makes a value that nothing else has."""
-        if isinstance(node, gast.BinOp | gast.UnaryOp | gast.Constant | gast.Compare):
-            return True
-        if isinstance(node, gast.Call):
-            func = node.func
-            if isinstance(func, gast.Name):
-                return func.id in self.fresh_calls or func.id in ("list", "float")
-            if isinstance(func, gast.Attribute):
-                return func.attr in _FRESH or func.attr in ("copy", "astype")
-        return False
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
+            return node.func.id in self.fresh_calls or node.func.id in ("list", "float")
+        return is_fresh(node)
 
     def claim(self, block: Block, need: set[str]) -> None:
         """Copy what a cotangent that must be owned would otherwise share."""
@@ -128,6 +146,8 @@ class _Owner:
                 s.value.elts[i] = self._copy(part, item)
 
     def _claim_one(self, s: Node, target: str, need: set[str]) -> None:
+        if self._is_move(s):
+            return
         if target in need:
             self._claim_parts(s, target)
         if target in need and self._is_memory(target) and not self.fresh(s.value):
@@ -163,6 +183,15 @@ class _Owner:
             folded = _augmentation(target, value)
             if folded is not None:
                 block[position] = folded
+
+
+def is_fresh(node: Node) -> bool:
+    """Say whether an expression surely makes a new value."""
+    if isinstance(node, gast.BinOp | gast.UnaryOp | gast.Constant | gast.Compare):
+        return True
+    if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
+        return node.func.attr in _FRESH or node.func.attr in ("copy", "astype")
+    return False
 
 
 def _augmentation(target: str, value: Node) -> Node | None:
