@@ -32,7 +32,7 @@ from s2sad.derivation import (
 )
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
-from s2sad.modes.assemble import define, result_of, wrapped
+from s2sad.modes.assemble import Parts, apart, define, put_back_in, result_of, wrapped
 from s2sad.modes.operations import Contribution, Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import bind_unbound
@@ -364,11 +364,8 @@ def write_pair(
             params.append(given)
             start = [assign_tuple(saved, name(given))] if saved else []
     params += [*pair.passed, bar]
-    start += [
-        assign(n, call(attribute(name(n), "copy")))
-        for n in sorted(p.popped(backward) & set(saved))
-        if d.reusable
-    ]
+    if d.reusable:
+        start += _for_another_call(p, backward, set(saved) | set(pair.passed))
     doc = f"Cotangent of {listed} of {where}, from that of its result."
     args = gast.arguments(
         [gast.Name(n, gast.Param(), None, None) for n in params], [], None, [], [], None, []
@@ -376,6 +373,15 @@ def write_pair(
     docstring = gast.Expr(gast.Constant(wrapped(doc), None))
     reverse = gast.FunctionDef(pair.reverse, args, [docstring, *start, *backward], [], None, None)
     add(d, reverse, function.source.fn, a)
+
+
+def _for_another_call(p: Parts, backward: Block, given: set[str]) -> Block:
+    """Return the copies that leave what a reverse was given as it is, for the next call."""
+    back = put_back_in(p, backward)
+    group = sorted((back.arrays | back.others | p.popped(backward)) & given)
+    if back.arrays & given:
+        return [apart(p, group, group)]
+    return [assign(n, call(attribute(name(n), "copy"))) for n in group]
 
 
 def _short(path: str) -> str:

@@ -17,12 +17,13 @@ from s2sad.capture.read import read, unwrap
 from s2sad.errors import Error, InternalError, Place
 from s2sad.facts.kinds import infer
 from s2sad.facts.alias import alias
+from s2sad.facts.inplace import in_place
 from s2sad.facts.memory import Memory, memory, touches
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, blocks_of, clone, locate, name
+from s2sad.nodes import Node, clone
 from s2sad.stages import Function, KindFacts
 
 
@@ -136,12 +137,12 @@ def analyse(
     scope = Scope(source.fn, function.locals)
     result: Kind = K.UNBOUND
     facts = KindFacts()
+
+    def hook(target: Any, args: Any, keywords: Any, env: Any) -> Kind:
+        return callee_kind(d, target, args, keywords, env)
+
     for _ in range(6):
         d.open[key] = result
-
-        def hook(target: Any, args: Any, keywords: Any, env: Any) -> Kind:
-            return callee_kind(d, target, args, keywords, env)
-
         before = dict(d.analysed)
         d.used_open.discard(key)
         facts = infer(function, dict(params), scope, hook)
@@ -149,27 +150,13 @@ def analyse(
             break
         result = facts.result
         d.analysed = before
-    in_place(function.node.body, facts)
+    if in_place(function, facts):
+        facts = infer(function, dict(params), scope, hook)
     d.open.pop(key, None)
     d.seen.setdefault(source.fn, {}).update(scope.seen)
     analysed = Analysed(function, facts, scope)
     d.analysed[key] = analysed
     return analysed
-
-
-def in_place(block: list[Any], facts: KindFacts) -> None:
-    """Write `A += v` of an array as `A[...] += v`: it binds nothing."""
-    for s in block:
-        if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name):
-            kind = facts.of.get(s.target)
-            if isinstance(kind, K.Array):
-                owner = name(s.target.id)
-                locate(owner, s.target)
-                whole = gast.Subscript(owner, gast.Constant(Ellipsis, None), gast.Store())
-                s.target = locate(whole, s.target)
-                facts.of[owner] = facts.of[whole] = kind
-        for part in blocks_of(s):
-            in_place(part, facts)
 
 
 def analysis_key(fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]) -> Any:
@@ -381,19 +368,35 @@ def rebase(kind: Kind, path: str) -> Kind:
 def memory_of(d: Derivation, a: Analysed) -> Memory:
     """Return what is known about the memory of an analysed function."""
     if a not in d.memories:
-        d.memories[a] = Memory()
+        d.memories[a] = Memory(known=False)
 
         def summary(call: Any, kinds: Any) -> list[Any] | None:
             return _written_by(d, a, call)
 
+        def returned(call: Any) -> list[Any] | None:
+            return _returned_by(d, a, call)
+
         found = memory(a.function, a.kinds, summary)
-        found.aliases = alias(a.function, a.kinds, found.writes)
+        found.aliases = alias(a.function, a.kinds, found.writes, returned)
         d.memories[a] = found
     return d.memories[a]
 
 
-def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
-    """Return the arguments of a call, as nodes, that the called user's function may write."""
+@dataclass(frozen=True)
+class _Called:
+    """A user's function as a call sees it: its memory, its parameters and what they are given."""
+
+    memory: Memory
+    params: dict[str, Kind]
+    given: dict[str, list[Any]]
+
+    def nodes(self, parameters: set[str]) -> list[Any]:
+        """Return what some of the parameters are given."""
+        return [node for p in sorted(parameters) for node in self.given.get(p, [])]
+
+
+def _called(d: Derivation, a: Analysed, call: Any) -> _Called | None:
+    """Return what is known about the user's function that a call calls, if it is one."""
     method = a.kinds.methods.get(call)
     target: Kind = a.kinds.of.get(call.func, K.UNKNOWN)
     args = list(call.args)
@@ -402,7 +405,7 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     if any(isinstance(x, gast.Starred) for x in args) or any(k.arg is None for k in call.keywords):
         return None
     if isinstance(target, K.Known) and isinstance(target.value, type):
-        return []
+        return None
     given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
     named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in call.keywords}
     bound = bind_kinds(target, given, named, _all_kinds(a))
@@ -413,7 +416,31 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
         callee = analyse(d, fn, params, tuple(n for n, _ in extra))
     except Error:
         return None
-    inner = memory_of(d, callee)
+    nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in call.keywords}, target)
+    nodes |= {p: [gast.Name(local, gast.Load(), None, None)] for p, local in extra}
+    return _Called(memory_of(d, callee), params, nodes)
+
+
+def _returned_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
+    """Return the arguments of a call, as nodes, of which the result may hold memory."""
+    called = _called(d, a, call)
+    if called is None or not called.memory.known:
+        return None
+    result = called.memory.aliases.result
+    if any("@" not in n for n in result if n not in called.memory.local):
+        return None
+    return called.nodes({n.removesuffix("@arg") for n in result if n.endswith("@arg")})
+
+
+def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
+    """Return the arguments of a call, as nodes, that the called user's function may write."""
+    target: Kind = a.kinds.of.get(call.func, K.UNKNOWN)
+    if isinstance(target, K.Known) and isinstance(target.value, type):
+        return []
+    called = _called(d, a, call)
+    if called is None:
+        return None
+    inner, params = called.memory, called.params
     written: set[str] = set()
     for w in inner.writes:
         shared = inner.shares(w.base, set(params))
@@ -421,15 +448,7 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     for _, _, given_names in inner.opaque:
         for n in given_names:
             written |= inner.shares(n, set(params))
-    nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in call.keywords}, target)
-    local = dict(extra)
-    out: list[Any] = []
-    for n in sorted(written):
-        if n in local:
-            out.append(gast.Name(local[n], gast.Load(), None, None))
-        else:
-            out += nodes.get(n, [])
-    return out
+    return called.nodes(written)
 
 
 def _arguments_by_name(

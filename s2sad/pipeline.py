@@ -21,7 +21,13 @@ from s2sad.calls import user_call, write_pair
 from s2sad.derivation import Analysed, Derivation, LocalSource, Pair, analyse, memory_of
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
-from s2sad.facts.fence import check_reads, fence, keep_arguments, refuse_globals
+from s2sad.facts.fence import (
+    arguments_written,
+    check_reads,
+    fence,
+    keep_arguments,
+    refuse_globals,
+)
 from s2sad.flow import free_names
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Parts, joint, vjp
@@ -30,7 +36,18 @@ from s2sad.modes.operations import Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import store_values
 from s2sad.names import Names
-from s2sad.nodes import Block, Node, block_writes, call, constant, name, names_read, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    block_writes,
+    call,
+    constant,
+    name,
+    names_read,
+    walk,
+)
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.guards import guards
@@ -38,7 +55,7 @@ from s2sad.polish.own import is_fresh, own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
 from s2sad.polish.settle import settle, whole
-from s2sad.stages import KindFacts, Text
+from s2sad.stages import Aliases, KindFacts, Text
 from s2sad.write.copies import prelude
 from s2sad.write.printer import module, statement_text
 
@@ -192,6 +209,9 @@ def parts_of(
         frozenset(worker.buffers_of()) - fixed,
         sharing,
         frozenset(worker.held),
+        _ours(a, worker.aliases, whole=False),
+        (),
+        worker.aliases,
     )
 
 
@@ -387,11 +407,43 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         seed_name = f"{a.function.result}_0_bar"
     seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
     p = parts_of(d, a, request.wrt, seed, request.wrt, request.has_aux)
+    p.copies = tuple(_work_on_copies(d, a))
+    p.ours = _ours(a, memory_of(d, a).aliases, whole=True)
     doc = _doc(a, request)
     if request.mode == "vjp":
         return vjp(p, finish, entry, doc, request.single, seed_name, request.has_aux)
     value = request.mode == "value_and_grad"
     return joint(p, finish, entry, doc, request.single, value, request.has_aux)
+
+
+def _work_on_copies(d: Derivation, a: Analysed) -> Block:
+    """Return the copies of arguments whose arrays the function writes: the caller's stay."""
+    out: Block = []
+    entry = a.kinds.before[a.function.node.body[0]]
+    written = arguments_written(memory_of(d, a))
+    for p in a.function.params:
+        if p not in written:
+            continue
+        if isinstance(entry.get(p), K.Array):
+            copied = call(attribute(name(p), "copy"), order=gast.Constant("K", None))
+        else:
+            copied = call(d.refs.function(runtime.private), name(p))
+        out.append(assign(p, copied))
+    return out
+
+
+def _ours(a: Analysed, aliases: Aliases, whole: bool) -> frozenset[str]:
+    """Return the arrays whose memory nobody outside sees: writes that are not read may go.
+
+    Arguments count where derived code works on copies of them (`whole`).
+    """
+    found: set[str] = set()
+    for n in frozenset().union(*aliases.touched.values()):
+        shared = aliases.ever(n)
+        outside = {m for m in shared if "@" not in m} - a.function.locals
+        if not outside and (whole or not any(m.endswith("@arg") for m in shared)):
+            found.add(n)
+    return frozenset(found)
 
 
 def _one(d: Derivation, a: Analysed) -> Node:

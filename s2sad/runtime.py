@@ -98,6 +98,34 @@ def private(x: Any) -> Any:
     return twin
 
 
+def apart(*values: Any) -> Any:
+    """Return copies of arrays and lists of arrays that share memory as the originals do."""
+    owners: dict[int, Any] = {}
+
+    def twin(x: Any) -> Any:
+        if isinstance(x, list):
+            return [twin(part) for part in x]
+        if isinstance(x, tuple):
+            parts = [twin(part) for part in x]
+            return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+        if not isinstance(x, np.ndarray):
+            return x
+        owner = x
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if id(owner) not in owners:
+            owners[id(owner)] = owner, owner.copy(order="K")
+        copied = owners[id(owner)][1]
+        if x is owner:
+            return copied
+        start = x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        flat = copied.reshape(-1, order="A")
+        return np.ndarray(x.shape, x.dtype, flat, start, x.strides)
+
+    found = tuple(twin(x) for x in values)
+    return found if len(found) > 1 else found[0]
+
+
 def add_into(shadow: Any, value: Any) -> None:
     """Add a derivative to a list, dict or object of derivatives, in place."""
     if isinstance(shadow, list):

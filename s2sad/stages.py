@@ -209,7 +209,8 @@ class Aliases:
 
     *Pairs* are names that may share memory there; *links* are names that surely are one view of
     another name. `arrays` are the names of arrays that are written in place or share memory with
-    such an array when it is written; `touched` are the names whose content a statement changes.
+    such an array when it is written; `touched` are the names whose content a statement changes;
+    `result` is what the function's result may share memory with.
     A name with an @ is a ghost: what a name was before it was bound anew, or on entry.
     """
 
@@ -218,10 +219,12 @@ class Aliases:
     links_before: dict[Any, dict[str, Link]] = field(default_factory=dict)
     links_after: dict[Any, dict[str, Link]] = field(default_factory=dict)
     ghosts: dict[tuple[Any, str], str] = field(default_factory=dict)
+    calls: dict[Any, str] = field(default_factory=dict)
     live_after: dict[Any, Names] = field(default_factory=dict)
     writes: tuple[Write, ...] = ()
     touched: dict[Any, Names] = field(default_factory=dict)
     arrays: Names = NONE
+    result: Names = NONE
 
     def sharing(self, statement: Any, name: str) -> Names:
         """Return the names, ghosts included, that may share a name's memory before a statement."""

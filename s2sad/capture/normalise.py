@@ -205,7 +205,7 @@ class _Normaliser:
                 values.append(item)
             elif (
                 position == len(value.elts) - 1
-                and not any(isinstance(t, gast.Tuple | gast.List) for t in target.elts)
+                and all(isinstance(t, gast.Name) for t in target.elts)
                 and not bound_before & names_read(item)
             ):
                 values.append(None)

@@ -8,7 +8,7 @@ ghost, `name@statement`, for what it held before: the tape may still hold that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gast
@@ -25,9 +25,18 @@ Links = dict[str, Link]
 NOBODY: frozenset[str] = frozenset()
 
 
-def alias(function: Function, kinds: KindFacts, writes: list[Write]) -> Aliases:
-    """Return who shares memory with whom in a function whose writes in place are known."""
-    worker = _Walker(function, kinds, writes)
+Returned = Callable[[Any], "list[Any] | None"]
+
+
+def alias(
+    function: Function, kinds: KindFacts, writes: list[Write], returned: Returned = lambda _: None
+) -> Aliases:
+    """Return who shares memory with whom in a function whose writes in place are known.
+
+    `returned(call)` gives the arguments, as nodes, of which the result of a called user's function
+    may hold memory, or None where nothing is known about the callee.
+    """
+    worker = _Walker(function, kinds, writes, returned)
     pairs: Pairs = {}
     entry = kinds.before.get(function.node.body[0], {})
     for p in function.params:
@@ -41,6 +50,8 @@ def alias(function: Function, kinds: KindFacts, writes: list[Write]) -> Aliases:
         names = facts.sharing(w.statement, w.base) & function.locals
         facts.touched[w.statement] = facts.touched.get(w.statement, NOBODY) | names
     facts.arrays = _written_arrays(function, kinds, facts)
+    last = function.node.body[-1]
+    facts.result = facts.pairs_before.get(last, {}).get(function.result, NOBODY)
     return facts
 
 
@@ -77,7 +88,10 @@ State = tuple[Pairs, Links]
 
 
 class _Walker:
-    def __init__(self, function: Function, kinds: KindFacts, writes: list[Write]) -> None:
+    def __init__(
+        self, function: Function, kinds: KindFacts, writes: list[Write], returned: Returned
+    ) -> None:
+        self.returned = returned
         self.function = function
         self.kinds = kinds
         self.facts = Aliases()
@@ -170,10 +184,10 @@ class _Walker:
 
     def _bound(self, s: Node, n: str, value: Node, state: State) -> State:
         """Bind a name: what it shared goes to its ghost, and it shares what the value does."""
-        pairs, links = state
+        pairs, links = self._kept(s, value, state)
         old = pairs.get(n, NOBODY)
         after = self.kinds.after.get(s, {}).get(n, K.UNKNOWN)
-        given = frozenset() if shares_nothing(after) else sources(value, self.kinds)
+        given = frozenset() if shares_nothing(after) else self._sources(value)
         partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | (given - {n})
         ghost = self.facts.ghosts.setdefault((s, n), f"{n}@{len(self.facts.ghosts)}")
         pairs = dict(pairs)
@@ -187,6 +201,29 @@ class _Walker:
         if link is not None:
             links[n] = link
         return pairs, links
+
+    def _sources(self, value: Node) -> frozenset[str]:
+        found = self.returned(value) if isinstance(value, gast.Call) else None
+        if found is None:
+            return sources(value, self.kinds)
+        return frozenset().union(*(sources(node, self.kinds) for node in found))
+
+    def _kept(self, s: Node, value: Node, state: State) -> State:
+        """What a called function keeps for its reverse may be memory of all that it is given."""
+        if not isinstance(value, gast.Call | gast.Attribute):
+            return state
+        given = frozenset(
+            n
+            for n in names_read(value) & self.function.locals
+            if not shares_nothing(self.kinds.before.get(s, {}).get(n, K.UNKNOWN))
+        )
+        if not given:
+            return state
+        pairs = dict(state[0])
+        kept = self.facts.calls.setdefault(s, f"call@{len(self.facts.calls)}")
+        partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | given
+        _unite(pairs, kept, partners - {kept})
+        return pairs, state[1]
 
     def _link(self, n: str, value: Node, kind: K.Kind) -> Link | None:
         """Return the view of a name that a value surely is."""

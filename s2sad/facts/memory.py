@@ -96,6 +96,8 @@ class Memory:
     writes: list[Write] = field(default_factory=list)
     opaque: list[tuple[Any, Any, frozenset[str]]] = field(default_factory=list)
     aliases: Aliases = field(default_factory=Aliases)
+    local: frozenset[str] = frozenset()
+    known: bool = True
 
     def find(self, name: str) -> str:
         """Return the representative of a name's class."""
@@ -124,6 +126,7 @@ def memory(function: Function, kinds: KindFacts, summary: Summary) -> Memory:
     or None where nothing is known about the callee.
     """
     worker = _Walker(function, kinds, summary)
+    worker.memory.local = function.locals
     worker.block(function.node.body)
     return worker.memory
 

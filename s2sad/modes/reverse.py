@@ -98,11 +98,13 @@ class Reverse(Writes):
         self.operations.displays = self.reuse.displays
         self.operations.distinct = self.reuse.distinct
         self.replaced: dict[Any, Node] = {}
+        self.kept = {}
 
     def keep(self, statement: Any, base: str) -> str:
         """Return a name for what a statement hands on from forward to backward."""
         kept = self.names.fresh(base)
         self.ends.kept[statement] = kept
+        self.kept[statement] = kept
         return kept
 
     # entry
@@ -133,6 +135,7 @@ class Reverse(Writes):
             self.function, self.kinds, self.notes, self.ends, self.replaced, self.array_writes
         )
         forward = worker.forward(body)
+        self.see_kept(backward)
         return Sweeps(forward, backward, self.bars, self.bar_kinds)
 
     # backward sweep

@@ -27,6 +27,7 @@ from s2sad.nodes import (
     assign,
     attribute,
     binary,
+    blocks_of,
     call,
     clone,
     constant,
@@ -44,11 +45,12 @@ def alone(aliases: Aliases) -> frozenset[str]:
     """Return the arrays without views that are arrays too: their shadows are plain variables."""
     viewed: set[str] = set()
     names: list[set[str]] = []
-    for links in aliases.links_after.values():
+    for s, links in aliases.links_after.items():
+        live = aliases.live_after.get(s, frozenset())
         for n, link in links.items():
             if n in aliases.arrays:
                 pair = {n, link.base}
-                if isinstance(link.value, gast.Name):
+                if isinstance(link.value, gast.Name) and not pair <= live:
                     names.append(pair)
                 else:
                     viewed |= pair
@@ -67,6 +69,7 @@ class Writes(Cotangents):
 
     operations: Operations
     activity: Activity
+    kept: dict[Any, str]
 
     def __init__(
         self,
@@ -292,6 +295,16 @@ class Writes(Cotangents):
         place = clone(target)
         place.ctx = gast.Load()
         return RestorePart(place, ("part", s), self.aliases.reaching(s, base))
+
+    def see_kept(self, backward: Block) -> None:
+        """What calls have kept for their reverses wants its old content back, too."""
+        kept = {self.aliases.calls.get(s): n for s, n in self.kept.items()}
+        for s in backward:
+            if isinstance(s, RestorePart):
+                names = {kept[g] for g in s.sharing if g in kept}
+                s.sharing |= frozenset(names | {f"{n}@last" for n in names})
+            for part in blocks_of(s):
+                self.see_kept(part)
 
     def _concerned(self, s: Node, base: str) -> bool:
         """Say whether what is written has a cotangent."""
