@@ -15,9 +15,9 @@ from s2sad import kinds as K
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.errors import Error, InternalError, Place
-from s2sad.facts.kinds import infer
 from s2sad.facts.alias import alias
 from s2sad.facts.inplace import in_place
+from s2sad.facts.kinds import infer
 from s2sad.facts.memory import Memory, memory, touches
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind

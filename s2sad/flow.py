@@ -88,10 +88,11 @@ def before(
 
 
 def before_restore(statement: Node, live: Names) -> Names:
-    """Return what is live before a Restore: where its value is wanted, the memory of that is too."""
+    """Return what is live before a Restore: a value that is wanted, and the memory it is in."""
     if statement.name not in live:
         return live
-    return (live - {statement.name}) | statement.ghosts
+    ghosts: Names = statement.ghosts
+    return (live - {statement.name}) | ghosts
 
 
 def before_restore_part(statement: Node, live: Names) -> Names:

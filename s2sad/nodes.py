@@ -7,7 +7,7 @@ from typing import Any
 
 import gast
 
-from s2sad.stages import Comment, Restore, RestorePart, Save, SavePart
+from s2sad.stages import Comment, Restore, Save
 
 Node = Any
 Block = list[Any]

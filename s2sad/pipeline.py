@@ -438,7 +438,7 @@ def _ours(a: Analysed, aliases: Aliases, whole: bool) -> frozenset[str]:
     Arguments count where derived code works on copies of them (`whole`).
     """
     found: set[str] = set()
-    for n in frozenset().union(*aliases.touched.values()):
+    for n in aliases.written_arrays() & a.function.locals:
         shared = aliases.ever(n)
         outside = {m for m in shared if "@" not in m} - a.function.locals
         if not outside and (whole or not any(m.endswith("@arg") for m in shared)):

@@ -255,6 +255,14 @@ class Aliases:
         shared = self.sharing(statement, name)
         return shared | {f"{n}@last" for n in shared if "@" not in n}
 
+    def written_arrays(self) -> Names:
+        """Return the names, ghosts included, of what statements write into arrays."""
+        found: Names = NONE
+        for w in self.writes:
+            if w.in_array:
+                found |= self.sharing(w.statement, w.base)
+        return found
+
     def ever(self, name: str) -> Names:
         """Return the names that may share a name's memory anywhere."""
         found: Names = frozenset({name})

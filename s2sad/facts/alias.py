@@ -326,7 +326,9 @@ def _without(pairs: Pairs, name: str) -> Pairs:
 
 
 def _unlinked(links: Links, name: str) -> Links:
-    return {n: link for n, link in links.items() if n != name and name not in names_read(link.value)}
+    return {
+        n: link for n, link in links.items() if n != name and name not in names_read(link.value)
+    }
 
 
 def _forget(state: State, names: set[str]) -> State:
@@ -342,9 +344,7 @@ def _join(one: State, other: State) -> State:
     for n, partners in other[0].items():
         pairs[n] = pairs.get(n, NOBODY) | partners
     links = {
-        n: v
-        for n, v in one[1].items()
-        if n in other[1] and key(v.value) == key(other[1][n].value)
+        n: v for n, v in one[1].items() if n in other[1] and key(v.value) == key(other[1][n].value)
     }
     return pairs, links
 

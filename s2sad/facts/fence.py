@@ -98,7 +98,7 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
 def keep_arguments(function: Function, kinds: KindFacts, memory: Memory) -> None:
     """Gradients leave their arguments as they are: refuse a function that changes one of them.
 
-    Arrays are copied. What carries no derivative (a log, a set of names) may be written on the side.
+    Arrays are copied. What carries no derivative (a log, a set of names) may be written aside.
     """
     entry = kinds.before.get(function.node.body[0], {})
     for write in memory.writes:

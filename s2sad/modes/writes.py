@@ -160,7 +160,9 @@ class Writes(Cotangents):
         """The first contribution is the shadow where it is a buffer of its own, or a move."""
         value = c.value
         moved = isinstance(getattr(at, "value", None), gast.Name) and isinstance(value, gast.Name)
-        if isinstance(value, gast.BinOp | gast.UnaryOp) or (moved and value.id in self.buffers_of()):
+        if isinstance(value, gast.BinOp | gast.UnaryOp) or (
+            moved and value.id in self.buffers_of()
+        ):
             return [assign(bar, value)]
         if isinstance(value, gast.Name | gast.Subscript | gast.Attribute):
             return [assign(bar, call(attribute(value, "copy")))]
@@ -252,7 +254,7 @@ class Writes(Cotangents):
         return self.operations.back(site, frozenset(wanted))
 
     def _detached(self, value: Node, kind: Kind) -> Node:
-        """A contribution that is a plain part of a shadow is copied: the shadow goes on changing."""
+        """A contribution that is a plain part of a shadow is copied: shadows go on changing."""
         if isinstance(kind, K.Array) and isinstance(value, gast.Subscript | gast.Name):
             return call(attribute(value, "copy"))
         return value
@@ -327,7 +329,9 @@ def _filled(statement: Node, table: dict[str, Node]) -> Node:
 
 
 def _read(pre: Block, found: list[Contribution]) -> set[str]:
-    read: set[str] = set().union(*(names_read(p) for p in pre), *(names_read(c.value) for c in found))
+    read: set[str] = set().union(
+        *(names_read(p) for p in pre), *(names_read(c.value) for c in found)
+    )
     return read
 
 

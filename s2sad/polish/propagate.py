@@ -260,7 +260,9 @@ class _Propagator:
 
     def _may_rise(self, block: Block, start: int, at: int, target: str) -> bool:
         user = block[at]
-        if is_compound(user) or isinstance(user, gast.Return | Restore | RestorePart | Save | SavePart | gast.Break):
+        if is_compound(user) or isinstance(
+            user, gast.Return | Restore | RestorePart | Save | SavePart | gast.Break
+        ):
             return False
         effects = self.effects.of(user)
         if effects.unknown or _augments(user, target) or target in effects.writes:
@@ -322,7 +324,9 @@ class _Propagator:
     def _lift(self, block: Block, position: int, target: str, value: Node, at: int) -> bool:
         """Move the statement that uses a value up to where the value is computed."""
         user = block[at]
-        if is_compound(user) or isinstance(user, gast.Return | Restore | RestorePart | Save | SavePart | gast.Break):
+        if is_compound(user) or isinstance(
+            user, gast.Return | Restore | RestorePart | Save | SavePart | gast.Break
+        ):
             return False
         effects = self.effects.of(user)
         if effects.unknown or _augments(user, target):

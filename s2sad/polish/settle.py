@@ -1,8 +1,8 @@
 """Copies that nobody needs: of what is new anyway, or of what stays as it is until the last use.
 
-    x_bar = (a * b).copy()      x_bar = a * b
-    y = 2.0 * A_bar[1:].copy()  y = 2.0 * A_bar[1:]
-    t = A_bar[1:].copy()   ->   t = A_bar[1:]         (A_bar and t change only after t is used)
+x_bar = (a * b).copy()      x_bar = a * b
+y = 2.0 * A_bar[1:].copy()  y = 2.0 * A_bar[1:]
+t = A_bar[1:].copy()   ->   t = A_bar[1:]         (A_bar and t change only after t is used)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def settle(
 ) -> Block:
     """Return a block without needless copies.
 
-    `held` are names made for parts of shadows; `owners` are shadows: what reads one last may have it.
+    `held` are names made for parts of shadows; `owners` are shadows, which who reads last may have.
     """
     worker = _Settler(pure, sharing, fresh, held, owners)
     live_in(block, live_out, worker.note)
@@ -73,9 +73,10 @@ class _Settler:
             return
         if isinstance(s, gast.AugAssign) or not isinstance(s.targets[0], gast.Name):
             s.value = source
-        elif self.fresh(source) or self._last_use(s, source):
-            s.value = source
-        elif s.targets[0].id in self.held and self._untouched(block, position, s, source):
+            return
+        target = s.targets[0].id
+        new = self.fresh(source) or self._last_use(s, source)
+        if new or (target in self.held and self._untouched(block, position, s, source)):
             s.value = source
 
     def _last_use(self, s: Node, source: Node) -> bool:
