@@ -24,7 +24,7 @@ from s2sad import kinds as K
 from s2sad.capture.read import Callee, read, unwrap
 from s2sad.cotangents import checked, mirror, needs_mirror
 from s2sad.errors import ActivityError, Place, SourceError, UnsupportedError
-from s2sad.guard import UNSET
+from s2sad.guard import IGNORED, UNSET, may_ignore
 from s2sad.hints import kind_of_annotation
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
 from s2sad.pipeline import Request, derive
@@ -102,7 +102,7 @@ class Derived:
 
     def find(self, values: tuple[Any, ...]) -> Entry:
         """Return the entry for the values of all parameters; derive it if there is none."""
-        key = _key(values)
+        key = _key(self._asked(values))
         entry = self._known(key)
         if entry is None:
             with self.lock:
@@ -111,6 +111,19 @@ class Derived:
                     entry = self._shared(key) or self._derive(key, values)
                     self.entries[key] = (entry, *self.entries.get(key, ()))[:_KEPT]
         return entry
+
+    def _asked(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the values whose kinds matter; IGNORED for the others."""
+        ignored = self.ignored
+        if not ignored:
+            return values
+        pairs = zip(self.parameters.names, values, strict=True)
+        return tuple([IGNORED if n in ignored and may_ignore(v) else v for n, v in pairs])
+
+    @functools.cached_property
+    def ignored(self) -> frozenset[str]:
+        """The parameters whose kinds nobody asks: not read and not differentiated."""
+        return self.parameters.unread - set(self.choice.names)
 
     def _known(self, key: Any) -> Entry | None:
         for entry in self.entries.get(key, ()):
@@ -168,7 +181,7 @@ class Derived:
             functions,
             text.entry,
             settled,
-            values if plain else None,
+            self._asked(values) if plain else None,
             len(self.prefix),
             key,
         )

@@ -18,20 +18,30 @@ from typing import Any
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad.activities import Activity
 from s2sad.signature import PLAIN, key_of
 
 Seen = Mapping[str, Any]  # what names and dotted names denoted
 Members = Mapping[tuple[type, str], Any]  # what was found in classes
 
 
-class _Unset:
-    """Stands for an argument that a call leaves to its default."""
+class _Mark:
+    """Stands for an argument."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def __repr__(self) -> str:
-        return "UNSET"
+        return self.name
 
 
-UNSET: Any = _Unset()
+UNSET: Any = _Mark("UNSET")  # an argument that a call leaves to its default
+IGNORED: Any = _Mark("IGNORED")  # an argument whose kind nobody asks
+
+
+def may_ignore(value: Any) -> bool:
+    """Say whether the kind of an argument that nobody reads is of no importance at all."""
+    return value is not UNSET and not isinstance(value, Activity)
 
 
 @dataclass(frozen=True)
@@ -149,6 +159,7 @@ def same_defaults(now: Any, then: Any) -> bool:
 # Builtins and helpers in the text of tests: the user's module may have others of these names.
 _HELPERS: dict[str, Any] = {
     "KEY": key_of,
+    "MAY_IGNORE": may_ignore,
     "TYPE": type,
     "NDARRAY": np.ndarray,
     "SAME_DEFAULTS": same_defaults,
@@ -245,7 +256,9 @@ def _itself_tests(fn: types.FunctionType, draft: _Draft) -> None:
 
 def _value_tests(path: str, value: Any, draft: _Draft) -> None:
     """Add tests of a value's kind: cheap ones for numbers and arrays."""
-    if type(value) in PLAIN:
+    if value is IGNORED:
+        draft.test("MAY_IGNORE({0})", path)
+    elif type(value) in PLAIN:
         draft.test("TYPE({0}) is {1}", path, type(value))
     elif type(value) is np.ndarray:
         draft.test("TYPE({0}) is NDARRAY", path, first=True)

@@ -7,6 +7,7 @@ settle(choice, kinds, ...)     the same for given kinds of the arguments, or an 
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
 import operator
@@ -76,6 +77,16 @@ class Parameters:
         """Say whether all parameters can be given by position, and none takes several."""
         listed = self.signature.parameters.values()
         return not self.fixed and all(p.kind in _POSITIONAL for p in listed)
+
+    @functools.cached_property
+    def unread(self) -> frozenset[str]:
+        """The parameters that the function's code never mentions: their kinds do not matter."""
+        mentioned: set[str] = set()
+        for instruction in dis.get_instructions(self.fn):
+            if any(word in instruction.opname for word in ("FAST", "DEREF", "CLOSURE", "CELL")):
+                value: Any = instruction.argval
+                mentioned.update(value if isinstance(value, tuple) else (value,))
+        return frozenset(self.names) - mentioned
 
     @functools.cached_property
     def unset_defaults(self) -> tuple[Any, ...]:

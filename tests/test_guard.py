@@ -352,3 +352,41 @@ def outcome(gradient, x):
         return repr(gradient(x, 1.0))
     except s2sad.Error as error:
         return str(error)
+
+
+def test_kinds_that_nobody_asks(derivations):
+    def f(x, unread, y):
+        return np.sum(x * y)
+
+    gradient = s2sad.grad(f, wrt="x")
+    others = [1.0, 2, None, "s", [1.0], np.ones(3), np.ones((1, 2)), object(), square, {"a": 1}]
+    for other in others * 2:
+        assert gradient(np.ones(2), other, 3.0).tolist() == [3.0, 3.0]
+    assert len(derivations) == 1
+    with pytest.raises(s2sad.ActivityError, match="unread"):
+        gradient(np.ones(2), s2sad.Const(1.0), 3.0)
+
+
+def test_kinds_of_what_is_differentiated_are_asked():
+    def f(x, unread, y):
+        return x * y
+
+    assert s2sad.vjp(f, 2.0, 3.0, 4.0)[1](1.0) == (4.0, 0.0, 2.0)
+    assert s2sad.vjp(f, 2.0, np.ones(2), 4.0)[1](1.0)[1].tolist() == [0.0, 0.0]
+    assert s2sad.vjp(f, 2.0, "s", 4.0)[1](1.0) == (4.0, 2.0)
+    assert s2sad.grad(f, wrt="unread")(2.0, 3.0, 4.0) == 0.0
+    assert s2sad.grad(f, wrt="unread")(2.0, np.ones(2), 4.0).tolist() == [0.0, 0.0]
+
+
+def test_kinds_that_an_inner_function_asks(derivations):
+    def f(x, k, rest, unread=0):
+        return [np.sum(x * k * len(rest)) for _ in range(2)][0]
+
+    gradient = s2sad.grad(f)
+    assert gradient(np.ones(2), 2.0, [1.0]).tolist() == [2.0, 2.0]
+    assert gradient(np.ones(2), np.array([2.0, 3.0]), [1.0]).tolist() == [2.0, 3.0]
+    assert gradient(np.ones(2), np.ones((4, 2)), [1.0]).tolist() == [4.0, 4.0]
+    assert len(derivations) == 3
+    for unread in (1.0, None, "s"):
+        assert gradient(np.ones(2), 2.0, [1.0], unread).tolist() == [2.0, 2.0]
+    assert len(derivations) == 3
