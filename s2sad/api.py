@@ -144,10 +144,9 @@ class Derived:
         code = K.Known(p.fn.__code__)
         return code, o.mode, o.has_aux, self.choice, p.skipped, p.fixed, len(self.prefix), key
 
-    def _entry(self, made: Recipe) -> Entry | None:
-        bound = made.bind(
-            self.parameters.fn, self.prefix, self.general, self.parameters.unset_defaults
-        )
+    def _entry(self, made: Recipe, fresh: bool = False) -> Entry | None:
+        p = self.parameters
+        bound = made.bind(p.fn, self.prefix, self.general, p.unset_defaults, fresh)
         if bound is None:
             return None
         settled = made.settled
@@ -185,9 +184,9 @@ class Derived:
             len(self.prefix),
             key,
         )
-        entry = self._entry(made)
+        entry = self._entry(made, fresh=True)
         if entry is None:
-            # What it read has changed while it was being derived.
+            # The code it read has changed while it was being derived.
             return self._derive(key, values)
         _recipes.add(self._shared_key(key), made)
         return entry

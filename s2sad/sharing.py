@@ -85,16 +85,20 @@ class Recipe:
         prefix: tuple[Any, ...],
         otherwise: Callable[..., Any],
         defaults: tuple[Any, ...],
+        fresh: bool = False,
     ) -> Bound | None:
-        """Return the derived function and its guards for `fn`, or None where they do not fit."""
+        """Return the derived function and its guards for `fn`, or None where they do not fit.
+
+        What is `fresh` was derived from `fn` just now, and fits unless code has changed meanwhile.
+        """
         found = self._resolve(fn)
-        if found is None:
+        if found is None or not (fresh or self._may_stand_in(found)):
             return None
         guards = []
         for asked, question in self.guards:
             about = found[asked] if isinstance(asked, Role) else asked
             guards.append(question.about(about, found))
-        if not all(same() for same in guards):
+        if not fresh and not all(same() for same in guards):
             return None
         call = self._call(found)
         if self.shortcut is None:
@@ -112,12 +116,20 @@ class Recipe:
             player: Any = fn if part.holder is None else _contents(found[part.holder], part.cell)
             if not _is_function(player) or player.__code__ is not part.code:
                 return None
-            if player.__globals__ is not part.namespace or player in self.fixed:
-                return None
-            if part.holder is not None and registry.rule_for(player) is not None:
+            if player.__globals__ is not part.namespace:
                 return None
             found[part.role] = player
-        return found if len(set(found.values())) == len(found) else None
+        return found
+
+    def _may_stand_in(self, found: Mapping[Role, Any]) -> bool:
+        """Say whether the players are told apart as those were that they stand in for."""
+        players = set(found.values())
+        captured = [found[part.role] for part in self.parts if part.holder is not None]
+        return (
+            len(players) == len(found)
+            and not players & self.fixed
+            and all(registry.rule_for(player) is None for player in captured)
+        )
 
     def _call(self, found: Mapping[Role, Any]) -> Callable[..., Any]:
         """Return the derived function with the closures of those that play the parts."""

@@ -390,3 +390,15 @@ def test_kinds_that_an_inner_function_asks(derivations):
     for unread in (1.0, None, "s"):
         assert gradient(np.ones(2), 2.0, [1.0], unread).tolist() == [2.0, 2.0]
     assert len(derivations) == 3
+
+
+def test_what_is_never_the_same_is_derived_each_time(derivations, monkeypatch):
+    class Fickle(types.ModuleType):
+        def __getattr__(self, name):
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return lambda x: x * x
+
+    monkeypatch.setattr(tools, "inner", Fickle("fickle"))
+    gradient = s2sad.grad(uses_inner)
+    assert [gradient(2.0), gradient(3.0)] == [4.0, 6.0]
