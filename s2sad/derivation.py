@@ -70,6 +70,7 @@ class Derivation:
     pairs: dict[Any, Pair] = field(default_factory=dict)
     memories: dict[Any, Memory] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    members: dict[tuple[type, str], Any] = field(default_factory=dict)
     refs: Refs = field(init=False)
 
     def __post_init__(self) -> None:
@@ -134,7 +135,8 @@ def analyse(
     d.names.take(*taken)
     node = with_extra(source.node, extra)
     function = normalise(source, node, taken | set(d.refs.modules))
-    scope = Scope(source.fn, function.locals)
+    seen = d.seen.setdefault(source.fn, {})
+    scope = Scope(source.fn, function.locals, seen, d.members)
     result: Kind = K.UNBOUND
     facts = KindFacts()
 
@@ -153,7 +155,6 @@ def analyse(
     if in_place(function, facts):
         facts = infer(function, dict(params), scope, hook)
     d.open.pop(key, None)
-    d.seen.setdefault(source.fn, {}).update(scope.seen)
     analysed = Analysed(function, facts, scope)
     d.analysed[key] = analysed
     return analysed

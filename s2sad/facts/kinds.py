@@ -6,7 +6,6 @@ changes. What a library function returns is found by running it on small samples
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +21,6 @@ from s2sad.facts.results import (
     class_function,
     dict_item,
     dict_method,
-    dotted_path,
     element_kind,
     item_kind,
     known_call,
@@ -31,7 +29,7 @@ from s2sad.facts.results import (
     shaped_kind,
     tuple_slice,
 )
-from s2sad.facts.scope import Scope
+from s2sad.facts.scope import Scope, dotted_path
 from s2sad.facts.truth import truth
 from s2sad.flow import free_names
 from s2sad.kinds import MISSING, Kind
@@ -322,7 +320,7 @@ class _Walker:
                 return self._outer(node)
         owner = self.kind(node.value, env)
         if isinstance(owner, K.Obj | K.Tuple) and owner.cls is not None:
-            static = inspect.getattr_static(owner.cls, node.attr, None)
+            static = self.scope.member(owner.cls, node.attr)
             if isinstance(static, property) and static.fget is not None:
                 self.facts.methods[node] = (static.fget, node.value)
                 return self.callee(K.Known(static.fget), [owner], {}, env)
@@ -481,7 +479,7 @@ class _Walker:
     ) -> Kind:
         """Call something that is no function by itself: an inner function, a callable object."""
         if isinstance(target, K.Obj | K.Tuple):
-            method = class_function(target, "__call__")
+            method = class_function(self.scope, target, "__call__")
             if method is not None:
                 self.facts.methods[node] = (method, node.func)
                 return self.callee(K.Known(method), [target, *args], keywords, env)
@@ -512,7 +510,7 @@ class _Walker:
         node: Node,
         env: Env,
     ) -> Kind:
-        method = class_function(owner, attr)
+        method = class_function(self.scope, owner, attr)
         if method is not None:
             self.facts.methods[node] = (method, node.func.value)
             return self.callee(K.Known(method), [owner, *args], keywords, env)

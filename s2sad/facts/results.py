@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 import operator
 import types
 import warnings
@@ -16,8 +15,8 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
-from s2sad.nodes import Node
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     gast.Add: operator.add,
@@ -46,12 +45,12 @@ _CONTENTS = (0.7, 1.7, 2.0)
 _ARRAY_NUMBERS = {"ndim": "rank", "size": None, "nbytes": None, "itemsize": None}
 
 
-def class_function(owner: Kind, attr: str) -> Any:
+def class_function(scope: Scope, owner: Kind, attr: str) -> Any:
     """Return the function that a method of an object is, or None."""
     cls = getattr(owner, "cls", None)
     if cls is None or (isinstance(owner, K.Obj) and attr in dict(owner.fields)):
         return None
-    static = inspect.getattr_static(cls, attr, None)
+    static = scope.member(cls, attr)
     return static if isinstance(static, types.FunctionType) else None
 
 
@@ -170,11 +169,6 @@ def dict_method(owner: K.Dict, attr: str, args: list[Kind]) -> Kind:
             return args[1] if len(args) > 1 else K.NONE
         return dict_item(owner, args[0])
     return owner if attr == "copy" else K.UNKNOWN
-
-
-def dotted_path(node: Node) -> str:
-    """Return a dotted name as it stands in the source."""
-    return node.id if isinstance(node, gast.Name) else f"{dotted_path(node.value)}.{node.attr}"
 
 
 def item_kind(owner: Kind, index: Any) -> Kind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ class Scope:
     fn: types.FunctionType
     locals: frozenset[str]
     seen: dict[str, Any] = field(default_factory=dict)
+    members: dict[tuple[type, str], Any] = field(default_factory=dict)
 
     @property
     def cells(self) -> Mapping[str, types.CellType]:
@@ -43,8 +45,23 @@ class Scope:
             owner = self.path(node.value)
             if owner is MISSING or not _stable(owner):
                 return MISSING
-            return getattr(owner, node.attr, MISSING)
+            value = getattr(owner, node.attr, MISSING)
+            if isinstance(owner, types.ModuleType | type) and value is not MISSING:
+                self.seen[dotted_path(node)] = value
+            return value
         return MISSING
+
+    def member(self, cls: type, attr: str) -> Any:
+        """Return what a class or its bases have under a name, unbound, or None."""
+        found = inspect.getattr_static(cls, attr, None)
+        if isinstance(found, types.FunctionType | property):
+            self.members[cls, attr] = found
+        return found
+
+
+def dotted_path(node: Any) -> str:
+    """Return a dotted name as it stands in the source."""
+    return node.id if isinstance(node, gast.Name) else f"{dotted_path(node.value)}.{node.attr}"
 
 
 def lookup(fn: types.FunctionType, name: str) -> Any:
