@@ -17,7 +17,7 @@ def pendulum_reverse(kept, y, damping, value_bar):
     damping_bar = t_bar_1 * y_item_1
     y_bar = np.zeros_like(y)
     y_bar[1] += t_bar_1 * damping
-    y_bar[0] += -t_bar * np.cos(y_item)
+    y_bar[0] -= t_bar * np.cos(y_item)
     y_bar[1] += y_item_bar
     return y_bar, damping_bar
 
