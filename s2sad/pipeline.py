@@ -31,6 +31,7 @@ from s2sad.facts.fence import (
 from s2sad.flow import free_names
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Parts, joint, vjp
+from s2sad.modes.first import assign_first
 from s2sad.modes.notes import take_notes
 from s2sad.modes.operations import Site
 from s2sad.modes.reverse import Reverse
@@ -51,6 +52,7 @@ from s2sad.nodes import (
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.guards import guards
+from s2sad.polish.last import skip_last
 from s2sad.polish.own import is_fresh, own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
@@ -167,13 +169,14 @@ def parts_of(
         kind = entry_kinds.get(p, K.UNKNOWN)
         sweeps.backward += worker.ensure(p, kind, a.function.node)
     bars = tuple(worker.bar(p) for p in wanted)
+    zeros = {n for n, fn in d.refs.functions.items() if fn is runtime.zeros_like}
+    backward = assign_first(sweeps.backward, worker.primals(), worker.bar_kinds, zeros, names)
     kinds = name_kinds(a.kinds, worker.bar_kinds)
     pure = Purity(a, d)
     made_up = frozenset(worker.bars.values()) | frozenset(worker.bar_kinds)
     made_up -= {worker.bars[v] for v in worker.elements if v in worker.bars}
     live_out = frozenset(bars)
     numpy = d.refs.module(np)
-    backward = sweeps.backward
     params = set(a.function.params)
     homes = _homes(a)
     sharing = shared_memory(worker)
@@ -369,6 +372,7 @@ _PURE_FUNCTIONS: frozenset[Any] = frozenset(
         zip,
         reversed,
         sorted,
+        dict.fromkeys,
         isinstance,
         complex,
         np.zeros_like,
@@ -494,7 +498,9 @@ def finish(
     fresh = {x.reverse for x in d.pairs.values()}
     fresh |= {n for n, fn in d.refs.functions.items() if fn in (runtime.zeros_like, runtime.add)}
     owned = {n: k for n, k in p.bar_kinds.items() if n not in p.shadows | p.buffers}
-    body = own(body, owned, returned, fresh, p.moved)
+    body = own(body, owned, returned, fresh, p.shadows, p.moved)
+    plain = (p.made_up & frozenset(p.bar_kinds)) - p.buffers - p.moved
+    body = skip_last(body, live_out, plain, p.kinds, p.pure)
     body = settle(body, live_out, p.pure, p.sharing, is_fresh, p.held, p.buffers | p.moved)
     return guards(whole(body))
 

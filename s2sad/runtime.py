@@ -138,6 +138,12 @@ def add_into(shadow: Any, value: Any) -> None:
             object.__setattr__(shadow, name, getattr(total, name))
 
 
+def add_into_each(shadows: Any, values: Any) -> None:
+    """Add derivatives to the items of a slice, which it shares with the list it was taken from."""
+    for shadow, value in zip(shadows, values, strict=True):
+        add_into(shadow, value)
+
+
 def add_at(parts: Any, index: int, value: Any) -> Any:
     """Return a tuple of cotangents with one of its parts increased."""
     index = range(len(parts))[index]

@@ -13,6 +13,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.memory import Memory
+from s2sad.facts.shift import cancelling
 from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
 from s2sad.stages import Activity, Function, KindFacts
 
@@ -124,6 +125,7 @@ class _Walker:
         self.kinds = kinds
         self.facts = Activity()
         self.has_aux = has_aux
+        self.constant = cancelling(function, kinds)
 
     # forward
 
@@ -181,7 +183,7 @@ class _Walker:
         return out
 
     def _varied_assign(self, s: Node, varied: Names) -> Names:
-        hit = flows(s.value, self.kinds) & varied
+        hit = flows(s.value, self.kinds) & varied if s not in self.constant else NONE
         for target in s.targets:
             if isinstance(target, gast.Subscript | gast.Attribute):
                 owner = _root(target)

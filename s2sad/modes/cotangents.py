@@ -169,14 +169,27 @@ class Cotangents:
         else:
             place = gast.Subscript(name(bar), clone(where), gast.Store())
         inner = self._part_kind(kind, how, where)
+        if K.is_container(inner) and self._is_slice(c.operand):
+            helper = name(self.refs.function(runtime.add_into))
+            return [*out, gast.Expr(call(helper, _loaded(place), c.value))]
         if K.is_container(inner) or isinstance(inner, K.Tuple):
             target = gast.Assign([place], self.sum(_loaded(place), c.value, inner), None)
             return [*out, target]
         return [*out, gast.AugAssign(place, gast.Add(), c.value)]
 
+    def _is_slice(self, variable: str) -> bool:
+        """Say whether a cotangent is a slice of a shadow: a list of its own, with shared items."""
+        _, value = self.elements.get(variable, (None, None))
+        return (
+            variable in self.aliased
+            and isinstance(value, gast.Subscript)
+            and isinstance(value.slice, gast.Slice)
+        )
+
     def _into_shadow(self, c: Contribution, kind: Kind) -> Block:
         """A whole contribution to a part of a shadow is added to it in place."""
-        helper = name(self.refs.function(runtime.add_into))
+        fn = runtime.add_into_each if self._is_slice(c.operand) else runtime.add_into
+        helper = name(self.refs.function(fn))
         return [gast.Expr(call(helper, name(self.bar(c.operand)), c.value))]
 
     def _part_kind(self, kind: Kind, how: str, where: Any) -> Kind:

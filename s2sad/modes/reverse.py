@@ -107,6 +107,15 @@ class Reverse(Writes):
         self.kept[statement] = kept
         return kept
 
+    def primals(self) -> dict[str, str]:
+        """Return the variable of each cotangent, for the variables that are bound once."""
+        params = self.function.params
+        return {
+            bar: v
+            for v, bar in self.bars.items()
+            if self.ends.writes.get(v, 0) + (v in params) == 1
+        }
+
     # entry
 
     def sweeps(self, seed: Node, has_aux: bool = False) -> Sweeps:
