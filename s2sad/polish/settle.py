@@ -50,6 +50,7 @@ class _Settler:
     ) -> None:
         self.sharing = sharing
         self.owners = owners
+        self.arrays = owners | frozenset(sharing)
         self.effects = EffectTable(pure, sharing)
         self.fresh = fresh
         self.held = held
@@ -72,7 +73,8 @@ class _Settler:
         if source is None:
             return
         if isinstance(s, gast.AugAssign) or not isinstance(s.targets[0], gast.Name):
-            s.value = source
+            if root(s.target if isinstance(s, gast.AugAssign) else s.targets[0]) in self.arrays:
+                s.value = source
             return
         target = s.targets[0].id
         new = self.fresh(source) or self._last_use(s, source)
