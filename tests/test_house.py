@@ -20,6 +20,7 @@ LAYERS = (
     ("__init__",),
     ("api",),
     ("pipeline",),
+    ("strong",),
     ("calls",),
     ("derivation",),
     ROOMS,
