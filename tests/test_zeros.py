@@ -351,6 +351,49 @@ def ended_early(x):
     return last
 
 
+def broken_off(x):
+    y = np.sqrt(x)
+    total, i = 0.0, 0
+    while True:
+        if i >= 1:
+            break
+        total = total + y[1 - i]
+        i += 1
+    return total
+
+
+def matched(x):
+    y = np.sqrt(x)
+    match len(x):
+        case 2:
+            return y[1]
+        case _:
+            return np.sum(y)
+
+
+def returned_early(x):
+    y = np.log(x)
+    if np.isinf(y[0]):
+        return y[1]
+    return np.sum(y)
+
+
+def starred(x):
+    _, *rest = [np.sqrt(v) for v in x]
+    return rest[0]
+
+
+def pairs_without_themselves(x):
+    d = x[:, None] - x[None, :]
+    i, j = np.triu_indices(2, 1)
+    return np.sum((1.0 / (d * d))[i, j])
+
+
+def through_a_dict(x):
+    table = {"root": np.sqrt(x), "log": np.log(x)}
+    return np.sum(np.where(x > 0, table["root"], 0.0))
+
+
 def picked_last(x):
     y = np.sqrt(x)
     rows = []
@@ -426,6 +469,12 @@ TABLE = [
     (infinite_values_over_rounds, [0.0, math.log(4.0) ** 2 + 2.0 * math.log(4.0)]),
     (ended_early, [0.0, 0.25]),
     (picked_last, [0.0, 0.25]),
+    (broken_off, [0.0, 0.25]),
+    (matched, [0.0, 0.25]),
+    (returned_early, [0.0, 0.25]),
+    (starred, [0.0, 0.25]),
+    (pairs_without_themselves, [0.03125, -0.03125]),
+    (through_a_dict, [0.0, 0.25]),
 ]
 
 
