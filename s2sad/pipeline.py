@@ -39,7 +39,8 @@ from s2sad.polish.last import skip_last
 from s2sad.polish.own import own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
-from s2sad.stages import KindFacts, Text
+from s2sad.stages import Arrival, KindFacts, Text
+from s2sad.strong import zeros_of
 from s2sad.write.copies import prelude
 from s2sad.write.printer import module, statement_text
 
@@ -96,7 +97,12 @@ def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None
 
 
 def sweep(
-    d: Derivation, a: Analysed, active: frozenset[str], names: Names, has_aux: bool = False
+    d: Derivation,
+    a: Analysed,
+    active: frozenset[str],
+    names: Names,
+    has_aux: bool = False,
+    arrival: Arrival = Arrival(),  # noqa: B008
 ) -> Reverse:
     """Return the reverse worker of a function, ready to write its sweeps."""
     memory = memory_of(d, a)
@@ -107,7 +113,8 @@ def sweep(
     def calls(site: Site, varied: frozenset[str]) -> Any:
         return user_call(d, a, worker, site, varied, build_pair)
 
-    worker = Reverse(a.function, a.kinds, facts, notes, d.refs, names, calls, _heading)
+    zeros = zeros_of(d, a, facts, active, arrival)
+    worker = Reverse(a.function, a.kinds, facts, notes, d.refs, names, calls, _heading, zeros)
     return worker
 
 
@@ -138,10 +145,11 @@ def parts_of(
     seed: Node,
     wanted: tuple[str, ...],
     has_aux: bool = False,
+    arrival: Arrival = Arrival(),  # noqa: B008
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     names = local_names(a, d)
-    worker = sweep(d, a, frozenset(active), names, has_aux)
+    worker = sweep(d, a, frozenset(active), names, has_aux, arrival)
     sweeps = worker.sweeps(seed, has_aux)
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
     for p in wanted:
