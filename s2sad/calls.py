@@ -50,6 +50,7 @@ from s2sad.nodes import (
     subscript,
     tuple_,
 )
+from s2sad.stages import Arrival
 
 PartsOf = Callable[..., Any]
 
@@ -66,27 +67,32 @@ def user_call(
 
     None where the call is a library's: then its rule answers. `build` writes a missing pair.
     """
-    target = find_target(a, site)
+    target = find_target(a, site.statement, site.node)
     if target is None:
         return None
-    active = tuple(
-        p
-        for p in target.params
-        if K.differentiable(target.params[p]) and _roots(target.args.get(p)) & varied
-    )
+    active = active_parameters(target, varied)
     if not active:
         return [], [], None
     supplied = frozenset(
         p for p, arg in target.args.items() if isinstance(arg, gast.Name | gast.Constant)
     )
-    pair = pair_for(d, target, active, supplied, build)
+    arrival = worker.zeros.arrivals.get(site.statement, Arrival())
+    pair = pair_for(d, target, active, supplied, build, arrival)
     return _turn(a, worker, site, target, pair)
 
 
-def find_target(a: Analysed, site: Site) -> Target | None:
+def active_parameters(target: Target, varied: frozenset[str]) -> tuple[str, ...]:
+    """Return the parameters to which a call gives what varies."""
+    return tuple(
+        p
+        for p in target.params
+        if K.differentiable(target.params[p]) and roots(target.args.get(p)) & varied
+    )
+
+
+def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
     """Return the user's function that an expression calls, with its arguments bound."""
-    node = site.node
-    env = a.kinds.before[site.statement]
+    env = a.kinds.before[statement]
     method = a.kinds.methods.get(node)
     args = list(node.args) if isinstance(node, gast.Call) else []
     keywords = node.keywords if isinstance(node, gast.Call) else []
@@ -187,12 +193,12 @@ def _bind_nodes(fn: Any, args: list[Node], named: dict[str, Node]) -> dict[str, 
     return dict(bound.arguments)
 
 
-def _roots(arg: Any) -> set[str]:
+def roots(arg: Any) -> set[str]:
     """Return the variables that an argument is made of."""
     if isinstance(arg, tuple):
-        return set().union(*(_roots(x) for x in arg), set())
+        return set().union(*(roots(x) for x in arg), set())
     if isinstance(arg, dict):
-        return set().union(*(_roots(x) for x in arg.values()), set())
+        return set().union(*(roots(x) for x in arg.values()), set())
     if isinstance(arg, gast.Name):
         return {arg.id}
     if isinstance(arg, gast.Subscript) and isinstance(arg.value, gast.Name):
@@ -293,10 +299,11 @@ def pair_for(
     active: tuple[str, ...],
     supplied: frozenset[str],
     build: Callable[..., None],
+    arrival: Arrival,
 ) -> Pair:
     """Return the pair of a function for one pattern of kinds and activities."""
     extra = tuple(p for p, _ in target.extra)
-    key = (analysis_key(target.fn, target.params, extra), active, supplied)
+    key = (analysis_key(target.fn, target.params, extra), active, supplied, arrival)
     known = d.pairs.get(key)
     if known is not None:
         if not known.done:
@@ -304,6 +311,7 @@ def pair_for(
         return known
     base = target_name(target)
     pair = Pair(d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), active)
+    pair.arrival = arrival
     d.pairs[key] = pair
     a = analyse(d, target.fn, target.params, extra)
     build(d, a, pair, supplied)
@@ -325,7 +333,7 @@ def write_pair(
     """Write the forward and the reverse of one function into the derived module."""
     function = a.function
     bar = f"{function.result}_bar"
-    p = parts_of(d, a, pair.active, name(bar), pair.active)
+    p = parts_of(d, a, pair.active, name(bar), pair.active, arrival=pair.arrival)
     bars = list(p.bars)
     extra = p.made_up_names()
     backward = finish(

@@ -16,6 +16,7 @@ from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.errors import Error, InternalError, Place
 from s2sad.facts.alias import alias
+from s2sad.facts.finite import Finite
 from s2sad.facts.inplace import in_place
 from s2sad.facts.kinds import infer
 from s2sad.facts.memory import Memory, memory, touches
@@ -24,7 +25,7 @@ from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import Node, clone
-from s2sad.stages import Function, KindFacts
+from s2sad.stages import Arrival, Function, KindFacts, Zeros
 
 
 @dataclass(eq=False)
@@ -41,7 +42,8 @@ class Pair:
     """The forward and the reverse of a user's function, for calls of it in derived code.
 
     The reverse takes what the forward saved (where `saved`), then the parameters in `passed` as
-    the caller has them, then the cotangent of the result; it returns those of `active`.
+    the caller has them, then the cotangent of the result; it returns those of `active`. `arrival`
+    says what of the caller it is made for.
     """
 
     forward: str
@@ -51,6 +53,7 @@ class Pair:
     saved: bool = True
     recursive: bool = False
     done: bool = False
+    arrival: Arrival = field(default_factory=Arrival)
 
 
 @dataclass
@@ -69,6 +72,8 @@ class Derivation:
     reusable: bool = False
     pairs: dict[Any, Pair] = field(default_factory=dict)
     memories: dict[Any, Memory] = field(default_factory=dict)
+    finite: dict[Any, Finite | None] = field(default_factory=dict)
+    zeros: dict[Any, Zeros | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
     members: dict[tuple[type, str], Any] = field(default_factory=dict)
     refs: Refs = field(init=False)

@@ -57,7 +57,8 @@ from s2sad.polish.own import is_fresh, own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
 from s2sad.polish.settle import settle, whole
-from s2sad.stages import Aliases, KindFacts, Text
+from s2sad.stages import Aliases, Arrival, KindFacts, Text
+from s2sad.strong import zeros_of
 from s2sad.write.copies import prelude
 from s2sad.write.printer import module, statement_text
 
@@ -114,7 +115,12 @@ def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None
 
 
 def sweep(
-    d: Derivation, a: Analysed, active: frozenset[str], names: Names, has_aux: bool = False
+    d: Derivation,
+    a: Analysed,
+    active: frozenset[str],
+    names: Names,
+    has_aux: bool = False,
+    arrival: Arrival = Arrival(),  # noqa: B008
 ) -> Reverse:
     """Return the reverse worker of a function, ready to write its sweeps."""
     memory = memory_of(d, a)
@@ -125,8 +131,9 @@ def sweep(
     def calls(site: Site, varied: frozenset[str]) -> Any:
         return user_call(d, a, worker, site, varied, build_pair)
 
+    zeros = zeros_of(d, a, facts, active, arrival)
     worker = Reverse(
-        a.function, a.kinds, facts, notes, d.refs, names, calls, _heading, memory.aliases
+        a.function, a.kinds, facts, notes, d.refs, names, calls, _heading, memory.aliases, zeros
     )
     return worker
 
@@ -158,10 +165,11 @@ def parts_of(
     seed: Node,
     wanted: tuple[str, ...],
     has_aux: bool = False,
+    arrival: Arrival = Arrival(),  # noqa: B008
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     names = local_names(a, d)
-    worker = sweep(d, a, frozenset(active), names, has_aux)
+    worker = sweep(d, a, frozenset(active), names, has_aux, arrival)
     sweeps = worker.sweeps(seed, has_aux)
     worker.at(a.function.node.body[0])
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})

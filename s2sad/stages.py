@@ -272,6 +272,45 @@ class Aliases:
 
 
 @dataclass(frozen=True)
+class Arrival:
+    """What a function meets in its caller, as far as zeros by structure are concerned.
+
+    `zeros` says that the cotangent of its result may hold some; `wild` are the parameters that
+    may be infinite or nan.
+    """
+
+    zeros: bool = False
+    wild: Names = NONE
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A cotangent with zeros by structure reaches an operation here that may be infinite there.
+
+    `singular` says that the operation itself may be, `wild` are the operands that may be, and
+    `out` says whether its result may be.
+    """
+
+    singular: bool
+    wild: Names = NONE
+    out: bool = False
+
+
+@dataclass(frozen=True)
+class Zeros:
+    """Where zeros by structure are guarded: at operations, and inside called functions.
+
+    `reached` are the parameters whose cotangents may hold such zeros, `wild` says whether the
+    result may be infinite or nan.
+    """
+
+    guards: Mapping[Any, Guard] = field(default_factory=dict)
+    arrivals: Mapping[Any, Arrival] = field(default_factory=dict)
+    reached: Names = NONE
+    wild: bool = False
+
+
+@dataclass(frozen=True)
 class Text:
     """A derived module: its text, the entry function, and what the functions in it see."""
 

@@ -21,6 +21,7 @@ LAYERS = (
     ("api",),
     ("sharing",),
     ("pipeline",),
+    ("strong",),
     ("calls",),
     ("derivation",),
     ROOMS,

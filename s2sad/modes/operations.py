@@ -36,10 +36,11 @@ from s2sad.nodes import (
     name,
     names_read,
     negative,
+    number,
     subscript,
     tuple_,
 )
-from s2sad.stages import SourceLike
+from s2sad.stages import Guard, SourceLike
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
     gast.Add: operator.add,
@@ -67,13 +68,17 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Site:
-    """One operation where it stands: its result, the cotangent of that, and their kind."""
+    """One operation where it stands: its result, the cotangent of that, and their kind.
+
+    `guard` is there where the cotangent may hold zeros by structure that must stay zero.
+    """
 
     statement: Any
     node: Any
     out: Node
     bar: Node
     kind: Kind
+    guard: Guard | None = None
 
 
 class Operations:
@@ -500,6 +505,7 @@ class Operations:
         bound = self._bind(node, fn, rule, 1, args, keywords)
         given: dict[str, Any] = {"out": Given(clone(site.out), site.kind)}
         given |= {n: self._given(a) for n, a in bound.arrays}
+        given |= self._guarded(site, fn, {"out": site.out, **dict(bound.arrays)})
         count = len(_positional(rule)) - 1
         pre, partials = self._inlined(node, fn, rule, given, count)
         found = []
@@ -522,6 +528,7 @@ class Operations:
             _positional(rule)[1]: Given(clone(site.out), site.kind),
         }
         given |= {n: self._given(a) for n, a in bound.arrays}
+        given |= self._guarded(site, fn, dict(bound.arrays))
         for n, a in bound.settings.items():
             if isinstance(a, gast.Tuple) and a not in self.kinds:
                 self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
@@ -547,6 +554,40 @@ class Operations:
             if isinstance(arg, gast.Name):
                 found.append(Contribution(arg.id, self.cast(value, site.kind, arg)))
         return pre, found
+
+    # zeros by structure
+
+    def _guarded(self, site: Site, fn: Any, operands: Mapping[str, Node]) -> dict[str, Given]:
+        """Return what a rule reads instead of operands that make 0 * inf: regular ones.
+
+        Where the cotangent is zero the rule is evaluated where it is finite.
+        """
+        rule = registry.rule_for(fn)
+        guard = site.guard
+        if guard is None or rule is None:
+            return {}
+        found = {}
+        for parameter, operand in operands.items():
+            wild = guard.out if operand is site.out else _root_name(operand) in guard.wild
+            if not wild and not (guard.singular and parameter in rule.regular):
+                continue
+            if number(operand) is None:
+                regular = constant(rule.regular.get(parameter, 1.0))
+                kind = site.kind if operand is site.out else self.kind(operand)
+                found[parameter] = self._regular(site, operand, kind, regular)
+        return found
+
+    def _regular(self, site: Site, operand: Node, kind: Kind, regular: Node) -> Given:
+        """Return an operand with a regular number where the cotangent of the result is zero."""
+        nothing = compare(clone(site.bar), gast.Eq, gast.Constant(0, None))
+        if not isinstance(site.kind, K.Array):
+            return Given(gast.IfExp(nothing, regular, clone(operand)), K.erase_value(kind))
+        value = call(self.np("where"), nothing, regular, clone(operand))
+        dtype = dtype_of(kind)
+        if isinstance(kind, K.Num) and dtype_of(site.kind) in _NARROW:
+            dtype = dtype_of(site.kind)
+            value = call(attribute(value, "astype"), self.np(str(dtype)))
+        return Given(value, K.Array(dtype or "float64", site.kind.dims, site.kind.namespace))
 
     # shapes and dtypes
 
@@ -632,6 +673,12 @@ def _wants_array(fn: Any) -> bool:
     if fn in (np.sum, np.prod, np.max, np.min):
         return True
     return getattr(fn, "__name__", "") not in _TAKE_SEQUENCES
+
+
+def _root_name(node: Node) -> str | None:
+    while isinstance(node, gast.Subscript | gast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else None
 
 
 def _is_ellipsis(node: Node) -> bool:

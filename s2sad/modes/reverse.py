@@ -49,7 +49,7 @@ from s2sad.nodes import (
     substitute,
     tuple_,
 )
-from s2sad.stages import Activity, Aliases, Comment, Function, KindFacts, Restore, Undo
+from s2sad.stages import Activity, Aliases, Comment, Function, KindFacts, Restore, Undo, Zeros
 
 
 @dataclass
@@ -85,12 +85,14 @@ class Reverse(Writes):
         calls: CallBack,
         heading: Callable[[Any], str],
         aliases: Aliases,
+        zeros: Zeros,
     ) -> None:
         super().__init__(function, kinds, refs, names, aliases)
         self.activity = activity
         self.notes = notes
         self.calls = calls
         self.heading = heading
+        self.zeros = zeros
         self.ends = Endings(function, notes)
         self.reuse = Reuse(function, kinds, activity, self.ends.writes, aliases.touched)
         self.elements = self.reuse.elements
@@ -286,7 +288,8 @@ class Reverse(Writes):
             bar = name(held)
         own = variable in names_read(value)
         marker = f"{variable}@out"
-        site = Site(s, value, name(marker if own else variable), bar, kind)
+        out_name = name(marker if own else variable)
+        site = Site(s, value, out_name, bar, kind, self.zeros.guards.get(s))
         pre, found = self.back(site, varied)
         first = self._recompute(s, variable, own, pre, found)
         after = [self._restore(self.ends.kept[s], s)] if s in self.ends.kept else []

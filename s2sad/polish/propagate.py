@@ -292,7 +292,7 @@ class _Propagator:
         if not pure_expression(value, self.pure):
             if not self._next_to(block, position, at) or is_compound(s):
                 return False
-            if not self._first_of_all(s, target):
+            if not self._first_of_all(s, target) or _perhaps(s, target):
                 return False
         elif not clear:
             return self._lift(block, position, target, value, at)
@@ -486,6 +486,21 @@ def _cheap_item(value: Node) -> bool:
 
 def _small(value: Node) -> bool:
     return isinstance(value, gast.Name) or is_constant(value)
+
+
+def _perhaps(s: Node, target: str) -> bool:
+    """Say whether a use stands in an arm of a conditional, which may not be evaluated."""
+    for n in walk(s):
+        arms: list[Node] = []
+        if isinstance(n, gast.IfExp):
+            arms = [n.body, n.orelse]
+        elif isinstance(n, gast.BoolOp):
+            arms = n.values[1:]
+        elif isinstance(n, gast.Compare):
+            arms = n.comparators[1:]
+        if any(target in names_read(arm) for arm in arms):
+            return True
+    return False
 
 
 def _in_loop(s: Node, target: str) -> bool:
