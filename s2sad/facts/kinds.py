@@ -14,6 +14,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.facts.closures import closed
 from s2sad.facts.results import (
     OPERATORS,
     array_item,
@@ -257,6 +258,8 @@ class _Walker:
         if handler is None:
             return K.UNKNOWN
         result: Kind = handler(node, env)
+        if isinstance(result, K.LocalFunction):
+            return closed(result, env)
         if not isinstance(node, gast.Name | gast.List) and self._never_computed(node):
             return K.UNBOUND
         if isinstance(result, K.Unknown) and not result.why:
@@ -433,16 +436,7 @@ class _Walker:
 
     def _local_function(self, node: Node, env: Env) -> Kind:
         """Return the kind of an inner function: what it captures is found in this function."""
-        names: list[str] = []
-        pending = sorted(free_names(node) & self.function.locals)
-        while pending:
-            n = pending.pop(0)
-            if n in names:
-                continue
-            names.append(n)
-            kind = env.get(n)
-            if isinstance(kind, K.LocalFunction):
-                pending += [local for _, local in kind.links]
+        names = sorted(free_names(node) & self.function.locals)
         return K.LocalFunction(node, self.function.source, tuple((n, n) for n in names))
 
     def ex_Starred(self, node: Node, env: Env) -> Kind:

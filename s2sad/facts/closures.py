@@ -1,0 +1,38 @@
+"""What inner functions capture, and what those capture in turn that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.kinds import Kind
+from s2sad.names import Names
+from s2sad.nodes import walk
+
+
+def closed(kind: K.LocalFunction, env: Mapping[str, Kind]) -> K.LocalFunction:
+    """Return an inner function that captures also what the inner functions it captures do.
+
+        def scale(v): return v * n          scale captures n
+        def shift(v): return scale(v) + x   shift captures scale and x, so n as well
+
+    `env` has the kinds of the variables at hand when it is called, not when it was defined: two
+    inner functions may call each other. A name that means something else inside is renamed.
+    """
+    if not any(isinstance(env.get(local), K.LocalFunction) for _, local in kind.links):
+        return kind
+    names = Names({n.id for n in walk(kind.node) if isinstance(n, gast.Name)})
+    names.take(*(c for c, _ in kind.links))
+    links = list(kind.links)
+    known = {local for _, local in links}
+    for _, local in links:
+        inner = env.get(local)
+        if not isinstance(inner, K.LocalFunction):
+            continue
+        for _, further in inner.links:
+            if further not in known:
+                known.add(further)
+                links.append((names.fresh(further), further))
+    return K.LocalFunction(kind.node, kind.source, tuple(links))
