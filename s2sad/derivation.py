@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
+from s2sad.capture.spread import spread
 from s2sad.errors import Error, InternalError, Place
 from s2sad.facts.kinds import infer
 from s2sad.facts.memory import Memory, memory
@@ -135,7 +136,7 @@ def analyse(
     scope = Scope(source.fn, function.locals)
     result: Kind = K.UNBOUND
     facts = KindFacts()
-    for _ in range(6):
+    for _ in range(8):
         d.open[key] = result
 
         def hook(target: Any, args: Any, keywords: Any, env: Any) -> Kind:
@@ -144,6 +145,11 @@ def analyse(
         before = dict(d.analysed)
         d.used_open.discard(key)
         facts = infer(function, dict(params), scope, hook)
+        plain = spread(function, facts, call_signature(facts), taken)
+        if plain is not None:
+            function = plain
+            scope.locals = function.locals
+            continue
         if key not in d.used_open or facts.result == result:
             break
         result = facts.result
@@ -153,6 +159,32 @@ def analyse(
     analysed = Analysed(function, facts, scope)
     d.analysed[key] = analysed
     return analysed
+
+
+def call_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | None]:
+    """Return what tells the parameters that a call of a user's function may fill."""
+
+    def signature(node: Node) -> inspect.Signature | None:
+        method = facts.methods.get(node)
+        kind = facts.of.get(node.func, K.UNKNOWN)
+        skip = 0
+        if method is not None:
+            fn, skip = method[0], 1
+        elif isinstance(kind, K.LocalFunction):
+            fn = kind
+        elif isinstance(kind, K.Known):
+            callee = unwrap(kind.value)
+            if callee is None or callee.kwargs or is_foreign(callee.fn):
+                return None
+            fn, skip = callee.fn, len(callee.args)
+        else:
+            return None
+        whole = signature_of(fn)
+        if whole is None:
+            return None
+        return whole.replace(parameters=list(whole.parameters.values())[skip:])
+
+    return signature
 
 
 def analysis_key(fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]) -> Any:

@@ -79,7 +79,8 @@ class Function:
 
     `node` is the normalised definition (its last statement returns a name), `origins` maps every
     normalised statement to the user's statement it comes from, `loops` every `for` to its Loop,
-    `temps` are the names that normalisation made up.
+    `temps` are the names that normalisation made up, `spread` the lists and dicts whose items were
+    written out where a call unpacks them, each with that call: nobody may change them.
     """
 
     source: SourceLike
@@ -90,6 +91,7 @@ class Function:
     temps: frozenset[str]
     locals: frozenset[str]
     result: str
+    spread: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

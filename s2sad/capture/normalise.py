@@ -637,6 +637,15 @@ class _Normaliser:
             return False
         return getattr(value, "__name__", "") == attr and getattr(value, "__module__", "") == module
 
+    def _makes_dict(self, node: Node) -> bool:
+        """Say whether this is `dict(a=x, b=y)`, which is `{"a": x, "b": y}`."""
+        named = node.keywords and all(k.arg is not None for k in node.keywords)
+        if not named or node.args or not is_call(node, "dict"):
+            return False
+        fn = self.source.fn
+        outer = {*fn.__globals__, *fn.__code__.co_freevars}
+        return "dict" not in self.locals and "dict" not in outer
+
     def _partial(self, node: Node) -> Node:
         """`partial(f, a)` becomes `lambda *rest: f(a, *rest)`, with a held under a fresh name."""
         parts = []
@@ -668,6 +677,9 @@ class _Normaliser:
         func = node.func
         if self._denotes(func, "functools", "partial") and node.args:
             return self._partial(node)
+        if self._makes_dict(node):
+            keys: list[Node] = [gast.Constant(k.arg, None) for k in node.keywords]
+            return self.ex_Dict(gast.Dict(keys, [k.value for k in node.keywords]))
         if isinstance(func, gast.Attribute) and not self.is_path(func):
             func = locate(gast.Attribute(self.atom(func.value), func.attr, func.ctx), func)
         elif not self.is_atom(func):

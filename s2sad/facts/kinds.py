@@ -445,18 +445,22 @@ class _Walker:
     def ex_Call(self, node: Node, env: Env) -> Kind:
         func = node.func
         args = self._arguments(node.args, env)
-        keywords = {k.arg: self.kind(k.value, env) for k in node.keywords if k.arg is not None}
+        named = [(k.arg, self.kind(k.value, env)) for k in node.keywords]
+        keywords = {n: kind for n, kind in named if n is not None}
         whole = len(keywords) == len(node.keywords) and args is not None
         if isinstance(func, gast.Attribute):
             target = self.kind(func, env)
             if not isinstance(target, K.Known):
                 owner = self.facts.of.get(func.value, K.UNKNOWN)
                 if not whole:
-                    return K.UNKNOWN
+                    method = class_function(owner, func.attr)
+                    if method is not None:
+                        self.facts.methods[node] = (method, func.value)
+                    return _not_whole(node)
                 return self._method(owner, func.attr, args or [], keywords, node, env)
         target = self.kind(func, env)
         if not whole:
-            return self.callee(target, None, keywords, env)
+            return _not_whole(node)
         if isinstance(target, K.Known):
             self.facts.objects[func] = target.value
             return self._call_known(target.value, args or [], keywords, env)
@@ -524,6 +528,13 @@ class _Walker:
         if isinstance(owner, K.Str):
             return K.UNKNOWN if attr in ("split", "encode", "partition") else K.Str()
         return K.Unknown(f"the result of .{attr}()")
+
+
+def _not_whole(node: Node) -> Kind:
+    """What a call gives that unpacks something of which the length or the keys are not known."""
+    table = any(k.arg is None for k in node.keywords)
+    what = "** of a dict whose keys are" if table else "* of a sequence whose length is"
+    return K.Unknown(f"the result of a call that unpacks with {what} not known")
 
 
 def join_envs(left: Env, right: Env, names: set[str] | None = None) -> Env:
