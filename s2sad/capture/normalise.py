@@ -642,7 +642,7 @@ class _Normaliser:
         named = node.keywords and all(k.arg is not None for k in node.keywords)
         if not named or node.args or not is_call(node, "dict"):
             return False
-        fn = self.source.fn
+        fn: Any = self.source.fn
         outer = {*fn.__globals__, *fn.__code__.co_freevars}
         return "dict" not in self.locals and "dict" not in outer
 
