@@ -15,6 +15,7 @@ from s2sad import kinds as K
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
+from s2sad.capture.unfold import Made, unfold
 from s2sad.errors import Error, InternalError, Place
 from s2sad.facts.kinds import infer
 from s2sad.facts.memory import Memory, memory
@@ -136,7 +137,7 @@ def analyse(
     scope = Scope(source.fn, function.locals)
     result: Kind = K.UNBOUND
     facts = KindFacts()
-    for _ in range(8):
+    for _ in range(16):
         d.open[key] = result
 
         def hook(target: Any, args: Any, keywords: Any, env: Any) -> Kind:
@@ -148,6 +149,11 @@ def analyse(
         plain = spread(function, facts, call_signature(facts), taken)
         if plain is not None:
             function = plain
+            scope.locals = function.locals
+            continue
+        unfolded = unfold(function, made_here(d, facts), taken)
+        if unfolded is not None:
+            function = unfolded
             scope.locals = function.locals
             continue
         if key not in d.used_open or facts.result == result:
@@ -238,15 +244,69 @@ def callee_kind(
     key = analysis_key(fn, params, names)
     if key in d.open:
         d.used_open.add(key)
-        return d.open[key]
+        return outlives(d.open[key])
     if len(d.open) > 40:
         return K.Unknown("the result of a very deep chain of calls")
     try:
-        return analyse(d, fn, params, names).kinds.result
+        return outlives(analyse(d, fn, params, names).kinds.result)
     except InternalError:
         raise
     except Error as why:
         return K.Unknown(f"the result of a function that cannot be read: {why.reason}")
+
+
+def outlives(kind: Kind) -> Kind:
+    """Return a kind where the variables that its inner functions capture are out of sight."""
+    if isinstance(kind, K.LocalFunction):
+        if not kind.links:
+            return kind
+        return K.Unknown("an inner function away from the variables that it captures")
+    if isinstance(kind, K.Tuple):
+        return K.Tuple(tuple(map(outlives, kind.items)), kind.cls)
+    if isinstance(kind, K.List):
+        return K.List(outlives(kind.item), kind.length)
+    if isinstance(kind, K.Dict):
+        return K.Dict(tuple((k, outlives(v)) for k, v in kind.items))
+    if isinstance(kind, K.Obj):
+        return K.Obj(kind.cls, tuple((k, outlives(v)) for k, v in kind.fields))
+    return K.Iterable_(outlives(kind.item)) if isinstance(kind, K.Iterable_) else kind
+
+
+def made_here(d: Derivation, facts: KindFacts) -> Made:
+    """Return what tells the calls that make inner functions, and of what they are made."""
+
+    def made(s: Node, node: Node) -> tuple[Function, dict[str, Any]] | None:
+        target = facts.of.get(node.func, K.UNKNOWN)
+        kinds = [facts.of.get(a, K.UNKNOWN) for a in node.args]
+        named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in node.keywords}
+        if not isinstance(facts.of.get(node), K.Unknown | K.Tuple | K.Dict | K.List | K.Obj):
+            return None
+        if isinstance(target, K.Known) and not isinstance(target.value, types.FunctionType):
+            return None
+        if None in named or any(isinstance(a, gast.Starred) for a in node.args):
+            return None
+        bound = bind_kinds(target, kinds, named, facts.before.get(s, {}))
+        if bound is None:
+            return None
+        fn, params, extra = bound
+        callee = d.analysed.get(analysis_key(fn, params, tuple(n for n, _ in extra)))
+        if callee is None or outlives(callee.kinds.result) == callee.kinds.result:
+            return None
+        signature = signature_of(fn)
+        if signature is None:
+            return None
+        arguments = signature.bind(*node.args, **{k.arg: k.value for k in node.keywords}).arguments
+        given: dict[str, Any] = dict(extra)
+        for p in signature.parameters.values():
+            value = arguments.get(p.name, p.default)
+            if isinstance(value, int | float | str | None):
+                value = gast.Constant(value, None)
+            if not isinstance(value, gast.AST):
+                return None
+            given.setdefault(p.name, value)
+        return callee.function, given
+
+    return made
 
 
 def is_foreign(fn: Any) -> bool:
@@ -390,7 +450,7 @@ def rebase(kind: Kind, path: str) -> Kind:
         return K.Num(kind.type, kind.dtype, K.MISSING, dim)
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, rebase(k, f"{path}.{n}")) for n, k in kind.fields))
-    return K.erase_value(kind)
+    return outlives(K.erase_value(kind))
 
 
 def memory_of(d: Derivation, a: Analysed) -> Memory:
