@@ -12,6 +12,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad.capture.choose import choose
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
@@ -156,6 +157,11 @@ def analyse(
             function = unfolded
             scope.locals = function.locals
             continue
+        chosen = choose(function, facts, taken)
+        if chosen is not None:
+            function = chosen
+            scope.locals = function.locals
+            continue
         if key not in d.used_open or facts.result == result:
             break
         result = facts.result
@@ -261,6 +267,8 @@ def outlives(kind: Kind) -> Kind:
         if not kind.links:
             return kind
         return K.Unknown("an inner function away from the variables that it captures")
+    if isinstance(kind, K.Choice):
+        return next((k for k in map(outlives, kind.options) if isinstance(k, K.Unknown)), kind)
     if isinstance(kind, K.Tuple):
         return K.Tuple(tuple(map(outlives, kind.items)), kind.cls)
     if isinstance(kind, K.List):

@@ -731,7 +731,8 @@ class _Normaliser:
 
     def _branch(self, test: Node, target: str, then: Node, other: Node | None) -> None:
         blocks: list[Block] = []
-        for value in (then, other):
+        arms = [v if not isinstance(v, gast.Lambda) else self.atom(v) for v in (then, other)]
+        for value in arms:
             if value is None:
                 blocks.append([])
                 continue

@@ -260,6 +260,11 @@ class _Walker:
         result: Kind = handler(node, env)
         if isinstance(result, K.LocalFunction):
             return closed(result, env)
+        if isinstance(result, K.Choice):
+            options = [
+                closed(o, env) if isinstance(o, K.LocalFunction) else o for o in result.options
+            ]
+            return K.Choice(tuple(options))
         if not isinstance(node, gast.Name | gast.List) and self._never_computed(node):
             return K.UNBOUND
         if isinstance(result, K.Unknown) and not result.why:
@@ -464,6 +469,8 @@ class _Walker:
         if isinstance(target, K.Known):
             self.facts.objects[func] = target.value
             return self._call_known(target.value, args or [], keywords, env)
+        if isinstance(target, K.Choice):
+            return _one_of_several()
         return self._call_value(target, args or [], keywords, node, env)
 
     def _call_value(
@@ -507,7 +514,10 @@ class _Walker:
             self.facts.methods[node] = (method, node.func.value)
             return self.callee(K.Known(method), [owner, *args], keywords, env)
         if isinstance(owner, K.Obj) and attr in dict(owner.fields):
-            return self._call_value(dict(owner.fields)[attr], args, keywords, node, env)
+            held = dict(owner.fields)[attr]
+            if isinstance(held, K.Choice):
+                return _one_of_several()
+            return self._call_value(held, args, keywords, node, env)
         if isinstance(owner, K.Array | K.Num):
             if attr == "reshape" and args and isinstance(owner, K.Array):
                 return shaped_kind(owner, args)
@@ -528,6 +538,10 @@ class _Walker:
         if isinstance(owner, K.Str):
             return K.UNKNOWN if attr in ("split", "encode", "partition") else K.Str()
         return K.Unknown(f"the result of .{attr}()")
+
+
+def _one_of_several() -> Kind:
+    return K.Unknown("the result of one of several functions")
 
 
 def _not_whole(node: Node) -> Kind:

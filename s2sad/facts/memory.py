@@ -381,7 +381,9 @@ def shares_nothing(kind: Kind) -> bool:
     """Say whether values of a kind have no memory that could be written."""
     if isinstance(kind, K.Tuple):
         return all(shares_nothing(k) for k in kind.items)
-    return isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Unbound)
+    return isinstance(
+        kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Choice | K.Unbound
+    )
 
 
 def is_observer(fn: Any) -> bool:
