@@ -208,15 +208,22 @@ def analysis_key(fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]) ->
 def local_source(kind: K.LocalFunction) -> LocalSource:
     """Return the source of an inner function or lambda, as a definition."""
     node = kind.node
+    args = clone(node.args)
+    for defaults in (args.defaults, args.kw_defaults):
+        # Worked out where the function is defined, these are passed by every call.
+        defaults[:] = [
+            gast.Constant(None, None) if isinstance(d, gast.Name) else d for d in defaults
+        ]
     if isinstance(node, gast.Lambda):
         body = gast.Return(clone(node.body))
         body.lineno, body.col_offset = node.lineno, node.col_offset
         body.end_lineno, body.end_col_offset = node.end_lineno, node.end_col_offset
-        node = gast.FunctionDef("lambda_", clone(node.args), [body], [], None, None)
+        node = gast.FunctionDef("lambda_", args, [body], [], None, None)
         node.lineno, node.col_offset = body.lineno, body.col_offset
         node.end_lineno, node.end_col_offset = body.end_lineno, body.end_col_offset
         return LocalSource(kind.source, "lambda_", node)
     node = clone(node)
+    node.args = args
     node.decorator_list = []
     return LocalSource(kind.source, node.name, node)
 
@@ -264,7 +271,7 @@ def callee_kind(
 def outlives(kind: Kind) -> Kind:
     """Return a kind where the variables that its inner functions capture are out of sight."""
     if isinstance(kind, K.LocalFunction):
-        if not kind.links:
+        if not kind.variables:
             return kind
         return K.Unknown("an inner function away from the variables that it captures")
     if isinstance(kind, K.Choice):
@@ -412,9 +419,15 @@ def _captured(kind: Kind, name: str, fn: K.LocalFunction) -> Kind:
     """Return the kind of a captured variable inside the function that captures it."""
     if isinstance(kind, K.LocalFunction):
         back = {local: captured for captured, local in fn.links}
-        links = tuple((c, back.get(local, local)) for c, local in kind.links)
-        return K.LocalFunction(kind.node, kind.source, links)
+        return _moved(kind, back)
     return rebase(kind, name)
+
+
+def _moved(kind: K.LocalFunction, table: Mapping[str, str]) -> K.LocalFunction:
+    """Return an inner function where the variables it reads have other names."""
+    links = tuple((c, table.get(v, v)) for c, v in kind.links)
+    defaults = tuple((p, table.get(v, v)) for p, v in kind.defaults)
+    return K.LocalFunction(kind.node, kind.source, links, defaults)
 
 
 def _passed_on(
@@ -425,18 +438,15 @@ def _passed_on(
     extra: list[tuple[str, str]],
 ) -> Kind:
     """An inner function given as an argument: what it captures becomes parameters of its own."""
-    renamed = {local: f"{param}_{captured}" for captured, local in kind.links}
-    for _, local in kind.links:
+    renamed = {local: f"{param}_{of}" for of, local in (*kind.defaults, *kind.links)}
+    for local, inside in renamed.items():
         inner = env.get(local, K.UNBOUND)
         if isinstance(inner, K.LocalFunction):
-            links = tuple((c, renamed.get(v, v)) for c, v in inner.links)
-            inner = K.LocalFunction(inner.node, inner.source, links)
+            params[inside] = _moved(inner, renamed)
         else:
-            inner = rebase(inner, renamed[local])
-        params[renamed[local]] = inner
-        extra.append((renamed[local], local))
-    links = tuple((captured, renamed[local]) for captured, local in kind.links)
-    return K.LocalFunction(kind.node, kind.source, links)
+            params[inside] = rebase(inner, inside)
+        extra.append((inside, local))
+    return _moved(kind, renamed)
 
 
 def rebase(kind: Kind, path: str) -> Kind:

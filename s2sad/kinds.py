@@ -155,12 +155,19 @@ class Known(Kind):
 @dataclass(frozen=True)
 class LocalFunction(Kind):
     """A function defined inside a function being derived: its definition, and where its captured
-    names are found: pairs of captured name and variable of the function at hand.
+    names are found: pairs of captured name and variable of the function at hand. `defaults` are
+    pairs of parameter and variable, for defaults worked out where the function was defined.
     """
 
     node: Any
     source: Any
     links: tuple[tuple[str, str], ...] = ()
+    defaults: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of the function at hand that a call of this one may read."""
+        return tuple(local for _, local in (*self.links, *self.defaults))
 
 
 @dataclass(frozen=True)

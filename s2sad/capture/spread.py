@@ -1,5 +1,7 @@
 """Unpacking at a call becomes plain arguments, where kinds know what there is to unpack.
 
+Defaults that an inner function got where it was defined become plain arguments too.
+
     g(x, *pair, **table)        ->        a, b = pair
                                           c = table["c"]
                                           g(x, a, b, c=c)
@@ -80,6 +82,8 @@ class _Spreader:
             value = getattr(s, "value", None)
             if isinstance(value, gast.Call) and _unpacks(value):
                 out += self.call(s, value)
+            elif isinstance(value, gast.Call):
+                self.fill(s, value)
             out.append(s)
         return out
 
@@ -122,6 +126,19 @@ class _Spreader:
         s.value = locate(gast.Call(node.func, args, keywords), node)
         self.changed = True
         return before
+
+    def fill(self, s: Node, node: Node) -> None:
+        """Pass the defaults of an inner function that were worked out where it was defined."""
+        kind = self.kinds.of.get(node.func)
+        if not isinstance(kind, K.LocalFunction):
+            return
+        args = kind.node.args
+        positional = [a.id for a in [*args.posonlyargs, *args.args]]
+        given = {*positional[: len(node.args)], *(k.arg for k in node.keywords)}
+        for param, variable in kind.defaults:
+            if param not in given:
+                node.keywords.append(gast.keyword(param, name(variable)))
+                self.changed = True
 
     def temp(self, base: str) -> str:
         fresh = self.names.fresh(base)

@@ -72,7 +72,7 @@ def _flows(node: Node, kinds: KindFacts) -> set[str]:
     if isinstance(node, gast.Name):
         kind = kinds.of.get(node)
         if isinstance(kind, K.LocalFunction):
-            return {local for _, local in kind.links}
+            return set(kind.variables)
         return {node.id}
     if isinstance(node, gast.Constant | gast.Compare | gast.JoinedStr):
         return set()

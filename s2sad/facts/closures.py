@@ -7,9 +7,11 @@ from collections.abc import Mapping
 import gast
 
 from s2sad import kinds as K
+from s2sad.flow import free_names
 from s2sad.kinds import Kind
 from s2sad.names import Names
-from s2sad.nodes import walk
+from s2sad.nodes import Node, clone, walk
+from s2sad.stages import SourceLike
 
 
 def closed(kind: K.LocalFunction, env: Mapping[str, Kind]) -> K.LocalFunction:
@@ -31,8 +33,26 @@ def closed(kind: K.LocalFunction, env: Mapping[str, Kind]) -> K.LocalFunction:
         inner = env.get(local)
         if not isinstance(inner, K.LocalFunction):
             continue
-        for _, further in inner.links:
+        for further in inner.variables:
             if further not in known:
                 known.add(further)
                 links.append((names.fresh(further), further))
-    return K.LocalFunction(kind.node, kind.source, tuple(links))
+    return K.LocalFunction(kind.node, kind.source, tuple(links), kind.defaults)
+
+
+def local_function(
+    node: Node, source: SourceLike, locals_: frozenset[str], temps: frozenset[str]
+) -> K.LocalFunction:
+    """Return the kind of an inner function: what it captures is found in the function at hand.
+
+    Defaults are found there too, where normalisation has held them under names of their own.
+    """
+    bare = clone(node)
+    bare.args.defaults, bare.args.kw_defaults = [], []
+    links = tuple((n, n) for n in sorted(free_names(bare) & locals_))
+    args = node.args
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [*zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True)]
+    pairs += zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    held = [(p.id, d.id) for p, d in pairs if isinstance(d, gast.Name) and d.id in temps]
+    return K.LocalFunction(node, source, links, tuple(held))

@@ -14,7 +14,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.facts.closures import closed
+from s2sad.facts.closures import closed, local_function
 from s2sad.facts.results import (
     OPERATORS,
     array_item,
@@ -34,7 +34,6 @@ from s2sad.facts.results import (
 )
 from s2sad.facts.scope import Scope
 from s2sad.facts.truth import truth
-from s2sad.flow import free_names
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Block, Node, blocks_of, children, names_written
 from s2sad.stages import Function, KindFacts, Loop
@@ -183,7 +182,7 @@ class _Walker:
         return env
 
     def st_FunctionDef(self, s: Node, env: Env) -> Env:
-        env[s.name] = self._local_function(s, env)
+        env[s.name] = self._inner(s)
         return env
 
     def st_While(self, s: Node, env: Env) -> Env:
@@ -437,12 +436,10 @@ class _Walker:
         return K.Dict(tuple(items))
 
     def ex_Lambda(self, node: Node, env: Env) -> Kind:
-        return self._local_function(node, env)
+        return self._inner(node)
 
-    def _local_function(self, node: Node, env: Env) -> Kind:
-        """Return the kind of an inner function: what it captures is found in this function."""
-        names = sorted(free_names(node) & self.function.locals)
-        return K.LocalFunction(node, self.function.source, tuple((n, n) for n in names))
+    def _inner(self, node: Node) -> Kind:
+        return local_function(node, self.function.source, self.function.locals, self.function.temps)
 
     def ex_Starred(self, node: Node, env: Env) -> Kind:
         return self.kind(node.value, env)
