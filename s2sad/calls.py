@@ -18,7 +18,8 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
+from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
 from s2sad.derivation import (
     Analysed,
@@ -28,8 +29,10 @@ from s2sad.derivation import (
     analyse,
     analysis_key,
     bind_kinds,
+    made_by,
     signature_of,
 )
+from s2sad.errors import InternalError
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import define, result_of, wrapped
@@ -76,11 +79,26 @@ def user_call(
     )
     if not active:
         return [], [], None
+    stores = getattr(getattr(target.fn, "node", None), "stores", None)
+    if stores is not None:
+        return [], _stored(site, target, stores), None
+    if getattr(getattr(target.fn, "node", None), "makes", None) is not None:
+        if d.refs.function(runtime.object_of) != OBJECT_OF:
+            raise InternalError(f"the name {OBJECT_OF} is taken")
     supplied = frozenset(
         p for p, arg in target.args.items() if isinstance(arg, gast.Name | gast.Constant)
     )
     pair = pair_for(d, target, active, supplied, build)
     return _turn(a, worker, site, target, pair)
+
+
+def _stored(site: Site, target: Target, stores: dict[str, str]) -> list[Contribution]:
+    """An object that only stores what it was made of hands the cotangents of its attributes on."""
+    found: list[Contribution] = []
+    for f, p in stores.items():
+        if p in target.args and K.differentiable(target.params[p]):
+            found += _pass_on(target.args[p], attribute(clone(site.bar), f))
+    return found
 
 
 def find_target(a: Analysed, site: Site) -> Target | None:
@@ -96,6 +114,7 @@ def find_target(a: Analysed, site: Site) -> Target | None:
         args = [owner, *args]
     elif isinstance(node, gast.Call):
         kind = a.kinds.of.get(node.func, K.UNKNOWN)
+        kind = made_by(kind)
         if isinstance(kind, K.Known) and _is_library(kind.value):
             return None
     else:

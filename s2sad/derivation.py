@@ -12,7 +12,9 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.capture.choose import choose
+from s2sad.capture.construct import OBJECT_OF, maker
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
@@ -136,6 +138,8 @@ def analyse(
     node = with_extra(source.node, extra)
     function = normalise(source, node, taken | set(d.refs.modules))
     scope = Scope(source.fn, function.locals)
+    if getattr(source.node, "makes", None) is not None:
+        scope.helpers = {OBJECT_OF: runtime.object_of}
     result: Kind = K.UNBOUND
     facts = KindFacts()
     for _ in range(16):
@@ -209,11 +213,12 @@ def local_source(kind: K.LocalFunction) -> LocalSource:
     """Return the source of an inner function or lambda, as a definition."""
     node = kind.node
     args = clone(node.args)
+    held = {variable for _, variable in kind.defaults}
     for defaults in (args.defaults, args.kw_defaults):
         # Worked out where the function is defined, these are passed by every call.
-        defaults[:] = [
-            gast.Constant(None, None) if isinstance(d, gast.Name) else d for d in defaults
-        ]
+        for i, d in enumerate(defaults):
+            if isinstance(d, gast.Name) and d.id in held:
+                defaults[i] = gast.Constant(None, None)
     if isinstance(node, gast.Lambda):
         body = gast.Return(clone(node.body))
         body.lineno, body.col_offset = node.lineno, node.col_offset
@@ -223,6 +228,8 @@ def local_source(kind: K.LocalFunction) -> LocalSource:
         node.end_lineno, node.end_col_offset = body.end_lineno, body.end_col_offset
         return LocalSource(kind.source, "lambda_", node)
     node = clone(node)
+    makes = getattr(kind.node, "makes", None)
+    node.makes = makes
     node.args = args
     node.decorator_list = []
     return LocalSource(kind.source, node.name, node)
@@ -337,6 +344,10 @@ def signature_of(fn: Any) -> inspect.Signature | None:
             return inspect.signature(fn, follow_wrapped=False)
         except (TypeError, ValueError):
             return None
+    makes = getattr(fn.node, "makes", None)
+    if makes is not None:
+        whole = inspect.signature(makes.__init__, follow_wrapped=False)
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
     a = fn.node.args
     P = inspect.Parameter
     out: list[inspect.Parameter] = []
@@ -366,10 +377,18 @@ def _literal(node: Any) -> Any:
     return K.MISSING
 
 
+def made_by(target: Any) -> Any:
+    """Return the function that makes an object of a class, for the kind of a class."""
+    if isinstance(target, K.Known) and isinstance(target.value, type):
+        return maker(target.value) or target
+    return target
+
+
 def bind_kinds(
     target: Any, args: list[Kind], keywords: Mapping[str, Kind], env: Mapping[str, Kind]
 ) -> tuple[Any, dict[str, Kind], tuple[tuple[str, str], ...]] | None:
     """Return a user's function, the kinds its parameters get in a call, and its extra ones."""
+    target = made_by(target)
     if isinstance(target, K.LocalFunction):
         fn: Any = target
         given, named = list(args), dict(keywords)
@@ -411,7 +430,8 @@ def bind_kinds(
         for captured, local in fn.links:
             extra.append((captured, local))
             params[captured] = _captured(env.get(local, K.UNBOUND), captured, fn)
-        fn = K.LocalFunction(fn.node, fn.source, tuple((c, c) for c, _ in fn.links))
+        links = tuple((c, c) for c, _ in fn.links)
+        fn = K.LocalFunction(fn.node, fn.source, links, fn.defaults)
     return fn, params, tuple(extra)
 
 
@@ -493,7 +513,9 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     if any(isinstance(x, gast.Starred) for x in args) or any(k.arg is None for k in call.keywords):
         return None
     if isinstance(target, K.Known) and isinstance(target.value, type):
-        return []
+        target = made_by(target)
+        if isinstance(target, K.Known):
+            return []
     given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
     named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in call.keywords}
     bound = bind_kinds(target, given, named, _all_kinds(a))

@@ -57,6 +57,14 @@ def zeros_like(x: Any) -> Any:
     return zeros
 
 
+def object_of(cls: Any, **fields: Any) -> Any:
+    """Return an object of a class with these attributes, as its __init__ would have made it."""
+    made = object.__new__(cls)
+    for name in fields:
+        object.__setattr__(made, name, fields[name])
+    return made
+
+
 def from_values(mapping: Any, parts: Any) -> Any:
     """Return the cotangent of a dict from those of its values, in order."""
     return dict(zip(mapping, parts, strict=True))

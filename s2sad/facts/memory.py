@@ -21,7 +21,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
 from s2sad.kinds import Kind
 from s2sad.nodes import Block, Node, blocks_of, names_written, walk
 from s2sad.stages import Function, KindFacts
@@ -301,6 +301,8 @@ class _Walker:
             self.memory.opaque.append((s, node, given))
             return
         if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
+            return
+        if fn is runtime.object_of:
             return
         if isinstance(fn, type) and (issubclass(fn, tuple) or dataclasses.is_dataclass(fn)):
             return

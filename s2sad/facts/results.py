@@ -15,7 +15,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Node
 
@@ -99,16 +99,31 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
             return elementwise_kind(fn, tuple(args))
         return sample_call(fn, tuple(args), tuple(sorted(keywords.items())))
     if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
-        order = [*args, *(keywords[f] for f in fn._fields[len(args) :] if f in keywords)]
+        given = {**fn._field_defaults, **keywords}
+        order = [*args, *(given[f] for f in fn._fields[len(args) :] if f in given)]
+        order = [k if isinstance(k, Kind) else K.kind_of(k, "", literal=True) for k in order]
         if len(order) == len(fn._fields):
             return K.Tuple(tuple(order), fn)
+    if fn is runtime.object_of:
+        parts = tuple((n, K.erase_value(k)) for n, k in keywords.items())
+        return K.Obj(args[0].value, parts) if isinstance(args[0], K.Known) else K.UNKNOWN
     fields = plain_fields(fn)
     if fields is not None:
-        order = [*args, *(keywords[f] for f in fields[len(args) :] if f in keywords)]
-        if len(order) == len(fields):
-            pairs = zip(fields, map(K.erase_value, order), strict=True)
-            return K.Obj(fn, tuple(pairs))
+        return _dataclass_kind(fn, fields, args, keywords)
     return None
+
+
+def _dataclass_kind(
+    cls: type, fields: tuple[str, ...], args: list[Kind], keywords: dict[str, Kind]
+) -> Kind | None:
+    """Return the kind of a new dataclass; what is not given has its default."""
+    given = {**dict(zip(fields, args, strict=False)), **keywords}
+    for f in dataclasses.fields(cls):  # type: ignore[arg-type]
+        if f.name not in given and f.default is not dataclasses.MISSING:
+            given[f.name] = K.kind_of(f.default, f.name, literal=True)
+    if set(given) != set(fields) or len(args) > len(fields):
+        return None
+    return K.Obj(cls, tuple((f, K.erase_value(given[f])) for f in fields))
 
 
 def plain_fields(cls: Any) -> tuple[str, ...] | None:

@@ -20,6 +20,7 @@ class Scope:
     fn: types.FunctionType
     locals: frozenset[str]
     seen: dict[str, Any] = field(default_factory=dict)
+    helpers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cells(self) -> Mapping[str, types.CellType]:
@@ -31,6 +32,8 @@ class Scope:
         """Return the object a global or captured name denotes now, or MISSING."""
         if name in self.locals:
             return MISSING
+        if name in self.helpers:
+            return self.helpers[name]
         value = lookup(self.fn, name)
         self.seen[name] = value
         return value
