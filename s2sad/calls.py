@@ -50,6 +50,7 @@ from s2sad.nodes import (
     clone,
     constant,
     name,
+    operands,
     subscript,
     tuple_,
 )
@@ -111,7 +112,7 @@ def find_target(a: Analysed, site: Site) -> Target | None:
     if method is not None:
         fn, owner = method
         kind: Kind = K.Known(fn)
-        args = [owner, *args]
+        args = [owner, *operands(node, owner)]
     elif isinstance(node, gast.Call):
         kind = a.kinds.of.get(node.func, K.UNKNOWN)
         kind = made_by(kind)
@@ -142,7 +143,9 @@ def find_target(a: Analysed, site: Site) -> Target | None:
 
 
 def _is_library(value: Any) -> bool:
-    return registry.rule_for(value) is not None or isinstance(value, type) or unwrap(value) is None
+    if value is runtime.object_of or isinstance(value, type):
+        return True
+    return registry.rule_for(value) is not None or unwrap(value) is None
 
 
 def _spread(args: list[Node], kinds: Any) -> list[Node] | None:
@@ -258,6 +261,8 @@ def target_name(target: Target) -> str:
     if isinstance(target.fn, K.LocalFunction):
         return getattr(target.fn.node, "name", "lambda_")
     label = target.fn.__name__
+    if label.startswith("__") and label.endswith("__"):
+        label = "_".join([*target.fn.__qualname__.split(".")[-2:-1], label.strip("_")])
     return label if label.isidentifier() else "lambda_"
 
 
@@ -283,6 +288,8 @@ def _forward_call(node: Node, target: Target, pair: Pair) -> Node:
     args = list(node.args) if isinstance(node, gast.Call) else []
     keywords = list(node.keywords) if isinstance(node, gast.Call) else []
     leading = list(target.leading)
+    if isinstance(node, gast.BinOp | gast.Subscript):
+        args = [x for x in target.args.values() if isinstance(x, gast.AST)]
     method = not leading and target.args and not isinstance(target.fn, K.LocalFunction)
     first = next(iter(target.args.values()), None)
     if (

@@ -15,18 +15,19 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.capture.choose import choose
 from s2sad.capture.construct import OBJECT_OF, maker
+from s2sad.capture.desugar import source_class
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Made, unfold
-from s2sad.errors import Error, InternalError, Place
+from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.kinds import infer
 from s2sad.facts.memory import Memory, memory
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, clone
+from s2sad.nodes import Node, clone, operands
 from s2sad.stages import Function, KindFacts
 
 
@@ -137,6 +138,7 @@ def analyse(
     d.names.take(*taken)
     node = with_extra(source.node, extra)
     function = normalise(source, node, taken | set(d.refs.modules))
+    check_parent(source, params)
     scope = Scope(source.fn, function.locals)
     if getattr(source.node, "makes", None) is not None:
         scope.helpers = {OBJECT_OF: runtime.object_of}
@@ -175,6 +177,21 @@ def analyse(
     analysed = Analysed(function, facts, scope)
     d.analysed[key] = analysed
     return analysed
+
+
+def check_parent(source: Any, params: Mapping[str, Kind]) -> None:
+    """Refuse super() in a method where the order of classes is not that of its own class."""
+    home = source_class(source.fn)
+    cls = getattr(next(iter(params.values()), None), "cls", None)
+    if home is None or cls is None or home not in cls.__mro__:
+        return
+    order = cls.__mro__[cls.__mro__.index(home) :]
+    if order != home.__mro__:
+        raise UnsupportedError(
+            f"What super() means in {home.__name__} depends on the class {cls.__name__}.",
+            remedy="Call the method of the base class by its name.",
+            place=source.place(source.node),
+        )
 
 
 def call_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | None]:
@@ -506,18 +523,20 @@ def memory_of(d: Derivation, a: Analysed) -> Memory:
 def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     """Return the arguments of a call, as nodes, that the called user's function may write."""
     method = a.kinds.methods.get(call)
-    target: Kind = a.kinds.of.get(call.func, K.UNKNOWN)
-    args = list(call.args)
     if method is not None:
-        target, args = K.Known(method[0]), [method[1], *args]
-    if any(isinstance(x, gast.Starred) for x in args) or any(k.arg is None for k in call.keywords):
+        target: Kind = K.Known(method[0])
+        args = [method[1], *operands(call, method[1])]
+    else:
+        target, args = a.kinds.of.get(call.func, K.UNKNOWN), list(call.args)
+    keywords = list(getattr(call, "keywords", []))
+    if any(isinstance(x, gast.Starred) for x in args) or any(k.arg is None for k in keywords):
         return None
     if isinstance(target, K.Known) and isinstance(target.value, type):
         target = made_by(target)
         if isinstance(target, K.Known):
             return []
     given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
-    named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in call.keywords}
+    named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in keywords}
     bound = bind_kinds(target, given, named, _all_kinds(a))
     if bound is None:
         return None
@@ -534,7 +553,7 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     for _, _, given_names in inner.opaque:
         for n in given_names:
             written |= inner.shares(n, set(params))
-    nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in call.keywords}, target)
+    nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in keywords}, target)
     local = dict(extra)
     out: list[Any] = []
     for n in sorted(written):

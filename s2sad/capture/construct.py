@@ -11,9 +11,11 @@ What an `__init__` of a base class does through `super()` stands where it is cal
 
 from __future__ import annotations
 
+import abc
 import functools
 import inspect
 import types
+import typing
 from collections.abc import Mapping
 from typing import Any
 
@@ -65,11 +67,11 @@ def maker(cls: type) -> K.LocalFunction | None:
 
 def _plain(cls: type) -> bool:
     """Say whether an object of a class is nothing but its attributes."""
-    if type(cls) is not type or "__slots__" in cls.__dict__:
+    if type(cls) not in (type, abc.ABCMeta) or "__slots__" in cls.__dict__:
         return False
     if cls.__module__ == "builtins" or not hasattr(cls, "__dict__"):
         return False
-    bases = cls.__mro__[:-1]
+    bases = [b for b in cls.__mro__[:-1] if b not in (abc.ABC, typing.Generic)]
     if any(b.__module__ in ("builtins", "abc", "typing", "numpy") for b in bases):
         return False
     return all(h not in vars(b) for b in bases for h in _HOOKS)
@@ -141,13 +143,12 @@ class _Maker:
         strange = (gast.Return, gast.Global, gast.Nonlocal, gast.Try, gast.Delete, gast.Yield)
         if any(isinstance(n, strange) for s in statements for n in walk(s)):
             raise _MoreThanFields
+        out: Block = []
         for s in statements:
             for n in walk(s):
                 stored = isinstance(n, gast.Attribute) and isinstance(n.ctx, gast.Store)
                 if stored and isinstance(n.value, gast.Name) and n.value.id == own:
                     self._field(n.attr, params, s)
-        out: Block = []
-        for s in statements:
             parent = self._parent(s, own, home)
             if parent is not None:
                 out += self.inherited(parent, s.value, own)
@@ -162,6 +163,8 @@ class _Maker:
         if hasattr(type(static), "__get__") or not isinstance(s, gast.Assign | gast.AnnAssign):
             raise _MoreThanFields
         value = s.value
+        if value is None:
+            raise _MoreThanFields
         same = isinstance(value, gast.Name) and value.id == attr and attr in params
         self.fields[attr] = self.names.fresh(f"self_{attr}" if same else attr)
 

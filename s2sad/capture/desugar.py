@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import operator
 import types
 from typing import Any
@@ -58,6 +59,19 @@ def denoted(node: Node, fn: Any, locals_: set[str]) -> Any:
     return fn.__globals__.get(node.id, getattr(builtins, node.id, None))
 
 
+def source_class(fn: Any) -> type | None:
+    """Return the class that super() and __class__ mean in a method, or None."""
+    names = fn.__code__.co_freevars
+    if "__class__" not in names:
+        return None
+    cell = fn.__closure__[names.index("__class__")]
+    try:
+        home = cell.cell_contents
+    except ValueError:
+        return None
+    return home if isinstance(home, type) else None
+
+
 class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
     def __init__(self, fn: Any, names: Names, locals_: set[str]) -> None:
         self.fn = fn
@@ -79,6 +93,11 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             if len(node.args) > at:
                 node.args[at] = self.applied(node.args[at])
         self.generic_visit(node)
+        parent = self.parent(node.func)
+        if parent is not None:
+            own = gast.Name(self.fn.__code__.co_varnames[0], gast.Load(), None, None)
+            func = locate(attribute(name(parent), node.func.attr), node.func)
+            return locate(gast.Call(func, [locate(own, node), *node.args], node.keywords), node)
         if fn is dict and node.keywords and not node.args:
             if all(k.arg is not None for k in node.keywords):
                 keys = [gast.Constant(k.arg, None) for k in node.keywords]
@@ -86,6 +105,20 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         if (fn is operator.itemgetter or fn is operator.attrgetter) and node.args:
             return self.getter(node, fn)
         return node
+
+    def parent(self, func: Node) -> str | None:
+        """Return the name of the base class in `super().method`."""
+        if not isinstance(func, gast.Attribute) or not isinstance(func.value, gast.Call):
+            return None
+        made = func.value
+        home = source_class(self.fn)
+        if self.denoted(made.func) is not super or made.args or home is None:
+            return None
+        if inspect.getattr_static(home.__mro__[1], func.attr, None) is None:
+            return None
+        found = [n for n, v in self.fn.__globals__.items() if v is home.__mro__[1]]
+        found = [n for n in found if n.isidentifier() and n not in self.locals]
+        return min(found, default=None)
 
     def visit_For(self, node: Node) -> Node:
         self.generic_visit(node)

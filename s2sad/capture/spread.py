@@ -79,6 +79,7 @@ class _Spreader:
         for s in body:
             for part in blocks_of(s):
                 part[:] = self.block(part)
+            s = self.rebinds(s)
             value = getattr(s, "value", None)
             if isinstance(value, gast.Call) and _unpacks(value):
                 out += self.call(s, value)
@@ -126,6 +127,23 @@ class _Spreader:
         s.value = locate(gast.Call(node.func, args, keywords), node)
         self.changed = True
         return before
+
+    def rebinds(self, s: Node) -> Node:
+        """`v += w` is `v = v + w` for objects without an operator of that kind."""
+        kind = self.kinds.of.get(getattr(s, "target", None))
+        if not isinstance(s, gast.AugAssign) or not isinstance(kind, K.Obj):
+            return s
+        if not isinstance(s.target, gast.Name):
+            return s
+        word = {"Div": "truediv", "Mult": "mul", "MatMult": "matmul", "FloorDiv": "floordiv"}
+        op = type(s.op).__name__
+        if inspect.getattr_static(kind.cls, f"__i{word.get(op, op.lower())}__", None) is not None:
+            return s
+        value = locate(gast.BinOp(name(s.target.id), s.op, s.value), s)
+        new = locate(assign(s.target.id, value), s)
+        self.origins[new] = self.origins.get(s, s)
+        self.changed = True
+        return new
 
     def fill(self, s: Node, node: Node) -> None:
         """Pass the defaults of an inner function that were worked out where it was defined."""

@@ -27,10 +27,13 @@ from s2sad.facts.results import (
     element_kind,
     item_kind,
     known_call,
+    operator_method,
     sample_call,
     sample_method,
     shaped_kind,
     tuple_slice,
+    unary_method,
+    unbound_function,
 )
 from s2sad.facts.scope import Scope
 from s2sad.facts.truth import truth
@@ -325,10 +328,18 @@ class _Walker:
             if isinstance(static, property) and static.fget is not None:
                 self.facts.methods[node] = (static.fget, node.value)
                 return self.callee(K.Known(static.fget), [owner], {}, env)
+        unbound = unbound_function(owner, node.attr)
+        if unbound is not MISSING:
+            self.facts.objects[node] = unbound
+            return K.Known(unbound)
         return attribute_kind(owner, node.attr)
 
     def ex_Subscript(self, node: Node, env: Env) -> Kind:
         owner = self.kind(node.value, env)
+        method = class_function(owner, "__getitem__")
+        if method is not None and not isinstance(node.slice, gast.Slice | gast.Tuple):
+            self.facts.methods[node] = (method, node.value)
+            return self.callee(K.Known(method), [owner, self.kind(node.slice, env)], {}, env)
         return self._subscript(owner, node.slice, env)
 
     def _subscript(self, owner: Kind, index: Node, env: Env) -> Kind:
@@ -364,10 +375,22 @@ class _Walker:
         return self.kind(node, env)
 
     def ex_BinOp(self, node: Node, env: Env) -> Kind:
-        return binary_kind(type(node.op), self.kind(node.left, env), self.kind(node.right, env))
+        left, right = self.kind(node.left, env), self.kind(node.right, env)
+        found = operator_method(node.op, left, right)
+        if found is not None:
+            method, mine = found
+            self.facts.methods[node] = (method, node.left if mine else node.right)
+            order = [left, right] if mine else [right, left]
+            return self.callee(K.Known(method), order, {}, env)
+        self.facts.methods.pop(node, None)
+        return binary_kind(type(node.op), left, right)
 
     def ex_UnaryOp(self, node: Node, env: Env) -> Kind:
         kind = self.kind(node.operand, env)
+        method = unary_method(node.op, kind)
+        if method is not None:
+            self.facts.methods[node] = (method, node.operand)
+            return self.callee(K.Known(method), [kind], {}, env)
         if isinstance(node.op, gast.Not):
             return K.BOOL
         if isinstance(kind, K.Num) and kind.value is not MISSING:

@@ -23,7 +23,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.kinds import Kind
-from s2sad.nodes import Block, Node, blocks_of, names_written, walk
+from s2sad.nodes import Block, Node, blocks_of, names_written, operands, walk
 from s2sad.stages import Function, KindFacts
 
 Summary = Callable[[Any, Any], "list[Any] | None"]
@@ -278,6 +278,8 @@ class _Walker:
         for n in walk(value):
             if isinstance(n, gast.Call):
                 self._call(s, n)
+            elif n in self.kinds.methods:
+                self._users_function(s, n)
 
     def _call(self, s: Node, node: Node) -> None:
         fn = self.kinds.objects.get(node.func)
@@ -306,12 +308,17 @@ class _Walker:
             return
         if isinstance(fn, type) and (issubclass(fn, tuple) or dataclasses.is_dataclass(fn)):
             return
+        self._users_function(s, node)
+
+    def _users_function(self, s: Node, node: Node) -> None:
+        """Note what a function of the user's, or an operator or property of his, may write."""
         written = self.summary(node, self.kinds)
         if written is None:
-            args = [*node.args, *(k.value for k in node.keywords)]
+            args = [*getattr(node, "args", []), *(k.value for k in getattr(node, "keywords", []))]
             method = self.kinds.methods.get(node)
             if method is not None:
-                args = [method[1], *args]
+                args = [method[1], *operands(node, method[1])]
+                args += [k.value for k in getattr(node, "keywords", [])]
             given = frozenset(n for a in args for n in self.aliases(a))
             self.memory.opaque.append((s, node, given))
             return

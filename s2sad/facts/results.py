@@ -55,6 +55,65 @@ def class_function(owner: Kind, attr: str) -> Any:
     return static if isinstance(static, types.FunctionType) else None
 
 
+def class_attribute(owner: Kind, attr: str) -> Any:
+    """Return the data that an object has from its class under a name, or MISSING."""
+    if not isinstance(owner, K.Obj) or attr in dict(owner.fields):
+        return MISSING
+    if inspect.getattr_static(owner.cls, "__getattr__", None) is not None:
+        return MISSING
+    static = inspect.getattr_static(owner.cls, attr, MISSING)
+    return MISSING if hasattr(type(static), "__get__") or attr.startswith("__") else static
+
+
+def unbound_function(owner: Kind, attr: str) -> Any:
+    """Return the static or class method that an object has under a name, or MISSING."""
+    if not isinstance(owner, K.Obj | K.Tuple) or owner.cls is None:
+        return MISSING
+    if isinstance(owner, K.Obj) and attr in dict(owner.fields):
+        return MISSING
+    static = inspect.getattr_static(owner.cls, attr, None)
+    if isinstance(static, staticmethod | classmethod):
+        return getattr(owner.cls, attr)
+    return MISSING
+
+
+_BINARY = {
+    gast.Add: "add",
+    gast.Sub: "sub",
+    gast.Mult: "mul",
+    gast.Div: "truediv",
+    gast.FloorDiv: "floordiv",
+    gast.Mod: "mod",
+    gast.Pow: "pow",
+    gast.MatMult: "matmul",
+}
+_UNARY = {gast.USub: "neg", gast.UAdd: "pos"}
+
+
+def operator_method(op: Any, left: Kind, right: Kind) -> tuple[Any, bool] | None:
+    """Return the function of the user's that an operator calls, and whether the left has it.
+
+    None where it is nothing of the user's, or where Python would ask the right operand first.
+    """
+    word = _BINARY.get(type(op))
+    if word is None:
+        return None
+    forward = class_function(left, f"__{word}__")
+    reflected = class_function(right, f"__r{word}__")
+    if forward is not None:
+        one, other = getattr(left, "cls", object), getattr(right, "cls", None) or object
+        return None if reflected is not None and one in other.__mro__[1:] else (forward, True)
+    if reflected is not None and isinstance(left, K.Num):
+        return reflected, False
+    return None
+
+
+def unary_method(op: Any, operand: Kind) -> Any:
+    """Return the function of the user's that a unary operator calls, or None."""
+    word = _UNARY.get(type(op))
+    return None if word is None else class_function(operand, f"__{word}__")
+
+
 def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:
     """Return the kind of an array given a new shape, as far as the shape's items are known."""
     if len(shape) == 1 and isinstance(shape[0], K.Tuple):
@@ -99,7 +158,7 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
             return elementwise_kind(fn, tuple(args))
         return sample_call(fn, tuple(args), tuple(sorted(keywords.items())))
     if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
-        given = {**fn._field_defaults, **keywords}
+        given = {**getattr(fn, "_field_defaults", {}), **keywords}
         order = [*args, *(given[f] for f in fn._fields[len(args) :] if f in given)]
         order = [k if isinstance(k, Kind) else K.kind_of(k, "", literal=True) for k in order]
         if len(order) == len(fn._fields):
@@ -118,7 +177,7 @@ def _dataclass_kind(
 ) -> Kind | None:
     """Return the kind of a new dataclass; what is not given has its default."""
     given = {**dict(zip(fields, args, strict=False)), **keywords}
-    for f in dataclasses.fields(cls):  # type: ignore[arg-type]
+    for f in dataclasses.fields(cls):
         if f.name not in given and f.default is not dataclasses.MISSING:
             given[f.name] = K.kind_of(f.default, f.name, literal=True)
     if set(given) != set(fields) or len(args) > len(fields):
@@ -285,6 +344,9 @@ def attribute_kind(owner: Kind, attr: str) -> Kind:
         fields = dict(owner.fields)
         if attr in fields and not isinstance(getattr(owner.cls, attr, None), property):
             return fields[attr]
+        shared = class_attribute(owner, attr)
+        if shared is not MISSING:
+            return K.kind_of(shared, f"{owner.cls.__name__}.{attr}")
         return K.Unknown(f"the attribute {attr} of {owner.cls.__name__}")
     return K.UNKNOWN
 

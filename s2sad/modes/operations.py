@@ -270,6 +270,8 @@ class Operations:
         if isinstance(owner, K.Tuple) and owner.cls is not None:
             index = owner.cls._fields.index(node.attr)  # type: ignore[attr-defined]
             return [], [Contribution(node.value.id, site.bar, ("item", index))]
+        if isinstance(owner, K.Obj) and node.attr not in dict(owner.fields):
+            return [], []
         if isinstance(owner, K.Obj):
             return [], [Contribution(node.value.id, site.bar, ("attr", node.attr))]
         if isinstance(owner, K.Array | K.Num):
