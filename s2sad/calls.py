@@ -82,7 +82,8 @@ def user_call(
         return [], [], None
     stores = getattr(getattr(target.fn, "node", None), "stores", None)
     if stores is not None:
-        return [], _stored(site, target, stores), None
+        found = _stored(site, target, stores)
+        return [], [c for c in found if c.operand in varied], None
     if getattr(getattr(target.fn, "node", None), "makes", None) is not None:
         if d.refs.function(runtime.object_of) != OBJECT_OF:
             raise InternalError(f"the name {OBJECT_OF} is taken")
@@ -90,7 +91,8 @@ def user_call(
         p for p, arg in target.args.items() if isinstance(arg, gast.Name | gast.Constant)
     )
     pair = pair_for(d, target, active, supplied, build)
-    return _turn(a, worker, site, target, pair)
+    before, found, forward = _turn(a, worker, site, target, pair)
+    return before, [c for c in found if c.operand in varied], forward
 
 
 def _stored(site: Site, target: Target, stores: dict[str, str]) -> list[Contribution]:

@@ -427,6 +427,7 @@ def bind_kinds(
         return None
     params: dict[str, Kind] = {}
     extra: list[tuple[str, str]] = []
+    lost = {p for p, v in fn.defaults if not v} if isinstance(fn, K.LocalFunction) else set()
     for p in signature.parameters.values():
         value: Any = bound.arguments.get(p.name, K.MISSING)
         if p.kind is inspect.Parameter.VAR_POSITIONAL:
@@ -435,6 +436,8 @@ def bind_kinds(
         elif p.kind is inspect.Parameter.VAR_KEYWORD:
             table = {} if value is K.MISSING else value
             params[p.name] = rebase(K.Dict(tuple(table.items())), p.name)
+        elif value is K.MISSING and p.name in lost:
+            return None
         elif value is K.MISSING:
             params[p.name] = (
                 K.UNKNOWN if p.default is K.MISSING else K.kind_of(p.default, p.name, literal=True)
@@ -475,7 +478,7 @@ def _passed_on(
     extra: list[tuple[str, str]],
 ) -> Kind:
     """An inner function given as an argument: what it captures becomes parameters of its own."""
-    renamed = {local: f"{param}_{of}" for of, local in (*kind.defaults, *kind.links)}
+    renamed = {v: f"{param}_{of}" for of, v in (*kind.defaults, *kind.links) if v}
     for local, inside in renamed.items():
         inner = env.get(local, K.UNBOUND)
         if isinstance(inner, K.LocalFunction):

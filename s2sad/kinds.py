@@ -156,7 +156,8 @@ class Known(Kind):
 class LocalFunction(Kind):
     """A function defined inside a function being derived: its definition, and where its captured
     names are found: pairs of captured name and variable of the function at hand. `defaults` are
-    pairs of parameter and variable, for defaults worked out where the function was defined.
+    pairs of parameter and variable, for defaults worked out where the function was defined; the
+    variable is empty where each round of a loop has another one.
     """
 
     node: Any
@@ -167,7 +168,7 @@ class LocalFunction(Kind):
     @property
     def variables(self) -> tuple[str, ...]:
         """The variables of the function at hand that a call of this one may read."""
-        return tuple(local for _, local in (*self.links, *self.defaults))
+        return tuple(local for _, local in (*self.links, *self.defaults) if local)
 
 
 @dataclass(frozen=True)

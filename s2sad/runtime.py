@@ -100,8 +100,14 @@ def private(x: Any) -> Any:
 
 def add_into(shadow: Any, value: Any) -> None:
     """Add a derivative to a list, dict or object of derivatives, in place."""
+    if value is None:
+        return
     if isinstance(shadow, list):
-        shadow[:] = add(shadow, value)
+        for i, part in enumerate(shadow):
+            if isinstance(part, list | dict) or hasattr(part, "__dict__"):
+                add_into(part, value[i])
+            else:
+                shadow[i] = add(part, value[i])
     elif isinstance(shadow, dict):
         shadow.update(add(shadow, value))
     else:

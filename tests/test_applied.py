@@ -86,3 +86,59 @@ def partials_of_each_round(x):
 def test_what_is_kept_of_each_round_is_refused(fn):
     with pytest.raises(s2sad.Error):
         s2sad.grad(fn)(0.7)
+
+
+def twice_as_much(f):
+    def inner(v):
+        return 2.0 * f(v)
+
+    return inner
+
+
+def decorated(x, n):
+    @twice_as_much
+    def h(v):
+        return v * v * x
+
+    return h(n)
+
+
+def decorated_with_active(x, n):
+    def scaled_by(f):
+        return lambda v: x * f(v)
+
+    @scaled_by
+    def h(v):
+        return v * v * n
+
+    return h(n)
+
+
+@pytest.mark.parametrize("fn", [decorated, decorated_with_active])
+def test_a_decorator_of_an_inner_function_counts(fn):
+    try:
+        s2sad.grad(fn)(0.7, 1.2)
+    except s2sad.Error:
+        return
+    check(fn, 0.7, 1.2)
+
+
+def a_lambda_in_a_loop(x, n):
+    for _ in range(2):
+        h = lambda v: scaled(x, v)  # noqa: E731
+        x = h(n) * 0.3
+    return x
+
+
+def test_functions_made_in_a_loop_and_called_there():
+    check(a_lambda_in_a_loop, 0.7, 1.2)
+
+
+def defaults_in_a_comprehension(x, n):
+    fs = [lambda v, k=k: v * k for k in (x, n)]
+    return fs[0](n) * fs[1](x)
+
+
+def test_defaults_in_a_comprehension_are_those_of_their_round():
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(defaults_in_a_comprehension)(0.7, 1.2)

@@ -168,6 +168,38 @@ def a_list_of_objects(x, n):
     return y
 
 
+def the_rest_of_a_list(x, n):
+    vs = [Vec(x * i, n) for i in range(3)]
+    total = vs[0]
+    for v in vs[1:]:
+        total = total + v
+    return total.norm2()
+
+
+class Layer:
+    def __init__(self, w, b, act=np.tanh):
+        self.w = w
+        self.b = b
+        self.act = act
+
+    def __call__(self, x):
+        return self.act(self.w * x + self.b)
+
+
+class Net:
+    def __init__(self, layers):
+        self.layers = layers
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def layers_of_a_net(x, n):
+    return Net([Layer(x, n), Layer(n, x, np.sin), Layer(x * n, 0.1, act=np.sin)])(0.4)
+
+
 class Model:
     def __init__(self, w, layers=2):
         self.w = w
@@ -241,7 +273,19 @@ def named_tuples(x, n):
     return p.a * p.a * p.b + (Typed(x, n) + Typed(n)).at(x)
 
 
+def apply(f, v):
+    return f(v) * v
+
+
+def methods_as_values(x, n):
+    d = Base(x)
+    f = d.f
+    d = Base(n)
+    return f(n) * apply(d.f, x) * apply(Base(n).both, n)
+
+
 ALL = [
+    *(methods_as_values, the_rest_of_a_list, layers_of_a_net),
     *(attributes, methods, operators, floor_division, items, updated, class_and_static_methods),
     *(class_attributes, on_a_branch, in_a_loop, inherited, inherited_twice, a_list_of_objects),
     *(a_model, an_abstract_base, a_dataclass_with_a_default, named_tuples),

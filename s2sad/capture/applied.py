@@ -30,6 +30,7 @@ class Applied:
     names: Names
     temps: set[str]
     locals: set[str]
+    held: set[str]
     depth: int
     out: Block
 
@@ -69,9 +70,23 @@ class Applied:
                 if d is None or is_constant(d) or self.is_path(d):
                     continue
                 held = self.temp(d, "held")
+                self.held.add(held)
                 self.emit(assign(held, self.expression(d)), d)
                 defaults[i] = locate(name(held), d)
         return node
+
+    def decorated(self, definition: Node) -> None:
+        """`@d def f` is `def f` and `f = d(f)`; functools.wraps changes nothing but the name."""
+        others = []
+        for d in definition.decorator_list:
+            made = d.func if isinstance(d, gast.Call) else d
+            if not self.denotes(made, "functools", "wraps"):
+                others.append(self.atom(d))
+        definition.decorator_list = []
+        self.emit(self.held_defaults(definition))
+        for d in reversed(others):
+            call = locate(gast.Call(d, [name(definition.name)], []), definition)
+            self.emit(assign(definition.name, call), definition)
 
     def denotes(self, func: Node, module: str, attr: str) -> bool:
         """Say whether a function expression is `attr` of a module, under whatever name."""
@@ -106,12 +121,14 @@ class Applied:
     def partial(self, node: Node) -> Node:
         """`partial(f, a)` becomes `lambda *rest: f(a, *rest)`, with a held under a fresh name."""
         parts = []
+        own: list[str] = []
         for arg in [*node.args, *(k.value for k in node.keywords)]:
             value = self.atom(arg)
             if isinstance(value, gast.Name) and value.id in self.locals | self.temps:
                 held = self.temp(value, "held")
                 self.emit(assign(held, value))
                 value = name(held)
+                own.append(held)
             parts.append(value)
         keywords = [
             gast.keyword(k.arg, v)
@@ -125,6 +142,10 @@ class Applied:
         )
         vararg = gast.Name(rest, gast.Param(), None, None)
         args = gast.arguments([], [], vararg, [], [], None, [])
+        if self.depth:
+            # A partial keeps what it was made with; a variable of the loop does not.
+            args.kwonlyargs = [gast.Name(n, gast.Param(), None, None) for n in own]
+            args.kw_defaults = [name(n) for n in own]
         made = gast.Lambda(args, locate(inner, node))
         for n in walk(made):
             locate(n, node)

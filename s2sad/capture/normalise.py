@@ -75,6 +75,7 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
             locals_ | worker.temps | (_bound(out) - (declared - inner)) | worker.indices
         ),
         result=result,
+        held=frozenset(worker.held),
     )
 
 
@@ -123,6 +124,7 @@ class _Normaliser(Applied):
         self.indices: set[str] = set()
         self.origins: dict[Any, Any] = {}
         self.loops: dict[Any, Loop] = {}
+        self.held: set[str] = set()
         self.depth = 0
         self.out: Block = []
         self.origin: Any = None
@@ -358,7 +360,7 @@ class _Normaliser(Applied):
         self.emit(node, statement)
 
     def do_FunctionDef(self, statement: Node) -> None:
-        self.emit(self.held_defaults(statement))
+        self.decorated(statement)
 
     def do_While(self, statement: Node) -> None:
         self.depth += 1

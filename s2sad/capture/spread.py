@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import types
 from collections.abc import Callable
 
 import gast
@@ -74,13 +75,15 @@ class _Spreader:
         self.temps: set[str] = set()
         self.changed = False
 
-    def block(self, body: Block) -> Block:
+    def block(self, body: Block, loops: int = 0) -> Block:
         out: Block = []
         for s in body:
             for part in blocks_of(s):
-                part[:] = self.block(part)
+                part[:] = self.block(part, loops + isinstance(s, gast.For | gast.While))
             s = self.rebinds(s)
             value = getattr(s, "value", None)
+            if isinstance(s, gast.Assign) and isinstance(value, gast.Attribute) and not loops:
+                out += self.method(s, value)
             if isinstance(value, gast.Call) and _unpacks(value):
                 out += self.call(s, value)
             elif isinstance(value, gast.Call):
@@ -145,6 +148,29 @@ class _Spreader:
         self.changed = True
         return new
 
+    def method(self, s: Node, value: Node) -> Block:
+        """`f = v.method` is a function that captures the object as it is now."""
+        kind = self.kinds.of.get(value.value)
+        if not isinstance(kind, K.Obj) or not isinstance(value.value, gast.Name):
+            return []
+        static = inspect.getattr_static(kind.cls, value.attr, None)
+        if not isinstance(static, types.FunctionType) or value.attr in dict(kind.fields):
+            return []
+        held, rest = self.temp(value.value.id), self.names.fresh("rest")
+        start = locate(assign(held, clone(value.value)), s)
+        self.origins[start] = self.origins.get(s, s)
+        call_ = gast.Call(
+            gast.Attribute(name(held), value.attr, gast.Load()),
+            [gast.Starred(name(rest), gast.Load())],
+            [],
+        )
+        vararg = gast.Name(rest, gast.Param(), None, None)
+        s.value = gast.Lambda(gast.arguments([], [], vararg, [], [], None, []), call_)
+        for n in walk(s.value):
+            locate(n, value)
+        self.changed = True
+        return [start]
+
     def fill(self, s: Node, node: Node) -> None:
         """Pass the defaults of an inner function that were worked out where it was defined."""
         kind = self.kinds.of.get(node.func)
@@ -154,7 +180,7 @@ class _Spreader:
         positional = [a.id for a in [*args.posonlyargs, *args.args]]
         given = {*positional[: len(node.args)], *(k.arg for k in node.keywords)}
         for param, variable in kind.defaults:
-            if param not in given:
+            if variable and param not in given:
                 node.keywords.append(gast.keyword(param, name(variable)))
                 self.changed = True
 

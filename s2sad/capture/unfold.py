@@ -55,6 +55,7 @@ def unfold(function: Function, made: Made, taken: set[str]) -> Function | None:
         origins=worker.origins,
         loops=worker.loops,
         temps=function.temps | worker.temps,
+        held=function.held | worker.held,
         locals=function.locals | worker.bound,
     )
 
@@ -72,6 +73,7 @@ class _Unfolder:
         self.writes = count_writes(function.node.body)
         self.depth = 0
         self.temps: set[str] = set()
+        self.held: set[str] = set()
         self.bound: set[str] = set()
         self.changed = False
 
@@ -138,6 +140,7 @@ class _Unfolder:
             table[n] = self.names.fresh(n)
         self.bound |= set(table.values())
         self.temps |= {table[n] for n in callee.temps if n in table}
+        self.held |= {table[n] for n in callee.held if n in table}
         for statement in before:
             locate(statement, s)
             self.origins[statement] = self.origins.get(s, s)

@@ -41,7 +41,7 @@ def closed(kind: K.LocalFunction, env: Mapping[str, Kind]) -> K.LocalFunction:
 
 
 def local_function(
-    node: Node, source: SourceLike, locals_: frozenset[str], temps: frozenset[str]
+    node: Node, source: SourceLike, locals_: frozenset[str], held: frozenset[str]
 ) -> K.LocalFunction:
     """Return the kind of an inner function: what it captures is found in the function at hand.
 
@@ -54,5 +54,9 @@ def local_function(
     positional = [*args.posonlyargs, *args.args]
     pairs = [*zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True)]
     pairs += zip(args.kwonlyargs, args.kw_defaults, strict=True)
-    held = [(p.id, d.id) for p, d in pairs if isinstance(d, gast.Name) and d.id in temps]
-    return K.LocalFunction(node, source, links, tuple(held))
+    found = [
+        (p.id, d.id if d.id in held else "")
+        for p, d in pairs
+        if isinstance(d, gast.Name) and d.id in locals_
+    ]
+    return K.LocalFunction(node, source, links, tuple(found))

@@ -462,7 +462,7 @@ class _Walker:
         return self._inner(node)
 
     def _inner(self, node: Node) -> Kind:
-        return local_function(node, self.function.source, self.function.locals, self.function.temps)
+        return local_function(node, self.function.source, self.function.locals, self.function.held)
 
     def ex_Starred(self, node: Node, env: Env) -> Kind:
         return self.kind(node.value, env)

@@ -23,7 +23,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.kinds import Kind
-from s2sad.nodes import Block, Node, blocks_of, names_written, operands, walk
+from s2sad.nodes import Block, Node, blocks_of, children, names_written, operands, walk
 from s2sad.stages import Function, KindFacts
 
 Summary = Callable[[Any, Any], "list[Any] | None"]
@@ -275,7 +275,12 @@ class _Walker:
 
     def calls(self, s: Node, value: Node) -> None:
         """Note what the calls in an expression may write."""
-        for n in walk(value):
+        pending = [value]
+        while pending:
+            n = pending.pop()
+            if isinstance(n, gast.Lambda):
+                continue  # its body runs where it is called
+            pending += children(n)
             if isinstance(n, gast.Call):
                 self._call(s, n)
             elif n in self.kinds.methods:

@@ -179,10 +179,20 @@ class Cotangents:
         else:
             place = gast.Subscript(name(bar), clone(where), gast.Store())
         inner = self._part_kind(kind, how, where)
+        if K.is_container(inner) and self._is_slice(c.operand):
+            helper = name(self.refs.function(runtime.add_into))
+            return [*out, gast.Expr(call(helper, _loaded(place), c.value))]
         if K.is_container(inner) or isinstance(inner, K.Tuple):
             target = gast.Assign([place], self.sum(_loaded(place), c.value, inner), None)
             return [*out, target]
         return [*out, gast.AugAssign(place, gast.Add(), c.value)]
+
+    def _is_slice(self, variable: str) -> bool:
+        """Say whether a shadow is a slice of a list of shadows: a list anew, of the same items."""
+        if variable not in self.aliased:
+            return False
+        value = self.elements[variable][1]
+        return isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice)
 
     def _into_shadow(self, c: Contribution, kind: Kind) -> Block:
         """A whole contribution to a part of a shadow is added to it in place."""
