@@ -385,9 +385,31 @@ class Sub(Vec):
         return Vec(5.0 * other.a, 0.0)
 
 
+class Backwards:
+    def __init__(self, parts):
+        self.parts = parts
+
+    def __getitem__(self, i):
+        return self.parts[i]
+
+    def __len__(self):
+        return 2
+
+    def __iter__(self):
+        return reversed(self.parts)
+
+
+def in_an_order_of_its_own(x):
+    s = 1.0
+    for v in Backwards([x, x * x]):
+        s = s * 2.0 + v
+    return s
+
+
 @pytest.mark.parametrize(
     "fn",
     [
+        in_an_order_of_its_own,
         lambda x: Cached(x).square,
         lambda x: Sometimes(x).a,
         lambda x: Registered(x).a,

@@ -61,6 +61,10 @@ def filtered(x, n):
     return sum(filter(lambda v: v > 0, x)) * n
 
 
+def mapped_and_filtered(x, n):
+    return sum(map(lambda v: v * v * n, filter(lambda v: v > 0.0, map(square, x))))
+
+
 def reduced(x, n):
     return functools.reduce(line, x, n)
 
@@ -90,7 +94,7 @@ def by_attrgetter(x, n):
 FUNCTIONS = [
     *(mapped, mapped_lambda, mapped_over_two, mapped_library, mapped_to_an_array),
     *(mapped_in_a_loop, mapped_lambda_in_a_loop, filtered, reduced, reduced_without_start),
-    *(reduced_a_display, reduced_a_map, by_itemgetter, by_attrgetter),
+    *(mapped_and_filtered, reduced_a_display, reduced_a_map, by_itemgetter, by_attrgetter),
 ]
 
 

@@ -142,6 +142,8 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         found = self.mapped(node)
         if found is not None:
             target, source, value = found
+            if len(node.args) == 2:
+                source = self.applied(source)
             return self.comprehension(node, value, target, source, [])
         if isinstance(node, gast.Call) and self.denoted(node.func) is filter:
             if len(node.args) == 2 and not node.keywords:
@@ -150,7 +152,8 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 targets, test = self.application(node.args[0], 1) or ([], None)
                 if test is not None:
                     item = name(targets[0])
-                    return self.comprehension(node, item, store(targets[0]), node.args[1], [test])
+                    source = self.applied(node.args[1])
+                    return self.comprehension(node, item, store(targets[0]), source, [test])
         return node
 
     def comprehension(

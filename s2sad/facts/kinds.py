@@ -197,7 +197,7 @@ class _Walker:
 
     def st_For(self, s: Node, env: Env) -> Env:
         iterable = self.kind(s.iter, env)
-        if isinstance(iterable, K.Dict):
+        if isinstance(iterable, K.Dict) or _over_object(s.iter, env):
             self.function.loops[s] = once(self.function.loops[s])  # type: ignore[index]
         loop = self.function.loops[s]
 
@@ -558,6 +558,18 @@ class _Walker:
         if isinstance(owner, K.Str):
             return K.UNKNOWN if attr in ("split", "encode", "partition") else K.Str()
         return K.Unknown(f"the result of .{attr}()")
+
+
+def _over_object(iterable: Node, env: Env) -> bool:
+    """Say whether a loop goes through an object of the user's: it need not be by position."""
+    if isinstance(iterable, gast.Call) and isinstance(iterable.func, gast.Name):
+        if iterable.func.id == "range":
+            return False
+        return any(_over_object(a, env) for a in iterable.args)
+    kind = env.get(iterable.id) if isinstance(iterable, gast.Name) else None
+    if isinstance(kind, K.Tuple) and kind.cls is not None:
+        return class_function(kind, "__iter__") is not None
+    return isinstance(kind, K.Obj)
 
 
 def _one_of_several() -> Kind:
