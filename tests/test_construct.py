@@ -385,6 +385,29 @@ class Sub(Vec):
         return Vec(5.0 * other.a, 0.0)
 
 
+class Compared:
+    def __init__(self, a):
+        self.a = a
+
+    def __eq__(self, other):
+        return self.a * 2.0
+
+    def __lt__(self, other):
+        return self.a < other.a
+
+
+def a_comparison_that_gives_a_number(x):
+    return (Compared(x) == Compared(x)) * x
+
+
+def compared(x, n):
+    return x * n if Compared(x) < Compared(n) else x
+
+
+def test_a_comparison_of_objects_chooses_an_arm():
+    check(compared, 0.7, 1.2)
+
+
 class Backwards:
     def __init__(self, parts):
         self.parts = parts
@@ -410,6 +433,7 @@ def in_an_order_of_its_own(x):
     "fn",
     [
         in_an_order_of_its_own,
+        a_comparison_that_gives_a_number,
         lambda x: Cached(x).square,
         lambda x: Sometimes(x).a,
         lambda x: Registered(x).a,

@@ -21,6 +21,7 @@ from s2sad.facts.results import (
     attribute_kind,
     binary_kind,
     class_function,
+    compare_methods,
     dict_item,
     dict_method,
     dotted_path,
@@ -399,6 +400,14 @@ class _Walker:
 
     def ex_Compare(self, node: Node, env: Env) -> Kind:
         kinds = [self.kind(n, env) for n in [node.left, *node.comparators]]
+        method = next((m for k in kinds for m in compare_methods(k, node.ops)), None)
+        if method is not None:
+            # A method of the user's may give anything: only a truth value carries no derivative.
+            result = self.callee(K.Known(method), kinds[:2], {}, env)
+            if isinstance(result, K.Num) and result.type == "bool":
+                return K.BOOL
+            self.facts.methods[node] = (method, node.left)
+            return K.Unknown("what a comparison of the user's gives")
         if len(node.ops) == 1 and not isinstance(
             node.ops[0], gast.Is | gast.IsNot | gast.In | gast.NotIn
         ):

@@ -108,6 +108,23 @@ def operator_method(op: Any, left: Kind, right: Kind) -> tuple[Any, bool] | None
     return None
 
 
+_COMPARE = {
+    gast.Eq: "__eq__",
+    gast.NotEq: "__ne__",
+    gast.Lt: "__lt__",
+    gast.LtE: "__le__",
+    gast.Gt: "__gt__",
+    gast.GtE: "__ge__",
+}
+
+
+def compare_methods(kind: Kind, ops: list[Any]) -> list[Any]:
+    """Return the functions of the user that comparisons with a value may call."""
+    names = [_COMPARE[type(op)] for op in ops if type(op) in _COMPARE]
+    found = [class_function(kind, n) for n in names]
+    return [f for f in found if f is not None and f.__code__.co_filename != "<string>"]
+
+
 def unary_method(op: Any, operand: Kind) -> Any:
     """Return the function of the user's that a unary operator calls, or None."""
     word = _UNARY.get(type(op))
