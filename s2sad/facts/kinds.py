@@ -331,7 +331,7 @@ class _Walker:
         if unbound is not MISSING:
             self.facts.objects[node] = unbound
             return K.Known(unbound)
-        return attribute_kind(owner, node.attr)
+        return attribute_kind(self.scope, owner, node.attr)
 
     def ex_Subscript(self, node: Node, env: Env) -> Kind:
         owner = self.kind(node.value, env)

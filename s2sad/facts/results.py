@@ -333,7 +333,7 @@ def length_kind(kind: Kind) -> Kind:
     return K.INT
 
 
-def attribute_kind(owner: Kind, attr: str) -> Kind:
+def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
     """Return the kind of an attribute of a value."""
     if isinstance(owner, K.Array):
         return _array_attribute(owner, attr)
@@ -356,7 +356,7 @@ def attribute_kind(owner: Kind, attr: str) -> Kind:
         fields = dict(owner.fields)
         if attr in fields and not isinstance(getattr(owner.cls, attr, None), property):
             return fields[attr]
-        shared = class_attribute(owner, attr)
+        shared = class_attribute(scope, owner, attr)
         if shared is not MISSING:
             return K.kind_of(shared, f"{owner.cls.__name__}.{attr}")
         return K.Unknown(f"the attribute {attr} of {owner.cls.__name__}")
