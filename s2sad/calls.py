@@ -18,7 +18,8 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
+from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
 from s2sad.derivation import (
     Analysed,
@@ -28,8 +29,10 @@ from s2sad.derivation import (
     analyse,
     analysis_key,
     bind_kinds,
+    made_by,
     signature_of,
 )
+from s2sad.errors import InternalError
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Parts, apart, define, put_back_in, result_of, wrapped
@@ -47,6 +50,7 @@ from s2sad.nodes import (
     clone,
     constant,
     name,
+    operands,
     subscript,
     tuple_,
 )
@@ -73,12 +77,29 @@ def user_call(
     active = active_parameters(target, varied)
     if not active:
         return [], [], None
+    stores = getattr(getattr(target.fn, "node", None), "stores", None)
+    if stores is not None:
+        found = _stored(site, target, stores)
+        return [], [c for c in found if c.operand in varied], None
+    if getattr(getattr(target.fn, "node", None), "makes", None) is not None:
+        if d.refs.function(runtime.object_of) != OBJECT_OF:
+            raise InternalError(f"the name {OBJECT_OF} is taken")
     supplied = frozenset(
         p for p, arg in target.args.items() if isinstance(arg, gast.Name | gast.Constant)
     )
     arrival = worker.zeros.arrivals.get(site.statement, Arrival())
     pair = pair_for(d, target, active, supplied, build, arrival)
-    return _turn(a, worker, site, target, pair)
+    before, found, forward = _turn(a, worker, site, target, pair)
+    return before, [c for c in found if c.operand in varied], forward
+
+
+def _stored(site: Site, target: Target, stores: dict[str, str]) -> list[Contribution]:
+    """An object that only stores what it was made of hands the cotangents of its attributes on."""
+    found: list[Contribution] = []
+    for f, p in stores.items():
+        if p in target.args and K.differentiable(target.params[p]):
+            found += _pass_on(target.args[p], attribute(clone(site.bar), f))
+    return found
 
 
 def active_parameters(target: Target, varied: frozenset[str]) -> tuple[str, ...]:
@@ -99,9 +120,10 @@ def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
     if method is not None:
         fn, owner = method
         kind: Kind = K.Known(fn)
-        args = [owner, *args]
+        args = [owner, *operands(node, owner)]
     elif isinstance(node, gast.Call):
         kind = a.kinds.of.get(node.func, K.UNKNOWN)
+        kind = made_by(kind)
         if isinstance(kind, K.Known) and _is_library(kind.value):
             return None
     else:
@@ -129,7 +151,9 @@ def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
 
 
 def _is_library(value: Any) -> bool:
-    return registry.rule_for(value) is not None or isinstance(value, type) or unwrap(value) is None
+    if value is runtime.object_of or isinstance(value, type):
+        return True
+    return registry.rule_for(value) is not None or unwrap(value) is None
 
 
 def _spread(args: list[Node], kinds: Any) -> list[Node] | None:
@@ -245,6 +269,8 @@ def target_name(target: Target) -> str:
     if isinstance(target.fn, K.LocalFunction):
         return getattr(target.fn.node, "name", "lambda_")
     label = target.fn.__name__
+    if label.startswith("__") and label.endswith("__"):
+        label = "_".join([*target.fn.__qualname__.split(".")[-2:-1], label.strip("_")])
     return label if label.isidentifier() else "lambda_"
 
 
@@ -270,6 +296,8 @@ def _forward_call(node: Node, target: Target, pair: Pair) -> Node:
     args = list(node.args) if isinstance(node, gast.Call) else []
     keywords = list(node.keywords) if isinstance(node, gast.Call) else []
     leading = list(target.leading)
+    if isinstance(node, gast.BinOp | gast.Subscript):
+        args = [x for x in target.args.values() if isinstance(x, gast.AST)]
     method = not leading and target.args and not isinstance(target.fn, K.LocalFunction)
     first = next(iter(target.args.values()), None)
     if (

@@ -151,15 +151,14 @@ def free_names(fn: Node) -> Names:
     """Return the names that an inner function reads from outside."""
     inner = {a.id for a in [*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs]}
     inner |= {a.id for a in (fn.args.vararg, fn.args.kwarg) if a is not None}
+    defaults = [d for d in [*fn.args.defaults, *fn.args.kw_defaults] if d is not None]
+    outside: set[str] = set().union(*(names_read(d) for d in defaults), set())
     if isinstance(fn, gast.Lambda):
-        return frozenset(names_read(fn.body) - inner)
+        return frozenset((names_read(fn.body) - inner) | outside)
     read: set[str] = set()
     written: set[str] = set()
     for s in fn.body:
         read |= names_read(s)
         written |= names_written(s)
     outer = {n for s in fn.body if isinstance(s, gast.Nonlocal | gast.Global) for n in s.names}
-    defaults = [d for d in [*fn.args.defaults, *fn.args.kw_defaults] if d is not None]
-    for d in defaults:
-        read |= names_read(d)
-    return frozenset((read - inner - (written - outer)) | outer)
+    return frozenset((read - inner - (written - outer)) | outer | outside)

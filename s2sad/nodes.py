@@ -124,6 +124,15 @@ def locate(node: Node, origin: Node) -> Node:
     return node
 
 
+def operands(node: Node, owner: Node) -> list[Node]:
+    """Return what the method behind an expression gets besides its owner, by position."""
+    if isinstance(node, gast.Call):
+        return list(node.args)
+    if isinstance(node, gast.BinOp):
+        return [node.right if owner is node.left else node.left]
+    return [node.slice] if isinstance(node, gast.Subscript) else []
+
+
 def key(node: Node) -> Any:
     """Return a hashable that is equal for equal expressions, positions aside."""
     kind = type(node)

@@ -65,6 +65,14 @@ def zeros_like(x: Any) -> Any:
     return zeros
 
 
+def object_of(cls: Any, **fields: Any) -> Any:
+    """Return an object of a class with these attributes, as its __init__ would have made it."""
+    made = object.__new__(cls)
+    for name in fields:
+        object.__setattr__(made, name, fields[name])
+    return made
+
+
 def from_values(mapping: Any, parts: Any) -> Any:
     """Return the cotangent of a dict from those of its values, in order."""
     return dict(zip(mapping, parts, strict=True))
@@ -128,8 +136,14 @@ def apart(*values: Any) -> Any:
 
 def add_into(shadow: Any, value: Any) -> None:
     """Add a derivative to a list, dict or object of derivatives, in place."""
+    if value is None:
+        return
     if isinstance(shadow, list):
-        shadow[:] = add(shadow, value)
+        for i, part in enumerate(shadow):
+            if isinstance(part, list | dict) or hasattr(part, "__dict__"):
+                add_into(part, value[i])
+            else:
+                shadow[i] = add(part, value[i])
     elif isinstance(shadow, dict):
         shadow.update(add(shadow, value))
     else:

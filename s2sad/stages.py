@@ -99,7 +99,9 @@ class Function:
 
     `node` is the normalised definition (its last statement returns a name), `origins` maps every
     normalised statement to the user's statement it comes from, `loops` every `for` to its Loop,
-    `temps` are the names that normalisation made up.
+    `temps` are the names that normalisation made up, `spread` the lists and dicts whose items were
+    written out where a call unpacks them, each with that call: nobody may change them. `held` are
+    the temporaries that hold defaults of inner functions.
     """
 
     source: SourceLike
@@ -110,6 +112,8 @@ class Function:
     temps: frozenset[str]
     locals: frozenset[str]
     result: str
+    spread: Mapping[str, Any] = field(default_factory=dict)
+    held: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

@@ -16,6 +16,8 @@ from typing import Any
 
 import gast
 
+from s2sad.capture.applied import Applied
+from s2sad.capture.desugar import desugar
 from s2sad.capture.elements import all_statements, element, is_call, plain, rename_scoped
 from s2sad.capture.structure import structure
 from s2sad.capture.temps import temp_base
@@ -56,6 +58,7 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
     inner = {n for s in node.body for f in walk(s) if isinstance(f, SCOPES) for n in _declared(f)}
     locals_ = set(params) | (_bound(node.body) - (declared - inner))
     body = [s for s in node.body if not _is_docstring(s)]
+    body = desugar(body, source.fn, names, locals_)
     body, result = structure(body, names, source.place)
     worker = _Normaliser(source, names, locals_)
     out = worker.statements(body)
@@ -72,6 +75,7 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
             locals_ | worker.temps | (_bound(out) - (declared - inner)) | worker.indices
         ),
         result=result,
+        held=frozenset(worker.held),
     )
 
 
@@ -109,7 +113,7 @@ def _has_walrus(node: Node) -> bool:
     return any(isinstance(n, gast.NamedExpr) for n in walk(node))
 
 
-class _Normaliser:
+class _Normaliser(Applied):
     """Walks a structured body once; holds the block being written and the names made up."""
 
     def __init__(self, source: SourceLike, names: Names, locals_: set[str]) -> None:
@@ -120,6 +124,8 @@ class _Normaliser:
         self.indices: set[str] = set()
         self.origins: dict[Any, Any] = {}
         self.loops: dict[Any, Loop] = {}
+        self.held: set[str] = set()
+        self.depth = 0
         self.out: Block = []
         self.origin: Any = None
 
@@ -353,7 +359,15 @@ class _Normaliser:
         )
         self.emit(node, statement)
 
+    def do_FunctionDef(self, statement: Node) -> None:
+        self.decorated(statement)
+
     def do_While(self, statement: Node) -> None:
+        self.depth += 1
+        self._while(statement)
+        self.depth -= 1
+
+    def _while(self, statement: Node) -> None:
         if not _has_walrus(statement.test):
             node = gast.While(statement.test, self.statements(statement.body), [])
             self.emit(node, statement)
@@ -379,12 +393,14 @@ class _Normaliser:
                 "Loop over a name and assign from it.",
             )
         iterable = self._iterable(statement.iter)
+        self.depth += 1
         statement = self._fresh_targets(statement)
         loop = self._loop(statement.target, iterable)
         if loop is None:
             loop = Loop(self.names.fresh("i"), False, None, ())
         node = gast.For(statement.target, iterable, self.statements(statement.body), [], None)
         self.emit(node, statement)
+        self.depth -= 1
         self.loops[node] = loop
         self.indices.add(loop.index)
 
@@ -624,50 +640,23 @@ class _Normaliser:
         keys = [k if k is None or plain(k) else self.atom(k) for k in node.keys]
         return gast.Dict(keys, [self.atom(v) for v in node.values])
 
-    def _denotes(self, func: Node, module: str, attr: str) -> bool:
-        """Say whether a function expression is `attr` of a module, under whatever name."""
-        if not self.is_path(func):
-            return False
-        fn: Any = self.source.fn
-        if isinstance(func, gast.Name):
-            value = fn.__globals__.get(func.id)
-        elif isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
-            value = getattr(fn.__globals__.get(func.value.id), func.attr, None)
-        else:
-            return False
-        return getattr(value, "__name__", "") == attr and getattr(value, "__module__", "") == module
-
-    def _partial(self, node: Node) -> Node:
-        """`partial(f, a)` becomes `lambda *rest: f(a, *rest)`, with a held under a fresh name."""
-        parts = []
-        for arg in [*node.args, *(k.value for k in node.keywords)]:
-            value = self.atom(arg)
-            if isinstance(value, gast.Name) and value.id in self.locals | self.temps:
-                held = self.temp(value, "held")
-                self.emit(assign(held, value))
-                value = name(held)
-            parts.append(value)
-        keywords = [
-            gast.keyword(k.arg, v)
-            for k, v in zip(node.keywords, parts[len(node.args) :], strict=True)
-        ]
-        rest = self.names.fresh("rest")
-        inner = gast.Call(
-            parts[0],
-            [*parts[1 : len(node.args)], gast.Starred(name(rest), gast.Load())],
-            keywords,
-        )
-        vararg = gast.Name(rest, gast.Param(), None, None)
-        args = gast.arguments([], [], vararg, [], [], None, [])
-        made = gast.Lambda(args, locate(inner, node))
-        for n in walk(made):
+    def inner_loop(self, loop: Node, node: Node) -> None:
+        """Emit a loop that an expression stands for: it has the origin of that."""
+        for n in walk(loop):
             locate(n, node)
-        return made
+        before = self.origin
+        self.origin = loop
+        self.do_For(loop)
+        for statement in all_statements(self.out[-1:]):
+            self.origins[statement] = before
+        self.origin = before
 
     def ex_Call(self, node: Node) -> Node:
         func = node.func
-        if self._denotes(func, "functools", "partial") and node.args:
-            return self._partial(node)
+        if self.denotes(func, "functools", "partial") and node.args:
+            return self.partial(node)
+        if self.denotes(func, "_functools", "reduce") and len(node.args) in (2, 3):
+            return self.reduce(node)
         if isinstance(func, gast.Attribute) and not self.is_path(func):
             func = locate(gast.Attribute(self.atom(func.value), func.attr, func.ctx), func)
         elif not self.is_atom(func):
@@ -686,7 +675,7 @@ class _Normaliser:
         return self.atom(arg)
 
     def ex_Lambda(self, node: Node) -> Node:
-        return node
+        return self.held_defaults(node)
 
     def ex_Starred(self, node: Node) -> Node:
         return gast.Starred(self.atom(node.value), node.ctx)
@@ -719,7 +708,8 @@ class _Normaliser:
 
     def _branch(self, test: Node, target: str, then: Node, other: Node | None) -> None:
         blocks: list[Block] = []
-        for value in (then, other):
+        arms = [v if not isinstance(v, gast.Lambda) else self.atom(v) for v in (then, other)]
+        for value in arms:
             if value is None:
                 blocks.append([])
                 continue
@@ -778,10 +768,5 @@ class _Normaliser:
             loop.iter = constant(None)
             rename_scoped(loop, table)
             loop.iter = first_iter
-        before = self.origin
-        self.origin = loop
-        self.do_For(loop)
-        for statement in all_statements(self.out[-1:]):
-            self.origins[statement] = before
-        self.origin = before
+        self.inner_loop(loop, node)
         return locate(name(target), node)

@@ -73,8 +73,10 @@ def _flows(node: Node, kinds: KindFacts) -> set[str]:
     if isinstance(node, gast.Name):
         kind = kinds.of.get(node)
         if isinstance(kind, K.LocalFunction):
-            return {local for _, local in kind.links}
+            return set(kind.variables)
         return {node.id}
+    if node in kinds.methods and not isinstance(node, gast.Call):
+        return names_read(node)
     if isinstance(node, gast.Constant | gast.Compare | gast.JoinedStr):
         return set()
     if isinstance(node, gast.LShift):
@@ -82,6 +84,9 @@ def _flows(node: Node, kinds: KindFacts) -> set[str]:
     if isinstance(node, gast.Subscript):
         return _flows(node.value, kinds)
     if isinstance(node, gast.Attribute):
+        owner = kinds.of.get(node.value)
+        if isinstance(owner, K.Obj):
+            return _flows(node.value, kinds) if node.attr in dict(owner.fields) else set()
         return set() if node.attr in _NO_FLOW else _flows(node.value, kinds)
     if isinstance(node, gast.BinOp):
         if isinstance(node.op, gast.FloorDiv):

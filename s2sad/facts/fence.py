@@ -21,12 +21,14 @@ from s2sad.stages import Activity, Function, KindFacts, Write
 
 _DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
 _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
+_UNPACK = "Write the arguments out, or unpack a tuple, or a dict with literal keys."
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
 
 
 def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
     """Raise for the first statement that touches active memory in a way not understood."""
     active = ever_active(activity)
+    _unpacked(function, memory)
     _into_constants(function, activity, memory)
     _first_unknown(function, kinds, activity)
     for write in memory.writes:
@@ -71,6 +73,22 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
                 "rule nor readable source, which may change it.",
                 "Write a rule for it with @s2sad.pullback, or give it a copy.",
                 call,
+            )
+
+
+def _unpacked(function: Function, memory: Memory) -> None:
+    """What a call unpacks has the length and the keys that it was made with, or is refused."""
+    for base, s in function.spread.items():
+        written = {w.base for w in memory.writes}
+        written |= {n for _, _, given in memory.opaque for n in given}
+        if base in written or any(memory.shares(w, {base}) for w in written):
+            raise _refusal(
+                function,
+                s,
+                UnsupportedError,
+                f"`{base}` is unpacked here and may be changed elsewhere: what there is to unpack "
+                "is not known.",
+                "Write the arguments out, or unpack a tuple or a dict that nothing changes.",
             )
 
 
@@ -236,9 +254,15 @@ def _undecided(
         s,
         UnsupportedError,
         f"What this operation means is not decided: the kind of an operand is {why}.",
-        _ONE_KIND if "on one path" in why else _DECIDE,
+        _remedy(why),
         value,
     )
+
+
+def _remedy(why: str) -> str:
+    if "on one path" in why:
+        return _ONE_KIND
+    return _UNPACK if "that unpacks with" in why else _DECIDE
 
 
 def expression_path(node: Any) -> str:

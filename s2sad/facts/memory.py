@@ -21,9 +21,9 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
 from s2sad.kinds import Kind
-from s2sad.nodes import Block, Node, blocks_of, names_written, walk
+from s2sad.nodes import Block, Node, blocks_of, children, names_written, operands, walk
 from s2sad.stages import Aliases, Function, KindFacts, Write
 
 Summary = Callable[[Any, Any], "list[Any] | None"]
@@ -215,9 +215,16 @@ class _Walker:
 
     def calls(self, s: Node, value: Node) -> None:
         """Note what the calls in an expression may write."""
-        for n in walk(value):
+        pending = [value]
+        while pending:
+            n = pending.pop()
+            if isinstance(n, gast.Lambda):
+                continue  # its body runs where it is called
+            pending += children(n)
             if isinstance(n, gast.Call):
                 self._call(s, n)
+            elif n in self.kinds.methods:
+                self._users_function(s, n)
 
     def _call(self, s: Node, node: Node) -> None:
         fn = self.kinds.objects.get(node.func)
@@ -242,14 +249,21 @@ class _Walker:
             return
         if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
             return
+        if fn is runtime.object_of:
+            return
         if isinstance(fn, type) and (issubclass(fn, tuple) or dataclasses.is_dataclass(fn)):
             return
+        self._users_function(s, node)
+
+    def _users_function(self, s: Node, node: Node) -> None:
+        """Note what a function of the user's, or an operator or property of his, may write."""
         written = self.summary(node, self.kinds)
         if written is None:
-            args = [*node.args, *(k.value for k in node.keywords)]
+            args = [*getattr(node, "args", []), *(k.value for k in getattr(node, "keywords", []))]
             method = self.kinds.methods.get(node)
             if method is not None:
-                args = [method[1], *args]
+                args = [method[1], *operands(node, method[1])]
+                args += [k.value for k in getattr(node, "keywords", [])]
             given = frozenset(n for a in args for n in self.aliases(a))
             self.memory.opaque.append((s, node, given))
             return
@@ -409,7 +423,9 @@ def shares_nothing(kind: Kind) -> bool:
     """Say whether values of a kind have no memory that could be written."""
     if isinstance(kind, K.Tuple):
         return all(shares_nothing(k) for k in kind.items)
-    return isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Unbound)
+    return isinstance(
+        kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Choice | K.Unbound
+    )
 
 
 def is_observer(fn: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import operator
 import types
 import warnings
@@ -14,7 +15,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
 from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
 
@@ -52,6 +53,82 @@ def class_function(scope: Scope, owner: Kind, attr: str) -> Any:
         return None
     static = scope.member(cls, attr)
     return static if isinstance(static, types.FunctionType) else None
+
+
+def class_attribute(scope: Scope, owner: Kind, attr: str) -> Any:
+    """Return the data that an object has from its class under a name, or MISSING."""
+    if not isinstance(owner, K.Obj) or attr in dict(owner.fields):
+        return MISSING
+    if inspect.getattr_static(owner.cls, "__getattr__", None) is not None:
+        return MISSING
+    static = scope.member(owner.cls, attr, MISSING)
+    return MISSING if hasattr(type(static), "__get__") or attr.startswith("__") else static
+
+
+def unbound_function(scope: Scope, owner: Kind, attr: str) -> Any:
+    """Return the static or class method that an object has under a name, or MISSING."""
+    if not isinstance(owner, K.Obj | K.Tuple) or owner.cls is None:
+        return MISSING
+    if isinstance(owner, K.Obj) and attr in dict(owner.fields):
+        return MISSING
+    static = scope.member(owner.cls, attr)
+    if isinstance(static, staticmethod | classmethod):
+        return getattr(owner.cls, attr)
+    return MISSING
+
+
+_BINARY = {
+    gast.Add: "add",
+    gast.Sub: "sub",
+    gast.Mult: "mul",
+    gast.Div: "truediv",
+    gast.FloorDiv: "floordiv",
+    gast.Mod: "mod",
+    gast.Pow: "pow",
+    gast.MatMult: "matmul",
+}
+_UNARY = {gast.USub: "neg", gast.UAdd: "pos"}
+
+
+def operator_method(scope: Scope, op: Any, left: Kind, right: Kind) -> tuple[Any, bool] | None:
+    """Return the function of the user's that an operator calls, and whether the left has it.
+
+    None where it is nothing of the user's, or where Python would ask the right operand first.
+    """
+    word = _BINARY.get(type(op))
+    if word is None:
+        return None
+    forward = class_function(scope, left, f"__{word}__")
+    reflected = class_function(scope, right, f"__r{word}__")
+    if forward is not None:
+        one, other = getattr(left, "cls", object), getattr(right, "cls", None) or object
+        return None if reflected is not None and one in other.__mro__[1:] else (forward, True)
+    if reflected is not None and isinstance(left, K.Num):
+        return reflected, False
+    return None
+
+
+_COMPARE = {
+    gast.Eq: "__eq__",
+    gast.NotEq: "__ne__",
+    gast.Lt: "__lt__",
+    gast.LtE: "__le__",
+    gast.Gt: "__gt__",
+    gast.GtE: "__ge__",
+}
+
+
+def compare_methods(scope: Scope, kind: Kind, ops: list[Any]) -> list[Any]:
+    """Return the functions of the user that comparisons with a value may call."""
+    names = [_COMPARE[type(op)] for op in ops if type(op) in _COMPARE]
+    found = [class_function(scope, kind, n) for n in names]
+    return [f for f in found if f is not None and f.__code__.co_filename != "<string>"]
+
+
+def unary_method(scope: Scope, op: Any, operand: Kind) -> Any:
+    """Return the function of the user's that a unary operator calls, or None."""
+    word = _UNARY.get(type(op))
+    return None if word is None else class_function(scope, operand, f"__{word}__")
 
 
 def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:
@@ -98,16 +175,31 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
             return elementwise_kind(fn, tuple(args))
         return sample_call(fn, tuple(args), tuple(sorted(keywords.items())))
     if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
-        order = [*args, *(keywords[f] for f in fn._fields[len(args) :] if f in keywords)]
+        given = {**getattr(fn, "_field_defaults", {}), **keywords}
+        order = [*args, *(given[f] for f in fn._fields[len(args) :] if f in given)]
+        order = [k if isinstance(k, Kind) else K.kind_of(k, "", literal=True) for k in order]
         if len(order) == len(fn._fields):
             return K.Tuple(tuple(order), fn)
+    if fn is runtime.object_of:
+        parts = tuple((n, K.erase_value(k)) for n, k in keywords.items())
+        return K.Obj(args[0].value, parts) if isinstance(args[0], K.Known) else K.UNKNOWN
     fields = plain_fields(fn)
     if fields is not None:
-        order = [*args, *(keywords[f] for f in fields[len(args) :] if f in keywords)]
-        if len(order) == len(fields):
-            pairs = zip(fields, map(K.erase_value, order), strict=True)
-            return K.Obj(fn, tuple(pairs))
+        return _dataclass_kind(fn, fields, args, keywords)
     return None
+
+
+def _dataclass_kind(
+    cls: type, fields: tuple[str, ...], args: list[Kind], keywords: dict[str, Kind]
+) -> Kind | None:
+    """Return the kind of a new dataclass; what is not given has its default."""
+    given = {**dict(zip(fields, args, strict=False)), **keywords}
+    for f in dataclasses.fields(cls):
+        if f.name not in given and f.default is not dataclasses.MISSING:
+            given[f.name] = K.kind_of(f.default, f.name, literal=True)
+    if set(given) != set(fields) or len(args) > len(fields):
+        return None
+    return K.Obj(cls, tuple((f, K.erase_value(given[f])) for f in fields))
 
 
 def plain_fields(cls: Any) -> tuple[str, ...] | None:
@@ -241,7 +333,7 @@ def length_kind(kind: Kind) -> Kind:
     return K.INT
 
 
-def attribute_kind(owner: Kind, attr: str) -> Kind:
+def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
     """Return the kind of an attribute of a value."""
     if isinstance(owner, K.Array):
         return _array_attribute(owner, attr)
@@ -264,6 +356,9 @@ def attribute_kind(owner: Kind, attr: str) -> Kind:
         fields = dict(owner.fields)
         if attr in fields and not isinstance(getattr(owner.cls, attr, None), property):
             return fields[attr]
+        shared = class_attribute(scope, owner, attr)
+        if shared is not MISSING:
+            return K.kind_of(shared, f"{owner.cls.__name__}.{attr}")
         return K.Unknown(f"the attribute {attr} of {owner.cls.__name__}")
     return K.UNKNOWN
 

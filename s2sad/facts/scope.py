@@ -22,6 +22,7 @@ class Scope:
     locals: frozenset[str]
     seen: dict[str, Any] = field(default_factory=dict)
     members: dict[tuple[type, str], Any] = field(default_factory=dict)
+    helpers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cells(self) -> Mapping[str, types.CellType]:
@@ -33,6 +34,8 @@ class Scope:
         """Return the object a global or captured name denotes now, or MISSING."""
         if name in self.locals:
             return MISSING
+        if name in self.helpers:
+            return self.helpers[name]
         value = lookup(self.fn, name)
         self.seen[name] = value
         return value
@@ -51,10 +54,10 @@ class Scope:
             return value
         return MISSING
 
-    def member(self, cls: type, attr: str) -> Any:
-        """Return what a class or its bases have under a name, unbound, or None."""
-        found = inspect.getattr_static(cls, attr, None)
-        if isinstance(found, types.FunctionType | property):
+    def member(self, cls: type, attr: str, missing: Any = None) -> Any:
+        """Return what a class or its bases have under a name, unbound."""
+        found = inspect.getattr_static(cls, attr, missing)
+        if isinstance(found, types.FunctionType | property | staticmethod | classmethod):
             self.members[cls, attr] = found
         return found
 

@@ -30,6 +30,8 @@ from s2sad.nodes import (
 )
 from s2sad.stages import Function, KindFacts
 
+_FEW = 6
+
 
 class Cotangents:
     """State of a backward sweep: `live` are the variables whose cotangents are set.
@@ -82,6 +84,14 @@ class Cotangents:
         if isinstance(kind, K.List) and isinstance(kind.item, K.Num) and kind.item.type == "float":
             zeros = gast.List([constant(0.0)], gast.Load())
             return binary(zeros, gast.Mult, call("len", value))
+        if isinstance(kind, K.Dict) and 0 < len(kind.items) <= _FEW:
+            if all(isinstance(k, K.Num) and isinstance(key, str) for key, k in kind.items):
+                keys: list[Node] = [gast.Constant(key, None) for key, _ in kind.items]
+                parts = [
+                    self.zero(name("_"), k) if K.differentiable(k) else gast.Constant(None, None)
+                    for _, k in kind.items
+                ]
+                return gast.Dict(keys, parts)
         if isinstance(kind, K.List | K.Dict | K.Obj):
             return call(name(self.refs.function(runtime.zeros_like)), value)
         if not K.differentiable(kind):

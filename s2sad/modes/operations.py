@@ -275,6 +275,8 @@ class Operations:
         if isinstance(owner, K.Tuple) and owner.cls is not None:
             index = owner.cls._fields.index(node.attr)  # type: ignore[attr-defined]
             return [], [Contribution(node.value.id, site.bar, ("item", index))]
+        if isinstance(owner, K.Obj) and node.attr not in dict(owner.fields):
+            return [], []
         if isinstance(owner, K.Obj):
             return [], [Contribution(node.value.id, site.bar, ("attr", node.attr))]
         if isinstance(owner, K.Array | K.Num):
@@ -332,20 +334,23 @@ class Operations:
         if fn in _CONVERSIONS and len(args) == 1:
             return [], self._conversion(site, fn, args[0])
         if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
-            order = [*args, *(k.value for k in node.keywords)]
+            places = {f: i for i, f in enumerate(fn._fields)}
+            order = [*enumerate(args), *((places[k.arg], k.value) for k in node.keywords)]
             return [], [
                 Contribution(a.id, subscript(clone(site.bar), constant(i)))
-                for i, a in enumerate(order)
+                for i, a in order
                 if isinstance(a, gast.Name)
             ]
-        if isinstance(fn, type) and isinstance(site.kind, K.Obj):
+        made = isinstance(fn, type) or fn is runtime.object_of
+        if made and isinstance(site.kind, K.Obj):
             return [], self._constructed(site, node, site.kind)
         return self._library(site, node, fn, args, node.keywords)
 
     def _constructed(self, site: Site, node: Node, kind: K.Obj) -> list[Contribution]:
         """A dataclass hands the cotangents of its fields to what they were made of."""
         fields = [n for n, _ in kind.fields]
-        given = dict(zip(fields, node.args, strict=False))
+        made = self.objects.get(node.func) is runtime.object_of
+        given = {} if made else dict(zip(fields, node.args, strict=False))
         given.update({k.arg: k.value for k in node.keywords})
         return [
             Contribution(a.id, attribute(clone(site.bar), f))

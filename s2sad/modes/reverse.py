@@ -333,7 +333,7 @@ class Reverse(Writes):
 
     def back(self, site: Site, varied: frozenset[str]) -> tuple[Block, list[Contribution]]:
         """Ask for the contributions of an operation: a user's function, or a rule."""
-        if isinstance(site.node, gast.Call | gast.Attribute):
+        if isinstance(site.node, gast.Call) or site.node in self.kinds.methods:
             answer = self.calls(site, varied)
             if answer is not None:
                 pre, found, forward = answer

@@ -153,8 +153,26 @@ class _Owner:
                 continue
             if root(place) not in self.bars and root(place) not in self.shadows:
                 continue
+            if isinstance(self._kind(place), K.Num) or isinstance(self._kind(s.value), K.Num):
+                continue
             if not self.fresh(s.value) and not self._taken_over(s.value, block[:position], whole):
                 s.value = _broadcast(s.value) or call(attribute(s.value, "copy"))
+
+    def _kind(self, node: Node) -> Kind | None:
+        """Return the kind of a cotangent, or of a part of one, as far as it is known."""
+        if isinstance(node, gast.Name):
+            return self.bars.get(node.id)
+        if isinstance(node, gast.Attribute):
+            owner = self._kind(node.value)
+            return dict(owner.fields).get(node.attr) if isinstance(owner, K.Obj) else None
+        if not isinstance(node, gast.Subscript):
+            return None
+        owner = self._kind(node.value)
+        if isinstance(owner, K.List) and not isinstance(node.slice, gast.Slice):
+            return owner.item
+        if isinstance(owner, K.Dict) and isinstance(node.slice, gast.Constant):
+            return dict(owner.items).get(node.slice.value)
+        return None
 
     def _taken_over(self, value: Node, before: Block, whole: Block) -> bool:
         """Say whether a value is a new array that may go on living as a part of a cotangent.
