@@ -24,7 +24,7 @@ def multiply(out, x, y):
     return y, x
 
 
-@elementwise(operator.truediv, np.true_divide)
+@elementwise(operator.truediv, np.true_divide, regular={"out": 1.0, "y": 1.0})
 def true_divide(out, x, y):
     return 1.0 / y, -out / y
 
@@ -58,7 +58,9 @@ def fabs(out, x):
     return np.sign(x)
 
 
-@elementwise(operator.pow, builtins.pow, np.power, np.float_power)
+@elementwise(
+    *(operator.pow, builtins.pow, np.power, np.float_power), regular={"out": 1.0, "x": 1.0}
+)
 def power(out, x, y):
     """`y - (y != 0)` is y - 1, except that x**0 has derivative 0 at x = 0 too, and not 0 * inf."""
     return y * x ** (y - (y != 0)), out * log_of_base(x)
@@ -69,27 +71,27 @@ def square(out, x):
     return 2.0 * x
 
 
-@elementwise(np.sqrt)
+@elementwise(np.sqrt, regular={"out": 1.0})
 def sqrt(out, x):
     return 0.5 / out
 
 
-@elementwise(np.cbrt)
+@elementwise(np.cbrt, regular={"out": 1.0})
 def cbrt(out, x):
     return 1.0 / (3.0 * out * out)
 
 
-@elementwise(np.reciprocal)
+@elementwise(np.reciprocal, regular={"out": 1.0})
 def reciprocal(out, x):
     return -out * out
 
 
-@elementwise(operator.mod, np.remainder)
+@elementwise(operator.mod, np.remainder, regular={"y": 1.0})
 def mod(out, x, y):
     return 1.0, -(x // y)
 
 
-@elementwise(np.fmod)
+@elementwise(np.fmod, regular={"out": 0.0, "y": 1.0})
 def fmod(out, x, y):
     """The quotient, rounded toward zero, is (x - out) / y up to rounding."""
     return 1.0, -np.rint((x - out) / y)

@@ -33,22 +33,22 @@ def expm1(out, x):
     return out + 1.0
 
 
-@elementwise(np.log)
+@elementwise(np.log, regular={"x": 1.0})
 def log(out, x):
     return 1.0 / x
 
 
-@elementwise(np.log2)
+@elementwise(np.log2, regular={"x": 1.0})
 def log2(out, x):
     return 1.0 / (x * math.log(2.0))
 
 
-@elementwise(np.log10)
+@elementwise(np.log10, regular={"x": 1.0})
 def log10(out, x):
     return 1.0 / (x * math.log(10.0))
 
 
-@elementwise(np.log1p)
+@elementwise(np.log1p, regular={"x": 0.0})
 def log1p(out, x):
     return 1.0 / (x + 1.0)
 
@@ -68,12 +68,12 @@ def tan(out, x):
     return 1.0 + out * out
 
 
-@elementwise(np.arcsin)
+@elementwise(np.arcsin, regular={"x": 0.0})
 def arcsin(out, x):
     return 1.0 / np.sqrt(1.0 - x * x)
 
 
-@elementwise(np.arccos)
+@elementwise(np.arccos, regular={"x": 0.0})
 def arccos(out, x):
     return -1.0 / np.sqrt(1.0 - x * x)
 
@@ -83,7 +83,7 @@ def arctan(out, x):
     return 1.0 / (1.0 + x * x)
 
 
-@elementwise(np.arctan2)
+@elementwise(np.arctan2, regular={"x": 1.0})
 def arctan2(out, y, x):
     r2 = x * x + y * y
     return x / r2, -y / r2
@@ -109,13 +109,13 @@ def arcsinh(out, x):
     return 1.0 / np.sqrt(x * x + 1.0)
 
 
-@elementwise(np.arccosh)
+@elementwise(np.arccosh, regular={"x": 2.0})
 def arccosh(out, x):
     """Two roots, because sqrt(x * x - 1) is another branch for complex x."""
     return 1.0 / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0))
 
 
-@elementwise(np.arctanh)
+@elementwise(np.arctanh, regular={"x": 0.0})
 def arctanh(out, x):
     return 1.0 / (1.0 - x * x)
 
@@ -152,17 +152,17 @@ def sinc(out, x):
     return sinc_slope(x, out)
 
 
-@elementwise(np.maximum)
+@elementwise(np.maximum, masks=True)
 def maximum(out, x, y):
     return np.heaviside(x - y, 0.5), np.heaviside(y - x, 0.5)
 
 
-@elementwise(np.minimum)
+@elementwise(np.minimum, masks=True)
 def minimum(out, x, y):
     return np.heaviside(y - x, 0.5), np.heaviside(x - y, 0.5)
 
 
-@elementwise(np.fmax)
+@elementwise(np.fmax, masks=True)
 def fmax(out, x, y):
     """Where one is nan the other is the result."""
     x_share = np.where(np.isnan(y), 1.0, np.heaviside(x - y, 0.5))
@@ -170,7 +170,7 @@ def fmax(out, x, y):
     return np.where(np.isnan(x), 0.0, x_share), np.where(np.isnan(y), 0.0, y_share)
 
 
-@elementwise(np.fmin)
+@elementwise(np.fmin, masks=True)
 def fmin(out, x, y):
     """Where one is nan the other is the result."""
     x_share = np.where(np.isnan(y), 1.0, np.heaviside(y - x, 0.5))
@@ -178,7 +178,7 @@ def fmin(out, x, y):
     return np.where(np.isnan(x), 0.0, x_share), np.where(np.isnan(y), 0.0, y_share)
 
 
-@elementwise(np.clip)
+@elementwise(np.clip, masks=True)
 def clip(out, a, a_min=None, a_max=None):
     """One on the closed interval; where it is empty the result is a_max."""
     if a_min is None and a_max is None:
@@ -201,11 +201,13 @@ def ldexp(out, x, i):
     return np.ldexp(np.ones_like(x), i), None
 
 
-@pullback(np.where)
+@pullback(np.where, masks=True)
 def pull_where(out_bar, out, condition, x, y):
-    x_bar = unbroadcast(np.where(condition, out_bar, 0.0), np.shape(x))
-    y_bar = unbroadcast(np.where(condition, 0.0, out_bar), np.shape(y))
-    return None, x_bar, y_bar
+    return (
+        None,
+        unbroadcast(np.where(condition, out_bar, 0.0), np.shape(x)),
+        unbroadcast(np.where(condition, 0.0, out_bar), np.shape(y)),
+    )
 
 
 @pushforward(np.where)
@@ -217,7 +219,7 @@ def push_where(out, condition, x, y, condition_dot, x_dot, y_dot):
     return np.where(condition, x_dot, y_dot)
 
 
-@pullback(np.nan_to_num)
+@pullback(np.nan_to_num, masks=True)
 def pull_nan_to_num(out_bar, out, x, *, nan=0.0, posinf=None, neginf=None):
     return np.where(np.isfinite(x), out_bar, 0.0)
 
@@ -263,7 +265,7 @@ def push_conjugate(out, x, x_dot):
     return np.conj(x_dot)
 
 
-@pullback(np.angle)
+@pullback(np.angle, regular={"z": 1.0})
 def pull_angle(out_bar, out, z, *, deg=False):
     """The angle is the imaginary part of log(z); for real z it is a step."""
     if not np.iscomplexobj(z):

@@ -18,7 +18,7 @@ def may_repeat(index):
     return np.ndim(index) > 0 and np.asarray(index).dtype != bool
 
 
-@pullback(operator.getitem, view="maybe")
+@pullback(operator.getitem, view="maybe", masks=True)
 def pull_getitem(out_bar, out, a, index):
     a_bar = np.zeros(a.shape, a.dtype)
     if may_repeat(index):
@@ -42,7 +42,7 @@ def wrap_or_clip(indices, n, mode):
     return indices
 
 
-@pullback(np.take)
+@pullback(np.take, masks=True)
 def pull_take(out_bar, out, a, *, indices=None, axis=None, mode="raise"):
     if axis is None:
         a_bar = np.zeros(a.size, a.dtype)
@@ -68,7 +68,7 @@ def along_axis(indices, shape, axis):
     return tuple(index)
 
 
-@pullback(np.take_along_axis)
+@pullback(np.take_along_axis, masks=True)
 def pull_take_along_axis(out_bar, out, arr, *, indices=None, axis=-1):
     if axis is None:
         arr_bar = np.zeros(arr.size, arr.dtype)
@@ -84,7 +84,7 @@ def push_take_along_axis(out, arr, arr_dot, *, indices=None, axis=-1):
     return np.take_along_axis(arr_dot, indices, axis)
 
 
-@pullback(np.compress)
+@pullback(np.compress, masks=True)
 def pull_compress(out_bar, out, condition, a, *, axis=None):
     kept = np.flatnonzero(condition)
     if axis is None:
@@ -101,7 +101,7 @@ def push_compress(out, condition, a, condition_dot, a_dot, *, axis=None):
     return np.compress(condition, a_dot, axis)
 
 
-@pullback(np.extract)
+@pullback(np.extract, masks=True)
 def pull_extract(out_bar, out, condition, arr):
     arr_bar = np.zeros(arr.size, arr.dtype)
     arr_bar[np.flatnonzero(condition)] = out_bar
@@ -123,7 +123,7 @@ def tangents_of_choices(choices_dot, choices):
     ]
 
 
-@pullback(np.select)
+@pullback(np.select, masks=True)
 def pull_select(out_bar, out, condlist, choicelist, default=None):
     unchosen = np.ones(out.shape, bool)
     choices_bar = []
@@ -143,7 +143,7 @@ def push_select(out, condlist, choicelist, default, condlist_dot, choicelist_dot
     return np.select(condlist, choicelist_dot, default_dot)
 
 
-@pullback(np.choose)
+@pullback(np.choose, masks=True)
 def pull_choose(out_bar, out, a, choices):
     chosen = np.asarray(a)
     choices_bar = [

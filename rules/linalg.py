@@ -153,7 +153,7 @@ def norm_partials(out, x, ord, axis):
     return np.moveaxis(partials, (-2, -1), (row_axis, column_axis))
 
 
-@pullback(np.linalg.norm)
+@pullback(np.linalg.norm, masks=("ord",))
 def pull_norm(out_bar, out, x, *, ord=None, axis=None, keepdims=False):
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
@@ -208,7 +208,7 @@ def cholesky_tangent(a_dot, L):
     return L @ lower_half(np.swapaxes(whole, -1, -2))
 
 
-@pullback(np.linalg.cholesky)
+@pullback(np.linalg.cholesky, masks=True)
 def pull_cholesky(out_bar, out, a, *, upper=False):
     """After Murray, "Differentiation of the Cholesky decomposition", 2016.
 
@@ -246,7 +246,7 @@ def check_phases(turn):
         raise NotImplementedError("eigh: the result depends on the phases of the eigenvectors")
 
 
-@pullback(np.linalg.eigh)
+@pullback(np.linalg.eigh, masks=True)
 def pull_eigh(out_bar, out, a, *, UPLO="L"):
     """For eigenvalues that differ. The cotangent lies on the triangle that LAPACK reads."""
     w_bar, v_bar = out_bar
@@ -272,7 +272,7 @@ def push_eigh(out, a, a_dot, *, UPLO="L"):
     return np.diagonal(middle, axis1=-2, axis2=-1), v @ (inverse_gaps(w) * middle)
 
 
-@pullback(np.linalg.eigvalsh)
+@pullback(np.linalg.eigvalsh, masks=True)
 def pull_eigvalsh(out_bar, out, a, *, UPLO="L"):
     _, v = np.linalg.eigh(a, UPLO)
     a_bar = np.conj(v) * out_bar[..., None, :] @ np.swapaxes(v, -1, -2)

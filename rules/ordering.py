@@ -75,7 +75,7 @@ def from_rows(rows, shape, axis):
     return np.transpose(a, sorted(range(len(shape)), key=axes.__getitem__))
 
 
-@pullback(np.median)
+@pullback(np.median, masks=True)
 def pull_median(out_bar, out, a, *, axis=None, keepdims=False):
     rows = to_rows(a, axis)
     n = rows.shape[-1]
@@ -126,7 +126,7 @@ def quantile_push(out, a, a_dot, q, axis):
     return np.reshape(np.tensordot(weights, sorted_dot, (1, -1)), out.shape)
 
 
-@pullback(np.quantile)
+@pullback(np.quantile, masks=True)
 def pull_quantile(out_bar, out, a, *, q=None, axis=None, method="linear", keepdims=False):
     if method != "linear":
         raise NotImplementedError("quantile: a derivative for method='linear' only")
@@ -140,7 +140,7 @@ def push_quantile(out, a, a_dot, *, q=None, axis=None, method="linear", keepdims
     return quantile_push(out, a, a_dot, np.asarray(q), axis)
 
 
-@pullback(np.percentile)
+@pullback(np.percentile, masks=True)
 def pull_percentile(out_bar, out, a, *, q=None, axis=None, method="linear", keepdims=False):
     if method != "linear":
         raise NotImplementedError("percentile: a derivative for method='linear' only")

@@ -238,7 +238,16 @@ def einsum_cotangent(out_bar, subscripts, operands, k, optimize):
     return unbroadcast(x_bar, np.shape(x))
 
 
-@pullback(np.einsum, view="maybe")
+def takes_diagonal(arguments):
+    """Say whether an einsum may repeat an index in an operand: what is off the diagonal is zero."""
+    subscripts = arguments[0]
+    if not isinstance(subscripts, str):
+        return True
+    terms = subscripts.split("->")[0].replace(" ", "").replace("...", "").split(",")
+    return any(len(set(term)) < len(term) for term in terms)
+
+
+@pullback(np.einsum, view="maybe", masks=takes_diagonal)
 def pull_einsum(out_bar, out, subscripts, *operands, optimize=False):
     return (None,) + tuple(
         einsum_cotangent(out_bar, subscripts, operands, k, optimize) for k in range(len(operands))
@@ -368,7 +377,7 @@ def interp_segment(x, xp, fp):
     return low, high, t, np.where(inside, (fp[high] - fp[low]) / width, 0)
 
 
-@pullback(np.interp)
+@pullback(np.interp, masks=True)
 def pull_interp(out_bar, out, x, xp, fp, *, left=None, right=None):
     low, high, t, slope = interp_segment(x, xp, fp)
     if left is not None:

@@ -68,7 +68,7 @@ def along_back(w_bar, weights, axis):
     return np.transpose(summed, np.argsort(np.argsort(axes)))
 
 
-@pullback(np.sum)
+@pullback(np.sum, masks=("where",))
 def pull_sum(out_bar, out, a, *, axis=None, dtype=None, keepdims=False, initial=None, where=True):
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
@@ -82,7 +82,7 @@ def push_sum(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, initial=No
     return np.sum(a_dot, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
 
 
-@pullback(np.nansum)
+@pullback(np.nansum, masks=True)
 def pull_nansum(
     out_bar, out, a, *, axis=None, dtype=None, keepdims=False, initial=None, where=True
 ):
@@ -97,7 +97,7 @@ def push_nansum(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, initial
     return np.sum(a_dot, axis=axis, dtype=dtype, keepdims=keepdims, where=counted)
 
 
-@pullback(np.mean)
+@pullback(np.mean, masks=("where",))
 def pull_mean(out_bar, out, a, *, axis=None, dtype=None, keepdims=False, where=True):
     if where is not True:
         where = np.broadcast_to(where, a.shape)
@@ -118,7 +118,7 @@ def push_mean(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, where=Tru
     return np.mean(a_dot, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
 
 
-@pullback(np.nanmean)
+@pullback(np.nanmean, masks=True)
 def pull_nanmean(out_bar, out, a, *, axis=None, dtype=None, keepdims=False, where=True):
     counted = where & ~np.isnan(a)
     out_bar = out_bar / np.sum(counted, axis=axis, keepdims=keepdims, dtype=out.dtype)
@@ -132,7 +132,7 @@ def push_nanmean(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, where=
     return np.mean(a_dot, axis=axis, dtype=dtype, keepdims=keepdims, where=where & ~np.isnan(a))
 
 
-@pullback(np.var)
+@pullback(np.var, masks=("where",))
 def pull_var(out_bar, out, a, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
@@ -155,7 +155,7 @@ def push_var(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, wh
     return 2.0 * total / (n - ddof)
 
 
-@pullback(np.std)
+@pullback(np.std, masks=("where",))
 def pull_std(out_bar, out, a, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
     """Zero where all entries are equal, like the norm at zero."""
     out_bar = out_bar / (out + (out == 0))
@@ -209,7 +209,7 @@ def push_average(out, a, weights, a_dot, weights_dot, *, axis=None, keepdims=Fal
     return out_dot
 
 
-@pullback(np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin)
+@pullback(np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin, masks=True)
 def pull_extreme(out_bar, out, a, *, axis=None, keepdims=False, initial=None, where=True):
     """Equal share among ties; an initial value that ties takes its share too."""
     if axis is not None and not keepdims:
@@ -239,7 +239,7 @@ def push_extreme(out, a, a_dot, *, axis=None, keepdims=False, initial=None, wher
     return np.sum(a_dot, axis=axis, keepdims=keepdims, where=ties) / count
 
 
-@pullback(np.ptp)
+@pullback(np.ptp, masks=True)
 def pull_ptp(out_bar, out, a, *, axis=None, keepdims=False):
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
@@ -258,7 +258,7 @@ def push_ptp(out, a, a_dot, *, axis=None, keepdims=False):
     return high_dot - np.mean(a_dot, axis=axis, keepdims=keepdims, where=low)
 
 
-@pullback(np.prod)
+@pullback(np.prod, masks=("where",))
 def pull_prod(out_bar, out, a, *, axis=None, dtype=None, keepdims=False, initial=None, where=True):
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)

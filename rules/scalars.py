@@ -102,17 +102,17 @@ def log1p(out, x):
     return 1.0 / (x + 1.0)
 
 
-@elementwise(math.sqrt)
+@elementwise(math.sqrt, regular={"out": 1.0})
 def sqrt(out, x):
     return 0.5 / out
 
 
-@elementwise(math.cbrt)
+@elementwise(math.cbrt, regular={"out": 1.0})
 def cbrt(out, x):
     return 1.0 / (3.0 * out * out)
 
 
-@elementwise(math.pow)
+@elementwise(math.pow, regular={"out": 1.0, "x": 1.0})
 def power(out, x, y):
     """`y - (y != 0)` is y - 1, except that x**0 has derivative 0 at x = 0 too."""
     return y * math.pow(x, y - (y != 0)), out * log_of_base(x)
@@ -133,12 +133,12 @@ def tan(out, x):
     return 1.0 + out * out
 
 
-@elementwise(math.asin)
+@elementwise(math.asin, regular={"x": 0.0})
 def asin(out, x):
     return 1.0 / math.sqrt(1.0 - x * x)
 
 
-@elementwise(math.acos)
+@elementwise(math.acos, regular={"x": 0.0})
 def acos(out, x):
     return -1.0 / math.sqrt(1.0 - x * x)
 
@@ -148,7 +148,7 @@ def atan(out, x):
     return 1.0 / (1.0 + x * x)
 
 
-@elementwise(math.atan2)
+@elementwise(math.atan2, regular={"x": 1.0})
 def atan2(out, y, x):
     r2 = x * x + y * y
     return x / r2, -y / r2
@@ -174,7 +174,7 @@ def asinh(out, x):
     return 1.0 / math.sqrt(x * x + 1.0)
 
 
-@elementwise(math.acosh)
+@elementwise(math.acosh, regular={"x": 2.0})
 def acosh(out, x):
     return 1.0 / math.sqrt((x - 1.0) * (x + 1.0))
 
@@ -350,7 +350,7 @@ def push_sum(out, iterable, start, iterable_dot, start_dot):
     return sum(numbers(iterable_dot, iterable), start_dot) + np.zeros_like(out)
 
 
-@pullback(builtins.max, builtins.min)
+@pullback(builtins.max, builtins.min, masks=True)
 def pull_extreme(out_bar, out, *items):
     """Equal share among ties. One sequence, or two items and more."""
     if len(items) == 1:

@@ -256,7 +256,7 @@ def put_on_diagonal(d, a, offset, axis1=0, axis2=1):
     return a_bar
 
 
-@pullback(np.diag, view="maybe")
+@pullback(np.diag, view="maybe", masks=True)
 def pull_diag(out_bar, out, v, *, k=0):
     if v.ndim == 1:
         return np.diagonal(out_bar, k)
@@ -278,7 +278,7 @@ def push_diagflat(out, v, v_dot, *, k=0):
     return np.diagflat(v_dot, k)
 
 
-@pullback(np.diagonal, view="always")
+@pullback(np.diagonal, view="always", masks=True)
 def pull_diagonal(out_bar, out, a, *, offset=0, axis1=0, axis2=1):
     return put_on_diagonal(out_bar, a, offset, axis1, axis2)
 
@@ -288,7 +288,7 @@ def push_diagonal(out, a, a_dot, *, offset=0, axis1=0, axis2=1):
     return np.diagonal(a_dot, offset, axis1, axis2)
 
 
-@pullback(np.trace)
+@pullback(np.trace, masks=True)
 def pull_trace(out_bar, out, a, *, offset=0, axis1=0, axis2=1):
     if a.ndim == 2 and axis1 == 0 and axis2 == 1:
         return out_bar * np.eye(*a.shape, k=offset, dtype=a.dtype)
@@ -302,7 +302,7 @@ def push_trace(out, a, a_dot, *, offset=0, axis1=0, axis2=1):
     return np.trace(a_dot, offset, axis1, axis2)
 
 
-@pullback(np.tril)
+@pullback(np.tril, masks=True)
 def pull_tril(out_bar, out, m, *, k=0):
     if m.ndim == 1:
         return np.sum(np.tril(out_bar, k), axis=0)
@@ -314,7 +314,7 @@ def push_tril(out, m, m_dot, *, k=0):
     return np.tril(m_dot, k)
 
 
-@pullback(np.triu)
+@pullback(np.triu, masks=True)
 def pull_triu(out_bar, out, m, *, k=0):
     if m.ndim == 1:
         return np.sum(np.triu(out_bar, k), axis=0)
@@ -378,7 +378,7 @@ def item_method(a, *args):
     return a.item(*args)
 
 
-@pullback(item_method)
+@pullback(item_method, masks=True)
 def pull_item(out_bar, out, a, *, args=()):
     a_bar = np.zeros(a.shape, a.dtype)
     if len(args) == 1 and isinstance(args[0], int):
@@ -426,7 +426,7 @@ def add_repeats(out_bar, a, repeats, axis):
     return a_bar
 
 
-@pullback(np.repeat)
+@pullback(np.repeat, masks=True)
 def pull_repeat(out_bar, out, a, *, repeats=None, axis=None):
     if isinstance(repeats, int) and axis is None:
         return np.sum(np.reshape(out_bar, (*np.shape(a), repeats)), axis=-1)

@@ -24,10 +24,11 @@ from s2sad import kinds as K
 from s2sad.capture.read import Callee, read, unwrap
 from s2sad.cotangents import checked, mirror, needs_mirror
 from s2sad.errors import ActivityError, Place, SourceError, UnsupportedError
-from s2sad.guard import Guard, guard, shortcut
+from s2sad.guard import IGNORED, UNSET, may_ignore
 from s2sad.hints import kind_of_annotation
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
 from s2sad.pipeline import Request, derive
+from s2sad.sharing import Bound, Recipe, Recipes, recipe
 from s2sad.signature import key_of
 from s2sad.stages import Text
 from s2sad.write.load import load
@@ -36,6 +37,7 @@ from s2sad.write.standalone import standalone
 MODES = ("grad", "value_and_grad", "vjp")
 _LATER = ("jvp", "reverse")
 _numbers = itertools.count(1)
+_KEPT = 8  # entries for one key, where what a function sees goes to and fro
 
 
 # --- one function under one operator -------------------------------------------------------------
@@ -55,35 +57,39 @@ class Options:
 class Entry:
     """One derived function: how it is called, and while what it was derived from still holds."""
 
-    call: Callable[..., Any]
-    guards: tuple[Guard, ...]
+    bound: Bound
     as_float: tuple[str, ...]
     finish: Callable[[Any, dict[str, Any]], Any] | None
-    shortcut: Callable[..., Any] | None
 
     def holds(self) -> bool:
         """Say whether all that was seen when it was derived is still seen."""
-        return all(same() for same in self.guards)
+        return all(same() for same in self.bound.guards)
 
 
 Entries = dict[Any, tuple[Entry, ...]]
+_recipes = Recipes()
 
 
 class Derived:
     """What was derived from one function for one set of options, by the kinds of arguments.
 
-    Reading takes no lock: entries are only ever added, in a new list.
+    Reading takes no lock: entries are only ever added, in a new tuple.
     """
 
     def __init__(
-        self, parameters: Parameters, options: Options, entries: Entries | None = None
+        self,
+        parameters: Parameters,
+        options: Options,
+        general: Callable[..., Any],
+        prefix: tuple[Any, ...] = (),
+        entries: Entries | None = None,
     ) -> None:
         self.parameters = parameters
         self.options = options
+        self.general = general
+        self.prefix = prefix
         self.entries: Entries = {} if entries is None else entries
         self.lock = threading.RLock()
-        # Takes as many positional arguments as there are parameters: the entry used last, or all.
-        self.fast: Callable[..., Any] = self.general
 
     @functools.cached_property
     def choice(self) -> Choice:
@@ -96,17 +102,28 @@ class Derived:
 
     def find(self, values: tuple[Any, ...]) -> Entry:
         """Return the entry for the values of all parameters; derive it if there is none."""
-        key = _key(values)
+        key = _key(self._asked(values))
         entry = self._known(key)
         if entry is None:
             with self.lock:
                 entry = self._known(key)
                 if entry is None:
-                    entry = self._derive(values)
-                    self.entries[key] = (entry, *self.entries.get(key, ()))
-        if entry.shortcut is not None:
-            self.fast = entry.shortcut
+                    entry = self._shared(key) or self._derive(key, values)
+                    self.entries[key] = (entry, *self.entries.get(key, ()))[:_KEPT]
         return entry
+
+    def _asked(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the values whose kinds matter; IGNORED for the others."""
+        ignored = self.ignored
+        if not ignored:
+            return values
+        pairs = zip(self.parameters.names, values, strict=True)
+        return tuple([IGNORED if n in ignored and may_ignore(v) else v for n, v in pairs])
+
+    @functools.cached_property
+    def ignored(self) -> frozenset[str]:
+        """The parameters whose kinds nobody asks: not read and not differentiated."""
+        return self.parameters.unread - set(self.choice.names)
 
     def _known(self, key: Any) -> Entry | None:
         for entry in self.entries.get(key, ()):
@@ -114,15 +131,28 @@ class Derived:
                 return entry
         return None
 
-    def general(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call what is derived with all arguments, however they are given."""
-        bound = self.parameters.bind(args, kwargs)
-        values = bound.arguments
-        entry = self.find(tuple(values.values()))
-        for n in entry.as_float:
-            values[n] = float(values[n])
-        result = entry.call(*bound.args, **bound.kwargs)
-        return result if entry.finish is None else entry.finish(result, values)
+    def _shared(self, key: Any) -> Entry | None:
+        """Return an entry made of what was derived for another function of the same code."""
+        for made in _recipes.get(self._shared_key(key)):
+            entry = self._entry(made)
+            if entry is not None:
+                return entry
+        return None
+
+    def _shared_key(self, key: Any) -> Any:
+        p, o = self.parameters, self.options
+        code = K.Known(p.fn.__code__)
+        return code, o.mode, o.has_aux, self.choice, p.skipped, p.fixed, len(self.prefix), key
+
+    def _entry(self, made: Recipe, fresh: bool = False) -> Entry | None:
+        p = self.parameters
+        bound = made.bind(p.fn, self.prefix, self.general, p.unset_defaults, fresh)
+        if bound is None:
+            return None
+        settled = made.settled
+        kinds = dict(settled.params)
+        finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
+        return Entry(bound, settled.as_float, finish)
 
     def request(self, kinds: dict[str, K.Kind]) -> tuple[Request, Settled]:
         """Return what is to be derived for given kinds of the arguments."""
@@ -137,20 +167,29 @@ class Derived:
             settled,
         )
 
-    def _derive(self, values: tuple[Any, ...]) -> Entry:
+    def _derive(self, key: Any, values: tuple[Any, ...]) -> Entry:
         request, settled = self.request(kinds_of(self.parameters, values))
         text, derivation = derive(request)
-        call = loaded(text, derivation)
+        functions = loaded(text, derivation)
         kinds = dict(settled.params)
-        finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
-        made = {fn: guard(fn, seen) for fn, seen in derivation.seen.items()}
-        guards = {fn: g for fn, g in made.items() if g is not None}
-        short = None
-        if finish is None and not settled.as_float and self.parameters.is_simple:
-            own = derivation.seen.get(request.fn, {})
-            others = [g for fn, g in guards.items() if fn is not request.fn]
-            short = shortcut(request.fn, own, others, values, call, self.general)
-        return Entry(call, tuple(guards.values()), settled.as_float, finish, short)
+        finished = self.options.mode == "vjp" or any(needs_mirror(kinds[n]) for n in settled.wrt)
+        plain = self.parameters.is_simple and not finished and not settled.as_float
+        made = recipe(
+            request.fn,
+            derivation,
+            functions,
+            text.entry,
+            settled,
+            self._asked(values) if plain else None,
+            len(self.prefix),
+            key,
+        )
+        entry = self._entry(made, fresh=True)
+        if entry is None:
+            # The code it read has changed while it was being derived.
+            return self._derive(key, values)
+        _recipes.add(self._shared_key(key), made)
+        return entry
 
     def _finish(self, settled: Settled, mirrored: bool) -> Callable[[Any, Any], Any] | None:
         """Return what is still to be done to results, or None."""
@@ -196,14 +235,14 @@ def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]
     return {n: K.kind_of(value, n) for n, value in pairs}
 
 
-def loaded(text: Text, derivation: Any) -> Callable[..., Any]:
-    """Return the entry function of a derived text, in the surroundings of the user's functions."""
+def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
+    """Return the functions of a derived text, in the surroundings of the user's functions."""
     filename = f"<s2sad {text.entry} {next(_numbers)}>"
     # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
     helpers: dict[str, dict[str, object]] = {
         n: {"__builtins__": builtins} for n in derivation.refs.functions
     }
-    functions = load(
+    return load(
         text.text,
         text.entry,
         filename=filename,
@@ -211,7 +250,6 @@ def loaded(text: Text, derivation: Any) -> Callable[..., Any]:
         cells=text.cells,
         defaults={n: f for n, f in derivation.origins.items() if n not in derivation.inner},
     )
-    return functions[text.entry]
 
 
 def place_of(fn: types.FunctionType) -> Place | None:
@@ -248,6 +286,11 @@ def callee_of(f: Any, operator: str) -> Callee:
 class Operator:
     """A function's derivative: derived when first called, and for other kinds of arguments."""
 
+    # Calling an instance calls what is in this slot: at first `_general`, then what the entry used
+    # last made of it. A method would cost a call more.
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    __call__: Callable[..., Any]
+
     def __init__(
         self,
         f: Callable[..., Any],
@@ -262,10 +305,7 @@ class Operator:
         self._skipped = skipped
         self._prefix = callee.args
         self._keywords = callee.kwargs
-        self._parameters = Parameters.of(fn, len(callee.args) + skipped, frozenset(callee.kwargs))
-        self._derived = Derived(self._parameters, options, entries)
-        simple = self._parameters.is_simple
-        self._count = len(self._parameters.names) - len(callee.args) if simple else -1
+        self._start(fn, entries)
         self.__name__ = f"{fn.__name__}_{options.mode}"
         self.__qualname__ = f"{fn.__qualname__}_{options.mode}"
         self.__module__ = fn.__module__
@@ -273,13 +313,38 @@ class Operator:
         if options.wrt is not None:
             _ = self._derived.choice
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Return the derivative at these arguments."""
-        if kwargs or len(args) != self._count:
-            return self._derived.general(*self._prefix, *args, **{**self._keywords, **kwargs})
-        if self._prefix:
-            args = self._prefix + args
-        return self._derived.fast(*args)
+    def _start(self, fn: types.FunctionType, entries: Entries | None = None) -> None:
+        """Begin with nothing derived."""
+        bound, fixed = len(self._prefix) + self._skipped, frozenset(self._keywords)
+        self._parameters = Parameters.of(fn, bound, fixed)
+        self._derived = Derived(
+            self._parameters, self._options, self._unfold, self._prefix, entries
+        )
+        self.__call__ = self._general
+
+    def _general(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Return the derivative, however the arguments are given and whatever is known yet."""
+        if not self._parameters.current():
+            self._start(self._parameters.fn)
+        parameters = self._parameters
+        bound = parameters.bind((*self._prefix, *args), {**self._keywords, **kwargs})
+        values = bound.arguments
+        entry = self._derived.find(tuple(values.values()))
+        if entry.bound.shortcut is not None:
+            self.__call__ = entry.bound.shortcut
+        for n in entry.as_float:
+            values[n] = float(values[n])
+        result = entry.bound.call(*bound.args, **bound.kwargs)
+        return result if entry.finish is None else entry.finish(result, values)
+
+    def _unfold(self, /, *args: Any) -> Any:
+        """Take over from a shortcut: its arguments stand in order, those not given are UNSET."""
+        if all(arg is not UNSET for arg in args):
+            return self._general(*args)
+        names = self._parameters.names[len(self._prefix) :]
+        count = next(i for i, arg in enumerate(args) if arg is UNSET)
+        rest = zip(names[count:], args[count:], strict=True)
+        return self._general(*args[:count], **{n: arg for n, arg in rest if arg is not UNSET})
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -19,7 +19,8 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
+from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
 from s2sad.derivation import (
     Analysed,
@@ -29,11 +30,13 @@ from s2sad.derivation import (
     analyse,
     analysis_key,
     bind_kinds,
+    made_by,
     signature_of,
 )
+from s2sad.errors import InternalError
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
-from s2sad.modes.assemble import define, result_of, wrapped
+from s2sad.modes.assemble import Parts, apart, define, put_back_in, result_of, wrapped
 from s2sad.modes.operations import Contribution, Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import bind_unbound
@@ -48,9 +51,11 @@ from s2sad.nodes import (
     clone,
     constant,
     name,
+    operands,
     subscript,
     tuple_,
 )
+from s2sad.stages import Arrival
 
 PartsOf = Callable[..., Any]
 
@@ -67,36 +72,59 @@ def user_call(
 
     None where the call is a library's: then its rule answers. `build` writes a missing pair.
     """
-    target = find_target(a, site)
+    target = find_target(a, site.statement, site.node)
     if target is None:
         return None
-    active = tuple(
-        p
-        for p in target.params
-        if K.differentiable(target.params[p]) and _roots(target.args.get(p)) & varied
-    )
+    active = active_parameters(target, varied)
     if not active:
         return [], [], None
+    stores = getattr(getattr(target.fn, "node", None), "stores", None)
+    if stores is not None:
+        found = _stored(site, target, stores)
+        return [], [c for c in found if c.operand in varied], None
+    if getattr(getattr(target.fn, "node", None), "makes", None) is not None:
+        if d.refs.function(runtime.object_of) != OBJECT_OF:
+            raise InternalError(f"the name {OBJECT_OF} is taken")
     supplied = frozenset(
         p for p, arg in target.args.items() if isinstance(arg, gast.Name | gast.Constant)
     )
-    pair = pair_for(d, target, active, supplied, build)
-    return _turn(a, worker, site, target, pair)
+    arrival = worker.zeros.arrivals.get(site.statement, Arrival())
+    pair = pair_for(d, target, active, supplied, build, arrival)
+    before, found, forward = _turn(a, worker, site, target, pair)
+    return before, [c for c in found if c.operand in varied], forward
 
 
-def find_target(a: Analysed, site: Site) -> Target | None:
+def _stored(site: Site, target: Target, stores: dict[str, str]) -> list[Contribution]:
+    """An object that only stores what it was made of hands the cotangents of its attributes on."""
+    found: list[Contribution] = []
+    for f, p in stores.items():
+        if p in target.args and K.differentiable(target.params[p]):
+            found += _pass_on(target.args[p], attribute(clone(site.bar), f))
+    return found
+
+
+def active_parameters(target: Target, varied: frozenset[str]) -> tuple[str, ...]:
+    """Return the parameters to which a call gives what varies."""
+    return tuple(
+        p
+        for p in target.params
+        if K.differentiable(target.params[p]) and roots(target.args.get(p)) & varied
+    )
+
+
+def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
     """Return the user's function that an expression calls, with its arguments bound."""
-    node = site.node
-    env = a.kinds.before[site.statement]
+    env = a.kinds.before[statement]
     method = a.kinds.methods.get(node)
     args = list(node.args) if isinstance(node, gast.Call) else []
     keywords = node.keywords if isinstance(node, gast.Call) else []
     if method is not None:
         fn, owner = method
         kind: Kind = K.Known(fn)
-        args = [owner, *args]
+        args = [owner, *operands(node, owner)]
     elif isinstance(node, gast.Call):
         kind = a.kinds.of.get(node.func, K.UNKNOWN)
+        kind = made_by(kind)
         if isinstance(kind, K.Known) and _is_library(kind.value):
             return None
     else:
@@ -124,9 +152,9 @@ def find_target(a: Analysed, site: Site) -> Target | None:
 
 
 def _is_library(value: Any) -> bool:
-    if value is dataclasses.replace:
+    if value is dataclasses.replace or value is runtime.object_of or isinstance(value, type):
         return True
-    return registry.rule_for(value) is not None or isinstance(value, type) or unwrap(value) is None
+    return registry.rule_for(value) is not None or unwrap(value) is None
 
 
 def _spread(args: list[Node], kinds: Any) -> list[Node] | None:
@@ -190,12 +218,12 @@ def _bind_nodes(fn: Any, args: list[Node], named: dict[str, Node]) -> dict[str, 
     return dict(bound.arguments)
 
 
-def _roots(arg: Any) -> set[str]:
+def roots(arg: Any) -> set[str]:
     """Return the variables that an argument is made of."""
     if isinstance(arg, tuple):
-        return set().union(*(_roots(x) for x in arg), set())
+        return set().union(*(roots(x) for x in arg), set())
     if isinstance(arg, dict):
-        return set().union(*(_roots(x) for x in arg.values()), set())
+        return set().union(*(roots(x) for x in arg.values()), set())
     if isinstance(arg, gast.Name):
         return {arg.id}
     if isinstance(arg, gast.Subscript) and isinstance(arg.value, gast.Name):
@@ -242,6 +270,8 @@ def target_name(target: Target) -> str:
     if isinstance(target.fn, K.LocalFunction):
         return getattr(target.fn.node, "name", "lambda_")
     label = target.fn.__name__
+    if label.startswith("__") and label.endswith("__"):
+        label = "_".join([*target.fn.__qualname__.split(".")[-2:-1], label.strip("_")])
     return label if label.isidentifier() else "lambda_"
 
 
@@ -267,6 +297,8 @@ def _forward_call(node: Node, target: Target, pair: Pair) -> Node:
     args = list(node.args) if isinstance(node, gast.Call) else []
     keywords = list(node.keywords) if isinstance(node, gast.Call) else []
     leading = list(target.leading)
+    if isinstance(node, gast.BinOp | gast.Subscript):
+        args = [x for x in target.args.values() if isinstance(x, gast.AST)]
     method = not leading and target.args and not isinstance(target.fn, K.LocalFunction)
     first = next(iter(target.args.values()), None)
     if (
@@ -296,10 +328,11 @@ def pair_for(
     active: tuple[str, ...],
     supplied: frozenset[str],
     build: Callable[..., None],
+    arrival: Arrival,
 ) -> Pair:
     """Return the pair of a function for one pattern of kinds and activities."""
     extra = tuple(p for p, _ in target.extra)
-    key = (analysis_key(target.fn, target.params, extra), active, supplied)
+    key = (analysis_key(target.fn, target.params, extra), active, supplied, arrival)
     known = d.pairs.get(key)
     if known is not None:
         if not known.done:
@@ -307,6 +340,7 @@ def pair_for(
         return known
     base = target_name(target)
     pair = Pair(d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), active)
+    pair.arrival = arrival
     d.pairs[key] = pair
     a = analyse(d, target.fn, target.params, extra)
     build(d, a, pair, supplied)
@@ -328,7 +362,7 @@ def write_pair(
     """Write the forward and the reverse of one function into the derived module."""
     function = a.function
     bar = f"{function.result}_bar"
-    p = parts_of(d, a, pair.active, name(bar), pair.active)
+    p = parts_of(d, a, pair.active, name(bar), pair.active, arrival=pair.arrival)
     bars = list(p.bars)
     extra = p.made_up_names()
     backward = finish(
@@ -367,11 +401,8 @@ def write_pair(
             params.append(given)
             start = [assign_tuple(saved, name(given))] if saved else []
     params += [*pair.passed, bar]
-    start += [
-        assign(n, call(attribute(name(n), "copy")))
-        for n in sorted(p.popped(backward) & set(saved))
-        if d.reusable
-    ]
+    if d.reusable:
+        start += _for_another_call(p, backward, set(saved) | set(pair.passed))
     doc = f"Cotangent of {listed} of {where}, from that of its result."
     args = gast.arguments(
         [gast.Name(n, gast.Param(), None, None) for n in params], [], None, [], [], None, []
@@ -379,6 +410,15 @@ def write_pair(
     docstring = gast.Expr(gast.Constant(wrapped(doc), None))
     reverse = gast.FunctionDef(pair.reverse, args, [docstring, *start, *backward], [], None, None)
     add(d, reverse, function.source.fn, a)
+
+
+def _for_another_call(p: Parts, backward: Block, given: set[str]) -> Block:
+    """Return the copies that leave what a reverse was given as it is, for the next call."""
+    back = put_back_in(p, backward)
+    group = sorted((back.arrays | back.others | p.popped(backward)) & given)
+    if back.arrays & given:
+        return [apart(p, group, group)]
+    return [assign(n, call(attribute(name(n), "copy"))) for n in group]
 
 
 def _short(path: str) -> str:

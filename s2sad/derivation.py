@@ -5,24 +5,33 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
 from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.capture.choose import choose
+from s2sad.capture.construct import OBJECT_OF, maker
+from s2sad.capture.desugar import source_class
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
-from s2sad.errors import Error, InternalError, Place
+from s2sad.capture.spread import spread
+from s2sad.capture.unfold import Made, unfold
+from s2sad.errors import Error, InternalError, Place, UnsupportedError
+from s2sad.facts.alias import alias
+from s2sad.facts.finite import Finite
+from s2sad.facts.inplace import in_place
 from s2sad.facts.kinds import infer
-from s2sad.facts.memory import Memory, memory
+from s2sad.facts.memory import Memory, memory, touches
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, clone
-from s2sad.stages import Function, KindFacts
+from s2sad.nodes import Node, clone, operands
+from s2sad.stages import Arrival, Function, KindFacts, Zeros
 
 
 @dataclass(eq=False)
@@ -39,7 +48,8 @@ class Pair:
     """The forward and the reverse of a user's function, for calls of it in derived code.
 
     The reverse takes what the forward saved (where `saved`), then the parameters in `passed` as
-    the caller has them, then the cotangent of the result; it returns those of `active`.
+    the caller has them, then the cotangent of the result; it returns those of `active`. `arrival`
+    says what of the caller it is made for.
     """
 
     forward: str
@@ -49,6 +59,7 @@ class Pair:
     saved: bool = True
     recursive: bool = False
     done: bool = False
+    arrival: Arrival = field(default_factory=Arrival)
 
 
 @dataclass
@@ -67,7 +78,10 @@ class Derivation:
     reusable: bool = False
     pairs: dict[Any, Pair] = field(default_factory=dict)
     memories: dict[Any, Memory] = field(default_factory=dict)
+    finite: dict[Any, Finite | None] = field(default_factory=dict)
+    zeros: dict[Any, Zeros | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    members: dict[tuple[type, str], Any] = field(default_factory=dict)
     refs: Refs = field(init=False)
 
     def __post_init__(self) -> None:
@@ -132,27 +146,88 @@ def analyse(
     d.names.take(*taken)
     node = with_extra(source.node, extra)
     function = normalise(source, node, taken | set(d.refs.modules))
-    scope = Scope(source.fn, function.locals)
+    check_parent(source, params)
+    seen = d.seen.setdefault(source.fn, {})
+    scope = Scope(source.fn, function.locals, seen, d.members)
+    if getattr(source.node, "makes", None) is not None:
+        scope.helpers = {OBJECT_OF: runtime.object_of}
     result: Kind = K.UNBOUND
     facts = KindFacts()
-    for _ in range(6):
+
+    def hook(target: Any, args: Any, keywords: Any, env: Any) -> Kind:
+        return callee_kind(d, target, args, keywords, env)
+
+    for _ in range(16):
         d.open[key] = result
-
-        def hook(target: Any, args: Any, keywords: Any, env: Any) -> Kind:
-            return callee_kind(d, target, args, keywords, env)
-
         before = dict(d.analysed)
         d.used_open.discard(key)
         facts = infer(function, dict(params), scope, hook)
+        plain = spread(function, facts, call_signature(facts), taken)
+        if plain is not None:
+            function = plain
+            scope.locals = function.locals
+            continue
+        unfolded = unfold(function, made_here(d, facts), taken)
+        if unfolded is not None:
+            function = unfolded
+            scope.locals = function.locals
+            continue
+        chosen = choose(function, facts, taken)
+        if chosen is not None:
+            function = chosen
+            scope.locals = function.locals
+            continue
         if key not in d.used_open or facts.result == result:
             break
         result = facts.result
         d.analysed = before
+    if in_place(function, facts):
+        facts = infer(function, dict(params), scope, hook)
     d.open.pop(key, None)
-    d.seen.setdefault(source.fn, {}).update(scope.seen)
     analysed = Analysed(function, facts, scope)
     d.analysed[key] = analysed
     return analysed
+
+
+def check_parent(source: Any, params: Mapping[str, Kind]) -> None:
+    """Refuse super() in a method where the order of classes is not that of its own class."""
+    home = source_class(source.fn)
+    cls = getattr(next(iter(params.values()), None), "cls", None)
+    if home is None or cls is None or home not in cls.__mro__:
+        return
+    order = cls.__mro__[cls.__mro__.index(home) :]
+    if order != home.__mro__:
+        raise UnsupportedError(
+            f"What super() means in {home.__name__} depends on the class {cls.__name__}.",
+            remedy="Call the method of the base class by its name.",
+            place=source.place(source.node),
+        )
+
+
+def call_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | None]:
+    """Return what tells the parameters that a call of a user's function may fill."""
+
+    def signature(node: Node) -> inspect.Signature | None:
+        method = facts.methods.get(node)
+        kind = facts.of.get(node.func, K.UNKNOWN)
+        skip = 0
+        if method is not None:
+            fn, skip = method[0], 1
+        elif isinstance(kind, K.LocalFunction):
+            fn = kind
+        elif isinstance(kind, K.Known):
+            callee = unwrap(kind.value)
+            if callee is None or callee.kwargs or is_foreign(callee.fn):
+                return None
+            fn, skip = callee.fn, len(callee.args)
+        else:
+            return None
+        whole = signature_of(fn)
+        if whole is None:
+            return None
+        return whole.replace(parameters=list(whole.parameters.values())[skip:])
+
+    return signature
 
 
 def analysis_key(fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]) -> Any:
@@ -164,15 +239,25 @@ def analysis_key(fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]) ->
 def local_source(kind: K.LocalFunction) -> LocalSource:
     """Return the source of an inner function or lambda, as a definition."""
     node = kind.node
+    args = clone(node.args)
+    held = {variable for _, variable in kind.defaults}
+    for defaults in (args.defaults, args.kw_defaults):
+        # Worked out where the function is defined, these are passed by every call.
+        for i, d in enumerate(defaults):
+            if isinstance(d, gast.Name) and d.id in held:
+                defaults[i] = gast.Constant(None, None)
     if isinstance(node, gast.Lambda):
         body = gast.Return(clone(node.body))
         body.lineno, body.col_offset = node.lineno, node.col_offset
         body.end_lineno, body.end_col_offset = node.end_lineno, node.end_col_offset
-        node = gast.FunctionDef("lambda_", clone(node.args), [body], [], None, None)
+        node = gast.FunctionDef("lambda_", args, [body], [], None, None)
         node.lineno, node.col_offset = body.lineno, body.col_offset
         node.end_lineno, node.end_col_offset = body.end_lineno, body.end_col_offset
         return LocalSource(kind.source, "lambda_", node)
     node = clone(node)
+    makes = getattr(kind.node, "makes", None)
+    node.makes = makes
+    node.args = args
     node.decorator_list = []
     return LocalSource(kind.source, node.name, node)
 
@@ -206,15 +291,71 @@ def callee_kind(
     key = analysis_key(fn, params, names)
     if key in d.open:
         d.used_open.add(key)
-        return d.open[key]
+        return outlives(d.open[key])
     if len(d.open) > 40:
         return K.Unknown("the result of a very deep chain of calls")
     try:
-        return analyse(d, fn, params, names).kinds.result
+        return outlives(analyse(d, fn, params, names).kinds.result)
     except InternalError:
         raise
     except Error as why:
         return K.Unknown(f"the result of a function that cannot be read: {why.reason}")
+
+
+def outlives(kind: Kind) -> Kind:
+    """Return a kind where the variables that its inner functions capture are out of sight."""
+    if isinstance(kind, K.LocalFunction):
+        if not kind.variables:
+            return kind
+        return K.Unknown("an inner function away from the variables that it captures")
+    if isinstance(kind, K.Choice):
+        return next((k for k in map(outlives, kind.options) if isinstance(k, K.Unknown)), kind)
+    if isinstance(kind, K.Tuple):
+        return K.Tuple(tuple(map(outlives, kind.items)), kind.cls)
+    if isinstance(kind, K.List):
+        return K.List(outlives(kind.item), kind.length)
+    if isinstance(kind, K.Dict):
+        return K.Dict(tuple((k, outlives(v)) for k, v in kind.items))
+    if isinstance(kind, K.Obj):
+        return K.Obj(kind.cls, tuple((k, outlives(v)) for k, v in kind.fields))
+    return K.Iterable_(outlives(kind.item)) if isinstance(kind, K.Iterable_) else kind
+
+
+def made_here(d: Derivation, facts: KindFacts) -> Made:
+    """Return what tells the calls that make inner functions, and of what they are made."""
+
+    def made(s: Node, node: Node) -> tuple[Function, dict[str, Any]] | None:
+        target = facts.of.get(node.func, K.UNKNOWN)
+        kinds = [facts.of.get(a, K.UNKNOWN) for a in node.args]
+        named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in node.keywords}
+        if not isinstance(facts.of.get(node), K.Unknown | K.Tuple | K.Dict | K.List | K.Obj):
+            return None
+        if isinstance(target, K.Known) and not isinstance(target.value, types.FunctionType):
+            return None
+        if None in named or any(isinstance(a, gast.Starred) for a in node.args):
+            return None
+        bound = bind_kinds(target, kinds, named, facts.before.get(s, {}))
+        if bound is None:
+            return None
+        fn, params, extra = bound
+        callee = d.analysed.get(analysis_key(fn, params, tuple(n for n, _ in extra)))
+        if callee is None or outlives(callee.kinds.result) == callee.kinds.result:
+            return None
+        signature = signature_of(fn)
+        if signature is None:
+            return None
+        arguments = signature.bind(*node.args, **{k.arg: k.value for k in node.keywords}).arguments
+        given: dict[str, Any] = dict(extra)
+        for p in signature.parameters.values():
+            value = arguments.get(p.name, p.default)
+            if isinstance(value, int | float | str | None):
+                value = gast.Constant(value, None)
+            if not isinstance(value, gast.AST):
+                return None
+            given.setdefault(p.name, value)
+        return callee.function, given
+
+    return made
 
 
 def is_foreign(fn: Any) -> bool:
@@ -230,6 +371,10 @@ def signature_of(fn: Any) -> inspect.Signature | None:
             return inspect.signature(fn, follow_wrapped=False)
         except (TypeError, ValueError):
             return None
+    makes = getattr(fn.node, "makes", None)
+    if makes is not None:
+        whole = inspect.signature(makes.__init__, follow_wrapped=False)
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
     a = fn.node.args
     P = inspect.Parameter
     out: list[inspect.Parameter] = []
@@ -259,10 +404,18 @@ def _literal(node: Any) -> Any:
     return K.MISSING
 
 
+def made_by(target: Any) -> Any:
+    """Return the function that makes an object of a class, for the kind of a class."""
+    if isinstance(target, K.Known) and isinstance(target.value, type):
+        return maker(target.value) or target
+    return target
+
+
 def bind_kinds(
     target: Any, args: list[Kind], keywords: Mapping[str, Kind], env: Mapping[str, Kind]
 ) -> tuple[Any, dict[str, Kind], tuple[tuple[str, str], ...]] | None:
     """Return a user's function, the kinds its parameters get in a call, and its extra ones."""
+    target = made_by(target)
     if isinstance(target, K.LocalFunction):
         fn: Any = target
         given, named = list(args), dict(keywords)
@@ -284,6 +437,7 @@ def bind_kinds(
         return None
     params: dict[str, Kind] = {}
     extra: list[tuple[str, str]] = []
+    lost = {p for p, v in fn.defaults if not v} if isinstance(fn, K.LocalFunction) else set()
     for p in signature.parameters.values():
         value: Any = bound.arguments.get(p.name, K.MISSING)
         if p.kind is inspect.Parameter.VAR_POSITIONAL:
@@ -292,6 +446,8 @@ def bind_kinds(
         elif p.kind is inspect.Parameter.VAR_KEYWORD:
             table = {} if value is K.MISSING else value
             params[p.name] = rebase(K.Dict(tuple(table.items())), p.name)
+        elif value is K.MISSING and p.name in lost:
+            return None
         elif value is K.MISSING:
             params[p.name] = (
                 K.UNKNOWN if p.default is K.MISSING else K.kind_of(p.default, p.name, literal=True)
@@ -304,7 +460,8 @@ def bind_kinds(
         for captured, local in fn.links:
             extra.append((captured, local))
             params[captured] = _captured(env.get(local, K.UNBOUND), captured, fn)
-        fn = K.LocalFunction(fn.node, fn.source, tuple((c, c) for c, _ in fn.links))
+        links = tuple((c, c) for c, _ in fn.links)
+        fn = K.LocalFunction(fn.node, fn.source, links, fn.defaults)
     return fn, params, tuple(extra)
 
 
@@ -312,9 +469,15 @@ def _captured(kind: Kind, name: str, fn: K.LocalFunction) -> Kind:
     """Return the kind of a captured variable inside the function that captures it."""
     if isinstance(kind, K.LocalFunction):
         back = {local: captured for captured, local in fn.links}
-        links = tuple((c, back.get(local, local)) for c, local in kind.links)
-        return K.LocalFunction(kind.node, kind.source, links)
+        return _moved(kind, back)
     return rebase(kind, name)
+
+
+def _moved(kind: K.LocalFunction, table: Mapping[str, str]) -> K.LocalFunction:
+    """Return an inner function where the variables it reads have other names."""
+    links = tuple((c, table.get(v, v)) for c, v in kind.links)
+    defaults = tuple((p, table.get(v, v)) for p, v in kind.defaults)
+    return K.LocalFunction(kind.node, kind.source, links, defaults)
 
 
 def _passed_on(
@@ -325,18 +488,15 @@ def _passed_on(
     extra: list[tuple[str, str]],
 ) -> Kind:
     """An inner function given as an argument: what it captures becomes parameters of its own."""
-    renamed = {local: f"{param}_{captured}" for captured, local in kind.links}
-    for _, local in kind.links:
+    renamed = {v: f"{param}_{of}" for of, v in (*kind.defaults, *kind.links) if v}
+    for local, inside in renamed.items():
         inner = env.get(local, K.UNBOUND)
         if isinstance(inner, K.LocalFunction):
-            links = tuple((c, renamed.get(v, v)) for c, v in inner.links)
-            inner = K.LocalFunction(inner.node, inner.source, links)
+            params[inside] = _moved(inner, renamed)
         else:
-            inner = rebase(inner, renamed[local])
-        params[renamed[local]] = inner
-        extra.append((renamed[local], local))
-    links = tuple((captured, renamed[local]) for captured, local in kind.links)
-    return K.LocalFunction(kind.node, kind.source, links)
+            params[inside] = rebase(inner, inside)
+        extra.append((inside, local))
+    return _moved(kind, renamed)
 
 
 def rebase(kind: Kind, path: str) -> Kind:
@@ -362,34 +522,56 @@ def rebase(kind: Kind, path: str) -> Kind:
         return K.Obj(kind.cls, tuple((n, rebase(k, f"{path}.{n}")) for n, k in kind.fields))
     if isinstance(kind, K.Union):
         return K.union(rebase(k, f"{path}:{i}") for i, k in enumerate(kind.options))
-    return K.erase_value(kind)
+    return outlives(K.erase_value(kind))
 
 
 def memory_of(d: Derivation, a: Analysed) -> Memory:
     """Return what is known about the memory of an analysed function."""
     if a not in d.memories:
-        d.memories[a] = Memory()
+        d.memories[a] = Memory(known=False)
 
         def summary(call: Any, kinds: Any) -> list[Any] | None:
             return _written_by(d, a, call)
 
-        d.memories[a] = memory(a.function, a.kinds, summary)
+        def returned(call: Any) -> list[Any] | None:
+            return _returned_by(d, a, call)
+
+        found = memory(a.function, a.kinds, summary)
+        found.aliases = alias(a.function, a.kinds, found.writes, returned, found.rebinding)
+        d.memories[a] = found
     return d.memories[a]
 
 
-def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
-    """Return the arguments of a call, as nodes, that the called user's function may write."""
+@dataclass(frozen=True)
+class _Called:
+    """A user's function as a call sees it: its memory, its parameters and what they are given."""
+
+    memory: Memory
+    params: dict[str, Kind]
+    given: dict[str, list[Any]]
+
+    def nodes(self, parameters: set[str]) -> list[Any]:
+        """Return what some of the parameters are given."""
+        return [node for p in sorted(parameters) for node in self.given.get(p, [])]
+
+
+def _called(d: Derivation, a: Analysed, call: Any) -> _Called | None:
+    """Return what is known about the user's function that a call calls, if it is one."""
     method = a.kinds.methods.get(call)
-    target: Kind = a.kinds.of.get(call.func, K.UNKNOWN)
-    args = list(call.args)
     if method is not None:
-        target, args = K.Known(method[0]), [method[1], *args]
-    if any(isinstance(x, gast.Starred) for x in args) or any(k.arg is None for k in call.keywords):
+        target: Kind = K.Known(method[0])
+        args = [method[1], *operands(call, method[1])]
+    else:
+        target, args = a.kinds.of.get(call.func, K.UNKNOWN), list(call.args)
+    keywords = list(getattr(call, "keywords", []))
+    if any(isinstance(x, gast.Starred) for x in args) or any(k.arg is None for k in keywords):
         return None
     if isinstance(target, K.Known) and isinstance(target.value, type):
-        return []
+        target = made_by(target)
+        if isinstance(target, K.Known):
+            return None
     given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
-    named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in call.keywords}
+    named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in keywords}
     bound = bind_kinds(target, given, named, _all_kinds(a))
     if bound is None:
         return None
@@ -398,23 +580,40 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
         callee = analyse(d, fn, params, tuple(n for n, _ in extra))
     except Error:
         return None
-    inner = memory_of(d, callee)
+    nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in keywords}, target)
+    nodes |= {p: [gast.Name(local, gast.Load(), None, None)] for p, local in extra}
+    return _Called(memory_of(d, callee), params, nodes)
+
+
+def _returned_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
+    """Return the arguments of a call, as nodes, of which the result may hold memory."""
+    called = _called(d, a, call)
+    if called is None or not called.memory.known:
+        return None
+    result = called.memory.aliases.result
+    if any("@" not in n for n in result if n not in called.memory.local):
+        return None
+    return called.nodes({n.removesuffix("@arg") for n in result if n.endswith("@arg")})
+
+
+def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
+    """Return the arguments of a call, as nodes, that the called user's function may write."""
+    target: Kind = a.kinds.of.get(getattr(call, "func", None), K.UNKNOWN)
+    if isinstance(target, K.Known) and isinstance(target.value, type):
+        if call not in a.kinds.methods and isinstance(made_by(target), K.Known):
+            return []
+    called = _called(d, a, call)
+    if called is None:
+        return None
+    inner, params = called.memory, called.params
     written: set[str] = set()
     for w in inner.writes:
         shared = inner.shares(w.base, set(params))
-        written |= {n for n in shared if w.touches(params.get(n, K.UNKNOWN))}
+        written |= {n for n in shared if touches(w, params.get(n, K.UNKNOWN))}
     for _, _, given_names in inner.opaque:
         for n in given_names:
             written |= inner.shares(n, set(params))
-    nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in call.keywords}, target)
-    local = dict(extra)
-    out: list[Any] = []
-    for n in sorted(written):
-        if n in local:
-            out.append(gast.Name(local[n], gast.Load(), None, None))
-        else:
-            out += nodes.get(n, [])
-    return out
+    return called.nodes(written)
 
 
 def _arguments_by_name(

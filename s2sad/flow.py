@@ -11,8 +11,8 @@ from typing import Any
 
 import gast
 
-from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
-from s2sad.stages import Comment
+from s2sad.nodes import Block, Node, blocks_of, is_whole, names_read, names_written
+from s2sad.stages import Comment, Restore, RestorePart
 
 Names = frozenset[str]
 Visitor = Callable[[Any, Names], None]
@@ -55,6 +55,10 @@ def before(
         return live
     if kind is gast.Break:
         return exits
+    if kind is Restore:
+        return before_restore(statement, live)
+    if kind is RestorePart:
+        return before_restore_part(statement, live)
     if kind is gast.Raise or kind is gast.Return:
         return frozenset(names_read(statement))
     if kind is gast.If:
@@ -81,6 +85,29 @@ def before(
         if len(statement.targets) == 1:
             return (live - {statement.targets[0].id}) | names_read(statement.value)
     return (live - names_written(statement)) | names_read(statement)
+
+
+def before_restore(statement: Node, live: Names) -> Names:
+    """Return what is live before a Restore: a value that is wanted, and the memory it is in."""
+    if statement.name not in live:
+        return live
+    ghosts: Names = statement.ghosts
+    return (live - {statement.name}) | ghosts
+
+
+def before_restore_part(statement: Node, live: Names) -> Names:
+    """Return what is live before a RestorePart; one that only its own name wants binds that."""
+    if not live & statement.sharing:
+        return live
+    if rebinds(statement, live):
+        return live - {statement.place.value.id}
+    return live | names_read(statement.place)
+
+
+def rebinds(statement: Node, live: Names) -> bool:
+    """Say whether a RestorePart of a whole array may give its name the copy that was kept."""
+    place = statement.place
+    return is_whole(place) and live & statement.sharing == {place.value.id}
 
 
 def _loop(
@@ -124,15 +151,14 @@ def free_names(fn: Node) -> Names:
     """Return the names that an inner function reads from outside."""
     inner = {a.id for a in [*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs]}
     inner |= {a.id for a in (fn.args.vararg, fn.args.kwarg) if a is not None}
+    defaults = [d for d in [*fn.args.defaults, *fn.args.kw_defaults] if d is not None]
+    outside: set[str] = set().union(*(names_read(d) for d in defaults), set())
     if isinstance(fn, gast.Lambda):
-        return frozenset(names_read(fn.body) - inner)
+        return frozenset((names_read(fn.body) - inner) | outside)
     read: set[str] = set()
     written: set[str] = set()
     for s in fn.body:
         read |= names_read(s)
         written |= names_written(s)
     outer = {n for s in fn.body if isinstance(s, gast.Nonlocal | gast.Global) for n in s.names}
-    defaults = [d for d in [*fn.args.defaults, *fn.args.kw_defaults] if d is not None]
-    for d in defaults:
-        read |= names_read(d)
-    return frozenset((read - inner - (written - outer)) | outer)
+    return frozenset((read - inner - (written - outer)) | outer | outside)

@@ -157,12 +157,27 @@ class Known(Kind):
 @dataclass(frozen=True)
 class LocalFunction(Kind):
     """A function defined inside a function being derived: its definition, and where its captured
-    names are found: pairs of captured name and variable of the function at hand.
+    names are found: pairs of captured name and variable of the function at hand. `defaults` are
+    pairs of parameter and variable, for defaults worked out where the function was defined; the
+    variable is empty where each round of a loop has another one.
     """
 
     node: Any
     source: Any
     links: tuple[tuple[str, str], ...] = ()
+    defaults: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of the function at hand that a call of this one may read."""
+        return tuple(local for _, local in (*self.links, *self.defaults) if local)
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of several functions, each Known or a LocalFunction."""
+
+    options: tuple[Kind, ...]
 
 
 @dataclass(frozen=True)
@@ -286,7 +301,13 @@ def describe(kind: Kind) -> str:
         return f"an instance of {kind.cls.__name__}"
     if isinstance(kind, Union):
         return " or ".join(map(describe, kind.options))
-    words = {List: "a list", Dict: "a dict", NoneKind: "None", Str: "a string"}
+    words = {
+        Choice: "one of several functions",
+        List: "a list",
+        Dict: "a dict",
+        NoneKind: "None",
+        Str: "a string",
+    }
     for cls, text in words.items():
         if isinstance(kind, cls):
             return text
@@ -329,6 +350,9 @@ def join(left: Kind, right: Kind) -> Kind:
             return Obj(left.cls, tuple((n, join(a, b)) for (n, a), (_, b) in pairs))
     elif isinstance(left, Iterable_) and isinstance(right, Iterable_):
         return Iterable_(join(left.item, right.item))
+    one, other = _functions(left), _functions(right)
+    if one and other:
+        return _one_of([*one, *other])
     if type(left) is not type(right):
         return union((left, right))
     return Unknown(f"{_phrase(left)} on one path and {_phrase(right)} on another")
@@ -402,6 +426,34 @@ def _compatible(found: list[Kind]) -> bool:
     dtypes = {k.dtype for k in active if isinstance(k, Num | Array)} - {None, "any"}
     spaces = {k.namespace for k in some if isinstance(k, Array)}
     return len(dtypes) <= 1 and len(spaces) <= 1 and len({is_complex(k) for k in active}) <= 1
+
+
+def _functions(kind: Kind) -> tuple[Kind, ...]:
+    """Return the functions that a value may be; empty where it may be anything else."""
+    if isinstance(kind, Choice):
+        return kind.options
+    if isinstance(kind, LocalFunction):
+        return (kind,)
+    if isinstance(kind, Known) and is_function(kind.value) and callable(kind.value):
+        return (kind,)
+    return ()
+
+
+def _one_of(options: list[Kind]) -> Kind:
+    """Return one of some functions; an inner function counts once, with all that it captures."""
+    found: list[Kind] = []
+    for option in options:
+        for i, known in enumerate(found):
+            same = isinstance(option, LocalFunction) and isinstance(known, LocalFunction)
+            if same and option.node is known.node:  # type: ignore[attr-defined]
+                if len(option.links) > len(known.links):  # type: ignore[attr-defined]
+                    found[i] = option
+                break
+            if known == option:
+                break
+        else:
+            found.append(option)
+    return found[0] if len(found) == 1 else Choice(tuple(found))
 
 
 def _phrase(kind: Kind) -> str:

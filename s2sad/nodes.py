@@ -124,6 +124,15 @@ def locate(node: Node, origin: Node) -> Node:
     return node
 
 
+def operands(node: Node, owner: Node) -> list[Node]:
+    """Return what the method behind an expression gets besides its owner, by position."""
+    if isinstance(node, gast.Call):
+        return list(node.args)
+    if isinstance(node, gast.BinOp):
+        return [node.right if owner is node.left else node.left]
+    return [node.slice] if isinstance(node, gast.Subscript) else []
+
+
 def key(node: Node) -> Any:
     """Return a hashable that is equal for equal expressions, positions aside."""
     kind = type(node)
@@ -230,6 +239,18 @@ def block_writes(block: Block) -> set[str]:
     return found
 
 
+def changed_in(block: Block, touched: Mapping[Any, frozenset[str]]) -> set[str]:
+    """Return the names that a block binds, and those whose content it changes."""
+    found = block_writes(block)
+    stack = list(block)
+    while stack:
+        s = stack.pop()
+        found |= touched.get(s, frozenset())
+        for part in blocks_of(s):
+            stack += part
+    return found
+
+
 def count_writes(block: Block) -> dict[str, int]:
     """Return how many statements bind each name; a loop's header counts once."""
     counts: dict[str, int] = {}
@@ -292,6 +313,15 @@ def rename(node: Node, table: Mapping[str, str]) -> Node:
         elif type(n) is Save or type(n) is Restore:
             n.name = table.get(n.name, n.name)
     return node
+
+
+def is_whole(place: Node) -> bool:
+    """Say whether a place is `A[...]`: all of an array."""
+    return (
+        isinstance(place, gast.Subscript)
+        and isinstance(place.slice, gast.Constant)
+        and place.slice.value is Ellipsis
+    )
 
 
 def is_constant(node: Node) -> bool:

@@ -7,8 +7,10 @@ settle(choice, kinds, ...)     the same for given kinds of the arguments, or an 
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
+import operator
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad.activities import Activity, BatchDuplicated, Const, annotated
 from s2sad.errors import ActivityError
+from s2sad.guard import UNSET
 from s2sad.kinds import Kind
 
 Wrt = int | str | tuple[int | str, ...] | None
@@ -33,13 +36,19 @@ class Parameters:
     signature: inspect.Signature
     skipped: int = 0
     fixed: frozenset[str] = frozenset()
+    made_from: tuple[Any, ...] = ()
 
     @classmethod
     def of(
         cls, fn: types.FunctionType, skipped: int = 0, fixed: frozenset[str] = frozenset()
     ) -> Parameters:
         """Return the parameters of a function that gets `skipped` arguments before the call's."""
-        return cls(fn, inspect.signature(fn, follow_wrapped=False), skipped, fixed)
+        signature = inspect.signature(fn, follow_wrapped=False)
+        return cls(fn, signature, skipped, fixed, _outside(fn))
+
+    def current(self) -> bool:
+        """Say whether the function still has the parameters and defaults it had."""
+        return all(map(operator.is_, _outside(self.fn), self.made_from))
 
     @property
     def name(self) -> str:
@@ -69,6 +78,22 @@ class Parameters:
         listed = self.signature.parameters.values()
         return not self.fixed and all(p.kind in _POSITIONAL for p in listed)
 
+    @functools.cached_property
+    def unread(self) -> frozenset[str]:
+        """The parameters that the function's code never mentions: their kinds do not matter."""
+        mentioned: set[str] = set()
+        for instruction in dis.get_instructions(self.fn):
+            if any(word in instruction.opname for word in ("FAST", "DEREF", "CLOSURE", "CELL")):
+                value: Any = instruction.argval
+                mentioned.update(value if isinstance(value, tuple) else (value,))
+        return frozenset(self.names) - mentioned
+
+    @functools.cached_property
+    def unset_defaults(self) -> tuple[Any, ...]:
+        """UNSET for each parameter that can be left out."""
+        listed = [self.signature.parameters[n] for n in self.open]
+        return (UNSET,) * sum(p.default is not p.empty for p in listed)
+
     def visible(self) -> inspect.Signature:
         """Return the signature of what is called: without the arguments bound already."""
         listed = [p for p in self.signature.parameters.values() if p.name in self.open]
@@ -78,10 +103,19 @@ class Parameters:
         """Bind all arguments of a call as Python would, defaults included."""
         try:
             bound = self.signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{self.fn.__name__}() {error}") from None
+        except TypeError:
+            inspect.getcallargs(self.fn, *args, **kwargs)
+            raise
+        given = set(bound.arguments)
         bound.apply_defaults()
+        for n, value in (self.fn.__kwdefaults__ or {}).items():
+            if n not in given:
+                bound.arguments[n] = value
         return bound
+
+
+def _outside(fn: types.FunctionType) -> tuple[Any, ...]:
+    return fn.__code__, fn.__defaults__, fn.__kwdefaults__
 
 
 @dataclass(frozen=True)

@@ -21,23 +21,45 @@ from s2sad.calls import user_call, write_pair
 from s2sad.derivation import Analysed, Derivation, LocalSource, Pair, analyse, memory_of
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
-from s2sad.facts.fence import check_reads, fence, keep_arguments, refuse_globals
+from s2sad.facts.fence import (
+    arguments_written,
+    check_reads,
+    fence,
+    keep_arguments,
+    refuse_globals,
+)
 from s2sad.flow import free_names
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Parts, joint, vjp
+from s2sad.modes.first import assign_first
 from s2sad.modes.notes import take_notes
 from s2sad.modes.operations import Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import store_values
 from s2sad.names import Names
-from s2sad.nodes import Block, Node, block_writes, call, compare, constant, name, names_read, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    block_writes,
+    call,
+    compare,
+    constant,
+    name,
+    names_read,
+    walk,
+)
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.guards import guards
-from s2sad.polish.own import own
+from s2sad.polish.last import skip_last
+from s2sad.polish.own import is_fresh, own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
-from s2sad.stages import KindFacts, Text
+from s2sad.polish.settle import settle, whole
+from s2sad.stages import Aliases, Arrival, KindFacts, Text
+from s2sad.strong import zeros_of
 from s2sad.write.copies import prelude
 from s2sad.write.printer import module, statement_text
 
@@ -94,18 +116,26 @@ def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None
 
 
 def sweep(
-    d: Derivation, a: Analysed, active: frozenset[str], names: Names, has_aux: bool = False
+    d: Derivation,
+    a: Analysed,
+    active: frozenset[str],
+    names: Names,
+    has_aux: bool = False,
+    arrival: Arrival = Arrival(),  # noqa: B008
 ) -> Reverse:
     """Return the reverse worker of a function, ready to write its sweeps."""
     memory = memory_of(d, a)
     facts = activity(a.function, a.kinds, active, memory, has_aux)
     fence(a.function, a.kinds, facts, memory)
-    notes = take_notes(a.function, a.kinds.decided, names)
+    notes = take_notes(a.function, a.kinds.decided, names, memory.aliases.touched)
 
     def calls(site: Site, varied: frozenset[str]) -> Any:
         return user_call(d, a, worker, site, varied, build_pair)
 
-    worker = Reverse(a.function, a.kinds, facts, notes, d.refs, names, calls, _heading)
+    zeros = zeros_of(d, a, facts, active, arrival)
+    worker = Reverse(
+        a.function, a.kinds, facts, notes, d.refs, names, calls, _heading, memory.aliases, zeros
+    )
     worker.rebinding = memory.rebinding
     return worker
 
@@ -137,36 +167,43 @@ def parts_of(
     seed: Node,
     wanted: tuple[str, ...],
     has_aux: bool = False,
+    arrival: Arrival = Arrival(),  # noqa: B008
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     names = local_names(a, d)
-    worker = sweep(d, a, frozenset(active), names, has_aux)
+    worker = sweep(d, a, frozenset(active), names, has_aux, arrival)
     sweeps = worker.sweeps(seed, has_aux)
+    worker.at(a.function.node.body[0])
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
     for p in wanted:
         kind = entry_kinds.get(p, K.UNKNOWN)
         sweeps.backward += worker.ensure(p, kind, a.function.node)
     bars = tuple(worker.bar(p) for p in wanted)
+    zeros = {n for n, fn in d.refs.functions.items() if fn is runtime.zeros_like}
+    backward = assign_first(sweeps.backward, worker.primals(), worker.bar_kinds, zeros, names)
     kinds = name_kinds(a.kinds, worker.bar_kinds)
     pure = Purity(a, d)
     made_up = frozenset(worker.bars.values()) | frozenset(worker.bar_kinds)
     made_up -= {worker.bars[v] for v in worker.elements if v in worker.bars}
     live_out = frozenset(bars)
     numpy = d.refs.module(np)
-    backward = sweeps.backward
     params = set(a.function.params)
     homes = _homes(a)
+    sharing = shared_memory(worker)
+    fixed = frozenset(worker.buffers_of(solo=False))
     for _ in range(3):
-        movable = made_up | _backward_temps(backward, a)
-        backward = prune(backward, live_out, pure, made_up)
-        backward = propagate(backward, live_out, movable, pure, made_up)
+        movable = (made_up | _backward_temps(backward, a)) - fixed
+        backward = prune(backward, live_out, pure, made_up, frozenset(), sharing)
+        backward = propagate(backward, live_out, movable, pure, made_up, sharing)
         backward = simplify(backward, kinds, numpy, homes)
-    backward = prune(backward, live_out, pure, made_up)
+    backward = prune(backward, live_out, pure, made_up, frozenset(), sharing)
     read = set().union(*(names_read(s) for s in backward), set())
     check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
-    forward, backward = store_values(sweeps.forward, backward, live_out, names, params)
-    restored = frozenset(block_writes(backward))
-    backward = propagate(backward, live_out, restored, pure, made_up)
+    forward, backward = store_values(
+        sweeps.forward, backward, live_out, names, params, _elements(worker)
+    )
+    restored = frozenset(block_writes(backward)) - fixed
+    backward = propagate(backward, live_out, restored, pure, made_up, sharing)
     shadows = frozenset(worker.bars[v] for v in worker.elements if v in worker.bars)
     return Parts(
         a,
@@ -181,7 +218,38 @@ def parts_of(
         pinned(a),
         shadows,
         wanted,
+        fixed,
+        frozenset(worker.buffers_of()) - fixed,
+        sharing,
+        frozenset(worker.held),
+        _ours(a, worker.aliases, whole=False),
+        (),
+        worker.aliases,
     )
+
+
+def shared_memory(worker: Reverse) -> dict[str, frozenset[str]]:
+    """Return, for arrays written in place and for their shadows, who may share their memory."""
+    found: dict[str, frozenset[str]] = {}
+    aliases = worker.aliases
+    touched: frozenset[str] = frozenset().union(*aliases.touched.values())
+    for n in sorted(touched | aliases.arrays):
+        others = {m for m in aliases.ever(n) if "@" not in m}
+        found[n] = frozenset(others)
+        bars = {worker.bars[m] for m in others & aliases.arrays if m in worker.bars}
+        if n in worker.bars and n in aliases.arrays:
+            found[worker.bars[n]] = frozenset(bars)
+    return found
+
+
+def _elements(worker: Reverse) -> frozenset[Any]:
+    """Return the statements that overwrite one number of an array."""
+    found: set[Any] = set()
+    for s in worker.array_writes:
+        place = s.targets[0] if isinstance(s, gast.Assign) else s.target
+        if isinstance(worker.kinds.of.get(place), K.Num):
+            found.add(s)
+    return frozenset(found)
 
 
 def pinned(a: Analysed) -> frozenset[str]:
@@ -314,6 +382,7 @@ _PURE_FUNCTIONS: frozenset[Any] = frozenset(
         zip,
         reversed,
         sorted,
+        dict.fromkeys,
         isinstance,
         complex,
         np.zeros_like,
@@ -352,6 +421,8 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         seed_name = f"{a.function.result}_0_bar"
     seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
     p = parts_of(d, a, request.wrt, seed, request.wrt, request.has_aux)
+    p.copies = tuple(_work_on_copies(d, a))
+    p.ours = _ours(a, memory_of(d, a).aliases, whole=True)
     doc = _doc(a, request)
     if request.mode == "vjp":
         return vjp(p, finish, entry, doc, request.single, seed_name, request.has_aux)
@@ -367,6 +438,36 @@ def _not_none(a: Analysed) -> Node:
     reason = gast.Constant(f"{a.function.source.name} returned None, which has no gradient", None)
     test = compare(name(result), gast.Is, gast.Constant(None, None))
     return gast.If(test, [gast.Raise(call("TypeError", reason), None)], [])
+
+
+def _work_on_copies(d: Derivation, a: Analysed) -> Block:
+    """Return the copies of arguments whose arrays the function writes: the caller's stay."""
+    out: Block = []
+    entry = a.kinds.before[a.function.node.body[0]]
+    written = arguments_written(memory_of(d, a))
+    for p in a.function.params:
+        if p not in written:
+            continue
+        if isinstance(entry.get(p), K.Array):
+            copied = call(attribute(name(p), "copy"), order=gast.Constant("K", None))
+        else:
+            copied = call(d.refs.function(runtime.private), name(p))
+        out.append(assign(p, copied))
+    return out
+
+
+def _ours(a: Analysed, aliases: Aliases, whole: bool) -> frozenset[str]:
+    """Return the arrays whose memory nobody outside sees: writes that are not read may go.
+
+    Arguments count where derived code works on copies of them (`whole`).
+    """
+    found: set[str] = set()
+    for n in aliases.written_arrays() & a.function.locals:
+        shared = aliases.ever(n)
+        outside = {m for m in shared if "@" not in m} - a.function.locals
+        if not outside and (whole or not any(m.endswith("@arg") for m in shared)):
+            found.add(n)
+    return frozenset(found)
 
 
 def _one(d: Derivation, a: Analysed) -> Node:
@@ -407,16 +508,21 @@ def finish(
     movable -= p.pinned | p.shadows
     made_up -= p.pinned | p.shadows | _borrowed(p.analysed)
     live_out |= p.pinned
+    movable -= p.buffers
+    made_up |= p.ours
     for _ in range(2):
-        body = prune(body, live_out, p.pure, made_up, p.pinned)
-        body = propagate(body, live_out, movable, p.pure, p.made_up)
-    body = prune(body, live_out, p.pure, made_up, p.pinned)
+        body = prune(body, live_out, p.pure, made_up, p.pinned, p.sharing)
+        body = propagate(body, live_out, movable, p.pure, p.made_up, p.sharing)
+    body = prune(body, live_out, p.pure, made_up, p.pinned, p.sharing)
     d = p.pure.d
     fresh = {x.reverse for x in d.pairs.values()}
     fresh |= {n for n, fn in d.refs.functions.items() if fn in (runtime.zeros_like, runtime.add)}
-    owned = {n: k for n, k in p.bar_kinds.items() if n not in p.shadows}
-    body = own(body, owned, returned, fresh)
-    return guards(body)
+    owned = {n: k for n, k in p.bar_kinds.items() if n not in p.shadows | p.buffers}
+    body = own(body, owned, returned, fresh, p.shadows, p.moved)
+    plain = (p.made_up & frozenset(p.bar_kinds)) - p.buffers - p.moved
+    body = skip_last(body, live_out, plain, p.kinds, p.pure)
+    body = settle(body, live_out, p.pure, p.sharing, is_fresh, p.held, p.buffers | p.moved)
+    return guards(whole(body))
 
 
 def _loss_of(a: Analysed, kind: Kind) -> Kind:

@@ -22,8 +22,8 @@ import functools
 import importlib.metadata
 import inspect
 import threading
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -31,6 +31,7 @@ import numpy as np
 F = TypeVar("F", bound=Callable[..., Any])
 
 View = Literal["never", "always", "maybe"]
+Masks = bool | tuple[str, ...] | Callable[[tuple[Any, ...]], bool]
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,11 @@ class Rule:
 
     `partials` is the elementwise rule (broadcasting, settings-free), `pullback` and
     `pushforward` the general ones. `zero` means: the derivative is zero by decision.
-    `view` says whether the result may share memory with an argument.
+    `view` says whether the result may share memory with an argument. `masks` says that the
+    pullback gives zero by structure to some entries: always, or where one of the named settings
+    is given, or a function tells from the arguments of the call (None for what is no literal).
+    `regular` gives, for a function that is singular somewhere, numbers for parameters
+    of its rule (arrays or `out`) at which the rule is finite whatever the others are.
     """
 
     fn: object
@@ -48,6 +53,8 @@ class Rule:
     pushforward: Callable[..., Any] | None = None
     zero: bool = False
     view: View = "never"
+    masks: Masks = False
+    regular: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -83,33 +90,51 @@ def _file(fn: object, **changes: Any) -> None:
         _rules[key] = replace(old, **changes)
 
 
-def elementwise(*fns: object) -> Callable[[F], F]:
+def _zeros(masks: Masks, regular: Mapping[str, float] | None) -> dict[str, Any]:
+    """Return what a rule says about zeros by structure, where it says something."""
+    said: dict[str, Any] = {"masks": masks} if masks else {}
+    return {**said, "regular": dict(regular)} if regular else said
+
+
+def elementwise(
+    *fns: object, masks: bool = False, regular: Mapping[str, float] | None = None
+) -> Callable[[F], F]:
     """Register `partials(out, *arrays)`, the partial derivatives of an elementwise function.
 
     For one array the rule returns its partial, for several a tuple with one entry per array;
     None stands for a partial that is zero. Broadcasting is the caller's business. Gives both the
-    pullback and the pushforward.
+    pullback and the pushforward. `masks` says that partials are zero by structure, as those of
+    np.maximum are. A function with singular points says with `regular` where its rule is finite:
+    `regular={"x": 1.0}` for 1 / x. There the rule is evaluated where such a zero comes in.
     """
 
     def register(rule: F) -> F:
         for fn in fns:
-            _file(fn, partials=rule)
+            _file(fn, partials=rule, **_zeros(masks, regular))
         return rule
 
     return register
 
 
-def pullback(*fns: object, view: View = "never") -> Callable[[F], F]:
+def pullback(
+    *fns: object,
+    view: View = "never",
+    masks: Masks = False,
+    regular: Mapping[str, float] | None = None,
+) -> Callable[[F], F]:
     """Register `pull(out_bar, out, *arrays, **settings)`, returning one cotangent per array.
 
     For one array the rule returns its cotangent bare, for several a tuple; None stands for zero.
     An array argument that is a sequence of arrays has a sequence of cotangents. `view` says
-    whether the function's result may share memory with its first argument.
+    whether the function's result may share memory with its first argument. `masks` says that
+    entries get zero because they are not in the result, as with np.max; a tuple names the
+    settings that make it so, a function tells it from the literals among the arguments.
+    `regular` is as for `elementwise`.
     """
 
     def register(rule: F) -> F:
         for fn in fns:
-            _file(fn, pullback=rule, view=view)
+            _file(fn, pullback=rule, view=view, **_zeros(masks, regular))
         return rule
 
     return register

@@ -21,6 +21,14 @@ def unbroadcast(x_bar: Any, shape: tuple[int, ...]) -> Any:
     return x_bar.reshape(shape) if shape else x_bar
 
 
+def last_writes(x: Any, index: Any) -> Any:
+    """Say which parts of a value written to x[index] stay: where an index repeats, the last one."""
+    writer = np.zeros(x.shape, int)
+    order = np.arange(writer[index].size).reshape(writer[index].shape)
+    writer[index] = order
+    return writer[index] == order
+
+
 def log_of_base(x: Any) -> Any:
     """Return log(x), but 0 where x is 0: there x**y stays 0 whatever a positive exponent does."""
     if isinstance(x, float | int) and x >= 0:
@@ -77,6 +85,14 @@ def fold(parts: Any, xs: Any) -> Any:
     return folded
 
 
+def object_of(cls: Any, **fields: Any) -> Any:
+    """Return an object of a class with these attributes, as its __init__ would have made it."""
+    made = object.__new__(cls)
+    for name in fields:
+        object.__setattr__(made, name, fields[name])
+    return made
+
+
 def from_values(mapping: Any, parts: Any) -> Any:
     """Return the cotangent of a dict from those of its values, in order."""
     return dict(zip(mapping, parts, strict=True))
@@ -110,16 +126,56 @@ def private(x: Any) -> Any:
     return twin
 
 
+def apart(*values: Any) -> Any:
+    """Return copies of arrays and lists of arrays that share memory as the originals do."""
+    owners: dict[int, Any] = {}
+
+    def twin(x: Any) -> Any:
+        if isinstance(x, list):
+            return [twin(part) for part in x]
+        if isinstance(x, tuple):
+            parts = [twin(part) for part in x]
+            return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+        if not isinstance(x, np.ndarray):
+            return x
+        owner = x
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if id(owner) not in owners:
+            owners[id(owner)] = owner, owner.copy(order="K")
+        copied = owners[id(owner)][1]
+        if x is owner:
+            return copied
+        start = x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        flat = copied.reshape(-1, order="A")
+        return np.ndarray(x.shape, x.dtype, flat, start, x.strides)
+
+    found = tuple(twin(x) for x in values)
+    return found if len(found) > 1 else found[0]
+
+
 def add_into(shadow: Any, value: Any) -> None:
     """Add a derivative to a list, dict or object of derivatives, in place."""
+    if value is None:
+        return
     if isinstance(shadow, list):
-        shadow[:] = add(shadow, value)
+        for i, part in enumerate(shadow):
+            if isinstance(part, list | dict) or hasattr(part, "__dict__"):
+                add_into(part, value[i])
+            else:
+                shadow[i] = add(part, value[i])
     elif isinstance(shadow, dict):
         shadow.update(add(shadow, value))
     else:
         total = add(shadow, value)
         for name in shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__:
             object.__setattr__(shadow, name, getattr(total, name))
+
+
+def add_into_each(shadows: Any, values: Any) -> None:
+    """Add derivatives to the items of a slice, which it shares with the list it was taken from."""
+    for shadow, value in zip(shadows, values, strict=True):
+        add_into(shadow, value)
 
 
 def add_at(parts: Any, index: int, value: Any) -> Any:

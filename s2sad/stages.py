@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import gast
 
-from s2sad.kinds import UNBOUND, Kind
+from s2sad.kinds import UNBOUND, Array, Kind
 
 if TYPE_CHECKING:
     from s2sad.errors import Place
@@ -32,9 +32,29 @@ class Save(gast.AST):  # type: ignore[misc]
 
 
 class Restore(gast.AST):  # type: ignore[misc]
-    """Backward sweep: `name` gets back the value it had where the Save of the same key stands."""
+    """Backward sweep: `name` gets back the value it had where the Save of the same key stands.
+
+    `ghosts` stand for the memory of that value, which the tape may hold while `name` is another.
+    """
 
     _fields = ("name", "key")
+    ghosts: frozenset[str] = frozenset()
+
+
+class SavePart(gast.AST):  # type: ignore[misc]
+    """Forward sweep: the content of `place` (an array or a part of one) is about to be written."""
+
+    _fields = ("place", "key")
+
+
+class RestorePart(gast.AST):  # type: ignore[misc]
+    """Backward sweep: `place` gets its old content back, where a name in `sharing` is live.
+
+    One of a whole array `binds` its name to the copy, where nobody else wants the content.
+    """
+
+    _fields = ("place", "key", "sharing")
+    binds = False
 
 
 class Undo(gast.AST):  # type: ignore[misc]
@@ -79,7 +99,9 @@ class Function:
 
     `node` is the normalised definition (its last statement returns a name), `origins` maps every
     normalised statement to the user's statement it comes from, `loops` every `for` to its Loop,
-    `temps` are the names that normalisation made up.
+    `temps` are the names that normalisation made up, `spread` the lists and dicts whose items were
+    written out where a call unpacks them, each with that call: nobody may change them. `held` are
+    the temporaries that hold defaults of inner functions.
     """
 
     source: SourceLike
@@ -90,6 +112,8 @@ class Function:
     temps: frozenset[str]
     locals: frozenset[str]
     result: str
+    spread: Mapping[str, Any] = field(default_factory=dict)
+    held: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -144,6 +168,150 @@ class Activity:
     def head(self, loop: Any) -> Names:
         """Return the names that are active whenever a loop starts a round or ends."""
         return self.head_varied.get(loop, NONE) & self.head_useful.get(loop, NONE)
+
+
+@dataclass(frozen=True)
+class Write:
+    """One write in place: the statement, the variable through which it happens, and how.
+
+    `how` is "item" for an array's content or a container's entry, "append" for list.append;
+    `owner` is the kind of the object that is written: writing a container's entry leaves the
+    arrays in it alone.
+    """
+
+    statement: Any
+    base: str
+    how: str
+    owner: Kind
+
+    @property
+    def in_array(self) -> bool:
+        """Whether the statement itself writes into an array: `A[i] = v`, `A += v`."""
+        s = self.statement
+        place = s.targets[0] if isinstance(s, gast.Assign) else getattr(s, "target", None)
+        return (
+            isinstance(s, gast.Assign | gast.AugAssign)
+            and isinstance(self.owner, Array)
+            and self.how == "item"
+            and isinstance(place, gast.Subscript)
+            and isinstance(place.value, gast.Name)
+        )
+
+
+@dataclass(frozen=True)
+class Link:
+    """A name is surely this view of another name; `owner` is the kind of that one."""
+
+    value: Any
+    base: str
+    owner: Kind
+
+
+@dataclass
+class Aliases:
+    """Who shares memory with whom, before and after every statement, and what is written.
+
+    *Pairs* are names that may share memory there; *links* are names that surely are one view of
+    another name. `arrays` are the names of arrays that are written in place or share memory with
+    such an array when it is written; `touched` are the names whose content a statement changes;
+    `result` is what the function's result may share memory with.
+    A name with an @ is a ghost: what a name was before it was bound anew, or on entry.
+    """
+
+    pairs_before: dict[Any, dict[str, Names]] = field(default_factory=dict)
+    pairs_after: dict[Any, dict[str, Names]] = field(default_factory=dict)
+    links_before: dict[Any, dict[str, Link]] = field(default_factory=dict)
+    links_after: dict[Any, dict[str, Link]] = field(default_factory=dict)
+    ghosts: dict[tuple[Any, str], str] = field(default_factory=dict)
+    calls: dict[Any, str] = field(default_factory=dict)
+    live_after: dict[Any, Names] = field(default_factory=dict)
+    writes: tuple[Write, ...] = ()
+    touched: dict[Any, Names] = field(default_factory=dict)
+    arrays: Names = NONE
+    result: Names = NONE
+
+    def sharing(self, statement: Any, name: str) -> Names:
+        """Return the names, ghosts included, that may share a name's memory before a statement."""
+        return self.pairs_before.get(statement, {}).get(name, NONE) | {name}
+
+    def partners(self, statement: Any, name: str) -> Names:
+        """Return the names read later whose memory a write through a name changes, and itself."""
+        live = self.live_after.get(statement, NONE)
+        return (self.sharing(statement, name) & live) | {name}
+
+    def arguments(self, write: Write) -> Names:
+        """Return the parameters whose memory, as given, a write may change."""
+        shared = self.sharing(write.statement, write.base)
+        return frozenset(n.removesuffix("@arg") for n in shared if n.endswith("@arg"))
+
+    def ghosts_of(self, name: str, statement: Any = None) -> Names:
+        """Return what stands for the memory of what a name was before a statement bound it.
+
+        Without a statement: of all it ever was. Arrays and structures alone have ghosts.
+        """
+        if statement is not None and (statement, name) in self.ghosts:
+            return frozenset({self.ghosts[statement, name]})
+        known = {g for (_, n), g in self.ghosts.items() if n == name}
+        return frozenset(known | {f"{name}@last"})
+
+    def reaching(self, statement: Any, name: str) -> Names:
+        """Return all names and ghosts whose content a write through a name changes."""
+        shared = self.sharing(statement, name)
+        return shared | {f"{n}@last" for n in shared if "@" not in n}
+
+    def written_arrays(self) -> Names:
+        """Return the names, ghosts included, of what statements write into arrays."""
+        found: Names = NONE
+        for w in self.writes:
+            if w.in_array:
+                found |= self.sharing(w.statement, w.base)
+        return found
+
+    def ever(self, name: str) -> Names:
+        """Return the names that may share a name's memory anywhere."""
+        found: Names = frozenset({name})
+        for pairs in self.pairs_after.values():
+            found |= pairs.get(name, NONE)
+        return found
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What a function meets in its caller, as far as zeros by structure are concerned.
+
+    `zeros` says that the cotangent of its result may hold some; `wild` are the parameters that
+    may be infinite or nan.
+    """
+
+    zeros: bool = False
+    wild: Names = NONE
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A cotangent with zeros by structure reaches an operation here that may be infinite there.
+
+    `singular` says that the operation itself may be, `wild` are the operands that may be, and
+    `out` says whether its result may be.
+    """
+
+    singular: bool
+    wild: Names = NONE
+    out: bool = False
+
+
+@dataclass(frozen=True)
+class Zeros:
+    """Where zeros by structure are guarded: at operations, and inside called functions.
+
+    `reached` are the parameters whose cotangents may hold such zeros, `wild` says whether the
+    result may be infinite or nan.
+    """
+
+    guards: Mapping[Any, Guard] = field(default_factory=dict)
+    arrivals: Mapping[Any, Arrival] = field(default_factory=dict)
+    reached: Names = NONE
+    wild: bool = False
 
 
 @dataclass(frozen=True)

@@ -304,6 +304,106 @@ def scan(step, xs, init):
 
 def f(x):
     return scan(lambda s, v: s * v + v, x, 1.0)
+# sequence of unknown length into *args
+def total(*values):
+    return sum(values)
+
+
+def f(x):
+    return total(*x)
+# array into the parameters of a function
+def line(a, b, c):
+    return a * b + c
+
+
+def f(x):
+    return line(*x)
+# decorator that passes on *args, **kwargs
+def doubled(g):
+    @functools.wraps(g)
+    def inner(*args, **kwargs):
+        return 2.0 * g(*args, **kwargs)
+
+    return inner
+
+
+@doubled
+def scaled(v, k=1.0):
+    return v * v * k
+
+
+def f(x):
+    return scaled(x[0], k=x[1])
+# function chosen by a branch, loop over functions
+s = x[0]
+g = np.sin if s > 0.0 else np.cos
+for h in (np.tanh, g, lambda v: v * x[1]):
+    s = h(s)
+return s
+# function that returns a function
+def make(a):
+    return lambda v: v * v * a
+
+
+def f(x):
+    return make(x[0])(x[1])
+# function made in a loop and kept for later
+def make(a):
+    return lambda v: v * v * a
+
+
+def f(x):
+    made = []
+    for v in x:
+        made.append(make(v))
+    return made[0](x[1])
+# default of an inner function that is worked out
+k = x[0] * x[1]
+
+
+def scaled(v, k=k):
+    return v * k
+
+
+return scaled(x[2])
+# functools.reduce, map, filter
+s = functools.reduce(lambda a, b: a * b + a, x)
+return s + sum(map(lambda v: v * v, filter(lambda v: v > 0.0, x)))
+# object of a class made on the way, its operators
+class Vector:
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+    def __add__(self, other):
+        return Vector(self.a + other.a, self.b + other.b)
+
+    def norm(self):
+        return math.hypot(self.a, self.b)
+
+
+def f(x):
+    return (Vector(x[0], x[1]) + Vector(x[2], 1.0)).norm()
+# base class, super()
+class Line:
+    def __init__(self, slope):
+        self.slope = slope
+
+    def at(self, v):
+        return self.slope * v
+
+
+class Shifted(Line):
+    def __init__(self, slope, shift):
+        super().__init__(slope)
+        self.shift = shift
+
+    def at(self, v):
+        return super().at(v) + self.shift
+
+
+def f(x):
+    return Shifted(x[0], x[1]).at(x[2])
 # recursion
 def power(v, n):
     return 1.0 if n == 0 else v * power(v, n - 1)

@@ -344,11 +344,17 @@ def test_defaults_and_keywords():
 
 def test_a_wrong_call_reads_like_pythons():
     gradient = s2sad.grad(product)
-    assert message(TypeError, gradient) == "product() missing a required argument: 'a'"
-    assert message(TypeError, gradient, 1.0, 2.0, 3.0) == "product() too many positional arguments"
-    assert message(TypeError, gradient, 1.0, d=2.0) == (
-        "product() got an unexpected keyword argument 'd'"
-    )
+    with_c = s2sad.grad(vector_sum)
+    for _ in range(2):
+        assert message(TypeError, gradient) == message(TypeError, product)
+        assert message(TypeError, gradient, 1.0, 2.0, 3.0) == message(
+            TypeError, product, 1.0, 2.0, 3.0
+        )
+        assert message(TypeError, gradient, 1.0, d=2.0) == message(TypeError, product, 1.0, d=2.0)
+        for args in ((), (1.0,), (1.0, 2.0, 3.0)):
+            assert message(TypeError, with_c, *args) == message(TypeError, vector_sum, *args)
+        gradient(1.0)
+        with_c(1.0, 2.0)
 
 
 def test_defaults_are_not_evaluated_again():
@@ -447,6 +453,7 @@ def derivations(monkeypatch):
 
     original = api.derive
     monkeypatch.setattr(api, "derive", derive)
+    api._recipes.clear()
     return made
 
 
@@ -565,7 +572,7 @@ def test_vjp_derives_once(derivations):
     assert len(derivations) == 1
     s2sad.vjp(vector, np.ones(2), np.ones(2), wrt=0)
     s2sad.vjp(vector, np.ones(2), np.ones(2), wrt="x")
-    assert len(derivations) == 3
+    assert len(derivations) == 2
 
 
 def test_the_cache_of_vjp_lets_functions_go():
@@ -591,7 +598,7 @@ def test_a_call_costs_little(args):
 
     gradient = s2sad.grad(two)
     gradient(*args)
-    fast = gradient._derived.fast
+    fast = gradient.__call__
     empty = lambda x, y: None
     names = fast.__code__.co_freevars
     fast.__closure__[names.index("s2sad_derived")].cell_contents = empty

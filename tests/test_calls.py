@@ -1,6 +1,7 @@
 """Calls of the user's functions: each becomes a pair, however it is called."""
 
 import functools
+import itertools
 import math
 
 import numpy as np
@@ -336,3 +337,30 @@ def quiet_inside(y):
 def test_an_arm_inside_what_is_no_block_of_its_own_is_noted_in_every_round(f):
     difference = (f(0.386 + 1e-6) - f(0.386 - 1e-6)) / 2e-6
     assert s2sad.grad(f)(0.386) == pytest.approx(difference, rel=1e-6)
+
+
+def test_a_slice_of_a_structure_is_read_and_given_away():
+    def total(ps, x):
+        for q in ps:
+            x = np.sin(x * q["b"])
+        return x
+
+    def f(p, x):
+        most = p[:-1]
+        h = total(most, x)
+        for q in most:
+            h = h * q["b"]
+        for q in p[1:]:
+            h = np.tanh(h * q["b"])
+        return np.sum(h)
+
+    p = [{"b": np.array([0.3 + i, 0.8 - i])} for i in range(3)]
+    x = np.array([0.5, 0.7])
+    gradient = s2sad.grad(f)(p, x)
+    for i, j in itertools.product(range(3), range(2)):
+        p[i]["b"][j] += 1e-6
+        above = f(p, x)
+        p[i]["b"][j] -= 2e-6
+        below = f(p, x)
+        p[i]["b"][j] += 1e-6
+        assert abs(gradient[i]["b"][j] - (above - below) / 2e-6) < 1e-8

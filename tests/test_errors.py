@@ -45,25 +45,6 @@ def expected(reason, fn, line, span, remedy):
 # --- writes in place -----------------------------------------------------------------------------
 
 
-def writes_an_item(x):
-    y = x * 2.0
-    y[0] = x[1]
-    return np.sum(y * y)
-
-
-def writes_a_slice(x):
-    y = x * 2.0
-    if x[0] > 0.0:
-        y[1:] += x[:-1]
-    return np.sum(y * y)
-
-
-def adds_in_place(x):
-    y = x * 2.0
-    y += 1.0
-    return np.sum(y * y)
-
-
 def fills_a_list(x):
     ys = [x, x * x]
     ys[0] = x * 3.0
@@ -83,9 +64,6 @@ def gives_it_to_a_writer(x):
 @pytest.mark.parametrize(
     "fn, args, name, line",
     [
-        (writes_an_item, (X,), "y", "y[0] = x[1]"),
-        (writes_a_slice, (X,), "y", "y[1:] += x[:-1]"),
-        (adds_in_place, (X,), "y", "y += 1.0"),
         (fills_a_list, (3.0,), "ys", "ys[0] = x * 3.0"),
         (gives_it_to_a_writer, (X,), "y", "fill(y)"),
     ],
@@ -104,15 +82,15 @@ def test_a_write_in_place(fn, args, name, line):
 
 
 def writes_a_view(x):
-    y = x * 2.0
-    view = y[:2]
+    y = [x * 2.0]
+    view = y
     view[0] = 5.0
-    return np.sum(y * y)
+    return y[0] * x
 
 
 def test_a_write_through_another_name():
     refused(
-        lambda: s2sad.grad(writes_a_view)(X),
+        lambda: s2sad.grad(writes_a_view)(3.0),
         "UnsupportedError",
         NotImplementedError,
         "`y`, on which the result depends, is written in place through `view`; that cannot be "
@@ -575,9 +553,9 @@ def test_a_derivative_of_a_derivative():
 
 
 def inner(a):
-    b = a * 2.0
+    b = [a * 2.0]
     b[0] = a[1]
-    return np.sum(b)
+    return np.sum(b[0])
 
 
 def outer(x):

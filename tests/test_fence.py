@@ -238,11 +238,12 @@ def counts(x, seen):
     return x * x
 
 
-@pytest.mark.parametrize("f, args", [(grows, ([2.0], 3.0)), (counts, (2.0, np.zeros(1)))])
-def test_an_argument_is_never_changed(f, args):
+def test_an_argument_is_never_changed():
     with pytest.raises(s2sad.UnsupportedError, match="is an argument and is changed in place"):
-        s2sad.grad(f)(*args)
-    assert len(args[0]) == 1 if isinstance(args[0], list) else args[1][0] == 0.0
+        s2sad.grad(grows)([2.0], 3.0)
+    seen = np.zeros(1)
+    assert s2sad.grad(counts)(2.0, seen) == 4.0
+    assert seen[0] == 0.0
 
 
 def write_first(c):
@@ -257,7 +258,7 @@ def by_map(x):
 
 
 def test_a_writer_given_to_map_is_refused():
-    with pytest.raises(s2sad.Error, match="may change it"):
+    with pytest.raises(s2sad.Error, match="may change it|written in place"):
         s2sad.grad(by_map)(X)
 
 

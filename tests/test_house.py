@@ -1,6 +1,6 @@
 """The plan of the house, kept: which way imports run, how long a module gets, what is not written.
 
-    __main__ -> cli -> __init__ -> api -> pipeline -> rooms -> hall -> errors
+    __main__ -> cli -> __init__ -> api -> sharing -> pipeline -> rooms -> hall -> errors
 
 Rooms do not import one another, and rules/ knows only the registry and the runtime.
 """
@@ -19,7 +19,9 @@ LAYERS = (
     ("cli",),
     ("__init__",),
     ("api",),
+    ("sharing",),
     ("pipeline",),
+    ("strong",),
     ("calls",),
     ("derivation",),
     ROOMS,

@@ -423,7 +423,7 @@ def prune_forgets_the_next_round(m):
 
 
 def own_copies_nothing_that_is_returned(m):
-    _around(m, pipeline, "own", lambda own, body, kinds, _, fresh: own(body, kinds, set(), fresh))
+    _around(m, pipeline, "own", lambda own, body, kinds, _, *rest: own(body, kinds, set(), *rest))
 
 
 def guards_turn_an_arm_around_and_not_its_test(m):

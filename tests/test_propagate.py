@@ -25,6 +25,9 @@ BLOCKS = {
     "loop carried": ("r = x\nfor i in range(3):\n    t = r\n    r = z\n    z = t + 1.0", "r"),
     "aug of a read": ("t = x\nx += 1.0\nr = t - x", "r"),
     "live out": ("t = z * x\nr = t + 1.0", "r t"),
+    "a conditional": ("t = xs.pop()\nr = x if z > 0.0 else t", "r xs"),
+    "a conditional test": ("t = xs.pop()\nr = x if t > 0.0 else z", "r xs"),
+    "and": ("t = xs.pop()\nr = z > 5.0 and t", "r xs"),
     "two in a row": ("t = f(z)\nu = f(x)\nr = u - t", "r"),
 }
 

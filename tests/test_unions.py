@@ -299,3 +299,95 @@ def test_kinds_of_unions():
     assert isinstance(K.join(K.Str(), array), K.Unknown)
     assert K.carriers(K.join(K.kind_of(0.0, "", literal=True), array)) == (array,)
     assert K.without_none(K.join(K.NONE, array)) == array
+
+
+def beside_a_written_array(x):
+    s = 0.0
+    rows = np.zeros((3, 3))
+    for i in range(3):
+        rows[i] = x * i
+        s += rows[i]
+    return np.sum(s * s)
+
+
+def of_what_is_written_later(x):
+    s = 0.0
+    y = x * 2.0
+    for i in range(3):
+        s += y
+        y[i] += 1.0
+    return np.sum(s * y)
+
+
+def summed_in_a_callee(x):
+    s = 0.0
+    for _ in range(3):
+        s = bump(s) + x
+    return np.sum(s * s)
+
+
+def bump(s):
+    s += 1.0
+    return s
+
+
+@pytest.mark.parametrize(
+    "fn", [beside_a_written_array, of_what_is_written_later, summed_in_a_callee]
+)
+def test_unions_beside_arrays_written_in_place(fn):
+    agrees(fn, X)
+
+
+def a_sum_is_written(x):
+    s = 0.0
+    for i in range(3):
+        s += x * i
+    s[0] = 2.0
+    return np.sum(s * s)
+
+
+def another_name_of_a_sum(x):
+    s = 0.0
+    for i in range(3):
+        s = s + x * i
+    v = s
+    v[0] = 2.0
+    return np.sum(s * s)
+
+
+def sums_of_two_names(x):
+    s = 0.0
+    for i in range(3):
+        s += x * i
+    y = s
+    y += 1.0
+    return np.sum(s * y)
+
+
+def written_in_turn(x):
+    s = x[0]
+    y = x * 2.0
+    for i in range(3):
+        s = y if i == 1 else 1.0
+        y[i] = x[i] ** 2
+    return np.sum(s * s)
+
+
+@pytest.mark.parametrize(
+    "fn", [a_sum_is_written, another_name_of_a_sum, sums_of_two_names, written_in_turn]
+)
+def test_what_may_be_a_number_has_no_shadow(fn):
+    with pytest.raises(s2sad.UnsupportedError, match="written in place"):
+        s2sad.grad(fn)(X)
+
+
+def root_of_a_sum(x):
+    s = 0.0
+    for _ in range(3):
+        s = s + x * x
+    return np.sum(np.where(x > 0.0, np.sqrt(s), 0.0))
+
+
+def test_a_sum_that_starts_as_a_number_has_strong_zeros():
+    gradient = s2sad.grad(root_of_a_sum)(np.array([0.0, 0.7]))
+    assert gradient == pytest.approx([0.0, np.sqrt(3.0)])

@@ -14,6 +14,7 @@ from typing import Any
 
 import gast
 
+from s2sad.capture.applied import Applied
 from s2sad.capture.elements import all_statements, is_call, plain, rename_scoped
 from s2sad.capture.temps import temp_base
 from s2sad.errors import UnsupportedError
@@ -38,7 +39,7 @@ def has_walrus(node: Node) -> bool:
     return any(isinstance(n, gast.NamedExpr) for n in walk(node))
 
 
-class Expressions:
+class Expressions(Applied):
     """Reduces expressions; holds the block being written and the names made up."""
 
     def __init__(self, source: SourceLike, names: Names, locals_: set[str]) -> None:
@@ -50,6 +51,8 @@ class Expressions:
         self.indices: set[str] = set()
         self.origins: dict[Any, Any] = {}
         self.loops: dict[Any, Loop] = {}
+        self.held: set[str] = set()
+        self.depth = 0
         self.out: Block = []
         self.origin: Any = None
 
@@ -230,53 +233,23 @@ class Expressions:
             values.append(self.settled(self.atom(value), later))
         return gast.Dict(keys, values)
 
-    def _denotes(self, func: Node, module: str, attr: str) -> bool:
-        """Say whether a function expression is `attr` of a module, under whatever name."""
-        if not self.is_path(func):
-            return False
-        fn: Any = self.source.fn
-        if isinstance(func, gast.Name):
-            value = fn.__globals__.get(func.id)
-        elif isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
-            value = getattr(fn.__globals__.get(func.value.id), func.attr, None)
-        else:
-            return False
-        return getattr(value, "__name__", "") == attr and getattr(value, "__module__", "") == module
-
-    def _partial(self, node: Node) -> Node:
-        """`partial(f, a)` becomes `lambda *rest: f(a, *rest)`, with a held under a fresh name."""
-        parts = []
-        for arg in [*node.args, *(k.value for k in node.keywords)]:
-            value = self.atom(arg)
-            if isinstance(value, gast.Name) and value.id in self.locals | self.temps:
-                held = self.temp(value, "held")
-                self.emit(assign(held, value))
-                value = name(held)
-            parts.append(value)
-        keywords = [
-            gast.keyword(k.arg, v)
-            for k, v in zip(node.keywords, parts[len(node.args) :], strict=True)
-        ]
-        rest = self.names.fresh("rest")
-        inner = gast.Call(
-            parts[0],
-            [*parts[1 : len(node.args)], gast.Starred(name(rest), gast.Load())],
-            keywords,
-        )
-        vararg = gast.Name(rest, gast.Param(), None, None)
-        args = gast.arguments([], [], vararg, [], [], None, [])
-        made = gast.Lambda(args, locate(inner, node))
-        for n in walk(made):
+    def inner_loop(self, loop: Node, node: Node) -> None:
+        """Emit a loop that an expression stands for: it has the origin of that."""
+        for n in walk(loop):
             locate(n, node)
-        return made
+        before = self.origin
+        self.origin = loop
+        self.do_For(loop)
+        for statement in all_statements(self.out[-1:]):
+            self.origins[statement] = before
+        self.origin = before
 
     def ex_Call(self, node: Node) -> Node:
         func = node.func
-        if self._denotes(func, "functools", "partial") and node.args:
-            return self._partial(node)
-        if self._makes_dict(node):
-            keys = [constant(k.arg) for k in node.keywords]
-            return self.ex_Dict(gast.Dict(keys, [k.value for k in node.keywords]))
+        if self.denotes(func, "functools", "partial") and node.args:
+            return self.partial(node)
+        if self.denotes(func, "_functools", "reduce") and len(node.args) in (2, 3):
+            return self.reduce(node)
         given = [*node.args, *(k.value for k in node.keywords)]
         if isinstance(func, gast.Attribute) and not self.is_path(func):
             owner = self.settled(self.atom(func.value), given)
@@ -295,18 +268,6 @@ class Expressions:
         ]
         return gast.Call(func, values[:count], keywords)
 
-    def _makes_dict(self, node: Node) -> bool:
-        """Say whether this is dict(a=x, b=y) of the builtin dict."""
-        fn: Any = self.source.fn
-        named = all(k.arg is not None for k in node.keywords)
-        return (
-            is_call(node, "dict")
-            and named
-            and not node.args
-            and "dict" not in self.locals
-            and "dict" not in fn.__globals__
-        )
-
     def argument(self, node: Node, arg: Node) -> Node:
         if isinstance(arg, gast.Starred):
             return locate(gast.Starred(self.atom(arg.value), arg.ctx), arg)
@@ -317,7 +278,7 @@ class Expressions:
         return self.atom(arg)
 
     def ex_Lambda(self, node: Node) -> Node:
-        return node
+        return self.held_defaults(node)
 
     def ex_Starred(self, node: Node) -> Node:
         return gast.Starred(self.atom(node.value), node.ctx)
@@ -349,7 +310,8 @@ class Expressions:
 
     def _branch(self, test: Node, target: str, then: Node, other: Node | None) -> None:
         blocks: list[Block] = []
-        for value in (then, other):
+        arms = [v if not isinstance(v, gast.Lambda) else self.atom(v) for v in (then, other)]
+        for value in arms:
             if value is None:
                 blocks.append([])
                 continue
@@ -408,10 +370,5 @@ class Expressions:
             loop.iter = constant(None)
             rename_scoped(loop, table)
             loop.iter = first_iter
-        before = self.origin
-        self.origin = loop
-        self.do_For(loop)
-        for statement in all_statements(self.out[-1:]):
-            self.origins[statement] = before
-        self.origin = before
+        self.inner_loop(loop, node)
         return locate(name(target), node)

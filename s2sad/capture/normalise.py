@@ -16,6 +16,7 @@ from typing import Any
 
 import gast
 
+from s2sad.capture.desugar import desugar
 from s2sad.capture.elements import element, is_call, plain, rename_scoped
 from s2sad.capture.entries import fillable, is_entry
 from s2sad.capture.expressions import Expressions, has_walrus
@@ -57,6 +58,7 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
     inner = {n for s in node.body for f in walk(s) if isinstance(f, SCOPES) for n in _declared(f)}
     locals_ = set(params) | (_bound(node.body) - (declared - inner))
     body = [s for s in node.body if not _is_docstring(s)]
+    body = desugar(body, source.fn, names, locals_)
     body, result = structure(body, names, source.place)
     worker = _Normaliser(source, names, locals_)
     worker.fillable = fillable(body, locals_ - set(params))
@@ -74,6 +76,7 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
             locals_ | worker.temps | (_bound(out) - (declared - inner)) | worker.indices
         ),
         result=result,
+        held=frozenset(worker.held),
     )
 
 
@@ -188,7 +191,7 @@ class _Normaliser(Expressions):
                 values.append(self.settled(item, later_items))
             elif (
                 position == len(value.elts) - 1
-                and not any(isinstance(t, gast.Tuple | gast.List) for t in target.elts)
+                and all(isinstance(t, gast.Name) for t in target.elts)
                 and not bound_before & names_read(item)
             ):
                 values.append(None)
@@ -196,13 +199,8 @@ class _Normaliser(Expressions):
                 values.append(self.settled(self.atom(item), later_items))
         for position, (part, item) in enumerate(zip(target.elts, values, strict=True)):
             if item is None:
-                last = self.expression(value.elts[position])
-                if isinstance(part, gast.Name):
-                    self.emit(assign(part.id, last))
-                    continue
-                temp = self.temp(last)
-                self.emit(assign(temp, last))
-                item = name(temp)
+                self.emit(assign(part.id, self.expression(value.elts[position])))
+                continue
             self.bind(part, item)
 
     def bind(self, target: Node, value: Node) -> None:
@@ -367,7 +365,15 @@ class _Normaliser(Expressions):
         )
         self.emit(node, statement)
 
+    def do_FunctionDef(self, statement: Node) -> None:
+        self.decorated(statement)
+
     def do_While(self, statement: Node) -> None:
+        self.depth += 1
+        self._while(statement)
+        self.depth -= 1
+
+    def _while(self, statement: Node) -> None:
         if not has_walrus(statement.test):
             node = gast.While(statement.test, self.statements(statement.body), [])
             self.emit(node, statement)
@@ -393,12 +399,14 @@ class _Normaliser(Expressions):
                 "Loop over a name and assign from it.",
             )
         iterable = self._iterable(statement.iter)
+        self.depth += 1
         statement = self._fresh_targets(statement)
         loop = self._loop(statement.target, iterable)
         if loop is None:
             loop = Loop(self.names.fresh("i"), False, None, ())
         node = gast.For(statement.target, iterable, self.statements(statement.body), [], None)
         self.emit(node, statement)
+        self.depth -= 1
         self.loops[node] = loop
         self.indices.add(loop.index)
 

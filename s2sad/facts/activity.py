@@ -13,6 +13,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.memory import Memory
+from s2sad.facts.shift import cancelling
 from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
 from s2sad.stages import Activity, Function, KindFacts
 
@@ -72,8 +73,10 @@ def _flows(node: Node, kinds: KindFacts) -> set[str]:
     if isinstance(node, gast.Name):
         kind = kinds.of.get(node)
         if isinstance(kind, K.LocalFunction):
-            return {local for _, local in kind.links}
+            return set(kind.variables)
         return {node.id}
+    if node in kinds.methods and not isinstance(node, gast.Call):
+        return names_read(node)
     if isinstance(node, gast.Constant | gast.Compare | gast.JoinedStr):
         return set()
     if isinstance(node, gast.LShift):
@@ -81,6 +84,9 @@ def _flows(node: Node, kinds: KindFacts) -> set[str]:
     if isinstance(node, gast.Subscript):
         return _flows(node.value, kinds)
     if isinstance(node, gast.Attribute):
+        owner = kinds.of.get(node.value)
+        if isinstance(owner, K.Obj):
+            return _flows(node.value, kinds) if node.attr in dict(owner.fields) else set()
         return set() if node.attr in _NO_FLOW else _flows(node.value, kinds)
     if isinstance(node, gast.BinOp):
         if isinstance(node.op, gast.FloorDiv):
@@ -124,6 +130,7 @@ class _Walker:
         self.kinds = kinds
         self.facts = Activity()
         self.has_aux = has_aux
+        self.constant = cancelling(function, kinds)
 
     # forward
 
@@ -139,7 +146,7 @@ class _Walker:
         for base in self.changes.get(s, ()):
             rebound = isinstance(s, gast.FunctionDef) and before
             if base in varied or rebound or _value_reads(s) & before:
-                hit = self.memory.shares(base, self.function.locals) | {base}
+                hit = self.memory.aliases.partners(s, base)
                 for n in hit - varied:
                     self.facts.cause.setdefault(n, s)
                 varied = varied | hit
@@ -181,7 +188,7 @@ class _Walker:
         return out
 
     def _varied_assign(self, s: Node, varied: Names) -> Names:
-        hit = flows(s.value, self.kinds) & varied
+        hit = flows(s.value, self.kinds) & varied if s not in self.constant else NONE
         for target in s.targets:
             if isinstance(target, gast.Subscript | gast.Attribute):
                 owner = _root(target)
@@ -270,7 +277,7 @@ class _Walker:
             self.facts.useful_after[s] = useful
             before = self.useful(s, useful)
             for base in self.changes.get(s, ()):
-                shared = self.memory.shares(base, self.function.locals) | {base}
+                shared = self.memory.aliases.partners(s, base)
                 if shared & useful:
                     before = before | _value_reads(s) | shared
             useful = before

@@ -15,24 +15,28 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedError
-from s2sad.facts.memory import Memory, Write, shares_nothing
+from s2sad.facts.memory import Memory, shares_nothing, touches
 from s2sad.nodes import blocks_of, children, names_read, names_written, walk
-from s2sad.stages import Activity, Function, KindFacts
+from s2sad.stages import Activity, Function, KindFacts, Write
 
 _DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
 _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
+_UNPACK = "Write the arguments out, or unpack a tuple, or a dict with literal keys."
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
 
 
 def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
     """Raise for the first statement that touches active memory in a way not understood."""
     active = ever_active(activity)
+    _unpacked(function, memory)
     _into_constants(function, activity, memory)
     _first_unknown(function, kinds, activity)
     for write in memory.writes:
+        if _own(function, kinds, write, memory):
+            continue
         hit = memory.shares(write.base, active)
         before = kinds.before.get(write.statement, {})
-        hit = {n for n in hit if write.touches(before.get(n, K.UNBOUND))}
+        hit = {n for n in hit if touches(write, before.get(n, K.UNBOUND))}
         if not hit or _plain_append(function, write, hit, kinds, memory):
             continue
         later = hit & activity.useful_after.get(write.statement, frozenset())
@@ -80,16 +84,32 @@ def _instead(write: Write) -> str:
     return _ADVICE
 
 
+def _unpacked(function: Function, memory: Memory) -> None:
+    """What a call unpacks has the length and the keys that it was made with, or is refused."""
+    for base, s in function.spread.items():
+        written = {w.base for w in memory.writes}
+        written |= {n for _, _, given in memory.opaque for n in given}
+        if base in written or any(memory.shares(w, {base}) for w in written):
+            raise _refusal(
+                function,
+                s,
+                UnsupportedError,
+                f"`{base}` is unpacked here and may be changed elsewhere: what there is to unpack "
+                "is not known.",
+                "Write the arguments out, or unpack a tuple or a dict that nothing changes.",
+            )
+
+
 def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: frozenset[str]) -> None:
     """Raise where the backward sweep reads memory that the function writes in place."""
     arrays = {n for n in read if n in function.locals}
     _check_opaque(function, kinds, memory, arrays)
     for write in memory.writes:
-        if write.how == "append":
+        if write.how == "append" or _own(function, kinds, write, memory):
             continue
         known = kinds.before.get(write.statement, {})
         hit = memory.shares(write.base, arrays)
-        hit = {n for n in hit if write.touches(known.get(n, K.UNKNOWN))}
+        hit = {n for n in hit if touches(write, known.get(n, K.UNKNOWN))}
         if hit:
             raise _refusal(
                 function,
@@ -104,23 +124,31 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
 def keep_arguments(function: Function, kinds: KindFacts, memory: Memory) -> None:
     """Gradients leave their arguments as they are: refuse a function that changes one of them.
 
-    What carries no derivative (a log, a set of names) may be written on the side.
+    Arrays are copied. What carries no derivative (a log, a set of names) may be written aside.
     """
-    rebound: set[str] = set()
     entry = kinds.before.get(function.node.body[0], {})
-    for s in function.node.body:
-        rebound |= names_written(s)
     for write in memory.writes:
-        kind = entry.get(write.base, K.UNBOUND)
-        if write.base in set(function.params) - rebound and K.differentiable(kind):
-            raise _refusal(
-                function,
-                write.statement,
-                UnsupportedError,
-                f"`{write.base}` is an argument and is changed in place; a derivative leaves its "
-                "arguments as they are, so that cannot be differentiated yet.",
-                "Work on a copy of it.",
-            )
+        if write.in_array:
+            continue
+        for p in sorted(memory.aliases.arguments(write)):
+            if K.differentiable(entry.get(p, K.UNBOUND)):
+                raise _refusal(
+                    function,
+                    write.statement,
+                    UnsupportedError,
+                    f"`{p}` is an argument and is changed in place; a derivative leaves its "
+                    "arguments as they are, so that cannot be differentiated yet.",
+                    "Work on a copy of it.",
+                )
+
+
+def arguments_written(memory: Memory) -> frozenset[str]:
+    """Return the parameters whose arrays the function writes: derivatives work on copies."""
+    found: frozenset[str] = frozenset()
+    for write in memory.writes:
+        if write.in_array:
+            found |= memory.aliases.arguments(write)
+    return found
 
 
 def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: set[str]) -> None:
@@ -147,7 +175,8 @@ def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: 
 def _into_constants(function: Function, activity: Activity, memory: Memory) -> None:
     """An active value stored where no derivative is kept would be lost."""
     for write in memory.writes:
-        if write.base in function.locals or write.how == "rebind":
+        outside = _outside(function, write, memory)
+        if (write.base in function.locals and not outside) or write.how == "rebind":
             continue
         varied = activity.varied_before.get(write.statement, frozenset())
         value = getattr(write.statement, "value", None)
@@ -160,6 +189,27 @@ def _into_constants(function: Function, activity: Activity, memory: Memory) -> N
                 "would be lost.",
                 f"Pass `{write.base}` as an argument, or return the value.",
             )
+
+
+def _outside(function: Function, write: Write, memory: Memory) -> set[str]:
+    """Return the names from outside the function whose memory a write in place may change."""
+    shared = memory.aliases.sharing(write.statement, write.base)
+    return {n for n in shared if "@" not in n} - function.locals
+
+
+def _own(function: Function, kinds: KindFacts, write: Write, memory: Memory) -> bool:
+    """Say whether an array is written that the function has made or been given.
+
+    What may be a number or an array has no shadow: no such name may share the array's memory.
+    """
+    if not write.in_array or _outside(function, write, memory):
+        return False
+    shared = {n.partition("@")[0] for n in memory.aliases.sharing(write.statement, write.base)}
+    return not any(
+        isinstance(env.get(n), K.Union) and K.may_be_array(env[n])
+        for env in kinds.after.values()
+        for n in shared
+    )
 
 
 def refuse_globals(function: Function) -> None:
@@ -222,9 +272,15 @@ def _undecided(
         s,
         UnsupportedError,
         f"What this operation means is not decided: the kind of an operand is {why}.",
-        _ONE_KIND if "on one path" in why else _DECIDE,
+        _remedy(why),
         value,
     )
+
+
+def _remedy(why: str) -> str:
+    if "on one path" in why:
+        return _ONE_KIND
+    return _UNPACK if "that unpacks with" in why else _DECIDE
 
 
 def expression_path(node: Any) -> str:

@@ -7,7 +7,6 @@ changes. What a library function returns is found by running it on small samples
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -15,28 +14,31 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.facts.closures import closed, local_function
 from s2sad.facts.results import (
     OPERATORS,
     array_item,
     attribute_kind,
     binary_kind,
     class_function,
+    compare_methods,
     dict_item,
     dict_method,
-    dotted_path,
     element_kind,
     item_kind,
     known_call,
+    operator_method,
     replaced_kind,
     sample_call,
     sample_method,
     scalar_kind,
     shaped_kind,
     tuple_slice,
+    unary_method,
+    unbound_function,
 )
-from s2sad.facts.scope import Scope
+from s2sad.facts.scope import Scope, dotted_path
 from s2sad.facts.truth import narrowed, truth
-from s2sad.flow import free_names
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Block, Node, blocks_of, children, names_written
 from s2sad.stages import Function, KindFacts, Loop
@@ -111,19 +113,27 @@ class _Walker:
         elif isinstance(target, gast.Starred):
             self.bind(target.value, K.UNKNOWN, env)
         else:
-            owner = self.kind(target.value, env)
-            base = target.value
+            self._place(target, env)
+            owner, base = self.facts.of[target.value], target.value
             if isinstance(owner, K.List) and isinstance(base, gast.Name):
                 env[base.id] = K.List(K.join(owner.item, K.erase_value(kind)))
+
+    def _place(self, target: Node, env: Env) -> None:
+        """Note the kinds of a place that is written: its owner, its index and what is there."""
+        if isinstance(target, gast.Subscript):
+            self.kind(target, env)
+        else:
+            self.kind(target.value, env)
 
     def st_AugAssign(self, s: Node, env: Env) -> Env:
         right = self.kind(s.value, env)
         if isinstance(s.target, gast.Name):
             left = K.without_none(self.kind(gast.Name(s.target.id, gast.Load(), None, None), env))
             self.facts.of[s.target] = left
-            env[s.target.id] = binary_kind(type(s.op), left, right)
+            kept = isinstance(left, K.Array)
+            env[s.target.id] = left if kept else binary_kind(type(s.op), left, right)
         else:
-            self.kind(s.target.value, env)
+            self._place(s.target, env)
         return env
 
     def st_Expr(self, s: Node, env: Env) -> Env:
@@ -221,7 +231,7 @@ class _Walker:
         return self._where(s.test, True, env)
 
     def st_FunctionDef(self, s: Node, env: Env) -> Env:
-        env[s.name] = self._local_function(s, env)
+        env[s.name] = self._inner(s)
         return env
 
     def st_While(self, s: Node, env: Env) -> Env:
@@ -233,7 +243,7 @@ class _Walker:
 
     def st_For(self, s: Node, env: Env) -> Env:
         iterable = self.kind(s.iter, env)
-        if isinstance(iterable, K.Dict):
+        if isinstance(iterable, K.Dict) or _over_object(self.scope, s.iter, env):
             self.function.loops[s] = once(self.function.loops[s])  # type: ignore[index]
         loop = self.function.loops[s]
 
@@ -295,6 +305,13 @@ class _Walker:
         if handler is None:
             return K.UNKNOWN
         result: Kind = handler(node, env)
+        if isinstance(result, K.LocalFunction):
+            return closed(result, env)
+        if isinstance(result, K.Choice):
+            options = [
+                closed(o, env) if isinstance(o, K.LocalFunction) else o for o in result.options
+            ]
+            return K.Choice(tuple(options))
         if not isinstance(node, gast.Name | gast.List) and self._never_computed(node):
             return K.UNBOUND
         if isinstance(result, K.Unknown) and not result.why:
@@ -352,19 +369,26 @@ class _Walker:
                 return self._outer(node)
         owner = self._used(node.value, env)
         if isinstance(owner, K.Obj | K.Tuple) and owner.cls is not None:
-            static = inspect.getattr_static(owner.cls, node.attr, None)
+            static = self.scope.member(owner.cls, node.attr)
             if isinstance(static, property) and static.fget is not None:
                 self.facts.methods[node] = (static.fget, node.value)
                 return self.callee(K.Known(static.fget), [owner], {}, env)
-        kind = K.union(attribute_kind(k, node.attr) for k in self._owners(node))
+        unbound = unbound_function(self.scope, owner, node.attr)
+        if unbound is not MISSING:
+            self.facts.objects[node] = unbound
+            return K.Known(unbound)
+        kind = K.union(attribute_kind(self.scope, k, node.attr) for k in self._owners(node))
         if isinstance(kind, K.Known) and isinstance(owner, K.Known):
             self.facts.objects[node] = kind.value
         return kind
 
     def ex_Subscript(self, node: Node, env: Env) -> Kind:
         owner = self._used(node.value, env)
-        found = [self._subscript(k, node.slice, env) for k in K.options(owner)]
-        return K.union(found)
+        method = class_function(self.scope, owner, "__getitem__")
+        if method is not None and not isinstance(node.slice, gast.Slice | gast.Tuple):
+            self.facts.methods[node] = (method, node.value)
+            return self.callee(K.Known(method), [owner, self.kind(node.slice, env)], {}, env)
+        return K.union(self._subscript(k, node.slice, env) for k in K.options(owner))
 
     def _used(self, node: Node, env: Env) -> Kind:
         """Return the kind of an operand that cannot be None where the operation succeeds."""
@@ -407,10 +431,21 @@ class _Walker:
 
     def ex_BinOp(self, node: Node, env: Env) -> Kind:
         left, right = self._used(node.left, env), self._used(node.right, env)
+        found = operator_method(self.scope, node.op, left, right)
+        if found is not None:
+            method, mine = found
+            self.facts.methods[node] = (method, node.left if mine else node.right)
+            order = [left, right] if mine else [right, left]
+            return self.callee(K.Known(method), order, {}, env)
+        self.facts.methods.pop(node, None)
         return binary_kind(type(node.op), left, right)
 
     def ex_UnaryOp(self, node: Node, env: Env) -> Kind:
         kind = self.kind(node.operand, env)
+        method = unary_method(self.scope, node.op, kind)
+        if method is not None:
+            self.facts.methods[node] = (method, node.operand)
+            return self.callee(K.Known(method), [kind], {}, env)
         if isinstance(node.op, gast.Not):
             return K.BOOL
         if isinstance(kind, K.Num) and kind.value is not MISSING:
@@ -420,6 +455,14 @@ class _Walker:
 
     def ex_Compare(self, node: Node, env: Env) -> Kind:
         kinds = [self.kind(n, env) for n in [node.left, *node.comparators]]
+        method = next((m for k in kinds for m in compare_methods(self.scope, k, node.ops)), None)
+        if method is not None:
+            # A method of the user's may give anything: only a truth value carries no derivative.
+            result = self.callee(K.Known(method), kinds[:2], {}, env)
+            if isinstance(result, K.Num) and result.type == "bool":
+                return K.BOOL
+            self.facts.methods[node] = (method, node.left)
+            return K.Unknown("what a comparison of the user's gives")
         if len(node.ops) == 1 and not isinstance(
             node.ops[0], gast.Is | gast.IsNot | gast.In | gast.NotIn
         ):
@@ -487,21 +530,10 @@ class _Walker:
         return K.Dict(tuple(items.items()))
 
     def ex_Lambda(self, node: Node, env: Env) -> Kind:
-        return self._local_function(node, env)
+        return self._inner(node)
 
-    def _local_function(self, node: Node, env: Env) -> Kind:
-        """Return the kind of an inner function: what it captures is found in this function."""
-        names: list[str] = []
-        pending = sorted(free_names(node) & self.function.locals)
-        while pending:
-            n = pending.pop(0)
-            if n in names:
-                continue
-            names.append(n)
-            kind = env.get(n)
-            if isinstance(kind, K.LocalFunction):
-                pending += [local for _, local in kind.links]
-        return K.LocalFunction(node, self.function.source, tuple((n, n) for n in names))
+    def _inner(self, node: Node) -> Kind:
+        return local_function(node, self.function.source, self.function.locals, self.function.held)
 
     def ex_Starred(self, node: Node, env: Env) -> Kind:
         return self.kind(node.value, env)
@@ -509,13 +541,18 @@ class _Walker:
     def ex_Call(self, node: Node, env: Env) -> Kind:
         func = node.func
         args = self._arguments(node.args, env)
-        keywords = {k.arg: self.kind(k.value, env) for k in node.keywords if k.arg is not None}
+        named = [(k.arg, self.kind(k.value, env)) for k in node.keywords]
+        keywords = {n: kind for n, kind in named if n is not None}
         whole = len(keywords) == len(node.keywords) and args is not None
         if isinstance(func, gast.Attribute):
             target = self.kind(func, env)
             if not isinstance(target, K.Known):
                 if not whole:
-                    return K.UNKNOWN
+                    owner = self.facts.of.get(func.value, K.UNKNOWN)
+                    method = class_function(self.scope, owner, func.attr)
+                    if method is not None:
+                        self.facts.methods[node] = (method, func.value)
+                    return _not_whole(node)
                 found = [
                     self._method(owner, func.attr, args or [], keywords, node, env)
                     for owner in self._owners(func)
@@ -523,10 +560,12 @@ class _Walker:
                 return K.union(found)
         target = self.kind(func, env)
         if not whole:
-            return self.callee(target, None, keywords, env)
+            return _not_whole(node)
         if isinstance(target, K.Known):
             self.facts.objects[func] = target.value
             return self._call_known(target.value, args or [], keywords, env)
+        if isinstance(target, K.Choice):
+            return _one_of_several()
         return self._call_value(target, args or [], keywords, node, env)
 
     def _owners(self, node: Node) -> list[Kind]:
@@ -542,7 +581,7 @@ class _Walker:
     ) -> Kind:
         """Call something that is no function by itself: an inner function, a callable object."""
         if isinstance(target, K.Obj | K.Tuple):
-            method = class_function(target, "__call__")
+            method = class_function(self.scope, target, "__call__")
             if method is not None:
                 self.facts.methods[node] = (method, node.func)
                 return self.callee(K.Known(method), [target, *args], keywords, env)
@@ -575,12 +614,15 @@ class _Walker:
     ) -> Kind:
         if attr == "_replace" and isinstance(owner, K.Tuple) and not args:
             return replaced_kind(owner, keywords)
-        method = class_function(owner, attr)
+        method = class_function(self.scope, owner, attr)
         if method is not None:
             self.facts.methods[node] = (method, node.func.value)
             return self.callee(K.Known(method), [owner, *args], keywords, env)
         if isinstance(owner, K.Obj) and attr in dict(owner.fields):
-            return self._call_value(dict(owner.fields)[attr], args, keywords, node, env)
+            held = dict(owner.fields)[attr]
+            if isinstance(held, K.Choice):
+                return _one_of_several()
+            return self._call_value(held, args, keywords, node, env)
         if isinstance(owner, K.Array | K.Num):
             if attr == "reshape" and args and isinstance(owner, K.Array):
                 return shaped_kind(owner, args)
@@ -624,6 +666,29 @@ def _is_plain(kind: Kind) -> bool:
 def _unless_number(kind: Kind) -> Kind:
     """Forget values but those of numbers, which joining forgets where another one comes back."""
     return kind if isinstance(kind, K.Num) and kind.type != "bool" else K.erase_value(kind)
+
+
+def _over_object(scope: Scope, iterable: Node, env: Env) -> bool:
+    """Say whether a loop goes through an object of the user's: it need not be by position."""
+    if isinstance(iterable, gast.Call) and isinstance(iterable.func, gast.Name):
+        if iterable.func.id == "range":
+            return False
+        return any(_over_object(scope, a, env) for a in iterable.args)
+    kind = env.get(iterable.id) if isinstance(iterable, gast.Name) else None
+    if isinstance(kind, K.Tuple) and kind.cls is not None:
+        return class_function(scope, kind, "__iter__") is not None
+    return isinstance(kind, K.Obj)
+
+
+def _one_of_several() -> Kind:
+    return K.Unknown("the result of one of several functions")
+
+
+def _not_whole(node: Node) -> Kind:
+    """What a call gives that unpacks something of which the length or the keys are not known."""
+    table = any(k.arg is None for k in node.keywords)
+    what = "** of a dict whose keys are" if table else "* of a sequence whose length is"
+    return K.Unknown(f"the result of a call that unpacks with {what} not known")
 
 
 def join_envs(left: Env, right: Env, names: set[str] | None = None) -> Env:

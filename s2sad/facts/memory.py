@@ -21,11 +21,22 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
+from s2sad.facts.inplace import undecided
+from s2sad.facts.results import binary_kind
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
-from s2sad.nodes import Block, Node, blocks_of, names_read, names_written, walk
-from s2sad.stages import Function, KindFacts
+from s2sad.nodes import (
+    Block,
+    Node,
+    blocks_of,
+    children,
+    names_read,
+    names_written,
+    operands,
+    walk,
+)
+from s2sad.stages import Aliases, Function, KindFacts, Write
 
 Summary = Callable[[Any, Any], "list[Any] | None"]
 
@@ -90,29 +101,6 @@ _OBSERVERS: tuple[Any, ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Write:
-    """One write in place: the statement, the variable through which it happens, and how.
-
-    `how` is "item" for an array's content or a container's entry, "append" for list.append;
-    `owner` is the kind of the object that is written: writing a container's entry leaves the
-    arrays in it alone.
-    """
-
-    statement: Any
-    base: str
-    how: str
-    owner: Kind
-
-    def touches(self, kind: Kind) -> bool:
-        """Say whether a value of a kind, sharing memory with what is written, may change."""
-        if self.how == "rebind":
-            return True
-        if shares_nothing(kind):
-            return False
-        return not (K.is_container(self.owner) and isinstance(kind, K.Array))
-
-
 @dataclass
 class Memory:
     """Classes of names that may share memory, the writes, and calls nobody can see into.
@@ -124,6 +112,9 @@ class Memory:
     rebinding: set[Any] = field(default_factory=set)
     writes: list[Write] = field(default_factory=list)
     opaque: list[tuple[Any, Any, frozenset[str]]] = field(default_factory=list)
+    aliases: Aliases = field(default_factory=Aliases)
+    local: frozenset[str] = frozenset()
+    known: bool = True
 
     def find(self, name: str) -> str:
         """Return the representative of a name's class."""
@@ -152,6 +143,7 @@ def memory(function: Function, kinds: KindFacts, summary: Summary) -> Memory:
     or None where nothing is known about the callee.
     """
     worker = _Walker(function, kinds, summary)
+    worker.memory.local = function.locals
     worker.block(function.node.body)
     worker.settle()
     return worker.memory
@@ -164,13 +156,7 @@ class _Walker:
         self.summary = summary
         self.memory = Memory()
         self.unsure: list[Any] = []
-        self.loose = {
-            n.target.id
-            for s in function.node.body
-            for n in walk(s)
-            if isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name)
-            if isinstance(kinds.of.get(n.target), K.Union)
-        }
+        self.loose = undecided(function, kinds)
 
     def settle(self) -> None:
         """Decide of each `s += t`, where s is a number or an array, whether it is a write.
@@ -258,7 +244,7 @@ class _Walker:
             return False
         if isinstance(kind, K.Num):
             return False
-        after = self.kinds.after.get(s, {}).get(s.target.id, K.UNKNOWN)
+        after = binary_kind(type(s.op), kind, self.kinds.of.get(s.value, K.UNKNOWN))
         dtypes = {k.dtype for k in K.options(kind) if isinstance(k, K.Array)}
         made = {k.dtype for k in K.options(after) if isinstance(k, K.Array)}
         return K.is_numeric(kind) and K.is_numeric(after) and len(made | dtypes) == 1
@@ -283,54 +269,20 @@ class _Walker:
 
     def aliases(self, node: Node) -> set[str]:
         """Return the names with whose memory a value may share its own."""
-        if shares_nothing(self.kinds.of.get(node, K.UNKNOWN)):
-            return set()
-        if isinstance(node, gast.Name):
-            return {node.id}
-        if isinstance(node, gast.Subscript | gast.Attribute | gast.Starred):
-            return self.aliases(node.value)
-        if isinstance(node, gast.Tuple | gast.List | gast.Set):
-            return set().union(*(self.aliases(e) for e in node.elts), set())
-        if isinstance(node, gast.Dict):
-            return set().union(*(self.aliases(v) for v in node.values), set())
-        if isinstance(node, gast.IfExp):
-            return self.aliases(node.body) | self.aliases(node.orelse)
-        if isinstance(node, gast.BinOp):
-            if K.is_numeric(self.kinds.of.get(node, K.UNKNOWN)):
-                return set()
-            return self.aliases(node.left) | self.aliases(node.right)
-        if isinstance(node, gast.Call):
-            return self._call_aliases(node)
-        return set()
-
-    def _call_aliases(self, node: Node) -> set[str]:
-        fn = self.kinds.objects.get(node.func)
-        rule = registry.rule_for(fn) if fn is not None else None
-        if rule is None and isinstance(node.func, gast.Attribute) and fn is None:
-            owner = self.kinds.of.get(node.func.value)
-            if owner is not None and K.is_numeric(owner):
-                method = registry.method_function(node.func.attr)
-                rule = registry.rule_for(method) if method is not None else None
-                if node.func.attr in _FRESH_METHODS or registry.is_zero_method(node.func.attr):
-                    return set()
-        if (
-            rule is not None
-            and rule.view == "never"
-            and not isinstance(self.kinds.of.get(node), K.List | K.Tuple | K.Dict | K.Obj)
-        ):
-            return set()
-        found: set[str] = set()
-        for a in [*node.args, *(k.value for k in node.keywords)]:
-            found |= self.aliases(a)
-        if isinstance(node.func, gast.Attribute) and fn is None:
-            found |= self.aliases(node.func.value)
-        return found
+        return set(sources(node, self.kinds))
 
     def calls(self, s: Node, value: Node) -> None:
         """Note what the calls in an expression may write."""
-        for n in walk(value):
+        pending = [value]
+        while pending:
+            n = pending.pop()
+            if isinstance(n, gast.Lambda):
+                continue  # its body runs where it is called
+            pending += children(n)
             if isinstance(n, gast.Call):
                 self._call(s, n)
+            elif n in self.kinds.methods:
+                self._users_function(s, n)
 
     def _call(self, s: Node, node: Node) -> None:
         fn = self.kinds.objects.get(node.func)
@@ -355,14 +307,21 @@ class _Walker:
             return
         if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
             return
+        if fn is runtime.object_of:
+            return
         if isinstance(fn, type) and (issubclass(fn, tuple) or dataclasses.is_dataclass(fn)):
             return
+        self._users_function(s, node)
+
+    def _users_function(self, s: Node, node: Node) -> None:
+        """Note what a function of the user's, or an operator or property of his, may write."""
         written = self.summary(node, self.kinds)
         if written is None:
-            args = [*node.args, *(k.value for k in node.keywords)]
+            args = [*getattr(node, "args", []), *(k.value for k in getattr(node, "keywords", []))]
             method = self.kinds.methods.get(node)
             if method is not None:
-                args = [method[1], *args]
+                args = [method[1], *operands(node, method[1])]
+                args += [k.value for k in getattr(node, "keywords", [])]
             given = frozenset(n for a in args for n in self.aliases(a))
             self.memory.opaque.append((s, node, given))
             return
@@ -400,6 +359,85 @@ class _Walker:
             self.memory.opaque.append((s, node, given))
 
 
+def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
+    """Return the names with whose memory a value may share its own."""
+    if shares_nothing(kinds.of.get(node, K.UNKNOWN)):
+        return frozenset()
+    if isinstance(node, gast.Name):
+        return frozenset({node.id})
+    parts: list[Any] = []
+    if isinstance(node, gast.Subscript):
+        if isinstance(kinds.of.get(node.value), K.Array) and _copies(node.slice, kinds):
+            return frozenset()
+        parts = [node.value]
+    elif isinstance(node, gast.Attribute | gast.Starred):
+        parts = [node.value]
+    elif isinstance(node, gast.Tuple | gast.List | gast.Set):
+        parts = list(node.elts)
+    elif isinstance(node, gast.Dict):
+        parts = list(node.values)
+    elif isinstance(node, gast.IfExp):
+        parts = [node.body, node.orelse]
+    elif isinstance(node, gast.BinOp):
+        if not K.is_numeric(kinds.of.get(node, K.UNKNOWN)):
+            parts = [node.left, node.right]
+    elif isinstance(node, gast.Call):
+        return _call_sources(node, kinds)
+    return frozenset().union(*(sources(p, kinds) for p in parts))
+
+
+def _copies(index: Node, kinds: KindFacts) -> bool:
+    """Say whether an index into an array gives a copy: arrays of integers or booleans do."""
+    if isinstance(index, gast.Tuple):
+        return any(_copies(e, kinds) for e in index.elts)
+    return isinstance(kinds.of.get(index), K.Array | K.List)
+
+
+def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
+    fn = kinds.objects.get(node.func)
+    rule = registry.rule_for(fn) if fn is not None else None
+    if rule is None and isinstance(node.func, gast.Attribute) and fn is None:
+        owner = kinds.of.get(node.func.value)
+        if owner is not None and K.is_numeric(owner):
+            method = registry.method_function(node.func.attr)
+            rule = registry.rule_for(method) if method is not None else None
+            if node.func.attr in _FRESH_METHODS or registry.is_zero_method(node.func.attr):
+                return frozenset()
+    if (
+        rule is not None
+        and rule.view == "never"
+        and not isinstance(kinds.of.get(node), K.List | K.Tuple | K.Dict | K.Obj)
+    ):
+        return frozenset()
+    if _copying(node, fn) or (fn is None and _copying(node, node.func)):
+        return frozenset()
+    parts = [*node.args, *(k.value for k in node.keywords)]
+    if isinstance(node.func, gast.Attribute) and fn is None:
+        parts.append(node.func.value)
+    method = kinds.methods.get(node)
+    if method is not None:
+        parts.append(method[1])
+    return frozenset().union(*(sources(p, kinds) for p in parts))
+
+
+def _copying(node: Node, fn: Any) -> bool:
+    """Say whether np.array(...) or .astype(...) is called, not told to spare the copy."""
+    method = isinstance(fn, gast.Attribute) and fn.attr == "astype"
+    return (method or fn is np.array) and not any(k.arg in ("copy", None) for k in node.keywords)
+
+
+def appended(s: Node, write: Write, kinds: KindFacts) -> frozenset[str]:
+    """Return the names that a write makes reachable through what it writes."""
+    if isinstance(write.owner, K.Array) or write.how == "rebind":
+        return frozenset()
+    if isinstance(s, gast.Assign | gast.AugAssign):
+        return sources(s.value, kinds)
+    if isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
+        given = [*s.value.args, *(k.value for k in s.value.keywords)]
+        return frozenset().union(*(sources(a, kinds) for a in given))
+    return frozenset()
+
+
 def positional_outs(fn: Any, args: list[Any]) -> list[Any]:
     """Return the arguments of a library call that are given by position and are outputs."""
     if isinstance(fn, np.ufunc):
@@ -430,13 +468,24 @@ def rebound(definition: Node) -> set[str]:
     }
 
 
+def touches(write: Write, kind: Kind) -> bool:
+    """Say whether a value of a kind, sharing memory with what is written, may change."""
+    if write.how == "rebind":
+        return True
+    if shares_nothing(kind):
+        return False
+    return not (K.is_container(write.owner) and isinstance(kind, K.Array))
+
+
 def shares_nothing(kind: Kind) -> bool:
     """Say whether values of a kind have no memory that could be written."""
     if isinstance(kind, K.Tuple):
         return all(shares_nothing(k) for k in kind.items)
     if isinstance(kind, K.Union):
         return all(map(shares_nothing, kind.options))
-    return isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Unbound)
+    return isinstance(
+        kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Choice | K.Unbound
+    )
 
 
 def is_observer(fn: Any) -> bool:

@@ -15,9 +15,9 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
+from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
-from s2sad.nodes import Node
 from s2sad.samples import Sampler, read_back
 
 OPERATORS: dict[type, Callable[..., Any]] = {
@@ -47,13 +47,89 @@ _CONTENTS = (0.7, 1.7, 2.0)
 _ARRAY_NUMBERS = {"ndim": "rank", "size": None, "nbytes": None, "itemsize": None}
 
 
-def class_function(owner: Kind, attr: str) -> Any:
+def class_function(scope: Scope, owner: Kind, attr: str) -> Any:
     """Return the function that a method of an object is, or None."""
     cls = getattr(owner, "cls", None)
     if cls is None or (isinstance(owner, K.Obj) and attr in dict(owner.fields)):
         return None
-    static = inspect.getattr_static(cls, attr, None)
+    static = scope.member(cls, attr)
     return static if isinstance(static, types.FunctionType) else None
+
+
+def class_attribute(scope: Scope, owner: Kind, attr: str) -> Any:
+    """Return the data that an object has from its class under a name, or MISSING."""
+    if not isinstance(owner, K.Obj) or attr in dict(owner.fields):
+        return MISSING
+    if inspect.getattr_static(owner.cls, "__getattr__", None) is not None:
+        return MISSING
+    static = scope.member(owner.cls, attr, MISSING)
+    return MISSING if hasattr(type(static), "__get__") or attr.startswith("__") else static
+
+
+def unbound_function(scope: Scope, owner: Kind, attr: str) -> Any:
+    """Return the static or class method that an object has under a name, or MISSING."""
+    if not isinstance(owner, K.Obj | K.Tuple) or owner.cls is None:
+        return MISSING
+    if isinstance(owner, K.Obj) and attr in dict(owner.fields):
+        return MISSING
+    static = scope.member(owner.cls, attr)
+    if isinstance(static, staticmethod | classmethod):
+        return getattr(owner.cls, attr)
+    return MISSING
+
+
+_BINARY = {
+    gast.Add: "add",
+    gast.Sub: "sub",
+    gast.Mult: "mul",
+    gast.Div: "truediv",
+    gast.FloorDiv: "floordiv",
+    gast.Mod: "mod",
+    gast.Pow: "pow",
+    gast.MatMult: "matmul",
+}
+_UNARY = {gast.USub: "neg", gast.UAdd: "pos"}
+
+
+def operator_method(scope: Scope, op: Any, left: Kind, right: Kind) -> tuple[Any, bool] | None:
+    """Return the function of the user's that an operator calls, and whether the left has it.
+
+    None where it is nothing of the user's, or where Python would ask the right operand first.
+    """
+    word = _BINARY.get(type(op))
+    if word is None:
+        return None
+    forward = class_function(scope, left, f"__{word}__")
+    reflected = class_function(scope, right, f"__r{word}__")
+    if forward is not None:
+        one, other = getattr(left, "cls", object), getattr(right, "cls", None) or object
+        return None if reflected is not None and one in other.__mro__[1:] else (forward, True)
+    if reflected is not None and isinstance(left, K.Num):
+        return reflected, False
+    return None
+
+
+_COMPARE = {
+    gast.Eq: "__eq__",
+    gast.NotEq: "__ne__",
+    gast.Lt: "__lt__",
+    gast.LtE: "__le__",
+    gast.Gt: "__gt__",
+    gast.GtE: "__ge__",
+}
+
+
+def compare_methods(scope: Scope, kind: Kind, ops: list[Any]) -> list[Any]:
+    """Return the functions of the user that comparisons with a value may call."""
+    names = [_COMPARE[type(op)] for op in ops if type(op) in _COMPARE]
+    found = [class_function(scope, kind, n) for n in names]
+    return [f for f in found if f is not None and f.__code__.co_filename != "<string>"]
+
+
+def unary_method(scope: Scope, op: Any, operand: Kind) -> Any:
+    """Return the function of the user's that a unary operator calls, or None."""
+    word = _UNARY.get(type(op))
+    return None if word is None else class_function(scope, operand, f"__{word}__")
 
 
 def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:
@@ -113,15 +189,17 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
             return elementwise_kind(fn, tuple(args))
         return sample_call(fn, tuple(args), tuple(sorted(keywords.items())))
     if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
-        order = [*args, *(keywords[f] for f in fn._fields[len(args) :] if f in keywords)]
+        given = {**getattr(fn, "_field_defaults", {}), **keywords}
+        order = [*args, *(given[f] for f in fn._fields[len(args) :] if f in given)]
+        order = [k if isinstance(k, Kind) else K.kind_of(k, "", literal=True) for k in order]
         if len(order) == len(fn._fields):
             return K.Tuple(tuple(order), fn)
+    if fn is runtime.object_of:
+        parts = tuple((n, K.erase_value(k)) for n, k in keywords.items())
+        return K.Obj(args[0].value, parts) if isinstance(args[0], K.Known) else K.UNKNOWN
     fields = plain_fields(fn)
     if fields is not None:
-        order = [*args, *(keywords[f] for f in fields[len(args) :] if f in keywords)]
-        if len(order) == len(fields):
-            pairs = zip(fields, map(K.erase_value, order), strict=True)
-            return K.Obj(fn, tuple(pairs))
+        return _dataclass_kind(fn, fields, args, keywords)
     return None
 
 
@@ -129,6 +207,19 @@ def _as_floats(kind: Kind) -> Kind:
     """Return the kind of the array that NumPy makes of a list of floats; a shape stays one."""
     made = K.stacked(kind) if isinstance(kind, K.List | K.Tuple) else None
     return made if made is not None and K.is_float_dtype(made.dtype) else kind
+
+
+def _dataclass_kind(
+    cls: type, fields: tuple[str, ...], args: list[Kind], keywords: dict[str, Kind]
+) -> Kind | None:
+    """Return the kind of a new dataclass; what is not given has its default."""
+    given = {**dict(zip(fields, args, strict=False)), **keywords}
+    for f in dataclasses.fields(cls):
+        if f.name not in given and f.default is not dataclasses.MISSING:
+            given[f.name] = K.kind_of(f.default, f.name, literal=True)
+    if set(given) != set(fields) or len(args) > len(fields):
+        return None
+    return K.Obj(cls, tuple((f, K.erase_value(given[f])) for f in fields))
 
 
 def plain_fields(cls: Any) -> tuple[str, ...] | None:
@@ -228,11 +319,6 @@ def dict_method(owner: K.Dict, attr: str, args: list[Kind]) -> Kind:
     return owner if attr == "copy" else K.UNKNOWN
 
 
-def dotted_path(node: Node) -> str:
-    """Return a dotted name as it stands in the source."""
-    return node.id if isinstance(node, gast.Name) else f"{dotted_path(node.value)}.{node.attr}"
-
-
 def item_kind(owner: Kind, index: Any) -> Kind:
     """Return the kind of one item of a sequence; index may be MISSING."""
     if isinstance(owner, K.Tuple):
@@ -312,13 +398,13 @@ def length_kind(kind: Kind) -> Kind:
     return K.INT
 
 
-def attribute_kind(owner: Kind, attr: str) -> Kind:
+def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
     """Return the kind of an attribute of a value."""
     if isinstance(owner, K.Known) and inspect.ismodule(owner.value):
         value = getattr(owner.value, attr, MISSING)
         return K.UNKNOWN if value is MISSING else K.kind_of(value, attr)
     if isinstance(owner, K.Union):
-        return K.union(attribute_kind(k, attr) for k in owner.options)
+        return K.union(attribute_kind(scope, k, attr) for k in owner.options)
     if isinstance(owner, K.Array):
         return _array_attribute(owner, attr)
     if isinstance(owner, K.Num):
@@ -340,6 +426,9 @@ def attribute_kind(owner: Kind, attr: str) -> Kind:
         fields = dict(owner.fields)
         if attr in fields and not isinstance(getattr(owner.cls, attr, None), property):
             return fields[attr]
+        shared = class_attribute(scope, owner, attr)
+        if shared is not MISSING:
+            return K.kind_of(shared, f"{owner.cls.__name__}.{attr}")
         return K.Unknown(f"the attribute {attr} of {owner.cls.__name__}")
     return K.UNKNOWN
 
@@ -479,9 +568,11 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
         if parts[0] is not None and parts[1] is not None:
             return K.list_of(parts[0] + parts[1])
         return K.List(K.join(left.item, right.item))
-    if op is gast.Mult and K.List in (type(left), type(right)):
-        repeated: Any = left if isinstance(left, K.List) else right
-        return K.List(repeated.item)
+    if op is gast.Mult:
+        for one, other in ((left, right), (right, left)):
+            times = isinstance(other, K.Num) and other.type in ("int", "bool")
+            if isinstance(one, K.List) and times:
+                return K.List(one.item)
     if isinstance(left, K.Tuple) and isinstance(right, K.Tuple) and op is gast.Add:
         return K.Tuple(left.items + right.items)
     if isinstance(left, K.Str) or isinstance(right, K.Str):

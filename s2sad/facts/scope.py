@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ class Scope:
     fn: types.FunctionType
     locals: frozenset[str]
     seen: dict[str, Any] = field(default_factory=dict)
+    members: dict[tuple[type, str], Any] = field(default_factory=dict)
+    helpers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cells(self) -> Mapping[str, types.CellType]:
@@ -31,6 +34,8 @@ class Scope:
         """Return the object a global or captured name denotes now, or MISSING."""
         if name in self.locals:
             return MISSING
+        if name in self.helpers:
+            return self.helpers[name]
         value = lookup(self.fn, name)
         self.seen[name] = value
         return value
@@ -43,8 +48,23 @@ class Scope:
             owner = self.path(node.value)
             if owner is MISSING or not _stable(owner):
                 return MISSING
-            return getattr(owner, node.attr, MISSING)
+            value = getattr(owner, node.attr, MISSING)
+            if isinstance(owner, types.ModuleType | type) and value is not MISSING:
+                self.seen[dotted_path(node)] = value
+            return value
         return MISSING
+
+    def member(self, cls: type, attr: str, missing: Any = None) -> Any:
+        """Return what a class or its bases have under a name, unbound."""
+        found = inspect.getattr_static(cls, attr, missing)
+        if isinstance(found, types.FunctionType | property | staticmethod | classmethod):
+            self.members[cls, attr] = found
+        return found
+
+
+def dotted_path(node: Any) -> str:
+    """Return a dotted name as it stands in the source."""
+    return node.id if isinstance(node, gast.Name) else f"{dotted_path(node.value)}.{node.attr}"
 
 
 def lookup(fn: types.FunctionType, name: str) -> Any:

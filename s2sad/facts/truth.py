@@ -32,7 +32,7 @@ def truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
             return _isinstance_truth(kinds.get(test.args[0]), kinds.get(test.args[1]))
         if test.func.id == "callable" and len(test.args) == 1:
             kind = kinds.get(test.args[0])
-            return True if isinstance(kind, K.Known | K.LocalFunction) else None
+            return True if isinstance(kind, K.Known | K.LocalFunction | K.Choice) else None
     return None
 
 

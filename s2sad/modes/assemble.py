@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import gast
@@ -20,19 +20,23 @@ from s2sad.nodes import (
     Block,
     Node,
     assign,
+    assign_tuple,
     attribute,
     block_writes,
+    blocks_of,
     call,
     clone,
     constant,
     dotted,
     name,
+    names_read,
+    names_written,
     rename,
     subscript,
     tuple_,
     walk,
 )
-from s2sad.stages import Comment
+from s2sad.stages import Aliases, Comment
 
 
 @dataclass
@@ -51,6 +55,13 @@ class Parts:
     pinned: frozenset[str] = frozenset()
     shadows: frozenset[str] = frozenset()
     wanted: tuple[str, ...] = ()
+    buffers: frozenset[str] = frozenset()
+    moved: frozenset[str] = frozenset()
+    sharing: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    held: frozenset[str] = frozenset()
+    ours: frozenset[str] = frozenset()
+    copies: tuple[Any, ...] = ()
+    aliases: Aliases = field(default_factory=Aliases)
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""
@@ -87,9 +98,21 @@ def joint(
         last = gast.Return(gradient)
     backward = p.backward
     separator = [Comment("")] if backward else []
-    body = [*forward, *separator, *backward, last]
+    kept = _result_apart(p) if with_value or has_aux else []
+    body = [*p.copies, *forward, *kept, *separator, *backward, last]
     body = finish(p, body, frozenset(), set(p.bars), extra)
     return define(function.node, entry, doc, body)
+
+
+def _result_apart(p: Parts) -> Block:
+    """Copy a result whose memory the backward sweep puts back."""
+    result = p.analysed.function.result
+    kind = p.kinds.get(result)
+    changed: frozenset[str] = frozenset().union(*p.aliases.touched.values())
+    if isinstance(kind, K.Num) or not p.aliases.ever(result) & changed:
+        return []
+    helper = p.pure.d.refs.function(runtime.private)
+    return [assign(result, call(helper, name(result)))]
 
 
 def vjp(
@@ -102,7 +125,7 @@ def vjp(
     pullback_name = p.names.fresh("pullback")
     inner_last = gast.Return(result_of([_like(p, b) for b in p.bars], single))
     inner = finish(p, [*backward, inner_last], frozenset(), set(p.bars), extra)
-    inner = _keep_outside(inner, seed, p.names)
+    inner = _keep_outside(p, inner, seed)
     definition = gast.FunctionDef(pullback_name, _arguments([seed]), inner, [], None, None)
     value = name(function.result)
     if has_aux:
@@ -110,7 +133,7 @@ def vjp(
         last = gast.Return(tuple_([parts[0], name(pullback_name), parts[1]]))
     else:
         last = gast.Return(tuple_([value, name(pullback_name)]))
-    copies = _private_copies(p, inner, seed)
+    copies = [*p.copies, *_private_copies(p, inner, seed)]
     forward = _all_bound(p, inner, seed)
     body = [*copies, *forward, Comment(""), definition, Comment(""), last]
     body = finish(p, body, frozenset(), set(), extra)
@@ -125,17 +148,27 @@ def _made_up(p: Parts) -> frozenset[str]:
     return frozenset(written - own)
 
 
-def _keep_outside(inner: Block, seed: str, names: Names) -> Block:
+def _keep_outside(p: Parts, inner: Block, seed: str) -> Block:
     """A pullback binds no name that it reads from outside: those get names of its own."""
+    names = p.names
     free = live_in(inner, frozenset())
     bound = block_writes(inner)
     out: Block = []
     table: dict[str, str] = {}
-    mutated = _popped(inner)
+    back = put_back_in(p, inner)
+    group = _sharing_group(p, inner, back) & free
+    arrays = set(back.arrays) - group
+    mutated = (_popped(inner) - group) | arrays
+    if group:
+        chosen = sorted(group)
+        table = {n: names.numbered(n) for n in chosen}
+        out.append(apart(p, chosen, [table[n] for n in chosen]))
+        bound -= group
     for n in sorted((free & bound) | (mutated & free)):
         if n == seed:
             continue
-        fresh = names.fresh(f"{n}_left") if n in mutated else names.numbered(n)
+        stack = n in mutated and n not in arrays
+        fresh = names.fresh(f"{n}_left") if stack else names.numbered(n)
         table[n] = fresh
         value: Node = name(n)
         if n in mutated:
@@ -148,6 +181,66 @@ def _keep_outside(inner: Block, seed: str, names: Names) -> Block:
         rename(s, table)
     del start
     return [*out, *inner]
+
+
+@dataclass(frozen=True)
+class PutBack:
+    """The arrays whose old content a backward sweep puts back, and who shares their memory."""
+
+    arrays: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+
+
+def put_back_in(p: Parts, block: Block) -> PutBack:
+    """Return what a backward sweep changes of the forward sweep's arrays; it runs on copies."""
+    user = set(p.analysed.function.locals)
+    found: set[str] = set()
+    names: set[str] = set()
+    stack = list(block)
+    while stack:
+        s = stack.pop()
+        names |= names_read(s) | names_written(s)
+        for part in blocks_of(s):
+            stack += part
+        for target in getattr(s, "targets", None) or [getattr(s, "target", None)]:
+            place = target
+            while isinstance(place, gast.Subscript | gast.Attribute):
+                place = place.value
+            if place is not target and isinstance(place, gast.Name) and place.id in user:
+                found.add(place.id)
+    others: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in found))
+    if found:
+        _copy_restored(block, found)
+    return PutBack(frozenset(found), (others & names) - found)
+
+
+def apart(p: Parts, names: list[str], targets: list[str]) -> Node:
+    """Return the statement that gives names copies which share memory as the originals do."""
+    helper = p.pure.d.refs.function(runtime.apart)
+    value = call(helper, *(name(n) for n in names))
+    return assign(targets[0], value) if len(targets) == 1 else assign_tuple(targets, value)
+
+
+def _copy_restored(block: Block, arrays: set[str]) -> None:
+    """What is kept for the next call is copied before parts of it are put back in place."""
+    position = 0
+    while position < len(block):
+        s = block[position]
+        for part in blocks_of(s):
+            _copy_restored(part, arrays)
+        if isinstance(s, gast.Assign):
+            target = s.targets[0]
+            if isinstance(target, gast.Name) and target.id in arrays:
+                if isinstance(s.value, gast.Name):
+                    s.value = call(attribute(s.value, "copy"))
+        position += 1
+
+
+def _sharing_group(p: Parts, block: Block, back: PutBack) -> frozenset[str]:
+    """Return what must be copied together: arrays that share memory, and the tape holding them."""
+    if not back.others and not (back.arrays and _popped(block)):
+        return frozenset()
+    return back.arrays | back.others | _popped(block)
 
 
 def _all_bound(p: Parts, inner: Block, seed: str) -> Block:
@@ -190,8 +283,11 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
     """Copy the arrays among the arguments that the pullback reads: the caller may change them."""
     free = live_in(inner, frozenset()) - {seed}
     out: Block = []
+    written = {s.targets[0].id for s in p.copies}
     for param in p.analysed.function.params:
         kind = p.kinds.get(param)
+        if param in written:
+            continue
         if param in free and isinstance(kind, K.Array):
             out.append(assign(param, call(attribute(name(param), "copy"))))
         elif param in free and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
@@ -206,9 +302,13 @@ def _protect_value(body: Block, p: Parts, inner: Block) -> None:
     value = last.value.elts[0]
     free = live_in(inner, frozenset())
     kind = p.kinds.get(p.analysed.function.result)
-    if isinstance(kind, K.Array) and isinstance(value, gast.Name) and value.id in free:
+    if not isinstance(value, gast.Name):
+        return
+    if value.id not in free and not p.aliases.ever(value.id) & free:
+        return
+    if isinstance(kind, K.Array):
         last.value.elts[0] = call(attribute(value, "copy"))
-    elif isinstance(kind, K.Union) and isinstance(value, gast.Name) and value.id in free:
+    elif isinstance(kind, K.Union):
         last.value.elts[0] = call(p.pure.d.refs.function(runtime.private), value)
 
 

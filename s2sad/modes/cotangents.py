@@ -30,6 +30,8 @@ from s2sad.nodes import (
 )
 from s2sad.stages import Function, KindFacts
 
+_FEW = 6
+
 
 class Cotangents:
     """State of a backward sweep: `live` are the variables whose cotangents are set.
@@ -88,6 +90,14 @@ class Cotangents:
         if isinstance(kind, K.List) and isinstance(kind.item, K.Num) and kind.item.type == "float":
             zeros = gast.List([constant(0.0)], gast.Load())
             return binary(zeros, gast.Mult, call("len", value))
+        if isinstance(kind, K.Dict) and 0 < len(kind.items) <= _FEW:
+            if all(isinstance(k, K.Num) and isinstance(key, str) for key, k in kind.items):
+                keys: list[Node] = [gast.Constant(key, None) for key, _ in kind.items]
+                parts = [
+                    self.zero(name("_"), k) if K.differentiable(k) else gast.Constant(None, None)
+                    for _, k in kind.items
+                ]
+                return gast.Dict(keys, parts)
         if isinstance(kind, K.List | K.Dict | K.Obj):
             return call(name(self.refs.function(runtime.zeros_like)), value)
         if not K.differentiable(kind):
@@ -176,7 +186,7 @@ class Cotangents:
             return self._add_item(c, where, kind)
         out = self.ensure(c.operand, kind, at)
         if c.repeats:
-            ufunc = call(self.np("add.at"), name(bar), _as_value(clone(where)), c.value)
+            ufunc = call(self.np("add.at"), name(bar), as_value(clone(where)), c.value)
             return [*out, gast.Expr(ufunc)]
         if how == "at":
             helper = name(self.refs.function(runtime.add_at))
@@ -192,14 +202,27 @@ class Cotangents:
         else:
             place = gast.Subscript(name(bar), clone(where), gast.Store())
         inner = self._part_kind(kind, how, where)
+        if K.is_container(inner) and self._is_slice(c.operand):
+            helper = name(self.refs.function(runtime.add_into))
+            return [*out, gast.Expr(call(helper, _loaded(place), c.value))]
         if K.is_container(inner) or isinstance(inner, K.Tuple):
             target = gast.Assign([place], self.sum(_loaded(place), c.value, inner), None)
             return [*out, target]
         return [*out, gast.AugAssign(place, gast.Add(), c.value)]
 
+    def _is_slice(self, variable: str) -> bool:
+        """Say whether a cotangent is a slice of a shadow: a list of its own, with shared items."""
+        _, value = self.elements.get(variable, (None, None))
+        return (
+            variable in self.aliased
+            and isinstance(value, gast.Subscript)
+            and isinstance(value.slice, gast.Slice)
+        )
+
     def _into_shadow(self, c: Contribution, kind: Kind) -> Block:
         """A whole contribution to a part of a shadow is added to it in place."""
-        helper = name(self.refs.function(runtime.add_into))
+        fn = runtime.add_into_each if self._is_slice(c.operand) else runtime.add_into
+        helper = name(self.refs.function(fn))
         return [gast.Expr(call(helper, name(self.bar(c.operand)), c.value))]
 
     def _part_kind(self, kind: Kind, how: str, where: Any) -> Kind:
@@ -252,10 +275,10 @@ class Cotangents:
         return [assign(bar, tuple_(parts))]
 
 
-def _as_value(index: Node) -> Node:
+def as_value(index: Node) -> Node:
     """Write slices as slice(...): an index that is an argument has no colons."""
     if isinstance(index, gast.Tuple):
-        index.elts = [_as_value(e) for e in index.elts]
+        index.elts = [as_value(e) for e in index.elts]
         return index
     if not isinstance(index, gast.Slice):
         return index

@@ -9,7 +9,7 @@ import gast
 from s2sad.modes.endings import Endings, anchor, exhaustive, split_exit
 from s2sad.modes.notes import Chain, Notes, note_rounds
 from s2sad.nodes import Block, Node, assign, clone, constant, names_written
-from s2sad.stages import Function, KindFacts, Save
+from s2sad.stages import Function, KindFacts, Save, SavePart
 
 
 class Forward:
@@ -22,12 +22,14 @@ class Forward:
         notes: Notes,
         ends: Endings,
         replaced: dict[Any, Node],
+        array_writes: set[Any],
     ) -> None:
         self.function = function
         self.kinds = kinds
         self.notes = notes
         self.ends = ends
         self.replaced = replaced
+        self.array_writes = array_writes
 
     def forward(self, body: Block) -> Block:
         out: Block = []
@@ -59,7 +61,12 @@ class Forward:
         written = names_written(s)
         if s in self.ends.kept:
             written = written | {self.ends.kept[s]}
-        return [Save(n, ("over", s, n)) for n in sorted(written)]
+        saves = [Save(n, ("over", s, n)) for n in sorted(written)]
+        if s in self.array_writes:
+            place = clone(s.targets[0] if isinstance(s, gast.Assign) else s.target)
+            place.ctx = gast.Load()
+            saves.append(SavePart(place, ("part", s)))
+        return saves
 
     def _forward_if(self, s: Node) -> Block:
         verdict = self.kinds.decided.get(s)

@@ -18,6 +18,7 @@ from s2sad.nodes import (
     Node,
     assign,
     blocks_of,
+    changed_in,
     clone,
     compare,
     constant,
@@ -81,15 +82,31 @@ class Notes:
         return found
 
 
-def take_notes(function: Function, decided: Mapping[Any, bool], names: Names) -> Notes:
-    """Return what must be noted in the forward sweep of a function."""
-    worker = _Worker(function, decided, names)
+def take_notes(
+    function: Function,
+    decided: Mapping[Any, bool],
+    names: Names,
+    touched: Mapping[Any, frozenset[str]],
+) -> Notes:
+    """Return what must be noted in the forward sweep of a function.
+
+    `touched` are the names whose content a statement changes in place.
+    """
+    worker = _Worker(function, decided, names, touched)
     worker.block(function.node.body, None, set())
     return worker.notes
 
 
 class _Worker:
-    def __init__(self, function: Function, decided: Mapping[Any, bool], names: Names) -> None:
+    def __init__(
+        self,
+        function: Function,
+        decided: Mapping[Any, bool],
+        names: Names,
+        touched: Mapping[Any, frozenset[str]],
+    ) -> None:
+        self.touched = touched
+        self.contents: frozenset[str] = frozenset().union(*touched.values())
         self.function = function
         self.decided = decided
         self.names = names
@@ -98,7 +115,7 @@ class _Worker:
 
     def block(self, body: Block, in_loop: Any, behind: set[str]) -> None:
         for position, s in enumerate(body):
-            later = behind | _written(body[position + 1 :])
+            later = behind | changed_in(body[position + 1 :], self.touched)
             if isinstance(s, gast.If) and s not in self.decided:
                 arms, tests = _chain(s, self.decided)
                 self.branch(s, arms, tests, in_loop, later)
@@ -112,7 +129,7 @@ class _Worker:
                     self.block(arm, in_loop, later)
             elif isinstance(s, gast.For | gast.While):
                 self.loop(s)
-                self.block(s.body, s, later | names_written(s))
+                self.block(s.body, s, later | changed_in([s], self.touched))
             else:
                 for part in blocks_of(s):
                     self.block(part, in_loop, later)
@@ -132,12 +149,13 @@ class _Worker:
         if len(list(walk(test))) > 24:
             return False
         for arm in arms:
-            for s in arm:
-                if names_written(s) & read:
-                    return False
+            if changed_in(arm, self.touched) & read:
+                return False
         if in_loop is None:
             return not read & later
         bound = self._header_names(in_loop)
+        if read & self.contents:
+            return False
         return all(self.writes.get(n, 0) == 0 or n in bound for n in read)
 
     def _header_names(self, loop: Any) -> set[str]:
@@ -157,10 +175,12 @@ class _Worker:
         if plan is None or plan.bounds is None:
             return
         changed = names_written(s)
+        contents = changed_in([s], self.touched)
         stops: dict[str, Any] = {}
         bounds = []
         for position, bound in enumerate(plan.bounds):
-            if names_read(bound) & changed and not (early and len(plan.bounds) == 1):
+            moved = names_read(bound) & changed or _entries_read(bound) & contents
+            if moved and not (early and len(plan.bounds) == 1):
                 label = ("stop", "start", "step")[position if len(plan.bounds) > 1 else 0]
                 if len(plan.bounds) > 1:
                     label = ("start", "stop", "step")[position]
@@ -185,10 +205,12 @@ def _chain(s: Node, decided: Mapping[Any, bool]) -> tuple[list[Block], list[Node
     return arms, tests
 
 
-def _written(block: Block) -> set[str]:
+def _entries_read(bound: Node) -> set[str]:
+    """Return the arrays of which a bound reads entries, not just the shape."""
     found: set[str] = set()
-    for s in block:
-        found |= names_written(s)
+    for n in walk(bound):
+        if isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name):
+            found.add(n.value.id)
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +36,10 @@ from s2sad.nodes import (
     name,
     names_read,
     negative,
+    number,
     subscript,
 )
+from s2sad.stages import Guard
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
     gast.Add: operator.add,
@@ -64,13 +67,17 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Site:
-    """One operation where it stands: its result, the cotangent of that, and their kind."""
+    """One operation where it stands: its result, the cotangent of that, and their kind.
+
+    `guard` is there where the cotangent may hold zeros by structure that must stay zero.
+    """
 
     statement: Any
     node: Any
     out: Node
     bar: Node
     kind: Kind
+    guard: Guard | None = None
 
 
 class Operations(Shapes):
@@ -261,6 +268,8 @@ class Operations(Shapes):
         if isinstance(owner, K.Tuple) and owner.cls is not None:
             index = owner.cls._fields.index(node.attr)  # type: ignore[attr-defined]
             return [], [Contribution(node.value.id, site.bar, ("item", index))]
+        if isinstance(owner, K.Obj) and node.attr not in dict(owner.fields):
+            return [], []
         if isinstance(owner, K.Obj):
             return [], [Contribution(node.value.id, site.bar, ("attr", node.attr))]
         if K.is_numeric(owner):
@@ -324,13 +333,15 @@ class Operations(Shapes):
         if fn in _CONVERSIONS and len(args) == 1:
             return [], self._conversion(site, fn, args[0])
         if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
-            order = [*args, *(k.value for k in node.keywords)]
+            places = {f: i for i, f in enumerate(fn._fields)}
+            order = [*enumerate(args), *((places[k.arg], k.value) for k in node.keywords)]
             return [], [
                 Contribution(a.id, subscript(clone(site.bar), constant(i)))
-                for i, a in enumerate(order)
+                for i, a in order
                 if isinstance(a, gast.Name)
             ]
-        if isinstance(fn, type) and isinstance(site.kind, K.Obj):
+        made = isinstance(fn, type) or fn is runtime.object_of
+        if made and isinstance(site.kind, K.Obj):
             return [], self._constructed(site, node, site.kind)
         return self._library(site, node, fn, args, node.keywords)
 
@@ -359,7 +370,8 @@ class Operations(Shapes):
     def _constructed(self, site: Site, node: Node, kind: K.Obj) -> list[Contribution]:
         """A dataclass hands the cotangents of its fields to what they were made of."""
         fields = [n for n, _ in kind.fields]
-        given = dict(zip(fields, node.args, strict=False))
+        made = self.objects.get(node.func) is runtime.object_of
+        given = {} if made else dict(zip(fields, node.args, strict=False))
         given.update({k.arg: k.value for k in node.keywords})
         return [
             Contribution(a.id, attribute(clone(site.bar), f))
@@ -602,6 +614,7 @@ class Operations(Shapes):
         bound = self._bind(node, fn, rule, 1, args, keywords)
         given: dict[str, Any] = {"out": Given(clone(site.out), site.kind)}
         given |= {n: self._given(a) for n, a in bound.arrays}
+        given |= self._guarded(site, fn, {"out": site.out, **dict(bound.arrays)})
         count = len(_positional(rule)) - 1
         pre, partials = self._inlined(node, fn, rule, given, count)
         found = []
@@ -625,6 +638,7 @@ class Operations(Shapes):
             _positional(rule)[1]: Given(clone(site.out), site.kind),
         }
         given |= {n: self._given(a) for n, a in bound.arrays}
+        given |= self._guarded(site, fn, dict(bound.arrays))
         for n, a in bound.settings.items():
             if isinstance(a, gast.Tuple) and a not in self.kinds:
                 self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
@@ -651,6 +665,42 @@ class Operations(Shapes):
                 found.append(Contribution(arg.id, self.cast(value, site.kind, arg)))
         return pre, found
 
+    # zeros by structure
+
+    def _guarded(self, site: Site, fn: Any, operands: Mapping[str, Node]) -> dict[str, Given]:
+        """Return what a rule reads instead of operands that make 0 * inf: regular ones.
+
+        Where the cotangent is zero the rule is evaluated where it is finite.
+        """
+        rule = registry.rule_for(fn)
+        guard = site.guard
+        if guard is None or rule is None:
+            return {}
+        found = {}
+        for parameter, operand in operands.items():
+            wild = guard.out if operand is site.out else _root_name(operand) in guard.wild
+            if not wild and not (guard.singular and parameter in rule.regular):
+                continue
+            if number(operand) is None:
+                regular = constant(rule.regular.get(parameter, 1.0))
+                kind = site.kind if operand is site.out else self.kind(operand)
+                found[parameter] = self._regular(site, operand, kind, regular)
+        return found
+
+    def _regular(self, site: Site, operand: Node, kind: Kind, regular: Node) -> Given:
+        """Return an operand with a regular number where the cotangent of the result is zero."""
+        nothing = compare(clone(site.bar), gast.Eq, gast.Constant(0, None))
+        if not K.may_be_array(site.kind):
+            return Given(gast.IfExp(nothing, regular, clone(operand)), K.erase_value(kind))
+        value = call(self.np("where"), nothing, regular, clone(operand))
+        if not isinstance(site.kind, K.Array):
+            return Given(value, K.erase_value(site.kind))
+        dtype = dtype_of(kind)
+        if isinstance(kind, K.Num) and dtype_of(site.kind) in NARROW:
+            dtype = dtype_of(site.kind)
+            value = call(attribute(value, "astype"), self.np(str(dtype)))
+        return Given(value, K.Array(dtype or "float64", site.kind.dims, site.kind.namespace))
+
 
 _STACKING: tuple[Any, ...] = (np.array, np.asarray)
 _CONVERSIONS: tuple[Any, ...] = (list, tuple, float, builtins.complex)
@@ -664,6 +714,12 @@ def _path_of(node: Node) -> str:
     if isinstance(node, gast.Attribute):
         return f"{_path_of(node.value)}.{node.attr}"
     return getattr(node, "id", "this function")
+
+
+def _root_name(node: Node) -> str | None:
+    while isinstance(node, gast.Subscript | gast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else None
 
 
 def _is_ellipsis(node: Node) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad.nodes import Block, Node, block_writes, blocks_of, is_constant, names_read
+from s2sad.nodes import Block, Node, blocks_of, changed_in, is_constant, names_read
 from s2sad.stages import Activity, Function, KindFacts
 
 _CHEAP_OPERATORS = (gast.Add, gast.Sub, gast.Mult, gast.Div)
@@ -20,12 +21,18 @@ class Reuse:
     """
 
     def __init__(
-        self, function: Function, kinds: KindFacts, activity: Activity, writes: dict[str, int]
+        self,
+        function: Function,
+        kinds: KindFacts,
+        activity: Activity,
+        writes: dict[str, int],
+        touched: Mapping[Any, frozenset[str]],
     ) -> None:
         self.function = function
         self.kinds = kinds
         self.activity = activity
         self.writes = writes
+        self.touched = touched
         self.cheap: dict[str, tuple[Any, Node]] = {}
         self.elements: dict[str, tuple[Any, Node]] = {}
         self.displays: set[str] = set()
@@ -92,13 +99,13 @@ class Reuse:
     def _is_cheap(self, s: Node, in_loop: Any) -> bool:
         value = s.value
         if in_loop is not None and self._is_reference(value):
-            return not names_read(value) & block_writes(in_loop.body)
+            return not names_read(value) & changed_in(in_loop.body, self.touched)
         if not isinstance(self.kinds.after.get(s, {}).get(s.targets[0].id), K.Num):
             return False
         if isinstance(value, gast.UnaryOp):
             return True
         if isinstance(value, gast.Subscript) and in_loop is not None:
-            changed = block_writes(in_loop.body)
+            changed = changed_in(in_loop.body, self.touched)
             plain = isinstance(value.value, gast.Name)
             return plain and not names_read(value) & changed
         if isinstance(value, gast.BinOp) and type(value.op) in _CHEAP_OPERATORS:
@@ -107,7 +114,7 @@ class Reuse:
                 return True
             if in_loop is None:
                 return False
-            changed = block_writes(in_loop.body)
+            changed = changed_in(in_loop.body, self.touched)
             moving = {n for n in names_read(value) if n in changed}
             return len(moving) <= 1 or self._both_active(s, value)
         return False

@@ -21,13 +21,13 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import InternalError
 from s2sad.kinds import Kind
-from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.endings import Endings, always_leaves, anchor, exhaustive, split_exit
 from s2sad.modes.forward import Forward
 from s2sad.modes.notes import Chain, Notes
 from s2sad.modes.operations import Contribution, Operations, Site
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
+from s2sad.modes.writes import Writes
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -49,7 +49,7 @@ from s2sad.nodes import (
     substitute,
     tuple_,
 )
-from s2sad.stages import Activity, Comment, Function, KindFacts, Restore, Undo
+from s2sad.stages import Activity, Aliases, Comment, Function, KindFacts, Restore, Undo, Zeros
 
 
 @dataclass
@@ -71,7 +71,7 @@ _PLAIN_MANAGERS: tuple[Any, ...] = (
 CallBack = Callable[[Site, frozenset[str]], "tuple[Block, list[Contribution], Node | None] | None"]
 
 
-class Reverse(Cotangents):
+class Reverse(Writes):
     """Writes the sweeps of one function; state is the set of cotangents that are set."""
 
     def __init__(
@@ -84,26 +84,40 @@ class Reverse(Cotangents):
         names: Names,
         calls: CallBack,
         heading: Callable[[Any], str],
+        aliases: Aliases,
+        zeros: Zeros,
     ) -> None:
-        super().__init__(function, kinds, refs, names)
+        super().__init__(function, kinds, refs, names, aliases)
         self.activity = activity
         self.notes = notes
         self.calls = calls
         self.heading = heading
+        self.zeros = zeros
         self.ends = Endings(function, notes)
-        self.reuse = Reuse(function, kinds, activity, self.ends.writes)
+        self.reuse = Reuse(function, kinds, activity, self.ends.writes, aliases.touched)
         self.elements = self.reuse.elements
         self.operations = Operations(function.source, kinds.of, kinds.objects, refs, names)
         self.operations.displays = self.reuse.displays
         self.operations.distinct = self.reuse.distinct
         self.replaced: dict[Any, Node] = {}
         self.rebinding: Container[Any] = ()
+        self.kept = {}
 
     def keep(self, statement: Any, base: str) -> str:
         """Return a name for what a statement hands on from forward to backward."""
         kept = self.names.fresh(base)
         self.ends.kept[statement] = kept
+        self.kept[statement] = kept
         return kept
+
+    def primals(self) -> dict[str, str]:
+        """Return the variable of each cotangent, for the variables that are bound once."""
+        params = self.function.params
+        return {
+            bar: v
+            for v, bar in self.bars.items()
+            if self.ends.writes.get(v, 0) + (v in params) == 1
+        }
 
     # entry
 
@@ -129,9 +143,11 @@ class Reverse(Cotangents):
             self.live.add(result)
             self.note_kind(result, self.kinds.result)
         backward += self.block(body)
-        forward = Forward(self.function, self.kinds, self.notes, self.ends, self.replaced).forward(
-            body
+        worker = Forward(
+            self.function, self.kinds, self.notes, self.ends, self.replaced, self.array_writes
         )
+        forward = worker.forward(body)
+        self.see_kept(backward)
         return Sweeps(forward, backward, self.bars, self.bar_kinds)
 
     # backward sweep
@@ -144,9 +160,11 @@ class Reverse(Cotangents):
 
     def statement(self, s: Node) -> Block:
         handler: Callable[[Node], Block] | None = getattr(self, f"st_{type(s).__name__}", None)
-        if handler is not None:
-            return handler(s)
-        return self._inert(s)
+        self.at(s)
+        out = handler(s) if handler is not None else self._inert(s)
+        self.at(s)
+        self.check_shadows(s)
+        return out
 
     def _inert(self, s: Node) -> Block:
         """A statement without derivative; refused where it touches what has a cotangent."""
@@ -161,7 +179,9 @@ class Reverse(Cotangents):
         return [self._restore(n, s) for n in sorted(written)]
 
     def _restore(self, variable: str, key: Any) -> Node:
-        return Restore(variable, ("over", key, variable))
+        node = Restore(variable, ("over", key, variable))
+        node.ghosts = self.aliases.ghosts_of(variable, key)
+        return node
 
     def _comment(self, s: Node) -> Block:
         origin = self.function.origins.get(s)
@@ -195,6 +215,8 @@ class Reverse(Cotangents):
             return self.assignment(s, target.id, s.value)
         if isinstance(target, gast.Tuple | gast.List):
             return self.unpack(s, target)
+        if s in self.array_writes:
+            return self.undo_write(s, target)
         return self.write(s, target)
 
     def write(self, s: Node, target: Node) -> Block:
@@ -217,6 +239,8 @@ class Reverse(Cotangents):
         return []
 
     def st_AugAssign(self, s: Node) -> Block:
+        if s in self.array_writes:
+            return self.undo_augmented(s, s.target)
         if not isinstance(s.target, gast.Name):
             return self.write(s, s.target)
         variable = s.target.id
@@ -251,9 +275,10 @@ class Reverse(Cotangents):
         self.live.discard(variable)
         if variable not in self.activity.varied_after.get(s, frozenset()):
             return [restore]
-        if variable in self.aliased and self.elements.get(variable, (None,))[0] is s:
-            self.aliased.discard(variable)
-            return [restore]
+        if variable in self.aliased:
+            if variable in self.arrays or self.elements.get(variable, (None,))[0] is s:
+                self.aliased.discard(variable)
+                return [restore]
         kind = self.kinds.after.get(s, {}).get(variable, K.UNKNOWN)
         varied = self.activity.varied_before[s]
         out = self._comment(s)
@@ -261,11 +286,14 @@ class Reverse(Cotangents):
         if variable in names_read(value):
             held = self.names.fresh(f"{variable}_bar")
             self.bar_kinds[held] = kind
+            if variable in self.arrays:
+                self.buffers.add(held)
             out.append(assign(held, bar))
             bar = name(held)
         own = variable in names_read(value)
         marker = f"{variable}@out"
-        site = Site(s, value, name(marker if own else variable), bar, kind)
+        out_name = name(marker if own else variable)
+        site = Site(s, value, out_name, bar, kind, self.zeros.guards.get(s))
         pre, found = self.back(site, varied)
         first = self._recompute(s, variable, own, pre, found)
         after = [self._restore(self.ends.kept[s], s)] if s in self.ends.kept else []
@@ -309,7 +337,7 @@ class Reverse(Cotangents):
 
     def back(self, site: Site, varied: frozenset[str]) -> tuple[Block, list[Contribution]]:
         """Ask for the contributions of an operation: a user's function, or a rule."""
-        if isinstance(site.node, gast.Call | gast.Attribute):
+        if isinstance(site.node, gast.Call) or site.node in self.kinds.methods:
             answer = self.calls(site, varied)
             if answer is not None:
                 pre, found, forward = answer
@@ -459,13 +487,19 @@ class Reverse(Cotangents):
         """Undo a branch: each arm from the same state, to a state that all arms share."""
         chain = self.notes.chains[s]
         start = frozenset(self.live)
+        aliased = frozenset(self.aliased)
+        also: set[str] = set()
         sweeps: list[Block] = []
         ends: list[frozenset[str] | None] = []
         for arm in chain.arms:
             self.live = set(start)
+            self.aliased = set(aliased)
             code = self._with_restored_deaths(s, arm)
             sweeps.append(code)
             ends.append(None if _raises(arm) else frozenset(self.live))
+            also |= self.aliased
+        self.at(s)
+        self.aliased = also
         open_match = isinstance(s, gast.Match) and not exhaustive(s)
         union = frozenset().union(*(e for e in ends if e is not None))
         if open_match:
@@ -536,6 +570,7 @@ class Reverse(Cotangents):
 
     def loop(self, s: Node) -> Block:
         """Undo a loop: as many rounds as it ran, each from the state that every round starts in."""
+        self.at(s, after=True)
         out = self._fill_head(s)
         head = frozenset(self.live)
         self.ends.loops.append(s)
@@ -544,6 +579,8 @@ class Reverse(Cotangents):
         extra = self.live - head
         if extra:
             raise InternalError(f"cotangents of {sorted(extra)} set in a loop but not before it")
+        plan = self.function.loops.get(s)
+        self.at(plan.bindings[0] if plan is not None and plan.bindings else s.body[0])
         for n in sorted(head - self.live):
             body += self._next_round(s, n)
         self.ends.loops.pop()
@@ -590,6 +627,7 @@ class Reverse(Cotangents):
             return []
         out: Block = []
         for b in reversed(plan.bindings):
+            self.at(b)
             out += [x for x in self.st_Assign(b) if not isinstance(x, Restore | Comment)]
         return out
 
@@ -620,7 +658,12 @@ class Reverse(Cotangents):
         Outside loops a name keeps its value unless it is bound elsewhere too.
         """
         dying = self.ends.dying(s, body)
-        return [Restore(n, ("death", anchor(s, body), n)) for n in sorted(dying)]
+        found: Block = []
+        for n in sorted(dying):
+            node = Restore(n, ("death", anchor(s, body), n))
+            node.ghosts = self.aliases.ghosts_of(n)
+            found.append(node)
+        return found
 
 
 def _path(path: tuple[str, Any] | None, table: dict[str, Node]) -> tuple[str, Any] | None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import gast
 
-from s2sad.flow import live_in
+from s2sad.flow import live_in, rebinds
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -30,14 +30,16 @@ from s2sad.nodes import (
     attribute,
     blocks_of,
     call,
+    clone,
     constant,
+    is_whole,
     name,
     names_read,
     names_written,
     subscript,
     tuple_,
 )
-from s2sad.stages import Restore, Save, Undo
+from s2sad.stages import Restore, RestorePart, Save, SavePart, Undo
 
 LOOPS = (gast.For, gast.While)
 
@@ -51,11 +53,19 @@ class Tapes:
 
 
 def store_values(
-    forward: Block, backward: Block, live_out: frozenset[str], names: Names, params: set[str]
+    forward: Block,
+    backward: Block,
+    live_out: frozenset[str],
+    names: Names,
+    params: set[str],
+    elements: frozenset[Any] = frozenset(),
 ) -> tuple[Block, Block]:
-    """Return both sweeps with every Save and Restore decided."""
+    """Return both sweeps with every Save and Restore decided.
+
+    `elements` are the statements that overwrite one number of an array: that needs no copy.
+    """
     wanted = _wanted(backward, live_out)
-    worker = _Storage(wanted, names)
+    worker = _Storage(wanted, names, elements)
     forward, plan = worker.forward_block(forward, None), worker
     backward = plan.backward_block(backward)
     backward = _while_saved(backward, worker.tapes)
@@ -70,6 +80,9 @@ def _wanted(backward: Block, live_out: frozenset[str]) -> set[Any]:
     def note(statement: Any, live: frozenset[str]) -> None:
         if isinstance(statement, Restore):
             wanted[statement.key] = statement.name in live
+        elif isinstance(statement, RestorePart):
+            wanted[statement.key] = bool(live & statement.sharing)
+            statement.binds = rebinds(statement, live)
         elif isinstance(statement, Undo):
             wanted[statement] = statement.name in live
 
@@ -80,8 +93,9 @@ def _wanted(backward: Block, live_out: frozenset[str]) -> set[Any]:
 class _Storage:
     """Holds the decision per key between the two walks."""
 
-    def __init__(self, wanted: set[Any], names: Names) -> None:
+    def __init__(self, wanted: set[Any], names: Names, elements: frozenset[Any]) -> None:
         self.wanted = wanted
+        self.elements = elements
         self.names = names
         self.tapes = Tapes()
         self.named: dict[Any, str] = {}
@@ -115,12 +129,13 @@ class _Storage:
     def _forward_named(self, block: Block) -> Block:
         out: Block = []
         for statement in block:
-            if isinstance(statement, Save):
+            if isinstance(statement, Save | SavePart):
                 if statement.key in self.wanted and statement.key[0] != "note":
-                    kept = self.names.numbered(statement.name)
+                    saved = _saved_name(statement)
+                    kept = self.names.numbered(saved)
                     self.named[statement.key] = kept
-                    self.taken.add(statement.name)
-                    out.append(assign(kept, name(statement.name)))
+                    self.taken.add(saved)
+                    out.append(assign(kept, self._value(statement)))
                 continue
             out += self._inside(statement, None)
             out.append(statement)
@@ -130,7 +145,7 @@ class _Storage:
         saves = [
             (position, s)
             for position, s in enumerate(block)
-            if isinstance(s, Save) and s.key in self.wanted and s.key[0] != "note"
+            if isinstance(s, Save | SavePart) and s.key in self.wanted and s.key[0] != "note"
         ]
         group = None
         if saves:
@@ -143,7 +158,7 @@ class _Storage:
                 self.tapes.every_round.add(outermost.undoes)
         out: Block = []
         for position, statement in enumerate(block):
-            if isinstance(statement, Save):
+            if isinstance(statement, Save | SavePart):
                 if statement.key[0] == "note" and statement.key in self.wanted:
                     out.append(self._note(statement, outermost))
                 elif group is not None and statement.key in self.wanted:
@@ -165,17 +180,34 @@ class _Storage:
         last = saves[-1][0]
         entries: list[_Entry] = []
         for position, save in saves:
-            self.taken.add(save.name)
+            saved = _saved_name(save)
+            self.taken.add(saved)
+            value = self._value(save)
+            if isinstance(save, SavePart):
+                held = self.names.numbered(saved) if position < last else None
+                entries.append(_Entry(save.key, None, held, value))
+                continue
             between: set[str] = set()
             for s in block[position + 1 : last]:
-                if not isinstance(s, Save):
+                if not isinstance(s, Save | SavePart):
                     between |= names_written(s)
-            held = self.names.numbered(save.name) if save.name in between else save.name
-            entries.append(_Entry(save.key, save.name, held))
+            held = self.names.numbered(saved) if saved in between else saved
+            entries.append(_Entry(save.key, saved, held, value))
         group = _Group(stack, entries, last)
         for entry in entries:
             self.groups[entry.key] = group
         return group
+
+    def _value(self, save: Node) -> Node:
+        """Return what is kept: a reference, or a copy of the content that is overwritten."""
+        if isinstance(save, Save):
+            return name(save.name)
+        place = clone(save.place)
+        if save.key[1] in self.elements:
+            return place
+        if is_whole(place):
+            place = place.value
+        return call(attribute(place, "copy"))
 
     # backward
 
@@ -188,7 +220,7 @@ class _Storage:
                     left = subscript(name(statement.name), shorter)
                     out.append(assign(statement.name, left))
                 continue
-            if not isinstance(statement, Restore):
+            if not isinstance(statement, Restore | RestorePart):
                 for part in blocks_of(statement):
                     part[:] = self.backward_block(part)
                 out.append(statement)
@@ -200,7 +232,7 @@ class _Storage:
                 out.append(assign(statement.name, popped))
                 continue
             if statement.key in self.named:
-                out.append(assign(statement.name, name(self.named[statement.key])))
+                out.append(_put_back(statement, self.named[statement.key]))
                 continue
             out += self._restore(block, position, statement)
         return out
@@ -216,21 +248,29 @@ class _Storage:
                 pop = assign(targets[0], source)
             else:
                 pop = assign_tuple(targets, source)
-            own = group.popped[statement.key]
-            copy = [] if own == statement.name else [assign(statement.name, name(own))]
-            return [pop, *copy]
-        own = group.popped[statement.key]
-        return [] if own == statement.name else [assign(statement.name, name(own))]
+            return [pop, *self._from_popped(statement, group)]
+        return self._from_popped(statement, group)
+
+    def _from_popped(self, statement: Node, group: _Group) -> Block:
+        own = (group.popped or {})[statement.key]
+        if isinstance(statement, Restore) and own == statement.name:
+            return []
+        return [_put_back(statement, own)]
 
     def _pop_names(self, block: Block, position: int, group: _Group) -> dict[Any, str]:
         """Choose what each value is popped to: its own name, where nobody reads that before."""
         chosen: dict[Any, str] = {}
         used: set[str] = set()
-        places = {s.key: i for i, s in enumerate(block) if isinstance(s, Restore)}
+        places = {s.key: i for i, s in enumerate(block) if isinstance(s, Restore | RestorePart)}
         for entry in group.entries:
+            if entry.name is None:
+                base = entry.held or self.names.numbered(_base_of(entry.value))
+                chosen[entry.key] = base
+                used.add(base)
+                continue
             touched: set[str] = set()
             for s in block[position + 1 : places[entry.key]]:
-                if isinstance(s, Restore) and s.key not in self.wanted:
+                if isinstance(s, Restore | RestorePart) and s.key not in self.wanted:
                     continue
                 touched |= names_read(s) | names_written(s)
             free = entry.name not in touched and entry.name not in used
@@ -239,11 +279,36 @@ class _Storage:
         return chosen
 
 
+def _saved_name(save: Node) -> str:
+    """Return the name under which something saved is known."""
+    return str(save.name) if isinstance(save, Save) else _base_of(save.place)
+
+
+def _base_of(place: Node) -> str:
+    while not isinstance(place, gast.Name):
+        place = place.func if isinstance(place, gast.Call) else place.value
+    return str(place.id)
+
+
+def _put_back(restore: Node, kept: str) -> Node:
+    """Return `x = x_0`, or `A[i] = A_0` where a part was kept."""
+    if isinstance(restore, Restore):
+        return assign(restore.name, name(kept))
+    if restore.binds:
+        return assign(restore.place.value.id, name(kept))
+    place = clone(restore.place)
+    place.ctx = gast.Store()
+    return gast.Assign([place], name(kept), None)
+
+
 @dataclass(frozen=True)
 class _Entry:
+    """One value of a group: of a name (or of a part: None), held under a name until the push."""
+
     key: Any
-    name: str
-    held: str
+    name: str | None
+    held: str | None
+    value: Any
 
 
 @dataclass
@@ -259,10 +324,10 @@ class _Group:
         """Return what stands where a Save stood: a copy kept until the push, or the push."""
         out: Block = []
         entry = next(e for e in self.entries if e.key == save.key)
-        if entry.held != entry.name:
-            out.append(assign(entry.held, name(entry.name)))
+        if entry.held is not None and entry.held != entry.name:
+            out.append(assign(entry.held, entry.value))
         if position == self.last:
-            values = [name(e.held) for e in self.entries]
+            values = [name(e.held) if e.held is not None else e.value for e in self.entries]
             value = values[0] if len(values) == 1 else tuple_(values)
             out.append(gast.Expr(call(attribute(name(self.stack), "append"), value)))
         return out

@@ -48,6 +48,19 @@ def simplify(
     return block
 
 
+def _without_minus(node: Node) -> Node | None:
+    """Return an expression without the minus sign it begins with; None where it has none."""
+    value = number(node)
+    if value is not None:
+        return constant(-value) if value < 0 else None
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        return node.operand
+    if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Div):
+        left = _without_minus(node.left)
+        return None if left is None else gast.BinOp(left, node.op, node.right)
+    return None
+
+
 @dataclass
 class _Product:
     """coefficient * above[0] * above[1] ... / below[0] / below[1] ..."""
@@ -69,6 +82,9 @@ class _Simplifier:
                 s.value = self.expression(s.value)
             elif isinstance(s, gast.AugAssign):
                 s.value = self.spread(s)
+                positive = _without_minus(s.value)
+                if positive is not None and isinstance(s.op, gast.Add):
+                    s.op, s.value = gast.Sub(), positive
             elif isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
                 s.value.args = [self.expression(a) for a in s.value.args]
             for part in blocks_of(s):

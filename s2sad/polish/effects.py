@@ -5,33 +5,39 @@ A write into a part of something (`x_bar[i] += v`, `xs.append(v)`) counts as a w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from s2sad.nodes import Node, blocks_of, names_read, names_written, walk
-from s2sad.stages import Comment
+from s2sad.stages import Comment, RestorePart
 
 Pure = Callable[[Node], bool]
+Sharing = Mapping[str, frozenset[str]]
 _MUTATING = frozenset({"append", "pop", "extend", "insert", "update", "clear", "sort", "fill"})
 
 
 @dataclass(frozen=True)
 class Effects:
-    """Names read and written (parts included), and whether unknown code may run."""
+    """Names read and written (parts included), and whether unknown code may run.
+
+    `named` are the names written by name; `writes` also has those that share their memory.
+    """
 
     reads: frozenset[str]
     writes: frozenset[str]
     unknown: bool
+    named: frozenset[str]
 
 
 class EffectTable:
     """Remembers the effects of statements by identity; `pure` judges calls."""
 
-    def __init__(self, pure: Pure) -> None:
+    def __init__(self, pure: Pure, sharing: Sharing | None = None) -> None:
         self.pure = pure
+        self.sharing = sharing or {}
         self._table: dict[Any, Effects] = {}
 
     def of(self, statement: Node) -> Effects:
@@ -47,22 +53,30 @@ class EffectTable:
 
     def _compute(self, statement: Node) -> Effects:
         if isinstance(statement, Comment):
-            return Effects(frozenset(), frozenset(), False)
+            return Effects(frozenset(), frozenset(), False, frozenset())
         reads = names_read(statement)
         writes = set(names_written(statement))
+        changed: set[str] = set()
         unknown = isinstance(statement, gast.Raise | gast.Assert | gast.With | gast.Try)
         for n in walk(statement):
             kind = type(n)
             if kind is gast.Call:
                 owner = mutated_by(n)
                 if owner is not None:
-                    writes.add(owner)
+                    changed.add(owner)
                 elif not self.pure(n):
                     unknown = True
             elif kind is gast.Subscript or kind is gast.Attribute:
                 if isinstance(n.ctx, gast.Store | gast.Del):
-                    writes.add(root(n))
-        return Effects(frozenset(reads), frozenset(w for w in writes if w), unknown)
+                    changed.add(root(n))
+            elif kind is gast.AugAssign and isinstance(n.target, gast.Name):
+                changed.add(n.target.id)
+            elif kind is RestorePart:
+                changed |= {root(n.place)} | {s for s in n.sharing if "@" not in s}
+        named = frozenset(w for w in writes | changed if w)
+        for n in changed:
+            writes |= {n} | self.sharing.get(n, frozenset())
+        return Effects(frozenset(reads), frozenset(w for w in writes if w), unknown, named)
 
 
 def mutated_by(node: Node) -> str | None:

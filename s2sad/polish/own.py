@@ -6,6 +6,7 @@ x_bar = x_bar + e    ->   x_bar += e              (x_bar was made here and has n
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,17 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.kinds import Kind
-from s2sad.nodes import Block, Node, assign, attribute, blocks_of, call, clone, name, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    blocks_of,
+    call,
+    clone,
+    name,
+    walk,
+)
 from s2sad.polish.effects import mutated_by, root
 
 _FRESH = frozenset(
@@ -24,22 +35,44 @@ _FRESH = frozenset(
 )
 
 
-def own(block: Block, bars: Mapping[str, Kind], returned: set[str], fresh_calls: set[str]) -> Block:
-    """Return a block in which cotangents that are changed or returned own their memory."""
-    worker = _Owner(bars, fresh_calls)
+def own(
+    block: Block,
+    bars: Mapping[str, Kind],
+    returned: set[str],
+    fresh_calls: set[str],
+    shadows: frozenset[str] = frozenset(),
+    moved: frozenset[str] = frozenset(),
+) -> Block:
+    """Return a block in which cotangents that are changed or returned own their memory.
+
+    `shadows` are parts of cotangents: what is put into them is owned like what is returned.
+    `moved` are shadows that own theirs and hand it on: `un_bar = u_bar` takes it over.
+    """
+    worker = _Owner(bars, fresh_calls, shadows, returned, moved)
     worker.survey(block)
-    need = {n for n in returned if n in bars} | worker.mutated
+    worker.fill(block, block)
+    need = {n for n in returned if n in bars} | worker.mutated | (moved & set(bars))
     worker.claim(block, need)
     worker.accumulate(block)
     return block
 
 
 class _Owner:
-    def __init__(self, bars: Mapping[str, Kind], fresh_calls: set[str]) -> None:
+    def __init__(
+        self,
+        bars: Mapping[str, Kind],
+        fresh_calls: set[str],
+        shadows: frozenset[str],
+        returned: set[str],
+        moved: frozenset[str],
+    ) -> None:
+        self.moved = moved
+        self.returned = returned
         self.bars = bars
+        self.shadows = shadows
         self.fresh_calls = fresh_calls
         self.mutated: set[str] = set()
-        self.shared: set[str] = set()
+        self.names: Counter[str] = Counter()
         self.loose: set[str] = set()
 
     def survey(self, block: Block) -> None:
@@ -63,20 +96,35 @@ class _Owner:
                 self.survey(part)
 
     def _assignment(self, s: Node) -> None:
+        if self._is_move(s):
+            return
         for target in s.targets:
             if isinstance(target, gast.Name):
                 if target.id in self.bars and not self.fresh(s.value):
                     self.loose.add(target.id)
-                    self.shared |= _aliased(s.value)
+                    self.names.update(self._aliased(s.value))
                 elif target.id not in self.bars:
-                    self.shared |= _aliased(s.value)
+                    self.names.update(self._aliased(s.value))
             elif isinstance(target, gast.Tuple):
-                self.shared |= _aliased(s.value)
+                self.names.update(self._aliased(s.value))
                 if not self._fresh_call(s.value):
                     self.loose |= {e.id for e in target.elts if isinstance(e, gast.Name)}
             else:
                 self.mutated.add(root(target))
-                self.shared |= _aliased(s.value)
+                self.names.update(self._aliased(s.value))
+
+    def _aliased(self, node: Node) -> set[str]:
+        return set() if self._fresh_call(node) else _aliased(node)
+
+    def _is_move(self, s: Node) -> bool:
+        """Say whether a shadow takes over the memory of another."""
+        target = s.targets[0]
+        return (
+            isinstance(target, gast.Name)
+            and target.id in self.moved
+            and isinstance(s.value, gast.Name)
+            and s.value.id in self.moved
+        )
 
     def _fresh_call(self, node: Node) -> bool:
         return (
@@ -87,15 +135,62 @@ class _Owner:
 
     def fresh(self, node: Node) -> bool:
         """Say whether an expression makes a value that nothing else has."""
-        if isinstance(node, gast.BinOp | gast.UnaryOp | gast.Constant | gast.Compare):
+        if isinstance(node, gast.ListComp):
             return True
-        if isinstance(node, gast.Call):
-            func = node.func
-            if isinstance(func, gast.Name):
-                return func.id in self.fresh_calls or func.id in ("list", "float")
-            if isinstance(func, gast.Attribute):
-                return func.attr in _FRESH or func.attr in ("copy", "astype")
-        return False
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
+            return node.func.id in self.fresh_calls or node.func.id in ("list", "float")
+        return is_fresh(node)
+
+    def fill(self, block: Block, whole: Block) -> None:
+        """Copy what is put into a part of a cotangent, unless nothing else has it."""
+        for position, s in enumerate(block):
+            for part in blocks_of(s):
+                self.fill(part, whole)
+            if not isinstance(s, gast.Assign) or isinstance(s.value, gast.Tuple | gast.List):
+                continue
+            place = s.targets[0]
+            if not isinstance(place, gast.Subscript | gast.Attribute):
+                continue
+            if root(place) not in self.bars and root(place) not in self.shadows:
+                continue
+            if isinstance(self._kind(place), K.Num) or isinstance(self._kind(s.value), K.Num):
+                continue
+            if not self.fresh(s.value) and not self._taken_over(s.value, block[:position], whole):
+                s.value = _broadcast(s.value) or call(attribute(s.value, "copy"))
+
+    def _kind(self, node: Node) -> Kind | None:
+        """Return the kind of a cotangent, or of a part of one, as far as it is known."""
+        if isinstance(node, gast.Name):
+            return self.bars.get(node.id)
+        if isinstance(node, gast.Attribute):
+            owner = self._kind(node.value)
+            return dict(owner.fields).get(node.attr) if isinstance(owner, K.Obj) else None
+        if not isinstance(node, gast.Subscript):
+            return None
+        owner = self._kind(node.value)
+        if isinstance(owner, K.List) and not isinstance(node.slice, gast.Slice):
+            return owner.item
+        if isinstance(owner, K.Dict) and isinstance(node.slice, gast.Constant):
+            return dict(owner.items).get(node.slice.value)
+        return None
+
+    def _taken_over(self, value: Node, before: Block, whole: Block) -> bool:
+        """Say whether a value is a new array that may go on living as a part of a cotangent.
+
+        It has no other name, and nobody changes it later: what is read behind stays what it was.
+        """
+        if not isinstance(value, gast.Name) or value.id in self.loose:
+            return False
+        taken = value.id
+        if taken in self.returned or any(_hands_on(s, taken) for s in whole):
+            return False
+        made = [i for i, s in enumerate(before) if _makes(s, taken)]
+        if not made or self.names[taken] != 1:
+            return False
+        used = sum(_occurs(s, taken) for s in before[made[-1] :]) + 1
+        if used == sum(_occurs(s, taken) for s in whole):
+            return True
+        return taken not in self.mutated and not _adds_to_parts(whole)
 
     def claim(self, block: Block, need: set[str]) -> None:
         """Copy what a cotangent that must be owned would otherwise share."""
@@ -128,12 +223,14 @@ class _Owner:
                 s.value.elts[i] = self._copy(part, item)
 
     def _claim_one(self, s: Node, target: str, need: set[str]) -> None:
+        if self._is_move(s):
+            return
         if target in need:
             self._claim_parts(s, target)
         if target in need and self._is_memory(target) and not self.fresh(s.value):
             s.value = self._copy(s.value, self.bars[target])
             return
-        taken = _aliased(s.value) & self.mutated & set(self.bars)
+        taken = self._aliased(s.value) & self.mutated & set(self.bars)
         if taken and target in self.bars and self._is_memory(target):
             s.value = self._copy(s.value, self.bars[target])
 
@@ -159,13 +256,22 @@ class _Owner:
             if not isinstance(s, gast.Assign) or not isinstance(s.targets[0], gast.Name):
                 continue
             target, value = s.targets[0].id, s.value
-            if target in self.loose or target in self.shared:
+            if target in self.loose or self.names[target]:
                 continue
             if not isinstance(self.bars.get(target), K.Array):
                 continue
             folded = _augmentation(target, value)
             if folded is not None:
                 block[position] = folded
+
+
+def is_fresh(node: Node) -> bool:
+    """Say whether an expression surely makes a new value."""
+    if isinstance(node, gast.BinOp | gast.UnaryOp | gast.Constant | gast.Compare):
+        return True
+    if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
+        return node.func.attr in _FRESH or node.func.attr in ("copy", "astype")
+    return False
 
 
 def _augmentation(target: str, value: Node) -> Node | None:
@@ -188,6 +294,36 @@ def _augmentation(target: str, value: Node) -> Node | None:
         rest = gast.BinOp(rest, op, link.right)
     place = gast.Name(target, gast.Store(), None, None)
     return gast.AugAssign(place, first.op, rest)
+
+
+def _hands_on(s: Node, wanted: str) -> bool:
+    """Say whether a statement returns a name or gives it to something that may keep it."""
+    if isinstance(s, gast.Return):
+        return bool(_occurs(s, wanted))
+    if isinstance(s, gast.Expr):
+        known = isinstance(s.value, gast.Call) and mutated_by(s.value) == wanted
+        return bool(_occurs(s, wanted)) and not known
+    return any(_hands_on(inner, wanted) for part in blocks_of(s) for inner in part)
+
+
+def _makes(s: Node, wanted: str) -> bool:
+    return isinstance(s, gast.Assign) and any(
+        isinstance(n, gast.Name) and n.id == wanted
+        for target in s.targets
+        for n in (target.elts if isinstance(target, gast.Tuple) else [target])
+    )
+
+
+def _adds_to_parts(block: Block) -> bool:
+    return any(
+        isinstance(n, gast.AugAssign) and not isinstance(n.target, gast.Name)
+        for s in block
+        for n in walk(s)
+    )
+
+
+def _occurs(s: Node, wanted: str) -> int:
+    return sum(isinstance(n, gast.Name) and n.id == wanted for n in walk(s))
 
 
 def _aliased(node: Node) -> set[str]:

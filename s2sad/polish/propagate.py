@@ -26,18 +26,26 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.polish.effects import EffectTable, Pure, is_compound, pure_expression
-from s2sad.stages import Comment, Restore, Save
+from s2sad.polish.effects import EffectTable, Pure, Sharing, is_compound, pure_expression
+from s2sad.stages import Comment, Restore, RestorePart, Save, SavePart
 
 Names = frozenset[str]
 _LIMIT = 40
 
 
 def propagate(
-    block: Block, live_out: Names, movable: Names, pure: Pure, bars: Names = frozenset()
+    block: Block,
+    live_out: Names,
+    movable: Names,
+    pure: Pure,
+    bars: Names = frozenset(),
+    sharing: Sharing | None = None,
 ) -> Block:
-    """Return a block in which movable names are replaced by what they hold, where that is right."""
-    worker = _Propagator(movable, pure, live_out, bars)
+    """Return a block in which movable names are replaced by what they hold, where that is right.
+
+    `sharing` gives, for names whose memory is written in place, those that may share it.
+    """
+    worker = _Propagator(movable, pure, live_out, bars, sharing)
     for _ in range(4):
         worker.changed = False
         worker.live = {}
@@ -49,12 +57,19 @@ def propagate(
 
 
 class _Propagator:
-    def __init__(self, movable: Names, pure: Pure, live_out: Names, bars: Names) -> None:
+    def __init__(
+        self,
+        movable: Names,
+        pure: Pure,
+        live_out: Names,
+        bars: Names,
+        sharing: Sharing | None,
+    ) -> None:
         self.bars = bars
         self.kept: Names = frozenset()
         self.movable = movable
         self.pure = pure
-        self.effects = EffectTable(pure)
+        self.effects = EffectTable(pure, sharing)
         self.live: dict[object, Names] = {}
         self.live_out = live_out
         self.changed = False
@@ -173,10 +188,10 @@ class _Propagator:
             if target in e.reads:
                 compound = is_compound(s)
                 inside = clear and not (compound and e.writes & parts)
-                if compound and target in e.writes:
+                if compound and target in e.named:
                     return None
                 uses.append((at, inside))
-            if target in e.writes:
+            if target in e.named:
                 if is_compound(s) or isinstance(s, gast.AugAssign) or not _binds(s, target):
                     return None
                 return uses
@@ -245,7 +260,9 @@ class _Propagator:
 
     def _may_rise(self, block: Block, start: int, at: int, target: str) -> bool:
         user = block[at]
-        if is_compound(user) or isinstance(user, gast.Return | Restore | Save | gast.Break):
+        if is_compound(user) or isinstance(
+            user, gast.Return | Restore | RestorePart | Save | SavePart | gast.Break
+        ):
             return False
         effects = self.effects.of(user)
         if effects.unknown or _augments(user, target) or target in effects.writes:
@@ -275,7 +292,7 @@ class _Propagator:
         if not pure_expression(value, self.pure):
             if not self._next_to(block, position, at) or is_compound(s):
                 return False
-            if not self._first_of_all(s, target):
+            if not self._first_of_all(s, target) or _perhaps(s, target):
                 return False
         elif not clear:
             return self._lift(block, position, target, value, at)
@@ -307,7 +324,9 @@ class _Propagator:
     def _lift(self, block: Block, position: int, target: str, value: Node, at: int) -> bool:
         """Move the statement that uses a value up to where the value is computed."""
         user = block[at]
-        if is_compound(user) or isinstance(user, gast.Return | Restore | Save | gast.Break):
+        if is_compound(user) or isinstance(
+            user, gast.Return | Restore | RestorePart | Save | SavePart | gast.Break
+        ):
             return False
         effects = self.effects.of(user)
         if effects.unknown or _augments(user, target):
@@ -467,6 +486,21 @@ def _cheap_item(value: Node) -> bool:
 
 def _small(value: Node) -> bool:
     return isinstance(value, gast.Name) or is_constant(value)
+
+
+def _perhaps(s: Node, target: str) -> bool:
+    """Say whether a use stands in an arm of a conditional, which may not be evaluated."""
+    for n in walk(s):
+        arms: list[Node] = []
+        if isinstance(n, gast.IfExp):
+            arms = [n.body, n.orelse]
+        elif isinstance(n, gast.BoolOp):
+            arms = n.values[1:]
+        elif isinstance(n, gast.Compare):
+            arms = n.comparators[1:]
+        if any(target in names_read(arm) for arm in arms):
+            return True
+    return False
 
 
 def _in_loop(s: Node, target: str) -> bool:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import gast
 
-from s2sad.flow import free_names
+from s2sad.flow import before_restore, before_restore_part, free_names
 from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
-from s2sad.polish.effects import Pure, mutated_by, pure_expression, root
-from s2sad.stages import Comment, Restore, Save, Undo
+from s2sad.polish.effects import Pure, Sharing, mutated_by, pure_expression, root
+from s2sad.stages import Comment, Restore, RestorePart, Save, SavePart, Undo
 
 Names = frozenset[str]
 
@@ -24,6 +24,7 @@ def prune(
     pure: Pure,
     local: Names | None = None,
     pinned: Names = frozenset(),
+    sharing: Sharing | None = None,
 ) -> Block:
     """Return a block without what its results do not need.
 
@@ -31,13 +32,14 @@ def prune(
     (made up by the transformer) count only where the variable is read afterwards. What is bound
     to `pinned` names stays: inner functions read them.
     """
-    worker = _Pruner(pure, local or frozenset(), pinned)
+    worker = _Pruner(pure, local or frozenset(), pinned, sharing or {})
     kept, _ = worker.block(block, live_out, frozenset())
     return tidy(kept)
 
 
 class _Pruner:
-    def __init__(self, pure: Pure, local: Names, pinned: Names) -> None:
+    def __init__(self, pure: Pure, local: Names, pinned: Names, sharing: Sharing) -> None:
+        self.sharing = sharing
         self.pure = pure
         self.pinned = pinned
         self.local = local
@@ -58,9 +60,13 @@ class _Pruner:
         if kind is Undo:
             return s, live
         if kind is Restore:
-            return s, live - {s.name}
+            return s, before_restore(s, live)
+        if kind is RestorePart:
+            return s if live & s.sharing else None, before_restore_part(s, live)
         if kind is Save:
             return s, live | {s.name}
+        if kind is SavePart:
+            return s, live | names_read(s)
         if kind is gast.Break:
             return s, exits
         if kind is gast.Assign:
@@ -105,13 +111,16 @@ class _Pruner:
         return s, (live - written) | names_read(s)
 
     def _needed(self, place: Node, live: Names) -> bool:
-        owner = root(place)
-        return owner in live or owner not in self.local
+        return self._content_needed(root(place), live)
+
+    def _content_needed(self, owner: str, live: Names) -> bool:
+        """Say whether somebody reads what is written into a variable's memory."""
+        shared = self.sharing.get(owner, frozenset()) | {owner}
+        return bool(shared & live) or bool(shared - self.local)
 
     def _augmented(self, s: Node, live: Names) -> tuple[Node | None, Names]:
         if isinstance(s.target, gast.Name):
-            owner, needed = s.target.id, s.target.id in live
-            needed = needed or owner not in self.local
+            needed = self._content_needed(s.target.id, live)
         else:
             needed = self._needed(s.target, live)
         if not needed and pure_expression(s.value, self.pure):
@@ -121,7 +130,7 @@ class _Pruner:
     def _effect(self, s: Node, live: Names) -> tuple[Node | None, Names]:
         if isinstance(s.value, gast.Call):
             owner = mutated_by(s.value)
-            if owner is not None and owner in self.local and owner not in live:
+            if owner is not None and not self._content_needed(owner, live):
                 return None, live
         elif pure_expression(s.value, self.pure):
             return None, live

@@ -43,10 +43,12 @@ def _definition(fn: types.FunctionType, name: str, refs: Any, constants: dict[st
     node = gast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
     node.name = name
     node.decorator_list = []
-    node.returns = None
     for n in walk(node):
         if isinstance(n, gast.Name):
             n.annotation = None
+        if isinstance(n, gast.FunctionDef):
+            n.returns = None
+            n.body = [_plain(s) for s in n.body]
     table: dict[str, str] = {}
     for free in sorted(free_reads(node)):
         value = fn.__globals__.get(free)
@@ -60,6 +62,11 @@ def _definition(fn: types.FunctionType, name: str, refs: Any, constants: dict[st
         if isinstance(n, gast.Name) and n.id in table:
             n.id = table[n.id]
     return node
+
+
+def _plain(s: Node) -> Node:
+    """Return `x = v` for `x: T = v`."""
+    return gast.Assign([s.target], s.value, None) if isinstance(s, gast.AnnAssign) else s
 
 
 def _constant(fn: types.FunctionType, name: str, refs: Any, constants: dict[str, Any]) -> str:

@@ -9,21 +9,15 @@ def log_sum_exp_grad(means, log_weights, data):
         terms = log_weights - 0.5 * t**2
         top = terms.max()
         exp_t = np.exp(terms - top)
-        saved.append((exp_t, np.sum(exp_t), t, terms, top))
+        saved.append((exp_t, np.sum(exp_t), t))
 
     # return total
     log_weights_bar = np.zeros_like(log_weights)
     means_bar = np.zeros_like(means)
     while saved:
-        exp_t, sum_exp_t, t, terms, top = saved.pop()
+        exp_t, sum_exp_t, t = saved.pop()
         # total += top + np.log(np.sum(np.exp(terms - top)))
-        t_bar = exp_t / sum_exp_t
-        top_bar = 1.0 - np.sum(t_bar)
-        # top = terms.max()
-        ties = terms == top
-        terms_bar = t_bar + np.where(
-            ties, top_bar / np.sum(ties, keepdims=True, dtype=terms.dtype), 0.0
-        )
+        terms_bar = exp_t / sum_exp_t
         # terms = log_weights - 0.5 * (x - means) ** 2
         log_weights_bar += terms_bar
         means_bar += terms_bar * t

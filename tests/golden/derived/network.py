@@ -12,35 +12,6 @@ def unbroadcast(x_bar, shape):
     return x_bar.reshape(shape) if shape else x_bar
 
 
-def zeros_like(x):
-    """Return zeros in x's structure; None for what carries no derivative."""
-    if isinstance(x, float | complex | np.inexact):
-        return type(x)(0.0)
-    if hasattr(type(x), "dtype"):
-        return np.zeros_like(x) if x.dtype.kind in "fc" else None
-    if isinstance(x, list):
-        return [zeros_like(part) for part in x]
-    if isinstance(x, tuple):
-        parts = [zeros_like(part) for part in x]
-        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
-    if isinstance(x, dict):
-        zeros = x.copy()
-        for key in x:
-            zeros[key] = zeros_like(x[key])
-        return zeros
-    if isinstance(x, type) or type(x).__module__ == "builtins":
-        return None
-    if callable(x) and not hasattr(type(x).__call__, "__code__"):
-        return None
-    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
-    if names is None:
-        return None
-    zeros = object.__new__(type(x))
-    for name in names:
-        object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
-    return zeros
-
-
 def network_value_and_grad(layers, X, y):
     """Value of network (network.py:9) and its gradient with respect to layers."""
     h = X
@@ -63,12 +34,12 @@ def network_value_and_grad(layers, X, y):
     out_bar[:, 0] += 2.0 / out_item.size * t_2
     # out = h @ layers[-1]["W"] + layers[-1]["b"]
     t_bar = unbroadcast(out_bar, t_1.shape).copy()
-    layers_bar = zeros_like(layers)
+    layers_bar = [dict.fromkeys(part) for part in layers]
     layers_item_bar = layers_bar[-1]
-    layers_item_bar["b"] += unbroadcast(out_bar, layers_item_2_item.shape)
+    layers_item_bar["b"] = unbroadcast(out_bar, layers_item_2_item.shape).copy()
     h_bar = t_bar @ layers_item_1_item.T
     layers_item_bar_1 = layers_bar[-1]
-    layers_item_bar_1["W"] += h.T @ t_bar
+    layers_item_bar_1["W"] = h.T @ t_bar
     layers_item_bar_2 = layers_bar[:-1]
     for i in range(len(layers_item) - 1, -1, -1):
         h_0, t = saved.pop()
@@ -77,7 +48,8 @@ def network_value_and_grad(layers, X, y):
         h = h_0
         t_bar_2 = unbroadcast(t_bar_1, t.shape)
         layer_bar = layers_item_bar_2[i]
-        layer_bar["b"] += unbroadcast(t_bar_1, layers_item[i]["b"].shape)
-        h_bar = t_bar_2 @ layers_item[i]["W"].T
-        layer_bar["W"] += h.T @ t_bar_2
+        layer_bar["b"] = unbroadcast(t_bar_1, layers_item[i]["b"].shape).copy()
+        if i > 0:
+            h_bar = t_bar_2 @ layers_item[i]["W"].T
+        layer_bar["W"] = h.T @ t_bar_2
     return value, layers_bar

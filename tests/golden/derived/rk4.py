@@ -17,7 +17,7 @@ def pendulum_reverse(kept, y, damping, value_bar):
     damping_bar = t_bar_1 * y_item_1
     y_bar = np.zeros_like(y)
     y_bar[1] += t_bar_1 * damping
-    y_bar[0] += -t_bar * np.cos(y_item)
+    y_bar[0] -= t_bar * np.cos(y_item)
     y_bar[1] += y_item_bar
     return y_bar, damping_bar
 
@@ -54,12 +54,12 @@ def rk4_grad(rhs, y, damping, dt, steps):
         y_bar_1, damping_bar_1 = pendulum_reverse(pendulum_saved_3, t_2, damping, t_bar)
         damping_bar = damping_bar + damping_bar_1
         y_bar += y_bar_1
-        k3_bar = k3_bar + dt * y_bar_1
+        k3_bar += dt * y_bar_1
         # k3 = rhs(y + 0.5 * dt * k2, damping)
         y_bar_2, damping_bar_2 = pendulum_reverse(pendulum_saved_2, t_1, damping, k3_bar)
         damping_bar = damping_bar + damping_bar_2
         y_bar += y_bar_2
-        k2_bar = k2_bar + 0.5 * dt * y_bar_2
+        k2_bar += 0.5 * dt * y_bar_2
         # k2 = rhs(y + 0.5 * dt * k1, damping)
         y_bar_3, damping_bar_3 = pendulum_reverse(pendulum_saved_1, t, damping, k2_bar)
         damping_bar = damping_bar + damping_bar_3

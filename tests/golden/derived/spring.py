@@ -66,9 +66,9 @@ def energy_reverse(kept, self, value_bar):
     # return 0.5 * self.stiffness * stretch**2
     stretch_bar = value_bar * self_stiffness * stretch
     self_bar = zeros_like(self)
-    self_bar.stiffness += 0.5 * (value_bar * t)
+    self_bar.stiffness = 0.5 * (value_bar * t)
     # stretch = x - self.length
-    self_bar.length += -stretch_bar
+    self_bar.length = -stretch_bar
     return self_bar, stretch_bar
 
 

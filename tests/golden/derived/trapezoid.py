@@ -16,7 +16,7 @@ def trapezoid_grad(y, x):
         # area += 0.5 * (y[i] + y[i + 1]) * (x[i + 1] - x[i])
         t_bar = 0.5 * t_2
         t_bar_1 = 0.5 * t_1
-        x_bar[i] += -t_bar_1
+        x_bar[i] -= t_bar_1
         x_bar[i + 1] += t_bar_1
         y_bar[i + 1] += t_bar
         y_bar[i] += t_bar

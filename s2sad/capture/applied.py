@@ -1,0 +1,159 @@
+"""Functions that are made or applied on the way: partial, reduce, defaults worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import gast
+
+from s2sad.names import Names
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    clone,
+    constant,
+    is_constant,
+    locate,
+    name,
+    store,
+    subscript,
+    walk,
+)
+from s2sad.stages import SourceLike
+
+
+class Applied:
+    """What the normaliser knows of functions as values; the normaliser supplies the rest."""
+
+    source: SourceLike
+    names: Names
+    temps: set[str]
+    locals: set[str]
+    held: set[str]
+    depth: int
+    out: Block
+
+    def is_path(self, node: Node) -> bool:
+        """Say whether this is a dotted name that starts outside the function."""
+        raise NotImplementedError
+
+    def atom(self, node: Node) -> Node:
+        """Return an atom with the expression's value, emitting what computes it."""
+        raise NotImplementedError
+
+    def expression(self, node: Node) -> Node:
+        """Return an operation on atoms with the expression's value."""
+        raise NotImplementedError
+
+    def emit(self, statement: Node, origin: Node | None = None) -> Node:
+        """Add a statement."""
+        raise NotImplementedError
+
+    def temp(self, value: Node, base: str | None = None) -> str:
+        """Return a new name for a temporary."""
+        raise NotImplementedError
+
+    def settled(self, value: Node, later: Iterable[Node | None]) -> Node:
+        """Keep what an operand is now, where one evaluated later binds a name that it reads."""
+        raise NotImplementedError
+
+    def inner_loop(self, loop: Node, node: Node) -> None:
+        """Emit a loop that an expression stands for."""
+        raise NotImplementedError
+
+    def held_defaults(self, node: Node) -> Node:
+        """Defaults are worked out where the function is defined: under names of their own.
+
+        In a loop they stay as they are: a function kept for later has those of its own round.
+        """
+        if self.depth:
+            return node
+        for defaults in (node.args.defaults, node.args.kw_defaults):
+            for i, d in enumerate(defaults):
+                if d is None or is_constant(d) or self.is_path(d):
+                    continue
+                held = self.temp(d, "held")
+                self.held.add(held)
+                self.emit(assign(held, self.expression(d)), d)
+                defaults[i] = locate(name(held), d)
+        return node
+
+    def decorated(self, definition: Node) -> None:
+        """`@d def f` is `def f` and `f = d(f)`; functools.wraps changes nothing but the name."""
+        others = []
+        for d in definition.decorator_list:
+            made = d.func if isinstance(d, gast.Call) else d
+            if not self.denotes(made, "functools", "wraps"):
+                others.append(self.atom(d))
+        definition.decorator_list = []
+        self.emit(self.held_defaults(definition))
+        for d in reversed(others):
+            call = locate(gast.Call(d, [name(definition.name)], []), definition)
+            self.emit(assign(definition.name, call), definition)
+
+    def denotes(self, func: Node, module: str, attr: str) -> bool:
+        """Say whether a function expression is `attr` of a module, under whatever name."""
+        if not self.is_path(func):
+            return False
+        fn: Any = self.source.fn
+        if isinstance(func, gast.Name):
+            value = fn.__globals__.get(func.id)
+        elif isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
+            value = getattr(fn.__globals__.get(func.value.id), func.attr, None)
+        else:
+            return False
+        return getattr(value, "__name__", "") == attr and getattr(value, "__module__", "") == module
+
+    def reduce(self, node: Node) -> Node:
+        """`reduce(f, xs, start)` becomes the loop that it is."""
+        fn, source = self.settled(self.atom(node.args[0]), node.args[1:]), node.args[1]
+        if any(isinstance(n, gast.NamedExpr) for n in walk(node)):
+            source = self.settled(self.atom(source), node.args[2:])
+        total = self.names.fresh("total")
+        if len(node.args) == 3:
+            start = self.expression(node.args[2])
+        else:
+            source = self.atom(source)
+            start = subscript(clone(source), constant(0))
+            source = subscript(source, gast.Slice(constant(1), None, None))
+        self.emit(assign(total, start), node)
+        item = self.names.fresh("item")
+        self.temps |= {total, item}
+        step = assign(total, gast.Call(fn, [name(total), name(item)], []))
+        self.inner_loop(gast.For(store(item), source, [step], [], None), node)
+        return locate(name(total), node)
+
+    def partial(self, node: Node) -> Node:
+        """`partial(f, a)` becomes `lambda *rest: f(a, *rest)`, with a held under a fresh name."""
+        parts = []
+        own: list[str] = []
+        for arg in [*node.args, *(k.value for k in node.keywords)]:
+            value = self.atom(arg)
+            if isinstance(value, gast.Name) and value.id in self.locals | self.temps:
+                held = self.temp(value, "held")
+                self.emit(assign(held, value))
+                value = name(held)
+                own.append(held)
+            parts.append(value)
+        keywords = [
+            gast.keyword(k.arg, v)
+            for k, v in zip(node.keywords, parts[len(node.args) :], strict=True)
+        ]
+        rest = self.names.fresh("rest")
+        inner = gast.Call(
+            parts[0],
+            [*parts[1 : len(node.args)], gast.Starred(name(rest), gast.Load())],
+            keywords,
+        )
+        vararg = gast.Name(rest, gast.Param(), None, None)
+        args = gast.arguments([], [], vararg, [], [], None, [])
+        if self.depth:
+            # A partial keeps what it was made with; a variable of the loop does not.
+            args.kwonlyargs = [gast.Name(n, gast.Param(), None, None) for n in own]
+            args.kw_defaults = [name(n) for n in own]
+        made = gast.Lambda(args, locate(inner, node))
+        for n in walk(made):
+            locate(n, node)
+        return made

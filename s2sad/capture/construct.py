@@ -1,0 +1,248 @@
+"""A class whose `__init__` only sets attributes is made by a function of its own.
+
+    class Line:                              def Line(slope, k=2.0):
+        def __init__(self, slope, k=2.0):        area = slope * k
+            self.slope = slope          ->       return object_of(Line, slope=slope, k=k, area=area)
+            self.k = k
+            self.area = slope * k
+
+What an `__init__` of a base class does through `super()` stands where it is called.
+"""
+
+from __future__ import annotations
+
+import abc
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.capture.read import Source, read
+from s2sad.errors import Error
+from s2sad.names import Names
+from s2sad.nodes import (
+    SCOPES,
+    Block,
+    Node,
+    assign,
+    clone,
+    constant,
+    locate,
+    name,
+    names_read,
+    names_written,
+    rename,
+    walk,
+)
+
+OBJECT_OF = "object_of"
+_HOOKS = ("__setattr__", "__getattribute__", "__getattr__", "__new__")
+
+
+@functools.lru_cache(1024)
+def maker(cls: type) -> K.LocalFunction | None:
+    """Return the function that makes an object of a class, or None where `__init__` does more.
+
+    Its node says which class it makes (`makes`), and where it only stores what it is given, which
+    parameter each attribute is (`stores`).
+    """
+    init = inspect.getattr_static(cls, "__init__", None)
+    if not _plain(cls) or not isinstance(init, types.FunctionType):
+        return None
+    try:
+        source = read(init)
+        home = _home(cls, init)
+        if home is None:
+            return None
+        worker = _Maker(cls, source, home)
+        return K.LocalFunction(worker.definition(), source)
+    except (Error, _MoreThanFields):
+        return None
+
+
+def _plain(cls: type) -> bool:
+    """Say whether an object of a class is nothing but its attributes."""
+    if type(cls) not in (type, abc.ABCMeta) or "__slots__" in cls.__dict__:
+        return False
+    if cls.__module__ == "builtins" or not hasattr(cls, "__dict__"):
+        return False
+    bases = [b for b in cls.__mro__[:-1] if b not in (abc.ABC, typing.Generic)]
+    if any(b.__module__ in ("builtins", "abc", "typing", "numpy") for b in bases):
+        return False
+    return all(h not in vars(b) for b in bases for h in _HOOKS)
+
+
+def _home(cls: type, init: types.FunctionType) -> str | None:
+    """Return the name by which a class is known where its `__init__` was written."""
+    found = [n for n, v in init.__globals__.items() if v is cls and n.isidentifier()]
+    return min(found, key=lambda n: (n != cls.__name__, n), default=None)
+
+
+class _MoreThanFields(Exception):
+    """An `__init__` does more than to set attributes."""
+
+
+class _Maker:
+    def __init__(self, cls: type, source: Source, home: str) -> None:
+        self.cls = cls
+        self.source = source
+        self.home = home
+        self.names = Names({n.id for n in walk(source.node) if isinstance(n, gast.Name)})
+        self.names.take(home, OBJECT_OF)
+        self.fields: dict[str, str] = {}
+
+    def definition(self) -> Node:
+        node = clone(self.source.node)
+        positional = [*node.args.posonlyargs, *node.args.args]
+        if not positional or set(self.source.fn.__code__.co_freevars) - {"__class__"}:
+            raise _MoreThanFields
+        params = {a.id for a in [*positional, *node.args.kwonlyargs]}
+        body = self.body(node.body, positional[0].id, params, self._class_of(self.source.fn))
+        (node.args.posonlyargs or node.args.args).pop(0)
+        if len(node.args.defaults) > len(positional) - 1:
+            raise _MoreThanFields
+        value = gast.Call(
+            name(OBJECT_OF),
+            [name(self.home)],
+            [gast.keyword(f, name(v)) for f, v in self.fields.items()],
+        )
+        end = gast.Return(value)
+        for n in walk(end):
+            locate(n, node)
+        made = gast.FunctionDef(self.cls.__name__, node.args, [*body, end], [], None, None)
+        locate(made, node)
+        made.makes = self.cls
+        made.stores = self._stored(body, params)
+        return made
+
+    def _stored(self, body: Block, params: set[str]) -> dict[str, str] | None:
+        table: dict[str, str] = {}
+        for s in body:
+            plain = isinstance(s, gast.Assign) and len(s.targets) == 1
+            plain = plain and isinstance(s.targets[0], gast.Name)
+            if not plain or not isinstance(s.value, gast.Name) or s.value.id not in params:
+                return None
+            if s.targets[0].id in params:
+                return None
+            table[s.targets[0].id] = s.value.id
+        return {f: table.get(v, v) for f, v in self.fields.items()}
+
+    def _class_of(self, init: types.FunctionType) -> type:
+        for base in self.cls.__mro__:
+            if vars(base).get("__init__") is init:
+                return base
+        raise _MoreThanFields
+
+    def body(self, statements: Block, own: str, params: set[str], home: type) -> Block:
+        """Return the statements of an `__init__` with variables in the place of attributes."""
+        strange = (gast.Return, gast.Global, gast.Nonlocal, gast.Try, gast.Delete, gast.Yield)
+        if any(isinstance(n, strange) for s in statements for n in walk(s)):
+            raise _MoreThanFields
+        out: Block = []
+        for s in statements:
+            for n in walk(s):
+                stored = isinstance(n, gast.Attribute) and isinstance(n.ctx, gast.Store)
+                if stored and isinstance(n.value, gast.Name) and n.value.id == own:
+                    self._field(n.attr, params, s)
+            parent = self._parent(s, own, home)
+            if parent is not None:
+                out += self.inherited(parent, s.value, own)
+                continue
+            out.append(_Fields(own, self.fields).visit(s))
+        return out
+
+    def _field(self, attr: str, params: set[str], s: Node) -> None:
+        if attr in self.fields:
+            return
+        static = inspect.getattr_static(self.cls, attr, None)
+        if hasattr(type(static), "__get__") or not isinstance(s, gast.Assign | gast.AnnAssign):
+            raise _MoreThanFields
+        value = s.value
+        if value is None:
+            raise _MoreThanFields
+        same = isinstance(value, gast.Name) and value.id == attr and attr in params
+        self.fields[attr] = self.names.fresh(f"self_{attr}" if same else attr)
+
+    def _parent(self, s: Node, own: str, home: type) -> Any:
+        """Return the `__init__` of a base class that a statement calls, with its class."""
+        if not isinstance(s, gast.Expr) or not isinstance(s.value, gast.Call):
+            return None
+        func = s.value.func
+        if not isinstance(func, gast.Attribute) or func.attr != "__init__":
+            return None
+        order = self.cls.__mro__
+        if isinstance(func.value, gast.Call) and isinstance(func.value.func, gast.Name):
+            if func.value.func.id != "super" or func.value.args:
+                raise _MoreThanFields
+            after = order[order.index(home) + 1 :]
+            return next((b, vars(b)["__init__"]) for b in after if "__init__" in vars(b))
+        raise _MoreThanFields
+
+    def inherited(self, parent: Any, node: Node, own: str) -> Block:
+        """Return what the `__init__` of a base class does, under names of its own."""
+        home, init = parent
+        if init is object.__init__:
+            return []
+        ours: Any = self.source.fn
+        if not isinstance(init, types.FunctionType) or init.__globals__ is not ours.__globals__:
+            raise _MoreThanFields
+        inner = clone(read(init).node)
+        values = [_Fields(own, self.fields).visit(clone(a)) for a in node.args]
+        named = {
+            k.arg: _Fields(own, self.fields).visit(clone(k.value)) for k in node.keywords if k.arg
+        }
+        strange = len(named) != len(node.keywords) or inner.args.vararg or inner.args.kwarg
+        if strange or any(isinstance(a, gast.Starred) for a in node.args):
+            raise _MoreThanFields
+        try:
+            bound = inspect.signature(init).bind(None, *values, **named)
+        except TypeError:
+            raise _MoreThanFields from None
+        params = list(inspect.signature(init).parameters)
+        local = set(params[1:]) | set().union(*(names_written(s) for s in inner.body), set())
+        table = {n: self.names.fresh(n) for n in sorted(local)}
+        before: Block = []
+        for p in params[1:]:
+            default = inspect.signature(init).parameters[p].default
+            value = bound.arguments.get(p, default)
+            if isinstance(value, bool | int | float | str | None):
+                value = constant(value)
+            if not isinstance(value, gast.AST):
+                raise _MoreThanFields
+            before.append(locate(assign(table[p], value), node))
+        for s in inner.body:
+            rename(s, table)
+        for statement in before:
+            for n in walk(statement):
+                locate(n, node)
+        return before + self.body(inner.body, params[0], set(), home)
+
+
+class _Fields(gast.NodeTransformer):  # type: ignore[misc]
+    """Puts variables in the place of the attributes of an object that is being made."""
+
+    def __init__(self, own: str, fields: Mapping[str, str]) -> None:
+        self.own = own
+        self.fields = fields
+
+    def visit_Attribute(self, node: Node) -> Node:
+        if isinstance(node.value, gast.Name) and node.value.id == self.own:
+            if node.attr not in self.fields:
+                raise _MoreThanFields
+            return locate(gast.Name(self.fields[node.attr], node.ctx, None, None), node)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: Node) -> Node:
+        if node.id in (self.own, "super", "__class__"):
+            raise _MoreThanFields
+        return node
+
+    def visit(self, node: Node) -> Node:
+        if isinstance(node, SCOPES) and names_read(node) & {self.own}:
+            raise _MoreThanFields
+        return super().visit(node)

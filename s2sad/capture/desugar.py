@@ -1,0 +1,218 @@
+"""Calls that apply functions become what they stand for, before anything else is done.
+
+    list(map(f, xs))             ->   list([f(item) for item in xs])
+    sum(map(lambda v: v * n, xs))     sum([v * n for v in xs])
+    for y in map(f, xs): ...          for item in xs: y = f(item); ...
+    list(filter(f, xs))               list([item for item in xs if f(item)])
+    operator.itemgetter(1)            lambda whole: whole[1]
+    dict(a=x, b=y)                    {"a": x, "b": y}
+
+Only where the whole of map and filter is read at once: elsewhere they are left as they are.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import operator
+import types
+from typing import Any
+
+import gast
+
+from s2sad.names import Names
+from s2sad.nodes import (
+    SCOPES,
+    Block,
+    Node,
+    attribute,
+    call,
+    clone,
+    locate,
+    name,
+    rename,
+    store,
+    subscript,
+    tuple_,
+    walk,
+)
+
+_READ_AT_ONCE: tuple[Any, ...] = (list, tuple, sum, max, min, sorted, any, all, functools.reduce)
+
+
+def desugar(body: Block, fn: Any, names: Names, locals_: set[str]) -> Block:
+    """Return the body of a function without map, filter, itemgetter and the like."""
+    worker = _Desugarer(fn, names, locals_)
+    return [worker.visit(s) for s in body]
+
+
+def denoted(node: Node, fn: Any, locals_: set[str]) -> Any:
+    """Return the object that a name or a module's attribute denotes in a function, or None."""
+    if isinstance(node, gast.Attribute) and isinstance(node.value, gast.Name):
+        owner = denoted(node.value, fn, locals_)
+        return getattr(owner, node.attr, None) if isinstance(owner, types.ModuleType) else None
+    if not isinstance(node, gast.Name) or node.id in locals_:
+        return None
+    if node.id in fn.__code__.co_freevars:
+        return None
+    return fn.__globals__.get(node.id, getattr(builtins, node.id, None))
+
+
+def source_class(fn: Any) -> type | None:
+    """Return the class that super() and __class__ mean in a method, or None."""
+    names = fn.__code__.co_freevars
+    if "__class__" not in names:
+        return None
+    cell = fn.__closure__[names.index("__class__")]
+    try:
+        home = cell.cell_contents
+    except ValueError:
+        return None
+    return home if isinstance(home, type) else None
+
+
+class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
+    def __init__(self, fn: Any, names: Names, locals_: set[str]) -> None:
+        self.fn = fn
+        self.names = names
+        self.locals = locals_
+
+    def denoted(self, node: Node) -> Any:
+        return denoted(node, self.fn, self.locals)
+
+    def visit(self, node: Node) -> Node:
+        if isinstance(node, SCOPES):
+            return node
+        return super().visit(node)
+
+    def visit_Call(self, node: Node) -> Node:
+        fn = self.denoted(node.func)
+        if any(fn is f for f in _READ_AT_ONCE):
+            at = 1 if fn is functools.reduce else 0
+            if len(node.args) > at:
+                node.args[at] = self.applied(node.args[at])
+        self.generic_visit(node)
+        parent = self.parent(node.func)
+        if parent is not None:
+            own = gast.Name(self.fn.__code__.co_varnames[0], gast.Load(), None, None)
+            func = locate(attribute(name(parent), node.func.attr), node.func)
+            return locate(gast.Call(func, [locate(own, node), *node.args], node.keywords), node)
+        if fn is dict and node.keywords and not node.args:
+            if all(k.arg is not None for k in node.keywords):
+                keys = [gast.Constant(k.arg, None) for k in node.keywords]
+                return locate(gast.Dict(keys, [k.value for k in node.keywords]), node)
+        if (fn is operator.itemgetter or fn is operator.attrgetter) and node.args:
+            return self.getter(node, fn)
+        return node
+
+    def parent(self, func: Node) -> str | None:
+        """Return the name of the base class in `super().method`."""
+        if not isinstance(func, gast.Attribute) or not isinstance(func.value, gast.Call):
+            return None
+        made = func.value
+        home = source_class(self.fn)
+        if self.denoted(made.func) is not super or made.args or home is None:
+            return None
+        if inspect.getattr_static(home.__mro__[1], func.attr, None) is None:
+            return None
+        found = [n for n, v in self.fn.__globals__.items() if v is home.__mro__[1]]
+        found = [n for n in found if n.isidentifier() and n not in self.locals]
+        return min(found, default=None)
+
+    def visit_For(self, node: Node) -> Node:
+        self.generic_visit(node)
+        found = self.mapped(node.iter)
+        if found is None:
+            return node
+        target, source, value = found
+        if isinstance(node.iter.args[0], gast.Lambda):
+            bound = [n.id for n in walk(target) if isinstance(n, gast.Name)]
+            table = {n: self.names.fresh(n) for n in bound}
+            rename(target, table)
+            rename(value, table)
+        start = locate(gast.Assign([node.target], value, None), node.iter)
+        new = gast.For(target, source, [start, *node.body], node.orelse, None)
+        for n in walk(new):
+            locate(n, node)
+        return new
+
+    def applied(self, node: Node) -> Node:
+        """Return map and filter as a list comprehension, anything else as it is."""
+        found = self.mapped(node)
+        if found is not None:
+            target, source, value = found
+            if len(node.args) == 2:
+                source = self.applied(source)
+            return self.comprehension(node, value, target, source, [])
+        if isinstance(node, gast.Call) and self.denoted(node.func) is filter:
+            if len(node.args) == 2 and not node.keywords:
+                if isinstance(node.args[0], gast.Constant):
+                    return node
+                targets, test = self.application(node.args[0], 1) or ([], None)
+                if test is not None:
+                    item = name(targets[0])
+                    source = self.applied(node.args[1])
+                    return self.comprehension(node, item, store(targets[0]), source, [test])
+        return node
+
+    def comprehension(
+        self, node: Node, value: Node, target: Node, source: Node, tests: list[Node]
+    ) -> Node:
+        made = gast.ListComp(value, [gast.comprehension(target, source, tests, 0)])
+        for n in walk(made):
+            locate(n, node)
+        return made
+
+    def mapped(self, node: Node) -> tuple[Node, Node, Node] | None:
+        """Return the target, the source and the value of what map goes through."""
+        if not isinstance(node, gast.Call) or self.denoted(node.func) is not map:
+            return None
+        fn, *sources = node.args
+        if node.keywords or not sources or any(isinstance(s, gast.Starred) for s in node.args):
+            return None
+        found = self.application(fn, len(sources))
+        if found is None:
+            return None
+        targets, value = found
+        if len(sources) == 1:
+            return store(targets[0]), sources[0], value
+        target = gast.Tuple([store(t) for t in targets], gast.Store())
+        if "zip" in self.locals or "zip" in self.fn.__globals__:
+            return None
+        return target, call("zip", *sources), value
+
+    def application(self, fn: Node, count: int) -> tuple[list[str], Node] | None:
+        """Return names for the arguments of a function, and its value for these."""
+        if isinstance(fn, gast.Lambda):
+            args = fn.args
+            plain = not (args.vararg or args.kwarg or args.kwonlyargs or args.defaults)
+            params = [a.id for a in [*args.posonlyargs, *args.args]]
+            inner = any(isinstance(n, (*SCOPES, gast.NamedExpr)) for n in walk(fn.body))
+            if plain and len(params) == count and not inner:
+                return params, self.visit(fn.body)
+        elif not isinstance(fn, gast.Name | gast.Attribute):
+            return None
+        items = [self.names.fresh("item") for _ in range(count)]
+        return items, gast.Call(clone(fn), [name(i) for i in items], [])
+
+    def getter(self, node: Node, fn: Any) -> Node:
+        """Return itemgetter and attrgetter of literals as the lambda that they are."""
+        if node.keywords or not all(isinstance(a, gast.Constant) for a in node.args):
+            return node
+        whole = self.names.fresh("whole")
+        parts: list[Node] = []
+        for a in node.args:
+            if fn is operator.itemgetter:
+                parts.append(subscript(name(whole), a))
+                continue
+            part = name(whole)
+            for attr in str(a.value).split("."):
+                part = attribute(part, attr)
+            parts.append(part)
+        body = parts[0] if len(parts) == 1 else tuple_(parts)
+        param = gast.Name(whole, gast.Param(), None, None)
+        made = gast.Lambda(gast.arguments([param], [], None, [], [], None, []), body)
+        for n in walk(made):
+            locate(n, node)
+        return made

@@ -1,0 +1,254 @@
+"""Unpacking at a call becomes plain arguments, where kinds know what there is to unpack.
+
+Defaults that an inner function got where it was defined become plain arguments too.
+
+    g(x, *pair, **table)        ->        a, b = pair
+                                          c = table["c"]
+                                          g(x, a, b, c=c)
+
+A list or an array of unknown length fills exactly the parameters that are left: `a, b = pair`
+fails, as the call would, where the length is another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Callable
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.kinds import Kind
+from s2sad.names import Names
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    assign_tuple,
+    blocks_of,
+    clone,
+    constant,
+    locate,
+    name,
+    subscript,
+    walk,
+)
+from s2sad.stages import Function, KindFacts
+
+SignatureOf = Callable[[Node], "inspect.Signature | None"]
+
+
+def spread(
+    function: Function, kinds: KindFacts, signature: SignatureOf, taken: set[str]
+) -> Function | None:
+    """Return the function without unpacking at calls, or None where there is none to replace.
+
+    `signature` gives the parameters that a call's own arguments may fill, of the user's functions.
+    """
+    worker = _Spreader(function, kinds, signature, taken)
+    function.node.body[:] = worker.block(function.node.body)
+    if not worker.changed:
+        return None
+    return dataclasses.replace(
+        function,
+        origins=worker.origins,
+        temps=function.temps | worker.temps,
+        locals=function.locals | worker.temps,
+        spread=worker.spread,
+    )
+
+
+class _Spreader:
+    def __init__(
+        self, function: Function, kinds: KindFacts, signature: SignatureOf, taken: set[str]
+    ) -> None:
+        self.kinds = kinds
+        self.signature = signature
+        self.origins = dict(function.origins)
+        self.spread = dict(function.spread)
+        self.names = Names(function.locals | taken)
+        for n in walk(function.node):
+            if isinstance(n, gast.Name):
+                self.names.take(n.id)
+        self.temps: set[str] = set()
+        self.changed = False
+
+    def block(self, body: Block, loops: int = 0) -> Block:
+        out: Block = []
+        for s in body:
+            for part in blocks_of(s):
+                part[:] = self.block(part, loops + isinstance(s, gast.For | gast.While))
+            s = self.rebinds(s)
+            value = getattr(s, "value", None)
+            if isinstance(s, gast.Assign) and isinstance(value, gast.Attribute) and not loops:
+                out += self.method(s, value)
+            if isinstance(value, gast.Call) and _unpacks(value):
+                out += self.call(s, value)
+            elif isinstance(value, gast.Call):
+                self.fill(s, value)
+            out.append(s)
+        return out
+
+    def call(self, s: Node, node: Node) -> Block:
+        """Return what stands before a call that gets plain arguments; nothing where it cannot."""
+        before: Block = []
+        args: list[Node] = []
+        keywords: list[Node] = []
+        bases: list[str] = []
+        for k in node.keywords:
+            if k.arg is not None:
+                keywords.append(k)
+                continue
+            table = self.table(k.value, before)
+            if table is None:
+                return []
+            keywords += table
+            bases += _root(k.value)
+        if len({k.arg for k in keywords}) != len(keywords):
+            return []
+        for arg in node.args:
+            if not isinstance(arg, gast.Starred):
+                args.append(arg)
+                continue
+            kind = self.kinds.of.get(arg.value, K.UNKNOWN)
+            left, exact = self.left(node, len(args), keywords)
+            length = _length(kind)
+            if length is None and exact and left and arg is node.args[-1] and _has_items(kind):
+                length = len(left)
+            elif isinstance(kind, K.List):
+                bases += _root(arg.value)
+            if length is None:
+                return []
+            args += self.items(arg.value, length, left, before)
+        for statement in before:
+            locate(statement, s)
+            self.origins[statement] = self.origins.get(s, s)
+        for base in bases:
+            self.spread.setdefault(base, s)
+        s.value = locate(gast.Call(node.func, args, keywords), node)
+        self.changed = True
+        return before
+
+    def rebinds(self, s: Node) -> Node:
+        """`v += w` is `v = v + w` for objects without an operator of that kind."""
+        kind = self.kinds.of.get(getattr(s, "target", None))
+        if not isinstance(s, gast.AugAssign) or not isinstance(kind, K.Obj):
+            return s
+        if not isinstance(s.target, gast.Name):
+            return s
+        word = {"Div": "truediv", "Mult": "mul", "MatMult": "matmul", "FloorDiv": "floordiv"}
+        op = type(s.op).__name__
+        if inspect.getattr_static(kind.cls, f"__i{word.get(op, op.lower())}__", None) is not None:
+            return s
+        value = locate(gast.BinOp(name(s.target.id), s.op, s.value), s)
+        new = locate(assign(s.target.id, value), s)
+        self.origins[new] = self.origins.get(s, s)
+        self.changed = True
+        return new
+
+    def method(self, s: Node, value: Node) -> Block:
+        """`f = v.method` is a function that captures the object as it is now."""
+        kind = self.kinds.of.get(value.value)
+        if not isinstance(kind, K.Obj) or not isinstance(value.value, gast.Name):
+            return []
+        static = inspect.getattr_static(kind.cls, value.attr, None)
+        if not isinstance(static, types.FunctionType) or value.attr in dict(kind.fields):
+            return []
+        held, rest = self.temp(value.value.id), self.names.fresh("rest")
+        start = locate(assign(held, clone(value.value)), s)
+        self.origins[start] = self.origins.get(s, s)
+        call_ = gast.Call(
+            gast.Attribute(name(held), value.attr, gast.Load()),
+            [gast.Starred(name(rest), gast.Load())],
+            [],
+        )
+        vararg = gast.Name(rest, gast.Param(), None, None)
+        s.value = gast.Lambda(gast.arguments([], [], vararg, [], [], None, []), call_)
+        for n in walk(s.value):
+            locate(n, value)
+        self.changed = True
+        return [start]
+
+    def fill(self, s: Node, node: Node) -> None:
+        """Pass the defaults of an inner function that were worked out where it was defined."""
+        kind = self.kinds.of.get(node.func)
+        if not isinstance(kind, K.LocalFunction):
+            return
+        args = kind.node.args
+        positional = [a.id for a in [*args.posonlyargs, *args.args]]
+        given = {*positional[: len(node.args)], *(k.arg for k in node.keywords)}
+        for param, variable in kind.defaults:
+            if variable and param not in given:
+                node.keywords.append(gast.keyword(param, name(variable)))
+                self.changed = True
+
+    def temp(self, base: str) -> str:
+        fresh = self.names.fresh(base)
+        self.temps.add(fresh)
+        return fresh
+
+    def table(self, value: Node, before: Block) -> list[Node] | None:
+        """Return `**table` as keywords."""
+        kind = self.kinds.of.get(value, K.UNKNOWN)
+        if not isinstance(kind, K.Dict) or not all(isinstance(k, str) for k, _ in kind.items):
+            return None
+        out = []
+        for k, _ in kind.items:
+            temp = self.temp(k if k.isidentifier() else "t")
+            before.append(assign(temp, subscript(clone(value), gast.Constant(k, None))))
+            out.append(gast.keyword(k, name(temp)))
+        return out
+
+    def items(self, value: Node, length: int, left: list[str], before: Block) -> list[Node]:
+        """Bind the items of a sequence to names, those of the parameters that they fill."""
+        bases = left if len(left) >= length else ["t"] * length
+        parts = [self.temp(base) for base in bases[:length]]
+        if len(parts) == 1 and not isinstance(self.kinds.of.get(value), K.List | K.Array):
+            before.append(assign(parts[0], subscript(clone(value), constant(0))))
+        elif parts:
+            before.append(assign_tuple(parts, clone(value)))
+        return [name(p) for p in parts]
+
+    def left(self, node: Node, given: int, keywords: list[Node]) -> tuple[list[str], bool]:
+        """Return the parameters still to be filled by position, and whether all of them must be."""
+        signature = self.signature(node)
+        if signature is None:
+            return [], False
+        found: list[str] = []
+        exact = True
+        named = {k.arg for k in keywords}
+        for p in list(signature.parameters.values())[given:]:
+            if p.kind is inspect.Parameter.VAR_POSITIONAL:
+                exact = False
+            elif p.kind in (
+                inspect.Parameter.POSITIONAL_ONLY,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            ):
+                exact = exact and p.default is inspect.Parameter.empty and p.name not in named
+                found.append(p.name)
+        return found, exact
+
+
+def _length(kind: Kind) -> int | None:
+    """Return how many items a sequence is known to have."""
+    if isinstance(kind, K.Tuple):
+        return len(kind.items)
+    return kind.length if isinstance(kind, K.List) else None
+
+
+def _has_items(kind: Kind) -> bool:
+    return isinstance(kind, K.List) or (isinstance(kind, K.Array) and kind.rank > 0)
+
+
+def _unpacks(node: Node) -> bool:
+    return any(isinstance(a, gast.Starred) for a in node.args) or any(
+        k.arg is None for k in node.keywords
+    )
+
+
+def _root(value: Node) -> list[str]:
+    while isinstance(value, gast.Subscript | gast.Attribute):
+        value = value.value
+    return [value.id] if isinstance(value, gast.Name) else []

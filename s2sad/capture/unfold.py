@@ -1,0 +1,199 @@
+"""A call that makes a function is written out: the body stands where the call stood.
+
+    h = make(x)           ->        a = x
+    return h(n)                     def inner(y):
+                                        return a * y
+                                    value_1 = inner
+                                    h = value_1
+                                    return h(n)
+
+What the inner function captures is then a variable of the function at hand, with a cotangent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gast
+
+from s2sad.names import Names
+from s2sad.nodes import (
+    SCOPES,
+    Block,
+    Node,
+    assign,
+    blocks_of,
+    children,
+    clone,
+    count_writes,
+    locate,
+    name,
+    names_read,
+    names_written,
+    walk,
+)
+from s2sad.stages import Function, Loop
+
+Made = Callable[[Node, Node], "tuple[Function, dict[str, Any]] | None"]
+
+
+def unfold(function: Function, made: Made, taken: set[str]) -> Function | None:
+    """Return the function with calls that make functions written out; None where there are none.
+
+    `made` gives, for a statement and a call in it, the called function and the node that each of
+    its parameters gets, where what it returns is (or holds) an inner function. For a parameter that
+    stands for a captured variable it gives that variable's name.
+    """
+    worker = _Unfolder(function, made, taken)
+    function.node.body[:] = worker.block(function.node.body)
+    if not worker.changed:
+        return None
+    return dataclasses.replace(
+        function,
+        origins=worker.origins,
+        loops=worker.loops,
+        temps=function.temps | worker.temps,
+        held=function.held | worker.held,
+        locals=function.locals | worker.bound,
+    )
+
+
+class _Unfolder:
+    def __init__(self, function: Function, made: Made, taken: set[str]) -> None:
+        self.function = function
+        self.made = made
+        self.origins = dict(function.origins)
+        self.loops = dict(function.loops)
+        self.names = Names(function.locals | taken)
+        for n in walk(function.node):
+            if isinstance(n, gast.Name):
+                self.names.take(n.id)
+        self.writes = count_writes(function.node.body)
+        self.depth = 0
+        self.temps: set[str] = set()
+        self.held: set[str] = set()
+        self.bound: set[str] = set()
+        self.changed = False
+
+    def block(self, body: Block) -> Block:
+        out: Block = []
+        for position, s in enumerate(body):
+            loops = isinstance(s, gast.For | gast.While)
+            self.depth += loops
+            for part in blocks_of(s):
+                part[:] = self.block(part)
+            self.depth -= loops
+            if isinstance(s, gast.Assign) and isinstance(s.value, gast.Call):
+                found = self.made(s, s.value)
+                if found is not None and self.fits(found[0]):
+                    if not self.depth or self.stays(s, body[position + 1 :]):
+                        out += self.written_out(s, *found)
+            out.append(s)
+        return out
+
+    def stays(self, s: Node, rest: Block) -> bool:
+        """Say whether what a round of a loop makes is only called, and in that round only.
+
+        Kept for later it would see the variables of later rounds.
+        """
+        target = s.targets[0]
+        if not isinstance(target, gast.Name) or self.writes.get(target.id) != 1:
+            return False
+        whole = [n for n in walk(self.function.node) if _reads(n, target.id)]
+        inside = [n for t in rest for n in walk(t) if _reads(n, target.id)]
+        called = [
+            n.func
+            for t in rest
+            for n in walk(t)
+            if isinstance(n, gast.Call) and _reads(n.func, target.id)
+        ]
+        return len(whole) == len(inside) == len(called)
+
+    def fits(self, callee: Function) -> bool:
+        """Say whether a body means the same here: its globals are ours, and nothing hides them."""
+        ours: Any = self.function.source.fn
+        theirs: Any = callee.source.fn
+        if ours.__globals__ is not theirs.__globals__:
+            return False
+        if self.function.source.file != callee.source.file:
+            return False
+        if theirs is not ours and theirs.__code__.co_freevars:
+            return False
+        strange = (gast.Global, gast.Nonlocal, gast.Match, gast.Try, gast.ClassDef)
+        if any(isinstance(n, strange) for n in walk(callee.node)):
+            return False
+        outer = set().union(*(names_read(s) for s in callee.node.body), set()) - callee.locals
+        return not outer & self.function.locals
+
+    def written_out(self, s: Node, callee: Function, given: Mapping[str, Any]) -> Block:
+        table: dict[str, str] = {}
+        before: Block = []
+        for p in callee.params:
+            if isinstance(given[p], str):
+                table[p] = given[p]
+                continue
+            table[p] = self.names.fresh(p)
+            before.append(assign(table[p], clone(given[p])))
+        for n in sorted(callee.locals - set(callee.params)):
+            table[n] = self.names.fresh(n)
+        self.bound |= set(table.values())
+        self.temps |= {table[n] for n in callee.temps if n in table}
+        self.held |= {table[n] for n in callee.held if n in table}
+        for statement in before:
+            locate(statement, s)
+            self.origins[statement] = self.origins.get(s, s)
+        body = [self.copied(t, callee, table) for t in callee.node.body[:-1]]
+        result = callee.node.body[-1].value
+        s.value = locate(name(table.get(result.id, result.id)), s.value)
+        self.changed = True
+        return [*before, *body]
+
+    def copied(self, s: Node, callee: Function, table: Mapping[str, str]) -> Node:
+        """Return a statement under the names it has here, with all that is known of it."""
+        new = clone(s)
+        for old, copy in zip(walk(s), walk(new), strict=True):
+            if old in callee.origins:
+                self.origins[copy] = callee.origins[old]
+            if old in callee.loops:
+                self.loops[copy] = _renamed_loop(callee.loops[old], table)
+        return renamed(new, table)
+
+
+def _reads(node: Node, variable: str) -> bool:
+    return (
+        isinstance(node, gast.Name) and node.id == variable and not isinstance(node.ctx, gast.Store)
+    )
+
+
+def _renamed_loop(loop: Loop, table: Mapping[str, str]) -> Loop:
+    bounds = loop.bounds
+    if bounds is not None:
+        bounds = tuple(renamed(clone(b), table) for b in bounds)
+    bindings = tuple(renamed(clone(b), table) for b in loop.bindings)
+    return Loop(table.get(loop.index, loop.index), loop.own, bounds, bindings)
+
+
+def renamed(node: Node, table: Mapping[str, str]) -> Node:
+    """Rename variables in place, but not those that an inner function binds itself."""
+    if isinstance(node, gast.Name):
+        node.id = table.get(node.id, node.id)
+    elif isinstance(node, SCOPES):
+        if hasattr(node, "name"):
+            node.name = table.get(node.name, node.name)
+        args = node.args
+        for d in [*args.defaults, *args.kw_defaults]:
+            if d is not None:
+                renamed(d, table)
+        own = {a.id for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
+        own |= {a.id for a in (args.vararg, args.kwarg) if a is not None}
+        body = node.body if isinstance(node.body, list) else [node.body]
+        own |= set().union(*(names_written(b) for b in body), set())
+        inner = {n: v for n, v in table.items() if n not in own}
+        for b in body:
+            renamed(b, inner)
+    else:
+        for child in children(node):
+            renamed(child, table)
+    return node

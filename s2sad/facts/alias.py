@@ -1,0 +1,371 @@
+"""Which names share memory where: a forward walk that follows every binding.
+
+Two facts hold before and after each statement. *Pairs*: names that may share memory there. *Links*:
+names that surely are one view of another name (`row = A[i]`, as long as neither A, i nor row is
+bound again). Lists and objects are paired with what they hold. A name that is bound anew leaves a
+ghost, `name@statement`, for what it held before: the tape may still hold that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.facts.memory import appended, shares_nothing, sources
+from s2sad.flow import free_names, live_in
+from s2sad.nodes import Block, Node, blocks_of, key, names_read, names_written, walk
+from s2sad.stages import Aliases, Function, KindFacts, Link, Write
+
+Pairs = dict[str, frozenset[str]]
+Links = dict[str, Link]
+NOBODY: frozenset[str] = frozenset()
+
+
+Returned = Callable[[Any], "list[Any] | None"]
+
+
+def alias(
+    function: Function,
+    kinds: KindFacts,
+    writes: list[Write],
+    returned: Returned = lambda _: None,
+    rebinding: Collection[Any] = (),
+) -> Aliases:
+    """Return who shares memory with whom in a function whose writes in place are known.
+
+    `returned(call)` gives the arguments, as nodes, of which the result of a called user's function
+    may hold memory, or None where nothing is known about the callee. `rebinding` are statements
+    `s += t` that make a new value.
+    """
+    worker = _Walker(function, kinds, writes, returned, rebinding)
+    pairs: Pairs = {}
+    entry = kinds.before.get(function.node.body[0], {})
+    for p in function.params:
+        if not shares_nothing(entry.get(p, K.UNKNOWN)):
+            _unite(pairs, p, frozenset({argument(p)}))
+    worker.block(function.node.body, (pairs, {}))
+    live_in(function.node.body, frozenset({function.result}), worker.note, extra=worker.header)
+    facts = worker.facts
+    facts.writes = tuple(writes)
+    for w in writes:
+        names = facts.sharing(w.statement, w.base) & function.locals
+        facts.touched[w.statement] = facts.touched.get(w.statement, NOBODY) | names
+    facts.arrays = _written_arrays(function, kinds, facts)
+    last = function.node.body[-1]
+    facts.result = facts.pairs_before.get(last, {}).get(function.result, NOBODY)
+    return facts
+
+
+def _written_arrays(function: Function, kinds: KindFacts, facts: Aliases) -> frozenset[str]:
+    """Return the names that share memory with an array where it is written, and are read later.
+
+    Plain copies of such a name count with it.
+    """
+    found: frozenset[str] = NOBODY
+    for w in facts.writes:
+        if w.in_array:
+            found |= facts.partners(w.statement, w.base)
+    copies = [
+        {s.targets[0].id, s.value.id}
+        for s in facts.pairs_after
+        if isinstance(s, gast.Assign)
+        and isinstance(s.targets[0], gast.Name)
+        and isinstance(s.value, gast.Name)
+        and K.may_be_array(kinds.after.get(s, {}).get(s.targets[0].id, K.UNKNOWN))
+    ]
+    while True:
+        more = {n for pair in copies if pair & found for n in pair} - found
+        if not more:
+            return found & function.locals
+        found |= more
+
+
+def argument(parameter: str) -> str:
+    """Return the ghost that stands for the memory a parameter has on entry."""
+    return f"{parameter}@arg"
+
+
+State = tuple[Pairs, Links]
+
+
+class _Walker:
+    def __init__(
+        self,
+        function: Function,
+        kinds: KindFacts,
+        writes: list[Write],
+        returned: Returned,
+        rebinding: Collection[Any],
+    ) -> None:
+        self.rebinding = rebinding
+        self.returned = returned
+        self.function = function
+        self.kinds = kinds
+        self.facts = Aliases()
+        self.writes: dict[Any, list[Write]] = {}
+        for w in writes:
+            self.writes.setdefault(w.statement, []).append(w)
+        self.breaks: list[list[State]] = []
+        self.captured: frozenset[str] = NOBODY
+        for s in function.node.body:
+            for n in walk(s):
+                if isinstance(n, gast.FunctionDef | gast.Lambda):
+                    self.captured |= free_names(n) & function.locals
+
+    def note(self, statement: Any, live: frozenset[str]) -> None:
+        self.facts.live_after[statement] = live | self.captured
+
+    def header(self, loop: Any) -> tuple[set[str], set[str]]:
+        plan = self.function.loops.get(loop)
+        return set(), ({plan.index} if plan is not None else set())
+
+    def block(self, body: Block, state: State) -> State:
+        for s in body:
+            self.facts.pairs_before[s], self.facts.links_before[s] = state
+            state = self.statement(s, state)
+            self.facts.pairs_after[s], self.facts.links_after[s] = state
+        return state
+
+    def statement(self, s: Node, state: State) -> State:
+        if isinstance(s, gast.Assign):
+            return self._stored(s, self._assign(s, state))
+        if isinstance(s, gast.AugAssign):
+            return self._augmented(s, state)
+        if isinstance(s, gast.If):
+            verdict = self.kinds.decided.get(s)
+            if verdict is not None:
+                return self.block(s.body if verdict else s.orelse, state)
+            return _join(self.block(s.body, state), self.block(s.orelse, state))
+        if isinstance(s, gast.For | gast.While):
+            return self._loop(s, state)
+        if isinstance(s, gast.Break):
+            if self.breaks:
+                self.breaks[-1].append(state)
+            return state
+        if blocks_of(s):
+            out = state
+            for part in blocks_of(s):
+                out = _join(out, self.block(part, _forget(out, names_written(s))))
+            return out
+        if isinstance(s, gast.Expr):
+            return self._stored(s, state)
+        return _forget(state, names_written(s))
+
+    def _augmented(self, s: Node, state: State) -> State:
+        kind = self.kinds.of.get(s.target, K.UNKNOWN)
+        if isinstance(s.target, gast.Name) and shares_nothing(kind):
+            return _forget(state, {s.target.id})
+        if s in self.rebinding:
+            nothing = gast.Constant(None, None)  # a new value shares its memory with nobody
+            return self._bound(s, s.target.id, nothing, state)
+        return self._stored(s, state)
+
+    def _loop(self, s: Node, state: State) -> State:
+        self.breaks.append([])
+        while True:
+            inside = state
+            loop = self.function.loops.get(s)
+            if loop is not None:
+                inside = _forget(inside, {loop.index})
+                for b in loop.bindings:
+                    self.facts.pairs_before[b], self.facts.links_before[b] = inside
+                    inside = self._assign(b, inside)
+                    self.facts.pairs_after[b], self.facts.links_after[b] = inside
+                if loop.bounds is None:
+                    for n in sorted(names_written(s.target)):
+                        inside = self._bound(s, n, s.iter, inside)
+            end = self.block(s.body, inside)
+            joined = _join(state, end)
+            if _same(joined, state):
+                break
+            state = joined
+        for other in self.breaks.pop():
+            state = _join(state, other)
+        return state
+
+    def _assign(self, s: Node, state: State) -> State:
+        for target in s.targets:
+            if isinstance(target, gast.Name):
+                state = self._bound(s, target.id, s.value, state)
+            elif isinstance(target, gast.Tuple | gast.List):
+                for n in sorted(names_written(target)):
+                    state = self._bound(s, n, s.value, state)
+        return state
+
+    def _bound(self, s: Node, n: str, value: Node, state: State) -> State:
+        """Bind a name: what it shared goes to its ghost, and it shares what the value does."""
+        pairs, links = self._kept(s, value, state)
+        old = pairs.get(n, NOBODY)
+        after = self.kinds.after.get(s, {}).get(n, K.UNKNOWN)
+        given = frozenset() if shares_nothing(after) else self._sources(value)
+        partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | (given - {n})
+        ghost = self.facts.ghosts.setdefault((s, n), f"{n}@{len(self.facts.ghosts)}")
+        pairs = dict(pairs)
+        _unite(pairs, ghost, old | (pairs.get(ghost, NOBODY) - {n}))
+        if n in given:
+            partners |= {ghost}
+        pairs = _without(pairs, n)
+        _unite(pairs, n, partners - {n})
+        links = _unlinked(links, n)
+        link = self._link(n, value, after)
+        if link is not None:
+            links[n] = link
+        return pairs, links
+
+    def _sources(self, value: Node) -> frozenset[str]:
+        found = self.returned(value) if isinstance(value, gast.Call) else None
+        if found is None:
+            return sources(value, self.kinds)
+        return frozenset().union(*(sources(node, self.kinds) for node in found))
+
+    def _kept(self, s: Node, value: Node, state: State) -> State:
+        """What a called function keeps for its reverse may be memory of all that it is given."""
+        if not isinstance(value, gast.Call | gast.Attribute):
+            return state
+        given = frozenset(
+            n
+            for n in names_read(value) & self.function.locals
+            if not shares_nothing(self.kinds.before.get(s, {}).get(n, K.UNKNOWN))
+        )
+        if not given:
+            return state
+        pairs = dict(state[0])
+        kept = self.facts.calls.setdefault(s, f"call@{len(self.facts.calls)}")
+        partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | given
+        _unite(pairs, kept, partners - {kept})
+        return pairs, state[1]
+
+    def _link(self, n: str, value: Node, kind: K.Kind) -> Link | None:
+        """Return the view of a name that a value surely is."""
+        if not isinstance(kind, K.Array) or n in names_read(value):
+            return None
+        base = self._viewed(value)
+        if base is None or base.id not in self.function.locals:
+            return None
+        return Link(value, base.id, self.kinds.of.get(base, K.UNKNOWN))
+
+    def _viewed(self, value: Node) -> Node | None:
+        """Return the name that a value surely is a view (or a field) of."""
+        if isinstance(value, gast.Name):
+            return value
+        if isinstance(value, gast.Subscript | gast.Attribute):
+            base = value.value
+            owner = self.kinds.of.get(base, K.UNKNOWN)
+            if not isinstance(base, gast.Name):
+                return None
+            if K.is_container(owner):
+                return base
+            if not isinstance(owner, K.Array):
+                return None
+            if isinstance(value, gast.Attribute):
+                return base if value.attr in ("T", "mT") else None
+            return base if basic_index(value.slice, self.kinds) else None
+        return self._surely_view(value) if isinstance(value, gast.Call) else None
+
+    def _surely_view(self, node: Node) -> Node | None:
+        fn = self.kinds.objects.get(node.func)
+        first: Any = node.args[0] if node.args else None
+        if fn is None and isinstance(node.func, gast.Attribute):
+            first = node.func.value
+            if isinstance(self.kinds.of.get(first), K.Array):
+                fn = registry.method_function(node.func.attr)
+        rule = registry.rule_for(fn) if fn is not None else None
+        if rule is None or rule.view != "always" or not isinstance(first, gast.Name):
+            return None
+        writeable = getattr(fn, "__name__", "") in _WRITEABLE_VIEWS
+        return first if writeable and isinstance(self.kinds.of.get(first), K.Array) else None
+
+    def _stored(self, s: Node, state: State) -> State:
+        """What is put into a list, a dict or an object is reached through it afterwards."""
+        pairs, links = state
+        for w in self.writes.get(s, ()):
+            given = appended(s, w, self.kinds)
+            if not given:
+                continue
+            pairs = dict(pairs)
+            holders = pairs.get(w.base, NOBODY) | {w.base}
+            partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | given
+            for holder in holders:
+                _unite(pairs, holder, partners - {holder})
+        for w in self.writes.get(s, ()):
+            links = {
+                n: link
+                for n, link in links.items()
+                if isinstance(w.owner, K.Array) or w.base not in names_read(link.value)
+            }
+        return pairs, links
+
+
+_WRITEABLE_VIEWS = frozenset(
+    """transpose permute_dims transpose_method matrix_transpose swapaxes moveaxis rollaxis
+    expand_dims squeeze flip fliplr flipud rot90""".split()
+)
+
+
+def basic_index(index: Node, kinds: KindFacts) -> bool:
+    """Say whether an index gives a view: slices, integers, None and an ellipsis do."""
+    if isinstance(index, gast.Tuple):
+        return all(basic_index(e, kinds) for e in index.elts)
+    if isinstance(index, gast.Slice):
+        return True
+    kind = kinds.of.get(index, K.UNKNOWN)
+    if isinstance(kind, K.Num):
+        return kind.type == "int"
+    return isinstance(kind, K.NoneKind) or (
+        isinstance(index, gast.Constant) and index.value is Ellipsis
+    )
+
+
+def _unite(pairs: Pairs, name: str, others: frozenset[str]) -> None:
+    if not others:
+        return
+    pairs[name] = pairs.get(name, NOBODY) | others
+    for n in others:
+        pairs[n] = pairs.get(n, NOBODY) | {name}
+
+
+def _without(pairs: Pairs, name: str) -> Pairs:
+    others = pairs.pop(name, NOBODY)
+    for n in others:
+        left = pairs.get(n, NOBODY) - {name}
+        if left:
+            pairs[n] = left
+        else:
+            pairs.pop(n, None)
+    return pairs
+
+
+def _unlinked(links: Links, name: str) -> Links:
+    return {
+        n: link for n, link in links.items() if n != name and name not in names_read(link.value)
+    }
+
+
+def _forget(state: State, names: set[str]) -> State:
+    pairs, links = dict(state[0]), state[1]
+    for n in names:
+        pairs = _without(pairs, n)
+        links = _unlinked(links, n)
+    return pairs, links
+
+
+def _join(one: State, other: State) -> State:
+    pairs = dict(one[0])
+    for n, partners in other[0].items():
+        pairs[n] = pairs.get(n, NOBODY) | partners
+    links = {
+        n: v for n, v in one[1].items() if n in other[1] and key(v.value) == key(other[1][n].value)
+    }
+    return pairs, links
+
+
+def _same(one: State, other: State) -> bool:
+    return one[0] == other[0] and _keys(one[1]) == _keys(other[1])
+
+
+def _keys(links: Mapping[str, Link]) -> dict[str, Any]:
+    return {n: key(v.value) for n, v in links.items()}

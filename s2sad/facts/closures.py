@@ -1,0 +1,62 @@
+"""What inner functions capture, and what those capture in turn that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.flow import free_names
+from s2sad.kinds import Kind
+from s2sad.names import Names
+from s2sad.nodes import Node, clone, walk
+from s2sad.stages import SourceLike
+
+
+def closed(kind: K.LocalFunction, env: Mapping[str, Kind]) -> K.LocalFunction:
+    """Return an inner function that captures also what the inner functions it captures do.
+
+        def scale(v): return v * n          scale captures n
+        def shift(v): return scale(v) + x   shift captures scale and x, so n as well
+
+    `env` has the kinds of the variables at hand when it is called, not when it was defined: two
+    inner functions may call each other. A name that means something else inside is renamed.
+    """
+    if not any(isinstance(env.get(local), K.LocalFunction) for _, local in kind.links):
+        return kind
+    names = Names({n.id for n in walk(kind.node) if isinstance(n, gast.Name)})
+    names.take(*(c for c, _ in kind.links))
+    links = list(kind.links)
+    known = {local for _, local in links}
+    for _, local in links:
+        inner = env.get(local)
+        if not isinstance(inner, K.LocalFunction):
+            continue
+        for further in inner.variables:
+            if further not in known:
+                known.add(further)
+                links.append((names.fresh(further), further))
+    return K.LocalFunction(kind.node, kind.source, tuple(links), kind.defaults)
+
+
+def local_function(
+    node: Node, source: SourceLike, locals_: frozenset[str], held: frozenset[str]
+) -> K.LocalFunction:
+    """Return the kind of an inner function: what it captures is found in the function at hand.
+
+    Defaults are found there too, where normalisation has held them under names of their own.
+    """
+    bare = clone(node)
+    bare.args.defaults, bare.args.kw_defaults = [], []
+    links = tuple((n, n) for n in sorted(free_names(bare) & locals_))
+    args = node.args
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [*zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True)]
+    pairs += zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    found = [
+        (p.id, d.id if d.id in held else "")
+        for p, d in pairs
+        if isinstance(d, gast.Name) and d.id in locals_
+    ]
+    return K.LocalFunction(node, source, links, tuple(found))

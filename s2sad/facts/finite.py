@@ -1,0 +1,364 @@
+"""Which values may be infinite or nan although the inputs are finite, and what is known of signs.
+
+    d = x * x + 1.0      positive
+    r = np.sqrt(x)       may be nan, and its derivative infinite
+    y = np.log(d)        finite, and regular: d is never 0
+
+One walk over all assignments, repeated until nothing changes; a variable stands for all values it
+takes. Overflow is no singular point: exp counts as finite.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.nodes import Node, blocks_of, name, names_read, names_written, number
+from s2sad.stages import Function, KindFacts
+
+
+class Sign(IntEnum):
+    """What is known of all entries of a value; each includes those before it."""
+
+    POSITIVE = 0
+    NONNEGATIVE = 1
+    ANY = 2
+
+
+@dataclass(frozen=True)
+class Value:
+    """The sign of a value, and whether it may be infinite or nan. A sign excludes nan."""
+
+    sign: Sign = Sign.ANY
+    wild: bool = False
+
+    def join(self, other: Value) -> Value:
+        """Return what holds of both."""
+        return Value(max(self.sign, other.sign), self.wild or other.wild)
+
+
+ANY = Value()
+WILD = Value(Sign.ANY, True)
+CalleeIsWild = Callable[[Any, Any, frozenset[str]], bool | None]
+
+OPERATORS: dict[type, Any] = {
+    gast.Add: operator.add,
+    gast.Sub: operator.sub,
+    gast.Mult: operator.mul,
+    gast.Div: operator.truediv,
+    gast.Mod: operator.mod,
+    gast.Pow: operator.pow,
+    gast.MatMult: operator.matmul,
+}
+_SQUARES: tuple[Any, ...] = (np.square, np.abs, np.fabs, builtins.abs, math.fabs)
+_EXPONENTIALS: tuple[Any, ...] = (np.exp, np.exp2, math.exp, math.exp2, np.cosh, math.cosh)
+_ROOTS: tuple[Any, ...] = (np.sqrt, math.sqrt)
+_LOGS: tuple[Any, ...] = (np.log, np.log2, np.log10)
+_SUMS: tuple[Any, ...] = (operator.add, np.add)
+_PRODUCTS: tuple[Any, ...] = (operator.mul, np.multiply)
+_QUOTIENTS: tuple[Any, ...] = (operator.truediv, np.true_divide)
+_REMAINDERS: tuple[Any, ...] = (operator.mod, np.remainder, np.fmod)
+_POWERS: tuple[Any, ...] = (operator.pow, builtins.pow, np.power, np.float_power, math.pow)
+_FINITE: tuple[Any, ...] = (np.cbrt, math.cbrt, np.arctan2, math.atan2)
+_SPREADS: tuple[Any, ...] = (
+    *(np.sum, np.mean, np.max, np.min, np.amax, np.amin, np.reshape, np.ravel, np.transpose),
+    *(np.expand_dims, np.squeeze, np.broadcast_to, np.copy, np.sort, np.asarray, np.array),
+    *(builtins.float, builtins.sum, operator.pos, np.positive, np.median),
+)
+
+
+def finite(
+    function: Function,
+    kinds: KindFacts,
+    wild: frozenset[str],
+    callee: CalleeIsWild,
+) -> Finite:
+    """Return the facts of a function of which the parameters `wild` may be infinite or nan.
+
+    `callee` says whether the result of a call of a user's function may be, for given wild names;
+    None where the call is a library's.
+    """
+    facts = Finite(kinds, {n: WILD if n in wild else ANY for n in function.params}, callee)
+    assignments = list(_assignments(function, facts))
+    facts.assigned = frozenset(n for _, targets, _ in assignments for n in targets)
+    changed = True
+    while changed:
+        changed = False
+        for s, targets, value in assignments:
+            changed = facts.assign(s, targets, value) or changed
+    return facts
+
+
+class Finite:
+    """What is known of every variable of a function.
+
+    A variable in `assigned` without a value holds nothing yet: the walk has not come to it.
+    """
+
+    def __init__(self, kinds: KindFacts, values: dict[str, Value], callee: CalleeIsWild) -> None:
+        self.kinds = kinds
+        self.values = values
+        self.callee = callee
+        self.assigned: frozenset[str] = frozenset()
+        self.made: dict[Any, K.Kind] = {}
+        self.signs = True
+
+    def assign(self, s: Node, targets: tuple[str, ...], value: Node) -> bool:
+        """Note one more value of some variables; says whether that is new."""
+        found = self.of(s, value)
+        if found is None:
+            return False
+        before = [self.values.get(n) for n in targets]
+        after = self.kinds.after.get(s, {})
+        for n in targets:
+            known = self.values.get(n)
+            kind = after.get(n, K.UNKNOWN)
+            wild = found.wild and (isinstance(kind, K.Unknown) or K.differentiable(kind))
+            new = Value(found.sign if self.signs else Sign.ANY, wild)
+            self.values[n] = new if known is None else known.join(new)
+        return before != [self.values.get(n) for n in targets]
+
+    def wild(self) -> frozenset[str]:
+        """Return the variables that may be infinite or nan."""
+        return frozenset(n for n, v in self.values.items() if v.wild)
+
+    def of(self, s: Node, node: Node) -> Value | None:
+        """Return what is known of an expression; None where nothing has reached its names yet."""
+        if isinstance(node, gast.Name):
+            kind = self.kinds.of.get(node)
+            literal = getattr(kind, "value", None)
+            if isinstance(kind, K.Num) and isinstance(literal, int | float):
+                return _of_number(literal)
+            return self.values.get(node.id, None if node.id in self.assigned else ANY)
+        literal = number(node)
+        if literal is not None:
+            return _of_number(literal)
+        parts = [self.of(s, p) for p in self._operands(node)]
+        if any(p is None for p in parts):
+            return None
+        inner = [p for p in parts if p is not None]
+        verdict = self._called(s, node)
+        if verdict is not None:
+            return WILD if verdict else ANY
+        operation = self.operation(node)
+        if operation is None:
+            return Value(Sign.ANY, any(p.wild for p in inner))
+        fn, args = operation
+        return self._of_operation(s, fn, args)
+
+    def _operands(self, node: Node) -> list[Node]:
+        return [name(n) for n in sorted(names_read(node))]
+
+    def _called(self, s: Node, node: Node) -> bool | None:
+        if not isinstance(node, gast.Call | gast.Attribute):
+            return None
+        return self.callee(s, node, frozenset(n for n in names_read(node) if self._is_wild(n)))
+
+    def _is_wild(self, n: str) -> bool:
+        return self.values.get(n, ANY).wild
+
+    def operation(self, node: Node) -> tuple[Any, list[Node]] | None:
+        """Return the library function that an expression applies, and to what."""
+        if isinstance(node, gast.BinOp):
+            fn = OPERATORS.get(type(node.op))
+            return None if fn is None else (fn, [node.left, node.right])
+        if isinstance(node, gast.Call):
+            fn = self.kinds.objects.get(node.func)
+            if fn is None and isinstance(node.func, gast.Attribute):
+                fn = registry.method_function(node.func.attr)
+                return None if fn is None else (fn, [node.func.value, *node.args])
+            return None if fn is None else (fn, list(node.args))
+        if isinstance(node, gast.Attribute):
+            fn = registry.property_function(node.attr)
+            return None if fn is None else (fn, [node.value])
+        if isinstance(node, gast.Subscript) and isinstance(self._kind(node.value), K.Array):
+            return np.copy, [node.value]
+        return None
+
+    def _kind(self, node: Node) -> K.Kind:
+        known = self.kinds.of.get(node)
+        return self.made.get(node, K.UNKNOWN) if known is None else known
+
+    def augmented(self, s: Node) -> Node:
+        """Return `x op y` for the statement `x op= y`."""
+        value = gast.BinOp(name(s.target.id), s.op, s.value)
+        self.made[value.left] = self._kind(s.target)
+        return value
+
+    def _of_operation(self, s: Node, fn: Any, args: list[Node]) -> Value:
+        inner = [self.of(s, a) or ANY for a in args if not isinstance(a, gast.Starred)]
+        wild = any(v.wild for v in inner)
+        if len(inner) != len(args) or any(K.is_complex(self._kind(a)) for a in args):
+            return Value(Sign.ANY, wild or self.singular(s, fn, args))
+        sign = self._sign(fn, args, inner) if not wild else Sign.ANY
+        return Value(sign, wild or self._leaves(s, fn, args, inner))
+
+    def _leaves(self, s: Node, fn: Any, args: list[Node], inner: list[Value]) -> bool:
+        """Say whether an operation may make something infinite or nan of finite operands."""
+        if fn in _FINITE or all(_is_python_number(self._kind(a)) for a in args):
+            return False
+        if not self.singular(s, fn, args):
+            return False
+        if fn in _ROOTS:
+            return inner[0].sign > Sign.NONNEGATIVE
+        if fn in _POWERS and len(args) == 2:
+            exponent = self._literal(args[1])
+            return not (exponent is not None and exponent > 0 and inner[0].sign < Sign.ANY)
+        return True
+
+    def _sign(self, fn: Any, args: list[Node], inner: list[Value]) -> Sign:
+        signs = [v.sign for v in inner]
+        if not _hashable(fn) or not inner:
+            return Sign.ANY
+        if fn in _SQUARES or fn in _EXPONENTIALS:
+            return Sign.NONNEGATIVE
+        if fn in _PRODUCTS and len(args) == 2:
+            square = isinstance(args[0], gast.Name) and _same_name(args[0], args[1])
+            return Sign.NONNEGATIVE if square or max(signs) < Sign.ANY else Sign.ANY
+        if fn in _POWERS and len(args) == 2:
+            exponent = self._literal(args[1])
+            even = exponent is not None and exponent >= 0 and exponent % 2 == 0
+            return Sign.NONNEGATIVE if even or signs[0] < Sign.ANY else Sign.ANY
+        if fn in _SUMS and len(args) == 2:
+            return min(signs) if max(signs) < Sign.ANY else Sign.ANY
+        if fn in _QUOTIENTS and len(args) == 2:
+            fine = signs[0] < Sign.ANY and signs[1] == Sign.POSITIVE
+            return Sign.NONNEGATIVE if fine else Sign.ANY
+        if fn in _ROOTS:
+            return signs[0]
+        if fn in (np.maximum, builtins.max) and len(args) == 2:
+            return min(signs)
+        if fn is np.clip and len(args) == 3:
+            return max(min(signs[0], signs[1]), signs[2])
+        if fn in (np.minimum, np.where, builtins.min):
+            return max(signs[-2:])
+        if fn in (np.sum, builtins.sum):
+            return max(signs[0], Sign.NONNEGATIVE)
+        return signs[0] if fn in _SPREADS else Sign.ANY
+
+    def singular(self, s: Node, fn: Any, args: list[Node]) -> bool:
+        """Say whether a function or its derivative may be infinite or nan at finite operands."""
+        rule = registry.rule_for(fn)
+        if rule is None or not rule.regular:
+            return False
+        if not args or any(isinstance(a, gast.Starred) for a in args):
+            return True
+        if fn in _QUOTIENTS or fn in _REMAINDERS:
+            return self._may_vanish(s, args)
+        first = self.of(s, args[0]) or ANY
+        if fn in _POWERS and len(args) == 2:
+            return self._singular_power(first, args)
+        if fn is np.log1p:
+            return first.sign > Sign.NONNEGATIVE
+        if fn in _LOGS or fn in _ROOTS or fn in (np.cbrt, math.cbrt, np.reciprocal):
+            return first.sign > Sign.POSITIVE
+        return True
+
+    def _may_vanish(self, s: Node, args: list[Node]) -> bool:
+        """Say whether a divisor may be 0. Python numbers raise where they are divided by it."""
+        kinds = [self._kind(a) for a in args]
+        divisor = self._literal(args[-1])
+        if divisor is not None and divisor != 0:
+            return False
+        if isinstance(kinds[-1], K.Num) and kinds[-1].type in ("int", "bool"):
+            return False
+        if all(_is_python_number(k) for k in kinds):
+            return False
+        return (self.of(s, args[-1]) or ANY).sign > Sign.POSITIVE
+
+    def _singular_power(self, base: Value, args: list[Node]) -> bool:
+        exponent = self._literal(args[1])
+        if exponent is not None and exponent >= 0 and exponent == int(exponent):
+            return False
+        if base.sign == Sign.POSITIVE:
+            return False
+        return not (exponent is not None and exponent >= 1 and base.sign < Sign.ANY)
+
+    def _literal(self, node: Node) -> float | int | None:
+        value = number(node)
+        if value is None:
+            value = getattr(self._kind(node), "value", None)
+        return value if isinstance(value, int | float) else None
+
+
+def _same_name(left: Node, right: Node) -> bool:
+    """Say whether two operands are one variable."""
+    return isinstance(right, gast.Name) and bool(left.id == right.id)
+
+
+def _is_python_number(kind: K.Kind) -> bool:
+    """Say whether a value is a Python number: there Python raises where NumPy goes on with nan."""
+    return isinstance(kind, K.Num) and kind.dtype is None
+
+
+def _of_number(value: float) -> Value:
+    if not math.isfinite(value):
+        return WILD
+    if value > 0:
+        return Value(Sign.POSITIVE)
+    return Value(Sign.NONNEGATIVE) if value == 0 else ANY
+
+
+def _hashable(fn: Any) -> bool:
+    return getattr(type(fn), "__hash__", None) is not None
+
+
+def _assignments(function: Function, facts: Finite) -> Iterator[tuple[Node, tuple[str, ...], Node]]:
+    """Yield every statement that gives values to variables: statement, variables, expression.
+
+    Where memory is written another name may see the change: then no sign is sure.
+    """
+    stack = list(function.node.body)
+    bindings: set[Any] = set()
+    while stack:
+        s = stack.pop()
+        if s not in bindings and s not in facts.kinds.before:
+            continue
+        if isinstance(s, gast.Assign):
+            for target in s.targets:
+                facts.signs &= not isinstance(target, gast.Subscript | gast.Attribute)
+                yield s, _bound(target), s.value
+        elif isinstance(s, gast.AugAssign):
+            plain = isinstance(s.target, gast.Name)
+            facts.signs &= plain and isinstance(facts.kinds.of.get(s.target), K.Num)
+            yield s, _bound(s.target), facts.augmented(s) if plain else s.value
+        elif isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
+            if isinstance(s.value.func, gast.Attribute):
+                facts.signs &= s.value.func.attr == "append"
+                yield s, _bound(s.value.func.value), s.value
+        elif isinstance(s, gast.For):
+            plan = function.loops[s]
+            if plan.bounds is not None:
+                stack += plan.bindings
+                bindings |= set(plan.bindings)
+            if plan.bounds is None:
+                yield s, _bound(s.target), s.iter
+        elif isinstance(s, gast.With):
+            for item in s.items:
+                if item.optional_vars is not None:
+                    yield s, _bound(item.optional_vars), item.context_expr
+        elif isinstance(s, gast.Match):
+            for case in s.cases:
+                for n in sorted(names_written(case.pattern)):
+                    yield s, (n,), s.subject
+        for part in blocks_of(s):
+            stack += part
+
+
+def _bound(target: Node) -> tuple[str, ...]:
+    """Return the variables that an assignment to a target changes."""
+    if isinstance(target, gast.Tuple | gast.List):
+        return tuple(n for e in target.elts for n in _bound(e))
+    while isinstance(target, gast.Subscript | gast.Attribute | gast.Starred):
+        target = target.value
+    return (target.id,) if isinstance(target, gast.Name) else ()

@@ -1,0 +1,354 @@
+"""Arrays written in place: each has a shadow, and what is a view of the array is one of the shadow.
+
+    A[i] = v      ->   v_bar = A_bar[i];  A_bar[i] = 0.0         (the old content has no derivative)
+    A[i] *= v     ->   v_bar = A_bar[i] * A[i];  A_bar[i] *= v   (after A[i] is put back)
+
+A shadow is one buffer from the last use of its array back to the first: contributions are added to
+it in place, and a name that is a view of another (`row = A[i]`) has the same view of its shadow.
+Two names that share memory never have two shadows: that is checked after every statement.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.kinds import Kind
+from s2sad.modes.cotangents import Cotangents, as_value
+from s2sad.modes.operations import Contribution, Operations, Site
+from s2sad.modes.refs import Refs
+from s2sad.modes.shapes import dtype_of
+from s2sad.names import Names
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    binary,
+    blocks_of,
+    call,
+    clone,
+    constant,
+    locate,
+    name,
+    names_read,
+    store,
+    subscript,
+    substitute,
+)
+from s2sad.stages import Activity, Aliases, Function, KindFacts, Link, RestorePart
+
+
+def alone(aliases: Aliases) -> frozenset[str]:
+    """Return the arrays without views that are arrays too: their shadows are plain variables."""
+    viewed: set[str] = set()
+    names: list[set[str]] = []
+    for s, links in aliases.links_after.items():
+        live = aliases.live_after.get(s, frozenset())
+        for n, link in links.items():
+            if n in aliases.arrays:
+                pair = {n, link.base}
+                if isinstance(link.value, gast.Name) and not pair <= live:
+                    names.append(pair)
+                else:
+                    viewed |= pair
+    while any(pair & viewed and not pair <= viewed for pair in names):
+        for pair in names:
+            if pair & viewed:
+                viewed |= pair
+    return aliases.arrays - viewed
+
+
+OLD, NEW, BAR = "@old", "@new", "@bar"
+
+
+class Writes(Cotangents):
+    """The shadows of arrays that are written in place."""
+
+    operations: Operations
+    activity: Activity
+    kept: dict[Any, str]
+
+    def __init__(
+        self,
+        function: Function,
+        kinds: KindFacts,
+        refs: Refs,
+        names: Names,
+        aliases: Aliases,
+    ) -> None:
+        super().__init__(function, kinds, refs, names)
+        self.aliases = aliases
+        self.arrays = aliases.arrays
+        self.buffers: set[str] = set()
+        self.held: set[str] = set()
+        self.array_writes = {w.statement for w in aliases.writes if w.in_array}
+        self.solo = alone(aliases)
+        self.links: dict[str, Link] = {}
+        self.point: dict[str, frozenset[str]] = {}
+
+    # shadows
+
+    def at(self, statement: Any, after: bool = False) -> None:
+        """Stand before (or after) a statement: what is a view of what is asked there."""
+        if after:
+            self.links = self.aliases.links_after.get(statement, {})
+            self.point = self.aliases.pairs_after.get(statement, {})
+        else:
+            self.links = self.aliases.links_before.get(statement, {})
+            self.point = self.aliases.pairs_before.get(statement, {})
+
+    def ensure(self, variable: str, kind: Kind, at: Any) -> Block:
+        """Return what sets a cotangent to zero, or to its view of another shadow, if not set."""
+        if variable in self.live or variable not in self.arrays:
+            return super().ensure(variable, kind, at)
+        link = self.links.get(variable)
+        if link is not None and (link.base in self.arrays or K.is_container(link.owner)):
+            out = self.ensure(link.base, link.owner, at)
+            self.live.add(variable)
+            self.aliased.add(variable)
+            self.note_kind(variable, kind)
+            place = substitute(clone(link.value), {link.base: name(self.bar(link.base))})
+            return [*out, assign(self.bar(variable), place)]
+        self._only_one(variable, at)
+        return super().ensure(variable, kind, at)
+
+    def _only_one(self, variable: str, at: Any) -> None:
+        """Refuse a second shadow for memory that has one."""
+        others = self.point.get(variable, frozenset()) & self.live & self.arrays
+        if others:
+            raise self.refuse(
+                at,
+                f"`{variable}` and `{min(others)}` may share memory that is written in place, and "
+                "how is not known when the derivative is written; that cannot be differentiated "
+                "yet.",
+                f"Make one a plain view of the other (a slice, an index, .T) or copy it: "
+                f"{variable} = {variable}.copy().",
+            )
+
+    def check_shadows(self, at: Any) -> None:
+        """Check the claim: no two names that share memory have shadows of their own."""
+        for n in sorted(self.live & self.arrays):
+            if n not in self.aliased:
+                rest = self.point.get(n, frozenset()) & self.live & self.arrays
+                if rest - self.aliased:
+                    self._only_one(n, at)
+
+    def add(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        """Add to a shadow in place; the first contribution may be the shadow."""
+        if c.operand not in self.arrays or not isinstance(kind, K.Array):
+            return super().add(c, kind, at)
+        if c.path is not None:
+            return super().add(c, kind, at)
+        bar = self.bar(c.operand)
+        if c.operand in self.solo and not K.is_complex(kind):
+            if c.operand not in self.live:
+                self._only_one(c.operand, at)
+            return super().add(c, kind, at)
+        fresh = c.operand not in self.live and self.links.get(c.operand) is None
+        if fresh and not K.is_complex(kind):
+            self._only_one(c.operand, at)
+            self.note_kind(c.operand, kind)
+            self.live.add(c.operand)
+            return self._born(bar, c, at)
+        out = self.ensure(c.operand, kind, at)
+        return [*out, gast.AugAssign(store(bar), gast.Add(), c.value)]
+
+    def _born(self, bar: str, c: Contribution, at: Any) -> Block:
+        """The first contribution is the shadow where it is a buffer of its own, or a move."""
+        value = c.value
+        moved = isinstance(getattr(at, "value", None), gast.Name) and isinstance(value, gast.Name)
+        if isinstance(value, gast.BinOp | gast.UnaryOp) or (
+            moved and value.id in self.buffers_of()
+        ):
+            return [assign(bar, value)]
+        if isinstance(value, gast.Name | gast.Subscript | gast.Attribute):
+            return [assign(bar, call(attribute(value, "copy")))]
+        spread = isinstance(value, gast.Call) and getattr(value.func, "attr", "") == "broadcast_to"
+        if spread and isinstance(value.args[1], gast.Attribute):
+            return [assign(bar, call(self.np("full_like"), value.args[1].value, value.args[0]))]
+        zeros = call(self.np("zeros_like"), name(c.operand))
+        return [assign(bar, zeros), gast.AugAssign(store(bar), gast.Add(), value)]
+
+    def buffers_of(self, solo: bool = True) -> set[str]:
+        """Return the names of all shadows of arrays, or of those that have views."""
+        chosen = self.arrays if solo else self.arrays - self.solo
+        found = {self.bars[n] for n in chosen if n in self.bars}
+        return found | self.buffers if solo else found
+
+    # writes
+
+    def undo_write(self, s: Node, target: Node) -> Block:
+        """Undo `A[i] = v`: what is there goes to v, and the old content had none."""
+        base = target.value.id
+        back = self.put_back(s, base, target)
+        if not self._concerned(s, base):
+            return [back]
+        out = self._comment(s) + self.ensure(base, self.kinds.of[target.value], s)
+        place = subscript(name(self.bar(base)), clone(target.slice))
+        clear = assign_place(place, constant(0.0))
+        value = s.value
+        varied = self.activity.varied_before.get(s, frozenset())
+        kind = self.kinds.of.get(target, K.UNKNOWN)
+        given = self.kinds.of.get(value, K.UNKNOWN)
+        if not isinstance(value, gast.Name) or value.id not in varied:
+            return [*out, clear, back]
+        if not K.differentiable(given):
+            return [*out, clear, back]
+        held = self.names.fresh(f"{value.id}_bar")
+        self.bar_kinds[held] = kind
+        self.held.add(held)
+        out += [assign(held, self._content(place, kind)), clear]
+        value_bar = self._winners(name(held), target)
+        c = Contribution(value.id, self._fitted(value_bar, kind, value))
+        return out + self.add(c, given, s) + [back]
+
+    def undo_augmented(self, s: Node, target: Node) -> Block:
+        """Undo `A[i] op= v`: the operation's rule, with A's old content put back."""
+        base = target.value.id
+        back = self.put_back(s, base, target)
+        if not self._concerned(s, base):
+            return [back]
+        out = self._comment(s) + self.ensure(base, self.kinds.of[target.value], s)
+        kind = self.kinds.of.get(target, K.UNKNOWN)
+        place = subscript(name(self.bar(base)), clone(target.slice))
+        content = subscript(name(base), clone(target.slice))
+        pre, found = self._contributions(s, kind)
+        table: dict[str, Node] = {OLD: content, BAR: place}
+        if NEW in _read(pre, found):
+            kept = self.names.fresh(f"{base}_out")
+            out.append(assign(kept, self._content(content, kind)))
+            table[NEW] = name(kept)
+        out.append(back)
+        linear = isinstance(s.op, gast.Add | gast.Sub)
+        own = [] if linear else [c for c in found if c.operand == OLD]
+        others = [c for c in found if c.operand != OLD]
+        overlap = {c.operand for c in others} & self.point.get(base, frozenset())
+        repeats = self._may_repeat(target)
+        if others and (repeats or (overlap and not linear)):
+            held = self.names.fresh(f"{base}_part_bar")
+            self.bar_kinds[held] = kind
+            self.held.add(held)
+            out.append(assign(held, self._winners(self._content(place, kind), target)))
+            table[BAR] = name(held)
+        out += [_filled(p, table) for p in pre]
+        last = [_scaled(place, c.value, table) for c in own]
+        first: Block = []
+        for c in others:
+            value = self._detached(substitute(c.value, table), kind)
+            given = self.kinds.of.get(s.value, K.UNKNOWN)
+            value = self._narrowed(value, kind, s.value)
+            first += self.add(Contribution(c.operand, value), given, s)
+        return [*out, *last, *first] if overlap else [*out, *first, *last]
+
+    def _contributions(self, s: Node, kind: Kind) -> tuple[Block, list[Contribution]]:
+        """Ask the rule of the operator what it passes back to the old content and to the value."""
+        operation = locate(gast.BinOp(name(OLD), s.op, s.value), s)
+        self.kinds.of[operation.left] = kind
+        self.kinds.of[operation] = kind
+        varied = self.activity.varied_before.get(s, frozenset())
+        wanted = {OLD} | (names_read(s.value) & varied)
+        site = Site(s, operation, name(NEW), name(BAR), kind)
+        return self.operations.back(site, frozenset(wanted))
+
+    def _detached(self, value: Node, kind: Kind) -> Node:
+        """A contribution that is a plain part of a shadow is copied: shadows go on changing."""
+        if isinstance(kind, K.Array) and isinstance(value, gast.Subscript | gast.Name):
+            return call(attribute(value, "copy"))
+        return value
+
+    def _content(self, place: Node, kind: Kind) -> Node:
+        """Return the content of a part of an array, as it is now."""
+        if isinstance(kind, K.Num):
+            return clone(place)
+        return call(attribute(clone(place), "copy"))
+
+    def _fitted(self, value: Node, kind: Kind, arg: Node) -> Node:
+        """Sum over what the write broadcast, and give the cotangent its primal's dtype."""
+        return self._narrowed(self.operations.fit(value, kind, arg), kind, arg)
+
+    def _narrowed(self, value: Node, kind: Kind, arg: Node) -> Node:
+        """A wide value stored in a narrow array has a wide cotangent."""
+        given = self.kinds.of.get(arg, K.UNKNOWN)
+        narrow, wide = dtype_of(kind), dtype_of(given)
+        if narrow not in ("float16", "float32", "complex64") or narrow == wide:
+            return value
+        if isinstance(given, K.Array):
+            return call(attribute(value, "astype"), self.np(str(wide)))
+        if isinstance(given, K.Num) and wide is None and given.type == "float":
+            return call("float", value)
+        return value
+
+    def _may_repeat(self, target: Node) -> bool:
+        return isinstance(target, gast.Subscript) and self.operations._may_repeat(target.slice)
+
+    def _winners(self, value: Node, target: Node) -> Node:
+        """Where an index names an element twice, the last write wins and takes the cotangent."""
+        if not self._may_repeat(target):
+            return value
+        helper = name(self.refs.function(runtime.last_writes))
+        mask = call(helper, name(target.value.id), as_value(clone(target.slice)))
+        return binary(value, gast.Mult, mask)
+
+    def put_back(self, s: Node, base: str, target: Node) -> Node:
+        """Return what puts the old content back, where a name that shares it is read."""
+        place = clone(target)
+        place.ctx = gast.Load()
+        return RestorePart(place, ("part", s), self.aliases.reaching(s, base))
+
+    def see_kept(self, backward: Block) -> None:
+        """What calls have kept for their reverses wants its old content back, too."""
+        kept = {self.aliases.calls.get(s): n for s, n in self.kept.items()}
+        for s in backward:
+            if isinstance(s, RestorePart):
+                names = {kept[g] for g in s.sharing if g in kept}
+                s.sharing |= frozenset(names | {f"{n}@last" for n in names})
+            for part in blocks_of(s):
+                self.see_kept(part)
+
+    def _concerned(self, s: Node, base: str) -> bool:
+        """Say whether what is written has a cotangent."""
+        if not K.differentiable(self._owner_kind(s, base)):
+            return False
+        return bool(self.aliases.partners(s, base) & self.live)
+
+    def _owner_kind(self, s: Node, base: str) -> Kind:
+        return self.kinds.before.get(s, {}).get(base, K.UNKNOWN)
+
+    def _comment(self, s: Node) -> Block:
+        raise NotImplementedError
+
+
+def _filled(statement: Node, table: dict[str, Node]) -> Node:
+    value = getattr(statement, "value", None)
+    if isinstance(value, gast.AST):
+        statement.value = substitute(value, table)
+    return statement
+
+
+def _read(pre: Block, found: list[Contribution]) -> set[str]:
+    read: set[str] = set().union(
+        *(names_read(p) for p in pre), *(names_read(c.value) for c in found)
+    )
+    return read
+
+
+def _scaled(place: Node, value: Node, table: dict[str, Node]) -> Node:
+    """Return `A_bar[i] *= v` for a contribution that is a multiple of the cotangent itself."""
+    target = clone(place)
+    target.ctx = gast.Store()
+    if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult | gast.Div):
+        if isinstance(value.left, gast.Name) and value.left.id == BAR:
+            if BAR not in names_read(value.right):
+                return gast.AugAssign(target, value.op, substitute(value.right, table))
+    return gast.Assign([target], substitute(value, table), None)
+
+
+def assign_place(place: Node, value: Node) -> Node:
+    """Return `place = value` for an expression that names a place."""
+    target = clone(place)
+    target.ctx = gast.Store()
+    return gast.Assign([target], value, None)

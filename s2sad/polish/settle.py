@@ -1,0 +1,189 @@
+"""Copies that nobody needs: of what is new anyway, or of what stays as it is until the last use.
+
+x_bar = (a * b).copy()      x_bar = a * b
+y = 2.0 * A_bar[1:].copy()  y = 2.0 * A_bar[1:]
+t = A_bar[1:].copy()   ->   t = A_bar[1:]         (A_bar and t change only after t is used)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import gast
+
+from s2sad.flow import live_in
+from s2sad.nodes import Block, Node, blocks_of, children, is_whole
+from s2sad.polish.effects import EffectTable, Pure, Sharing, is_compound, root
+from s2sad.stages import Comment
+
+Names = frozenset[str]
+_READERS = frozenset("sum dot vdot inner outer mean exp sin cos sqrt log tanh multiply".split())
+
+
+def settle(
+    block: Block,
+    live_out: Names,
+    pure: Pure,
+    sharing: Sharing,
+    fresh: Callable[[Node], bool],
+    held: Names,
+    owners: Names,
+) -> Block:
+    """Return a block without needless copies.
+
+    `held` are names made for parts of shadows; `owners` are shadows, which who reads last may have.
+    """
+    worker = _Settler(pure, sharing, fresh, held, owners)
+    live_in(block, live_out, worker.note)
+    worker.block(block)
+    return block
+
+
+class _Settler:
+    def __init__(
+        self,
+        pure: Pure,
+        sharing: Sharing,
+        fresh: Callable[[Node], bool],
+        held: Names,
+        owners: Names,
+    ) -> None:
+        self.sharing = sharing
+        self.owners = owners
+        self.arrays = owners | frozenset(sharing)
+        self.effects = EffectTable(pure, sharing)
+        self.fresh = fresh
+        self.held = held
+        self.live: dict[object, Names] = {}
+
+    def note(self, statement: object, live: Names) -> None:
+        self.live[statement] = live
+
+    def block(self, block: Block) -> None:
+        for position, s in enumerate(block):
+            for part in blocks_of(s):
+                self.block(part)
+            if isinstance(s, gast.Assign | gast.AugAssign):
+                self.statement(block, position, s)
+
+    def statement(self, block: Block, position: int, s: Node) -> None:
+        """Drop the copies that one statement makes without need."""
+        s.value = self._inside(s.value)
+        source = copied(s.value)
+        if source is None:
+            return
+        if isinstance(s, gast.AugAssign) or not isinstance(s.targets[0], gast.Name):
+            if root(s.target if isinstance(s, gast.AugAssign) else s.targets[0]) in self.arrays:
+                s.value = source
+            return
+        target = s.targets[0].id
+        new = self.fresh(source) or self._last_use(s, source)
+        if new or (target in self.held and self._untouched(block, position, s, source)):
+            s.value = source
+
+    def _last_use(self, s: Node, source: Node) -> bool:
+        """Say whether a shadow is copied that nobody looks at any more."""
+        if not isinstance(source, gast.Name) or source.id not in self.owners:
+            return False
+        others = self.sharing.get(source.id, frozenset()) | {source.id}
+        return not others & (self.live.get(s, frozenset()) - {s.targets[0].id})
+
+    def _inside(self, node: Node) -> Node:
+        """An operand that is only read needs no copy."""
+        for f in node._fields if isinstance(node, gast.BinOp | gast.UnaryOp | gast.Call) else ():
+            child = getattr(node, f, None)
+            if isinstance(child, gast.AST):
+                setattr(node, f, self._operand(node, child))
+            elif isinstance(child, list) and _only_reads(node):
+                child[:] = [self._operand(node, c) for c in child]
+        return node
+
+    def _operand(self, node: Node, child: Node) -> Node:
+        if isinstance(node, gast.Call) and not _only_reads(node):
+            return child
+        source = copied(child)
+        return self._inside(source if source is not None else child)
+
+    def _untouched(self, block: Block, position: int, s: Node, source: Node) -> bool:
+        """Say whether neither the copy nor its source changes before the copy's last use here."""
+        target = s.targets[0].id
+        base = root(source)
+        for other in block[position + 1 :]:
+            if isinstance(other, Comment):
+                continue
+            e = self.effects.of(other)
+            last = target not in self.live.get(other, frozenset())
+            if is_compound(other) and target in e.reads:
+                return False
+            if target in e.writes and not last:
+                return False
+            if e.unknown or target in e.writes:
+                return False
+            if base in e.writes:
+                return last and _whole_statement_first(other)
+            if last:
+                return True
+        return False
+
+
+def _whole_statement_first(s: Node) -> bool:
+    """Say whether a statement reads all it needs before it writes."""
+    return isinstance(s, gast.Assign | gast.AugAssign)
+
+
+def copied(node: Node) -> Node | None:
+    """Return what an expression is a copy of, if it is one."""
+    if (
+        isinstance(node, gast.Call)
+        and isinstance(node.func, gast.Attribute)
+        and node.func.attr == "copy"
+        and not node.args
+        and not node.keywords
+    ):
+        return node.func.value
+    return None
+
+
+def _only_reads(node: Node) -> bool:
+    """Say whether a call reads its arguments at once and gives something new."""
+    if not isinstance(node, gast.Call):
+        return True
+    func = node.func
+    return isinstance(func, gast.Attribute) and func.attr in _READERS
+
+
+def whole(block: Block) -> Block:
+    """Write `A[...] += v` as `A += v`, as a person would."""
+    for s in block:
+        if isinstance(s, gast.AugAssign) and is_whole(s.target):
+            if isinstance(s.target.value, gast.Name):
+                s.target = gast.Name(s.target.value.id, gast.Store(), None, None)
+        _plain_wholes(s)
+        for part in blocks_of(s):
+            whole(part)
+    return block
+
+
+def _plain_wholes(node: Node) -> None:
+    """Write `A[...]` as `A` where it is read."""
+    for f in node._fields:
+        child = getattr(node, f, None)
+        if isinstance(child, gast.stmt):
+            continue
+        if isinstance(child, list):
+            if child and isinstance(child[0], gast.stmt):
+                continue
+            for i, c in enumerate(child):
+                if isinstance(c, gast.AST):
+                    child[i] = _plain(c)
+        elif isinstance(child, gast.AST):
+            setattr(node, f, _plain(child))
+
+
+def _plain(node: Node) -> Node:
+    if is_whole(node) and isinstance(node.ctx, gast.Load) and isinstance(node.value, gast.Name):
+        return node.value
+    for _ in children(node):
+        _plain_wholes(node)
+        break
+    return node

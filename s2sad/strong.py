@@ -1,0 +1,95 @@
+"""Strong zeros across calls: what a called function meets, and what it gives back.
+
+A pair is made anew for a call at which zeros by structure arrive only where the function's text
+differs by it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2sad.calls import active_parameters, find_target, roots
+from s2sad.derivation import Analysed, Derivation, Target, analyse, memory_of
+from s2sad.facts.activity import activity
+from s2sad.facts.finite import Finite, finite
+from s2sad.facts.zeros import zeros
+from s2sad.stages import Activity, Arrival, Zeros
+
+
+def zeros_of(
+    d: Derivation, a: Analysed, facts: Activity, active: frozenset[str], arrival: Arrival
+) -> Zeros:
+    """Return where the operations of a function need a guard, for what arrives from its caller.
+
+    A function that is being looked at already, because it calls itself, may do anything.
+    """
+    key = (a, active, arrival)
+    if key in d.zeros:
+        return d.zeros[key] or Zeros(reached=frozenset(a.function.params), wild=True)
+    values = finite_of(d, a, arrival.wild)
+    if values is None:
+        return Zeros(reached=frozenset(a.function.params), wild=True)
+    d.zeros[key] = None
+
+    def calls(s: Any, node: Any, met: Arrival) -> tuple[Arrival, list[tuple[str, bool]]] | None:
+        target = find_target(a, s, node)
+        if target is None:
+            return None
+        return _called(d, target, facts.varied_before.get(s, frozenset()), met)
+
+    arrays = memory_of(d, a).aliases.arrays
+    found = zeros(a.function, a.kinds, facts, values, arrival, calls, arrays)
+    d.zeros[key] = found
+    return found
+
+
+def finite_of(d: Derivation, a: Analysed, wild: frozenset[str]) -> Finite | None:
+    """Return which values of a function may be infinite or nan; None while it is looked at."""
+    key = (a, wild)
+    if key in d.finite:
+        return d.finite[key]
+    d.finite[key] = None
+
+    def callee(s: Any, node: Any, given: frozenset[str]) -> bool | None:
+        target = find_target(a, s, node)
+        if target is None:
+            return None
+        inner = _analysed(d, target)
+        values = finite_of(d, inner, _wild_parameters(target, given))
+        return values is None or inner.function.result in values.wild()
+
+    d.finite[key] = finite(a.function, a.kinds, wild, callee)
+    return d.finite[key]
+
+
+def _analysed(d: Derivation, target: Target) -> Analysed:
+    return analyse(d, target.fn, target.params, tuple(p for p, _ in target.extra))
+
+
+def _wild_parameters(target: Target, wild: frozenset[str]) -> frozenset[str]:
+    return frozenset(p for p, arg in target.args.items() if roots(arg) & wild)
+
+
+def _called(
+    d: Derivation, target: Target, varied: frozenset[str], met: Arrival
+) -> tuple[Arrival, list[tuple[str, bool]]]:
+    active = active_parameters(target, varied)
+    if not active:
+        return Arrival(), []
+    a = _analysed(d, target)
+    wanted = frozenset(active)
+    facts = activity(a.function, a.kinds, wanted, memory_of(d, a))
+    arrival = Arrival(met.zeros, _wild_parameters(target, met.wild))
+    found = zeros_of(d, a, facts, wanted, arrival)
+    plain = zeros_of(d, a, facts, wanted, Arrival())
+    looked_at = d.zeros.get((a, wanted, arrival)) is None
+    if not looked_at and (found.guards, found.arrivals) == (plain.guards, plain.arrivals):
+        arrival = Arrival()
+    given = [
+        (n, p in found.reached or not isinstance(target.args[p], gast.Name))
+        for p in active
+        for n in sorted(roots(target.args[p]))
+    ]
+    return arrival, given

@@ -1,0 +1,196 @@
+"""Inner functions that call one another: what each captures reaches the one that uses it."""
+
+import math
+
+import pytest
+from slopes import check
+
+import s2sad
+
+
+def call_each_other(x, n):
+    def even(v, k):
+        return v if k == 0 else odd(v * x, k - 1)
+
+    def odd(v, k):
+        return v if k == 0 else even(v * n, k - 1)
+
+    return even(x, 3)
+
+
+def a_parameter_of_the_same_name(x, n):
+    def scale(v):
+        return v * n
+
+    def both(n):
+        return scale(n * x) * n
+
+    return both(x)
+
+
+def a_variable_of_the_same_name(x, n):
+    def scale(v):
+        return v * n
+
+    n = n * 2.0
+
+    def both(v):
+        n = v * 3.0
+        return scale(n) * n
+
+    return both(x)
+
+
+def a_chain_passed_on(x, n):
+    def scale(v):
+        return v * n
+
+    def shift(v):
+        return scale(v) + x
+
+    def apply(f, n):
+        return f(n) * n
+
+    return apply(shift, x * x)
+
+
+FUNCTIONS = [
+    *(call_each_other, a_parameter_of_the_same_name, a_variable_of_the_same_name),
+    a_chain_passed_on,
+]
+
+
+@pytest.mark.parametrize("fn", FUNCTIONS, ids=lambda fn: fn.__name__)
+def test_inner_functions_that_call_one_another(fn):
+    check(fn, 0.7, 1.2)
+
+
+def test_a_pair_that_calls_itself_is_written_once():
+    text = s2sad.grad(call_each_other, wrt=(0, 1)).source(0.7, 1.2)
+    assert text.count("def even_forward") == text.count("def odd_forward") == 1
+
+
+# --- functions that return functions -------------------------------------------------------------
+
+
+def make(a):
+    def inner(y):
+        return a * y * y
+
+    return inner
+
+
+def compose(f, g):
+    return lambda v: f(g(v))
+
+
+def square(a):
+    return a * a
+
+
+def called_at_once(x, n):
+    return make(x)(n)
+
+
+def called_twice(x, n):
+    h = make(x * n)
+    return h(n) + h(x)
+
+
+def two_of_them(x, n):
+    g = make(x)
+    h = make(n)
+    return g(n) * h(x)
+
+
+def composed(x, n):
+    return compose(square, math.sin)(x) * n
+
+
+def composed_of_what_is_made(x, n):
+    return compose(make(x), make(n))(x)
+
+
+def made_by_an_inner_function(x, n):
+    def scaled(a):
+        def inner(y):
+            return a * y * n
+
+        return inner
+
+    h = scaled(x)
+    n = n * 2.0
+    return h(n)
+
+
+def a_variable_of_that_name(x, a):
+    h = make(x)
+    a = a * 3.0
+    return h(a)
+
+
+def the_argument_is_rebound(a, n):
+    h = make(a)
+    a = a * 3.0
+    return h(n) * a
+
+
+def made_in_every_round(x, n):
+    s = 0.0
+    for i in range(3):
+        h = make(x * i)
+        s = s + h(n)
+    return s
+
+
+def with_a_loop_inside(x, n):
+    def build(k):
+        total = 0.0
+        for i in range(3):
+            total = total + k * i
+
+        def inner(y, shift=1.0):
+            return total * y + shift
+
+        return inner
+
+    return build(x)(n)
+
+
+MAKERS = [
+    *(called_at_once, called_twice, two_of_them, composed, composed_of_what_is_made),
+    *(made_by_an_inner_function, a_variable_of_that_name, the_argument_is_rebound),
+    *(made_in_every_round, with_a_loop_inside),
+]
+
+
+@pytest.mark.parametrize("fn", MAKERS, ids=lambda fn: fn.__name__)
+def test_functions_that_return_functions(fn):
+    check(fn, 0.7, 1.2)
+
+
+def kept_for_later(x, n):
+    made = []
+    for i in range(3):
+        made.append(make(x * i))
+    return made[0](n) + made[1](n)
+
+
+def carried_around(x, n):
+    f = square
+    for _ in range(2):
+        f = compose(f, make(x))
+    return f(n)
+
+
+def in_a_tuple(x, n):
+    def first(fs, v):
+        return fs[0](v)
+
+    return first((lambda v: v * n * x, 1.0), n)
+
+
+@pytest.mark.parametrize("fn", [kept_for_later, carried_around, in_a_tuple])
+def test_functions_that_outlive_what_they_capture_are_refused(fn):
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(fn)(0.7, 1.2)

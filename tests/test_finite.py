@@ -1,0 +1,93 @@
+"""What may be infinite or nan at finite arguments, and what is known of signs."""
+
+import linecache
+
+import numpy as np
+import pytest
+
+from s2sad import kinds as K
+from s2sad.derivation import Derivation, analyse
+from s2sad.facts.finite import Sign
+from s2sad.strong import finite_of
+
+ANY, NONNEGATIVE, POSITIVE = Sign.ANY, Sign.NONNEGATIVE, Sign.POSITIVE
+
+
+def facts_of(f, *args, wild=frozenset()):
+    d = Derivation()
+    names = f.__code__.co_varnames[: f.__code__.co_argcount]
+    params = {n: K.kind_of(a, n) for n, a in zip(names, args, strict=True)}
+    return finite_of(d, analyse(d, f, params), frozenset(wild)).values["y"]
+
+
+def own(v):
+    return np.log(v)
+
+
+def countdown(v, n):
+    if n == 0:
+        return v
+    return countdown(v, n - 1)
+
+
+X = np.array([0.5, 2.0])
+
+
+def case(text):
+    space = {"np": np, "own": own, "countdown": countdown}
+    name = f"<finite {len(linecache.cache)}>"
+    body = "".join(f"    {line}\n" for line in text.split("; "))
+    source = f"def f(x, s):\n{body}    return np.sum(y)\n"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    exec(compile(source, name, "exec"), space)
+    return space["f"]
+
+
+CASES = [
+    ("y = x * x", NONNEGATIVE, False),
+    ("y = x**2 + 1.0", POSITIVE, False),
+    ("y = x * 2.0", ANY, False),
+    ("y = np.exp(x) + 1.0", POSITIVE, False),
+    ("y = 1.0 / (1.0 + np.exp(-x))", NONNEGATIVE, False),
+    ("y = 1.0 / x", ANY, True),
+    ("y = x / 3.0", ANY, False),
+    ("y = x / len(x)", ANY, False),
+    ("y = x / s", ANY, True),
+    ("y = 1.0 / s + x * 0.0", ANY, False),
+    ("y = np.log(x)", ANY, True),
+    ("y = np.log(x * x + 1e-9)", ANY, False),
+    ("y = np.sqrt(x)", ANY, True),
+    ("y = np.sqrt(np.sum(x * x)) * np.abs(x)", NONNEGATIVE, False),
+    ("y = np.log1p(x * x)", ANY, False),
+    ("y = np.abs(x) ** 0.5", NONNEGATIVE, False),
+    ("y = np.abs(x) ** -0.5", NONNEGATIVE, True),
+    ("y = x**3", ANY, False),
+    ("y = np.arcsin(x)", ANY, True),
+    ("y = np.cbrt(x)", ANY, False),
+    ("y = np.maximum(x, 1e-3)", POSITIVE, False),
+    ("y = np.clip(x, 0.1, 2.0)", POSITIVE, False),
+    ("y = np.where(x > 0.0, np.log(x), 0.0)", ANY, True),
+    ("y = x * (np.log(x) > 0.0)", ANY, False),
+    ("y = x.sum(); y += 1.0", ANY, False),
+    ("y = 0.0; y += (x * x).sum()", NONNEGATIVE, False),
+    ("y = 1.0; y = y - s", ANY, False),
+    ("y = np.ones(2); y = np.log(x)[0]; y = y * 2.0", ANY, True),
+    ("y = own(x)", ANY, True),
+    ("y = countdown(x, 2)", ANY, True),
+    ("y = [1.0 / v for v in x]; y = y[0]", ANY, True),
+]
+
+
+@pytest.mark.parametrize(("text", "sign", "wild"), CASES, ids=[c[0] for c in CASES])
+def test_what_is_known_of_a_value(text, sign, wild):
+    found = facts_of(case(text), X, 2.0)
+    assert (found.sign, found.wild) == (sign, wild)
+
+
+def test_what_comes_in_may_be_infinite():
+    assert facts_of(case("y = x + 1.0"), X, 2.0, wild={"x"}).wild
+
+
+def test_written_memory_has_no_sign():
+    found = facts_of(case("y = np.ones(2); v = y[:1]; v[0] = 0.0"), X, 2.0)
+    assert found.sign == ANY

@@ -1,0 +1,203 @@
+"""Unpacking at a call: what there is to unpack is known, or the call is refused."""
+
+import collections
+import functools
+import math
+
+import numpy as np
+import pytest
+from slopes import check
+
+import s2sad
+
+Point = collections.namedtuple("Point", "a b")
+PARAMETERS = {"b": 2.0, "c": 0.5}
+
+
+def g(a, b, c=1.5):
+    a = a * a
+    return a * b + math.sin(c * a)
+
+
+def line(x, a, b):
+    return a * x + b * b
+
+
+def of_a_list(x, n):
+    values = [x, n]
+    return g(*values)
+
+
+def of_a_display(x, n):
+    return g(*[x, n], c=x)
+
+
+def of_a_dict(x, n):
+    table = {"a": x, "b": n}
+    return g(**table)
+
+
+def of_a_dict_made_by_keywords(x, n):
+    table = dict(b=n, c=x)
+    return g(x, **table)
+
+
+def of_a_dict_filled_before(x, n):
+    table = {"b": n * x}
+    table["c"] = 3.0
+    return g(x, **table)
+
+
+def of_both(x, n):
+    values = (x,)
+    table = {"c": x * n}
+    return g(*values, n, **table)
+
+
+def of_a_named_tuple(x, n):
+    p = Point(x, n)
+    return g(*p)
+
+
+def of_a_constant_table(x, n):
+    return g(x, **PARAMETERS) * n
+
+
+def passes_on(*args, **kwargs):
+    return g(*args, **kwargs)
+
+
+def through_a_wrapper(x, n):
+    return passes_on(x, n, c=x) + passes_on(x, b=n) + passes_on(a=n, b=x)
+
+
+def doubled(f):
+    @functools.wraps(f)
+    def inner(*args, **kwargs):
+        return 2.0 * f(*args, **kwargs)
+
+    return inner
+
+
+@doubled
+def decorated(a, b=2.0):
+    return a * a * b
+
+
+def of_a_decorated_function(x, n):
+    return decorated(x, b=n) + decorated(n)
+
+
+def euler(f, y, args=()):
+    for i in range(3):
+        y = y + 0.1 * f(0.1 * i, y, *args)
+    return y
+
+
+def rhs(t, y, a, b):
+    return a * y * y + b * t
+
+
+def by_a_solver(x, n):
+    return euler(rhs, 1.0, args=(x, n))
+
+
+class Line:
+    def __init__(self, slope):
+        self.slope = slope
+
+    def at(self, x, k):
+        return self.slope * x * k
+
+
+LINE = Line(1.5)
+
+
+def of_a_method(x, n):
+    pair = (x, n)
+    return LINE.at(*pair)
+
+
+FUNCTIONS = [
+    *(of_a_list, of_a_display, of_a_dict, of_a_dict_made_by_keywords, of_both, of_a_named_tuple),
+    *(of_a_constant_table, through_a_wrapper, of_a_decorated_function, decorated, by_a_solver),
+    *(of_a_method, of_a_dict_filled_before),
+]
+
+
+@pytest.mark.parametrize("fn", FUNCTIONS, ids=lambda fn: fn.__name__)
+def test_unpacking(fn):
+    check(fn, 0.7, 1.2)
+
+
+def of_an_argument(p, x):
+    return line(x, *p)
+
+
+def of_a_table(p, x):
+    return line(x, **p)
+
+
+@pytest.mark.parametrize(
+    "p", [(0.7, 1.2), [0.7, 1.2], np.array([0.7, 1.2])], ids=lambda p: str(type(p))
+)
+def test_a_sequence_fills_the_parameters_that_are_left(p):
+    check(of_an_argument, p, 0.3)
+
+
+def test_a_table_from_outside():
+    check(of_a_table, {"a": 0.7, "b": 1.2}, 0.3)
+
+
+def test_the_text_names_what_is_unpacked_after_the_parameters():
+    text = s2sad.grad(of_an_argument).source(np.array([0.7, 1.2]), 0.3)
+    assert "    a, b = p\n" in text
+
+
+def test_another_length_fails_as_the_call_does():
+    derived = s2sad.grad(of_an_argument)
+    derived([0.7, 1.2], 0.3)
+    with pytest.raises((TypeError, ValueError)):
+        derived([0.7, 1.2, 0.1], 0.3)
+
+
+def may_have_a_default(p, x):
+    return g(x, *p)
+
+
+def gathers(*values):
+    return sum(values)
+
+
+def any_number(p):
+    return gathers(*p)
+
+
+def changed_before(x):
+    table = {"b": 2.0}
+    other = table
+    other["c"] = 3.0
+    return g(x, **table)
+
+
+def changed_under_another_name(x):
+    values = [1.0, 2.0]
+    others = values
+    others.append(3.0)
+    return g(x, *values)
+
+
+@pytest.mark.parametrize(
+    ("fn", "args"),
+    [
+        (may_have_a_default, (np.array([0.7, 1.2]), 0.3)),
+        (any_number, ([0.7, 1.2],)),
+        (changed_before, (0.3,)),
+        (changed_under_another_name, (0.3,)),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_what_is_not_known_is_refused(fn, args):
+    with pytest.raises(s2sad.Error) as caught:
+        s2sad.grad(fn)(*args)
+    assert "unpack" in str(caught.value)

@@ -1,0 +1,94 @@
+"""Arrays written in place: values, gradients, pullbacks, and what is left as it was."""
+
+import numpy as np
+import pytest
+
+import s2sad
+from tests.writing import PROGRAMS
+
+CASES = [
+    pytest.param(f, args, k, id=f"{f.__name__}-{k}")
+    for f, args in PROGRAMS
+    for k, a in enumerate(args)
+    if isinstance(a, float) or (isinstance(a, np.ndarray) and a.dtype.kind == "f")
+]
+
+
+def copied(args):
+    return [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+
+
+def slope(f, args, k):
+    """Central differences of f with respect to its k-th argument."""
+    eps = 1e-2 if getattr(args[k], "dtype", None) == np.float32 else 1e-6
+    found = np.zeros(np.shape(args[k]))
+    for at in np.ndindex(found.shape):
+        ends = []
+        for sign in (1, -1):
+            given = copied(args)
+            if found.shape:
+                given[k][at] += sign * eps
+            else:
+                given[k] += sign * eps
+            ends.append(float(f(*given)))
+        found[at] = (ends[0] - ends[1]) / (2 * eps)
+    return found
+
+
+def close(got, want, single):
+    scale = 1 + np.abs(want).max()
+    return np.allclose(got, want, rtol=0, atol=(5e-2 if single else 1e-5) * scale)
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_gradient(f, args, k):
+    want = slope(f, args, k)
+    given = copied(args)
+    value, gradient = s2sad.value_and_grad(f, wrt=k)(*given)
+    assert value == f(*copied(args))
+    assert close(gradient, want, getattr(args[k], "dtype", None) == np.float32)
+    again = s2sad.grad(f, wrt=k)(*given)
+    assert np.array_equal(gradient, again)
+    for mine, original in zip(given, args, strict=True):
+        assert np.array_equal(mine, original)
+        if isinstance(mine, np.ndarray) and isinstance(gradient, np.ndarray):
+            assert not np.shares_memory(mine, gradient)
+    if isinstance(args[k], np.ndarray):
+        assert gradient.shape == args[k].shape and gradient.dtype == args[k].dtype
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_pullback_may_be_called_again(f, args, k):
+    given = copied(args)
+    value, pullback = s2sad.vjp(f, *given, wrt=k)
+    first = pullback(1.0)
+    for a in given:
+        if isinstance(a, np.ndarray):
+            a += 100.0
+    second = pullback(1.0)
+    assert value == f(*copied(args))
+    assert close(first, slope(f, args, k), getattr(args[k], "dtype", None) == np.float32)
+    assert np.array_equal(first, second)
+
+
+def layouts(a):
+    """The same content in every layout that an array may have."""
+    wide = np.zeros((*a.shape[:-1], 2 * a.shape[-1]))
+    wide[..., ::2] = a
+    backward = a[..., ::-1].copy()[..., ::-1]
+    fixed = a.copy()
+    fixed.flags.writeable = False
+    return [np.asfortranarray(a), wide[..., ::2], backward, fixed]
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_layouts(f, args, k):
+    if not isinstance(args[k], np.ndarray) or args[k].dtype != np.float64:
+        pytest.skip("a number, or single precision")
+    want = s2sad.grad(f, wrt=k)(*copied(args))
+    for other in layouts(args[k]):
+        given = copied(args)
+        given[k] = other
+        kept = other.copy()
+        assert np.allclose(s2sad.grad(f, wrt=k)(*given), want, rtol=1e-12, atol=1e-12)
+        assert np.array_equal(other, kept)
