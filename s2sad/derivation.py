@@ -81,7 +81,7 @@ class Derivation:
     finite: dict[Any, Finite | None] = field(default_factory=dict)
     zeros: dict[Any, Zeros | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
-    members: dict[tuple[type, str], Any] = field(default_factory=dict)
+    members: dict[tuple[Any, str], Any] = field(default_factory=dict)
     refs: Refs = field(init=False)
 
     def __post_init__(self) -> None:

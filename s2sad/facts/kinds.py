@@ -200,14 +200,14 @@ class _Walker:
         for alias in s.names:
             name = alias.asname or alias.name.split(".")[0]
             path = alias.name if alias.asname else name
-            env[name] = _imported(path, None)
+            env[name] = _imported(self.scope, path, None)
         return env
 
     def st_ImportFrom(self, s: Node, env: Env) -> Env:
         for alias in s.names:
             whole = s.module is not None and not s.level
             env[alias.asname or alias.name] = (
-                _imported(s.module, alias.name) if whole else K.UNKNOWN
+                _imported(self.scope, s.module, alias.name) if whole else K.UNKNOWN
             )
         return env
 
@@ -650,13 +650,15 @@ def _negated(op: type, kind: Kind) -> Kind:
     return scalar_kind(fn, (kind,)) if isinstance(kind, K.Num) else sample_call(fn, (kind,), ())
 
 
-def _imported(module: str, attr: str | None) -> Kind:
+def _imported(scope: Scope, module: str, attr: str | None) -> Kind:
     """Return the kind of what an import statement binds."""
     try:
-        value = importlib.import_module(module)
-        return K.kind_of(value if attr is None else getattr(value, attr), attr or module)
-    except (ImportError, AttributeError):
+        value: Any = importlib.import_module(module)
+    except ImportError:
         return K.UNKNOWN
+    if attr is not None:
+        value = scope.held(value, attr)
+    return K.UNKNOWN if value is MISSING else K.kind_of(value, attr or module)
 
 
 def _is_plain(kind: Kind) -> bool:

@@ -401,7 +401,7 @@ def length_kind(kind: Kind) -> Kind:
 def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
     """Return the kind of an attribute of a value."""
     if isinstance(owner, K.Known) and inspect.ismodule(owner.value):
-        value = getattr(owner.value, attr, MISSING)
+        value = scope.held(owner.value, attr)
         return K.UNKNOWN if value is MISSING else K.kind_of(value, attr)
     if isinstance(owner, K.Union):
         return K.union(attribute_kind(scope, k, attr) for k in owner.options)
