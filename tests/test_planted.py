@@ -189,6 +189,17 @@ REFUSED = {
         """,
         f"({V3},)",
     ),
+    "an array from outside that is written": (
+        """
+        TABLE = np.zeros(3)
+
+
+        def f(x):
+            TABLE[0] = x[1]
+            return np.sum(TABLE * x)
+        """,
+        f"({V3},)",
+    ),
     "an array that may be another": (
         """
         def f(x):
