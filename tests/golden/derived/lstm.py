@@ -13,7 +13,7 @@ def unbroadcast(x_bar, shape):
 
 
 def lstm_grad(W, U, b, xs, ys):
-    """Gradient of lstm (lstm.py:8) with respect to W, U and b."""
+    """Gradient of lstm (lstm.py:9) with respect to W, U and b."""
     n = U.shape[1]
     hs = np.zeros((len(xs) + 1, n))
     cs = np.zeros((len(xs) + 1, n))
