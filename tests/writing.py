@@ -399,3 +399,14 @@ def helper_copies(x, k):
     w[0] = 3.0
     y[1] = k
     return s + np.sum(z * z * y) + np.sum(w)
+
+
+@prog(r(4, 4))
+def pivoted(A):
+    A = A.copy()
+    for k in range(3):
+        p = k + np.argmax(np.abs(A[k:, k]))
+        if p != k:
+            A[[k, p]] = A[[p, k]]
+        A[k + 1] -= A[k] * A[k, k]
+    return np.sum(A**2) + A[3, 1]
