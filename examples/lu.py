@@ -6,7 +6,7 @@ elimination with row exchanges, written out in loops and in place. s2sad differe
 
 import numpy as np
 
-SIDE = 4
+SIDE = 3
 
 
 def solve(A, b):
@@ -51,7 +51,7 @@ def loss(logs, edges, currents, measured):
     return total / len(currents)
 
 
-def problem(side=SIDE, experiments=6):
+def problem(side=SIDE, experiments=4):
     """Edges of a square grid, true logarithms, currents fed in, and the voltages they cause."""
     at = np.arange(side * side).reshape(side, side)
     across = zip(at[:, :-1].ravel(), at[:, 1:].ravel(), strict=True)
@@ -64,7 +64,7 @@ def problem(side=SIDE, experiments=6):
     return edges, logs, currents, voltages
 
 
-def fit(edges, currents, measured, max_iterations=200):
+def fit(edges, currents, measured, max_iterations=100):
     """Fit the conductances, starting from equal ones; returns scipy's result."""
     from scipy.optimize import minimize
 

@@ -93,22 +93,63 @@ def target_cases() -> list[Case]:
     return cases
 
 
+def lynx_hare_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """The first guess."""
+    return (np.log(example["GUESS"]), *example["read_data"](), 1e-4)
+
+
+def digits_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """A first minibatch."""
+    X, y, _, _ = example["read_data"]()
+    return (example["initial"](), X[:128], y[:128])
+
+
+def heat_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """An even plate, and what the camera sees; larger than in the example."""
+    final = example["observe"](example["truth"](128), 0.2, 20)
+    return (np.full(final.size, final.mean()), final, 0.2, 20, 1e-4)
+
+
+def shallow_water_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """A flat floor; a larger basin than in the example, for fewer steps."""
+    _, eta, rows, columns, seen = example["problem"](96, 40)
+    seen = np.full((40, len(rows)), 0.01)
+    return (np.ones(eta.size), eta, seen, rows, columns, 0.05, 40)
+
+
+def lu_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """Equal resistors."""
+    edges, logs, currents, measured = example["problem"]()
+    return (np.zeros_like(logs), edges, currents, measured)
+
+
+def lstm_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """Parameters to start from."""
+    return (example["initial"](), example["series"]())
+
+
+EXAMPLE_ARGS = {
+    "lynx_hare": lynx_hare_args,
+    "digits": digits_args,
+    "heat": heat_args,
+    "shallow_water": shallow_water_args,
+    "lu": lu_args,
+    "lstm": lstm_args,
+}
+
+
 def example_cases() -> list[Case]:
-    """The losses of both examples, at their first guess and on a first minibatch."""
+    """The losses of the examples, at their first guess."""
     cases = []
-    for name in ("lynx_hare", "digits"):
+    for name, make_args in EXAMPLE_ARGS.items():
         path = EXAMPLES / f"{name}.py"
         example = rewritten(path, "import numpy as np", {})
         by_hand = load_file(HERE / f"hand_{name}.py").loss_value_and_grad
-        if name == "lynx_hare":
-            args = (np.log(example["GUESS"]), *example["read_data"](), 1e-4)
-        else:
-            try:
-                X, y, _, _ = example["read_data"]()
-            except ImportError:
-                print("digits left out: scikit-learn is not installed")
-                continue
-            args = (example["initial"](), X[:128], y[:128])
+        try:
+            args = make_args(example)
+        except ImportError:
+            print(f"{name} left out: scikit-learn is not installed")
+            continue
         cases.append(
             Case(name, path, "loss", "value_and_grad", (0,), example["loss"], by_hand, args)
         )
