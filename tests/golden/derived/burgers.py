@@ -15,13 +15,13 @@ def burgers_grad(u, dt, nu, dx, steps):
         u[1:-1] = un[1:-1] - t * t_1 + t_3 * t_4
         u[0] = 1.0
         u[-1] = u[-2]
-        saved.append((t, t_4, t_1, t_2, t_3, un))
+        saved.append((t, t_4, t_1, t_2, t_3))
 
     # return np.mean(u**2)
     u_bar = 2.0 / u.size * u
     nu_bar = 0.0
     while saved:
-        t, t_4, t_1, t_2, t_3, un = saved.pop()
+        t, t_4, t_1, t_2, t_3 = saved.pop()
         # u[-1] = u[-2]
         u_item_bar = u_bar[-1]
         u_bar[-1] = 0.0
@@ -34,7 +34,7 @@ def burgers_grad(u, dt, nu, dx, steps):
         u_bar[1:-1] = 0.0
         nu_bar = nu_bar + np.sum(t_bar * np.where(t_bar == 0, 1.0, t_4)) * dt / t_2
         t_bar_1 = t_3 * t_bar
-        un_bar = np.zeros_like(un)
+        un_bar = np.zeros_like(u_bar)
         un_bar[:-2] += t_bar_1
         un_bar[1:-1] -= 2.0 * t_bar_1
         un_bar[2:] += t_bar_1
@@ -46,5 +46,5 @@ def burgers_grad(u, dt, nu, dx, steps):
         un_bar[1:-1] += dt * t_bar_3 / np.where(t_bar_3 == 0, 1.0, dx)
         un_bar[1:-1] += t_bar
         # un = u.copy()
-        u_bar = u_bar + un_bar
+        u_bar += un_bar
     return u_bar, nu_bar

@@ -26,13 +26,13 @@ def cavity_edges_grad(p, b, steps):
         p[0, :] = p[1, :]
         p[:, 0] = p[:, 1]
         p[-1, :] = 0.0
-        saved.append((b_item, pn, pn_item, t))
+        saved.append((b_item, pn_item, t))
 
     # return np.sum(p**2)
     p_bar = 2.0 * p
     b_bar = np.zeros_like(b)
     while saved:
-        b_item, pn, pn_item, t = saved.pop()
+        b_item, pn_item, t = saved.pop()
         # p[-1, :] = 0.0
         p_bar[-1, :] = 0.0
         # p[:, 0] = p[:, 1]
@@ -53,7 +53,7 @@ def cavity_edges_grad(p, b, steps):
         p_bar[1:-1, 1:-1] = 0.0
         b_bar[1:-1, 1:-1] += unbroadcast(-t_bar, b_item.shape)
         t_bar_1 = 0.25 * unbroadcast(t_bar, pn_item.shape)
-        pn_bar = np.zeros_like(pn)
+        pn_bar = np.zeros_like(p_bar)
         pn_bar[:-2, 1:-1] += t_bar_1
         pn_bar[2:, 1:-1] += t_bar_1
         pn_bar[1:-1, :-2] += t_bar_1
