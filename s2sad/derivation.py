@@ -609,6 +609,8 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     written: set[str] = set()
     for w in inner.writes:
         shared = inner.shares(w.base, set(params))
+        if w.in_array and w.statement in inner.aliases.pairs_before:
+            shared &= inner.aliases.arguments(w)
         written |= {n for n in shared if touches(w, params.get(n, K.UNKNOWN))}
     for _, _, given_names in inner.opaque:
         for n in given_names:

@@ -54,6 +54,7 @@ from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.guards import guards
 from s2sad.polish.last import skip_last
+from s2sad.polish.likes import copies, like_shadows
 from s2sad.polish.own import is_fresh, own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
@@ -197,6 +198,7 @@ def parts_of(
         backward = propagate(backward, live_out, movable, pure, made_up, sharing)
         backward = simplify(backward, kinds, numpy, homes)
     backward = prune(backward, live_out, pure, made_up, frozenset(), sharing)
+    backward = like_shadows(backward, _copies(a, worker), numpy)
     read = set().union(*(names_read(s) for s in backward), set())
     check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
     forward, backward = store_values(
@@ -226,6 +228,19 @@ def parts_of(
         (),
         worker.aliases,
     )
+
+
+def _copies(a: Analysed, worker: Reverse) -> dict[str, str]:
+    """Return, for arrays that are copies of others, the shadows of those."""
+    given = a.kinds.before.get(a.function.node.body[0], {})
+    found = copies(a.function.node.body, tuple(a.function.params))
+    return {
+        n: worker.bars[source]
+        for n, source in found.items()
+        if source in worker.bars
+        and source in worker.arrays
+        and (source not in given or isinstance(given[source], K.Array))
+    }
 
 
 def shared_memory(worker: Reverse) -> dict[str, frozenset[str]]:

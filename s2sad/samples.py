@@ -108,7 +108,7 @@ class Sampler:
             value = complex(content, 0.1)
         if kind.dtype is None:
             return value
-        return np.dtype("float64" if kind.dtype == "any" else kind.dtype).type(value)
+        return np.dtype(kind.type if kind.dtype == "any" else kind.dtype).type(value)
 
     def _array(self, kind: Array, content: float) -> Any:
         if kind.namespace != "numpy":

@@ -1,4 +1,4 @@
-"""docs/support.md and docs/targets.md, generated from the code so that they cannot lie.
+"""docs/support.md, targets.md and programs.md, generated from the code so that they cannot lie.
 
 Every construct of the language has a tiny program here. It is derived and compared with
 differences, or refused; the page says which, and quotes the refusal.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from targets import TARGETS
+from targets import TARGETS, load_file
 
 import s2sad
 from s2sad import registry
@@ -766,4 +766,31 @@ def targets():
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"support.md": support, "targets.md": targets}
+def programs():
+    """Return docs/programs.md."""
+    lines = ["# Programs that write arrays", "", MADE, ""]
+    lines += ["What s2sad derives from the losses of four examples that work in place."]
+    for name in ("heat", "shallow_water", "lu", "lstm"):
+        example = load_file(HERE.parent / "examples" / f"{name}.py", f"programs_{name}")
+        text = s2sad.source(example.loss, mode="value_and_grad", args=_example_args(name, example))
+        path = f"examples/{name}.py"
+        lines += ["", f"## {name}", "", f"The program is [{path}](../{path}). Derived:", ""]
+        lines += ["```py", text.rstrip("\n"), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _example_args(name, example):
+    """Return arguments of an example's loss."""
+    if name == "lstm":
+        return example.initial(), example.series()
+    if name == "heat":
+        final = example.observe(example.truth())
+        return final.ravel(), final, example.ALPHA, example.STEPS, example.WEIGHT
+    if name == "lu":
+        edges, logs, currents, measured = example.problem()
+        return logs, edges, currents, measured
+    depth, eta, rows, columns, seen = example.problem(steps=3)
+    return depth.ravel(), eta, seen, rows, columns, example.DT, 3
+
+
+PAGES = {"support.md": support, "targets.md": targets, "programs.md": programs}

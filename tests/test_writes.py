@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import s2sad
-from tests.writing import PROGRAMS
+from tests.writing import PROGRAMS, coupled, grown, listed
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}")
@@ -92,3 +92,16 @@ def test_layouts(f, args, k):
         kept = other.copy()
         assert np.allclose(s2sad.grad(f, wrt=k)(*given), want, rtol=1e-12, atol=1e-12)
         assert np.array_equal(other, kept)
+
+
+@pytest.mark.parametrize("f", [grown, coupled, listed], ids=lambda f: f.__name__)
+def test_pullback_leaves_what_it_is_given(f):
+    """The cotangent of a result belongs to who gives it, an array or a structure of arrays."""
+    x = np.arange(1.0, 6.0)
+    value, pullback = s2sad.vjp(f, x, 0.3, wrt=(0, 1))
+    given = [np.ones(5), np.ones(5)]
+    seed = given[0] if isinstance(value, np.ndarray) else type(value)(given)
+    first = pullback(seed)
+    second = pullback(seed)
+    assert np.array_equal(given, np.ones((2, 5)))
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))

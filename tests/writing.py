@@ -342,3 +342,71 @@ def helper_local(x):
     z = gsq(y, x)
     y[1] = 0.0
     return np.sum(z * y)
+
+
+def grown(x, k):
+    x = x.copy()
+    for i in range(1, len(x)):
+        x[i] += k * x[i - 1]
+    return x
+
+
+@prog(r(5), 0.3)
+def helper_own_copy(x, k):
+    y = grown(x, k)
+    return np.sum(grown(y, k) * x) + y[2]
+
+
+def coupled(x, k):
+    y = x.copy()
+    z = x * 2.0
+    y[1] += y[0] * k
+    z[0] = y[1] * z[2]
+    return y, z
+
+
+@prog(r(5), 0.3)
+def helper_pair(x, k):
+    y, z = coupled(x, k)
+    a, b = coupled(y, k)
+    return np.sum(a * x) + np.sum(b * y) + z[1] + y[2]
+
+
+def listed(x, k):
+    y = x.copy()
+    y[0] = k * y[1]
+    return [y, x]
+
+
+@prog(r(5), 0.3)
+def helper_list(x, k):
+    first = listed(x, k)
+    second = listed(first[0], k)
+    return np.sum(second[0] * x) + np.sum(second[1] * first[0])
+
+
+@prog(r(5), 0.3)
+def helper_copies(x, k):
+    def copied(a):
+        b = a.copy()
+        return b
+
+    y = np.zeros(5)
+    y[:] = x * k
+    z = copied(y)
+    w = copied(z)
+    s = np.sum(w * x)
+    w[0] = 3.0
+    y[1] = k
+    return s + np.sum(z * z * y) + np.sum(w)
+
+
+@prog(r(4, 4))
+def pivoted(A):
+    A = A.copy()
+    for k in range(3):
+        p = k + np.argmax(np.abs(A[k:, k]))
+        if p != k:
+            A[[k, p]] = A[[p, k]]
+        A[k + 1] -= A[k] * A[k, k]
+    return np.sum(A**2) + A[3, 1]

@@ -174,9 +174,12 @@ class Writes(Cotangents):
         return [assign(bar, zeros), gast.AugAssign(store(bar), gast.Add(), value)]
 
     def buffers_of(self, solo: bool = True) -> set[str]:
-        """Return the names of all shadows of arrays, or of those that have views."""
+        """Return the names of all shadows of arrays, or of those that have views.
+
+        What arrives for the result belongs to who gives it.
+        """
         chosen = self.arrays if solo else self.arrays - self.solo
-        found = {self.bars[n] for n in chosen if n in self.bars}
+        found = {self.bars[n] for n in chosen - {self.function.result} if n in self.bars}
         return found | self.buffers if solo else found
 
     # writes

@@ -102,7 +102,8 @@ class _Owner:
             if isinstance(target, gast.Name):
                 if target.id in self.bars and not self.fresh(s.value):
                     self.loose.add(target.id)
-                    self.names.update(self._aliased(s.value))
+                    if not isinstance(self.bars[target.id], K.Num):
+                        self.names.update(self._aliased(s.value))
                 elif target.id not in self.bars:
                     self.names.update(self._aliased(s.value))
             elif isinstance(target, gast.Tuple):
@@ -341,6 +342,8 @@ def _aliased(node: Node) -> set[str]:
     if isinstance(node, gast.Call):
         func = node.func
         if isinstance(func, gast.Attribute) and func.attr in _FRESH:
+            return set()
+        if isinstance(func, gast.Attribute) and func.attr == "copy" and not node.args:
             return set()
         found = set().union(*(_aliased(a) for a in node.args), set())
         if isinstance(func, gast.Attribute):
