@@ -17,7 +17,18 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.memory import appended, shares_nothing, sources
 from s2sad.flow import free_names, live_in
-from s2sad.nodes import Block, Node, blocks_of, key, names_read, names_written, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    blocks_of,
+    constant,
+    key,
+    name,
+    names_read,
+    names_written,
+    subscript,
+    walk,
+)
 from s2sad.stages import Aliases, Function, KindFacts, Link, Write
 
 Pairs = dict[str, frozenset[str]]
@@ -163,7 +174,7 @@ class _Walker:
                     self.facts.pairs_after[b], self.facts.links_after[b] = inside
                 if loop.bounds is None:
                     for n in sorted(names_written(s.target)):
-                        inside = self._bound(s, n, s.iter, inside)
+                        inside = self._bound(s, n, s.iter, inside, None)
             end = self.block(s.body, inside)
             joined = _join(state, end)
             if _same(joined, state):
@@ -178,12 +189,32 @@ class _Walker:
             if isinstance(target, gast.Name):
                 state = self._bound(s, target.id, s.value, state)
             elif isinstance(target, gast.Tuple | gast.List):
+                items = self._items(s.value, target)
                 for n in sorted(names_written(target)):
-                    state = self._bound(s, n, s.value, state)
+                    state = self._bound(s, n, s.value, state, items.get(n))
         return state
 
-    def _bound(self, s: Node, n: str, value: Node, state: State) -> State:
-        """Bind a name: what it shared goes to its ghost, and it shares what the value does."""
+    def _items(self, value: Node, target: Node) -> Links:
+        """Return what unpacking an array gives: its rows."""
+        owner = self.kinds.of.get(value, K.UNKNOWN)
+        if not isinstance(value, gast.Name) or not isinstance(owner, K.Array):
+            return {}
+        if value.id not in self.function.locals or value.id in names_written(target):
+            return {}
+        names = [e.id if isinstance(e, gast.Name) else "" for e in target.elts]
+        return {
+            n: Link(subscript(name(value.id), constant(at)), value.id, owner)
+            for at, n in enumerate(names)
+            if names.count(n) == 1
+        }
+
+    def _bound(
+        self, s: Node, n: str, value: Node, state: State, item: Link | None | bool = False
+    ) -> State:
+        """Bind a name: what it shared goes to its ghost, and it shares what the value does.
+
+        `item` is the view that it is where it gets a part of what is unpacked.
+        """
         pairs, links = self._kept(s, value, state)
         old = pairs.get(n, NOBODY)
         after = self.kinds.after.get(s, {}).get(n, K.UNKNOWN)
@@ -197,7 +228,9 @@ class _Walker:
         pairs = _without(pairs, n)
         _unite(pairs, n, partners - {n})
         links = _unlinked(links, n)
-        link = self._link(n, value, after)
+        link = self._link(n, value, after) if isinstance(item, bool) else item
+        if link is not None and not isinstance(after, K.Array):
+            link = None
         if link is not None:
             links[n] = link
         return pairs, links

@@ -11,6 +11,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.facts.alias import argument
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.modes.storage import bind_unbound
@@ -183,10 +184,14 @@ def _keep_outside(p: Parts, inner: Block, seed: str) -> Block:
 
 @dataclass(frozen=True)
 class PutBack:
-    """The arrays whose old content a backward sweep puts back, and who shares their memory."""
+    """The arrays whose old content a backward sweep puts back, and who shares their memory.
+
+    `together` says that some of the arrays may share memory with each other.
+    """
 
     arrays: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
+    together: bool = False
 
 
 def put_back_in(p: Parts, block: Block) -> PutBack:
@@ -209,7 +214,8 @@ def put_back_in(p: Parts, block: Block) -> PutBack:
     others: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in found))
     if found:
         _copy_restored(block, found)
-    return PutBack(frozenset(found), (others & names) - found)
+    together = any(p.aliases.ever(n) & (found - {n}) for n in found)
+    return PutBack(frozenset(found), (others & names) - found, together)
 
 
 def apart(p: Parts, names: list[str], targets: list[str]) -> Node:
@@ -236,7 +242,7 @@ def _copy_restored(block: Block, arrays: set[str]) -> None:
 
 def _sharing_group(p: Parts, block: Block, back: PutBack) -> frozenset[str]:
     """Return what must be copied together: arrays that share memory, and the tape holding them."""
-    if not back.others and not (back.arrays and _popped(block)):
+    if not back.others and not back.together and not (back.arrays and _popped(block)):
         return frozenset()
     return back.arrays | back.others | _popped(block)
 
@@ -282,13 +288,15 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
     free = live_in(inner, frozenset()) - {seed}
     out: Block = []
     written = {s.targets[0].id for s in p.copies}
+    shared: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in free))
     for param in p.analysed.function.params:
         kind = p.kinds.get(param)
         if param in written:
             continue
-        if param in free and isinstance(kind, K.Array):
+        read = param in free or argument(param) in shared
+        if read and isinstance(kind, K.Array):
             out.append(assign(param, call(attribute(name(param), "copy"))))
-        elif param in free and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
+        elif read and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
             helper = p.pure.d.refs.function(runtime.private)
             out.append(assign(param, call(helper, name(param))))
     return out

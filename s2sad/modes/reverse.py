@@ -27,7 +27,7 @@ from s2sad.modes.notes import Chain, Notes
 from s2sad.modes.operations import Contribution, Operations, Site
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
-from s2sad.modes.writes import Writes
+from s2sad.modes.writes import Writes, each
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -238,6 +238,8 @@ class Reverse(Writes):
         return []
 
     def st_AugAssign(self, s: Node) -> Block:
+        if hasattr(s, "each"):
+            self.replaced[s] = gast.Expr(each(s))
         if s in self.array_writes:
             return self.undo_augmented(s, s.target)
         if not isinstance(s.target, gast.Name):
@@ -400,8 +402,11 @@ class Reverse(Writes):
         names = [e.id for e in target.elts]
         restores: Block = [self._restore(n, s) for n in names]
         set_ = [n for n in names if n in self.live]
+        views = self.aliased & self.arrays
         for n in set_:
             self.live.discard(n)
+            self.aliased.discard(n) if n in views else None
+        set_ = [n for n in set_ if n not in views]
         source = s.value.id
         if not set_ or source not in self.activity.varied_before[s]:
             return restores

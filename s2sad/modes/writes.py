@@ -143,6 +143,11 @@ class Writes(Cotangents):
         if c.path is not None:
             return super().add(c, kind, at)
         bar = self.bar(c.operand)
+        if kind.rank == 0:
+            return [
+                *self.ensure(c.operand, kind, at),
+                gast.AugAssign(store(bar), gast.Add(), c.value),
+            ]
         if c.operand in self.solo and not K.is_complex(kind):
             if c.operand not in self.live:
                 self._only_one(c.operand, at)
@@ -225,8 +230,9 @@ class Writes(Cotangents):
         linear = isinstance(s.op, gast.Add | gast.Sub)
         own = [] if linear else [c for c in found if c.operand == OLD]
         others = [c for c in found if c.operand != OLD]
-        overlap = {c.operand for c in others} & self.point.get(base, frozenset())
-        repeats = self._may_repeat(target)
+        sharing = self.point.get(base, frozenset()) | {base}
+        overlap = {c.operand for c in others} & sharing
+        repeats = self._may_repeat(target) and not hasattr(s, "each")
         if others and (repeats or (overlap and not linear)):
             held = self.names.fresh(f"{base}_part_bar")
             self.bar_kinds[held] = kind
@@ -267,6 +273,12 @@ class Writes(Cotangents):
 
     def _fitted(self, value: Node, kind: Kind, arg: Node) -> Node:
         """Sum over what the write broadcast, and give the cotangent its primal's dtype."""
+        given = self.kinds.of.get(arg, K.UNKNOWN)
+        if isinstance(kind, K.Unknown) and isinstance(given, K.Array):
+            helper = name(self.refs.function(runtime.unbroadcast))
+            return call(helper, value, attribute(clone(arg), "shape"))
+        if isinstance(kind, K.Unknown) and isinstance(given, K.Num):
+            return call(self.np("sum"), value)
         return self._narrowed(self.operations.fit(value, kind, arg), kind, arg)
 
     def _narrowed(self, value: Node, kind: Kind, arg: Node) -> Node:
@@ -319,6 +331,12 @@ class Writes(Cotangents):
 
     def _comment(self, s: Node) -> Block:
         raise NotImplementedError
+
+
+def each(s: Node) -> Node:
+    """Return the call that writes once for each of the positions: np.add.at(A, i, v)."""
+    index = as_value(clone(s.target.slice))
+    return call(clone(s.each), clone(s.target.value), index, clone(s.value))
 
 
 def _filled(statement: Node, table: dict[str, Node]) -> Node:
