@@ -136,6 +136,7 @@ def vjp(
     forward = _all_bound(p, inner, seed)
     body = [*copies, *forward, Comment(""), definition, Comment(""), last]
     body = finish(p, body, frozenset(), set(), extra)
+    body = [*_late_copies(p, body, copies, seed), *body]
     _protect_value(body, p, inner)
     return define(function.node, entry, doc, body)
 
@@ -300,6 +301,13 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
             helper = p.pure.d.refs.function(runtime.private)
             out.append(assign(param, call(helper, name(param))))
     return out
+
+
+def _late_copies(p: Parts, body: Block, copies: Block, seed: str) -> Block:
+    """Copy the arguments that the pullback reads since expressions were moved into it."""
+    done = {s.targets[0].id for s in copies}
+    inner = next(s.body for s in reversed(body) if isinstance(s, gast.FunctionDef))
+    return [s for s in _private_copies(p, inner, seed) if s.targets[0].id not in done]
 
 
 def _protect_value(body: Block, p: Parts, inner: Block) -> None:
