@@ -84,12 +84,27 @@ def layouts(a):
     return [np.asfortranarray(a), wide[..., ::2], backward, fixed]
 
 
+def check_value(f, args, k, position):
+    """A program whose value depends on how its argument lies in memory."""
+    laid = lambda a: layouts(a)[position]  # noqa: E731
+    given = copied(args)
+    given[k] = laid(args[k])
+    value, gradient = s2sad.value_and_grad(f, wrt=k)(*given)
+    again, pullback = s2sad.vjp(f, *given, wrt=k)
+    assert value == again == f(*copied(args)[:k], laid(args[k]), *copied(args)[k + 1 :])
+    want = slope(lambda *a: f(*a[:k], laid(a[k]), *a[k + 1 :]), args, k)
+    assert close(gradient, want, False) and np.array_equal(gradient, pullback(1.0))
+
+
 def check_layouts(f, args, k):
     if not isinstance(args[k], np.ndarray) or args[k].dtype != np.float64:
         pytest.skip("a number, or single precision")
     want = s2sad.grad(f, wrt=k)(*copied(args))
-    for other in layouts(args[k]):
+    for position, other in enumerate(layouts(args[k])):
         given = copied(args)
+        if getattr(f, "by_layout", False) and other.flags.writeable:
+            check_value(f, args, k, position)
+            continue
         given[k] = other
         kept = other.copy()
         assert np.allclose(s2sad.grad(f, wrt=k)(*given), want, rtol=1e-12, atol=1e-12)

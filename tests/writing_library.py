@@ -8,9 +8,11 @@ import numpy as np
 PROGRAMS = []
 
 
-def prog(*args, single=False):
+def prog(*args, single=False, by_layout=False):
+    """Add a program; `by_layout` says that its value depends on how its argument lies in memory."""
+
     def deco(f):
-        f.single = single
+        f.single, f.by_layout = single, by_layout
         PROGRAMS.append((f, args))
         return f
 
@@ -290,7 +292,7 @@ def reshaped(x):
     return np.sum(B * B) + np.sum(y)
 
 
-@prog(r(3, 4))
+@prog(r(3, 4), by_layout=True)
 def reshape_copies(A):
     B = A.T.reshape(-1)
     B *= B
@@ -298,7 +300,7 @@ def reshape_copies(A):
     return np.sum(B) + np.sum(A * A)
 
 
-@prog(r(3, 4))
+@prog(r(3, 4), by_layout=True)
 def ravelled(A):
     A = A * 1.0
     v = A.ravel()
@@ -307,6 +309,29 @@ def ravelled(A):
     w = np.ravel(A.T)
     w *= 3.0
     return np.sum(v * v) + np.sum(w)
+
+
+@prog(r(3, 4), by_layout=True)
+def reshaped_argument(A):
+    v = A.reshape(-1)
+    v *= A[0, 1]
+    A[1:] *= 2.0
+    w = v.reshape(4, 3)[1:]
+    w[0] = v[:3] * A[2, 3]
+    return np.sum(v * v) + np.sum(A * np.arange(4.0))
+
+
+@prog(r(4), by_layout=True)
+def reshaped_on_one_path(x):
+    y = x * 2.0
+    for k in range(3):
+        if k == 1:
+            Y = y.reshape(2, 2)
+        else:
+            Y = y[::-1].reshape(2, 2).T.reshape(4)[:, None]
+        Y *= x[k]
+        y[0] *= y[3]
+    return np.sum(y * y) + Y[0, 0]
 
 
 @prog(r(4, 4))
@@ -423,10 +448,10 @@ def two_in_a_loop(A, B):
 def real_and_imaginary(x):
     z = x * (1.0 + 2.0j)
     z.real[1] = x[0] * x[2]
-    z.imag *= x
-    im = z.imag
-    z *= 1j
-    return np.sum(im * im) + np.sum(z.real**3)
+    re = z.real
+    z[2:] *= 1j * x[0]
+    re[:2] += z.imag[:2]
+    return np.sum(re * re) + np.sum(z.imag**3)
 
 
 @prog(r(4))

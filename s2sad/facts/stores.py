@@ -312,7 +312,9 @@ class _Stores:
 
     def _index(self, s: Node, node: Node) -> Node | None:
         """Return an index as it stands between brackets."""
-        node = self._display(s, node)
+        given, made = node, self._display(s, node)
+        if isinstance(made, gast.Tuple | gast.List | gast.Call):
+            node = made
         if isinstance(node, gast.Tuple):
             parts = [self._index(s, e) for e in node.elts]
             if any(p is None for p in parts):
@@ -322,7 +324,7 @@ class _Stores:
             return clone(node) if all(isinstance(e, gast.Constant) for e in node.elts) else None
         if isinstance(node, gast.Call):
             if self.kinds.objects.get(node.func) is not slice or node.keywords:
-                return None
+                return clone(given) if isinstance(self.kind(given), K.Array | K.Num) else None
             bounds = [clone(a) for a in node.args]
             if len(bounds) == 1:
                 bounds = [None, *bounds]

@@ -273,7 +273,8 @@ class Reverse(Writes):
         self.live.discard(variable)
         if variable not in self.activity.varied_after.get(s, frozenset()):
             return [restore]
-        if variable in self.aliased:
+        apart = variable in self.unsure
+        if variable in self.aliased and not apart:
             if variable in self.arrays or self.elements.get(variable, (None,))[0] is s:
                 self.aliased.discard(variable)
                 return [restore]
@@ -293,10 +294,21 @@ class Reverse(Writes):
         out_name = name(marker if own else variable)
         site = Site(s, value, out_name, bar, kind, self.zeros.guards.get(s))
         pre, found = self.back(site, varied)
+        if apart:
+            return [*self._passed_on(s, variable, pre, found), restore]
         first = self._recompute(s, variable, own, pre, found)
         after = [self._restore(self.ends.kept[s], s)] if s in self.ends.kept else []
         placed = self._place(s, variable, marker if own or first else None, pre, found, restore)
         return out + placed + after
+
+    def _passed_on(
+        self, s: Node, variable: str, pre: Block, found: list[Contribution]
+    ) -> Block:
+        """Undo what may have given a view or a copy: only a copy passes something on."""
+        self.aliased.discard(variable)
+        before = self.kinds.before.get(s, {})
+        added = [x for c in found for x in self.add(c, before.get(c.operand, K.UNKNOWN), s)]
+        return self.apart(s, variable, [*pre, *added])
 
     def _recompute(
         self, s: Node, variable: str, own: bool, pre: Block, found: list[Contribution]

@@ -61,6 +61,21 @@ def alone(aliases: Aliases) -> frozenset[str]:
     return aliases.arrays - viewed
 
 
+def laid_out(aliases: Aliases) -> frozenset[str]:
+    """Return the arrays whose shadows must lie in memory as they do: views depend on that."""
+    bases = {
+        (n, link.base, link.maybe)
+        for links in aliases.links_after.values()
+        for n, link in links.items()
+    }
+    found = {base for _, base, maybe in bases if maybe}
+    while True:
+        more = {base for n, base, _ in bases if n in found} - found
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
 OLD, NEW, BAR = "@old", "@new", "@bar"
 
 
@@ -88,6 +103,8 @@ class Writes(Cotangents):
         self.solo = alone(aliases)
         self.links: dict[str, Link] = {}
         self.point: dict[str, frozenset[str]] = {}
+        self.unsure: set[str] = set()
+        self.laid_out = laid_out(aliases)
 
     # shadows
 
@@ -111,9 +128,28 @@ class Writes(Cotangents):
             self.aliased.add(variable)
             self.note_kind(variable, kind)
             place = substitute(clone(link.value), {link.base: name(self.bar(link.base))})
-            return [*out, assign(self.bar(variable), place)]
+            return [*out, assign(self.bar(variable), self._view(variable, link, place))]
         self._only_one(variable, at)
         return super().ensure(variable, kind, at)
+
+    def _view(self, variable: str, link: Link, place: Node) -> Node:
+        """Return the view of a shadow: one that can be written, and only where there is one."""
+        if link.fixed:
+            return call(name(self.refs.function(runtime.writeable)), place)
+        if not link.maybe:
+            return place
+        helper = name(self.refs.function(runtime.view_of))
+        shadow = name(self.bar(link.base))
+        self.unsure.add(variable)
+        return call(helper, shadow, place, name(link.base), name(variable))
+
+    def apart(self, s: Node, variable: str, found: Block) -> Block:
+        """What may be a copy passes on what its shadow has got, unless that was a view."""
+        self.unsure.discard(variable)
+        base = self.aliases.links_after[s][variable].base
+        shadow, own = name(self.bar(base)), name(self.bar(variable))
+        test = gast.UnaryOp(gast.Not(), call(self.np("may_share_memory"), own, shadow))
+        return [gast.If(test, found, [])]
 
     def _only_one(self, variable: str, at: Any) -> None:
         """Refuse a second shadow for memory that has one."""
@@ -164,6 +200,9 @@ class Writes(Cotangents):
     def _born(self, bar: str, c: Contribution, at: Any) -> Block:
         """The first contribution is the shadow where it is a buffer of its own, or a move."""
         value = c.value
+        if c.operand in self.laid_out:
+            zeros = call(self.np("zeros_like"), name(c.operand))
+            return [assign(bar, zeros), gast.AugAssign(store(bar), gast.Add(), value)]
         moved = isinstance(getattr(at, "value", None), gast.Name) and isinstance(value, gast.Name)
         if isinstance(value, gast.BinOp | gast.UnaryOp) or (
             moved and value.id in self.buffers_of()
