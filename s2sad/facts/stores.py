@@ -127,6 +127,8 @@ class _Stores:
         value = getattr(s, "value", None)
         if isinstance(s, gast.Assign) and isinstance(value, gast.Subscript):
             return self._flat_read(s, value)
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Tuple):
+            return self._unpacked(s, s.targets[0].elts, value)
         plain = isinstance(s, gast.Expr) or (
             isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name)
         )
@@ -147,6 +149,8 @@ class _Stores:
             if given is None or not isinstance(s, gast.Expr) or not self._is_array(given):
                 return None
             return writer(self, s, *given)
+        if fn in _SPLITS and isinstance(s, gast.Assign):
+            return self.split(s, value, fn, list(value.args))
         return self._out(s, value, fn, list(value.args))
 
     def _is_array(self, given: list[Any]) -> bool:
@@ -471,6 +475,52 @@ class _Stores:
         index = gast.Tuple([clone(at) for _ in range(rank)], gast.Load())
         return [*lines, *self.lines("A[at] = v", A=a, at=index, v=val)]
 
+    # np.split
+
+    def split(self, s: Node, node: Node, fn: Any, args: list[Node]) -> Block | None:
+        """`np.split(y, n)` is a list of slices, where n and the axis are literals."""
+        given = dict(zip(("ary", "at", "axis"), args, strict=False))
+        given |= {k.arg: k.value for k in node.keywords if k.arg in ("axis",)}
+        owner, at = given.get("ary"), given.get("at")
+        axis = _AXES.get(fn, getattr(self.kind(given.get("axis")), "value", K.MISSING))
+        if "axis" not in given and fn not in _AXES:
+            axis = 0
+        kind = self.kind(owner)
+        if not isinstance(owner, gast.Name) or not isinstance(kind, K.Array):
+            return None
+        if fn is np.hsplit and kind.rank == 1:
+            axis = 0
+        count = getattr(self.kind(at), "value", K.MISSING)
+        if not isinstance(axis, int) or not isinstance(count, int) or count < 1:
+            return None
+        axis = axis % kind.rank
+        lines = self.lines(f"step = A.shape[{axis}] // {count}", A=owner)
+        check = (
+            f"if A.shape[{axis}] != {count} * step:\n"
+            "    raise ValueError('array split does not result in an equal division')"
+        )
+        step = name(lines[0].targets[0].id)
+        lines += self.lines(check, A=owner, step=step)
+        before = ":, " * axis
+        parts: list[Node] = []
+        for k in range(count):
+            text = f"part = A[{before}{k} * step : {k + 1} * step]"
+            lines += self.lines(text, A=owner, step=step)
+            parts.append(name(lines[-1].targets[0].id))
+        display = gast.List(parts, gast.Load())
+        return [*lines, assign(s.targets[0].id, display)]
+
+    def _unpacked(self, s: Node, targets: list[Node], value: Node) -> Block | None:
+        """`a, b = np.split(y, 2)` binds each name to its slice."""
+        made = self._display(s, value)
+        items = made.elts if isinstance(made, gast.List) else []
+        known = self.function.temps | self.temps
+        if len(items) != len(targets) or not all(isinstance(t, gast.Name) for t in targets):
+            return None
+        if not all(isinstance(i, gast.Name) and i.id in known for i in items):
+            return None
+        return [assign(t.id, clone(i)) for t, i in zip(targets, items, strict=True)]
+
     # A.flat
 
     def _flat(self, s: Node, node: Node) -> Node | None:
@@ -518,6 +568,10 @@ def _nowhere(statement: Node) -> Node:
             if hasattr(n, field):
                 delattr(n, field)
     return statement
+
+
+_SPLITS: tuple[Any, ...] = (np.split, np.hsplit, np.vsplit, np.dsplit)
+_AXES: dict[Any, int] = {np.hsplit: 1, np.vsplit: 0, np.dsplit: 2}
 
 
 def dtype_name(kind: Kind) -> str | None:

@@ -15,6 +15,7 @@ from s2sad.facts.alias import argument
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.modes.storage import bind_unbound
+from s2sad.modes.writes import laid_out
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -290,13 +291,15 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
     out: Block = []
     written = {s.targets[0].id for s in p.copies}
     shared: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in free))
+    # What is a view of a reshaped array depends on how the arguments lie in memory.
+    order = {"order": gast.Constant("K", None)} if laid_out(p.aliases) else {}
     for param in p.analysed.function.params:
         kind = p.kinds.get(param)
         if param in written:
             continue
         read = param in free or argument(param) in shared
         if read and isinstance(kind, K.Array):
-            out.append(assign(param, call(attribute(name(param), "copy"))))
+            out.append(assign(param, call(attribute(name(param), "copy"), **order)))
         elif read and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
             helper = p.pure.d.refs.function(runtime.private)
             out.append(assign(param, call(helper, name(param))))

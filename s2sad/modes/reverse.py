@@ -137,7 +137,9 @@ class Reverse(Writes):
                 rest = self.zero(subscript(name(result), constant(1)), aux)
             seed = tuple_([seed, rest])
         if body and result in self.activity.after(body[-1]):
-            if not (isinstance(seed, gast.Name) and seed.id == self.bar(result)):
+            if result in self.arrays and isinstance(self.kinds.result, K.Array):
+                backward.append(self.own_seed(result, seed))
+            elif not (isinstance(seed, gast.Name) and seed.id == self.bar(result)):
                 backward.append(assign(self.bar(result), seed))
             self.live.add(result)
             self.note_kind(result, self.kinds.result)
@@ -399,7 +401,7 @@ class Reverse(Writes):
         ):
             return None
         operands = [c.operand for c in found]
-        if len(set(operands)) != len(operands) or set(operands) & self.live:
+        if len(set(operands)) != len(operands) or set(operands) & (self.live | self.arrays):
             return None
         if any(c.path is not None or not isinstance(c.value, gast.Subscript) for c in found):
             return None

@@ -151,6 +151,14 @@ class Writes(Cotangents):
         test = gast.UnaryOp(gast.Not(), call(self.np("may_share_memory"), own, shadow))
         return [gast.If(test, found, [])]
 
+    def own_seed(self, result: str, seed: Node) -> Node:
+        """The cotangent of a result that is a shadow is a copy: what is given stays as it is."""
+        if isinstance(seed, gast.Name):
+            self.names.take(seed.id)
+            self.bars[result] = self.names.fresh(f"{result}_bar")
+            return assign(self.bar(result), call(attribute(clone(seed), "copy")))
+        return assign(self.bar(result), call(self.np("full_like"), name(result), seed))
+
     def _only_one(self, variable: str, at: Any) -> None:
         """Refuse a second shadow for memory that has one."""
         others = self.point.get(variable, frozenset()) & self.live & self.arrays
