@@ -321,19 +321,6 @@ def reshaped_argument(A):
     return np.sum(v * v) + np.sum(A * np.arange(4.0))
 
 
-@prog(r(4), by_layout=True)
-def reshaped_on_one_path(x):
-    y = x * 2.0
-    for k in range(3):
-        if k == 1:
-            Y = y.reshape(2, 2)
-        else:
-            Y = y[::-1].reshape(2, 2).T.reshape(4)[:, None]
-        Y *= x[k]
-        y[0] *= y[3]
-    return np.sum(y * y) + Y[0, 0]
-
-
 @prog(r(4, 4))
 def diagonal_read(A):
     d = np.diagonal(A)
@@ -365,16 +352,6 @@ def split_up(x):
     return np.sum(y * y) + np.sum(b)
 
 
-@prog(r(4, 4))
-def split_lists(A):
-    parts = np.vsplit(A, 2)
-    parts[0][0] *= 2.0
-    s = np.sum(parts[0] * parts[1])
-    for p in np.hsplit(A, 2):
-        p *= p
-    return s + np.sum(A * np.arange(4.0))
-
-
 @prog(r(4))
 def at_least(x):
     y = x * 1.0
@@ -384,15 +361,6 @@ def at_least(x):
     z = np.asarray(y)
     z[0] = Y[0, 1]
     return np.sum(Y * Y) + z[3]
-
-
-@prog(r(3))
-def spread_out(x):
-    y = x * 1.0
-    B = np.broadcast_to(y, (2, 3))
-    s = np.sum(B * B)
-    y[0] = y[1] * s
-    return np.sum(B * B * B)
 
 
 @prog(r(3))

@@ -216,7 +216,7 @@ class _Walker:
         }
 
     def _bound(
-        self, s: Node, n: str, value: Node, state: State, item: Link | None | bool = False
+        self, s: Node, n: str, value: Node, state: State, item: Link | bool | None = False
     ) -> State:
         """Bind a name: what it shared goes to its ghost, and it shares what the value does.
 

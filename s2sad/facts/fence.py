@@ -59,7 +59,8 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
                 remedy="Return the new value and assign it outside.",
                 place=function.source.place(inner),
             )
-        how = "" if name == write.base else f" through `{write.base}`"
+        how = _by(write.statement)
+        how += "" if name == write.base else f" through `{write.base}`"
         raise _refusal(
             function,
             write.statement,
@@ -189,6 +190,15 @@ def _into_constants(function: Function, activity: Activity, memory: Memory) -> N
                 "would be lost.",
                 f"Pass `{write.base}` as an argument, or return the value.",
             )
+
+
+def _by(statement: Any) -> str:
+    """Name the call that writes: no equal assignment is known for it."""
+    node = getattr(statement, "value", None)
+    if not isinstance(node, gast.Call):
+        return ""
+    path = expression_path(node.func)
+    return f" by `{path}`" if path != "this function" else ""
 
 
 def _rounded(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:

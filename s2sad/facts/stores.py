@@ -69,9 +69,7 @@ def stores(function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) 
 
 
 class _Stores:
-    def __init__(
-        self, function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy
-    ) -> None:
+    def __init__(self, function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> None:
         self.function = function
         self.kinds = kinds
         self.numpy = numpy
@@ -148,7 +146,8 @@ class _Stores:
             given = _arguments(fn, value)
             if given is None or not isinstance(s, gast.Expr) or not self._is_array(given):
                 return None
-            return writer(self, s, *given)
+            written: Block | None = writer(self, s, *given)
+            return written
         if fn in _SPLITS and isinstance(s, gast.Assign):
             return self.split(s, value, fn, list(value.args))
         return self._out(s, value, fn, list(value.args))
@@ -356,13 +355,14 @@ class _Stores:
     def copyto(
         self, s: Node, dst: Node, src: Node, casting: Node | None, where: Node | None
     ) -> Block | None:
-        if casting is not None:
+        rule = getattr(casting, "value", None) if casting is not None else "same_kind"
+        if rule not in ("same_kind", "unsafe"):
             return None
         kind = self.kind(src)
         if not isinstance(kind, K.Num | K.Array):
             return None
         python = isinstance(kind, K.Num) and kind.dtype is None
-        if not python and not self._fits(kind, self._array(dst), True):
+        if rule != "unsafe" and not python and not self._fits(kind, self._array(dst), True):
             return None
         if where is None:
             return self.lines("c[...] = x", c=dst, x=src)

@@ -303,9 +303,7 @@ class Reverse(Writes):
         placed = self._place(s, variable, marker if own or first else None, pre, found, restore)
         return out + placed + after
 
-    def _passed_on(
-        self, s: Node, variable: str, pre: Block, found: list[Contribution]
-    ) -> Block:
+    def _passed_on(self, s: Node, variable: str, pre: Block, found: list[Contribution]) -> Block:
         """Undo what may have given a view or a copy: only a copy passes something on."""
         self.aliased.discard(variable)
         before = self.kinds.before.get(s, {})

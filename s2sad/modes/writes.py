@@ -180,6 +180,28 @@ class Writes(Cotangents):
                 if rest - self.aliased:
                     self._only_one(n, at)
 
+    def _one_root(self, base: str, at: Any) -> None:
+        """What shares the memory that is written here has its shadow as a part of the same one."""
+        for n in sorted(self.point.get(base, frozenset()) & self.live):
+            if self._root(n) != self._root(base):
+                raise self.refuse(
+                    at,
+                    f"`{base}` is written in place, and `{n}` may share its memory; that cannot "
+                    "be differentiated yet.",
+                    f"Copy what `{n}` holds, or write through one of the two only.",
+                )
+
+    def _root(self, variable: str) -> str:
+        """Return the variable of whose shadow that of a variable is a part."""
+        while variable in self.aliased:
+            if variable in self.links:
+                variable = self.links[variable].base
+            elif variable in self.elements:
+                variable = self.elements[variable][1].value.id
+            else:
+                break
+        return variable
+
     def add(self, c: Contribution, kind: Kind, at: Any) -> Block:
         """Add to a shadow in place; the first contribution may be the shadow."""
         if c.operand not in self.arrays or not isinstance(kind, K.Array):
@@ -239,6 +261,7 @@ class Writes(Cotangents):
         if not self._concerned(s, base):
             return [back]
         out = self._comment(s) + self.ensure(base, self.kinds.of[target.value], s)
+        self._one_root(base, s)
         place = subscript(name(self.bar(base)), clone(target.slice))
         clear = assign_place(place, constant(0.0))
         value = s.value
@@ -264,6 +287,7 @@ class Writes(Cotangents):
         if not self._concerned(s, base):
             return [back]
         out = self._comment(s) + self.ensure(base, self.kinds.of[target.value], s)
+        self._one_root(base, s)
         kind = self.kinds.of.get(target, K.UNKNOWN)
         place = subscript(name(self.bar(base)), clone(target.slice))
         content = subscript(name(base), clone(target.slice))
