@@ -11,7 +11,6 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
-from s2sad.facts.alias import argument
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.modes.storage import bind_unbound
@@ -297,7 +296,7 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
         kind = p.kinds.get(param)
         if param in written:
             continue
-        read = param in free or argument(param) in shared
+        read = param in free or f"{param}@arg" in shared
         if read and isinstance(kind, K.Array):
             out.append(assign(param, call(attribute(name(param), "copy"), **order)))
         elif read and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
