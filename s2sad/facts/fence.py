@@ -195,7 +195,7 @@ def _into_constants(function: Function, activity: Activity, memory: Memory) -> N
 def _by(statement: Any) -> str:
     """Name the call that writes: no equal assignment is known for it."""
     node = getattr(statement, "value", None)
-    if not isinstance(node, gast.Call):
+    if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Attribute):
         return ""
     path = expression_path(node.func)
     return f" by `{path}`" if path != "this function" else ""
