@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
@@ -27,6 +28,7 @@ from s2sad.facts.inplace import in_place
 from s2sad.facts.kinds import infer
 from s2sad.facts.memory import Memory, memory, touches
 from s2sad.facts.scope import Scope
+from s2sad.facts.stores import stores
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
@@ -157,6 +159,11 @@ def analyse(
     def hook(target: Any, args: Any, keywords: Any, env: Any) -> Kind:
         return callee_kind(d, target, args, keywords, env)
 
+    def numpy() -> str:
+        word = d.refs.module(np)
+        scope.helpers = {**scope.helpers, word: np}
+        return word
+
     for _ in range(16):
         d.open[key] = result
         before = dict(d.analysed)
@@ -175,6 +182,11 @@ def analyse(
         chosen = choose(function, facts, taken)
         if chosen is not None:
             function = chosen
+            scope.locals = function.locals
+            continue
+        written = stores(function, facts, taken, numpy)
+        if written is not None:
+            function = written
             scope.locals = function.locals
             continue
         if key not in d.used_open or facts.result == result:

@@ -36,6 +36,7 @@ from s2sad.modes.notes import take_notes
 from s2sad.modes.operations import Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import store_values
+from s2sad.modes.writes import laid_out
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -459,11 +460,23 @@ def _work_on_copies(d: Derivation, a: Analysed) -> Block:
     """Return the copies of arguments whose arrays the function writes: the caller's stay."""
     out: Block = []
     entry = a.kinds.before[a.function.node.body[0]]
-    written = arguments_written(memory_of(d, a))
+    memory = memory_of(d, a)
+    written = arguments_written(memory)
+    laid = laid_out(memory.aliases)
     for p in a.function.params:
         if p not in written:
             continue
-        if isinstance(entry.get(p), K.Array):
+        if p in laid:
+            # Whether a reshape of it is a view depends on how it lies in memory.
+            copied = call(d.refs.function(runtime.apart), name(p))
+            if not isinstance(entry.get(p), K.Array):
+                raise UnsupportedError(
+                    f"An array in `{p}` is reshaped and written in place; that cannot be "
+                    "differentiated yet.",
+                    remedy="Pass the array as an argument of its own, or copy it.",
+                    place=a.function.source.place(a.function.node),
+                )
+        elif isinstance(entry.get(p), K.Array):
             copied = call(attribute(name(p), "copy"), order=gast.Constant("K", None))
         else:
             copied = call(d.refs.function(runtime.private), name(p))

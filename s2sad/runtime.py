@@ -29,6 +29,21 @@ def last_writes(x: Any, index: Any) -> Any:
     return writer[index] == order
 
 
+def writeable(view: Any) -> Any:
+    """Return a view that NumPy gives read-only, as one that can be written."""
+    view.flags.writeable = True
+    return view
+
+
+def view_of(shadow: Any, part: Any, base: Any, view: Any) -> Any:
+    """Return the part of a base's shadow that belongs to a view, and zeros to a copy."""
+    if not np.may_share_memory(base, view):
+        return np.zeros_like(view)
+    if not np.may_share_memory(shadow, part):
+        raise ValueError("an array and its derivative lie in memory in different ways")
+    return part
+
+
 def log_of_base(x: Any) -> Any:
     """Return log(x), but 0 where x is 0: there x**y stays 0 whatever a positive exponent does."""
     if isinstance(x, float | int) and x >= 0:

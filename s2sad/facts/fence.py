@@ -7,6 +7,7 @@ that of an active variable, or hold what the backward sweep reads.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,13 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedError
+from s2sad.errors import (
+    ActivityError,
+    DerivativeWarning,
+    Error,
+    MissingRuleError,
+    UnsupportedError,
+)
 from s2sad.facts.memory import Memory, shares_nothing, touches
 from s2sad.nodes import blocks_of, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Write
@@ -31,6 +38,7 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
     _unpacked(function, memory)
     _into_constants(function, activity, memory)
     _first_unknown(function, kinds, activity)
+    _rounded(function, kinds, activity, memory)
     for write in memory.writes:
         if _own(function, kinds, write, memory):
             continue
@@ -51,7 +59,8 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
                 remedy="Return the new value and assign it outside.",
                 place=function.source.place(inner),
             )
-        how = "" if name == write.base else f" through `{write.base}`"
+        how = _by(write.statement)
+        how += "" if name == write.base else f" through `{write.base}`"
         raise _refusal(
             function,
             write.statement,
@@ -189,6 +198,33 @@ def _into_constants(function: Function, activity: Activity, memory: Memory) -> N
                 "would be lost.",
                 f"Pass `{write.base}` as an argument, or return the value.",
             )
+
+
+def _by(statement: Any) -> str:
+    """Name the call that writes: no equal assignment is known for it."""
+    node = getattr(statement, "value", None)
+    if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Attribute):
+        return ""
+    path = expression_path(node.func)
+    return f" by `{path}`" if path != "this function" else ""
+
+
+def _rounded(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
+    """Warn where an active value is stored into an array of integers or truth values."""
+    for write in memory.writes:
+        value = getattr(write.statement, "value", None)
+        if not write.in_array or K.differentiable(write.owner) or value is None:
+            continue
+        varied = activity.varied_before.get(write.statement, frozenset())
+        if not K.differentiable(kinds.of.get(value, K.UNKNOWN)) or not names_read(value) & varied:
+            continue
+        origin = function.origins.get(write.statement, write.statement)
+        place = function.source.place(origin)
+        text = (
+            f"A float is stored into `{write.base}`, {K.describe(write.owner)}: it is rounded "
+            "there and carries no derivative on."
+        )
+        warnings.warn_explicit(text, DerivativeWarning, place.file, place.line)
 
 
 def _outside(function: Function, write: Write, memory: Memory) -> set[str]:

@@ -484,6 +484,7 @@ def _freeze(index: Any) -> Any:
 
 @functools.lru_cache(4096)
 def _array_item(owner: K.Array, frozen: Any) -> Kind:
+    frozen = _masks_as_long(owner, frozen)
     flat = list(_flat(frozen))
 
     def run(sampler: Sampler, content: float) -> Any:
@@ -494,6 +495,28 @@ def _array_item(owner: K.Array, frozen: Any) -> Kind:
     if isinstance(kind, K.Array) and _unsure(frozen):
         return K.Array(kind.dtype, tuple(K.fresh_dim() for _ in kind.dims))
     return kind
+
+
+def _masks_as_long(owner: K.Array, frozen: Any) -> Any:
+    """A mask is as long as the axes that it picks from: give it their lengths."""
+    parts = frozen[1:] if isinstance(frozen, tuple) and frozen[0] == "tuple" else (frozen,)
+    taken = [_axes(p) for p in parts]
+    axis, out = 0, []
+    for i, part in enumerate(parts):
+        if part == K.Known(Ellipsis):
+            axis = owner.rank - sum(taken[i + 1 :])
+        elif isinstance(part, K.Array) and part.dtype == "bool" and axis + part.rank <= owner.rank:
+            part = K.Array("bool", owner.dims[axis : axis + part.rank], part.namespace)
+        axis += taken[i]
+        out.append(part)
+    return out[0] if parts == (frozen,) else ("tuple", *out)
+
+
+def _axes(part: Any) -> int:
+    """Return how many axes of an array a part of an index takes up."""
+    if isinstance(part, K.Array) and part.dtype == "bool":
+        return part.rank
+    return 0 if isinstance(part, K.NoneKind) or part == K.Known(Ellipsis) else 1
 
 
 def _unsure(frozen: Any) -> bool:

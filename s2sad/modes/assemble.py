@@ -15,6 +15,7 @@ from s2sad import runtime
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.modes.storage import bind_unbound
+from s2sad.modes.writes import laid_out
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -137,6 +138,7 @@ def vjp(
     forward = _all_bound(p, inner, seed)
     body = [*copies, *forward, Comment(""), definition, Comment(""), last]
     body = finish(p, body, frozenset(), set(), extra)
+    body = [*_late_copies(p, body, copies, seed), *body]
     _protect_value(body, p, inner)
     return define(function.node, entry, doc, body)
 
@@ -185,10 +187,14 @@ def _keep_outside(p: Parts, inner: Block, seed: str) -> Block:
 
 @dataclass(frozen=True)
 class PutBack:
-    """The arrays whose old content a backward sweep puts back, and who shares their memory."""
+    """The arrays whose old content a backward sweep puts back, and who shares their memory.
+
+    `together` says that some of the arrays may share memory with each other.
+    """
 
     arrays: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
+    together: bool = False
 
 
 def put_back_in(p: Parts, block: Block) -> PutBack:
@@ -211,7 +217,8 @@ def put_back_in(p: Parts, block: Block) -> PutBack:
     others: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in found))
     if found:
         _copy_restored(block, found)
-    return PutBack(frozenset(found), (others & names) - found)
+    together = any(p.aliases.ever(n) & (found - {n}) for n in found)
+    return PutBack(frozenset(found), (others & names) - found, together)
 
 
 def apart(p: Parts, names: list[str], targets: list[str]) -> Node:
@@ -238,7 +245,7 @@ def _copy_restored(block: Block, arrays: set[str]) -> None:
 
 def _sharing_group(p: Parts, block: Block, back: PutBack) -> frozenset[str]:
     """Return what must be copied together: arrays that share memory, and the tape holding them."""
-    if not back.others and not (back.arrays and _popped(block)):
+    if not back.others and not back.together and not (back.arrays and _popped(block)):
         return frozenset()
     return back.arrays | back.others | _popped(block)
 
@@ -284,16 +291,27 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
     free = live_in(inner, frozenset()) - {seed}
     out: Block = []
     written = {s.targets[0].id for s in p.copies}
+    shared: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in free))
+    # What is a view of a reshaped array depends on how the arguments lie in memory.
+    order = {"order": gast.Constant("K", None)} if laid_out(p.aliases) else {}
     for param in p.analysed.function.params:
         kind = p.kinds.get(param)
         if param in written:
             continue
-        if param in free and isinstance(kind, K.Array):
-            out.append(assign(param, call(attribute(name(param), "copy"))))
-        elif param in free and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
+        read = param in free or f"{param}@arg" in shared
+        if read and isinstance(kind, K.Array):
+            out.append(assign(param, call(attribute(name(param), "copy"), **order)))
+        elif read and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
             helper = p.pure.d.refs.function(runtime.private)
             out.append(assign(param, call(helper, name(param))))
     return out
+
+
+def _late_copies(p: Parts, body: Block, copies: Block, seed: str) -> Block:
+    """Copy the arguments that the pullback reads since expressions were moved into it."""
+    done = {s.targets[0].id for s in copies}
+    inner = next(s.body for s in reversed(body) if isinstance(s, gast.FunctionDef))
+    return [s for s in _private_copies(p, inner, seed) if s.targets[0].id not in done]
 
 
 def _protect_value(body: Block, p: Parts, inner: Block) -> None:

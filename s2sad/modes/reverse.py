@@ -27,7 +27,7 @@ from s2sad.modes.notes import Chain, Notes
 from s2sad.modes.operations import Contribution, Operations, Site
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
-from s2sad.modes.writes import Writes
+from s2sad.modes.writes import Writes, each
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -138,7 +138,9 @@ class Reverse(Writes):
                 rest = self.zero(subscript(name(result), constant(1)), aux)
             seed = tuple_([seed, rest])
         if body and result in self.activity.after(body[-1]):
-            if not (isinstance(seed, gast.Name) and seed.id == self.bar(result)):
+            if result in self.arrays and isinstance(self.kinds.result, K.Array):
+                backward.append(self.own_seed(result, seed))
+            elif not (isinstance(seed, gast.Name) and seed.id == self.bar(result)):
                 backward.append(assign(self.bar(result), seed))
             self.live.add(result)
             self.note_kind(result, self.kinds.result)
@@ -239,6 +241,8 @@ class Reverse(Writes):
         return []
 
     def st_AugAssign(self, s: Node) -> Block:
+        if hasattr(s, "each"):
+            self.replaced[s] = gast.Expr(each(s))
         if s in self.array_writes:
             return self.undo_augmented(s, s.target)
         if not isinstance(s.target, gast.Name):
@@ -275,7 +279,8 @@ class Reverse(Writes):
         self.live.discard(variable)
         if variable not in self.activity.varied_after.get(s, frozenset()):
             return [restore]
-        if variable in self.aliased:
+        apart = variable in self.unsure
+        if variable in self.aliased and not apart:
             if variable in self.arrays or self.elements.get(variable, (None,))[0] is s:
                 self.aliased.discard(variable)
                 return [restore]
@@ -295,10 +300,19 @@ class Reverse(Writes):
         out_name = name(marker if own else variable)
         site = Site(s, value, out_name, bar, kind, self.zeros.guards.get(s))
         pre, found = self.back(site, varied)
+        if apart:
+            return [*self._passed_on(s, variable, pre, found), restore]
         first = self._recompute(s, variable, own, pre, found)
         after = [self._restore(self.ends.kept[s], s)] if s in self.ends.kept else []
         placed = self._place(s, variable, marker if own or first else None, pre, found, restore)
         return out + placed + after
+
+    def _passed_on(self, s: Node, variable: str, pre: Block, found: list[Contribution]) -> Block:
+        """Undo what may have given a view or a copy: only a copy passes something on."""
+        self.aliased.discard(variable)
+        before = self.kinds.before.get(s, {})
+        added = [x for c in found for x in self.add(c, before.get(c.operand, K.UNKNOWN), s)]
+        return self.apart(s, variable, [*pre, *added])
 
     def _recompute(
         self, s: Node, variable: str, own: bool, pre: Block, found: list[Contribution]
@@ -389,7 +403,7 @@ class Reverse(Writes):
         ):
             return None
         operands = [c.operand for c in found]
-        if len(set(operands)) != len(operands) or set(operands) & self.live:
+        if len(set(operands)) != len(operands) or set(operands) & (self.live | self.arrays):
             return None
         if any(c.path is not None or not isinstance(c.value, gast.Subscript) for c in found):
             return None
@@ -404,8 +418,11 @@ class Reverse(Writes):
         names = [e.id for e in target.elts]
         restores: Block = [self._restore(n, s) for n in names]
         set_ = [n for n in names if n in self.live]
+        views = self.aliased & self.arrays
         for n in set_:
             self.live.discard(n)
+            self.aliased.discard(n) if n in views else None
+        set_ = [n for n in set_ if n not in views]
         source = s.value.id
         if not set_ or source not in self.activity.varied_before[s]:
             return restores
