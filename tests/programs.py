@@ -24,6 +24,7 @@ import warnings
 import duals
 import numpy as np
 from grammar import CONSTRUCTS
+from mutating import one_writing
 from statements import body_lines, candidate, render
 
 __all__ = ["CONSTRUCTS", "Program", "generate", "load", "shrink", "trouble"]
@@ -145,7 +146,7 @@ def generate(seed: int) -> Program:
     """Return the program of this seed: the first of its candidates that is good as a test."""
     reasons = []
     for attempt in range(100):
-        lines, wrt = candidate(random.Random(seed * 1000 + attempt))
+        lines, wrt = candidate(random.Random(seed * 1000 + attempt), one_writing)
         text = render(lines)
         if not 1 <= len(wrt) <= 3 or len(body_lines(lines)) > 30:
             reasons.append("size")
