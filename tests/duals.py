@@ -617,6 +617,13 @@ def _var(a, axis=None, *, ddof=0, keepdims=False):
     return np.sum(centred * centred, axis=axis, keepdims=keepdims) / (count - ddof)
 
 
+def _std(a, axis=None, **settings):
+    """Standard deviation: where all entries are equal it has a kink."""
+    out = np.sqrt(_var(a, axis, **settings))
+    _State.margin = min(_State.margin, float(np.min(strip(out))))
+    return out
+
+
 def _sort(a, axis=-1, **settings):
     """Sort by NumPy's stable permutation."""
     a = _lift(a)
@@ -750,7 +757,7 @@ _FUNCTIONS = {
     np.prod: _prod,
     np.cumprod: _cumprod,
     np.var: _var,
-    np.std: lambda a, axis=None, **settings: np.sqrt(_var(a, axis, **settings)),
+    np.std: _std,
     np.sort: _sort,
     np.argsort: _argument_order(np.argsort),
     np.argmax: _argument_order(np.argmax),
