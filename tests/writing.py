@@ -426,3 +426,31 @@ def copies_kept_in_a_list(u):
     frames.append(u.copy())
     u[0] /= 1.3
     return np.sum(frames[0] * frames[0])
+
+
+@prog(r(4) + 2.0, 1.3)
+def loop_over_a_view_of_what_it_writes(u, rho):
+    slope = 1.0
+    for item in u[::2]:
+        u /= rho
+        slope *= item
+    return slope
+
+
+@prog(r(4), 0.6)
+def backward_over_what_it_writes(y, s):
+    for back in reversed(y):
+        y[2] = 1.5 * y[0]
+        s *= back
+    return s
+
+
+@prog(r(5))
+def written_before_and_after_a_name_is_bound(x):
+    y = x
+    first = np.sum(x * x)
+    y[1] = 5.0 * y[0]
+    second = np.sum(x**3)
+    x = 1.5
+    y[0] = 3.0 * y[2]
+    return first * second * x

@@ -62,10 +62,12 @@ class Endings:
         changed = block_writes(s.body)
         plan = self.function.loops.get(s)
         content = changed_in(s.body, self.touched) - changed
+        targets = names_written(s.target)
         for b in plan.bindings if plan is not None else ():
             if names_read(b.value) & content:
                 after = self.kinds.after.get(b, {})
-                changed |= {n for n in names_written(b) if not isinstance(after.get(n), K.Array)}
+                bound = names_written(b) & targets
+                changed |= {n for n in bound if not isinstance(after.get(n), K.Array)}
         return changed
 
     def dying(self, s: Node, body: Block) -> set[str]:
