@@ -412,10 +412,9 @@ def stepping(w):
             w.put(f"{new}[1:] = {name}[:-1] * {rate}", "stepping", "loop_write")
             w.put(f"{new}[0] = np.tanh({name}[-1] + {new}[1])", "loop_write")
             w.put(f"{name} = {new}", "reassign")
-        w.scope.vectors[new] = length
 
 
-@writing(2.4)
+@writing(3)
 def matrix_write(w):
     if not w.scope.matrices or w.chance(0.3):
         name, length = target(w)
@@ -431,6 +430,7 @@ def matrix_write(w):
         (f"{name}[:, {j}] = {small(w)}", "row_write"),
         (f"{name}[1:] -= 0.4 * {name}[:-1]", "row_write"),
         (f"{name}[[0, 1]] = {name}[[1, 0]]", "row_swap"),
+        (f"{name}[[0, -1]] = {name}[[-1, 0]]", "row_swap"),
         (f"{name}[{name} > {w.number(-0.2, 0.5)}] *= {w.number(0.2, 0.8)}", "mask_write"),
         (f"{name} *= np.cos({name})", "augmented_whole"),
     ]
@@ -440,7 +440,7 @@ def matrix_write(w):
         new_scalar(w, f"np.mean({name} ** 2)", "reduction")
 
 
-@writing(1.6)
+@writing(2.4)
 def row_view(w):
     if not w.scope.matrices:
         matrix_write(w)
@@ -531,7 +531,7 @@ def appended_copies(w):
     new_scalar(w, f"np.sum({kept}[0] * {kept}[-1])", "list_index", "reduction")
 
 
-@writing(0.8)
+@writing(0.4)
 def bound_on_one_path(w):
     """A name that is one array or another when it is written."""
     name, length = target(w)
@@ -548,7 +548,7 @@ def bound_on_one_path(w):
         new_scalar(w, f"np.sum({new} ** 2)", "reduction")
 
 
-@writing(0.8)
+@writing(0.4)
 def reshaped_view(w):
     name, length = target(w)
     new = w.fresh(["column", "flat"])
