@@ -261,6 +261,19 @@ def block_writes(block: Block) -> set[str]:
     return found
 
 
+def copied(node: Node) -> Node | None:
+    """Return what an expression is a copy of, if it is one."""
+    if (
+        isinstance(node, gast.Call)
+        and isinstance(node.func, gast.Attribute)
+        and node.func.attr == "copy"
+        and not node.args
+        and not node.keywords
+    ):
+        return node.func.value
+    return None
+
+
 def changed_in(block: Block, touched: Mapping[Any, frozenset[str]]) -> set[str]:
     """Return the names that a block binds, and those whose content it changes."""
     found = block_writes(block)

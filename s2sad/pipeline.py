@@ -202,9 +202,12 @@ def parts_of(
     backward = like_shadows(backward, _copies(a, worker), numpy)
     read = set().union(*(names_read(s) for s in backward), set())
     check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
+    held: dict[str, str] = {}
     forward, backward = store_values(
-        sweeps.forward, backward, live_out, names, params, _elements(worker)
+        sweeps.forward, backward, live_out, names, params, _elements(worker), held
     )
+    for kept, n in held.items():
+        share(sharing, kept, n)
     restored = frozenset(block_writes(backward)) - fixed
     backward = propagate(backward, live_out, restored, pure, made_up, sharing)
     shadows = frozenset(worker.bars[v] for v in worker.elements if v in worker.bars)
@@ -250,12 +253,22 @@ def shared_memory(worker: Reverse) -> dict[str, frozenset[str]]:
     aliases = worker.aliases
     touched: frozenset[str] = frozenset().union(*aliases.touched.values())
     for n in sorted(touched | aliases.arrays):
-        others = {m for m in aliases.ever(n) if "@" not in m}
+        others = {m.split("@")[0] for m in aliases.ever(n)} & worker.function.locals
         found[n] = frozenset(others)
         bars = {worker.bars[m] for m in others & aliases.arrays if m in worker.bars}
         if n in worker.bars and n in aliases.arrays:
             found[worker.bars[n]] = frozenset(bars)
     return found
+
+
+def share(sharing: dict[str, frozenset[str]], kept: str, variable: str) -> None:
+    """Note that a name holds what a variable was: it shares memory with all that this shares."""
+    if variable not in sharing:
+        return
+    others = sharing[variable] | {variable}
+    sharing[kept] = sharing.get(kept, frozenset()) | others
+    for n in others:
+        sharing[n] = sharing.get(n, frozenset()) | {kept}
 
 
 def _elements(worker: Reverse) -> frozenset[Any]:

@@ -199,7 +199,7 @@ class PutBack:
 
 def put_back_in(p: Parts, block: Block) -> PutBack:
     """Return what a backward sweep changes of the forward sweep's arrays; it runs on copies."""
-    user = set(p.analysed.function.locals)
+    user = set(p.analysed.function.locals) | (set(p.sharing) - set(p.bar_kinds))
     found: set[str] = set()
     names: set[str] = set()
     stack = list(block)
@@ -214,9 +214,11 @@ def put_back_in(p: Parts, block: Block) -> PutBack:
                 place = place.value
             if place is not target and isinstance(place, gast.Name) and place.id in user:
                 found.add(place.id)
-    others: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in found))
+    others: frozenset[str] = frozenset().union(
+        *(p.aliases.ever(n) | p.sharing.get(n, frozenset()) for n in found)
+    )
     if found:
-        _copy_restored(block, found)
+        _copy_restored(block, found, others)
     together = any(p.aliases.ever(n) & (found - {n}) for n in found)
     return PutBack(frozenset(found), (others & names) - found, together)
 
@@ -228,17 +230,20 @@ def apart(p: Parts, names: list[str], targets: list[str]) -> Node:
     return assign(targets[0], value) if len(targets) == 1 else assign_tuple(targets, value)
 
 
-def _copy_restored(block: Block, arrays: set[str]) -> None:
-    """What is kept for the next call is copied before parts of it are put back in place."""
+def _copy_restored(block: Block, arrays: set[str], others: frozenset[str]) -> None:
+    """What is kept for the next call is copied before parts of it are put back in place.
+
+    What shares memory with others is copied together with them.
+    """
     position = 0
     while position < len(block):
         s = block[position]
         for part in blocks_of(s):
-            _copy_restored(part, arrays)
+            _copy_restored(part, arrays, others)
         if isinstance(s, gast.Assign):
             target = s.targets[0]
             if isinstance(target, gast.Name) and target.id in arrays:
-                if isinstance(s.value, gast.Name):
+                if isinstance(s.value, gast.Name) and s.value.id not in others:
                     s.value = call(attribute(s.value, "copy"))
         position += 1
 

@@ -36,7 +36,6 @@ from s2sad.nodes import (
     assign_tuple,
     attribute,
     binary,
-    block_writes,
     call,
     clone,
     constant,
@@ -93,7 +92,7 @@ class Reverse(Writes):
         self.calls = calls
         self.heading = heading
         self.zeros = zeros
-        self.ends = Endings(function, notes)
+        self.ends = Endings(function, notes, kinds, aliases.touched)
         self.reuse = Reuse(function, kinds, activity, self.ends.writes, aliases.touched)
         self.elements = self.reuse.elements
         self.operations = Operations(function.source, kinds.of, kinds.objects, refs, names)
@@ -631,7 +630,7 @@ class Reverse(Writes):
         plan = self.function.loops.get(s)
         if plan is None or plan.bounds is None:
             return []
-        changed = block_writes(s.body)
+        changed = self.ends.changed(s)
         return [clone(b) for b in plan.bindings if not names_written(b) & changed]
 
     def _undo_bindings(self, s: Node) -> Block:

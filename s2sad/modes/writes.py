@@ -32,6 +32,7 @@ from s2sad.nodes import (
     call,
     clone,
     constant,
+    copied,
     locate,
     name,
     names_read,
@@ -102,6 +103,7 @@ class Writes(Cotangents):
         self.held: set[str] = set()
         self.array_writes = {w.statement for w in aliases.writes if w.in_array}
         self.solo = alone(aliases)
+        self.rewritten: frozenset[str] = frozenset().union(*aliases.touched.values())
         self.links: dict[str, Link] = {}
         self.point: dict[str, frozenset[str]] = {}
         self.unsure: set[str] = set()
@@ -205,6 +207,8 @@ class Writes(Cotangents):
 
     def add(self, c: Contribution, kind: Kind, at: Any) -> Block:
         """Add to a shadow in place; the first contribution may be the shadow."""
+        if isinstance(kind, K.Array) and c.path is None and c.operand not in self.live:
+            c = Contribution(c.operand, self._apart(c.value), None, c.repeats)
         if c.operand not in self.arrays or not isinstance(kind, K.Array):
             return super().add(c, kind, at)
         if c.path is not None:
@@ -215,7 +219,7 @@ class Writes(Cotangents):
                 *self.ensure(c.operand, kind, at),
                 gast.AugAssign(store(bar), gast.Add(), c.value),
             ]
-        if c.operand in self.solo and not K.is_complex(kind):
+        if c.operand in self.solo - self.aliased and not K.is_complex(kind):
             if c.operand not in self.live:
                 self._only_one(c.operand, at)
             return super().add(c, kind, at)
@@ -235,9 +239,9 @@ class Writes(Cotangents):
             zeros = call(self.np("zeros_like"), name(c.operand))
             return [assign(bar, zeros), gast.AugAssign(store(bar), gast.Add(), value)]
         moved = isinstance(getattr(at, "value", None), gast.Name) and isinstance(value, gast.Name)
-        if isinstance(value, gast.BinOp | gast.UnaryOp) or (
-            moved and value.id in self.buffers_of()
-        ):
+        if isinstance(value, gast.BinOp | gast.UnaryOp) or copied(value) is not None:
+            return [assign(bar, value)]
+        if moved and value.id in self.buffers_of():
             return [assign(bar, value)]
         if isinstance(value, gast.Name | gast.Subscript | gast.Attribute):
             return [assign(bar, call(attribute(value, "copy")))]
@@ -246,6 +250,15 @@ class Writes(Cotangents):
             return [assign(bar, call(self.np("full_like"), value.args[1].value, value.args[0]))]
         zeros = call(self.np("zeros_like"), name(c.operand))
         return [assign(bar, zeros), gast.AugAssign(store(bar), gast.Add(), value)]
+
+    def _apart(self, value: Node) -> Node:
+        """Copy what may come out as an array whose content the backward sweep changes.
+
+        `1.0 * A` is A in the end, and A is written when its old content is put back.
+        """
+        if may_be(value) & self.rewritten:
+            return call(attribute(value, "copy"))
+        return value
 
     def buffers_of(self, solo: bool = True) -> set[str]:
         """Return the names of all shadows of arrays, or of those that have views.
@@ -412,6 +425,31 @@ def each(s: Node) -> Node:
     """Return the call that writes once for each of the positions: np.add.at(A, i, v)."""
     index = as_value(clone(s.target.slice))
     return call(clone(s.each), clone(s.target.value), index, clone(s.value))
+
+
+def may_be(value: Node) -> set[str]:
+    """Return the names of arrays that a value may be, or be a view of, once it is simplified."""
+    if isinstance(value, gast.Name):
+        return {value.id}
+    if isinstance(value, gast.Subscript | gast.Attribute):
+        return may_be(value.value)
+    if isinstance(value, gast.BinOp):
+        return may_be(value.left) | may_be(value.right)
+    if isinstance(value, gast.UnaryOp):
+        return may_be(value.operand)
+    if isinstance(value, gast.IfExp):
+        return may_be(value.body) | may_be(value.orelse)
+    if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
+        if value.func.attr in _VIEWS:
+            return may_be(value.func.value).union(*(may_be(a) for a in value.args[:1]))
+    return set()
+
+
+_VIEWS = frozenset(
+    """reshape ravel transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis expand_dims
+    squeeze flip fliplr flipud rot90 broadcast_to asarray atleast_1d atleast_2d real diagonal
+    conj conjugate""".split()
+)
 
 
 def _filled(statement: Node, table: dict[str, Node]) -> Node:

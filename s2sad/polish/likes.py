@@ -10,8 +10,7 @@ from typing import Any
 
 import gast
 
-from s2sad.nodes import Block, Node, blocks_of, name, names_written
-from s2sad.polish.settle import copied
+from s2sad.nodes import Block, Node, blocks_of, copied, name, names_written
 
 LOOPS = (gast.For, gast.While)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import gast
 
 from s2sad.flow import live_in
-from s2sad.nodes import Block, Node, blocks_of, children, is_whole, names_written
+from s2sad.nodes import Block, Node, blocks_of, children, copied, is_whole, names_written
 from s2sad.polish.effects import EffectTable, Pure, Sharing, is_compound, root
 from s2sad.stages import Comment
 
@@ -152,19 +152,6 @@ def lent(block: Block) -> Names:
         if more <= found:
             return frozenset(found)
         found |= more
-
-
-def copied(node: Node) -> Node | None:
-    """Return what an expression is a copy of, if it is one."""
-    if (
-        isinstance(node, gast.Call)
-        and isinstance(node.func, gast.Attribute)
-        and node.func.attr == "copy"
-        and not node.args
-        and not node.keywords
-    ):
-        return node.func.value
-    return None
 
 
 def _only_reads(node: Node) -> bool:
