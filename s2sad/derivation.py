@@ -81,6 +81,8 @@ class Derivation:
     finite: dict[Any, Finite | None] = field(default_factory=dict)
     zeros: dict[Any, Zeros | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    written: frozenset[str] = frozenset()
+    written_outside: set[tuple[Any, str]] = field(default_factory=set)
     members: dict[tuple[type, str], Any] = field(default_factory=dict)
     refs: Refs = field(init=False)
 
