@@ -42,6 +42,7 @@ from s2sad.pipeline import Request, derive
 from s2sad.sharing import Bound, Recipe, Recipes, recipe
 from s2sad.signature import key_of
 from s2sad.stages import Text
+from s2sad.tree import is_array
 from s2sad.write.load import load
 from s2sad.write.standalone import standalone
 
@@ -119,12 +120,12 @@ class Derived:
     def find(self, values: tuple[Any, ...]) -> Entry:
         """Return the entry for the values of all parameters; derive it if there is none."""
         key = _key(self._asked(values))
-        entry = self._known(key)
+        entry = self._known(key, values)
         if entry is None:
             with self.lock:
-                entry = self._known(key)
+                entry = self._known(key, values)
                 if entry is None:
-                    entry = self._shared(key) or self._derive(key, values)
+                    entry = self._shared(key, values) or self._derive(key, values)
                     self.entries[key] = (entry, *self.entries.get(key, ()))[:_KEPT]
         return entry
 
@@ -141,17 +142,22 @@ class Derived:
         """The parameters whose kinds nobody asks: not read and not differentiated."""
         return self.parameters.unread - set(self.choice.names)
 
-    def _known(self, key: Any) -> Entry | None:
+    def _known(self, key: Any, values: tuple[Any, ...]) -> Entry | None:
         for entry in self.entries.get(key, ()):
-            if entry.holds():
+            if entry.holds() and self._fits(entry, values):
                 return entry
         return None
 
-    def _shared(self, key: Any) -> Entry | None:
+    def _fits(self, entry: Entry, values: tuple[Any, ...]) -> bool:
+        if not entry.bound.not_one:
+            return True
+        return entry.bound.fits(dict(zip(self.parameters.names, values, strict=True)))
+
+    def _shared(self, key: Any, values: tuple[Any, ...]) -> Entry | None:
         """Return an entry made of what was derived for another function of the same code."""
         for made in _recipes.get(self._shared_key(key)):
             entry = self._entry(made)
-            if entry is not None:
+            if entry is not None and self._fits(entry, values):
                 return entry
         return None
 
@@ -171,8 +177,10 @@ class Derived:
         finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
         return Entry(bound, settled.as_float, finish)
 
-    def request(self, kinds: dict[str, K.Kind]) -> tuple[Request, Settled]:
-        """Return what is to be derived for given kinds of the arguments."""
+    def request(
+        self, kinds: dict[str, K.Kind], values: Iterable[Any] = ()
+    ) -> tuple[Request, Settled]:
+        """Return what is to be derived for given kinds of the arguments, with example values."""
         fn = self.parameters.fn
         try:
             settled = settle(self.parameters, self.choice, kinds)
@@ -180,6 +188,7 @@ class Derived:
             raise error.at(place_of(fn)) from None
         o = self.options
         request = Request(fn, settled.params, settled.wrt, settled.single, o.mode, o.has_aux)
+        request = replace(request, lengths=tuple(_lengths(self.parameters, values)))
         constant = self._constant - set(settled.wrt)
         if o.pattern is None:
             return replace(request, constant=constant), settled
@@ -203,7 +212,7 @@ class Derived:
         return frozenset(n for n, activity in declared.items() if activity is Const)
 
     def _derive(self, key: Any, values: tuple[Any, ...]) -> Entry:
-        request, settled = self.request(kinds_of(self.parameters, values))
+        request, settled = self.request(kinds_of(self.parameters, values), values)
         text, derivation = derive(request)
         functions = loaded(text, derivation)
         kinds = dict(settled.params)
@@ -287,6 +296,13 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
         cells=text.cells,
         defaults={n: f for n, f in derivation.origins.items() if n not in derivation.inner},
     )
+
+
+def _lengths(parameters: Parameters, values: Iterable[Any]) -> Iterator[tuple[str, int]]:
+    """Yield the lengths of example arrays by the symbols that kinds have for them."""
+    for n, value in zip(parameters.names, values, strict=False):
+        if is_array(value):
+            yield from ((f"{n}.{axis}", length) for axis, length in enumerate(value.shape))
 
 
 def _reached(bound: Bound, values: dict[str, Any]) -> Iterator[Reached]:
@@ -422,13 +438,15 @@ class Operator:
         parameters = self._parameters
         derived = self._derived
         given = Given()
+        examples: tuple[Any, ...] = ()
         if args or kwargs:
             bound = parameters.bind((*self._prefix, *args), {**self._keywords, **kwargs})
             values = bound.arguments
             if self._options.mode == "reverse":
                 given = unwrapped(values)
                 values = given.values
-            kinds = kinds_of(parameters, values.values())
+            examples = tuple(values.values())
+            kinds = kinds_of(parameters, examples)
         else:
             kinds = self._annotated()
         if self._options.mode == "reverse":
@@ -437,7 +455,7 @@ class Operator:
                 self._options, pattern=pattern(parameters, given, kinds, self._options.wrt)
             )
             derived = Derived(parameters, options, self._unfold, self._prefix)
-        request, settled = derived.request(kinds)
+        request, settled = derived.request(kinds, examples)
         text, derivation = derive(request)
         try:
             params = dict(settled.params) if checked else None

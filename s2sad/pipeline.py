@@ -57,6 +57,7 @@ from s2sad.polish.last import skip_last
 from s2sad.polish.own import is_fresh, own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
+from s2sad.polish.rounds import rounds
 from s2sad.polish.settle import settle, whole
 from s2sad.shadows import check_seed, reverse_entry
 from s2sad.stages import Aliases, Arrival, KindFacts, Text
@@ -71,7 +72,8 @@ class Request:
 
     Of those in `wrt` the `shadowed` have shadows of the caller's. A parameter that is `constant`
     keeps no derivative. With `seeded` the cotangent of the result is a parameter, with `batch` the
-    backward sweep is a function of its own.
+    backward sweep is a function of its own. The `lengths` are those of example arrays: where a
+    write could be broadcast, it is derived for lengths that are not 1 if the example's are not.
     """
 
     fn: types.FunctionType
@@ -84,6 +86,7 @@ class Request:
     constant: frozenset[str] = frozenset()
     seeded: bool | None = False
     batch: bool = False
+    lengths: tuple[tuple[str, int], ...] = ()
 
 
 def derive(request: Request) -> tuple[Text, Derivation]:
@@ -95,6 +98,8 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     entry = d.names.fresh(f"{base}_{suffix}")
     params = dict(request.params)
     d.reusable = request.mode == "vjp" or request.batch
+    d.lengths = dict(request.lengths)
+    d.visible[request.fn] = frozenset(request.shadowed)
     analysed = analyse(d, request.fn, params)
     if not isinstance(analysed.kinds.result, K.Unknown):
         _check_result(analysed, request)
@@ -194,6 +199,8 @@ def parts_of(
     """Return the polished sweeps of a function with respect to some of its parameters."""
     names = local_names(a, d)
     worker = sweep(d, a, frozenset(active), names, has_aux, arrival, shadowed, constant)
+    if worker.arrays and a.scope.fn in d.visible:
+        worker.operations.assume = d.assume
     given = a.kinds.before.get(a.function.node.body[0], {})
     worker.given_shadows({p: given[p] for p in active if p in shadowed})
     sweeps = worker.sweeps(seed, has_aux)
@@ -539,7 +546,7 @@ def finish(
     plain = (p.made_up & frozenset(p.bar_kinds)) - p.buffers - p.moved
     body = skip_last(body, live_out, plain, p.kinds, p.pure)
     body = settle(body, live_out, p.pure, p.sharing, is_fresh, p.held, p.buffers | p.moved)
-    return guards(whole(body))
+    return guards(rounds(whole(body)))
 
 
 def _loss_of(a: Analysed, kind: Kind) -> Kind:

@@ -83,7 +83,8 @@ class Outside:
 class Bound:
     """A recipe bound to one function.
 
-    What is `written` of the arguments may overlap nothing else, `outside` included.
+    What is `written` of the arguments may overlap nothing else, `outside` included; `not_one` are
+    lengths that it was derived for.
     """
 
     call: Callable[..., Any]
@@ -91,6 +92,11 @@ class Bound:
     shortcut: Callable[..., Any] | None
     written: frozenset[str] = frozenset()
     outside: tuple[Outside, ...] = ()
+    not_one: tuple[tuple[str, int, int], ...] = ()
+
+    def fits(self, values: Mapping[str, Any]) -> bool:
+        """Say whether no length is 1 that was taken not to be: (parameter, axis, less what)."""
+        return all(values[p].shape[axis] - cut != 1 for p, axis, cut in self.not_one)
 
     @property
     def writes(self) -> bool:
@@ -111,6 +117,7 @@ class Recipe:
     shortcut: Question | None
     written: frozenset[str] = frozenset()
     outside: tuple[Outside, ...] = ()
+    not_one: tuple[tuple[str, int, int], ...] = ()
 
     def bind(
         self,
@@ -138,12 +145,12 @@ class Recipe:
             Outside(found.get(o.reader, o.reader), o.path, o.written) for o in self.outside
         )
         if self.shortcut is None:
-            return Bound(call, tuple(guards), None, self.written, outside)
+            return Bound(call, tuple(guards), None, self.written, outside, self.not_one)
         stand_ins = {**found, DERIVED: call, OTHERWISE: otherwise}
         stand_ins |= {bound_role(i): value for i, value in enumerate(prefix)}
         stand_ins |= {_guard_role(i): same for i, same in enumerate(guards)}
         short = self.shortcut.about(fn, stand_ins, defaults, fn.__name__)
-        return Bound(call, tuple(guards), short, self.written, outside)
+        return Bound(call, tuple(guards), short, self.written, outside, self.not_one)
 
     def _resolve(self, fn: types.FunctionType) -> dict[Role, Any] | None:
         """Return the functions that play the parts, or None where one is of other code."""
@@ -243,7 +250,17 @@ def recipe(
         short,
         derivation.written,
         outside,
+        lengths_assumed(derivation),
     )
+
+
+def lengths_assumed(derivation: Derivation) -> tuple[tuple[str, int, int], ...]:
+    """Return the lengths taken not to be 1: a parameter, an axis, and what it is less by."""
+    found = []
+    for symbol, cut in sorted(derivation.not_one):
+        parameter, axis = symbol.rsplit(".", 1)
+        found.append((parameter, int(axis), cut))
+    return tuple(found)
 
 
 def _outside(derivation: Derivation, roles: Mapping[Any, Role]) -> tuple[Outside, ...]:

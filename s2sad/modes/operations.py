@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,7 @@ class Operations:
         self.names = names
         self.wanted: frozenset[str] = frozenset()
         self.aux_result: str | None = None
+        self.assume: Callable[[K.Dim], bool] = lambda _: False
         self.displays: set[str] = set()
         self.distinct: set[str] = set()
 
@@ -609,14 +610,14 @@ class Operations:
     def _unbroadcast(self, value: Node, kind: K.Array, target: K.Array, arg: Node) -> Node:
         extra = kind.rank - target.rank
         axes: list[int] = []
-        unsure = False
-        for position, dim in enumerate(target.dims):
+        unsure = extra < 0  # written in place, that fails as in the plain call
+        for position, dim in enumerate(target.dims if not unsure else ()):
             full = kind.dims[extra + position]
             if K.same_length(dim, full) or dim.many:
                 continue
             if dim == K.ONE:
                 axes.append(position)
-            else:
+            elif not self.assume(dim):
                 unsure = True
         if unsure:
             helper = name(self.refs.function(runtime.unbroadcast))

@@ -33,6 +33,7 @@ from s2sad.nodes import (
     assign,
     attribute,
     block_writes,
+    blocks_of,
     call,
     constant,
     name,
@@ -68,13 +69,15 @@ def reversal(
     """Return one function that runs f, and accumulates into shadows."""
     function = p.analysed.function
     given, kept, put = _final_content(p)
-    last = _returned(p, shadows, not isinstance(p.analysed.kinds.result, K.NoneKind))
-    kept = [*kept, *(result_apart(p) if last else [])]
+    valued = not isinstance(p.analysed.kinds.result, K.NoneKind)
+    last = _returned(p, shadows, valued)
+    kept = [*kept, *(result_apart(p) if valued else [])]
     backward = [*p.backward, *put, *_added(p, shadows)]
     separator = [Comment("")] if backward else []
     body = [*given, *p.forward, *kept, *separator, *backward, *last]
     returned = {_bar(p, n) for n in shadows.active}
-    body = finish(p, body, frozenset(shadows.names), returned, p.made_up_names())
+    body = finish(p, body, frozenset(), returned, p.made_up_names())
+    body = _without_shadows(body, len(shadows.names))
     return _define(function.node, entry, doc, body, [*shadows.names, *([seed] if seed else [])])
 
 
@@ -88,7 +91,8 @@ def shared_reversal(
     last = _returned(p, shadows, False)
     inner = [*p.backward, *_added(p, shadows), *last]
     returned = {_bar(p, n) for n in shadows.active}
-    inner = finish(p, inner, frozenset(shadows.names), returned, extra)
+    inner = finish(p, inner, frozenset(), returned, extra)
+    inner = _without_shadows(inner, len(shadows.names))
     inner = keep_outside(p, inner, frozenset(params)) or [gast.Pass()]
     pullback = p.names.fresh("pullback")
     definition = gast.FunctionDef(pullback, _parameters(params), inner, [], None, None)
@@ -104,12 +108,32 @@ def _bar(p: Parts, parameter: str) -> str:
 
 
 def _returned(p: Parts, shadows: Shadows, with_value: bool) -> Block:
-    """Return the return statement: the value, then the derivatives of what is Active."""
+    """Return the return statement: the value, what is Active, and what the caller sees anyway.
+
+    The shadows stand in it until the text is polished: what is added to them is wanted.
+    """
     bars = [like(p, _bar(p, n)) for n in shadows.active]
-    value = name(p.analysed.function.result) if with_value else constant(None)
-    if not bars:
-        return [gast.Return(value)] if with_value else []
-    return [gast.Return(tuple_([value, *bars]))]
+    items: list[Node] = []
+    if with_value or bars:
+        items.append(name(p.analysed.function.result) if with_value else constant(None))
+    return [gast.Return(tuple_([*items, *bars, *map(name, shadows.names)]))]
+
+
+def _without_shadows(body: Block, count: int) -> Block:
+    """Take the shadows out of the return statements."""
+    out: Block = []
+    for s in body:
+        for part in blocks_of(s):
+            part[:] = _without_shadows(part, count)
+        if not isinstance(s, gast.Return):
+            out.append(s)
+            continue
+        items = s.value.elts[: len(s.value.elts) - count]
+        if items:
+            out.append(gast.Return(items[0] if len(items) == 1 else tuple_(items)))
+        elif s is not body[-1]:
+            out.append(gast.Return(None))
+    return out
 
 
 def _added(p: Parts, shadows: Shadows) -> Block:

@@ -234,7 +234,7 @@ class Writes(Cotangents):
         linear = isinstance(s.op, gast.Add | gast.Sub)
         own = [] if linear else [c for c in found if c.operand == OLD]
         others = [c for c in found if c.operand != OLD]
-        overlap = {c.operand for c in others} & self.point.get(base, frozenset())
+        overlap = {c.operand for c in others} & (self.point.get(base, frozenset()) | {base})
         repeats = self._may_repeat(target)
         if others and (repeats or (overlap and not linear)):
             held = self.names.fresh(f"{base}_part_bar")
