@@ -20,6 +20,7 @@ from s2sad import (
     UnsupportedError,
     autodiff,
 )
+from tests.writing import PROGRAMS as WRITING
 
 rng = np.random.default_rng(0)
 
@@ -91,6 +92,11 @@ PROGRAMS = [
     (scaled, (r(5), r(5))),
     (swapping, (r(4), r(4))),
     (reading, (r(4), r(4))),
+]
+PROGRAMS += [
+    (f, args)
+    for f, args in WRITING
+    if all(a.dtype == np.float64 for a in args if isinstance(a, np.ndarray))
 ]
 each_program = pytest.mark.parametrize(
     "f, args", [pytest.param(f, a, id=f"{f.__name__}-{i}") for i, (f, a) in enumerate(PROGRAMS)]
@@ -171,6 +177,34 @@ def test_a_batch_gives_what_single_directions_give(f, args):
         if one is not None:
             np.testing.assert_allclose(bars[0], one, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(bars[1], other, rtol=1e-12, atol=1e-12)
+
+
+def copied_parts(A, B):
+    A[1:-1] = B[1:-1] * B[:-2]
+    A *= 2.0
+
+
+@pytest.mark.parametrize("operator", ["autodiff", "grad"])
+def test_lengths_that_are_broadcast(operator):
+    """What was derived for longer arrays does not serve where a part has length 1."""
+    for lengths in [(9, 9), (9, 3), (3, 3), (4, 4), (9, 3), (9, 9)]:
+        args = tuple(r(n) for n in lengths)
+        seeds = seeds_of(args)
+        want = slopes(copied_parts, args, seeds)
+        if operator == "autodiff":
+            autodiff(Reverse, copied_parts, *wrapped(copied(args), seeds))
+            got = seeds
+        else:
+
+            def f(A, B, seed):
+                A[1:-1] = B[1:-1] * B[:-2]
+                A *= 2.0
+                return np.sum(A * seed)
+
+            want[1] = slopes(copied_parts, args, [seeds[0], np.zeros(lengths[1])])[1]
+            got = s2sad.grad(f, wrt=(0, 1))(*args, seeds[0])
+        for mine, slope in zip(got, want, strict=True):
+            np.testing.assert_allclose(mine, slope, rtol=1e-6, atol=1e-6)
 
 
 def test_layouts_of_arrays_and_shadows():
