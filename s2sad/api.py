@@ -581,7 +581,8 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     options = Options("reverse", given=len(activities), pattern=activity)
     derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
     entry = derived.find(tuple(given.values.values()))
-    _refuse_overlap(_reached_in_shadows(entry.bound, given), parameters)
+    reached = _reached_in_shadows(entry.bound, given)
+    _refuse_overlap(itertools.chain(reached, reach("the seed", seed, False)), parameters)
     for n in entry.as_float:
         given.values[n] = float(given.values[n])
     bound.arguments.update(given.values)

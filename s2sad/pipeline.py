@@ -195,11 +195,12 @@ def parts_of(
     arrival: Arrival = Arrival(),  # noqa: B008
     shadowed: frozenset[str] = frozenset(),
     constant: frozenset[str] = frozenset(),
+    outermost: bool = False,
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     names = local_names(a, d)
     worker = sweep(d, a, frozenset(active), names, has_aux, arrival, shadowed, constant)
-    if worker.arrays and a.scope.fn in d.visible:
+    if worker.arrays and outermost:
         worker.operations.assume = d.assume
     given = a.kinds.before.get(a.function.node.body[0], {})
     worker.given_shadows({p: given[p] for p in active if p in shadowed})
@@ -453,8 +454,16 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
     if request.mode == "reverse":
         return reverse_entry(d, a, request, entry, parts_of, finish, seed)
-    constant = request.constant
-    p = parts_of(d, a, request.wrt, seed, request.wrt, request.has_aux, constant=constant)
+    p = parts_of(
+        d,
+        a,
+        request.wrt,
+        seed,
+        request.wrt,
+        request.has_aux,
+        constant=request.constant,
+        outermost=True,
+    )
     p.copies = tuple(_work_on_copies(d, a))
     p.ours = _ours(a, memory_of(d, a).aliases, whole=True)
     doc = _doc(a, request)

@@ -42,6 +42,7 @@ def reverse_entry(
         request.wrt,
         shadowed=frozenset(direct),
         constant=request.constant,
+        outermost=True,
     )
     bars = dict(zip(p.wanted, p.bars, strict=True))
     shadows = Shadows(

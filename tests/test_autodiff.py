@@ -487,6 +487,8 @@ def test_shadows_that_overlap():
     pair = np.zeros(6)
     autodiff(Reverse, f, Duplicated(x, pair[::2]), Duplicated(x, pair[1::2]))
     assert np.array_equal(pair, np.ones(6))
+    with pytest.raises(AliasError, match="the seed and the shadow of x share memory"):
+        autodiff(Reverse, lambda x: 2.0 * x, Duplicated(x, x_bar), seed=x_bar)
     shared = [np.zeros(3)]
     with pytest.raises(AliasError):
         autodiff(Reverse, lambda a: np.sum(a[0]), Duplicated(shared, shared))
@@ -576,6 +578,40 @@ def test_of_the_decorator():
 
     _, bars = Model().loss.autodiff(Reverse, Duplicated(x, x_bar))
     assert np.array_equal(x_bar, np.full(3, 5.0))
+
+
+def squared(A):
+    A *= A
+    return A
+
+
+def squared_view(A):
+    A *= A
+    return A[1:]
+
+
+def second_name(A):
+    B = A
+    B *= 2.0
+    A[0] = B[1] * B[1]
+    return B
+
+
+@pytest.mark.parametrize("f", [squared, squared_view, second_name])
+def test_results_that_are_what_was_given(f):
+    start = np.array([1.0, 2.0, 3.0])
+    A, A_bar = start.copy(), np.ones(3)
+    seed = np.ones_like(f(start.copy()))
+    value, _ = autodiff(Reverse, f, Duplicated(A, A_bar), seed=seed)
+    after = start.copy()
+    assert np.array_equal(value, f(after)) and np.array_equal(A, after)
+
+    def total_of(A):
+        value = f(A)
+        return np.sum(value) + np.sum(A)
+
+    want = slopes(total_of, [start], [None])[0]
+    np.testing.assert_allclose(A_bar, want, rtol=1e-6)
 
 
 def test_a_result_that_shares_memory_with_what_is_written():
