@@ -84,10 +84,23 @@ class Derivation:
     zeros: dict[Any, Zeros | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
     members: dict[tuple[Any, str], Any] = field(default_factory=dict)
+    visible: dict[Any, frozenset[str]] = field(default_factory=dict)
+    lengths: Mapping[str, int] = field(default_factory=dict)
+    not_one: set[tuple[str, int]] = field(default_factory=set)
+    written: frozenset[str] = frozenset()
+    written_outside: set[tuple[Any, str]] = field(default_factory=set)
     refs: Refs = field(init=False)
 
     def __post_init__(self) -> None:
         self.refs = Refs(self.names)
+
+    def assume(self, dim: K.Dim) -> bool:
+        """Assume that a length is not 1 where the example's is not: callers are held to that."""
+        length = self.lengths.get(dim.symbol)
+        if length is None or length - dim.cut == 1:
+            return False
+        self.not_one.add((dim.symbol, dim.cut))
+        return True
 
 
 @dataclass(frozen=True)
@@ -549,7 +562,8 @@ def memory_of(d: Derivation, a: Analysed) -> Memory:
             return _returned_by(d, a, call)
 
         found = memory(a.function, a.kinds, summary)
-        found.aliases = alias(a.function, a.kinds, found.writes, returned, found.rebinding)
+        visible = d.visible.get(a.scope.fn, frozenset())
+        found.aliases = alias(a.function, a.kinds, found.writes, returned, found.rebinding, visible)
         d.memories[a] = found
     return d.memories[a]
 

@@ -23,6 +23,7 @@ from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.fence import (
     arguments_written,
+    array_memory_written,
     check_reads,
     fence,
     keep_arguments,
@@ -59,7 +60,9 @@ from s2sad.polish.likes import copies, like_shadows
 from s2sad.polish.own import is_fresh, own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
+from s2sad.polish.rounds import rounds
 from s2sad.polish.settle import settle, whole
+from s2sad.shadows import check_seed, reverse_entry
 from s2sad.stages import Aliases, Arrival, KindFacts, Text
 from s2sad.strong import zeros_of
 from s2sad.write.copies import prelude
@@ -68,7 +71,13 @@ from s2sad.write.printer import module, statement_text
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be derived: a function, kinds of its parameters, which of them, and what for."""
+    """What is to be derived: a function, kinds of its parameters, which of them, and what for.
+
+    Of those in `wrt` the `shadowed` have shadows of the caller's. A parameter that is `constant`
+    keeps no derivative. With `seeded` the cotangent of the result is a parameter, with `batch` the
+    backward sweep is a function of its own. The `lengths` are those of example arrays: where a
+    write could be broadcast, it is derived for lengths that are not 1 if the example's are not.
+    """
 
     fn: types.FunctionType
     params: tuple[tuple[str, Kind], ...]
@@ -76,6 +85,11 @@ class Request:
     single: bool
     mode: str
     has_aux: bool = False
+    shadowed: tuple[str, ...] = ()
+    constant: frozenset[str] = frozenset()
+    seeded: bool | None = False
+    batch: bool = False
+    lengths: tuple[tuple[str, int], ...] = ()
 
 
 def derive(request: Request) -> tuple[Text, Derivation]:
@@ -86,7 +100,9 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     base = request.fn.__name__ if request.fn.__name__ != "<lambda>" else "lambda_"
     entry = d.names.fresh(f"{base}_{suffix}")
     params = dict(request.params)
-    d.reusable = request.mode == "vjp"
+    d.reusable = request.mode == "vjp" or request.batch
+    d.lengths = dict(request.lengths)
+    d.visible[request.fn] = frozenset(request.shadowed)
     analysed = analyse(d, request.fn, params)
     if not isinstance(analysed.kinds.result, K.Unknown):
         _check_result(analysed, request)
@@ -95,12 +111,21 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     for reached in list(d.analysed.values()):
         refuse_globals(reached.function)
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
+    _note_written(d, analysed)
     _add(d, node, request.fn, analysed)
     body, cells = prelude(d.refs, d.functions)
     text = module(body)
     for fn_name in d.namespaces:
         d.cells[fn_name].update(cells)
     return Text(text, entry, d.namespaces, d.cells), d
+
+
+def _note_written(d: Derivation, entry: Analysed) -> None:
+    """Note which memory is written: when called, it may overlap nothing else."""
+    d.written, _ = array_memory_written(entry.function, memory_of(d, entry))
+    for a in d.analysed.values():
+        _, outside = array_memory_written(a.function, memory_of(d, a))
+        d.written_outside |= {(a.scope.fn, n) for n in outside}
 
 
 def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None:
@@ -124,11 +149,13 @@ def sweep(
     names: Names,
     has_aux: bool = False,
     arrival: Arrival = Arrival(),  # noqa: B008
+    shadowed: frozenset[str] = frozenset(),
+    constant: frozenset[str] = frozenset(),
 ) -> Reverse:
     """Return the reverse worker of a function, ready to write its sweeps."""
     memory = memory_of(d, a)
-    facts = activity(a.function, a.kinds, active, memory, has_aux)
-    fence(a.function, a.kinds, facts, memory)
+    facts = activity(a.function, a.kinds, active, memory, has_aux, shadowed)
+    fence(a.function, a.kinds, facts, memory, constant)
     notes = take_notes(a.function, a.kinds.decided, names, memory.aliases.touched)
 
     def calls(site: Site, varied: frozenset[str]) -> Any:
@@ -170,10 +197,17 @@ def parts_of(
     wanted: tuple[str, ...],
     has_aux: bool = False,
     arrival: Arrival = Arrival(),  # noqa: B008
+    shadowed: frozenset[str] = frozenset(),
+    constant: frozenset[str] = frozenset(),
+    outermost: bool = False,
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     names = local_names(a, d)
-    worker = sweep(d, a, frozenset(active), names, has_aux, arrival)
+    worker = sweep(d, a, frozenset(active), names, has_aux, arrival, shadowed, constant)
+    if worker.arrays and outermost:
+        worker.operations.assume = d.assume
+    given = a.kinds.before.get(a.function.node.body[0], {})
+    worker.given_shadows({p: given[p] for p in active if p in shadowed})
     sweeps = worker.sweeps(seed, has_aux)
     worker.at(a.function.node.body[0])
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
@@ -449,7 +483,18 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     if request.has_aux:
         seed_name = f"{a.function.result}_0_bar"
     seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
-    p = parts_of(d, a, request.wrt, seed, request.wrt, request.has_aux)
+    if request.mode == "reverse":
+        return reverse_entry(d, a, request, entry, parts_of, finish, seed)
+    p = parts_of(
+        d,
+        a,
+        request.wrt,
+        seed,
+        request.wrt,
+        request.has_aux,
+        constant=request.constant,
+        outermost=True,
+    )
     p.copies = tuple(_work_on_copies(d, a))
     p.ours = _ours(a, memory_of(d, a).aliases, whole=True)
     doc = _doc(a, request)
@@ -563,7 +608,7 @@ def finish(
     plain = (p.made_up & frozenset(p.bar_kinds)) - p.buffers - p.moved
     body = skip_last(body, live_out, plain, p.kinds, p.pure)
     body = settle(body, live_out, p.pure, p.sharing, is_fresh, p.held, p.buffers | p.moved)
-    return guards(whole(body))
+    return guards(rounds(whole(body)))
 
 
 def _loss_of(a: Analysed, kind: Kind) -> Kind:
@@ -586,6 +631,8 @@ def _is_real_scalar(kind: Kind) -> bool:
 
 
 def _check_result(a: Analysed, request: Request) -> None:
+    if request.mode == "reverse":
+        check_seed(a, request.seeded)
     if request.mode not in ("grad", "value_and_grad"):
         return
     kind = a.kinds.result

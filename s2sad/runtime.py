@@ -219,3 +219,28 @@ def add(a: Any, b: Any) -> Any:
     for name in a.__dict__ if hasattr(a, "__dict__") else a.__dataclass_fields__:
         object.__setattr__(total, name, add(getattr(a, name), getattr(b, name)))
     return total
+
+
+def accumulate(shadow: Any, value: Any) -> None:
+    """Add a derivative into a structure of shadows, in place down to its arrays."""
+    if value is None:
+        return
+    if hasattr(type(shadow), "dtype"):
+        shadow += value
+    elif isinstance(shadow, tuple):
+        for part, v in zip(shadow, value, strict=True):
+            accumulate(part, v)
+    elif isinstance(shadow, list | dict):
+        for key in shadow if isinstance(shadow, dict) else range(len(shadow)):
+            if isinstance(shadow[key], float | complex | np.inexact) and value[key] is not None:
+                shadow[key] += value[key]
+            else:
+                accumulate(shadow[key], value[key])
+    else:
+        names = shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__
+        for name in names:
+            part, v = getattr(shadow, name), getattr(value, name)
+            if isinstance(part, float | complex | np.inexact) and v is not None:
+                object.__setattr__(shadow, name, part + v)
+            else:
+                accumulate(part, v)

@@ -22,13 +22,15 @@ LAYERS = (
     ("sharing",),
     ("pipeline",),
     ("strong",),
-    ("calls",),
+    ("calls", "shadows"),
     ("derivation",),
     ROOMS,
     (
         *(
             "activities",
+            "aliasing",
             "cotangents",
+            "duplicated",
             "flow",
             "guard",
             "hints",

@@ -45,12 +45,14 @@ def alias(
     writes: list[Write],
     returned: Returned = lambda _: None,
     rebinding: Collection[Any] = (),
+    visible: frozenset[str] = NOBODY,
 ) -> Aliases:
     """Return who shares memory with whom in a function whose writes in place are known.
 
     `returned(call)` gives the arguments, as nodes, of which the result of a called user's function
     may hold memory, or None where nothing is known about the callee. `rebinding` are statements
-    `s += t` that make a new value.
+    `s += t` that make a new value. What is `visible` has a shadow of the caller's: its final
+    content counts as read.
     """
     worker = _Walker(function, kinds, writes, returned, rebinding)
     pairs: Pairs = {}
@@ -59,14 +61,15 @@ def alias(
         if not shares_nothing(entry.get(p, K.UNKNOWN)):
             _unite(pairs, p, frozenset({argument(p)}))
     worker.block(function.node.body, (pairs, {}))
-    live_in(function.node.body, frozenset({function.result}), worker.note, extra=worker.header)
+    *body, last = function.node.body
+    worker.note(last, visible)
+    live_in(body, visible | {function.result}, worker.note, extra=worker.header)
     facts = worker.facts
     facts.writes = tuple(writes)
     for w in writes:
         names = facts.sharing(w.statement, w.base) & function.locals
         facts.touched[w.statement] = facts.touched.get(w.statement, NOBODY) | names
     facts.arrays = _written_arrays(function, kinds, facts)
-    last = function.node.body[-1]
     facts.result = facts.pairs_before.get(last, {}).get(function.result, NOBODY)
     return facts
 

@@ -22,9 +22,10 @@ from s2sad.errors import (
     MissingRuleError,
     UnsupportedError,
 )
+from s2sad.facts.activity import flows
 from s2sad.facts.memory import Memory, shares_nothing, touches
 from s2sad.nodes import blocks_of, children, names_read, names_written, walk
-from s2sad.stages import Activity, Function, KindFacts, Write
+from s2sad.stages import Activity, Function, KindFacts, Names, Write
 
 _DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
 _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
@@ -32,11 +33,20 @@ _UNPACK = "Write the arguments out, or unpack a tuple, or a dict with literal ke
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
 
 
-def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
-    """Raise for the first statement that touches active memory in a way not understood."""
+def fence(
+    function: Function,
+    kinds: KindFacts,
+    activity: Activity,
+    memory: Memory,
+    constant: frozenset[str] = frozenset(),
+) -> None:
+    """Raise for the first statement that touches active memory in a way not understood.
+
+    What the caller declares `constant` keeps no derivative.
+    """
     active = ever_active(activity)
     _unpacked(function, memory)
-    _into_constants(function, activity, memory)
+    _into_constants(function, kinds, activity, memory, constant)
     _first_unknown(function, kinds, activity)
     _rounded(function, kinds, activity, memory)
     for write in memory.writes:
@@ -160,6 +170,19 @@ def arguments_written(memory: Memory) -> frozenset[str]:
     return found
 
 
+def memory_written(memory: Memory) -> frozenset[str]:
+    """Return the parameters whose memory, as given, a statement of the function may write."""
+    return frozenset().union(*(memory.aliases.arguments(w) for w in memory.writes))
+
+
+def array_memory_written(function: Function, memory: Memory) -> tuple[Names, Names]:
+    """Return the parameters, and the names from outside, with arrays that may be written."""
+    writes = [w for w in memory.writes if not K.is_container(w.owner)]
+    given: Names = frozenset().union(*(memory.aliases.arguments(w) for w in writes))
+    outside: Names = frozenset().union(*(_outside(function, w, memory) for w in writes))
+    return given, outside
+
+
 def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: set[str]) -> None:
     for statement, call, given in memory.opaque:
         known = kinds.before.get(statement, {})
@@ -181,11 +204,22 @@ def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: 
             )
 
 
-def _into_constants(function: Function, activity: Activity, memory: Memory) -> None:
+def _into_constants(
+    function: Function,
+    kinds: KindFacts,
+    activity: Activity,
+    memory: Memory,
+    constant: frozenset[str],
+) -> None:
     """An active value stored where no derivative is kept would be lost."""
     for write in memory.writes:
         outside = _outside(function, write, memory)
-        if (write.base in function.locals and not outside) or write.how == "rebind":
+        buffers = memory.aliases.arguments(write) & constant
+        if write.how == "rebind":
+            continue
+        if buffers:
+            _into_buffer(function, kinds, activity, write, min(buffers))
+        if write.base in function.locals and not outside:
             continue
         varied = activity.varied_before.get(write.statement, frozenset())
         value = getattr(write.statement, "value", None)
@@ -225,6 +259,29 @@ def _rounded(function: Function, kinds: KindFacts, activity: Activity, memory: M
             "there and carries no derivative on."
         )
         warnings.warn_explicit(text, DerivativeWarning, place.file, place.line)
+
+
+def _into_buffer(
+    function: Function, kinds: KindFacts, activity: Activity, write: Write, buffer: str
+) -> None:
+    """Refuse an active value that is stored into a parameter said to be Const."""
+    varied = activity.varied_before.get(write.statement, frozenset())
+    value = getattr(write.statement, "value", None)
+    if value is None:
+        return
+    stored = names_read(value) if isinstance(write.statement, gast.Expr) else flows(value, kinds)
+    if not stored & varied:
+        return
+    through = "" if write.base == buffer else f", through `{write.base}`"
+    raise _refusal(
+        function,
+        write.statement,
+        ActivityError,
+        f"An active value is stored into `{buffer}`{through}, which is Const: its derivative would "
+        "be lost.",
+        f"Leave the annotation of `{buffer}` out, or give autodiff Duplicated({buffer}, zeros): "
+        "a buffer whose initial content does not matter wants a shadow of zeros.",
+    )
 
 
 def _outside(function: Function, write: Write, memory: Memory) -> set[str]:

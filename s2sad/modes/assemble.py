@@ -87,8 +87,8 @@ def joint(
 ) -> Node:
     """Return one function that runs both sweeps and returns the gradient, or value and gradient."""
     function = p.analysed.function
-    gradient = result_of([_like(p, b) for b in p.bars], single)
-    extra = _made_up(p)
+    gradient = result_of([like(p, b) for b in p.bars], single)
+    extra = p.made_up_names()
     forward = p.forward
     if with_value:
         value = name(function.result)
@@ -99,13 +99,13 @@ def joint(
         last = gast.Return(gradient)
     backward = p.backward
     separator = [Comment("")] if backward else []
-    kept = _result_apart(p) if with_value or has_aux else []
+    kept = result_apart(p) if with_value or has_aux else []
     body = [*p.copies, *forward, *kept, *separator, *backward, last]
     body = finish(p, body, frozenset(), set(p.bars), extra)
     return define(function.node, entry, doc, body)
 
 
-def _result_apart(p: Parts) -> Block:
+def result_apart(p: Parts) -> Block:
     """Copy a result whose memory the backward sweep puts back."""
     result = p.analysed.function.result
     kind = p.kinds.get(result)
@@ -121,12 +121,12 @@ def vjp(
 ) -> Node:
     """Return a function that gives the value and a pullback, which may be called again."""
     function = p.analysed.function
-    extra = _made_up(p)
+    extra = p.made_up_names()
     backward = p.backward
     pullback_name = p.names.fresh("pullback")
-    inner_last = gast.Return(result_of([_like(p, b) for b in p.bars], single))
+    inner_last = gast.Return(result_of([like(p, b) for b in p.bars], single))
     inner = finish(p, [*backward, inner_last], frozenset(), set(p.bars), extra)
-    inner = _keep_outside(p, inner, seed)
+    inner = keep_outside(p, inner, frozenset({seed}))
     definition = gast.FunctionDef(pullback_name, _arguments([seed]), inner, [], None, None)
     value = name(function.result)
     if has_aux:
@@ -135,7 +135,7 @@ def vjp(
     else:
         last = gast.Return(tuple_([value, name(pullback_name)]))
     copies = [*p.copies, *_private_copies(p, inner, seed)]
-    forward = _all_bound(p, inner, seed)
+    forward = all_bound(p, inner, frozenset({seed}))
     body = [*copies, *forward, Comment(""), definition, Comment(""), last]
     body = finish(p, body, frozenset(), set(), extra)
     body = [*_late_copies(p, body, copies, seed), *body]
@@ -150,8 +150,11 @@ def _made_up(p: Parts) -> frozenset[str]:
     return frozenset(written - own)
 
 
-def _keep_outside(p: Parts, inner: Block, seed: str) -> Block:
-    """A pullback binds no name that it reads from outside: those get names of its own."""
+def keep_outside(p: Parts, inner: Block, given: frozenset[str]) -> Block:
+    """A pullback binds no name that it reads from outside: those get names of its own.
+
+    What it is `given` as parameters is its own already.
+    """
     names = p.names
     free = live_in(inner, frozenset())
     bound = block_writes(inner)
@@ -167,7 +170,7 @@ def _keep_outside(p: Parts, inner: Block, seed: str) -> Block:
         out.append(apart(p, chosen, [table[n] for n in chosen]))
         bound -= group
     for n in sorted((free & bound) | (mutated & free)):
-        if n == seed:
+        if n in given:
             continue
         stack = n in mutated and n not in arrays
         fresh = names.fresh(f"{n}_left") if stack else names.numbered(n)
@@ -200,20 +203,8 @@ class PutBack:
 def put_back_in(p: Parts, block: Block) -> PutBack:
     """Return what a backward sweep changes of the forward sweep's arrays; it runs on copies."""
     user = set(p.analysed.function.locals) | (set(p.sharing) - set(p.bar_kinds))
-    found: set[str] = set()
-    names: set[str] = set()
-    stack = list(block)
-    while stack:
-        s = stack.pop()
-        names |= names_read(s) | names_written(s)
-        for part in blocks_of(s):
-            stack += part
-        for target in getattr(s, "targets", None) or [getattr(s, "target", None)]:
-            place = target
-            while isinstance(place, gast.Subscript | gast.Attribute):
-                place = place.value
-            if place is not target and isinstance(place, gast.Name) and place.id in user:
-                found.add(place.id)
+    found = written_parts(block) & user
+    names = {n for s in block for n in names_read(s) | names_written(s)}
     others: frozenset[str] = frozenset().union(
         *(p.aliases.ever(n) | p.sharing.get(n, frozenset()) for n in found)
     )
@@ -221,6 +212,21 @@ def put_back_in(p: Parts, block: Block) -> PutBack:
         _copy_restored(block, found, others)
     together = any(p.aliases.ever(n) & (found - {n}) for n in found)
     return PutBack(frozenset(found), (others & names) - found, together)
+
+
+def written_parts(block: Block) -> set[str]:
+    """Return the names through which a block writes into memory: `A[i] = v`, `x.w = v`."""
+    found: set[str] = set()
+    for s in block:
+        for part in blocks_of(s):
+            found |= written_parts(part)
+        for target in getattr(s, "targets", None) or [getattr(s, "target", None)]:
+            place = target
+            while isinstance(place, gast.Subscript | gast.Attribute):
+                place = place.value
+            if place is not target and isinstance(place, gast.Name):
+                found.add(place.id)
+    return found
 
 
 def apart(p: Parts, names: list[str], targets: list[str]) -> Node:
@@ -255,9 +261,9 @@ def _sharing_group(p: Parts, block: Block, back: PutBack) -> frozenset[str]:
     return back.arrays | back.others | _popped(block)
 
 
-def _all_bound(p: Parts, inner: Block, seed: str) -> Block:
+def all_bound(p: Parts, inner: Block, given: frozenset[str]) -> Block:
     """Return the forward sweep with everything bound that the pullback copies when it starts."""
-    free = live_in(inner, frozenset()) - {seed}
+    free = live_in(inner, frozenset()) - given
     own = block_writes(p.forward) & free
     stacks = {n for s in inner for n in _copied(s)} & own
     look = gast.Expr(tuple_(name(n) for n in sorted(own)))
@@ -335,7 +341,7 @@ def _protect_value(body: Block, p: Parts, inner: Block) -> None:
         last.value.elts[0] = call(p.pure.d.refs.function(runtime.private), value)
 
 
-def _like(p: Parts, bar: str) -> Node:
+def like(p: Parts, bar: str) -> Node:
     """Return a cotangent in the class of its parameter: a named tuple, an array without axes."""
     kind = p.bar_kinds.get(bar)
     if isinstance(kind, K.Array) and not kind.rank and kind.namespace == "numpy":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
@@ -36,6 +36,7 @@ class Shapes:
         self.names = names
         self.wanted: frozenset[str] = frozenset()
         self.aux_result: str | None = None
+        self.assume: Callable[[K.Dim], bool] = lambda _: False
         self.displays: set[str] = set()
         self.distinct: set[str] = set()
 
@@ -81,14 +82,14 @@ class Shapes:
     def _unbroadcast(self, value: Node, kind: K.Array, target: K.Array, arg: Node) -> Node:
         extra = kind.rank - target.rank
         axes: list[int] = []
-        unsure = False
-        for position, dim in enumerate(target.dims):
+        unsure = extra < 0  # written in place, that fails as in the plain call
+        for position, dim in enumerate(target.dims if not unsure else ()):
             full = kind.dims[extra + position]
             if K.same_length(dim, full) or dim.many:
                 continue
             if dim == K.ONE:
                 axes.append(position)
-            else:
+            elif not self.assume(dim):
                 unsure = True
         if unsure:
             helper = name(self.refs.function(runtime.unbroadcast))

@@ -111,6 +111,15 @@ class Writes(Cotangents):
 
     # shadows
 
+    def given_shadows(self, parameters: dict[str, Kind]) -> None:
+        """Take the caller's shadows of parameters for theirs: set from the end, only added to."""
+        names = frozenset(parameters)
+        self.arrays |= names
+        self.solo -= names
+        for n, kind in parameters.items():
+            self.live.add(n)
+            self.note_kind(n, kind)
+
     def at(self, statement: Any, after: bool = False) -> None:
         """Stand before (or after) a statement: what is a view of what is asked there."""
         if after:
