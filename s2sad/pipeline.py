@@ -17,7 +17,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
-from s2sad.calls import user_call, write_pair
+from s2sad.calls import undo_writer, user_call, write_pair
 from s2sad.derivation import Analysed, Derivation, LocalSource, Pair, analyse, memory_of
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
@@ -121,20 +121,41 @@ def sweep(
     names: Names,
     has_aux: bool = False,
     arrival: Arrival = Arrival(),  # noqa: B008
+    shadows: frozenset[str] = frozenset(),
+    seeded: bool = True,
 ) -> Reverse:
-    """Return the reverse worker of a function, ready to write its sweeps."""
+    """Return the reverse worker of a function, ready to write its sweeps.
+
+    `shadows` are arrays that the function writes and whose shadows it is given; `seeded` says
+    whether its result has a cotangent.
+    """
     memory = memory_of(d, a)
-    facts = activity(a.function, a.kinds, active, memory, has_aux)
+    results = shadows | {a.function.result} if seeded else shadows
+    facts = activity(a.function, a.kinds, active, memory, has_aux, results)
     fence(a.function, a.kinds, facts, memory)
     notes = take_notes(a.function, a.kinds.decided, names, memory.aliases.touched)
 
     def calls(site: Site, varied: frozenset[str]) -> Any:
         return user_call(d, a, worker, site, varied, build_pair)
 
-    zeros = zeros_of(d, a, facts, active, arrival)
+    def undone(s: Any, bar: Node | None) -> Any:
+        return undo_writer(d, a, worker, s, bar, build_pair)
+
+    zeros = zeros_of(d, a, facts, active, arrival, results if shadows else None)
     worker = Reverse(
-        a.function, a.kinds, facts, notes, d.refs, names, calls, _heading, memory.aliases, zeros
+        a.function,
+        a.kinds,
+        facts,
+        notes,
+        d.refs,
+        names,
+        calls,
+        _heading,
+        memory.aliases,
+        zeros,
+        shadows,
     )
+    worker.undone = undone
     return worker
 
 
@@ -166,10 +187,12 @@ def parts_of(
     wanted: tuple[str, ...],
     has_aux: bool = False,
     arrival: Arrival = Arrival(),  # noqa: B008
+    shadows: frozenset[str] = frozenset(),
+    seeded: bool = True,
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     names = local_names(a, d)
-    worker = sweep(d, a, frozenset(active), names, has_aux, arrival)
+    worker = sweep(d, a, frozenset(active), names, has_aux, arrival, shadows, seeded)
     sweeps = worker.sweeps(seed, has_aux)
     worker.at(a.function.node.body[0])
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
@@ -339,7 +362,18 @@ class Purity:
         return False
 
     def reverse_names(self) -> set[str]:
-        return {p.reverse for p in self.d.pairs.values()}
+        return {p.reverse for p in self.d.pairs.values() if not p.shadows}
+
+    def changes(self, node: Node) -> set[str]:
+        """Return the shadows that a call of a reverse changes in place."""
+        pair = next(
+            (p for p in self.d.pairs.values() if p.shadows and p.reverse == _path(node.func)), None
+        )
+        if pair is None:
+            return set()
+        first = (pair.saved or pair.recursive) + len(pair.passed)
+        given = node.args[first : first + len(pair.shadows)]
+        return {arg.id for arg in given if isinstance(arg, gast.Name)}
 
     def _known(self, func: Node) -> bool:
         path = _path(func)

@@ -50,15 +50,17 @@ def activity(
     wrt: frozenset[str],
     memory: Memory,
     has_aux: bool = False,
+    results: frozenset[str] | None = None,
 ) -> Activity:
     """Return the activity of a function's variables with respect to some parameters.
 
-    With `has_aux` only the first item of the result counts as a result.
+    With `has_aux` only the first item of the result counts as a result. `results` are the names
+    that count where that is not the function's result alone: arguments it writes, for example.
     """
     walker = _Walker(function, kinds, memory, has_aux)
     body = function.node.body[:-1]
     walker.varied_block(body, wrt)
-    walker.useful_block(body, frozenset({function.result}))
+    walker.useful_block(body, frozenset({function.result}) if results is None else results)
     return walker.facts
 
 

@@ -17,7 +17,16 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.memory import appended, shares_nothing, sources
 from s2sad.flow import free_names, live_in
-from s2sad.nodes import Block, Node, blocks_of, key, names_read, names_written, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    block_writes,
+    blocks_of,
+    key,
+    names_read,
+    names_written,
+    walk,
+)
 from s2sad.stages import Aliases, Function, KindFacts, Link, Write
 
 Pairs = dict[str, frozenset[str]]
@@ -26,26 +35,35 @@ NOBODY: frozenset[str] = frozenset()
 
 
 Returned = Callable[[Any], "list[Any] | None"]
+Viewed = Callable[[Any], "tuple[Node, Node] | None"]
 
 
 def alias(
-    function: Function, kinds: KindFacts, writes: list[Write], returned: Returned = lambda _: None
+    function: Function,
+    kinds: KindFacts,
+    writes: list[Write],
+    returned: Returned = lambda _: None,
+    viewed: Viewed = lambda _: None,
 ) -> Aliases:
     """Return who shares memory with whom in a function whose writes in place are known.
 
     `returned(call)` gives the arguments, as nodes, of which the result of a called user's function
-    may hold memory, or None where nothing is known about the callee.
+    may hold memory, or None where nothing is known about the callee; `viewed(call)` the view of an
+    argument that the result surely is, with that argument.
     """
-    worker = _Walker(function, kinds, writes, returned)
+    worker = _Walker(function, kinds, writes, returned, viewed)
     pairs: Pairs = {}
     entry = kinds.before.get(function.node.body[0], {})
     for p in function.params:
         if not shares_nothing(entry.get(p, K.UNKNOWN)):
             _unite(pairs, p, frozenset({argument(p)}))
     worker.block(function.node.body, (pairs, {}))
-    live_in(function.node.body, frozenset({function.result}), worker.note, extra=worker.header)
     facts = worker.facts
     facts.writes = tuple(writes)
+    given = NOBODY.union(*(facts.arguments(w) for w in writes if w.in_array))
+    read = {function.result} | (given - block_writes(function.node.body))
+    worker.note(function.node.body[-1], frozenset(read))
+    live_in(function.node.body[:-1], frozenset(read), worker.note, extra=worker.header)
     for w in writes:
         names = facts.sharing(w.statement, w.base) & function.locals
         facts.touched[w.statement] = facts.touched.get(w.statement, NOBODY) | names
@@ -89,9 +107,15 @@ State = tuple[Pairs, Links]
 
 class _Walker:
     def __init__(
-        self, function: Function, kinds: KindFacts, writes: list[Write], returned: Returned
+        self,
+        function: Function,
+        kinds: KindFacts,
+        writes: list[Write],
+        returned: Returned,
+        viewed: Viewed,
     ) -> None:
         self.returned = returned
+        self.viewed = viewed
         self.function = function
         self.kinds = kinds
         self.facts = Aliases()
@@ -141,6 +165,8 @@ class _Walker:
                 out = _join(out, self.block(part, _forget(out, names_written(s))))
             return out
         if isinstance(s, gast.Expr):
+            if any(w.how == "call" for w in self.writes.get(s, ())):
+                state = self._kept(s, s.value, state)
             return self._stored(s, state)
         return _forget(state, names_written(s))
 
@@ -197,7 +223,7 @@ class _Walker:
         pairs = _without(pairs, n)
         _unite(pairs, n, partners - {n})
         links = _unlinked(links, n)
-        link = self._link(n, value, after)
+        link = self._link(s, n, value, after)
         if link is not None:
             links[n] = link
         return pairs, links
@@ -212,9 +238,10 @@ class _Walker:
         """What a called function keeps for its reverse may be memory of all that it is given."""
         if not isinstance(value, gast.Call | gast.Attribute):
             return state
+        read = names_read(value) | {n for v in walk(value) for n in self._captured_by(v)}
         given = frozenset(
             n
-            for n in names_read(value) & self.function.locals
+            for n in read & self.function.locals
             if not shares_nothing(self.kinds.before.get(s, {}).get(n, K.UNKNOWN))
         )
         if not given:
@@ -225,11 +252,24 @@ class _Walker:
         _unite(pairs, kept, partners - {kept})
         return pairs, state[1]
 
-    def _link(self, n: str, value: Node, kind: K.Kind) -> Link | None:
+    def _captured_by(self, node: Node) -> tuple[str, ...]:
+        kind = self.kinds.of.get(node)
+        return kind.variables if isinstance(kind, K.LocalFunction) else ()
+
+    def _link(self, s: Node, n: str, value: Node, kind: K.Kind) -> Link | None:
         """Return the view of a name that a value surely is."""
-        if not isinstance(kind, K.Array) or n in names_read(value):
+        if not isinstance(kind, K.Array):
             return None
-        base = self._viewed(value)
+        if isinstance(value, gast.Call):
+            view = self.viewed(value)
+            if view is not None:
+                owner = self.kinds.of.get(view[1], K.UNKNOWN)
+                if n != view[1].id:
+                    return Link(view[0], view[1].id, owner)
+                if isinstance(view[0], gast.Name):
+                    self.facts.same |= {s}
+                return None
+        base = self._viewed(value) if n not in names_read(value) else None
         if base is None or base.id not in self.function.locals:
             return None
         return Link(value, base.id, self.kinds.of.get(base, K.UNKNOWN))

@@ -38,12 +38,15 @@ from s2sad.nodes import (
     subscript,
     substitute,
 )
-from s2sad.stages import Activity, Aliases, Function, KindFacts, Link, RestorePart
+from s2sad.stages import Activity, Aliases, Function, KindFacts, Link, RestorePart, Write
 
 
-def alone(aliases: Aliases) -> frozenset[str]:
-    """Return the arrays without views that are arrays too: their shadows are plain variables."""
-    viewed: set[str] = set()
+def alone(aliases: Aliases, shared: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the arrays without views that are arrays too: their shadows are plain variables.
+
+    Those in `shared` have shadows that other functions know, too.
+    """
+    viewed: set[str] = {w.base for w in aliases.writes if w.how == "call"} | shared
     names: list[set[str]] = []
     for s, links in aliases.links_after.items():
         live = aliases.live_after.get(s, frozenset())
@@ -78,14 +81,21 @@ class Writes(Cotangents):
         refs: Refs,
         names: Names,
         aliases: Aliases,
+        given: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(function, kinds, refs, names)
+        self.given = given
+        self.made_by_calls: set[str] = set()
         self.aliases = aliases
         self.arrays = aliases.arrays
         self.buffers: set[str] = set()
         self.held: set[str] = set()
-        self.array_writes = {w.statement for w in aliases.writes if w.in_array}
-        self.solo = alone(aliases)
+        self.array_writes = {w.statement for w in aliases.writes if w.in_array and w.how == "item"}
+        self.call_writes: dict[Any, list[Write]] = {}
+        for w in aliases.writes:
+            if w.how == "call":
+                self.call_writes.setdefault(w.statement, []).append(w)
+        self.solo = alone(aliases, given)
         self.links: dict[str, Link] = {}
         self.point: dict[str, frozenset[str]] = {}
 
@@ -160,6 +170,9 @@ class Writes(Cotangents):
         """The first contribution is the shadow where it is a buffer of its own, or a move."""
         value = c.value
         moved = isinstance(getattr(at, "value", None), gast.Name) and isinstance(value, gast.Name)
+        made = value.func if isinstance(value, gast.Call) else value
+        if isinstance(made, gast.Name) and made.id in self.made_by_calls:
+            return [assign(bar, value)]
         if isinstance(value, gast.BinOp | gast.UnaryOp) or (
             moved and value.id in self.buffers_of()
         ):

@@ -294,6 +294,8 @@ class _Propagator:
                 return False
             if not self._first_of_all(s, target) or _perhaps(s, target):
                 return False
+            if self._changes_memory(value) and any(isinstance(n, gast.Subscript) for n in walk(s)):
+                return False
         elif not clear:
             return self._lift(block, position, target, value, at)
         elif _heads(block, position, at) and not _small(value) and not _repacks(s):
@@ -317,6 +319,9 @@ class _Propagator:
             if isinstance(n, gast.Call) and not self.pure(n):
                 return False
         return False
+
+    def _changes_memory(self, value: Node) -> bool:
+        return any(isinstance(n, gast.Call) and self.effects.changes(n) for n in walk(value))
 
     def _next_to(self, block: Block, position: int, at: int) -> bool:
         return all(isinstance(s, Comment) for s in block[position + 1 : at])
