@@ -544,7 +544,7 @@ def _for_another_call(p: Parts, backward: Block, given: set[str]) -> Block:
     """Return the copies that leave what a reverse was given as it is, for the next call."""
     back = put_back_in(p, backward)
     group = sorted((back.arrays | back.others | p.popped(backward)) & given)
-    if back.arrays & given:
+    if (back.arrays | back.others) & given:
         return [apart(p, group, group)]
     return [assign(n, call(attribute(name(n), "copy"))) for n in group]
 

@@ -676,6 +676,8 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], list[
     if called is None:
         return None
     arrays, others = written_parameters(called.callee, called.memory)
+    if any(not called.given.get(p) for p in arrays):
+        return None  # a default, whose content lasts from call to call
     return called.nodes(arrays), called.nodes(others)
 
 

@@ -246,17 +246,29 @@ def parts_of(
         _ours(a, worker.aliases, whole=False),
         (),
         worker.aliases,
+        kept_by_calls(worker),
     )
 
 
+def kept_by_calls(worker: Reverse) -> dict[str, str]:
+    """Return the names of what calls keep for their reverses, by the ghosts of its memory."""
+    calls = worker.aliases.calls
+    return {calls[s]: n for s, n in worker.kept.items() if s in calls}
+
+
 def shared_memory(worker: Reverse) -> dict[str, frozenset[str]]:
-    """Return, for arrays written in place and for their shadows, who may share their memory."""
+    """Return, for arrays written in place and for their shadows, who may share their memory.
+
+    What called functions keep for their reverses may share it, too.
+    """
     found: dict[str, frozenset[str]] = {}
     aliases = worker.aliases
+    kept = kept_by_calls(worker)
     touched: frozenset[str] = frozenset().union(*aliases.touched.values())
     for n in sorted(touched | aliases.arrays):
-        others = {m for m in aliases.ever(n) if "@" not in m}
-        found[n] = frozenset(others)
+        reached = aliases.ever(n)
+        others = {m for m in reached if "@" not in m}
+        found[n] = frozenset(others | {kept[m] for m in reached if m in kept})
         bars = {worker.bars[m] for m in others & aliases.arrays if m in worker.bars}
         if n in worker.bars and n in aliases.arrays:
             found[worker.bars[n]] = frozenset(bars)

@@ -410,3 +410,333 @@ def single(x):
     v = x * x
     normalise(v)
     return v[0] * v[1]
+
+
+def mul(a, b):
+    b *= a
+    b[0] = a[1] * b[2]
+
+
+@prog(r(4))
+def order(x):
+    w = x * x
+    s = np.sum(w)
+    mul(x, w)
+    t = w[1]
+    mul(x, w)
+    return s * t * np.sum(w * w)
+
+
+@prog(r(4))
+def swap(x):
+    u = x.copy()
+    un = np.zeros(4)
+    for k in range(3):
+        mul(u, un)
+        un += u
+        u, un = un, u
+    return np.sum(u * u)
+
+
+def twoout(a, p, q):
+    p[:] = a * a
+    q[:] = p * a
+    p += q
+    return a * p
+
+
+@prog(r(4))
+def twoouts(x):
+    p = np.ones(4)
+    q = np.ones(4)
+    z = twoout(x, p, q)
+    z2 = twoout(z, q, p)
+    return np.sum(z * p + q * z2)
+
+
+def cond(v, f):
+    if f > 0:
+        v *= f
+        return
+    v[1:] += v[:-1] * f
+
+
+@prog(r(4), 0.3)
+def conds(x, f):
+    v = x * x
+    for i in range(4):
+        cond(v, x[i] * f)
+    return np.sum(v * v)
+
+
+def keepview(A):
+    b = A[1:]
+    A[0] *= b[0]
+    b *= A[0]
+    c = A.T
+    c[0] += b[1]
+
+
+@prog(r(4))
+def keepviews(x):
+    v = x * x
+    keepview(v)
+    keepview(v[::-1])
+    w = v[1:]
+    keepview(w)
+    return np.sum(v * v)
+
+
+def reader(v):
+    return np.sum(np.sin(v) * v)
+
+
+@prog(r(4))
+def readers(x):
+    v = x * x
+    s = 0.0
+    for i in range(3):
+        s += reader(v)
+        keepview(v)
+        s *= reader(v)
+    return s
+
+
+def outer(v, g, n):
+    for i in range(n):
+        g(v, i)
+
+
+@prog(r(4))
+def fnarg(x):
+    v = x * x
+
+    def g(w, i):
+        w[i] *= x[i] * w[i - 1]
+
+    outer(v, g, 4)
+    return np.sum(v * v)
+
+
+@prog(r(4))
+def capt2(x):
+    A = x * x
+    B = x * 2.0
+
+    def g(w):
+        w[0] *= A[1]
+        A[2] += w[0]
+
+    g(B)
+    g(B[1:])
+    return np.sum(A * A * B)
+
+
+def fft(a):
+    n = len(a)
+    if n == 1:
+        return
+    fft(a[::2])
+    fft(a[1::2])
+    e = a[::2].copy()
+    o = a[1::2].copy()
+    a[: n // 2] = e + 0.5 * o * e
+    a[n // 2 :] = e - 0.5 * o
+
+
+@prog(r(8))
+def ffts(x):
+    a = x * x
+    fft(a)
+    return np.sum(a * np.arange(8.0))
+
+
+def even(a, n):
+    if n > 0:
+        a *= a[0]
+        odd(a[::-1], n - 1)
+
+
+def odd(a, n):
+    if n > 0:
+        a += 0.1 * a[0] * a
+        even(a, n - 1)
+
+
+@prog(r(3))
+def mutual(x):
+    a = x * x
+    even(a, 3)
+    odd(a, 2)
+    return np.sum(a * a)
+
+
+def rec_sum(a, n):
+    if n == 0:
+        return np.sum(a * a)
+    a[n - 1] *= a[0]
+    s = rec_sum(a, n - 1)
+    a[0] += s
+    return s * a[1]
+
+
+@prog(r(3))
+def rec_sums(x):
+    a = x * x
+    return rec_sum(a, 2) + np.sum(a)
+
+
+def deflt(v, w=None, *, k=2.0):
+    v *= k
+    return v * v
+
+
+@prog(r(3))
+def deflts(x):
+    a = x * x
+    z = deflt(a)
+    z2 = deflt(a, k=x[0])
+    z *= z2
+    return np.sum(a * z)
+
+
+@prog(r(3))
+def nested_expr(x):
+    a = x * x
+    return np.sum(deflt(a)) + a[0] * np.sum(deflt(a)) + deflt(a)[1]
+
+
+@prog(r(4))
+def intwrite(x):
+    idx = np.zeros(4, dtype=int)
+
+    def setidx(ix, k):
+        ix[k] = 3 - k
+
+    for k in range(4):
+        setidx(idx, k)
+    y = x[idx]
+    setidx(idx, 0)
+    idx[1] = 0
+    return np.sum(y * x[idx])
+
+
+@prog(r(4))
+def constw(x):
+    c = np.ones(4)
+    y = x * c
+
+    def bump(c, k):
+        c += k
+
+    bump(c, 1.0)
+    y = y * x * c
+    bump(c, 2.0)
+    return np.sum(y * c * x)
+
+
+def ret_read(a, b):
+    a[0] *= b[1]
+    return b
+
+
+@prog(r(3))
+def retread(x):
+    a = x * x
+    b = x * 2
+    c = ret_read(a, b)
+    c[2] = a[0]
+    return np.sum(c * a * b)
+
+
+def zero_(a):
+    a[:] = 0.0
+
+
+@prog(r(3))
+def zeroed(x):
+    a = x * x
+    s = np.sum(a * a)
+    zero_(a)
+    a += x * s
+    return np.sum(a * a)
+
+
+def aug2(v, i):
+    v[i] += v[i - 1] * v[i]
+    return v[i]
+
+
+@prog(r(4))
+def scal(x):
+    v = x * x
+    s = 1.0
+    for i in range(1, 4):
+        s = s * aug2(v, i) + aug2(v, i)
+    return s * np.sum(v)
+
+
+@prog(r(4))
+def captx2(x):
+    A = np.zeros(4)
+    z = x * x
+
+    def fill():
+        A[:] = z * A[0] + z
+
+    fill()
+    fill()
+    z = z * 2.0
+    fill()
+    return np.sum(A * A)
+
+
+def stepped(c, un):
+    t = c[1:]
+    for i in range(2):
+        un[1:] = t * un[:-1] * un[1:]
+
+
+def rd(c, y):
+    t = c[1:]
+    s = 0.0
+    for i in range(2):
+        s += np.sum(t * y[:-1] * y[1:] * np.sin(t))
+    return s
+
+
+@prog(r(4))
+def keptview(x):
+    c = np.arange(4.0) + 1.0
+    un = x * x
+    stepped(c, un)
+    c[:] = 0.0
+    stepped(c, un[::-1])
+    return np.sum(un * un) + np.sum(x)
+
+
+@prog(r(4))
+def keptview1(x):
+    c = np.arange(4.0) + 1.0
+    un = x * x
+    stepped(c, un)
+    c[1:] = 0.5
+    return np.sum(un * un) + np.sum(x)
+
+
+@prog(r(4))
+def keptview2(x):
+    c = np.arange(4.0) + 1.0
+    s = rd(c, x)
+    c[1:] = 0.5
+    return s * s
+
+
+@prog(r(4))
+def keptview3(x):
+    c = np.arange(4.0) + 1.0
+    s = 0.0
+    for i in range(3):
+        s += rd(c, x)
+        c[1:] += 0.5
+    return s * s

@@ -60,6 +60,7 @@ class Parts:
     ours: frozenset[str] = frozenset()
     copies: tuple[Any, ...] = ()
     aliases: Aliases = field(default_factory=Aliases)
+    kept: Mapping[str, str] = field(default_factory=dict)
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""
@@ -207,6 +208,8 @@ def put_back_in(p: Parts, block: Block) -> PutBack:
             if place is not target and isinstance(place, gast.Name) and place.id in user:
                 found.add(place.id)
     others: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in found))
+    if found:  # what calls have kept is copied with all that it may share memory with
+        others = others.union(p.kept.values(), *(p.aliases.ever(ghost) for ghost in p.kept))
     if found:
         _copy_restored(block, found)
     return PutBack(frozenset(found), (others & names) - found)

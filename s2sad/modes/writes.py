@@ -34,6 +34,7 @@ from s2sad.nodes import (
     locate,
     name,
     names_read,
+    number,
     store,
     subscript,
     substitute,
@@ -168,7 +169,7 @@ class Writes(Cotangents):
 
     def _born(self, bar: str, c: Contribution, at: Any) -> Block:
         """The first contribution is the shadow where it is a buffer of its own, or a move."""
-        value = c.value
+        value = _times_one(c.value)
         moved = isinstance(getattr(at, "value", None), gast.Name) and isinstance(value, gast.Name)
         made = value.func if isinstance(value, gast.Call) else value
         if isinstance(made, gast.Name) and made.id in self.made_by_calls:
@@ -268,6 +269,7 @@ class Writes(Cotangents):
 
     def _detached(self, value: Node, kind: Kind) -> Node:
         """A contribution that is a plain part of a shadow is copied: shadows go on changing."""
+        value = _times_one(value)
         if isinstance(kind, K.Array) and isinstance(value, gast.Subscript | gast.Name):
             return call(attribute(value, "copy"))
         return value
@@ -346,6 +348,18 @@ def _read(pre: Block, found: list[Contribution]) -> set[str]:
         *(names_read(p) for p in pre), *(names_read(c.value) for c in found)
     )
     return read
+
+
+def _times_one(value: Node) -> Node:
+    """Return what is left of `v * 1.0`: simplified, it would be no new array."""
+    while isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult | gast.Div):
+        if number(value.right) == 1:
+            value = value.left
+        elif number(value.left) == 1 and isinstance(value.op, gast.Mult):
+            value = value.right
+        else:
+            break
+    return value
 
 
 def _scaled(place: Node, value: Node, table: dict[str, Node]) -> Node:

@@ -188,6 +188,8 @@ class _Propagator:
             if target in e.reads:
                 compound = is_compound(s)
                 inside = clear and not (compound and e.writes & parts)
+                if memory and e.unknown and parts & self.effects.sharing.keys():
+                    inside = inside and self._first_of_all(s, target)
                 if compound and target in e.named:
                     return None
                 uses.append((at, inside))
