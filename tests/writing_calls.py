@@ -740,3 +740,17 @@ def keptview3(x):
         s += rd(c, x)
         c[1:] += 0.5
     return s * s
+
+
+@prog(r(4))
+def result_is_the_argument(x):
+    v = x * x
+    w = scaled(v, x[0])
+    return np.sum(v * w)
+
+
+@prog(r(4))
+def result_is_a_part(x):
+    v = x * x
+    w = tail(v)
+    return np.sum(v) * np.sum(w * w)

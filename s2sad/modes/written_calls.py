@@ -18,8 +18,8 @@ import gast
 from s2sad import kinds as K
 from s2sad.modes.operations import Contribution
 from s2sad.modes.writes import Writes
-from s2sad.nodes import Block, Node, assign, name, names_read, subscript
-from s2sad.stages import RestorePart, Write
+from s2sad.nodes import Block, Node, assign, clone, name, names_read, subscript, substitute
+from s2sad.stages import Link, RestorePart, Write
 
 Undone = Callable[[Any, "Node | None"], tuple[Block, list[Contribution]]]
 
@@ -39,6 +39,10 @@ class WrittenCalls(Writes):
             restore = [self._restore(variable, s)]
             seeded = self._has_own_cotangent(s, variable)
         out = self._comment(s)
+        link = self.aliases.links_after.get(s, {}).get(variable or "")
+        if seeded and variable is not None and link is not None:
+            out += self._into_argument(s, variable, link)
+            seeded = False
         bar: Node | None = None
         if seeded and variable is not None:
             bar = name(self.bar(variable))
@@ -79,6 +83,8 @@ class WrittenCalls(Writes):
             return False
         if variable not in self.activity.varied_after.get(s, frozenset()):
             return False
+        if variable in self.aliases.links_after.get(s, {}):
+            return True
         shared = self.aliases.pairs_after.get(s, {}).get(variable, frozenset())
         for w in self.call_writes[s]:
             if shared & self.aliases.sharing(s, w.base):
@@ -90,6 +96,13 @@ class WrittenCalls(Writes):
                     f"Return nothing, or a copy, and use `{w.base}` after the call.",
                 )
         return True
+
+    def _into_argument(self, s: Node, variable: str, link: Link) -> Block:
+        """A result that is a view of an argument passes its cotangent on to that one's shadow."""
+        out = self.ensure(link.base, self.kinds.before[s].get(link.base, K.UNKNOWN), s)
+        place = substitute(clone(link.value), {link.base: name(self.bar(link.base))})
+        place.ctx = gast.Store()
+        return [*out, gast.AugAssign(place, gast.Add(), name(self.bar(variable)))]
 
     def _contents_back(self, s: Node) -> Block:
         """Return what puts back the content of the arrays that a call wrote, where it is read."""
