@@ -32,7 +32,7 @@ from s2sad.facts.stores import stores
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, clone, operands
+from s2sad.nodes import Node, block_writes, clone, names_read, operands, substitute
 from s2sad.stages import Arrival, Function, KindFacts, Zeros
 
 
@@ -50,13 +50,17 @@ class Pair:
     """The forward and the reverse of a user's function, for calls of it in derived code.
 
     The reverse takes what the forward saved (where `saved`), then the parameters in `passed` as
-    the caller has them, then the cotangent of the result; it returns those of `active`. `arrival`
-    says what of the caller it is made for.
+    the caller has them, then the shadows of the arrays in `shadows`, which the function writes, and
+    last the cotangent of the result (where `seeded`); it returns those of `active`. `bare` calls
+    want no result of the forward. `arrival` says what of the caller it is made for.
     """
 
     forward: str
     reverse: str
     active: tuple[str, ...]
+    shadows: tuple[str, ...] = ()
+    seeded: bool = True
+    bare: bool = False
     passed: tuple[str, ...] = ()
     saved: bool = True
     recursive: bool = False
@@ -552,31 +556,73 @@ def rebase(kind: Kind, path: str) -> Kind:
 
 def memory_of(d: Derivation, a: Analysed) -> Memory:
     """Return what is known about the memory of an analysed function."""
-    if a not in d.memories:
-        d.memories[a] = Memory(known=False)
+    known = d.memories.get(a)
+    if known is not None:
+        known.asked = True
+        return known
+    assumed: frozenset[str] = frozenset()
+    while True:
+        before = dict(d.memories)
+        looked_at = d.memories[a] = Memory(known=False, assumed=assumed)
+        found = _look_at_memory(d, a)
+        written = frozenset().union(*written_parameters(a, found))
+        if not looked_at.asked or written <= assumed:
+            d.memories[a] = found
+            return found
+        d.memories = before
+        assumed |= written
 
-        def summary(call: Any, kinds: Any) -> list[Any] | None:
-            return _written_by(d, a, call)
 
-        def returned(call: Any) -> list[Any] | None:
-            return _returned_by(d, a, call)
+def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
+    def summary(call: Any, kinds: Any) -> tuple[list[Any], list[Any]] | None:
+        return _written_by(d, a, call)
 
-        found = memory(a.function, a.kinds, summary)
-        visible = d.visible.get(a.scope.fn, frozenset())
-        found.aliases = alias(a.function, a.kinds, found.writes, returned, found.rebinding, visible)
-        d.memories[a] = found
-    return d.memories[a]
+    def returned(call: Any) -> list[Any] | None:
+        return _returned_by(d, a, call)
+
+    def viewed(call: Any) -> tuple[Node, Node] | None:
+        return _viewed_by(d, a, call)
+
+    found = memory(a.function, a.kinds, summary)
+    visible = d.visible.get(a.scope.fn, frozenset())
+    found.aliases = alias(
+        a.function, a.kinds, found.writes, returned, found.rebinding, visible, viewed
+    )
+    return found
+
+
+def written_parameters(a: Analysed, memory: Memory) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the parameters that a function may write.
+
+    First the arrays that plain statements write, whose names stay theirs; then all others.
+    """
+    params = a.kinds.before.get(a.function.node.body[0], {})
+    names = set(a.function.params)
+    arrays: set[str] = set(memory.assumed)
+    others: set[str] = set()
+    for w in memory.writes:
+        if w.in_array:
+            arrays |= memory.aliases.arguments(w)
+            continue
+        shared = memory.shares(w.base, names)
+        others |= {n for n in shared if touches(w, params.get(n, K.UNKNOWN))}
+    for _, _, given_names in memory.opaque:
+        for n in given_names:
+            others |= memory.shares(n, names)
+    bound = block_writes(a.function.node.body)
+    plain = {n for n in arrays if isinstance(params.get(n), K.Array) and n not in bound} - others
+    return frozenset(plain), frozenset(arrays | others) - plain
 
 
 @dataclass(frozen=True)
 class _Called:
-    """A user's function as a call sees it: its memory, its parameters and what they are given."""
+    """A user's function as a call sees it: its memory, and what its parameters are given."""
 
+    callee: Analysed
     memory: Memory
-    params: dict[str, Kind]
     given: dict[str, list[Any]]
 
-    def nodes(self, parameters: set[str]) -> list[Any]:
+    def nodes(self, parameters: frozenset[str] | set[str]) -> list[Any]:
         """Return what some of the parameters are given."""
         return [node for p in sorted(parameters) for node in self.given.get(p, [])]
 
@@ -608,7 +654,7 @@ def _called(d: Derivation, a: Analysed, call: Any) -> _Called | None:
         return None
     nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in keywords}, target)
     nodes |= {p: [gast.Name(local, gast.Load(), None, None)] for p, local in extra}
-    return _Called(memory_of(d, callee), params, nodes)
+    return _Called(callee, memory_of(d, callee), nodes)
 
 
 def _returned_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
@@ -622,26 +668,49 @@ def _returned_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     return called.nodes({n.removesuffix("@arg") for n in result if n.endswith("@arg")})
 
 
-def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
+def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | None:
+    """Return the view of an argument that a call's result surely is, and that argument."""
+    called = _called(d, a, call)
+    if called is None or not called.memory.known:
+        return None
+    found = view_returned(called.callee, called.memory)
+    if found is None:
+        return None
+    view, parameter = found
+    given = called.given.get(parameter, [])
+    if len(given) != 1 or not isinstance(given[0], gast.Name):
+        return None
+    return substitute(view, {parameter: given[0]}), given[0]
+
+
+def view_returned(a: Analysed, memory: Memory) -> tuple[Node, str] | None:
+    """Return the view of a parameter that a function's result surely is, and that parameter."""
+    body = a.function.node.body
+    links = memory.aliases.links_before.get(body[-1], {})
+    bound = block_writes(body)
+    n = a.function.result
+    view: Node = gast.Name(n, gast.Load(), None, None)
+    while n in links:
+        view = substitute(view, {n: clone(links[n].value)})
+        n = links[n].base
+    if n not in a.function.params or n in bound or names_read(view) != {n}:
+        return None
+    return view, n
+
+
+def _written_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], list[Any]] | None:
     """Return the arguments of a call, as nodes, that the called user's function may write."""
     target: Kind = a.kinds.of.get(getattr(call, "func", None), K.UNKNOWN)
     if isinstance(target, K.Known) and isinstance(target.value, type):
         if call not in a.kinds.methods and isinstance(made_by(target), K.Known):
-            return []
+            return [], []
     called = _called(d, a, call)
     if called is None:
         return None
-    inner, params = called.memory, called.params
-    written: set[str] = set()
-    for w in inner.writes:
-        shared = inner.shares(w.base, set(params))
-        if w.in_array and w.statement in inner.aliases.pairs_before:
-            shared &= inner.aliases.arguments(w)
-        written |= {n for n in shared if touches(w, params.get(n, K.UNKNOWN))}
-    for _, _, given_names in inner.opaque:
-        for n in given_names:
-            written |= inner.shares(n, set(params))
-    return called.nodes(written)
+    arrays, others = written_parameters(called.callee, called.memory)
+    if any(not called.given.get(p) for p in arrays):
+        return None  # a default, whose content lasts from call to call
+    return called.nodes(arrays), called.nodes(others)
 
 
 def _arguments_by_name(

@@ -174,9 +174,10 @@ class Activity:
 class Write:
     """One write in place: the statement, the variable through which it happens, and how.
 
-    `how` is "item" for an array's content or a container's entry, "append" for list.append;
-    `owner` is the kind of the object that is written: writing a container's entry leaves the
-    arrays in it alone.
+    `how` is "item" for an array's content or a container's entry, "append" for list.append, "call"
+    for an array that a user's function is given and writes by statements of its own; `owner` is
+    the kind of the object that is written: writing a container's entry leaves the arrays in it
+    alone.
     """
 
     statement: Any
@@ -186,8 +187,10 @@ class Write:
 
     @property
     def in_array(self) -> bool:
-        """Whether the statement itself writes into an array: `A[i] = v`, `A += v`."""
+        """Whether the statement writes into an array: `A[i] = v`, `A += v`, `fill(A)`."""
         s = self.statement
+        if self.how == "call":
+            return True
         place = s.targets[0] if isinstance(s, gast.Assign) else getattr(s, "target", None)
         return (
             isinstance(s, gast.Assign | gast.AugAssign)
@@ -220,7 +223,8 @@ class Aliases:
     *Pairs* are names that may share memory there; *links* are names that surely are one view of
     another name. `arrays` are the names of arrays that are written in place or share memory with
     such an array when it is written; `touched` are the names whose content a statement changes;
-    `result` is what the function's result may share memory with.
+    `result` is what the function's result may share memory with; `same` are the calls that bind
+    a variable to the very array that it was: `A = fill(A)`.
     A name with an @ is a ghost: what a name was before it was bound anew, or on entry.
     """
 
@@ -235,6 +239,7 @@ class Aliases:
     touched: dict[Any, Names] = field(default_factory=dict)
     arrays: Names = NONE
     result: Names = NONE
+    same: frozenset[Any] = NONE
 
     def sharing(self, statement: Any, name: str) -> Names:
         """Return the names, ghosts included, that may share a name's memory before a statement."""
@@ -244,6 +249,11 @@ class Aliases:
         """Return the names read later whose memory a write through a name changes, and itself."""
         live = self.live_after.get(statement, NONE)
         return (self.sharing(statement, name) & live) | {name}
+
+    def writers(self) -> dict[Any, Names]:
+        """Return the calls that write arrays they are given, with all that shares their memory."""
+        calls = {w.statement for w in self.writes if w.how == "call"}
+        return {s: names for s, names in self.touched.items() if s in calls}
 
     def arguments(self, write: Write) -> Names:
         """Return the parameters whose memory, as given, a write may change."""

@@ -27,7 +27,8 @@ from s2sad.modes.notes import Chain, Notes
 from s2sad.modes.operations import Contribution, Operations, Site
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
-from s2sad.modes.writes import Writes, each
+from s2sad.modes.writes import each
+from s2sad.modes.written_calls import WrittenCalls
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -70,7 +71,7 @@ _PLAIN_MANAGERS: tuple[Any, ...] = (
 CallBack = Callable[[Site, frozenset[str]], "tuple[Block, list[Contribution], Node | None] | None"]
 
 
-class Reverse(Writes):
+class Reverse(WrittenCalls):
     """Writes the sweeps of one function; state is the set of cotangents that are set."""
 
     def __init__(
@@ -85,8 +86,9 @@ class Reverse(Writes):
         heading: Callable[[Any], str],
         aliases: Aliases,
         zeros: Zeros,
+        given: frozenset[str] = frozenset(),
     ) -> None:
-        super().__init__(function, kinds, refs, names, aliases)
+        super().__init__(function, kinds, refs, names, aliases, given)
         self.activity = activity
         self.notes = notes
         self.calls = calls
@@ -143,9 +145,19 @@ class Reverse(Writes):
                 backward.append(assign(self.bar(result), seed))
             self.live.add(result)
             self.note_kind(result, self.kinds.result)
+        entry = self.kinds.before.get(body[0], {}) if body else {}
+        for n in sorted(self.given):
+            self.live.add(n)
+            self.note_kind(n, entry.get(n, K.UNKNOWN))
         backward += self.block(body)
         worker = Forward(
-            self.function, self.kinds, self.notes, self.ends, self.replaced, self.array_writes
+            self.function,
+            self.kinds,
+            self.notes,
+            self.ends,
+            self.replaced,
+            self.array_writes,
+            self.call_writes,
         )
         forward = worker.forward(body)
         self.see_kept(backward)
@@ -212,6 +224,8 @@ class Reverse(Writes):
 
     def st_Assign(self, s: Node) -> Block:
         target = s.targets[0]
+        if s in self.call_writes:
+            return self.undo_call(s, target.id)
         if isinstance(target, gast.Name):
             return self.assignment(s, target.id, s.value)
         if isinstance(target, gast.Tuple | gast.List):
@@ -455,6 +469,8 @@ class Reverse(Writes):
 
     def st_Expr(self, s: Node) -> Block:
         value = s.value
+        if s in self.call_writes:
+            return self.undo_call(s, None)
         if not isinstance(value, gast.Call) or not isinstance(value.func, gast.Attribute):
             return []
         owner = value.func.value
