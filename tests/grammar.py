@@ -510,9 +510,9 @@ class Writer:
 # Half of the programs write arrays, in many ways each; what is refused often is written seldom.
 RARE = {
     "bound_on_one_path": 0.005,
-    "reshaped_view": 0.01,
+    "reshaped_view": 0.005,
     "row_swap": 0.005,
-    "self_dependence": 0.01,
-    "view_read": 0.01,
-    "view_transpose": 0.01,
+    "self_dependence": 0.005,
+    "view_read": 0.005,
+    "view_transpose": 0.005,
 }

@@ -84,7 +84,7 @@ def test_the_text_depends_on_the_seed_alone():
 def test_each_construct_occurs_active():
     rates = programs.rates(programs.generate(seed) for seed in range(COUNT))
     assert set(rates) == set(CONSTRUCTS)
-    rare = {name: rate for name, rate in rates.items() if rate < RARE.get(name, 0.02)}
+    rare = {name: rate for name, rate in rates.items() if rate < RARE.get(name, 0.01)}
     assert not rare
 
 
