@@ -22,6 +22,7 @@ from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Made, unfold
 from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.alias import alias
+from s2sad.facts.fence import plain_appends
 from s2sad.facts.finite import Finite
 from s2sad.facts.inplace import in_place
 from s2sad.facts.kinds import infer
@@ -181,7 +182,10 @@ def analyse(
             break
         result = facts.result
         d.analysed = before
-    if in_place(function, facts):
+    written = in_place(function, facts, taken)
+    if written is not None:
+        function = written
+        scope.locals = function.locals
         facts = infer(function, dict(params), scope, hook)
     d.open.pop(key, None)
     analysed = Analysed(function, facts, scope)
@@ -533,7 +537,8 @@ def memory_of(d: Derivation, a: Analysed) -> Memory:
             return _returned_by(d, a, call)
 
         found = memory(a.function, a.kinds, summary)
-        found.aliases = alias(a.function, a.kinds, found.writes, returned)
+        plain = plain_appends(a.function, a.kinds, found)
+        found.aliases = alias(a.function, a.kinds, found.writes, returned, plain)
         d.memories[a] = found
     return d.memories[a]
 

@@ -231,11 +231,11 @@ def shared_memory(worker: Reverse) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     aliases = worker.aliases
     touched: frozenset[str] = frozenset().union(*aliases.touched.values())
-    for n in sorted(touched | aliases.arrays):
+    for n in sorted(touched | worker.arrays):
         others = {m for m in aliases.ever(n) if "@" not in m}
         found[n] = frozenset(others)
-        bars = {worker.bars[m] for m in others & aliases.arrays if m in worker.bars}
-        if n in worker.bars and n in aliases.arrays:
+        bars = {worker.bars[m] for m in others & worker.arrays if m in worker.bars}
+        if n in worker.bars and n in worker.arrays:
             found[worker.bars[n]] = frozenset(bars)
     return found
 
@@ -247,7 +247,7 @@ def _elements(worker: Reverse) -> frozenset[Any]:
         place = s.targets[0] if isinstance(s, gast.Assign) else s.target
         if isinstance(worker.kinds.of.get(place), K.Num):
             found.add(s)
-    return frozenset(found)
+    return frozenset(found | worker.kept_slots())
 
 
 def pinned(a: Analysed) -> frozenset[str]:

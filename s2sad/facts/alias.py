@@ -29,7 +29,11 @@ Returned = Callable[[Any], "list[Any] | None"]
 
 
 def alias(
-    function: Function, kinds: KindFacts, writes: list[Write], returned: Returned = lambda _: None
+    function: Function,
+    kinds: KindFacts,
+    writes: list[Write],
+    returned: Returned = lambda _: None,
+    plain: frozenset[Any] = frozenset(),
 ) -> Aliases:
     """Return who shares memory with whom in a function whose writes in place are known.
 
@@ -46,8 +50,11 @@ def alias(
     live_in(function.node.body, frozenset({function.result}), worker.note, extra=worker.header)
     facts = worker.facts
     facts.writes = tuple(writes)
+    _structures(function, kinds, facts, plain)
     for w in writes:
         names = facts.sharing(w.statement, w.base) & function.locals
+        if w.statement in facts.structures:
+            names &= facts.structures[w.statement] | {w.base}
         facts.touched[w.statement] = facts.touched.get(w.statement, NOBODY) | names
     facts.arrays = _written_arrays(function, kinds, facts)
     last = function.node.body[-1]
@@ -77,6 +84,22 @@ def _written_arrays(function: Function, kinds: KindFacts, facts: Aliases) -> fro
         if not more:
             return found & function.locals
         found |= more
+
+
+def _structures(
+    function: Function, kinds: KindFacts, facts: Aliases, plain: frozenset[Any]
+) -> None:
+    """Note of every statement that changes a structure who may hold that structure."""
+    for w in facts.writes:
+        if not w.in_container or w.statement in plain:
+            continue
+        before = kinds.before.get(w.statement, {})
+        shared = facts.sharing(w.statement, w.base) & function.locals
+        holders = {n for n in shared if K.may_hold(before.get(n, K.UNBOUND), w.owner)}
+        facts.structures[w.statement] = frozenset(holders | {w.base})
+    for w in facts.writes:
+        if w.statement in facts.structures:
+            facts.slots |= facts.partners(w.statement, w.base) & function.locals
 
 
 def argument(parameter: str) -> str:
@@ -226,13 +249,32 @@ class _Walker:
         return pairs, state[1]
 
     def _link(self, n: str, value: Node, kind: K.Kind) -> Link | None:
-        """Return the view of a name that a value surely is."""
-        if not isinstance(kind, K.Array) or n in names_read(value):
+        """Return the view of a name that a value surely is, or the part of a structure."""
+        if n in names_read(value):
+            return None
+        if K.is_container(kind):
+            return self._part_of(value)
+        if not isinstance(kind, K.Array):
             return None
         base = self._viewed(value)
         if base is None or base.id not in self.function.locals:
             return None
         return Link(value, base.id, self.kinds.of.get(base, K.UNKNOWN))
+
+    def _part_of(self, value: Node) -> Link | None:
+        """Return the structure that holds another one, or has another name."""
+        base = value if isinstance(value, gast.Name) else getattr(value, "value", None)
+        if not isinstance(base, gast.Name) or base.id not in self.function.locals:
+            return None
+        owner = self.kinds.of.get(base, K.UNKNOWN)
+        if not K.is_container(owner) or isinstance(getattr(value, "slice", None), gast.Slice):
+            return None
+        if isinstance(value, gast.Name | gast.Subscript):
+            named = isinstance(value, gast.Name) or isinstance(owner, K.List | K.Dict)
+            return Link(value, base.id, owner) if named else None
+        if isinstance(value, gast.Attribute) and isinstance(owner, K.Obj):
+            return Link(value, base.id, owner) if value.attr in dict(owner.fields) else None
+        return None
 
     def _viewed(self, value: Node) -> Node | None:
         """Return the name that a value surely is a view (or a field) of."""
@@ -278,10 +320,13 @@ class _Walker:
             for holder in holders:
                 _unite(pairs, holder, partners - {holder})
         for w in self.writes.get(s, ()):
+            if isinstance(w.owner, K.Array):
+                continue
+            holders = state[0].get(w.base, NOBODY) | {w.base}
             links = {
                 n: link
                 for n, link in links.items()
-                if isinstance(w.owner, K.Array) or w.base not in names_read(link.value)
+                if not names_read(link.value) & holders or _other_slot(s, link.value)
             }
         return pairs, links
 
@@ -290,6 +335,26 @@ _WRITEABLE_VIEWS = frozenset(
     """transpose permute_dims transpose_method matrix_transpose swapaxes moveaxis rollaxis
     expand_dims squeeze flip fliplr flipud rot90""".split()
 )
+
+
+def _other_slot(s: Node, value: Node) -> bool:
+    """Say whether a statement leaves what a link reads alone: another name, or another part."""
+    if isinstance(value, gast.Name):
+        return True
+    place = s.targets[0] if isinstance(s, gast.Assign) else None
+    if isinstance(place, gast.Attribute) and isinstance(value, gast.Attribute):
+        return bool(place.attr != value.attr)
+    if isinstance(place, gast.Attribute | gast.Subscript):
+        if type(place) is not type(value):
+            return isinstance(value, gast.Attribute | gast.Subscript)
+    if isinstance(place, gast.Subscript) and isinstance(value, gast.Subscript):
+        parts = (place.slice, value.slice)
+        if all(isinstance(p, gast.Constant) for p in parts):
+            one, other = (p.value for p in parts)
+            return bool(one != other)
+    func = getattr(getattr(s, "value", None), "func", None)
+    appends = isinstance(func, gast.Attribute) and func.attr == "append"
+    return appends and isinstance(getattr(value, "slice", None), gast.Constant)
 
 
 def basic_index(index: Node, kinds: KindFacts) -> bool:

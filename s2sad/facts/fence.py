@@ -29,6 +29,7 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
     """Raise for the first statement that touches active memory in a way not understood."""
     active = ever_active(activity)
     _unpacked(function, memory)
+    _one_kind(function, kinds, active, memory)
     _into_constants(function, activity, memory)
     _first_unknown(function, kinds, activity)
     for write in memory.writes:
@@ -76,6 +77,37 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
             )
 
 
+def _one_kind(
+    function: Function, kinds: KindFacts, active: frozenset[str], memory: Memory
+) -> None:
+    """What is known of a structure must hold under its other names too, after it is changed."""
+    for write in memory.writes:
+        s = write.statement
+        if not K.is_container(write.owner) or s not in kinds.before or s not in kinds.after:
+            continue
+        before, after = kinds.before[s], kinds.after[s]
+        if before.get(write.base) == after.get(write.base):
+            continue
+        live = memory.aliases.live_after.get(s, frozenset())
+        links = memory.aliases.links_before.get(s, {})
+        known = {write.base}
+        link = links.get(write.base)
+        while link is not None and not isinstance(link.value, gast.Name):
+            known.add(link.base)
+            link = links.get(link.base)
+        others = (memory.aliases.sharing(s, write.base) & live & function.locals) - known
+        hit = {n for n in others if K.may_hold(before.get(n, K.UNBOUND), write.owner)}
+        if hit and hit & active:
+            raise _refusal(
+                function,
+                s,
+                UnsupportedError,
+                f"What is known of `{write.base}` changes here, but not what is known of "
+                f"`{min(hit)}`, which may be or hold the same structure.",
+                "Give what is stored the kind and shape that was there, or use one name only.",
+            )
+
+
 def _unpacked(function: Function, memory: Memory) -> None:
     """What a call unpacks has the length and the keys that it was made with, or is refused."""
     for base, s in function.spread.items():
@@ -120,7 +152,7 @@ def keep_arguments(function: Function, kinds: KindFacts, memory: Memory) -> None
     """
     entry = kinds.before.get(function.node.body[0], {})
     for write in memory.writes:
-        if write.in_array:
+        if write.in_array or write.statement in memory.aliases.structures:
             continue
         for p in sorted(memory.aliases.arguments(write)):
             if K.differentiable(entry.get(p, K.UNBOUND)):
@@ -138,7 +170,7 @@ def arguments_written(memory: Memory) -> frozenset[str]:
     """Return the parameters whose arrays the function writes: derivatives work on copies."""
     found: frozenset[str] = frozenset()
     for write in memory.writes:
-        if write.in_array:
+        if write.in_array or write.statement in memory.aliases.structures:
             found |= memory.aliases.arguments(write)
     return found
 
@@ -191,7 +223,8 @@ def _outside(function: Function, write: Write, memory: Memory) -> set[str]:
 
 def _own(function: Function, write: Write, memory: Memory) -> bool:
     """Say whether an array is written that the function has made or been given."""
-    return write.in_array and not _outside(function, write, memory)
+    changed = write.in_array or write.statement in memory.aliases.structures
+    return changed and not _outside(function, write, memory)
 
 
 def refuse_globals(function: Function) -> None:
@@ -298,6 +331,17 @@ def _plain_append(
     lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, holders)}
     others = memory.shares(write.base, lists) - {write.base}
     return write.base in hit and (not others or _made_anew(function, write.base))
+
+
+def plain_appends(function: Function, kinds: KindFacts, memory: Memory) -> frozenset[Any]:
+    """Return the appends to lists that have one name only and are changed by nothing else."""
+    others = {w.base for w in memory.writes if w.in_container and w.how != "append"}
+    return frozenset(
+        w.statement
+        for w in memory.writes
+        if _plain_append(function, w, {w.base}, kinds, memory)
+        and not memory.shares(w.base, others)
+    )
 
 
 def _made_anew(function: Function, base: str) -> bool:

@@ -35,6 +35,7 @@ from s2sad.facts.results import (
     unbound_function,
 )
 from s2sad.facts.scope import Scope, dotted_path
+from s2sad.facts.stores import after_method, changed_names, homes_of, with_part
 from s2sad.facts.truth import truth
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Block, Node, blocks_of, children, names_written
@@ -64,6 +65,7 @@ class _Walker:
         self.scope = scope
         self.callee = callee
         self.facts = KindFacts()
+        self.homes = homes_of(function.node.body)
 
     # statements
 
@@ -85,9 +87,41 @@ class _Walker:
 
     def st_Assign(self, s: Node, env: Env) -> Env:
         kind = self.kind(s.value, env)
+        if isinstance(s.value, gast.Call):
+            self._method_called(s.value, env)
         for target in s.targets:
             self.bind(target, kind, env)
+            if isinstance(target, gast.Subscript | gast.Attribute):
+                self._stored(target, kind, env)
         return env
+
+    def _stored(self, place: Node, kind: Kind, env: Env) -> None:
+        """What is stored in a part of a structure, or of a part of it, is known afterwards."""
+        owner = place.value
+        if not isinstance(owner, gast.Name) or not K.is_container(env.get(owner.id, K.UNKNOWN)):
+            return
+        known = K.UNKNOWN
+        if isinstance(place, gast.Subscript) and not isinstance(place.slice, gast.Slice):
+            known = self.facts.of.get(place.slice, K.UNKNOWN)
+        self._changed(owner.id, with_part(env[owner.id], place, known, kind), env)
+
+    def _changed(self, name: str, kind: Kind, env: Env) -> None:
+        """A structure has another kind; so has the one that it was taken from."""
+        if env[name] == kind:
+            return
+        env[name] = kind
+        home = self.homes.get(name)
+        if home is not None:
+            self._stored(home, kind, env)
+
+    def _method_called(self, call: Node, env: Env) -> None:
+        """A method of a list or a dict may change what is known of it."""
+        func = call.func
+        if isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
+            owner = env.get(func.value.id)
+            if isinstance(owner, K.List | K.Dict):
+                args = [self.facts.of.get(a, K.UNKNOWN) for a in call.args]
+                self._changed(func.value.id, after_method(owner, func.attr, args), env)
 
     def bind(self, target: Node, kind: Kind, env: Env) -> None:
         if isinstance(target, gast.Name):
@@ -105,7 +139,7 @@ class _Walker:
         if isinstance(target, gast.Subscript):
             self.kind(target, env)
         else:
-            self.kind(target.value, env)
+            self.kind(target, env)
 
     def st_AugAssign(self, s: Node, env: Env) -> Env:
         right = self.kind(s.value, env)
@@ -116,25 +150,29 @@ class _Walker:
             env[s.target.id] = left if kept else binary_kind(type(s.op), left, right)
         else:
             self._place(s.target, env)
+            left = self.facts.of.get(s.target, K.UNKNOWN)
+            if not isinstance(left, K.Array):
+                self._stored(s.target, binary_kind(type(s.op), left, right), env)
         return env
 
     def st_Expr(self, s: Node, env: Env) -> Env:
-        value = s.value
-        kind = self.kind(value, env)
-        if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
-            owner = value.func.value
-            if isinstance(owner, gast.Name) and isinstance(env.get(owner.id), K.List):
-                env[owner.id] = self._after_list_method(env[owner.id], value)
-        del kind
+        self.kind(s.value, env)
+        if isinstance(s.value, gast.Call):
+            self._method_called(s.value, env)
         return env
 
-    def _after_list_method(self, kind: Kind, call: Node) -> Kind:
-        assert isinstance(kind, K.List)
-        if call.func.attr == "append" and len(call.args) == 1:
-            return K.List(K.join(kind.item, K.erase_value(self.facts.of[call.args[0]])))
-        if call.func.attr in ("extend", "insert"):
-            return K.List(K.UNKNOWN)
-        return kind
+    def st_Delete(self, s: Node, env: Env) -> Env:
+        for target in s.targets:
+            if isinstance(target, gast.Name):
+                env[target.id] = K.UNKNOWN
+                continue
+            self._place(target, env)
+            owner = target.value
+            if isinstance(owner, gast.Name) and isinstance(env.get(owner.id), K.List):
+                self._changed(owner.id, after_method(env[owner.id], "pop", []), env)
+            elif isinstance(owner, gast.Name) and K.is_container(env.get(owner.id, K.UNKNOWN)):
+                self._changed(owner.id, K.Unknown("a structure of which a part is gone"), env)
+        return env
 
     def st_If(self, s: Node, env: Env) -> Env:
         self.kind(s.test, env)
@@ -227,7 +265,7 @@ class _Walker:
 
     def _loop(self, s: Node, env: Env, head: Callable[[Env], Env]) -> Env:
         entry = {n: K.erase_value(k) for n, k in env.items()}
-        written = names_written(s) | _mutated(s)
+        written = names_written(s) | changed_names(s, self.homes)
         current = {n: (entry[n] if n in written else env[n]) for n in env}
         for _ in range(8):
             end = self.block(s.body, head(current))
@@ -623,20 +661,3 @@ def ends_in_break_or_raise(block: Block) -> bool:
 
 
 _always_breaks = ends_in_break_or_raise
-
-
-def _mutated(loop: Node) -> set[str]:
-    """Return the names of lists that a loop's body may change by a method."""
-    found: set[str] = set()
-
-    def visit(block: Block) -> None:
-        for s in block:
-            if isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
-                func = s.value.func
-                if isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
-                    found.add(func.value.id)
-            for part in blocks_of(s):
-                visit(part)
-
-    visit(loop.body)
-    return found

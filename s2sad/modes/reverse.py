@@ -27,7 +27,7 @@ from s2sad.modes.notes import Chain, Notes
 from s2sad.modes.operations import Contribution, Operations, Site
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
-from s2sad.modes.writes import Writes
+from s2sad.modes.slots import Slots
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -71,7 +71,7 @@ _PLAIN_MANAGERS: tuple[Any, ...] = (
 CallBack = Callable[[Site, frozenset[str]], "tuple[Block, list[Contribution], Node | None] | None"]
 
 
-class Reverse(Writes):
+class Reverse(Slots):
     """Writes the sweeps of one function; state is the set of cotangents that are set."""
 
     def __init__(
@@ -143,11 +143,15 @@ class Reverse(Writes):
             self.note_kind(result, self.kinds.result)
         backward += self.block(body)
         worker = Forward(
-            self.function, self.kinds, self.notes, self.ends, self.replaced, self.array_writes
+            self.function, self.kinds, self.notes, self.ends, self.replaced, self.parts_written()
         )
         forward = worker.forward(body)
         self.see_kept(backward)
         return Sweeps(forward, backward, self.bars, self.bar_kinds)
+
+    def parts_written(self) -> set[Any]:
+        """Return the statements before which a part of memory is kept."""
+        return self.array_writes | self.kept_slots()
 
     # backward sweep
 
@@ -210,6 +214,9 @@ class Reverse(Writes):
 
     def st_Assign(self, s: Node) -> Block:
         target = s.targets[0]
+        taking = self.slot_write(s)
+        if taking is not None:
+            return self.undo_taking(s, taking) if taking.takes else self.undo_slot(s, target)
         if isinstance(target, gast.Name):
             return self.assignment(s, target.id, s.value)
         if isinstance(target, gast.Tuple | gast.List):
@@ -441,6 +448,9 @@ class Reverse(Writes):
         if not isinstance(owner, gast.Name) or owner.id not in self.function.locals:
             return []
         kind = self.kinds.before[s].get(owner.id)
+        taking = self.slot_write(s)
+        if taking is not None:
+            return self.undo_taking(s, taking)
         if isinstance(kind, K.List) and value.func.attr == "append":
             return self.append(s, owner.id, value.args[0])
         if owner.id in self.live and isinstance(kind, K.List | K.Dict | K.Array | K.Obj):

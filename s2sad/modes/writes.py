@@ -81,11 +81,11 @@ class Writes(Cotangents):
     ) -> None:
         super().__init__(function, kinds, refs, names)
         self.aliases = aliases
-        self.arrays = aliases.arrays
+        self.arrays = aliases.arrays | aliases.slots
         self.buffers: set[str] = set()
         self.held: set[str] = set()
         self.array_writes = {w.statement for w in aliases.writes if w.in_array}
-        self.solo = alone(aliases)
+        self.solo = alone(aliases) - aliases.slots
         self.links: dict[str, Link] = {}
         self.point: dict[str, frozenset[str]] = {}
 
@@ -113,6 +113,7 @@ class Writes(Cotangents):
             place = substitute(clone(link.value), {link.base: name(self.bar(link.base))})
             return [*out, assign(self.bar(variable), place)]
         self._only_one(variable, at)
+        self.elements.pop(variable, None)
         return super().ensure(variable, kind, at)
 
     def _only_one(self, variable: str, at: Any) -> None:
@@ -138,6 +139,8 @@ class Writes(Cotangents):
 
     def add(self, c: Contribution, kind: Kind, at: Any) -> Block:
         """Add to a shadow in place; the first contribution may be the shadow."""
+        if c.operand in self.aliases.slots:
+            return self.add_to_structure(c, kind, at)
         if c.operand not in self.arrays or not isinstance(kind, K.Array):
             return super().add(c, kind, at)
         if c.path is not None:
@@ -155,6 +158,13 @@ class Writes(Cotangents):
             return self._born(bar, c, at)
         out = self.ensure(c.operand, kind, at)
         return [*out, gast.AugAssign(store(bar), gast.Add(), c.value)]
+
+    def add_to_structure(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        raise NotImplementedError
+
+    def add_plain(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        """Add to the cotangent of what is no array that is written."""
+        return super().add(c, kind, at)
 
     def _born(self, bar: str, c: Contribution, at: Any) -> Block:
         """The first contribution is the shadow where it is a buffer of its own, or a move."""

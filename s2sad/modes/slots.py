@@ -1,0 +1,200 @@
+"""Undo what a program stores in lists, dicts and objects: their shadows have the same structure.
+
+    box.x = y           x_bar = box_bar.x       (what is there goes to y)
+                        box.x = x_0             (where the old content is read)
+                        box_bar.x = 0.0
+                        y_bar += x_bar
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.kinds import Kind
+from s2sad.modes.operations import Contribution
+from s2sad.modes.writes import Writes, assign_place
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    call,
+    clone,
+    name,
+    subscript,
+    substitute,
+)
+from s2sad.stages import Replay, RestorePart, Write
+
+
+class Slots(Writes):
+    """The shadows of structures whose items are written."""
+
+    def slot_write(self, s: Node) -> Write | None:
+        """Return the write of a statement that changes a structure, where it can be undone."""
+        if s not in self.aliases.structures:
+            return None
+        return next(w for w in self.aliases.writes if w.statement is s and w.in_container)
+
+    def kept_slots(self) -> set[Any]:
+        """Return the statements that put a value where another one was."""
+        return {
+            w.statement
+            for w in self.aliases.writes
+            if w.in_slot and not self._is_new(w.statement, w.statement.targets[0])
+        }
+
+    def _slot_kind(self, s: Node, target: Node) -> Kind:
+        """Return the kind of what was in a place before a statement stored something there."""
+        owner = self.kinds.before[s].get(target.value.id, K.UNKNOWN)
+        if isinstance(owner, K.Obj):
+            return dict(owner.fields).get(target.attr, K.UNBOUND)
+        if isinstance(owner, K.List):
+            return owner.item
+        assert isinstance(owner, K.Dict)
+        key = getattr(self.kinds.of.get(target.slice), "value", K.MISSING)
+        if key is not K.MISSING:
+            return dict(owner.items).get(key, K.UNBOUND)
+        found: Kind = K.UNBOUND
+        for _, kind in owner.items:
+            found = K.join(found, kind)
+        return found
+
+    def _is_new(self, s: Node, target: Node) -> bool:
+        owner = self.kinds.before[s].get(target.value.id, K.UNKNOWN)
+        found = self._slot_kind(s, target)
+        return isinstance(found, K.Unbound) and not isinstance(owner, K.List)
+
+    def undo_slot(self, s: Node, target: Node) -> Block:
+        """Undo `c[i] = v`: what is there goes to v, and the old value had none."""
+        base = target.value.id
+        old = self._slot_kind(s, target)
+        new = self._is_new(s, target)
+        if new:
+            back = self._replay(s, base, gast.Delete([_place(target, gast.Del())]))
+        else:
+            back = RestorePart(_place(target), ("part", s), self.aliases.reaching(s, base))
+        if not self._has_shadow(s, base):
+            return [back]
+        after = self.kinds.after[s].get(base, K.UNKNOWN)
+        out = self._comment(s) + self.ensure(base, after, s)
+        place = substitute(_place(target), {base: name(self.bar(base))})
+        given = self.kinds.of.get(s.value, K.UNKNOWN)
+        varied = self.activity.varied_before.get(s, frozenset())
+        first: Block = []
+        if isinstance(s.value, gast.Name) and s.value.id in varied and K.differentiable(given):
+            held = self.names.fresh(f"{s.value.id}_bar")
+            self.bar_kinds[held] = given
+            out.append(assign(held, place))
+            first = self.add(Contribution(s.value.id, name(held)), given, s)
+        if new:
+            clear: Node = gast.Delete([_place(place, gast.Del())])
+        elif isinstance(old, K.Unknown) and K.differentiable(old):
+            raise self.refuse(
+                s,
+                f"What is written over in `{base}` is {K.describe(old)}.",
+                "Give it one kind on all paths.",
+            )
+        else:
+            clear = assign_place(place, self.zero(_place(target), old))
+        return [*out, back, clear, *first]
+
+    def undo_taking(self, s: Node, w: Write) -> Block:
+        """Undo append, insert and pop: the list and its shadow get or lose the same item."""
+        value = s.value
+        method, args = w.takes, value.args
+        base = w.base
+        if method == "pop":
+            item = self.kinds.of.get(value, K.UNKNOWN)
+            target = s.targets[0].id
+            restore = self._restore(target, s)
+            mine: Node | None = name(self.bar(target))
+            if target not in self.live:
+                mine = None
+            self.live.discard(target)
+            again = self._replay(s, base, _put_in(name(base), args, name(target)))
+            if not self._has_shadow(s, base):
+                return [again, restore]
+            if not isinstance(item, K.Num | K.Array):
+                raise self.refuse(
+                    s,
+                    f"An item that is {K.describe(item)} is taken from `{base}`, on which the "
+                    "result depends; that cannot be differentiated yet.",
+                    "Read it by its index and leave it where it is.",
+                )
+            out = self._comment(s)
+            out += self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
+            if mine is None:
+                mine = self.zero(name(target), item)
+            elif isinstance(item, K.Array):
+                mine = call(attribute(mine, "copy"))
+            bars = name(self.bar(base))
+            return [*out, _put_in(bars, args, mine), again, restore]
+        place = [gast.Constant(0, None)] if method == "insert" else []
+        taken = call(attribute(name(base), "pop"), *place)
+        again = self._replay(s, base, gast.Expr(taken))
+        if not self._has_shadow(s, base):
+            return [again]
+        out = self._comment(s)
+        out += self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
+        popped = call(attribute(name(self.bar(base)), "pop"), *[clone(p) for p in place])
+        item_node = args[-1]
+        given = self.kinds.of.get(item_node, K.UNKNOWN)
+        varied = self.activity.varied_before.get(s, frozenset())
+        if isinstance(item_node, gast.Name) and item_node.id in varied and K.differentiable(given):
+            held = self.names.fresh(f"{item_node.id}_bar")
+            self.bar_kinds[held] = given
+            out.append(assign(held, popped))
+            return [*out, again, *self.add(Contribution(item_node.id, name(held)), given, s)]
+        return [*out, gast.Expr(popped), again]
+
+    def _replay(self, s: Node, base: str, action: Node) -> Node:
+        return Replay(name(base), ("again", s), self.aliases.reaching(s, base), action)
+
+    def _has_shadow(self, s: Node, base: str) -> bool:
+        """Say whether the structure that is written has cotangents."""
+        return bool(self.aliases.partners(s, base) & self.live)
+
+    def add_to_structure(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        """Add to a shadow in place: other names may stand for it, or for parts of it."""
+        bar = self.bar(c.operand)
+        if c.path is None:
+            if c.operand not in self.live:
+                self._only_one(c.operand, at)
+                self.note_kind(c.operand, kind)
+                self.live.add(c.operand)
+                return [assign(bar, c.value)]
+            if not K.is_container(kind):
+                return super().add_plain(c, kind, at)
+            helper = name(self.refs.function(runtime.add_into))
+            return [gast.Expr(call(helper, name(bar), c.value))]
+        how, where = c.path
+        inner = self._part_kind(kind, how, where) if how in ("attr", "index") else K.UNKNOWN
+        if how in ("attr", "index") and K.is_container(inner):
+            out = self.ensure(c.operand, kind, at)
+            place = attribute(name(bar), where) if how == "attr" else subscript(name(bar), where)
+            helper = name(self.refs.function(runtime.add_into))
+            return [*out, gast.Expr(call(helper, place, c.value))]
+        return super().add_plain(c, kind, at)
+
+    def _restore(self, variable: str, key: Any) -> Node:
+        raise NotImplementedError
+
+
+def _place(target: Node, ctx: Any = None) -> Node:
+    """Return a place that is read, or in another context."""
+    place = clone(target)
+    place.ctx = ctx if ctx is not None else gast.Load()
+    return place
+
+
+def _put_in(owner: Node, args: list[Node], value: Node) -> Node:
+    """Return what puts an item back into a list from where pop took it."""
+    where = args[0].value if args else -1
+    if where == -1:
+        return gast.Expr(call(attribute(owner, "append"), value))
+    return gast.Expr(call(attribute(owner, "insert"), gast.Constant(where, None), value))
