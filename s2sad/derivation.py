@@ -168,7 +168,7 @@ def analyse(
             function = plain
             scope.locals = function.locals
             continue
-        unfolded = unfold(function, made_here(d, facts), taken)
+        unfolded = unfold(function, made_here(d, facts), taken, writing_calls(d, facts))
         if unfolded is not None:
             function = unfolded
             scope.locals = function.locals
@@ -360,6 +360,58 @@ def made_here(d: Derivation, facts: KindFacts) -> Made:
         return callee.function, given
 
     return made
+
+
+def writing_calls(d: Derivation, facts: KindFacts) -> Made:
+    """Return what tells the calls of functions that store into structures that they are given.
+
+    Written out where they are called, they store into a structure of the function at hand.
+    """
+
+    def written(s: Node, node: Node) -> tuple[Function, dict[str, Any]] | None:
+        if not isinstance(node, gast.Call) or any(k.arg is None for k in node.keywords):
+            return None
+        method = facts.methods.get(node)
+        target = facts.of.get(node.func, K.UNKNOWN) if method is None else K.Known(method[0])
+        args = list(node.args) if method is None else [method[1], *node.args]
+        if any(isinstance(a, gast.Starred) for a in args):
+            return None
+        if not isinstance(target, K.Known) or not isinstance(target.value, types.FunctionType):
+            return None
+        kinds = [facts.of.get(a, K.UNKNOWN) for a in args]
+        if not any(K.is_container(k) for k in kinds):
+            return None
+        named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in node.keywords}
+        bound = bind_kinds(target, kinds, named, facts.before.get(s, {}))
+        if bound is None or isinstance(bound[0], K.LocalFunction):
+            return None
+        fn, params, extra = bound
+        callee = d.analysed.get(analysis_key(fn, params, tuple(n for n, _ in extra)))
+        if callee is None or not stores_into_arguments(d, callee):
+            return None
+        signature = signature_of(fn)
+        if signature is None:
+            return None
+        arguments = signature.bind(*args, **{k.arg: k.value for k in node.keywords}).arguments
+        given: dict[str, Any] = dict(extra)
+        for p in signature.parameters.values():
+            value = arguments.get(p.name, p.default)
+            if isinstance(value, int | float | str | None):
+                value = gast.Constant(value, None)
+            if not isinstance(value, gast.AST):
+                return None
+            given.setdefault(p.name, value)
+        return callee.function, given
+
+    return written
+
+
+def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
+    """Say whether a function changes the items of a structure that it is given."""
+    return any(
+        w.in_container and memory_of(d, a).aliases.arguments(w)
+        for w in memory_of(d, a).writes
+    )
 
 
 def is_foreign(fn: Any) -> bool:

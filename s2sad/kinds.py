@@ -265,6 +265,20 @@ def may_hold(kind: Kind, owner: Kind) -> bool:
     return found is None or cls is None or cls in found
 
 
+def surely_others(one: Kind, other: Kind) -> bool:
+    """Say whether two structures cannot be the same one."""
+    if type(one) is not type(other):
+        return is_container(one) and is_container(other)
+    if isinstance(one, Obj) and isinstance(other, Obj):
+        return one.cls is not other.cls
+    if isinstance(one, List) and isinstance(other, List):
+        inner = (one.item, other.item)
+        if any(isinstance(k, Unknown | Unbound) for k in inner):
+            return False
+        return type(one.item) is not type(other.item)
+    return False
+
+
 def plain_field(cls: type, name: str) -> bool:
     """Say whether setting an attribute only puts it into the object."""
     if getattr(cls, "__setattr__", None) is not object.__setattr__:

@@ -439,7 +439,7 @@ def _work_on_copies(d: Derivation, a: Analysed) -> Block:
         if isinstance(entry.get(p), K.Array):
             copied = call(attribute(name(p), "copy"), order=gast.Constant("K", None))
         else:
-            copied = call(d.refs.function(runtime.private), name(p))
+            copied = call(d.refs.function(runtime.unshared), name(p))
         out.append(assign(p, copied))
     return out
 

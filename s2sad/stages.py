@@ -253,8 +253,15 @@ def undoable(method: str, args: list[Any]) -> bool:
     if method == "append":
         return len(args) == 1
     if method == "pop":
-        return not args or type(place) is int
+        return not args or place_of(args[0]) is not None
     return method == "insert" and len(args) == 2 and type(place) is int and place == 0
+
+
+def place_of(node: Any) -> int | None:
+    """Return a literal place in a list, which may count from the end."""
+    sign = -1 if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub) else 1
+    value = getattr(node.operand if sign < 0 else node, "value", None)
+    return sign * value if type(value) is int else None
 
 
 @dataclass(frozen=True)

@@ -39,14 +39,18 @@ from s2sad.stages import Function, Loop
 Made = Callable[[Node, Node], "tuple[Function, dict[str, Any]] | None"]
 
 
-def unfold(function: Function, made: Made, taken: set[str]) -> Function | None:
+def unfold(
+    function: Function, made: Made, taken: set[str], writers: Made = lambda s, node: None
+) -> Function | None:
     """Return the function with calls that make functions written out; None where there are none.
+
+    `writers` gives the same for calls that store into the structures they are given.
 
     `made` gives, for a statement and a call in it, the called function and the node that each of
     its parameters gets, where what it returns is (or holds) an inner function. For a parameter that
     stands for a captured variable it gives that variable's name.
     """
-    worker = _Unfolder(function, made, taken)
+    worker = _Unfolder(function, made, taken, writers)
     function.node.body[:] = worker.block(function.node.body)
     if not worker.changed:
         return None
@@ -61,8 +65,9 @@ def unfold(function: Function, made: Made, taken: set[str]) -> Function | None:
 
 
 class _Unfolder:
-    def __init__(self, function: Function, made: Made, taken: set[str]) -> None:
+    def __init__(self, function: Function, made: Made, taken: set[str], writers: Made) -> None:
         self.function = function
+        self.writers = writers
         self.made = made
         self.origins = dict(function.origins)
         self.loops = dict(function.loops)
@@ -90,6 +95,12 @@ class _Unfolder:
                 if found is not None and self.fits(found[0]):
                     if not self.depth or self.stays(s, body[position + 1 :]):
                         out += self.written_out(s, *found)
+            if isinstance(s, gast.Assign | gast.Expr) and not self.changed:
+                found = self.writers(s, s.value)
+                if found is not None and self.fits(found[0]):
+                    out += self.written_out(s, *found)
+                    if isinstance(s, gast.Expr):
+                        continue
             out.append(s)
         return out
 

@@ -326,7 +326,9 @@ class _Walker:
             links = {
                 n: link
                 for n, link in links.items()
-                if not names_read(link.value) & holders or _other_slot(s, link.value)
+                if not names_read(link.value) & holders
+                or K.surely_others(w.owner, link.owner)
+                or _other_slot(s, link.value)
             }
         return pairs, links
 

@@ -92,9 +92,15 @@ def _one_kind(
         links = memory.aliases.links_before.get(s, {})
         known = {write.base}
         link = links.get(write.base)
-        while link is not None and not isinstance(link.value, gast.Name):
-            known.add(link.base)
+        while link is not None:
+            same = not isinstance(link.value, gast.Name)
+            if same or after.get(link.base) == after.get(write.base):
+                known.add(link.base)
             link = links.get(link.base)
+        for n, other in links.items():
+            if isinstance(other.value, gast.Name) and other.base == write.base:
+                if after.get(n) == after.get(write.base):
+                    known.add(n)
         others = (memory.aliases.sharing(s, write.base) & live & function.locals) - known
         hit = {n for n in others if K.may_hold(before.get(n, K.UNBOUND), write.owner)}
         if hit and hit & active:
@@ -102,8 +108,8 @@ def _one_kind(
                 function,
                 s,
                 UnsupportedError,
-                f"What is known of `{write.base}` changes here, but not what is known of "
-                f"`{min(hit)}`, which may be or hold the same structure.",
+                f"`{write.base}` is written in place, and then not of the kind that it was; "
+                f"`{min(hit)}` may be or hold the same structure.",
                 "Give what is stored the kind and shape that was there, or use one name only.",
             )
 

@@ -35,7 +35,7 @@ from s2sad.facts.results import (
     unbound_function,
 )
 from s2sad.facts.scope import Scope, dotted_path
-from s2sad.facts.stores import after_method, changed_names, homes_of, with_part
+from s2sad.facts.stores import after_method, changed_names, copies_of, homes_of, with_part
 from s2sad.facts.truth import truth
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Block, Node, blocks_of, children, names_written
@@ -66,6 +66,7 @@ class _Walker:
         self.callee = callee
         self.facts = KindFacts()
         self.homes = homes_of(function.node.body)
+        self.copies = copies_of(function.node.body, function.params)
 
     # statements
 
@@ -109,7 +110,11 @@ class _Walker:
         """A structure has another kind; so has the one that it was taken from."""
         if env[name] == kind:
             return
+        old = env[name]
         env[name] = kind
+        for other in sorted(self.copies.get(name, ())):
+            if env.get(other) == old:
+                self._changed(other, kind, env)
         home = self.homes.get(name)
         if home is not None:
             self._stored(home, kind, env)
@@ -265,7 +270,7 @@ class _Walker:
 
     def _loop(self, s: Node, env: Env, head: Callable[[Env], Env]) -> Env:
         entry = {n: K.erase_value(k) for n, k in env.items()}
-        written = names_written(s) | changed_names(s, self.homes)
+        written = names_written(s) | changed_names(s, self.homes, self.copies)
         current = {n: (entry[n] if n in written else env[n]) for n in env}
         for _ in range(8):
             end = self.block(s.body, head(current))

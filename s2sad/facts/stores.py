@@ -38,6 +38,20 @@ def homes_of(body: Block) -> Homes:
     return found
 
 
+def copies_of(body: Block, params: tuple[str, ...]) -> dict[str, set[str]]:
+    """Return the names that are one structure from the start: `t = s`, both bound once."""
+    counts = count_writes(body)
+    found: dict[str, set[str]] = {}
+    for s in body:
+        if isinstance(s, gast.Assign) and isinstance(s.value, gast.Name):
+            target, other = s.targets[0], s.value.id
+            if isinstance(target, gast.Name) and counts.get(target.id) == 1:
+                if counts.get(other, 0) + (other in params) == 1:
+                    found.setdefault(target.id, set()).add(other)
+                    found.setdefault(other, set()).add(target.id)
+    return found
+
+
 def with_part(owner: Kind, place: Node, index: Kind, kind: Kind) -> Kind:
     """Return the kind of a structure after a value of a kind is stored in a place of it."""
     kind = K.erase_value(kind)
@@ -75,7 +89,7 @@ def after_method(owner: Kind, method: str, args: list[Kind]) -> Kind:
     return owner
 
 
-def changed_names(loop: Node, homes: Homes) -> set[str]:
+def changed_names(loop: Node, homes: Homes, copies: dict[str, set[str]]) -> set[str]:
     """Return the names of the structures that a loop's body may change."""
     found: set[str] = set()
 
@@ -97,8 +111,9 @@ def changed_names(loop: Node, homes: Homes) -> set[str]:
     visit(loop.body)
     pending = list(found)
     while pending:
-        home = homes.get(pending.pop())
-        if home is not None and home.value.id not in found:
-            found.add(home.value.id)
-            pending.append(home.value.id)
+        n = pending.pop()
+        home = homes.get(n)
+        others = copies.get(n, set()) | ({home.value.id} if home is not None else set())
+        pending += others - found
+        found |= others
     return found

@@ -275,6 +275,8 @@ class Reverse(Slots):
         restore = self._restore(variable, s)
         if variable not in self.live:
             return [restore]
+        if variable in self.arrays:
+            self.check_parts(s, value)
         self.live.discard(variable)
         if variable not in self.activity.varied_after.get(s, frozenset()):
             return [restore]
@@ -448,6 +450,8 @@ class Reverse(Slots):
         if not isinstance(owner, gast.Name) or owner.id not in self.function.locals:
             return []
         kind = self.kinds.before[s].get(owner.id)
+        if owner.id in self.live & self.arrays and isinstance(kind, K.List):
+            self.check_parts(s, *value.args, owner)
         taking = self.slot_write(s)
         if taking is not None:
             return self.undo_taking(s, taking)

@@ -24,11 +24,13 @@ from s2sad.nodes import (
     attribute,
     call,
     clone,
+    constant,
     name,
     subscript,
     substitute,
+    walk,
 )
-from s2sad.stages import Replay, RestorePart, Write
+from s2sad.stages import Replay, RestorePart, Write, place_of
 
 
 class Slots(Writes):
@@ -81,6 +83,8 @@ class Slots(Writes):
         if not self._has_shadow(s, base):
             return [back]
         after = self.kinds.after[s].get(base, K.UNKNOWN)
+        if base in self.aliases.arrays or K.is_container(self.kinds.of.get(s.value, K.UNKNOWN)):
+            self.check_parts(s, s.value, target.value)
         out = self._comment(s) + self.ensure(base, after, s)
         place = substitute(_place(target), {base: name(self.bar(base))})
         given = self.kinds.of.get(s.value, K.UNKNOWN)
@@ -152,6 +156,33 @@ class Slots(Writes):
             return [*out, again, *self.add(Contribution(item_node.id, name(held)), given, s)]
         return [*out, gast.Expr(popped), again]
 
+    def check_parts(self, s: Node, *values: Node) -> None:
+        """Refuse one array twice in a structure, where arrays or structures in it are written."""
+        if isinstance(values[0], gast.Name | gast.Subscript | gast.Attribute) and len(values) == 1:
+            return
+        before = self.kinds.before[s]
+        pairs = self.aliases.pairs_before.get(s, {})
+        met: list[str] = []
+        for value in values:
+            kind = self.kinds.of.get(value, K.UNKNOWN)
+            times = isinstance(value, gast.BinOp) and not isinstance(kind, K.Array | K.Num)
+            for n in walk(value):
+                if not isinstance(n, gast.Name) or n.id not in before:
+                    continue
+                if not isinstance(before[n.id], K.Array) and not K.is_container(before[n.id]):
+                    continue
+                if isinstance(kind, K.Array) and len(values) == 1:
+                    continue
+                twice = any(m == n.id or m in pairs.get(n.id, ()) for m in met)
+                if twice or (times and isinstance(value.op, gast.Mult)):
+                    raise self.refuse(
+                        s,
+                        f"`{n.id}` may stand twice in a structure that is written in place, or "
+                        "whose arrays are; that cannot be differentiated yet.",
+                        f"Put a copy into it: {n.id}.copy().",
+                    )
+                met.append(n.id)
+
     def _replay(self, s: Node, base: str, action: Node) -> Node:
         return Replay(name(base), ("again", s), self.aliases.reaching(s, base), action)
 
@@ -194,7 +225,9 @@ def _place(target: Node, ctx: Any = None) -> Node:
 
 def _put_in(owner: Node, args: list[Node], value: Node) -> Node:
     """Return what puts an item back into a list from where pop took it."""
-    where = args[0].value if args else -1
+    where = place_of(args[0]) if args else -1
+    assert where is not None
     if where == -1:
         return gast.Expr(call(attribute(owner, "append"), value))
-    return gast.Expr(call(attribute(owner, "insert"), gast.Constant(where, None), value))
+    again = constant(where + 1 if where < 0 else where)
+    return gast.Expr(call(attribute(owner, "insert"), again, value))
