@@ -131,6 +131,9 @@ class Target:
     brought: tuple[tuple[str, Any], ...] = ()
 
 
+_ROUNDS = 64
+
+
 def analyse(
     d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...] = ()
 ) -> Analysed:
@@ -158,7 +161,7 @@ def analyse(
     def hook(target: Any, args: Any, keywords: Any, env: Any) -> Kind:
         return callee_kind(d, target, args, keywords, env)
 
-    for _ in range(16):
+    for _ in range(_ROUNDS):
         d.open[key] = result
         before = dict(d.analysed)
         d.used_open.discard(key)
@@ -182,6 +185,12 @@ def analyse(
             break
         result = facts.result
         d.analysed = before
+    else:
+        raise UnsupportedError(
+            f"{source.name} calls too many functions that change what they are given.",
+            remedy="Return the new values instead.",
+            place=source.place(source.node),
+        )
     written = in_place(function, facts, taken)
     if written is not None:
         function = written

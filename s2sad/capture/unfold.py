@@ -24,6 +24,7 @@ from s2sad.nodes import (
     Block,
     Node,
     assign,
+    block_writes,
     blocks_of,
     children,
     clone,
@@ -98,7 +99,7 @@ class _Unfolder:
             if isinstance(s, gast.Assign | gast.Expr) and not self.changed:
                 found = self.writers(s, s.value)
                 if found is not None and self.fits(found[0]):
-                    out += self.written_out(s, *found)
+                    out += self.written_out(s, *found, named=True)
                     if isinstance(s, gast.Expr):
                         continue
             out.append(s)
@@ -138,10 +139,17 @@ class _Unfolder:
         outer = set().union(*(names_read(s) for s in callee.node.body), set()) - callee.locals
         return not outer & self.function.locals
 
-    def written_out(self, s: Node, callee: Function, given: Mapping[str, Any]) -> Block:
+    def written_out(
+        self, s: Node, callee: Function, given: Mapping[str, Any], named: bool = False
+    ) -> Block:
+        """Return the body of a called function; with `named`, variables given keep their names."""
         table: dict[str, str] = {}
         before: Block = []
+        bound = block_writes(callee.node.body) if named else set(callee.params)
         for p in callee.params:
+            if isinstance(given[p], gast.Name) and p not in bound:
+                table[p] = given[p].id
+                continue
             if isinstance(given[p], str):
                 table[p] = given[p]
                 continue
