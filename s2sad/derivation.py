@@ -599,7 +599,8 @@ def memory_of(d: Derivation, a: Analysed) -> Memory:
 
         found = memory(a.function, a.kinds, summary)
         plain = plain_appends(a.function, a.kinds, found)
-        found.aliases = alias(a.function, a.kinds, found.writes, returned, plain)
+        opaque = {s: given for s, _, given in found.opaque}
+        found.aliases = alias(a.function, a.kinds, found.writes, returned, plain, opaque)
         d.memories[a] = found
     return d.memories[a]
 
@@ -649,6 +650,8 @@ def _called(d: Derivation, a: Analysed, call: Any) -> _Called | None:
 
 def _returned_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     """Return the arguments of a call, as nodes, of which the result may hold memory."""
+    if a.kinds.objects.get(call.func) is runtime.object_of:
+        return None
     called = _called(d, a, call)
     if called is None or not called.memory.known:
         return None

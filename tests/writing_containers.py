@@ -265,7 +265,7 @@ def object_attribute_new(x):
 
 @prog(X)
 def object_array_written(x):
-    c = Cell(x)
+    c = Cell(x * 1.0)
     for i in range(3):
         c.h[i] = x[i] * x[0] + c.h[i - 1]
         c.h[:2] *= c.w[1:]

@@ -34,13 +34,14 @@ def alias(
     writes: list[Write],
     returned: Returned = lambda _: None,
     plain: frozenset[Any] = frozenset(),
+    opaque: Mapping[Any, frozenset[str]] | None = None,
 ) -> Aliases:
     """Return who shares memory with whom in a function whose writes in place are known.
 
     `returned(call)` gives the arguments, as nodes, of which the result of a called user's function
     may hold memory, or None where nothing is known about the callee.
     """
-    worker = _Walker(function, kinds, writes, returned)
+    worker = _Walker(function, kinds, writes, returned, opaque or {})
     pairs: Pairs = {}
     entry = kinds.before.get(function.node.body[0], {})
     for p in function.params:
@@ -57,6 +58,7 @@ def alias(
             names &= facts.structures[w.statement] | {w.base}
         facts.touched[w.statement] = facts.touched.get(w.statement, NOBODY) | names
     facts.arrays = _written_arrays(function, kinds, facts)
+    _holders(function, facts)
     last = function.node.body[-1]
     facts.result = facts.pairs_before.get(last, {}).get(function.result, NOBODY)
     return facts
@@ -102,6 +104,23 @@ def _structures(
             facts.slots |= facts.partners(w.statement, w.base) & function.locals
 
 
+def _holders(function: Function, facts: Aliases) -> None:
+    """Add the structures through which memory that is written is reached, and their other names."""
+    linked = {
+        (n, link.base, isinstance(link.value, gast.Name))
+        for links in facts.links_after.values()
+        for n, link in links.items()
+        if K.is_container(link.owner)
+    }
+    while True:
+        known = facts.arrays | facts.slots
+        more = {base for n, base, _ in linked if n in known}
+        more |= {n for n, base, same in linked if same and base in known}
+        if not more - known:
+            return
+        facts.slots |= (more - known) & function.locals
+
+
 def argument(parameter: str) -> str:
     """Return the ghost that stands for the memory a parameter has on entry."""
     return f"{parameter}@arg"
@@ -112,9 +131,15 @@ State = tuple[Pairs, Links]
 
 class _Walker:
     def __init__(
-        self, function: Function, kinds: KindFacts, writes: list[Write], returned: Returned
+        self,
+        function: Function,
+        kinds: KindFacts,
+        writes: list[Write],
+        returned: Returned,
+        opaque: Mapping[Any, frozenset[str]],
     ) -> None:
         self.returned = returned
+        self.opaque = opaque
         self.function = function
         self.kinds = kinds
         self.facts = Aliases()
@@ -310,6 +335,13 @@ class _Walker:
     def _stored(self, s: Node, state: State) -> State:
         """What is put into a list, a dict or an object is reached through it afterwards."""
         pairs, links = state
+        known = self.kinds.before.get(s, {})
+        met = {n for n in self.opaque.get(s, ()) if not shares_nothing(known.get(n, K.UNKNOWN))}
+        if len(met) > 1:
+            pairs = dict(pairs)
+            partners = frozenset().union(*(pairs.get(n, NOBODY) for n in met)) | met
+            for n in sorted(met):
+                _unite(pairs, n, partners - {n})
         for w in self.writes.get(s, ()):
             given = appended(s, w, self.kinds)
             if not given:

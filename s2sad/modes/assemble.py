@@ -236,7 +236,8 @@ def _copy_restored(block: Block, arrays: set[str]) -> None:
 
 def _sharing_group(p: Parts, block: Block, back: PutBack) -> frozenset[str]:
     """Return what must be copied together: arrays that share memory, and the tape holding them."""
-    if not back.others and not (back.arrays and _popped(block)):
+    plain = all(isinstance(p.kinds.get(n), K.Array) for n in back.arrays)
+    if plain and not back.others and not (back.arrays and _popped(block)):
         return frozenset()
     return back.arrays | back.others | _popped(block)
 
