@@ -418,8 +418,7 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
 def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
     """Say whether a function changes the items of a structure that it is given."""
     return any(
-        w.in_container and memory_of(d, a).aliases.arguments(w)
-        for w in memory_of(d, a).writes
+        w.in_container and memory_of(d, a).aliases.arguments(w) for w in memory_of(d, a).writes
     )
 
 

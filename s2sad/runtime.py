@@ -147,9 +147,8 @@ def apart(*values: Any) -> Any:
         if id(x) in holders:
             return holders[id(x)][1]
         if isinstance(x, list):
-            copied = []
+            copied = [twin(part) for part in x]
             holders[id(x)] = x, copied
-            copied += [twin(part) for part in x]
             return copied
         if isinstance(x, dict):
             table = x.copy()
@@ -175,11 +174,11 @@ def apart(*values: Any) -> Any:
             owner = owner.base
         if id(owner) not in owners:
             owners[id(owner)] = owner, owner.copy(order="K")
-        copied = owners[id(owner)][1]
+        base = owners[id(owner)][1]
         if x is owner:
-            return copied
+            return base
         start = x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-        flat = copied.reshape(-1, order="A")
+        flat = base.reshape(-1, order="A")
         return np.ndarray(x.shape, x.dtype, flat, start, x.strides)
 
     found = tuple(twin(x) for x in values)

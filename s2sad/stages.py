@@ -63,7 +63,7 @@ class Replay(RestorePart):
     `place` is the structure; nothing is kept for it, what it needs is still there.
     """
 
-    _fields = ("place", "key", "sharing", "action")
+    _fields = ("place", "key", "sharing", "action")  # type: ignore[assignment]
 
 
 class Undo(gast.AST):  # type: ignore[misc]

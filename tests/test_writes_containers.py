@@ -1,15 +1,18 @@
 """Lists, dicts and objects that the program writes: values, gradients, pullbacks, arguments."""
 
 import copy
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import s2sad
-from tests.writing_containers import PROGRAMS, X
+from tests.writing_containers import PROGRAMS
 
-CASES = [pytest.param(f, args, k, id=f"{f.__name__}-{k}") for f, args in PROGRAMS for k in range(len(args))]
+CASES = [
+    pytest.param(f, args, k, id=f"{f.__name__}-{k}")
+    for f, args in PROGRAMS
+    for k in range(len(args))
+]
 
 
 def leaves(x):

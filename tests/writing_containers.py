@@ -1,4 +1,4 @@
-"""Programs that write lists, dicts and objects; each is checked by tests/test_writes_containers.py."""
+"""Programs that write lists, dicts and objects, for tests/test_writes_containers.py."""
 
 from dataclasses import dataclass, field
 

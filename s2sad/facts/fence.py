@@ -77,9 +77,7 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
             )
 
 
-def _one_kind(
-    function: Function, kinds: KindFacts, active: frozenset[str], memory: Memory
-) -> None:
+def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memory: Memory) -> None:
     """What is known of a structure must hold under its other names too, after it is changed."""
     for write in memory.writes:
         s = write.statement
@@ -345,8 +343,7 @@ def plain_appends(function: Function, kinds: KindFacts, memory: Memory) -> froze
     return frozenset(
         w.statement
         for w in memory.writes
-        if _plain_append(function, w, {w.base}, kinds, memory)
-        and not memory.shares(w.base, others)
+        if _plain_append(function, w, {w.base}, kinds, memory) and not memory.shares(w.base, others)
     )
 
 

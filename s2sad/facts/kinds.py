@@ -101,7 +101,7 @@ class _Walker:
         owner = place.value
         if not isinstance(owner, gast.Name) or not K.is_container(env.get(owner.id, K.UNKNOWN)):
             return
-        known = K.UNKNOWN
+        known: Kind = K.UNKNOWN
         if isinstance(place, gast.Subscript) and not isinstance(place.slice, gast.Slice):
             known = self.facts.of.get(place.slice, K.UNKNOWN)
         self._changed(owner.id, with_part(env[owner.id], place, known, kind), env)

@@ -1,7 +1,7 @@
 """What is known of a structure after a value is stored in it, or taken out of it.
 
-    box.x = 1.0        # box: an instance with a field x more
-    xs.append(y)       # xs: a list whose items may also be what y is
+box.x = 1.0        # box: an instance with a field x more
+xs.append(y)       # xs: a list whose items may also be what y is
 """
 
 from __future__ import annotations

@@ -171,6 +171,7 @@ class Reverse(Slots):
 
     def _inert(self, s: Node) -> Block:
         """A statement without derivative; refused where it touches what has a cotangent."""
+        self.check_unseen(s)
         written = names_written(s)
         if written & self.live:
             raise self.refuse(
@@ -407,6 +408,7 @@ class Reverse(Slots):
     def unpack(self, s: Node, target: Node) -> Block:
         """Undo `a, b = t`: the cotangent of t is made of those of a and b."""
         names = [e.id for e in target.elts]
+        self.check_unpacked(s, names)
         restores: Block = [self._restore(n, s) for n in names]
         set_ = [n for n in names if n in self.live]
         for n in set_:
@@ -575,6 +577,7 @@ class Reverse(Slots):
                 "A loop over something that can be read only once cannot pass on derivatives.",
                 "Loop over a list, a tuple, an array, range, enumerate or zip.",
             )
+        self.check_iterated(s, plan)
         out = self.loop(s)
         return out + [self._restore(n, s) for n in sorted(names_written(s.target))]
 

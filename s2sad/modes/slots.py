@@ -1,9 +1,9 @@
 """Undo what a program stores in lists, dicts and objects: their shadows have the same structure.
 
-    box.x = y           x_bar = box_bar.x       (what is there goes to y)
-                        box.x = x_0             (where the old content is read)
-                        box_bar.x = 0.0
-                        y_bar += x_bar
+box.x = y           x_bar = box_bar.x       (what is there goes to y)
+                    box.x = x_0             (where the old content is read)
+                    box_bar.x = 0.0
+                    y_bar += x_bar
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from s2sad.nodes import (
     clone,
     constant,
     name,
+    names_read,
     subscript,
     substitute,
     walk,
 )
-from s2sad.stages import Replay, RestorePart, Write, place_of
+from s2sad.stages import Loop, Replay, RestorePart, Write, place_of
 
 
 class Slots(Writes):
@@ -53,15 +54,17 @@ class Slots(Writes):
     def _slot_kind(self, s: Node, target: Node) -> Kind:
         """Return the kind of what was in a place before a statement stored something there."""
         owner = self.kinds.before[s].get(target.value.id, K.UNKNOWN)
+        found: Kind = K.UNBOUND
         if isinstance(owner, K.Obj):
-            return dict(owner.fields).get(target.attr, K.UNBOUND)
+            found = dict(owner.fields).get(target.attr, K.UNBOUND)
+            return found
         if isinstance(owner, K.List):
             return owner.item
         assert isinstance(owner, K.Dict)
         key = getattr(self.kinds.of.get(target.slice), "value", K.MISSING)
         if key is not K.MISSING:
-            return dict(owner.items).get(key, K.UNBOUND)
-        found: Kind = K.UNBOUND
+            found = dict(owner.items).get(key, K.UNBOUND)
+            return found
         for _, kind in owner.items:
             found = K.join(found, kind)
         return found
@@ -155,6 +158,62 @@ class Slots(Writes):
             out.append(assign(held, popped))
             return [*out, again, *self.add(Contribution(item_node.id, name(held)), given, s)]
         return [*out, gast.Expr(popped), again]
+
+    def check_unseen(self, s: Node) -> None:
+        """Refuse memory written where the backward sweep does not go: it could not put it back."""
+        written = self.array_writes | set(self.aliases.structures)
+        inside = next((n for n in walk(s) if n in written), None)
+        if inside is not None:
+            raise self.refuse(
+                inside,
+                f"Memory is written in place inside a {type(s).__name__.lower()} statement; that "
+                "cannot be differentiated yet.",
+                "Move the write out of it.",
+            )
+
+    def check_iterated(self, s: Node, plan: Loop) -> None:
+        """Refuse a loop over memory that its body writes: what it binds could not be told again."""
+        if isinstance(self.kinds.of.get(s.iter), K.Dict):
+            return
+        bindings = plan.bindings if plan.bounds is not None else ()
+        sources = names_read(s.iter).union(*(names_read(b.value) for b in bindings))
+        before = self.kinds.before.get(s.body[0], {})
+        inside = {n for part in s.body for n in walk(part)}
+        for w in self.aliases.writes:
+            if w.statement not in inside:
+                continue
+            slot = w.statement in self.aliases.structures
+            if not slot and not w.in_array:
+                continue
+            shared = self.aliases.sharing(w.statement, w.base)
+            for n in sorted(sources & shared):
+                kind = before.get(n, K.UNKNOWN)
+                views = isinstance(kind, K.Array) and kind.rank > 1
+                if K.is_container(kind) and not slot:
+                    continue
+                if isinstance(kind, K.Num) or views or K.surely_others(kind, w.owner):
+                    continue
+                if slot and isinstance(kind, K.Array):
+                    continue
+                raise self.refuse(
+                    w.statement,
+                    f"`{n}` is written in place in a loop over it; that cannot be differentiated "
+                    "yet.",
+                    "Loop over its indices: for i in range(len(...)).",
+                )
+
+    def check_unpacked(self, s: Node, names: list[str]) -> None:
+        """Refuse to unpack what is memory: the parts would need to be views of the whole."""
+        after = self.kinds.after.get(s, {})
+        for n in names:
+            kind = after.get(n, K.UNKNOWN)
+            if n in self.arrays and (isinstance(kind, K.Array) or K.is_container(kind)):
+                raise self.refuse(
+                    s,
+                    f"`{n}` is unpacked from a structure and written in place; that cannot be "
+                    "differentiated yet.",
+                    f"Take it by its index: {n} = ...[0].",
+                )
 
     def check_parts(self, s: Node, *values: Node) -> None:
         """Refuse one array twice in a structure, where arrays or structures in it are written."""
