@@ -1,12 +1,13 @@
 """Lists, dicts and objects that the program writes: values, gradients, pullbacks, arguments."""
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import s2sad
-from tests.writing_containers import PROGRAMS
+from tests.writing_containers import PROGRAMS, X
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}")
@@ -93,3 +94,74 @@ def test_pullback_may_be_called_again(f, args, k):
     assert value == f(*copy.deepcopy(list(args)))
     assert np.allclose(first, slope(f, args, k), rtol=1e-6, atol=1e-7)
     assert first == second
+
+
+@dataclass
+class Box:
+    value: float
+
+
+def unpacked(x):
+    boxes = [Box(x[0]), Box(x[1])]
+    a, b = boxes
+    a.value = b.value * x[2]
+    return boxes[0].value * b.value
+
+
+def iterated(x):
+    ys, s = [x[0], x[1]], 0.0
+    for y in ys:
+        ys[1] = y * x[2]
+        s += y
+    return s * ys[1]
+
+
+def items_iterated(x):
+    d, s = {"a": x[0], "b": x[1]}, 0.0
+    for _, v in d.items():
+        d["b"] = x[2] * v
+        s += v
+    return s * d["b"]
+
+
+def in_try(x):
+    ys = [x[0], x[1]]
+    try:
+        ys[0] = x[1] * x[2]
+    except ValueError:
+        pass
+    return ys[0] * ys[1]
+
+
+def twice(x):
+    y = x * 2.0
+    ys = [y, y]
+    for v in ys:
+        v *= 3.0
+    return np.sum(ys[0])
+
+
+def kept_by_object(x):
+    u = x * 1.0
+    b = Box(u)
+    u[0] = x[1] * x[2]
+    b.value[1] = x[0] * u[0]
+    return np.sum(u * b.value)
+
+
+@pytest.mark.parametrize("f", [unpacked, iterated, items_iterated, in_try, twice, kept_by_object])
+def test_refused(f):
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.grad(f)(X)
+
+
+def first_written(ps, x):
+    ps[0][0] = x
+    return ps[1][0] * 2.0
+
+
+def test_an_array_twice_in_an_argument_is_refused():
+    w = np.ones(2)
+    with pytest.raises(ValueError, match="stands twice"):
+        s2sad.grad(first_written, wrt=1)([w, w], 3.0)
+    assert s2sad.grad(first_written, wrt=1)([w, w.copy()], 3.0) == 0.0

@@ -177,6 +177,10 @@ class Slots(Writes):
             return
         bindings = plan.bindings if plan.bounds is not None else ()
         sources = names_read(s.iter).union(*(names_read(b.value) for b in bindings))
+        for n in walk(self.function.node):
+            if isinstance(n, gast.Assign) and isinstance(n.targets[0], gast.Name):
+                if n.targets[0].id in sources & self.function.temps:
+                    sources |= names_read(n.value)
         before = self.kinds.before.get(s.body[0], {})
         inside = {n for part in s.body for n in walk(part)}
         for w in self.aliases.writes:
