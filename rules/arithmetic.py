@@ -34,7 +34,7 @@ def negative(out, x):
     return -1.0
 
 
-@elementwise(operator.pos, np.positive, builtins.float)
+@elementwise(operator.pos, np.positive, builtins.float, np.float16, np.float32, np.float64)
 def positive(out, x):
     return 1.0
 

@@ -30,6 +30,8 @@ def fill_tangent(tangent, structure):
 def pull_array(out_bar, out, object, *, dtype=None, order="K", copy=True):
     if isinstance(object, (list, tuple)):
         return take_apart(out_bar, object)
+    if dtype is not None and hasattr(object, "dtype"):
+        return out_bar.astype(object.dtype)
     return out_bar
 
 
@@ -44,6 +46,8 @@ def push_array(out, object, object_dot, *, dtype=None, order="K", copy=True):
 def pull_asarray(out_bar, out, a, *, dtype=None, order=None, copy=None):
     if isinstance(a, (list, tuple)):
         return take_apart(out_bar, a)
+    if dtype is not None and hasattr(a, "dtype"):
+        return out_bar.astype(a.dtype)
     return out_bar
 
 

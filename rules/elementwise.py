@@ -231,6 +231,9 @@ def push_nan_to_num(out, x, x_dot, *, nan=0.0, posinf=None, neginf=None):
 
 @pullback(np.real, view="always")
 def pull_real(out_bar, out, val):
+    """The cotangent of a complex number is complex."""
+    if np.iscomplexobj(val):
+        return out_bar + 0.0j
     return out_bar
 
 

@@ -444,3 +444,17 @@ def push_trapezoid(out, y, x, y_dot, x_dot, *, dx=1.0, axis=-1):
     if y_dot is None:
         return np.trapezoid(y, x_dot, axis=axis)
     return np.trapezoid(y_dot, x, axis=axis) + np.trapezoid(y, x_dot, axis=axis)
+
+
+@pullback(np.multiply.outer)
+def pull_multiply_outer(out_bar, out, A, B):
+    return np.tensordot(out_bar, B, np.ndim(B)), np.tensordot(A, out_bar, np.ndim(A))
+
+
+@pushforward(np.multiply.outer)
+def push_multiply_outer(out, A, B, A_dot, B_dot):
+    if A_dot is None:
+        return np.multiply.outer(A, B_dot)
+    if B_dot is None:
+        return np.multiply.outer(A_dot, B)
+    return np.multiply.outer(A_dot, B) + np.multiply.outer(A, B_dot)

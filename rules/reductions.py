@@ -312,3 +312,57 @@ def push_cumprod(out, a, a_dot, *, axis=None, dtype=None):
 
 
 nondifferentiable(np.any, np.all)
+
+
+@pullback(np.add.reduce)
+def pull_add_reduce(out_bar, out, array, *, axis=0, keepdims=False):
+    if axis is not None and not keepdims:
+        out_bar = np.expand_dims(out_bar, axis)
+    return np.broadcast_to(out_bar, array.shape)
+
+
+@pushforward(np.add.reduce)
+def push_add_reduce(out, array, array_dot, *, axis=0, keepdims=False):
+    return np.sum(array_dot, axis=axis, keepdims=keepdims)
+
+
+@pullback(np.multiply.reduce)
+def pull_multiply_reduce(out_bar, out, array, *, axis=0, keepdims=False):
+    if axis is not None and not keepdims:
+        out_bar = np.expand_dims(out_bar, axis)
+    return out_bar * products_of_others(array, axis)
+
+
+@pushforward(np.multiply.reduce)
+def push_multiply_reduce(out, array, array_dot, *, axis=0, keepdims=False):
+    return np.sum(array_dot * products_of_others(array, axis), axis=axis, keepdims=keepdims)
+
+
+@pullback(np.maximum.reduce, np.minimum.reduce)
+def pull_extreme_reduce(out_bar, out, array, *, axis=0, keepdims=False):
+    """Equal share among ties."""
+    if axis is not None and not keepdims:
+        out = np.expand_dims(out, axis)
+        out_bar = np.expand_dims(out_bar, axis)
+    ties = array == out
+    return ties * (out_bar / np.sum(ties, axis=axis, keepdims=True, dtype=array.dtype))
+
+
+@pushforward(np.maximum.reduce, np.minimum.reduce)
+def push_extreme_reduce(out, array, array_dot, *, axis=0, keepdims=False):
+    """Equal share among ties."""
+    if axis is not None and not keepdims:
+        out = np.expand_dims(out, axis)
+    ties = array == out
+    count = np.sum(ties, axis=axis, keepdims=keepdims, dtype=array.dtype)
+    return np.sum(ties * array_dot, axis=axis, keepdims=keepdims) / count
+
+
+@pullback(np.add.accumulate)
+def pull_add_accumulate(out_bar, out, array, *, axis=0):
+    return np.flip(np.cumsum(np.flip(out_bar, axis), axis=axis), axis)
+
+
+@pushforward(np.add.accumulate)
+def push_add_accumulate(out, array, array_dot, *, axis=0):
+    return np.cumsum(array_dot, axis=axis)

@@ -368,6 +368,26 @@ def push_extreme(out, *items_and_tangents):
     return weighted(ties(out, items), items_dot, items)
 
 
+def places(iterable, key, reverse):
+    """Return where in a sequence of numbers each item of the sorted list comes from."""
+    keys = iterable if key is None else [key(x) for x in iterable]
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+
+
+@pullback(builtins.sorted)
+def pull_sorted(out_bar, out, iterable, *, key=None, reverse=False):
+    parts = [0.0] * len(iterable)
+    for part, place in zip(out_bar, places(iterable, key, reverse), strict=True):
+        parts[place] = part
+    return like(parts, iterable)
+
+
+@pushforward(builtins.sorted)
+def push_sorted(out, iterable, iterable_dot, *, key=None, reverse=False):
+    tangents = numbers(iterable_dot, iterable)
+    return [tangents[place] for place in places(iterable, key, reverse)]
+
+
 nondifferentiable(math.floor, math.ceil, math.trunc, math.ulp)
 nondifferentiable(math.isclose, math.isfinite, math.isinf, math.isnan)
 nondifferentiable(math.comb, math.factorial, math.gcd, math.isqrt, math.lcm, math.perm)

@@ -1,7 +1,8 @@
 """Source-to-source automatic differentiation of plain Python and NumPy functions."""
 
 from s2sad.activities import Active, BatchDuplicated, Const, Duplicated
-from s2sad.api import differentiate, emit, grad, source, value_and_grad, vjp
+from s2sad.api import autodiff, differentiate, emit, grad, source, value_and_grad, vjp
+from s2sad.duplicated import Forward, Reverse
 from s2sad.errors import (
     ActivityError,
     AliasError,
@@ -23,9 +24,12 @@ __all__ = [
     "Const",
     "Duplicated",
     "Error",
+    "Forward",
     "MissingRuleError",
+    "Reverse",
     "SourceError",
     "UnsupportedError",
+    "autodiff",
     "differentiate",
     "elementwise",
     "emit",

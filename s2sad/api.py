@@ -15,15 +15,26 @@ import itertools
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from s2sad import kinds as K
+from s2sad.activities import Const, annotated
+from s2sad.aliasing import Reached, reach, refuse_overlap
 from s2sad.capture.read import Callee, read, unwrap
 from s2sad.cotangents import checked, mirror, needs_mirror
-from s2sad.errors import ActivityError, Place, SourceError, UnsupportedError
+from s2sad.duplicated import (
+    Given,
+    Mode,
+    Pattern,
+    pattern,
+    require_reverse,
+    reverse,
+    unwrapped,
+)
+from s2sad.errors import ActivityError, AliasError, Place, SourceError, UnsupportedError
 from s2sad.guard import IGNORED, UNSET, may_ignore
 from s2sad.hints import kind_of_annotation
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
@@ -31,11 +42,12 @@ from s2sad.pipeline import Request, derive
 from s2sad.sharing import Bound, Recipe, Recipes, recipe
 from s2sad.signature import key_of
 from s2sad.stages import Text
+from s2sad.tree import is_array
 from s2sad.write.load import load
 from s2sad.write.standalone import standalone
 
-MODES = ("grad", "value_and_grad", "vjp")
-_LATER = ("jvp", "reverse")
+MODES = ("grad", "value_and_grad", "vjp", "reverse")
+_LATER = ("jvp",)
 _numbers = itertools.count(1)
 _KEPT = 8  # entries for one key, where what a function sees goes to and fro
 
@@ -51,6 +63,7 @@ class Options:
     wrt: Wrt = None
     has_aux: bool = False
     given: int | None = None  # for vjp: how many arguments the call gives
+    pattern: Pattern | None = None  # for the reverse of autodiff: the activities
 
 
 @dataclass(frozen=True)
@@ -94,6 +107,10 @@ class Derived:
     @functools.cached_property
     def choice(self) -> Choice:
         """The parameters that wrt or the annotations choose."""
+        pattern = self.options.pattern
+        if pattern is not None:
+            wanted = {*pattern.active, *pattern.shadowed}
+            return Choice(tuple(n for n in self.parameters.names if n in wanted), True, False)
         try:
             every = self.options.mode == "vjp"
             return choose(self.parameters, self.options.wrt, every, self.options.given)
@@ -103,12 +120,12 @@ class Derived:
     def find(self, values: tuple[Any, ...]) -> Entry:
         """Return the entry for the values of all parameters; derive it if there is none."""
         key = _key(self._asked(values))
-        entry = self._known(key)
+        entry = self._known(key, values)
         if entry is None:
             with self.lock:
-                entry = self._known(key)
+                entry = self._known(key, values)
                 if entry is None:
-                    entry = self._shared(key) or self._derive(key, values)
+                    entry = self._shared(key, values) or self._derive(key, values)
                     self.entries[key] = (entry, *self.entries.get(key, ()))[:_KEPT]
         return entry
 
@@ -125,24 +142,30 @@ class Derived:
         """The parameters whose kinds nobody asks: not read and not differentiated."""
         return self.parameters.unread - set(self.choice.names)
 
-    def _known(self, key: Any) -> Entry | None:
+    def _known(self, key: Any, values: tuple[Any, ...]) -> Entry | None:
         for entry in self.entries.get(key, ()):
-            if entry.holds():
+            if entry.holds() and self._fits(entry, values):
                 return entry
         return None
 
-    def _shared(self, key: Any) -> Entry | None:
+    def _fits(self, entry: Entry, values: tuple[Any, ...]) -> bool:
+        if not entry.bound.not_one:
+            return True
+        return entry.bound.fits(dict(zip(self.parameters.names, values, strict=True)))
+
+    def _shared(self, key: Any, values: tuple[Any, ...]) -> Entry | None:
         """Return an entry made of what was derived for another function of the same code."""
         for made in _recipes.get(self._shared_key(key)):
             entry = self._entry(made)
-            if entry is not None:
+            if entry is not None and self._fits(entry, values):
                 return entry
         return None
 
     def _shared_key(self, key: Any) -> Any:
         p, o = self.parameters, self.options
         code = K.Known(p.fn.__code__)
-        return code, o.mode, o.has_aux, self.choice, p.skipped, p.fixed, len(self.prefix), key
+        own = (o.mode, o.has_aux, o.pattern)
+        return code, own, self.choice, p.skipped, p.fixed, len(self.prefix), key
 
     def _entry(self, made: Recipe, fresh: bool = False) -> Entry | None:
         p = self.parameters
@@ -154,26 +177,49 @@ class Derived:
         finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
         return Entry(bound, settled.as_float, finish)
 
-    def request(self, kinds: dict[str, K.Kind]) -> tuple[Request, Settled]:
-        """Return what is to be derived for given kinds of the arguments."""
+    def request(
+        self, kinds: dict[str, K.Kind], values: Iterable[Any] = ()
+    ) -> tuple[Request, Settled]:
+        """Return what is to be derived for given kinds of the arguments, with example values."""
         fn = self.parameters.fn
         try:
             settled = settle(self.parameters, self.choice, kinds)
         except ActivityError as error:
             raise error.at(place_of(fn)) from None
         o = self.options
+        request = Request(fn, settled.params, settled.wrt, settled.single, o.mode, o.has_aux)
+        request = replace(request, lengths=tuple(_lengths(self.parameters, values)))
+        constant = self._constant - set(settled.wrt)
+        if o.pattern is None:
+            return replace(request, constant=constant), settled
+        seeded, batch = o.pattern.seeded, o.pattern.batch
+        constant |= o.pattern.constant
         return (
-            Request(fn, settled.params, settled.wrt, settled.single, o.mode, o.has_aux),
+            replace(
+                request,
+                shadowed=o.pattern.shadowed,
+                constant=constant,
+                seeded=seeded,
+                batch=batch,
+            ),
             settled,
         )
 
+    @functools.cached_property
+    def _constant(self) -> frozenset[str]:
+        """The parameters that are declared Const."""
+        declared = annotated(self.parameters.fn)
+        return frozenset(n for n, activity in declared.items() if activity is Const)
+
     def _derive(self, key: Any, values: tuple[Any, ...]) -> Entry:
-        request, settled = self.request(kinds_of(self.parameters, values))
+        request, settled = self.request(kinds_of(self.parameters, values), values)
         text, derivation = derive(request)
         functions = loaded(text, derivation)
         kinds = dict(settled.params)
         finished = self.options.mode == "vjp" or any(needs_mirror(kinds[n]) for n in settled.wrt)
-        plain = self.parameters.is_simple and not finished and not settled.as_float
+        writes = derivation.written or derivation.written_outside
+        plain = self.parameters.is_simple and not finished and not settled.as_float and not writes
+        plain = plain and self.options.mode != "reverse"
         made = recipe(
             request.fn,
             derivation,
@@ -210,7 +256,7 @@ class Derived:
                 return y, checked(pullback, y, name, after), *aux
 
             return pull
-        if not mirrored:
+        if not mirrored or mode == "reverse":
             return None
         if mode == "grad":
             if has_aux:
@@ -250,6 +296,28 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
         cells=text.cells,
         defaults={n: f for n, f in derivation.origins.items() if n not in derivation.inner},
     )
+
+
+def _lengths(parameters: Parameters, values: Iterable[Any]) -> Iterator[tuple[str, int]]:
+    """Yield the lengths of example arrays by the symbols that kinds have for them."""
+    for n, value in zip(parameters.names, values, strict=False):
+        if is_array(value):
+            yield from ((f"{n}.{axis}", length) for axis, length in enumerate(value.shape))
+
+
+def _reached(bound: Bound, values: dict[str, Any]) -> Iterator[Reached]:
+    """Yield the memory that a call reaches, through its arguments and from outside."""
+    for n, value in values.items():
+        yield from reach(n, value, n in bound.written)
+    for o in bound.outside:
+        yield from reach(o.path, o.value(), o.written)
+
+
+def _refuse_overlap(reached: Iterator[Reached], parameters: Parameters) -> None:
+    try:
+        refuse_overlap(reached, parameters.name)
+    except AliasError as error:
+        raise error.at(place_of(parameters.fn)) from None
 
 
 def place_of(fn: types.FunctionType) -> Place | None:
@@ -332,6 +400,8 @@ class Operator:
         entry = self._derived.find(tuple(values.values()))
         if entry.bound.shortcut is not None:
             self.__call__ = entry.bound.shortcut
+        if entry.bound.writes:
+            _refuse_overlap(_reached(entry.bound, values), parameters)
         for n in entry.as_float:
             values[n] = float(values[n])
         result = entry.bound.call(*bound.args, **bound.kwargs)
@@ -366,12 +436,26 @@ class Operator:
 
     def _standalone(self, args: tuple[Any, ...], kwargs: dict[str, Any], checked: bool) -> str:
         parameters = self._parameters
+        derived = self._derived
+        given = Given()
+        examples: tuple[Any, ...] = ()
         if args or kwargs:
             bound = parameters.bind((*self._prefix, *args), {**self._keywords, **kwargs})
-            kinds = kinds_of(parameters, bound.arguments.values())
+            values = bound.arguments
+            if self._options.mode == "reverse":
+                given = unwrapped(values)
+                values = given.values
+            examples = tuple(values.values())
+            kinds = kinds_of(parameters, examples)
         else:
             kinds = self._annotated()
-        request, settled = self._derived.request(kinds)
+        if self._options.mode == "reverse":
+            given.values.clear()
+            options = replace(
+                self._options, pattern=pattern(parameters, given, kinds, self._options.wrt)
+            )
+            derived = Derived(parameters, options, self._unfold, self._prefix)
+        request, settled = derived.request(kinds, examples)
         text, derivation = derive(request)
         try:
             params = dict(settled.params) if checked else None
@@ -413,6 +497,7 @@ _DOCS = {
     "grad": "Gradient of {}.",
     "value_and_grad": "Value and gradient of {}.",
     "vjp": "Value and pullback of {}.",
+    "reverse": "Reverse of {}, which accumulates into shadows.",
 }
 
 
@@ -458,7 +543,8 @@ def _shared(f: Callable[..., Any], options: Options) -> Entries:
     callee = callee_of(f, options.mode)
     by_options = _products.setdefault(callee.fn, {})
     wrt = options.wrt if isinstance(options.wrt, tuple) else (None, options.wrt)
-    key = (tuple(map(repr, wrt)), options.has_aux, options.given, len(callee.args), *callee.kwargs)
+    asked = (options.has_aux, options.given, options.pattern)
+    key = (tuple(map(repr, wrt)), *asked, len(callee.args), *callee.kwargs)
     return by_options.setdefault(key, {})
 
 
@@ -470,6 +556,65 @@ def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = Fals
     """
     options = Options("vjp", wrt, has_aux, len(args))
     return Operator(f, options, entries=_shared(f, options))(*args)
+
+
+def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = None) -> Any:
+    """Run f and its reverse: `(value, (a_bar, A_bar, None))` for Active, Duplicated and Const.
+
+    f runs on the very arrays given and leaves in them what f leaves. Derivatives with respect to
+    Duplicated arguments are added into their shadows; what f writes has in its shadow on entry the
+    cotangent of its final content, on return that of its initial content. `seed` is the cotangent
+    of the result, 1.0 where that is a scalar; under BatchDuplicated a tuple, one per direction.
+    """
+    require_reverse(mode)
+    callee = callee_of(f, "autodiff")
+    parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
+    bound = parameters.bind((*callee.args, *activities), callee.kwargs)
+    try:
+        given = unwrapped(bound.arguments)
+        kinds = kinds_of(parameters, given.values.values())
+        seeded = seed is not None
+        activity = pattern(parameters, given, kinds, None)
+        activity = replace(activity, seeded=seeded, batch=given.batch or seeded)
+    except ActivityError as error:
+        raise error.at(place_of(callee.fn)) from None
+    options = Options("reverse", given=len(activities), pattern=activity)
+    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
+    entry = derived.find(tuple(given.values.values()))
+    reached = _reached_in_shadows(entry.bound, given)
+    _refuse_overlap(itertools.chain(reached, reach("the seed", seed, False)), parameters)
+    for n in entry.as_float:
+        given.values[n] = float(given.values[n])
+    bound.arguments.update(given.values)
+    result = reverse(entry.bound.call, bound, given, activity, seed, parameters.name)
+    value, bars = result
+    opened = [_bar_of(bars, given, activity, n) for n in parameters.open]
+    return value, tuple(opened)
+
+
+def _no_shortcut(*args: Any) -> Any:
+    raise AssertionError("autodiff has no shortcut")
+
+
+def _reached_in_shadows(bound: Bound, given: Given) -> Iterator[Reached]:
+    """Yield the memory that a call of autodiff reaches, shadows included."""
+    yield from _reached(bound, given.values)
+    for n, shadows in given.shadows.items():
+        for i, shadow in enumerate(shadows):
+            way = f"the shadow of {n}" if len(shadows) == 1 else f"shadow {i} of {n}"
+            yield from reach(way, shadow, True, shadow=True)
+
+
+def _bar_of(bars: dict[str, Any], given: Given, activity: Pattern, name: str) -> Any:
+    """Return the derivative of one argument, as autodiff hands it back."""
+    if name in activity.active:
+        value = given.values[name]
+        if given.batch:
+            return tuple(mirror(bar, value) for bar in bars[name])
+        return mirror(bars[name], value)
+    if name not in given.shadows:
+        return None
+    return given.shadows[name] if given.batch else given.shadows[name][0]
 
 
 def source(f: Callable[..., Any], *, mode: str = "grad", wrt: Wrt = None, args: Any = None) -> str:
@@ -534,6 +679,10 @@ class Differentiable:
         wrt = self._wrt if wrt is None else wrt
         return vjp(self.__s2sad_primal__, *args, wrt=wrt, has_aux=has_aux)
 
+    def autodiff(self, mode: Mode, /, *activities: Any, seed: Any = None) -> Any:
+        """Return the value and the derivatives, as s2sad.autodiff does."""
+        return autodiff(mode, self.__s2sad_primal__, *activities, seed=seed)
+
     def _operator(self, mode: str, skipped: int = 0) -> Operator:
         known = self._operators.get((mode, skipped))
         if known is None:
@@ -587,6 +736,10 @@ class _Bound:
         """Return the value and a pullback, as s2sad.vjp does."""
         wrt = self.__func__._wrt if wrt is None else wrt
         return vjp(self.__s2sad_primal__, *args, wrt=wrt, has_aux=has_aux)
+
+    def autodiff(self, mode: Mode, /, *activities: Any, seed: Any = None) -> Any:
+        """Return the value and the derivatives, as s2sad.autodiff does; self is Const."""
+        return autodiff(mode, self.__s2sad_primal__, *activities, seed=seed)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__s2sad") or name in ("__func__", "__self__"):

@@ -10,6 +10,7 @@ caller still has are passed by the caller instead of being saved.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
@@ -151,7 +152,7 @@ def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
 
 
 def _is_library(value: Any) -> bool:
-    if value is runtime.object_of or isinstance(value, type):
+    if value is dataclasses.replace or value is runtime.object_of or isinstance(value, type):
         return True
     return registry.rule_for(value) is not None or unwrap(value) is None
 

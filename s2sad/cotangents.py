@@ -22,6 +22,8 @@ def needs_mirror(kind: Kind) -> bool:
     """Say whether a kind holds a named tuple, whose class derived code does not name."""
     if isinstance(kind, K.Tuple):
         return kind.cls is not None or any(map(needs_mirror, kind.items))
+    if isinstance(kind, K.List) and kind.items is not None:
+        return any(map(needs_mirror, kind.items))
     if isinstance(kind, K.List):
         return needs_mirror(kind.item)
     if isinstance(kind, K.Dict):
@@ -57,7 +59,7 @@ def checked(
     pullback: Callable[[Any], Any], y: Any, name: str, after: Callable[[Any], Any] | None = None
 ) -> Callable[[Any], Any]:
     """Return a pullback that takes only a cotangent built like y, cast to y's dtypes."""
-    cast = _cast(y, f"The cotangent of {name}")
+    cast = caster(y, f"The cotangent of {name}")
 
     def pull(dy: Any) -> Any:
         """Return the cotangents of the arguments for a cotangent of the result."""
@@ -67,7 +69,7 @@ def checked(
     return pull
 
 
-def _cast(y: Any, what: str) -> Cast:
+def caster(y: Any, what: str) -> Cast:
     """Return what checks and casts a cotangent of y; it keeps y's shape, not y."""
     if is_array(y):
         return _cast_array(y, what) if y.dtype.kind in "fc" else _ignored
@@ -121,7 +123,7 @@ def _cast_scalar(cls: type, what: str) -> Cast:
 
 
 def _cast_sequence(y: Any, what: str) -> Cast:
-    casts = [_cast(part, f"{what} at [{i}]") for i, part in enumerate(y)]
+    casts = [caster(part, f"{what} at [{i}]") for i, part in enumerate(y)]
     base = list if isinstance(y, list) else tuple
 
     def cast(dy: Any) -> Any:
@@ -135,7 +137,7 @@ def _cast_sequence(y: Any, what: str) -> Cast:
 
 
 def _cast_dict(y: Any, what: str) -> Cast:
-    casts = {key: _cast(part, f"{what} at [{key!r}]") for key, part in y.items()}
+    casts = {key: caster(part, f"{what} at [{key!r}]") for key, part in y.items()}
 
     def cast(dy: Any) -> Any:
         if not isinstance(dy, dict):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
@@ -28,6 +29,7 @@ from s2sad.facts.inplace import in_place
 from s2sad.facts.kinds import infer
 from s2sad.facts.memory import Memory, memory, touches
 from s2sad.facts.scope import Scope
+from s2sad.facts.stores import stores
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
@@ -82,11 +84,24 @@ class Derivation:
     finite: dict[Any, Finite | None] = field(default_factory=dict)
     zeros: dict[Any, Zeros | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
-    members: dict[tuple[type, str], Any] = field(default_factory=dict)
+    members: dict[tuple[Any, str], Any] = field(default_factory=dict)
+    visible: dict[Any, frozenset[str]] = field(default_factory=dict)
+    lengths: Mapping[str, int] = field(default_factory=dict)
+    not_one: set[tuple[str, int]] = field(default_factory=set)
+    written: frozenset[str] = frozenset()
+    written_outside: set[tuple[Any, str]] = field(default_factory=set)
     refs: Refs = field(init=False)
 
     def __post_init__(self) -> None:
         self.refs = Refs(self.names)
+
+    def assume(self, dim: K.Dim) -> bool:
+        """Assume that a length is not 1 where the example's is not: callers are held to that."""
+        length = self.lengths.get(dim.symbol)
+        if length is None or length - dim.cut == 1:
+            return False
+        self.not_one.add((dim.symbol, dim.cut))
+        return True
 
 
 @dataclass(frozen=True)
@@ -161,6 +176,11 @@ def analyse(
     def hook(target: Any, args: Any, keywords: Any, env: Any) -> Kind:
         return callee_kind(d, target, args, keywords, env)
 
+    def numpy() -> str:
+        word = d.refs.module(np)
+        scope.helpers = {**scope.helpers, word: np}
+        return word
+
     for _ in range(_ROUNDS):
         d.open[key] = result
         before = dict(d.analysed)
@@ -179,6 +199,11 @@ def analyse(
         chosen = choose(function, facts, taken)
         if chosen is not None:
             function = chosen
+            scope.locals = function.locals
+            continue
+        written = stores(function, facts, taken, numpy)
+        if written is not None:
+            function = written
             scope.locals = function.locals
             continue
         if key not in d.used_open or facts.result == result:
@@ -573,6 +598,8 @@ def rebase(kind: Kind, path: str) -> Kind:
         return dataclasses.replace(kind, dims=dims)
     if isinstance(kind, K.Tuple):
         return K.Tuple(tuple(rebase(k, f"{path}[{i}]") for i, k in enumerate(kind.items)), kind.cls)
+    if isinstance(kind, K.List) and kind.items is not None:
+        return K.list_of([rebase(k, f"{path}[{i}]") for i, k in enumerate(kind.items)])
     if isinstance(kind, K.List):
         return K.List(rebase(kind.item, f"{path}[]"))
     if isinstance(kind, K.Dict):
@@ -582,6 +609,8 @@ def rebase(kind: Kind, path: str) -> Kind:
         return K.Num(kind.type, kind.dtype, K.MISSING, dim)
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, rebase(k, f"{path}.{n}")) for n, k in kind.fields))
+    if isinstance(kind, K.Union):
+        return K.union(rebase(k, f"{path}:{i}") for i, k in enumerate(kind.options))
     return outlives(K.erase_value(kind))
 
 
@@ -597,9 +626,16 @@ def memory_of(d: Derivation, a: Analysed) -> Memory:
             return _returned_by(d, a, call)
 
         found = memory(a.function, a.kinds, summary)
-        plain = plain_appends(a.function, a.kinds, found)
-        opaque = {s: given for s, _, given in found.opaque}
-        found.aliases = alias(a.function, a.kinds, found.writes, returned, plain, opaque)
+        found.aliases = alias(
+            a.function,
+            a.kinds,
+            found.writes,
+            returned,
+            rebinding=found.rebinding,
+            visible=d.visible.get(a.scope.fn, frozenset()),
+            plain=plain_appends(a.function, a.kinds, found),
+            opaque={s: given for s, _, given in found.opaque},
+        )
         d.memories[a] = found
     return d.memories[a]
 
@@ -673,6 +709,8 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     written: set[str] = set()
     for w in inner.writes:
         shared = inner.shares(w.base, set(params))
+        if w.in_array and w.statement in inner.aliases.pairs_before:
+            shared &= inner.aliases.arguments(w)
         written |= {n for n in shared if touches(w, params.get(n, K.UNKNOWN))}
     for _, _, given_names in inner.opaque:
         for n in given_names:

@@ -91,5 +91,9 @@ class AliasError(Error, ValueError):
     """Memory reached by two ways overlaps and is written."""
 
 
+class DerivativeWarning(UserWarning):
+    """A derivative ends where the program rounds: a float stored into an array of integers."""
+
+
 class InternalError(Error, AssertionError):
     """A pass broke its own claim: a bug in s2sad, never the user's fault."""

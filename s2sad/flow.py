@@ -128,10 +128,18 @@ def _loop(
     current = live if is_for else live | header
     while True:
         inside = live_in(statement.body, current, after, live, extra)
-        start = (inside - bound) | live | (NOTHING if is_for else header)
+        start = (inside - bound) | live | (every_round(statement) if is_for else header)
         if start <= current:
             return current | header
         current |= start
+
+
+def every_round(loop: Node) -> Names:
+    """Return what a for loop looks at in every round: its body may change that in place."""
+    made = loop.iter
+    if type(made) is gast.Call and type(made.func) is gast.Name and made.func.id == "range":
+        return NOTHING
+    return frozenset(names_read(made))
 
 
 def _match(

@@ -22,7 +22,7 @@ from s2sad.activities import Activity
 from s2sad.signature import PLAIN, key_of
 
 Seen = Mapping[str, Any]  # what names and dotted names denoted
-Members = Mapping[tuple[type, str], Any]  # what was found in classes
+Members = Mapping[tuple[Any, str], Any]  # what was found in classes and modules
 
 
 class _Mark:
@@ -181,11 +181,13 @@ def guard(
 
 
 def members_guard(members: Members, roles: Mapping[Any, Role]) -> Question | None:
-    """Return a test whether classes still have the methods and properties that were found."""
+    """Return a test whether classes and modules still have what was found in them."""
     draft = _Draft(roles)
-    for (cls, name), value in members.items():
-        if getattr(cls, name, None) is value:
-            draft.test(f"{{0}}.{name} is {{1}}", draft.constant(cls), value)
+    for (owner, name), value in members.items():
+        if isinstance(owner, types.ModuleType):
+            _held_tests(_held_in(owner, name, draft), value, draft)
+        elif getattr(owner, name, None) is value:
+            draft.test(f"{{0}}.{name} is {{1}}", draft.constant(owner), value)
     return draft.compiled("", "return s2sad_same", ()) if draft.tests else None
 
 
@@ -273,23 +275,35 @@ def _seen_tests(seen: Seen, draft: _Draft) -> None:
     for path, value in sorted(seen.items()):
         if value is K.MISSING or not path.replace(".", "_").isidentifier():
             continue
-        path = _in_module(path, seen, draft)
-        if K.is_function(value):
-            _code_tests(path, value, draft)
-        else:
-            _value_tests(path, value, draft)
+        _held_tests(_in_module(path, seen, draft), value, draft)
+
+
+def _held_tests(path: str, value: Any, draft: _Draft) -> None:
+    if K.is_function(value):
+        _code_tests(path, value, draft)
+    else:
+        _value_tests(path, value, draft)
 
 
 def _in_module(path: str, seen: Seen, draft: _Draft) -> str:
     """Return the text that reads what a path denotes.
 
-    An attribute of a module is read from its dict: attributes of a module that has a `__getattr__`,
-    as NumPy's, are slow. That the module is still the same is a test of its own.
+    That a module is still the same is a test of its own.
     """
     owner, _, attr = path.rpartition(".")
     module = seen.get(owner)
     if not isinstance(module, types.ModuleType) or attr not in vars(module):
         return path
+    return _held_in(module, attr, draft)
+
+
+def _held_in(module: types.ModuleType, attr: str, draft: _Draft) -> str:
+    """Return the text that reads an attribute of a module from its dict, where it is.
+
+    Attributes of a module that has a `__getattr__`, as NumPy's, are slow.
+    """
+    if attr not in vars(module):
+        return f"{draft.constant(module)}.{attr}"
     return f"{draft.constant(vars(module))}[{attr!r}]"
 
 

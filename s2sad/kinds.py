@@ -117,11 +117,13 @@ class Tuple(Kind):
 class List(Kind):
     """A list whose items are all of one kind (Unbound for an empty list).
 
-    The length is known for a display that stands in the program, never from arguments.
+    The length is known for a display that stands in the program, never from arguments; where the
+    items are of kinds too different to share one, so is the kind of each.
     """
 
     item: Kind
     length: int | None = None
+    items: tuple[Kind, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,17 @@ class Choice(Kind):
 
 
 @dataclass(frozen=True)
+class Union(Kind):
+    """One of several kinds: numbers and arrays of different ranks, or None and something else.
+
+    A number among them whose value is known is a constant: it carries no derivative, so that its
+    cotangent may have any shape.
+    """
+
+    options: tuple[Kind, ...]
+
+
+@dataclass(frozen=True)
 class Iterable_(Kind):
     """A lazy sequence (range, zip, enumerate, reversed, dict views) of items of one kind."""
 
@@ -192,19 +205,21 @@ FLOAT = Num("float")
 INT = Num("int")
 BOOL = Num("bool")
 
-_FLOATS = ("float16", "float32", "float64", "longdouble", "float128")
+REALS = ("float16", "float32", "float64", "longdouble", "float128")
 _COMPLEX = ("complex64", "complex128", "clongdouble", "complex256")
 
 
 def is_float_dtype(dtype: str) -> bool:
     """Say whether arrays of a dtype carry derivatives."""
-    return dtype in _FLOATS or dtype in _COMPLEX
+    return dtype in REALS or dtype in _COMPLEX
 
 
 def is_complex(kind: Kind) -> bool:
     """Say whether a number or array is complex."""
     if isinstance(kind, Num):
         return kind.type == "complex"
+    if isinstance(kind, Union):
+        return any(is_complex(k) for k in carriers(kind))
     return isinstance(kind, Array) and kind.dtype in _COMPLEX
 
 
@@ -221,13 +236,52 @@ def differentiable(kind: Kind) -> bool:
         return is_float_dtype(kind.dtype)
     if isinstance(kind, Tuple):
         return any(differentiable(k) for k in kind.items)
+    if isinstance(kind, List) and kind.items is not None:
+        return any(differentiable(k) for k in kind.items)
     if isinstance(kind, List | Iterable_):
         return differentiable(kind.item)
     if isinstance(kind, Dict):
         return any(differentiable(k) for _, k in kind.items)
     if isinstance(kind, Obj):
         return any(differentiable(k) for _, k in kind.fields)
+    if isinstance(kind, Union):
+        return bool(carriers(kind))
     return isinstance(kind, Unknown)
+
+
+def options(kind: Kind) -> tuple[Kind, ...]:
+    """Return the kinds that a value may have."""
+    return kind.options if isinstance(kind, Union) else (kind,)
+
+
+def carriers(kind: Kind) -> tuple[Kind, ...]:
+    """Return those of the kinds a value may have that carry a derivative."""
+    return tuple(
+        k
+        for k in options(kind)
+        if differentiable(k) and not (isinstance(k, Num) and k.value is not MISSING)
+    )
+
+
+def is_numeric(kind: Kind) -> bool:
+    """Say whether this is a number or an array, perhaps not known which."""
+    return all(isinstance(k, Num | Array) for k in options(kind))
+
+
+def may_be_array(kind: Kind) -> bool:
+    """Say whether a value may be an array."""
+    return any(isinstance(k, Array) for k in options(kind))
+
+
+def without_none(kind: Kind) -> Kind:
+    """Return the kind of a value in an operation that None does not survive."""
+    left = [k for k in options(kind) if not isinstance(k, NoneKind)]
+    return _union_of(left) if left and isinstance(kind, Union) else kind
+
+
+def each(kinds: Iterable[Kind]) -> list[tuple[Kind, ...]]:
+    """Return what operands may be together: one kind of each."""
+    return list(itertools.product(*map(options, kinds)))
 
 
 def is_container(kind: Kind) -> bool:
@@ -297,6 +351,8 @@ def describe(kind: Kind) -> str:
         return kind.cls.__name__ if kind.cls else f"a tuple of {len(kind.items)}"
     if isinstance(kind, Obj):
         return f"an instance of {kind.cls.__name__}"
+    if isinstance(kind, Union):
+        return " or ".join(map(describe, kind.options))
     words = {
         Choice: "one of several functions",
         List: "a list",
@@ -318,6 +374,8 @@ def join(left: Kind, right: Kind) -> Kind:
         return left
     if isinstance(left, Unbound):
         return right
+    if isinstance(left, Union) or isinstance(right, Union):
+        return union((*options(left), *options(right)))
     if isinstance(left, Num) and isinstance(right, Num):
         return _join_numbers(left, right)
     if isinstance(left, Str) and isinstance(right, Str):
@@ -330,6 +388,8 @@ def join(left: Kind, right: Kind) -> Kind:
             return Tuple(items, left.cls)
     elif isinstance(left, List) and isinstance(right, List):
         length = left.length if left.length == right.length else None
+        if left.items is not None and right.items is not None and length is not None:
+            return list_of([join(a, b) for a, b in zip(left.items, right.items, strict=True)])
         return List(join(left.item, right.item), length)
     elif isinstance(left, Dict) and isinstance(right, Dict):
         if [k for k, _ in left.items] == [k for k, _ in right.items]:
@@ -345,7 +405,79 @@ def join(left: Kind, right: Kind) -> Kind:
     one, other = _functions(left), _functions(right)
     if one and other:
         return _one_of([*one, *other])
+    if type(left) is not type(right):
+        return union((left, right))
     return Unknown(f"{_phrase(left)} on one path and {_phrase(right)} on another")
+
+
+_LONGEST = 64
+
+
+def list_of(found: list[Kind]) -> List:
+    """Return the kind of a list with these items: of each, where they do not share one."""
+    item: Kind = UNBOUND
+    for kind in found:
+        item = join(item, kind)
+    mixed = isinstance(item, Unknown | Union) or (isinstance(item, Num) and item.dtype == "any")
+    if mixed and len(found) <= _LONGEST:
+        return List(item, len(found), tuple(found))
+    return List(item, len(found) or None)
+
+
+_MOST = 4
+
+
+def union(found: Iterable[Kind]) -> Kind:
+    """Return what is known of a value that has one of several kinds; Unknown where too little is.
+
+    Numbers and arrays go together where they have one precision; None goes with those, or with
+    a tuple.
+    """
+    merged: list[Kind] = []
+    for kind in found:
+        if isinstance(kind, Unbound):
+            continue
+        for position, other in enumerate(merged):
+            if type(other) is type(kind) and not _apart(other, kind):
+                both = join(other, kind)
+                if not isinstance(both, Unknown):
+                    merged[position] = both
+                    break
+        else:
+            merged.append(kind)
+    if len(merged) > 1 and not _compatible(merged):
+        first, second = merged[:2]
+        return Unknown(f"{_phrase(first)} on one path and {_phrase(second)} on another")
+    return _union_of(merged) if merged else UNBOUND
+
+
+def _apart(left: Kind, right: Kind) -> bool:
+    """Say whether two kinds of one class are two options: arrays of other ranks or dtypes."""
+    if isinstance(left, Array) and isinstance(right, Array):
+        return (left.rank, left.dtype, left.namespace) != (right.rank, right.dtype, right.namespace)
+    return False
+
+
+def _union_of(found: list[Kind]) -> Kind:
+    return found[0] if len(found) == 1 else Union(tuple(sorted(found, key=_place_in_union)))
+
+
+def _place_in_union(kind: Kind) -> tuple[int, int, str]:
+    if isinstance(kind, Array):
+        return 2, kind.rank, kind.dtype
+    return (0 if isinstance(kind, NoneKind) else 1), 0, ""
+
+
+def _compatible(found: list[Kind]) -> bool:
+    some = [k for k in found if not isinstance(k, NoneKind)]
+    if len(found) > _MOST or any(not isinstance(k, Num | Array | Tuple) for k in some):
+        return False
+    if any(isinstance(k, Tuple) for k in some):
+        return len(some) == 1
+    active = [k for k in some if carriers(k)]
+    dtypes = {k.dtype for k in active if isinstance(k, Num | Array)} - {None, "any"}
+    spaces = {k.namespace for k in some if isinstance(k, Array)}
+    return len(dtypes) <= 1 and len(spaces) <= 1 and len({is_complex(k) for k in active}) <= 1
 
 
 def _functions(kind: Kind) -> tuple[Kind, ...]:
@@ -398,10 +530,8 @@ def _join_numbers(left: Num, right: Num) -> Num:
 
 
 def _join_arrays(left: Array, right: Array) -> Kind:
-    if left.rank != right.rank or left.namespace != right.namespace:
-        return Unknown(f"{describe(left)} on one path and {describe(right)} on another")
-    if left.dtype != right.dtype:
-        return Unknown(f"{describe(left)} on one path and {describe(right)} on another")
+    if _apart(left, right):
+        return union((left, right))
     dims = tuple(_join_dim(a, b) for a, b in zip(left.dims, right.dims, strict=True))
     return Array(left.dtype, dims, left.namespace)
 
@@ -417,12 +547,48 @@ def _join_dim(left: Dim, right: Dim) -> Dim:
     return Dim(f"~{fresh}", 0, left.many and right.many)
 
 
+def stacked(kind: Kind) -> Array | None:
+    """Return the kind of the array that a list or tuple of numbers or arrays makes, or None."""
+    found: tuple[Kind, ...]
+    if isinstance(kind, List) and kind.items is None:
+        found, count = (kind.item,), fresh_dim()
+        if kind.length is not None:
+            count = Dim(f"={kind.length}", 0, kind.length != 1)
+    elif isinstance(kind, Tuple | List):
+        found = kind.items or ()
+        count = Dim(f"={len(found)}", 0, len(found) != 1)
+    else:
+        return None
+    parts = [_entry(k) for k in found]
+    if not parts or None in parts or len({len(p.dims) for p in parts if p is not None}) > 1:
+        return None
+    dims = parts[0].dims if parts[0] is not None else ()
+    for part in parts:
+        dims = tuple(_join_dim(a, b) for a, b in zip(dims, part.dims, strict=True))  # type: ignore[union-attr]
+    dtype = np.result_type(*(p.dtype for p in parts if p is not None)).name
+    return Array(dtype, (count, *dims))
+
+
+_PLAIN = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
+
+
+def _entry(kind: Kind) -> Array | None:
+    """Return what an entry of a list is in the array made of the list: a number has no axes."""
+    if isinstance(kind, Num):
+        return None if kind.dtype == "any" else Array(kind.dtype or _PLAIN[kind.type], ())
+    if isinstance(kind, Array):
+        return kind if kind.namespace == "numpy" else None
+    return stacked(kind)
+
+
 def erase_value(kind: Kind) -> Kind:
     """Forget literal values: what a parameter or a variable of a loop may have."""
     if isinstance(kind, Num):
         return replace(kind, value=MISSING)
     if isinstance(kind, Str):
         return Str()
+    if isinstance(kind, Union):
+        return union(map(erase_value, kind.options))
     return kind
 
 
@@ -478,10 +644,10 @@ def _kind_of_structure(value: Any, path: str, literal: bool) -> Kind:
         items = tuple(kind_of(v, f"{path}[{i}]", literal) for i, v in enumerate(value))
         return Tuple(items, type(value) if names is not None else None)
     if type(value) is list:
-        item: Kind = UNBOUND
-        for position, entry in enumerate(value):
-            item = join(item, kind_of(entry, f"{path}[{position}]", literal))
-        return List(item)
+        found = [kind_of(e, f"{path}[{i}]", literal) for i, e in enumerate(value)]
+        made = list_of(found)
+        numbers = all(isinstance(k, Num | NoneKind | Str) for k in found)
+        return List(made.item) if made.items is None or numbers else made
     if type(value) is dict:
         return Dict(tuple((k, kind_of(v, f"{path}[{k!r}]", literal)) for k, v in value.items()))
     if is_function(value):
@@ -519,159 +685,6 @@ def _plain_object(value: Any) -> bool:
     )
 
 
-# kinds to sample values and back
-
-_PRIMES = ((11, 17, 23, 29, 37, 43, 53, 59), (13, 29, 43, 61, 73, 89, 97, 101))
-
-
-class Sampler:
-    """Makes small values of given kinds, and reads the kind of what a function made of them.
-
-    Each symbolic length gets a size of its own; two runs with different sizes tell lengths,
-    constants and coincidences apart.
-    """
-
-    def __init__(
-        self, kinds: Iterable[Kind], run: int, uniform: bool = False, small: bool = False
-    ) -> None:
-        self.run = run
-        self.uniform = uniform
-        self.sizes: dict[str, int] = {}
-        self.many: set[str] = set()
-        self.guessed = False
-        self.small = small
-        taken = {d for k in kinds for d in _constants(k)}
-        self.free = [p for p in _PRIMES[run] if not any(abs(p - t) <= 3 for t in taken)]
-
-    def size(self, dim: Dim) -> int:
-        if dim.symbol.startswith("="):
-            return int(dim.symbol[1:]) - dim.cut
-        if self.uniform:
-            return 3
-        if dim.symbol not in self.sizes:
-            used = len(self.sizes)
-            if used >= len(self.free):
-                raise ValueError("too many axes")
-            self.sizes[dim.symbol] = self.free[used]
-        if dim.many and not dim.cut:
-            self.many.add(dim.symbol)
-        return self.sizes[dim.symbol] - dim.cut
-
-    def sample(self, kind: Kind, content: float) -> Any:
-        if isinstance(kind, Num):
-            return self._number(kind, content)
-        if isinstance(kind, Array):
-            return self._array(kind, content)
-        if isinstance(kind, Tuple):
-            items = [self.sample(k, content) for k in kind.items]
-            return kind.cls._make(items) if kind.cls is not None else tuple(items)  # type: ignore[attr-defined]
-        if isinstance(kind, List):
-            if isinstance(kind.item, Unbound):
-                return []
-            count = kind.length
-            if count is None:
-                count = 3 if self.uniform else (5, 7)[self.run]
-            return [self.sample(kind.item, content) for _ in range(count)]
-        if isinstance(kind, Dict):
-            return {k: self.sample(v, content) for k, v in kind.items}
-        if isinstance(kind, Str):
-            if kind.value is MISSING:
-                raise ValueError("unknown string")
-            return kind.value
-        if isinstance(kind, NoneKind):
-            return None
-        if isinstance(kind, Known):
-            return kind.value
-        raise ValueError("no sample")
-
-    def _number(self, kind: Num, content: float) -> Any:
-        if kind.value is not MISSING:
-            return kind.value
-        if kind.type == "bool":
-            value: Any = self.run == 0
-        elif kind.type == "int":
-            self.guessed = True
-            value = self.size(kind.dim) if kind.dim is not None else 2 + self.run
-            if self.small:
-                value = self.run
-        elif kind.type == "float":
-            value = content
-        else:
-            value = complex(content, 0.1)
-        if kind.dtype is None:
-            return value
-        return np.dtype("float64" if kind.dtype == "any" else kind.dtype).type(value)
-
-    def _array(self, kind: Array, content: float) -> Any:
-        if kind.namespace != "numpy":
-            raise ValueError("not on this machine")
-        shape = tuple(self.size(d) for d in kind.dims)
-        if kind.dtype == "bool":
-            return np.full(shape, self.run == 0)
-        if not is_float_dtype(kind.dtype):
-            return np.zeros(shape, kind.dtype)
-        array = np.full(shape, content, kind.dtype)
-        if kind.rank >= 2:
-            array = array * 0.1 + np.eye(shape[-2], shape[-1], dtype=kind.dtype)
-        return array.astype(kind.dtype)
-
-
-def _constants(kind: Kind) -> set[int]:
-    if isinstance(kind, Num) and type(kind.value) is int:
-        return {kind.value}
-    if isinstance(kind, Array):
-        return {int(d.symbol[1:]) for d in kind.dims if d.symbol.startswith("=")}
-    if isinstance(kind, Tuple):
-        return set().union(*map(_constants, kind.items)) if kind.items else set()
-    return set()
-
-
-def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
-    """Return the kind of a result from what two runs gave (second is MISSING where it failed)."""
-    if isinstance(first, np.ndarray) and type(first) is np.ndarray:
-        if not isinstance(second, np.ndarray) or second.ndim != first.ndim:
-            dims = tuple(fresh_dim() for _ in first.shape)
-        else:
-            pairs = zip(first.shape, second.shape, strict=True)
-            dims = tuple(_length(a, b, one, two) for a, b in pairs)
-        return Array(first.dtype.name, dims)
-    if isinstance(first, tuple):
-        others = second if isinstance(second, tuple) and len(second) == len(first) else None
-        pairs_ = zip(first, others or [MISSING] * len(first), strict=True)
-        cls = type(first) if hasattr(first, "_fields") or hasattr(type(first), "n_fields") else None
-        if cls is not None and not hasattr(cls, "_make"):
-            cls = None
-        return Tuple(tuple(read_back(a, b, one, two) for a, b in pairs_), cls)
-    if isinstance(first, list):
-        item: Kind = UNBOUND
-        for entry in first:
-            item = join(item, read_back(entry, MISSING, one, two))
-        return List(item)
-    if type(first) is int and type(second) is int:
-        dim = _symbol(first, second, one, two)
-        return Num("int", None, MISSING, dim)
-    kind = kind_of(first, "?")
-    if isinstance(kind, Num):
-        return replace(kind, value=MISSING, dim=None)
-    return kind
-
-
-def _symbol(a: int, b: int, one: Sampler, two: Sampler) -> Dim | None:
-    for symbol, size in one.sizes.items():
-        cut = size - a
-        if 0 <= cut <= 3 and symbol in two.sizes and two.sizes[symbol] - cut == b:
-            return Dim(symbol, cut, cut == 0 and symbol in one.many)
-    return None
-
-
-def _length(a: int, b: int, one: Sampler, two: Sampler) -> Dim:
-    if one.uniform or (one.guessed and a == b):
-        return fresh_dim()
-    if a == b:
-        return Dim(f"={a}", 0, a != 1)
-    return _symbol(a, b, one, two) or fresh_dim()
-
-
 def broadcast(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> tuple[Dim, ...]:
     """Return the axis lengths of an elementwise operation's result."""
     rank = max(len(left), len(right))
@@ -697,3 +710,8 @@ def _broadcast_dim(left: Dim, right: Dim) -> Dim:
 def same_length(left: Dim, right: Dim) -> bool:
     """Say whether two lengths are the same by what the program does."""
     return (left.symbol, left.cut) == (right.symbol, right.cut)
+
+
+def same_shape(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> bool:
+    """Say whether two shapes are the same by what the program does."""
+    return len(left) == len(right) and all(map(same_length, left, right))

@@ -152,16 +152,38 @@ def same(left: Node, right: Node) -> bool:
     return bool(key(left) == key(right))
 
 
-def children(node: Node) -> Iterator[Node]:
-    """Yield the direct child nodes."""
+def children(node: Node) -> list[Node]:
+    """Return the direct child nodes."""
+    found: list[Node] = []
     for field in node._fields:
         value = getattr(node, field, None)
-        if isinstance(value, gast.AST):
-            yield value
-        elif isinstance(value, list):
-            for item in value:
-                if isinstance(item, gast.AST):
-                    yield item
+        if isinstance(value, list):
+            found += [item for item in value if isinstance(item, gast.AST)]
+        elif isinstance(value, gast.AST):
+            found.append(value)
+    return found
+
+
+_NAMELESS = frozenset({"ctx", "op", "ops", "type_comment", "kind", "key", "sharing"})
+_fields_with_names: dict[type, tuple[str, ...]] = {}
+
+
+def _inner(node: Node) -> list[Node]:
+    """Return the child nodes below which there may be names."""
+    cls = type(node)
+    fields = _fields_with_names.get(cls)
+    if fields is None:
+        dict_key = cls in (gast.DictComp, gast.keyword)
+        fields = tuple(f for f in cls._fields if dict_key or f not in _NAMELESS)
+        _fields_with_names[cls] = fields
+    found: list[Node] = []
+    for field in fields:
+        value = getattr(node, field, None)
+        if value.__class__ is list:
+            found += [item for item in value if isinstance(item, gast.AST)]
+        elif isinstance(value, gast.AST):
+            found.append(value)
+    return found
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -191,7 +213,7 @@ def names_read(node: Node) -> set[str]:
         elif kind is Save:
             found.add(top.name)
         elif kind is not Comment and kind is not Restore and kind is not gast.Constant:
-            stack.extend(children(top))
+            stack += _inner(top)
     return found
 
 
@@ -215,19 +237,19 @@ def names_written(node: Node) -> set[str]:
         elif kind is gast.MatchAs or kind is gast.MatchStar:
             if top.name is not None:
                 found.add(top.name)
-            stack.extend(children(top))
+            stack += _inner(top)
         elif kind is gast.MatchMapping:
             if top.rest is not None:
                 found.add(top.rest)
-            stack.extend(children(top))
+            stack += _inner(top)
         elif kind is gast.ExceptHandler:
             if isinstance(top.name, str):
                 found.add(top.name)
-            stack.extend(children(top))
+            stack += _inner(top)
         elif kind is gast.Import or kind is gast.ImportFrom:
             found |= {(a.asname or a.name).split(".")[0] for a in top.names}
         elif kind is not Comment and kind is not Save and kind is not gast.Constant:
-            stack.extend(children(top))
+            stack += _inner(top)
     return found
 
 
@@ -237,6 +259,19 @@ def block_writes(block: Block) -> set[str]:
     for statement in block:
         found |= names_written(statement)
     return found
+
+
+def copied(node: Node) -> Node | None:
+    """Return what an expression is a copy of, if it is one."""
+    if (
+        isinstance(node, gast.Call)
+        and isinstance(node.func, gast.Attribute)
+        and node.func.attr == "copy"
+        and not node.args
+        and not node.keywords
+    ):
+        return node.func.value
+    return None
 
 
 def changed_in(block: Block, touched: Mapping[Any, frozenset[str]]) -> set[str]:

@@ -223,7 +223,7 @@ def settle(parameters: Parameters, choice: Choice, kinds: Mapping[str, Kind]) ->
         _refuse_wrapper(n, kind)
     wrt = choice.names
     if not choice.must:
-        wrt = tuple(n for n in wrt if _can_be(kinds[n]))
+        wrt = tuple(n for n in wrt if can_be(kinds[n]))
         if not wrt:
             raise ActivityError(
                 f"No argument of {parameters.name} can be differentiated.",
@@ -238,7 +238,8 @@ def settle(parameters: Parameters, choice: Choice, kinds: Mapping[str, Kind]) ->
     return Settled(tuple(kinds.items()), wrt, single, as_float)
 
 
-def _can_be(kind: Kind) -> bool:
+def can_be(kind: Kind) -> bool:
+    """Say whether an argument of a kind can be differentiated."""
     return K.differentiable(kind) and not isinstance(kind, K.Unknown)
 
 

@@ -23,6 +23,7 @@ from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.fence import (
     arguments_written,
+    array_memory_written,
     check_reads,
     fence,
     keep_arguments,
@@ -36,6 +37,7 @@ from s2sad.modes.notes import take_notes
 from s2sad.modes.operations import Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import store_values
+from s2sad.modes.writes import laid_out
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -44,6 +46,7 @@ from s2sad.nodes import (
     attribute,
     block_writes,
     call,
+    compare,
     constant,
     name,
     names_read,
@@ -53,10 +56,13 @@ from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.guards import guards
 from s2sad.polish.last import skip_last
+from s2sad.polish.likes import copies, like_shadows
 from s2sad.polish.own import is_fresh, own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
+from s2sad.polish.rounds import rounds
 from s2sad.polish.settle import settle, whole
+from s2sad.shadows import check_seed, reverse_entry
 from s2sad.stages import Aliases, Arrival, KindFacts, Text
 from s2sad.strong import zeros_of
 from s2sad.write.copies import prelude
@@ -65,7 +71,13 @@ from s2sad.write.printer import module, statement_text
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be derived: a function, kinds of its parameters, which of them, and what for."""
+    """What is to be derived: a function, kinds of its parameters, which of them, and what for.
+
+    Of those in `wrt` the `shadowed` have shadows of the caller's. A parameter that is `constant`
+    keeps no derivative. With `seeded` the cotangent of the result is a parameter, with `batch` the
+    backward sweep is a function of its own. The `lengths` are those of example arrays: where a
+    write could be broadcast, it is derived for lengths that are not 1 if the example's are not.
+    """
 
     fn: types.FunctionType
     params: tuple[tuple[str, Kind], ...]
@@ -73,6 +85,11 @@ class Request:
     single: bool
     mode: str
     has_aux: bool = False
+    shadowed: tuple[str, ...] = ()
+    constant: frozenset[str] = frozenset()
+    seeded: bool | None = False
+    batch: bool = False
+    lengths: tuple[tuple[str, int], ...] = ()
 
 
 def derive(request: Request) -> tuple[Text, Derivation]:
@@ -83,7 +100,9 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     base = request.fn.__name__ if request.fn.__name__ != "<lambda>" else "lambda_"
     entry = d.names.fresh(f"{base}_{suffix}")
     params = dict(request.params)
-    d.reusable = request.mode == "vjp"
+    d.reusable = request.mode == "vjp" or request.batch
+    d.lengths = dict(request.lengths)
+    d.visible[request.fn] = frozenset(request.shadowed)
     analysed = analyse(d, request.fn, params)
     if not isinstance(analysed.kinds.result, K.Unknown):
         _check_result(analysed, request)
@@ -92,12 +111,21 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     for reached in list(d.analysed.values()):
         refuse_globals(reached.function)
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
+    _note_written(d, analysed)
     _add(d, node, request.fn, analysed)
     body, cells = prelude(d.refs, d.functions)
     text = module(body)
     for fn_name in d.namespaces:
         d.cells[fn_name].update(cells)
     return Text(text, entry, d.namespaces, d.cells), d
+
+
+def _note_written(d: Derivation, entry: Analysed) -> None:
+    """Note which memory is written: when called, it may overlap nothing else."""
+    d.written, _ = array_memory_written(entry.function, memory_of(d, entry))
+    for a in d.analysed.values():
+        _, outside = array_memory_written(a.function, memory_of(d, a))
+        d.written_outside |= {(a.scope.fn, n) for n in outside}
 
 
 def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None:
@@ -121,11 +149,13 @@ def sweep(
     names: Names,
     has_aux: bool = False,
     arrival: Arrival = Arrival(),  # noqa: B008
+    shadowed: frozenset[str] = frozenset(),
+    constant: frozenset[str] = frozenset(),
 ) -> Reverse:
     """Return the reverse worker of a function, ready to write its sweeps."""
     memory = memory_of(d, a)
-    facts = activity(a.function, a.kinds, active, memory, has_aux)
-    fence(a.function, a.kinds, facts, memory)
+    facts = activity(a.function, a.kinds, active, memory, has_aux, shadowed)
+    fence(a.function, a.kinds, facts, memory, constant)
     notes = take_notes(a.function, a.kinds.decided, names, memory.aliases.touched)
 
     def calls(site: Site, varied: frozenset[str]) -> Any:
@@ -135,6 +165,7 @@ def sweep(
     worker = Reverse(
         a.function, a.kinds, facts, notes, d.refs, names, calls, _heading, memory.aliases, zeros
     )
+    worker.rebinding = memory.rebinding
     return worker
 
 
@@ -166,10 +197,17 @@ def parts_of(
     wanted: tuple[str, ...],
     has_aux: bool = False,
     arrival: Arrival = Arrival(),  # noqa: B008
+    shadowed: frozenset[str] = frozenset(),
+    constant: frozenset[str] = frozenset(),
+    outermost: bool = False,
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     names = local_names(a, d)
-    worker = sweep(d, a, frozenset(active), names, has_aux, arrival)
+    worker = sweep(d, a, frozenset(active), names, has_aux, arrival, shadowed, constant)
+    if worker.arrays and outermost:
+        worker.operations.assume = d.assume
+    given = a.kinds.before.get(a.function.node.body[0], {})
+    worker.given_shadows({p: given[p] for p in active if p in shadowed})
     sweeps = worker.sweeps(seed, has_aux)
     worker.at(a.function.node.body[0])
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
@@ -195,11 +233,15 @@ def parts_of(
         backward = propagate(backward, live_out, movable, pure, made_up, sharing)
         backward = simplify(backward, kinds, numpy, homes)
     backward = prune(backward, live_out, pure, made_up, frozenset(), sharing)
+    backward = like_shadows(backward, _copies(a, worker), numpy)
     read = set().union(*(names_read(s) for s in backward), set())
     check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
+    held: dict[str, str] = {}
     forward, backward = store_values(
-        sweeps.forward, backward, live_out, names, params, _elements(worker)
+        sweeps.forward, backward, live_out, names, params, _elements(worker), held
     )
+    for kept, n in held.items():
+        share(sharing, kept, n)
     restored = frozenset(block_writes(backward)) - fixed
     backward = propagate(backward, live_out, restored, pure, made_up, sharing)
     shadows = frozenset(worker.bars[v] for v in worker.elements if v in worker.bars)
@@ -226,18 +268,41 @@ def parts_of(
     )
 
 
+def _copies(a: Analysed, worker: Reverse) -> dict[str, str]:
+    """Return, for arrays that are copies of others, the shadows of those."""
+    given = a.kinds.before.get(a.function.node.body[0], {})
+    found = copies(a.function.node.body, tuple(a.function.params))
+    return {
+        n: worker.bars[source]
+        for n, source in found.items()
+        if source in worker.bars
+        and source in worker.arrays
+        and (source not in given or isinstance(given[source], K.Array))
+    }
+
+
 def shared_memory(worker: Reverse) -> dict[str, frozenset[str]]:
     """Return, for arrays written in place and for their shadows, who may share their memory."""
     found: dict[str, frozenset[str]] = {}
     aliases = worker.aliases
     touched: frozenset[str] = frozenset().union(*aliases.touched.values())
     for n in sorted(touched | worker.arrays):
-        others = {m for m in aliases.ever(n) if "@" not in m}
+        others = {m.split("@")[0] for m in aliases.ever(n)} & worker.function.locals
         found[n] = frozenset(others)
         bars = {worker.bars[m] for m in others & worker.arrays if m in worker.bars}
         if n in worker.bars and n in worker.arrays:
             found[worker.bars[n]] = frozenset(bars)
     return found
+
+
+def share(sharing: dict[str, frozenset[str]], kept: str, variable: str) -> None:
+    """Note that a name holds what a variable was: it shares memory with all that this shares."""
+    if variable not in sharing:
+        return
+    others = sharing[variable] | {variable}
+    sharing[kept] = sharing.get(kept, frozenset()) | others
+    for n in others:
+        sharing[n] = sharing.get(n, frozenset()) | {kept}
 
 
 def _elements(worker: Reverse) -> frozenset[Any]:
@@ -418,25 +483,58 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     if request.has_aux:
         seed_name = f"{a.function.result}_0_bar"
     seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
-    p = parts_of(d, a, request.wrt, seed, request.wrt, request.has_aux)
+    if request.mode == "reverse":
+        return reverse_entry(d, a, request, entry, parts_of, finish, seed)
+    p = parts_of(
+        d,
+        a,
+        request.wrt,
+        seed,
+        request.wrt,
+        request.has_aux,
+        constant=request.constant,
+        outermost=True,
+    )
     p.copies = tuple(_work_on_copies(d, a))
     p.ours = _ours(a, memory_of(d, a).aliases, whole=True)
     doc = _doc(a, request)
     if request.mode == "vjp":
         return vjp(p, finish, entry, doc, request.single, seed_name, request.has_aux)
+    if K.NONE in K.options(a.kinds.result):
+        p.forward.append(_not_none(a))
     value = request.mode == "value_and_grad"
     return joint(p, finish, entry, doc, request.single, value, request.has_aux)
+
+
+def _not_none(a: Analysed) -> Node:
+    """Return what refuses a result that is None on the path taken: it has no gradient."""
+    result = a.function.result
+    reason = gast.Constant(f"{a.function.source.name} returned None, which has no gradient", None)
+    test = compare(name(result), gast.Is, gast.Constant(None, None))
+    return gast.If(test, [gast.Raise(call("TypeError", reason), None)], [])
 
 
 def _work_on_copies(d: Derivation, a: Analysed) -> Block:
     """Return the copies of arguments whose arrays the function writes: the caller's stay."""
     out: Block = []
     entry = a.kinds.before[a.function.node.body[0]]
-    written = arguments_written(memory_of(d, a))
+    memory = memory_of(d, a)
+    written = arguments_written(memory)
+    laid = laid_out(memory.aliases)
     for p in a.function.params:
         if p not in written:
             continue
-        if isinstance(entry.get(p), K.Array):
+        if p in laid:
+            # Whether a reshape of it is a view depends on how it lies in memory.
+            copied = call(d.refs.function(runtime.apart), name(p))
+            if not isinstance(entry.get(p), K.Array):
+                raise UnsupportedError(
+                    f"An array in `{p}` is reshaped and written in place; that cannot be "
+                    "differentiated yet.",
+                    remedy="Pass the array as an argument of its own, or copy it.",
+                    place=a.function.source.place(a.function.node),
+                )
+        elif isinstance(entry.get(p), K.Array):
             copied = call(attribute(name(p), "copy"), order=gast.Constant("K", None))
         else:
             copied = call(d.refs.function(runtime.unshared), name(p))
@@ -510,7 +608,7 @@ def finish(
     plain = (p.made_up & frozenset(p.bar_kinds)) - p.buffers - p.moved
     body = skip_last(body, live_out, plain, p.kinds, p.pure)
     body = settle(body, live_out, p.pure, p.sharing, is_fresh, p.held, p.buffers | p.moved)
-    return guards(whole(body))
+    return guards(rounds(whole(body)))
 
 
 def _loss_of(a: Analysed, kind: Kind) -> Kind:
@@ -526,17 +624,21 @@ def _loss_of(a: Analysed, kind: Kind) -> Kind:
     )
 
 
+def _is_real_scalar(kind: Kind) -> bool:
+    if isinstance(kind, K.Num):
+        return kind.type != "complex"
+    return isinstance(kind, K.Array) and kind.rank == 0 and kind.dtype in K.REALS
+
+
 def _check_result(a: Analysed, request: Request) -> None:
+    if request.mode == "reverse":
+        check_seed(a, request.seeded)
     if request.mode not in ("grad", "value_and_grad"):
         return
     kind = a.kinds.result
     if request.has_aux:
         kind = _loss_of(a, kind)
-    if isinstance(kind, K.Num) and kind.type == "float":
-        return
-    if isinstance(kind, K.Array) and kind.rank == 0 and K.is_float_dtype(kind.dtype):
-        return
-    if isinstance(kind, K.Num) and kind.type in ("int", "bool"):
+    if all(map(_is_real_scalar, K.options(K.without_none(kind)))):
         return
     if isinstance(kind, K.Unknown):
         raise UnsupportedError(

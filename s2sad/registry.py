@@ -26,6 +26,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 View = Literal["never", "always", "maybe"]
@@ -222,3 +224,20 @@ def is_zero_method(name: str) -> bool:
     """Say whether no derivative flows through an array method."""
     load_rules()
     return name in _zero_methods
+
+
+_TAKE_SEQUENCES = frozenset(
+    "concatenate concat stack vstack hstack dstack column_stack array asarray asanyarray block "
+    "select choose meshgrid multi_dot einsum dist fsum prod sumprod max min sum append tuple list "
+    "hypot ix_ broadcast_arrays".split()
+)
+
+
+def wants_arrays(fn: Any) -> bool:
+    """Say whether a library function's rule needs arrays where NumPy takes lists too."""
+    module = getattr(fn, "__module__", "") or ""
+    if fn in (max, min, sum) or not module.startswith("numpy"):
+        return False
+    if fn in (np.sum, np.prod, np.max, np.min):
+        return True
+    return getattr(fn, "__name__", "") not in _TAKE_SEQUENCES

@@ -29,6 +29,21 @@ def last_writes(x: Any, index: Any) -> Any:
     return writer[index] == order
 
 
+def writeable(view: Any) -> Any:
+    """Return a view that NumPy gives read-only, as one that can be written."""
+    view.flags.writeable = True
+    return view
+
+
+def view_of(shadow: Any, part: Any, base: Any, view: Any) -> Any:
+    """Return the part of a base's shadow that belongs to a view, and zeros to a copy."""
+    if not np.may_share_memory(base, view):
+        return np.zeros_like(view)
+    if not np.may_share_memory(shadow, part):
+        raise ValueError("an array and its derivative lie in memory in different ways")
+    return part
+
+
 def log_of_base(x: Any) -> Any:
     """Return log(x), but 0 where x is 0: there x**y stays 0 whatever a positive exponent does."""
     if isinstance(x, float | int) and x >= 0:
@@ -63,6 +78,26 @@ def zeros_like(x: Any) -> Any:
     for name in names:
         object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
     return zeros
+
+
+def pull_chosen(out_bar: Any, out: Any, xs: Any, key: Any) -> Any:
+    """Return the cotangent of a sequence from that of the first item with the key of out."""
+    keys = [key(x) for x in xs]
+    first = keys.index(key(out)) if keys else 0
+    parts = [out_bar if i == first else 0.0 for i in range(len(keys))]
+    if isinstance(xs, tuple):
+        return tuple(parts)
+    return parts if isinstance(xs, list) else np.array(parts, xs.dtype)
+
+
+def fold(parts: Any, xs: Any) -> Any:
+    """Return the cotangent of a list from those of the items of the list repeated."""
+    if len(parts) < len(xs):
+        return zeros_like(xs)
+    folded = parts[: len(xs)]
+    for i in range(len(xs), len(parts)):
+        folded[i % len(xs)] = add(folded[i % len(xs)], parts[i])
+    return folded
 
 
 def object_of(cls: Any, **fields: Any) -> Any:
@@ -242,3 +277,28 @@ def add(a: Any, b: Any) -> Any:
     for name in a.__dict__ if hasattr(a, "__dict__") else a.__dataclass_fields__:
         object.__setattr__(total, name, add(getattr(a, name), getattr(b, name)))
     return total
+
+
+def accumulate(shadow: Any, value: Any) -> None:
+    """Add a derivative into a structure of shadows, in place down to its arrays."""
+    if value is None:
+        return
+    if hasattr(type(shadow), "dtype"):
+        shadow += value
+    elif isinstance(shadow, tuple):
+        for part, v in zip(shadow, value, strict=True):
+            accumulate(part, v)
+    elif isinstance(shadow, list | dict):
+        for key in shadow if isinstance(shadow, dict) else range(len(shadow)):
+            if isinstance(shadow[key], float | complex | np.inexact) and value[key] is not None:
+                shadow[key] += value[key]
+            else:
+                accumulate(shadow[key], value[key])
+    else:
+        names = shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__
+        for name in names:
+            part, v = getattr(shadow, name), getattr(value, name)
+            if isinstance(part, float | complex | np.inexact) and v is not None:
+                object.__setattr__(shadow, name, part + v)
+            else:
+                accumulate(part, v)

@@ -16,6 +16,7 @@ from typing import Any
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.aliasing import reach
 from s2sad.derivation import Derivation
 from s2sad.guard import (
     DERIVED,
@@ -59,12 +60,48 @@ class _Loaded:
 
 
 @dataclass(frozen=True)
+class Outside:
+    """A name by which a function reaches arrays outside, and whether it writes them."""
+
+    reader: Any
+    path: str
+    written: bool
+
+    def value(self) -> Any:
+        """Return what the name denotes now."""
+        root, *rest = self.path.split(".")
+        cells = _cells(self.reader)
+        value: Any = _inside(cells[root]) if root in cells else None
+        if root not in cells:
+            value = self.reader.__globals__.get(root)
+        for part in rest:
+            value = getattr(value, part, None)
+        return value
+
+
+@dataclass(frozen=True)
 class Bound:
-    """A recipe bound to one function."""
+    """A recipe bound to one function.
+
+    What is `written` of the arguments may overlap nothing else, `outside` included; `not_one` are
+    lengths that it was derived for.
+    """
 
     call: Callable[..., Any]
     guards: tuple[Guard, ...]
     shortcut: Callable[..., Any] | None
+    written: frozenset[str] = frozenset()
+    outside: tuple[Outside, ...] = ()
+    not_one: tuple[tuple[str, int, int], ...] = ()
+
+    def fits(self, values: Mapping[str, Any]) -> bool:
+        """Say whether no length is 1 that was taken not to be: (parameter, axis, less what)."""
+        return all(values[p].shape[axis] - cut != 1 for p, axis, cut in self.not_one)
+
+    @property
+    def writes(self) -> bool:
+        """Whether memory that was there before the call is written."""
+        return bool(self.written) or any(o.written for o in self.outside)
 
 
 @dataclass(frozen=True)
@@ -78,6 +115,9 @@ class Recipe:
     loaded: Mapping[str, _Loaded]
     guards: tuple[tuple[Any, Question], ...]
     shortcut: Question | None
+    written: frozenset[str] = frozenset()
+    outside: tuple[Outside, ...] = ()
+    not_one: tuple[tuple[str, int, int], ...] = ()
 
     def bind(
         self,
@@ -101,13 +141,16 @@ class Recipe:
         if not fresh and not all(same() for same in guards):
             return None
         call = self._call(found)
+        outside = tuple(
+            Outside(found.get(o.reader, o.reader), o.path, o.written) for o in self.outside
+        )
         if self.shortcut is None:
-            return Bound(call, tuple(guards), None)
+            return Bound(call, tuple(guards), None, self.written, outside, self.not_one)
         stand_ins = {**found, DERIVED: call, OTHERWISE: otherwise}
         stand_ins |= {bound_role(i): value for i, value in enumerate(prefix)}
         stand_ins |= {_guard_role(i): same for i, same in enumerate(guards)}
         short = self.shortcut.about(fn, stand_ins, defaults, fn.__name__)
-        return Bound(call, tuple(guards), short)
+        return Bound(call, tuple(guards), short, self.written, outside, self.not_one)
 
     def _resolve(self, fn: types.FunctionType) -> dict[Role, Any] | None:
         """Return the functions that play the parts, or None where one is of other code."""
@@ -196,7 +239,41 @@ def recipe(
     fixed = frozenset({*seen, *others_seen, *by_identity} - set(parts))
     templates = _templates(derivation, functions, roles)
     listed = tuple(parts.values())
-    return Recipe(entry, settled, listed, fixed, templates, tuple(guards), short)
+    outside = _outside(derivation, roles)
+    return Recipe(
+        entry,
+        settled,
+        listed,
+        fixed,
+        templates,
+        tuple(guards),
+        short,
+        derivation.written,
+        outside,
+        lengths_assumed(derivation),
+    )
+
+
+def lengths_assumed(derivation: Derivation) -> tuple[tuple[str, int, int], ...]:
+    """Return the lengths taken not to be 1: a parameter, an axis, and what it is less by."""
+    found = []
+    for symbol, cut in sorted(derivation.not_one):
+        parameter, axis = symbol.rsplit(".", 1)
+        found.append((parameter, int(axis), cut))
+    return tuple(found)
+
+
+def _outside(derivation: Derivation, roles: Mapping[Any, Role]) -> tuple[Outside, ...]:
+    """Return by which names memory outside is reached, where overlap with it matters."""
+    if not derivation.written and not derivation.written_outside:
+        return ()
+    found = []
+    for reader, own in derivation.seen.items():
+        for path, value in own.items():
+            written = (reader, path) in derivation.written_outside
+            if any(True for _ in reach(path, value, written)):
+                found.append(Outside(roles.get(reader, reader), path, written))
+    return tuple(found)
 
 
 def _guard_role(number: int) -> Role:

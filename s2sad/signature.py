@@ -38,8 +38,12 @@ def _key_of_list(value: list[Any]) -> _Key:
     classes = frozenset(map(type, value))
     if classes <= PLAIN:
         return list, 0, classes
+    keys = [key_of(part) for part in value]
+    distinct = frozenset(keys)
+    if len(distinct) > 1:
+        return list, tuple(keys)
     # One item's lengths have names of their own; those of several are joined.
-    return list, min(len(value), 2), frozenset([key_of(part) for part in value])
+    return list, min(len(value), 2), distinct
 
 
 def _key_of_other(value: Any) -> _Key:

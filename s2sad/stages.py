@@ -266,11 +266,17 @@ def place_of(node: Any) -> int | None:
 
 @dataclass(frozen=True)
 class Link:
-    """A name is surely this view of another name; `owner` is the kind of that one."""
+    """A name is surely this view of another name; `owner` is the kind of that one.
+
+    `maybe` says that it is this view or a copy, which only memory tells when the program runs;
+    `fixed` that NumPy gives the view read-only.
+    """
 
     value: Any
     base: str
     owner: Kind
+    maybe: bool = False
+    fixed: bool = False
 
 
 @dataclass

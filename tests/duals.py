@@ -19,6 +19,7 @@ import dataclasses
 import functools
 import math
 import operator
+import sys
 
 import numpy as np
 
@@ -340,21 +341,29 @@ class Dual(_Overloads):
 
 
 class DualArray(_Overloads):
-    """An array and its tangents, one more axis at the end."""
+    """An array and its tangents, one more axis at the end.
 
-    __slots__ = ("tangent", "value")
+    Each entry is kept beside its tangents in one memory (`both`), so that what is a view of the
+    array is one of its tangents too, and what writes the one writes the other.
+    """
+
+    __slots__ = ("both",)
     __hash__ = None
     __class__ = property(lambda self: np.ndarray)
-    shape = property(lambda self: self.value.shape)
-    ndim = property(lambda self: self.value.ndim)
-    size = property(lambda self: self.value.size)
+    value = property(lambda self: self.both["value"])
+    tangent = property(lambda self: self.both["tangent"])
+    shape = property(lambda self: self.both.shape)
+    ndim = property(lambda self: self.both.ndim)
+    size = property(lambda self: self.both.size)
     dtype = property(lambda self: self.value.dtype)
-    T = property(lambda self: np.transpose(self))
+    T = property(lambda self: _seen(self.both.T))
     real = property(lambda self: self)
 
     def __init__(self, value, tangent):
-        self.value = value
-        self.tangent = np.broadcast_to(tangent, (*value.shape, _State.lanes))
+        entry = [("value", value.dtype), ("tangent", float, (_State.lanes,))]
+        self.both = np.empty_like(value, dtype=entry)
+        self.both["value"] = value
+        self.both["tangent"] = tangent
 
     def __array__(self, *args, **kwargs):
         raise TypeError("a dual cannot become a plain array without losing its tangent")
@@ -366,12 +375,16 @@ class DualArray(_Overloads):
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index):
-        value = self.value[strip(index)]
-        lanes = [self.tangent[..., k][strip(index)] for k in range(_State.lanes)]
-        return wrap(value, np.stack(lanes, axis=-1))
+        return _seen(self.both[strip(index)])
 
     def __setitem__(self, index, value):
-        raise TypeError("the oracle does not write arrays in place")
+        self.both[strip(index)] = _lift(value).both
+
+    def copy(self, order="C"):
+        return _seen(self.both.copy(order))
+
+    def fill(self, value):
+        self[...] = value
 
     def reshape(self, *shape, order="C"):
         return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
@@ -380,11 +393,11 @@ class DualArray(_Overloads):
         return np.transpose(self, axes[0] if len(axes) == 1 else axes or None)
 
     def flatten(self, order="C"):
-        return np.ravel(self, order=order)
+        return _seen(self.both.flatten(order))
 
     def item(self, *index):
         picked = self[index] if index else np.reshape(self, ())
-        return Dual(float(picked.value), picked.tangent)
+        return Dual(float(picked.value), picked.tangent.copy())
 
     def tolist(self):
         return [x.item() if type(x) is Dual else x.tolist() for x in self]
@@ -402,13 +415,37 @@ class DualArray(_Overloads):
         return np.matmul(other, self)
 
 
+def _seen(both):
+    """Return the dual of an array of entries beside their tangents, without copying an array."""
+    if not isinstance(both, np.ndarray):
+        return Dual(both["value"], both["tangent"].copy())
+    found = DualArray.__new__(DualArray)
+    found.both = both
+    return found
+
+
+def _in_place(name):
+    """Return the augmented operator of this name: it changes the array it is applied to."""
+    apply = getattr(operator, name)
+
+    def method(self, other):
+        self[...] = apply(self, other)
+        return self
+
+    return method
+
+
+for _name in "add sub mul truediv floordiv mod pow matmul".split():
+    setattr(DualArray, f"__i{_name}__", _in_place(_name))
+
+
 def _forward(name):
     """Return the array method of this name, given by the function of this name."""
     return lambda self, *args, **settings: getattr(np, name)(self, *args, **settings)
 
 
 for _name in (
-    "sum mean var max min prod cumsum cumprod dot ravel squeeze swapaxes clip copy "
+    "sum mean var max min prod cumsum cumprod dot ravel squeeze swapaxes clip "
     "argmax argmin argsort take repeat trace diagonal any all"
 ).split():
     setattr(DualArray, _name, _forward(_name))
@@ -484,6 +521,19 @@ def _multilinear(func, skip=0, count=2):
                 ]
                 total = total + np.stack(lanes, axis=-1)
         return wrap(value, total)
+
+    return rule
+
+
+def _view(func):
+    """Return the rule of a function that moves entries: a view where NumPy's result is one."""
+
+    def rule(a, *args, **settings):
+        return (
+            _seen(func(a.both, *args, **settings))
+            if type(a) is DualArray
+            else _linear(func)(a, *args, **settings)
+        )
 
     return rule
 
@@ -565,6 +615,13 @@ def _var(a, axis=None, *, ddof=0, keepdims=False):
     count = math.prod(a.shape[k] for k in _axes(a, axis))
     centred = a - np.mean(a, axis=axis, keepdims=True)
     return np.sum(centred * centred, axis=axis, keepdims=keepdims) / (count - ddof)
+
+
+def _std(a, axis=None, **settings):
+    """Standard deviation: where all entries are equal it has a kink."""
+    out = np.sqrt(_var(a, axis, **settings))
+    _State.margin = min(_State.margin, float(np.min(strip(out))))
+    return out
 
 
 def _sort(a, axis=-1, **settings):
@@ -663,19 +720,33 @@ _FUNCTIONS = {
     **{
         getattr(np, name): _linear(getattr(np, name))
         for name in (
-            "sum mean cumsum reshape ravel transpose swapaxes moveaxis expand_dims squeeze "
-            "broadcast_to concatenate stack vstack hstack column_stack atleast_1d atleast_2d "
-            "repeat tile roll flip flipud fliplr "
-            "take take_along_axis diag diagonal trace tril triu diff copy real block pad"
+            "sum mean cumsum concatenate stack vstack hstack column_stack repeat tile roll "
+            "take take_along_axis trace tril triu diff block pad"
         ).split()
     },
+    **{
+        getattr(np, name): _view(getattr(np, name))
+        for name in (
+            "reshape ravel transpose swapaxes moveaxis expand_dims squeeze broadcast_to atleast_1d "
+            "atleast_2d flip flipud fliplr diag diagonal copy"
+        ).split()
+    },
+    np.real: lambda x: x[...] if type(x) is DualArray else x,
     **{
         getattr(np, name): _multilinear(getattr(np, name))
         for name in "dot inner outer vdot tensordot kron cross convolve".split()
     },
     **{
         getattr(np, name): _plain(getattr(np, name))
-        for name in "shape ndim size zeros_like ones_like empty_like iscomplexobj isrealobj".split()
+        for name in "shape ndim size iscomplexobj isrealobj".split()
+    },
+    **{
+        getattr(np, name): functools.partial(lambda f, a, **kw: _made(f(strip(a), **kw)), by_name)
+        for name, by_name in (
+            ("zeros_like", np.zeros_like),
+            ("ones_like", np.ones_like),
+            ("empty_like", np.zeros_like),
+        )
     },
     np.einsum: _einsum,
     np.linspace: _linear(np.linspace, (0, 1)),
@@ -686,7 +757,7 @@ _FUNCTIONS = {
     np.prod: _prod,
     np.cumprod: _cumprod,
     np.var: _var,
-    np.std: lambda a, axis=None, **settings: np.sqrt(_var(a, axis, **settings)),
+    np.std: _std,
     np.sort: _sort,
     np.argsort: _argument_order(np.argsort),
     np.argmax: _argument_order(np.argmax),
@@ -825,15 +896,37 @@ class _Float(float, metaclass=_FloatType):
     dtype = np.dtype(float)
 
 
+def _made(x):
+    """Return a new array so that duals can be put into it: one of floats has tangents, zeros."""
+    return _lift(x) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
+
+
 def _array(original):
     """Return np.array or np.asarray extended to nested lists of duals."""
 
     def dispatching(x, dtype=None, **settings):
         if has_dual(x):
             return np.copy(_lift(x)) if original is np.array else _lift(x)
-        return original(x, dtype=dtype, **settings)
+        made = original(x, dtype=dtype, **settings)
+        return _made(made) if original is np.array and _by_user() else made
 
     return dispatching
+
+
+def _maker(original):
+    """Return np.zeros and its like, with tangents where the function under test calls it."""
+
+    def dispatching(*args, **settings):
+        made = original(*args, **settings)
+        return _made(made) if _by_user() else made
+
+    return dispatching
+
+
+def _by_user():
+    """Say whether what calls is called neither by NumPy nor by the oracle itself."""
+    caller = sys._getframe(2).f_globals.get("__name__", "")
+    return caller != __name__ and caller.split(".")[0] != "numpy"
 
 
 _MATH = {
@@ -844,6 +937,9 @@ _MATH = {
 _ORIGINALS = {id(vars(math)[name]): dispatching for name, dispatching in _MATH.items()}
 _ORIGINALS[id(float)] = _Float
 _NUMPY = {name: _array(getattr(np, name)) for name in ("array", "asarray", "asanyarray")}
+_MAKERS = "zeros ones full eye identity copy zeros_like ones_like".split()
+_NUMPY |= {name: _maker(getattr(np, name)) for name in _MAKERS}
+_NUMPY |= {"empty": _maker(np.zeros), "empty_like": _maker(np.zeros_like)}
 
 
 def _globals_of(f):
@@ -1016,7 +1112,7 @@ def _run(f, args, active, seeds, lanes):
         return wrap(value, rows.reshape((*np.shape(old), lanes)))
 
     with overloaded(f, lanes):
-        inputs = list(args)
+        inputs = [_made(x) if type(x) is np.ndarray else x for x in args]
         for i in active:
             x = _as_active(args[i])
             inputs[i] = _merge(x, tree_map(leaf, x))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 CONSTRUCTS: tuple[str, ...] = tuple(
@@ -31,6 +32,12 @@ CONSTRUCTS: tuple[str, ...] = tuple(
     dead_code one_arm_variable overwritten inactive_value alias many_uses
     list_argument tuple_argument dict_argument namedtuple_argument dataclass_argument int_argument
     matrix_argument
+    item_write negative_write slice_write step_write mask_write fancy_write fancy_repeat
+    augmented_item augmented_slice augmented_whole self_dependence loop_write branch_write
+    while_write argument_write array_swap element_swap row_swap matrix_write row_write
+    view_slice view_written view_read view_row view_transpose alias_written reshaped_view
+    zeros_filled empty_filled copy_filled own_input stepping kept_value helper_written
+    bound_on_one_path
     """.split()
 )
 
@@ -107,6 +114,8 @@ class Writer:
         self.loops = 0
         self.at_root = True
         self.length = rng.randint(3, 4)
+        self.writing: Callable[[Writer], None] = lambda w: None
+        self.writes = 0.0
 
     # names and lines
 

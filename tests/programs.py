@@ -24,6 +24,7 @@ import warnings
 import duals
 import numpy as np
 from grammar import CONSTRUCTS
+from mutating import one_writing
 from statements import body_lines, candidate, render
 
 __all__ = ["CONSTRUCTS", "Program", "generate", "load", "shrink", "trouble"]
@@ -145,7 +146,7 @@ def generate(seed: int) -> Program:
     """Return the program of this seed: the first of its candidates that is good as a test."""
     reasons = []
     for attempt in range(100):
-        lines, wrt = candidate(random.Random(seed * 1000 + attempt))
+        lines, wrt = candidate(random.Random(seed * 1000 + attempt), one_writing)
         text = render(lines)
         if not 1 <= len(wrt) <= 3 or len(body_lines(lines)) > 30:
             reasons.append("size")
@@ -193,6 +194,37 @@ def trouble(tool, module, wrt, tolerance: float = 1e-8) -> tuple[str, str]:
         return "value", f"{value!r} where f gives {expected!r}"
     if not same(again, first):
         return "value_and_grad", f"{again!r} where grad gives {first!r}"
+    if hasattr(tool, "vjp") and _writes("".join(linecache.cache[module.__file__][2])):
+        return pullback_trouble(tool, module, wrt, by_oracle, tolerance)
+    return "", ""
+
+
+def _writes(text: str) -> bool:
+    """Say whether a program writes a part of anything, or changes anything in place."""
+    return any(
+        isinstance(n, ast.AugAssign)
+        or (isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+        for n in ast.walk(ast.parse(text))
+    )
+
+
+def pullback_trouble(tool, module, wrt, by_oracle, tolerance: float) -> tuple[str, str]:
+    """Say what is wrong with a pullback that is called twice, its arguments changed in between."""
+    args = module.arguments()
+    value, pullback = tool.vjp(module.f, *args, wrt=wrt)
+    if np.float64(value).tobytes() != np.float64(module.f(*module.arguments())).tobytes():
+        return "vjp", f"{value!r} is not what f gives"
+    if not same(args, module.arguments()):
+        return "vjp arguments", f"{args!r} were {module.arguments()!r}"
+    first = pullback(1.0)
+    have, want = duals.ravel(list(first)), duals.ravel(by_oracle)
+    if not np.allclose(have, want, rtol=tolerance, atol=tolerance * 1e-2):
+        return "pullback", f"{have} where the oracle has {want}"
+    for x in args:
+        if isinstance(x, np.ndarray):
+            x += 100.0
+    if not same(second := pullback(1.0), first):
+        return "second pullback", f"{second!r} after {first!r}"
     return "", ""
 
 

@@ -37,6 +37,9 @@ def statement(weight: float = 1.0, place: str = "any"):
 
 def one(w: Writer) -> None:
     """Write a production that may stand here."""
+    if w.at_root and w.scope.vectors and w.chance(w.writes):
+        w.writing(w)
+        return
     places = {"any"}
     if w.scope.vectors:
         places.add("vector")
@@ -1018,9 +1021,16 @@ def _result(w: Writer) -> str:
     return " + ".join(terms)
 
 
-def candidate(rng: random.Random) -> tuple[list[Line], tuple[int, ...]]:
-    """Write one program; return its lines and the active positions."""
+def candidate(
+    rng: random.Random, writing: Callable[[Writer], None]
+) -> tuple[list[Line], tuple[int, ...]]:
+    """Write one program; return its lines and the active positions.
+
+    `writing` writes a statement that writes an array: in half of the programs many are.
+    """
     w = Writer(rng)
+    w.writing = writing
+    w.writes = w.pick([0.0, 0.0, 0.35, 0.6])
     _head(w)
     size = rng.randint(8, 22)
     while len(w.lines) + sum(len(lines) for lines in w.module) < size:

@@ -1,4 +1,4 @@
-"""docs/support.md and docs/targets.md, generated from the code so that they cannot lie.
+"""docs/support.md, targets.md and programs.md, generated from the code so that they cannot lie.
 
 Every construct of the language has a tiny program here. It is derived and compared with
 differences, or refused; the page says which, and quotes the refusal.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from targets import TARGETS
+from targets import TARGETS, load_file
 
 import s2sad
 from s2sad import registry
@@ -128,6 +128,19 @@ if x[0] > 0.5:
 return np.sum(x)
 
 ## Loops
+# sum of arrays that starts as the number 0, added to in place
+s = 0.0
+for i in range(3):
+    s += x[i] * x
+return np.sum(s * s)
+# variable that is None at first
+best = None
+for v in x:
+    if best is None or v * v > best:
+        best = v * v
+return best
+# NumPy's functions of lists of active values
+return np.dot([x[0], x[1]], [2.0, 3.0]) * np.sum([x[2], 1.0])
 # for over range, all forms
 s = 0.0
 for i in range(3):
@@ -495,6 +508,80 @@ return np.sum(y * y)
 y = np.zeros(3)
 np.sin(x, out=y)
 return np.sum(y)
+# where= and out= of a ufunc
+y = np.zeros(3)
+np.log(x, out=y, where=x > 0)
+return np.sum(y)
+# out= of a reduction
+y = np.zeros(())
+np.sum(x * x, out=y)
+return y * 1.0
+# ufunc.at with positions that repeat: add and subtract
+y = np.zeros(2)
+np.add.at(y, [0, 1, 1], x)
+return np.sum(y * y)
+# ufunc.at with positions that repeat: others
+y = np.ones(2)
+np.multiply.at(y, [0, 1, 1], x)
+return np.sum(y)
+# np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal
+y = np.zeros((2, 3))
+np.copyto(y, x)
+np.put(y, [0, 4], x[:2])
+np.place(y, y > 1.0, x)
+np.putmask(y, y < 0, x)
+np.put_along_axis(y, np.array([[0], [1]]), x[2], axis=1)
+np.fill_diagonal(y, x[0])
+return np.sum(y * y)
+# fill, sort, partition and put of an array
+y = x * 2.0
+y.fill(x[1])
+y.put([0, 2], x[:2])
+y.sort()
+y.partition(1)
+return np.sum(y * np.arange(3.0))
+# an item of flat written
+y = np.zeros((2, 3))
+y.flat[1:4] = x
+return np.sum(y * y)
+# a view written: reshape, ravel, squeeze, np.asarray
+y = x * 2.0
+z = y.reshape(1, 3)
+z[0, 1] = x[0]
+y[2] *= 2.0
+return np.sum(z * z)
+# a part of np.split written
+y = np.concatenate([x, x])
+a, b = np.split(y, 2)
+a *= b
+return np.sum(y)
+# a read-only diagonal of an array written
+y = np.outer(x, x)
+d = np.diagonal(y)
+y[0, 0] = 2.0 * x[1]
+return np.sum(d * d)
+# np.broadcast_to of an array written afterwards
+y = x * 2.0
+z = np.broadcast_to(y, (2, 3))
+y[0] = x[1]
+return np.sum(z * z)
+# the real part of a complex array written
+z = x * (1.0 + 2.0j)
+z.real[0] = x[1]
+return np.sum(np.abs(z) ** 2)
+# the imaginary part of a complex array written
+z = x * (1.0 + 2.0j)
+z.imag *= x
+return np.sum(np.abs(z) ** 2)
+# an array resized in place
+y = x * 2.0
+y.resize((2, 2))
+return np.sum(y)
+# an array written that a list holds a view of
+y = x * 2.0
+parts = [y[:2], y[2:]]
+parts[0][0] = 3.0
+return np.sum(y * y)
 # item of a list of active values written
 ys = [x[0], x[1]]
 ys[1] = x[2]
@@ -814,4 +901,31 @@ def targets():
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"support.md": support, "targets.md": targets}
+def programs():
+    """Return docs/programs.md."""
+    lines = ["# Programs that write arrays", "", MADE, ""]
+    lines += ["What s2sad derives from the losses of four examples that work in place."]
+    for name in ("heat", "shallow_water", "lu", "lstm"):
+        example = load_file(HERE.parent / "examples" / f"{name}.py", f"programs_{name}")
+        text = s2sad.source(example.loss, mode="value_and_grad", args=_example_args(name, example))
+        path = f"examples/{name}.py"
+        lines += ["", f"## {name}", "", f"The program is [{path}](../{path}). Derived:", ""]
+        lines += ["```py", text.rstrip("\n"), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _example_args(name, example):
+    """Return arguments of an example's loss."""
+    if name == "lstm":
+        return example.initial(), example.series()
+    if name == "heat":
+        final = example.observe(example.truth())
+        return final.ravel(), final, example.ALPHA, example.STEPS, example.WEIGHT
+    if name == "lu":
+        edges, logs, currents, measured = example.problem()
+        return logs, edges, currents, measured
+    depth, eta, rows, columns, seen = example.problem(steps=3)
+    return depth.ravel(), eta, seen, rows, columns, example.DT, 3
+
+
+PAGES = {"support.md": support, "targets.md": targets, "programs.md": programs}

@@ -14,7 +14,12 @@ from typing import Any
 import numpy as np
 
 FOLDER = Path(__file__).parent / "golden" / "targets"
-SUFFIXES = {"grad": "_grad", "value_and_grad": "_value_and_grad"}
+SUFFIXES = {
+    "grad": "_grad",
+    "value_and_grad": "_value_and_grad",
+    "vjp": "_vjp",
+    "reverse": "_reverse",
+}
 
 
 def load_file(path: Path, name: str | None = None) -> ModuleType:

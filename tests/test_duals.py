@@ -310,7 +310,7 @@ def test_margin(name):
 @pytest.mark.parametrize(
     "f",
     [
-        lambda x: np.array([0.0, 0.0]).__setitem__(0, x) or 0.0,
+        lambda x: Y.__setitem__(0, x) or 0.0,
         lambda x: np.fft.fft(np.array([x, x])),
         lambda x: np.add(x, np.ones(2), out=np.ones(2)),
         lambda x: np.spacing(x),
@@ -319,6 +319,63 @@ def test_margin(name):
 def test_a_tangent_is_never_lost_in_silence(f):
     with pytest.raises((TypeError, ValueError)):
         duals.gradient(f, (0.3,), (0,))
+
+
+def written_through_a_view(x):
+    a = np.zeros((2, 4))
+    a[1] = x
+    part = a.T[1:]
+    part[:, 0] = part[:, 1] * x[0]
+    part *= 2.0
+    return np.sum(a * a) + part[0, 1]
+
+
+def written_in_a_row(x):
+    for row in (a := np.stack([x, x * x])):
+        row[1:] -= row[:-1]
+        row[0], row[1] = row[1], row[0]
+    return np.sum(a**3)
+
+
+def written_by_index(x):
+    a = np.empty_like(x)
+    a[:] = 1.0
+    a[[0, 2, 2]] = x[[1, 2, 3]]
+    a[x > 0.35] *= x[x > 0.35] ** 2
+    a[::-2] += x[0]
+    return np.sum(a * x)
+
+
+def written_in_another_order(x):
+    a = np.outer(x, x).T
+    flat, copied = np.ravel(a, order="F"), a.copy().reshape(-1)
+    flat[1] = copied[2] = x[0]
+    return np.sum(a[:, 0]) * np.sum(copied**2)
+
+
+def written_where_it_is_given(x):
+    y = x
+    y /= np.sum(y * y)
+    x[1] = y[0] ** 2
+    return np.sum(x * y)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        written_through_a_view,
+        written_in_a_row,
+        written_by_index,
+        written_in_another_order,
+        written_where_it_is_given,
+    ],
+)
+def test_arrays_written_in_place(f):
+    before = X.copy()
+    got = duals.gradient(f, (X,), (0,))[0]
+    want, _ = duals.differences(f, (X,), (0,))
+    np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(X, before)
 
 
 def test_everything_replaced_is_put_back():

@@ -101,20 +101,21 @@ def test_a_write_through_another_name():
     )
 
 
-def writes_by_out(x):
+def writes_at(x):
     y = np.zeros(3)
-    np.multiply(x, 2.0, out=y)
+    np.maximum.at(y, [0, 1, 1], x)
     return np.sum(y)
 
 
-def test_a_write_by_out():
+def test_a_write_at_places():
     refused(
-        lambda: s2sad.grad(writes_by_out)(X),
+        lambda: s2sad.grad(writes_at)(X),
         "UnsupportedError",
         NotImplementedError,
-        "`y`, on which the result depends, is written in place; that cannot be differentiated yet.",
-        writes_by_out,
-        "np.multiply(x, 2.0, out=y)",
+        "`y`, on which the result depends, is written in place by `np.maximum.at`; that cannot be "
+        "differentiated yet.",
+        writes_at,
+        "np.maximum.at(y, [0, 1, 1], x)",
         remedy=IN_PLACE,
     )
 

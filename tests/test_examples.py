@@ -108,7 +108,53 @@ def test_digits_one_source_serves_any_number_of_layers(digits):
     assert len(texts) == 1
 
 
-@pytest.mark.parametrize("name", ["lynx_hare", "digits"])
+@pytest.fixture(scope="module")
+def simulations():
+    pytest.importorskip("scipy")
+    return {name: load_file(EXAMPLES / f"{name}.py") for name in ("heat", "shallow_water", "lu")}
+
+
+def test_heat_is_recovered(simulations):
+    heat = simulations["heat"]
+    start = heat.truth(16)
+    final = heat.observe(start, steps=20)
+    guess = np.full(final.size, final.mean())
+    for derived, difference in heat.check_gradient(guess, final, steps=20):
+        assert derived == pytest.approx(difference, rel=1e-6)
+    found = heat.fit(final, steps=20).x.reshape(final.shape)
+    assert np.mean((found - start) ** 2) < 0.8 * np.mean((final - start) ** 2)
+
+
+def test_shallow_water_finds_the_shoal(simulations):
+    water = simulations["shallow_water"]
+    _, eta, rows, columns, seen = water.problem(12, 120)
+    flat = np.ones(eta.size)
+    for derived, difference in water.check_gradient(flat, eta, rows, columns, seen):
+        assert derived == pytest.approx(difference, rel=1e-6)
+    before = water.loss(flat, eta, seen, rows, columns, water.DT, len(seen))
+    assert water.fit(eta, rows, columns, seen, max_iterations=15).fun < 0.1 * before
+
+
+def test_lu_finds_the_resistors(simulations):
+    lu = simulations["lu"]
+    edges, logs, currents, measured = lu.problem()
+    for derived, difference in lu.check_gradient(np.zeros_like(logs), edges, currents, measured):
+        assert derived == pytest.approx(difference, rel=1e-5, abs=1e-8)
+    found = lu.fit(edges, currents, measured).x
+    np.testing.assert_allclose(found, logs, atol=0.05)
+
+
+def test_lstm_learns():
+    lstm = load_file(EXAMPLES / "lstm.py")
+    xs = lstm.series(30)
+    for name, derived, difference in lstm.check_gradient(lstm.initial(4), xs):
+        assert derived == pytest.approx(difference, rel=1e-6), name
+    losses = []
+    lstm.train(lstm.initial(4), xs, epochs=40, report=lambda epoch, value: losses.append(value))
+    assert losses[-1] < 0.2 * losses[0]
+
+
+@pytest.mark.parametrize("name", ["lynx_hare", "digits", "heat", "shallow_water", "lu", "lstm"])
 def test_runs_as_a_program(name):
     run = subprocess.run(
         [sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, timeout=120

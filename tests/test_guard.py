@@ -2,6 +2,7 @@
 
 import linecache
 import math
+import sys
 import types
 
 import numpy as np
@@ -402,3 +403,28 @@ def test_what_is_never_the_same_is_derived_each_time(derivations, monkeypatch):
     monkeypatch.setattr(tools, "inner", Fickle("fickle"))
     gradient = s2sad.grad(uses_inner)
     assert [gradient(2.0), gradient(3.0)] == [4.0, 6.0]
+
+
+def imports_a_function(x):
+    from held_for_tests import slope
+
+    return slope(x)
+
+
+def imports_a_module(x):
+    import held_for_tests as held
+
+    return held.slope(x) * held.factor
+
+
+@pytest.mark.parametrize("fn", [imports_a_function, imports_a_module])
+def test_what_a_function_imports_itself_is_seen(fn, monkeypatch):
+    module = types.ModuleType("held_for_tests")
+    module.slope, module.factor = square, 1.0
+    monkeypatch.setitem(sys.modules, "held_for_tests", module)
+    gradient = s2sad.grad(fn)
+    assert gradient(3.0) == gradient(3.0) == 6.0
+    module.slope = cube
+    assert gradient(3.0) == 27.0
+    module.factor = np.ones(())
+    assert gradient(3.0) == 27.0

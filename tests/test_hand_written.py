@@ -74,6 +74,40 @@ def test_lynx_hare_rejects_steps():
     assert 5 < sum(steps) < len(steps) / 4
 
 
+@pytest.mark.parametrize("name", ["heat", "shallow_water", "lu"])
+def test_simulation(name):
+    example = load_file(EXAMPLES / f"{name}.py")
+    if name == "heat":
+        final = example.observe(example.truth(10), 0.2, 5)
+        x, rest = 0.5 + 0.1 * np.sin(np.arange(100.0)), (final, 0.2, 5, 1e-2)
+    elif name == "shallow_water":
+        _, eta, rows, columns, seen = example.problem(12, 9)
+        x, rest = 1.0 + 0.1 * np.sin(np.arange(144.0)), (eta, 0.5 * seen, rows, columns, 0.05, 9)
+    else:
+        edges, logs, *rest = example.problem()
+        x, rest = 0.5 * logs, (edges, *rest)
+    value, gradient = by_hand(name)(x, *rest)
+    assert value == pytest.approx(example.loss(x, *rest), rel=1e-12)
+    direction = np.random.default_rng(3).standard_normal(x.shape)
+    want = directional_difference(lambda x: example.loss(x, *rest), x, direction, 1e-6)
+    np.testing.assert_allclose(np.sum(gradient * direction), want, rtol=1e-6)
+
+
+def test_lstm():
+    example = load_file(EXAMPLES / "lstm.py")
+    params, xs = example.initial(3), example.series(8)
+    value, gradient = by_hand("lstm")(params, xs)
+    assert value == pytest.approx(example.loss(params, xs), rel=1e-12)
+    for name, given in params.items():
+        direction = np.random.default_rng(3).standard_normal(np.shape(given))
+
+        def along(moved):
+            return example.loss({**params, name: moved}, xs)
+
+        want = directional_difference(along, given, direction, 1e-6)
+        np.testing.assert_allclose(np.sum(gradient[name] * direction), want, rtol=1e-6)
+
+
 def test_digits():
     rewritten = load_file(HERE / "benchmarks" / "rivals.py").rewritten
     example = rewritten(EXAMPLES / "digits.py", "import numpy as np", {})

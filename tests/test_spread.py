@@ -42,6 +42,12 @@ def of_a_dict_made_by_keywords(x, n):
     return g(x, **table)
 
 
+def of_a_dict_filled_before(x, n):
+    table = {"b": n * x}
+    table["c"] = 3.0
+    return g(x, **table)
+
+
 def of_both(x, n):
     values = (x,)
     table = {"c": x * n}
@@ -115,7 +121,7 @@ def of_a_method(x, n):
 FUNCTIONS = [
     *(of_a_list, of_a_display, of_a_dict, of_a_dict_made_by_keywords, of_both, of_a_named_tuple),
     *(of_a_constant_table, through_a_wrapper, of_a_decorated_function, decorated, by_a_solver),
-    of_a_method,
+    *(of_a_method, of_a_dict_filled_before),
 ]
 
 
@@ -169,7 +175,8 @@ def any_number(p):
 
 def changed_before(x):
     table = {"b": 2.0}
-    table["c"] = 3.0
+    other = table
+    other["c"] = 3.0
     return g(x, **table)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import s2sad
-from tests.writing import PROGRAMS
+from tests.writing import PROGRAMS, coupled, grown, listed
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}")
@@ -18,9 +18,14 @@ def copied(args):
     return [a.copy() if isinstance(a, np.ndarray) else a for a in args]
 
 
+def is_single(f, argument):
+    """Say whether a program computes in single precision."""
+    return getattr(f, "single", False) or getattr(argument, "dtype", None) == np.float32
+
+
 def slope(f, args, k):
     """Central differences of f with respect to its k-th argument."""
-    eps = 1e-2 if getattr(args[k], "dtype", None) == np.float32 else 1e-6
+    eps = 1e-2 if is_single(f, args[k]) else 1e-6
     found = np.zeros(np.shape(args[k]))
     for at in np.ndindex(found.shape):
         ends = []
@@ -40,13 +45,12 @@ def close(got, want, single):
     return np.allclose(got, want, rtol=0, atol=(5e-2 if single else 1e-5) * scale)
 
 
-@pytest.mark.parametrize("f, args, k", CASES)
-def test_gradient(f, args, k):
+def check_gradient(f, args, k):
     want = slope(f, args, k)
     given = copied(args)
     value, gradient = s2sad.value_and_grad(f, wrt=k)(*given)
     assert value == f(*copied(args))
-    assert close(gradient, want, getattr(args[k], "dtype", None) == np.float32)
+    assert close(gradient, want, is_single(f, args[k]))
     again = s2sad.grad(f, wrt=k)(*given)
     assert np.array_equal(gradient, again)
     for mine, original in zip(given, args, strict=True):
@@ -57,8 +61,7 @@ def test_gradient(f, args, k):
         assert gradient.shape == args[k].shape and gradient.dtype == args[k].dtype
 
 
-@pytest.mark.parametrize("f, args, k", CASES)
-def test_pullback_may_be_called_again(f, args, k):
+def check_pullback(f, args, k):
     given = copied(args)
     value, pullback = s2sad.vjp(f, *given, wrt=k)
     first = pullback(1.0)
@@ -67,7 +70,7 @@ def test_pullback_may_be_called_again(f, args, k):
             a += 100.0
     second = pullback(1.0)
     assert value == f(*copied(args))
-    assert close(first, slope(f, args, k), getattr(args[k], "dtype", None) == np.float32)
+    assert close(first, slope(f, args, k), is_single(f, args[k]))
     assert np.array_equal(first, second)
 
 
@@ -81,14 +84,56 @@ def layouts(a):
     return [np.asfortranarray(a), wide[..., ::2], backward, fixed]
 
 
-@pytest.mark.parametrize("f, args, k", CASES)
-def test_layouts(f, args, k):
+def check_value(f, args, k, position):
+    """A program whose value depends on how its argument lies in memory."""
+    laid = lambda a: layouts(a)[position]  # noqa: E731
+    given = copied(args)
+    given[k] = laid(args[k])
+    value, gradient = s2sad.value_and_grad(f, wrt=k)(*given)
+    again, pullback = s2sad.vjp(f, *given, wrt=k)
+    assert value == again == f(*copied(args)[:k], laid(args[k]), *copied(args)[k + 1 :])
+    want = slope(lambda *a: f(*a[:k], laid(a[k]), *a[k + 1 :]), args, k)
+    assert close(gradient, want, False) and np.array_equal(gradient, pullback(1.0))
+
+
+def check_layouts(f, args, k):
     if not isinstance(args[k], np.ndarray) or args[k].dtype != np.float64:
         pytest.skip("a number, or single precision")
     want = s2sad.grad(f, wrt=k)(*copied(args))
-    for other in layouts(args[k]):
+    for position, other in enumerate(layouts(args[k])):
         given = copied(args)
+        if getattr(f, "by_layout", False) and other.flags.writeable:
+            check_value(f, args, k, position)
+            continue
         given[k] = other
         kept = other.copy()
         assert np.allclose(s2sad.grad(f, wrt=k)(*given), want, rtol=1e-12, atol=1e-12)
         assert np.array_equal(other, kept)
+
+
+@pytest.mark.parametrize("f", [grown, coupled, listed], ids=lambda f: f.__name__)
+def test_pullback_leaves_what_it_is_given(f):
+    """The cotangent of a result belongs to who gives it, an array or a structure of arrays."""
+    x = np.arange(1.0, 6.0)
+    value, pullback = s2sad.vjp(f, x, 0.3, wrt=(0, 1))
+    given = [np.ones(5), np.ones(5)]
+    seed = given[0] if isinstance(value, np.ndarray) else type(value)(given)
+    first = pullback(seed)
+    second = pullback(seed)
+    assert np.array_equal(given, np.ones((2, 5)))
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_gradient(f, args, k):
+    check_gradient(f, args, k)
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_pullback_may_be_called_again(f, args, k):
+    check_pullback(f, args, k)
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_layouts(f, args, k):
+    check_layouts(f, args, k)

@@ -342,3 +342,183 @@ def helper_local(x):
     z = gsq(y, x)
     y[1] = 0.0
     return np.sum(z * y)
+
+
+def grown(x, k):
+    x = x.copy()
+    for i in range(1, len(x)):
+        x[i] += k * x[i - 1]
+    return x
+
+
+@prog(r(5), 0.3)
+def helper_own_copy(x, k):
+    y = grown(x, k)
+    return np.sum(grown(y, k) * x) + y[2]
+
+
+def coupled(x, k):
+    y = x.copy()
+    z = x * 2.0
+    y[1] += y[0] * k
+    z[0] = y[1] * z[2]
+    return y, z
+
+
+@prog(r(5), 0.3)
+def helper_pair(x, k):
+    y, z = coupled(x, k)
+    a, b = coupled(y, k)
+    return np.sum(a * x) + np.sum(b * y) + z[1] + y[2]
+
+
+def listed(x, k):
+    y = x.copy()
+    y[0] = k * y[1]
+    return [y, x]
+
+
+@prog(r(5), 0.3)
+def helper_list(x, k):
+    first = listed(x, k)
+    second = listed(first[0], k)
+    return np.sum(second[0] * x) + np.sum(second[1] * first[0])
+
+
+@prog(r(5), 0.3)
+def helper_copies(x, k):
+    def copied(a):
+        b = a.copy()
+        return b
+
+    y = np.zeros(5)
+    y[:] = x * k
+    z = copied(y)
+    w = copied(z)
+    s = np.sum(w * x)
+    w[0] = 3.0
+    y[1] = k
+    return s + np.sum(z * z * y) + np.sum(w)
+
+
+@prog(r(4, 4))
+def pivoted(A):
+    A = A.copy()
+    for k in range(3):
+        p = k + np.argmax(np.abs(A[k:, k]))
+        if p != k:
+            A[[k, p]] = A[[p, k]]
+        A[k + 1] -= A[k] * A[k, k]
+    return np.sum(A**2) + A[3, 1]
+
+
+def scaled(p, v):
+    return v * p
+
+
+@prog(r(4))
+def helper_keeps_what_is_written(y):
+    field = scaled(2.0, y)
+    y[0] = 1.2
+    return field @ y
+
+
+@prog(r(4))
+def cotangent_is_what_is_put_back(u):
+    grid = np.zeros_like(u)
+    for i in range(4):
+        grid[i] = np.dot(u, u)
+    shift = np.sum(grid)
+    signal = scaled(1.0, grid)
+    grid[0] = 1.0
+    return shift + signal @ grid
+
+
+@prog(r(4))
+def two_names_of_one_shadow(u):
+    profile = u
+    profile[3] = np.min(profile)
+    return u @ profile
+
+
+@prog(r(3))
+def old_value_read_after_a_swap(x):
+    state = np.sin(x)
+    x, state = state, x
+    state[1] = 1.2
+    return np.sum(x)
+
+
+@prog(r(4))
+def old_content_of_a_rebound_name(x):
+    loss, other = np.std(x), x
+    x = 1.0
+    other[1] /= 1.7
+    return loss * x
+
+
+@prog(r(3) + 2.0)
+def loop_over_what_it_writes(u):
+    slope = 1.0
+    for item in u:
+        u /= 1.2
+        slope *= item
+    return slope
+
+
+@prog(r(3), r(3))
+def pairs_of_what_is_written(u, v):
+    total = 0.0
+    for i, (a, b) in enumerate(zip(u, v)):
+        v[0] = a * b
+        u *= v
+        total += a * b * b * (i + 1)
+    return total
+
+
+@prog(r(3), 1.1)
+def mean_in_a_loop_of_a_renamed_array(y, a):
+    y, residual = 1.0, y
+    for _ in range(2):
+        a += residual.mean()
+    residual[0], residual[2] = 2.0, 0.0
+    return a * y
+
+
+@prog(r(4))
+def copies_kept_in_a_list(u):
+    frames = []
+    flow = np.sin(u)
+    u, flow = flow, u
+    flow[1] = 1.0
+    frames.append(u.copy())
+    u[0] /= 1.3
+    return np.sum(frames[0] * frames[0])
+
+
+@prog(r(4) + 2.0, 1.3)
+def loop_over_a_view_of_what_it_writes(u, rho):
+    slope = 1.0
+    for item in u[::2]:
+        u /= rho
+        slope *= item
+    return slope
+
+
+@prog(r(4), 0.6)
+def backward_over_what_it_writes(y, s):
+    for back in reversed(y):
+        y[2] = 1.5 * y[0]
+        s *= back
+    return s
+
+
+@prog(r(5))
+def written_before_and_after_a_name_is_bound(x):
+    y = x
+    first = np.sum(x * x)
+    y[1] = 5.0 * y[0]
+    second = np.sum(x**3)
+    x = 1.5
+    y[0] = 3.0 * y[2]
+    return first * second * x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import gast
@@ -54,6 +55,10 @@ class Applied:
         """Return a new name for a temporary."""
         raise NotImplementedError
 
+    def settled(self, value: Node, later: Iterable[Node | None]) -> Node:
+        """Keep what an operand is now, where one evaluated later binds a name that it reads."""
+        raise NotImplementedError
+
     def inner_loop(self, loop: Node, node: Node) -> None:
         """Emit a loop that an expression stands for."""
         raise NotImplementedError
@@ -103,7 +108,9 @@ class Applied:
 
     def reduce(self, node: Node) -> Node:
         """`reduce(f, xs, start)` becomes the loop that it is."""
-        fn, source = self.atom(node.args[0]), node.args[1]
+        fn, source = self.settled(self.atom(node.args[0]), node.args[1:]), node.args[1]
+        if any(isinstance(n, gast.NamedExpr) for n in walk(node)):
+            source = self.settled(self.atom(source), node.args[2:])
         total = self.names.fresh("total")
         if len(node.args) == 3:
             start = self.expression(node.args[2])

@@ -16,12 +16,12 @@ from typing import Any
 
 import gast
 
-from s2sad.capture.applied import Applied
 from s2sad.capture.desugar import desugar
-from s2sad.capture.elements import all_statements, element, is_call, plain, rename_scoped
+from s2sad.capture.elements import element, is_call, plain, rename_scoped
+from s2sad.capture.entries import fillable, is_entry
+from s2sad.capture.expressions import Expressions, has_walrus
+from s2sad.capture.patterns import without_captures
 from s2sad.capture.structure import structure
-from s2sad.capture.temps import temp_base
-from s2sad.errors import UnsupportedError
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -31,13 +31,13 @@ from s2sad.nodes import (
     call,
     clone,
     constant,
-    is_constant,
     locate,
     name,
     names_read,
     names_written,
     store,
     subscript,
+    substitute,
     walk,
 )
 from s2sad.stages import Function, Loop, SourceLike
@@ -61,6 +61,7 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
     body = desugar(body, source.fn, names, locals_)
     body, result = structure(body, names, source.place)
     worker = _Normaliser(source, names, locals_)
+    worker.fillable = fillable(body, locals_ - set(params))
     out = worker.statements(body)
     out.append(gast.Return(name(result)))
     node.body = out
@@ -109,36 +110,8 @@ def _is_docstring(statement: Node) -> bool:
     )
 
 
-def _has_walrus(node: Node) -> bool:
-    return any(isinstance(n, gast.NamedExpr) for n in walk(node))
-
-
-class _Normaliser(Applied):
+class _Normaliser(Expressions):
     """Walks a structured body once; holds the block being written and the names made up."""
-
-    def __init__(self, source: SourceLike, names: Names, locals_: set[str]) -> None:
-        self.source = source
-        self.names = names
-        self.locals = locals_
-        self.temps: set[str] = set()
-        self.indices: set[str] = set()
-        self.origins: dict[Any, Any] = {}
-        self.loops: dict[Any, Loop] = {}
-        self.held: set[str] = set()
-        self.depth = 0
-        self.out: Block = []
-        self.origin: Any = None
-
-    def refuse(self, node: Node, reason: str, remedy: str) -> UnsupportedError:
-        place = self.source.place(node) if getattr(node, "lineno", None) else None
-        return UnsupportedError(reason, remedy=remedy, place=place)
-
-    def emit(self, statement: Node, origin: Node | None = None) -> Node:
-        origin = origin if origin is not None else self.origin
-        locate(statement, origin)
-        self.origins[statement] = self.origin
-        self.out.append(statement)
-        return statement
 
     def statements(self, body: Block) -> Block:
         saved, self.out = self.out, []
@@ -166,6 +139,12 @@ class _Normaliser(Applied):
 
     def do_Assign(self, statement: Node) -> None:
         targets = statement.targets
+        if is_entry(statement) and targets[0].value.id in self.fillable:
+            value = self.atom(statement.value)
+            d = targets[0].value.id
+            made = gast.Dict([None, targets[0].slice], [name(d), value])
+            self.emit(assign(d, made), statement)
+            return
         if len(targets) == 1 and isinstance(targets[0], gast.Name):
             self.emit(assign(targets[0].id, self.expression(statement.value)), statement)
             return
@@ -203,12 +182,13 @@ class _Normaliser(Applied):
         later = [names_written(t) for t in target.elts]
         for position, item in enumerate(value.elts):
             bound_before: set[str] = set().union(*later[:position]) if position else set()
+            later_items = value.elts[position + 1 :]
             if isinstance(item, gast.Name) and item.id in bound_before:
                 temp = self.temp(item)
                 self.emit(assign(temp, name(item.id)))
                 values.append(name(temp))
             elif self.is_atom(item):
-                values.append(item)
+                values.append(self.settled(item, later_items))
             elif (
                 position == len(value.elts) - 1
                 and all(isinstance(t, gast.Name) for t in target.elts)
@@ -216,16 +196,11 @@ class _Normaliser(Applied):
             ):
                 values.append(None)
             else:
-                values.append(self.atom(item))
+                values.append(self.settled(self.atom(item), later_items))
         for position, (part, item) in enumerate(zip(target.elts, values, strict=True)):
             if item is None:
-                last = self.expression(value.elts[position])
-                if isinstance(part, gast.Name):
-                    self.emit(assign(part.id, last))
-                    continue
-                temp = self.temp(last)
-                self.emit(assign(temp, last))
-                item = name(temp)
+                self.emit(assign(part.id, self.expression(value.elts[position])))
+                continue
             self.bind(part, item)
 
     def bind(self, target: Node, value: Node) -> None:
@@ -295,6 +270,13 @@ class _Normaliser(Applied):
             )
 
     def do_AugAssign(self, statement: Node) -> None:
+        bound = {n.target.id for n in walk(statement.value) if isinstance(n, gast.NamedExpr)}
+        if bound & (names_read(statement.target) | names_written(statement.target)):
+            raise self.refuse(
+                statement,
+                "A walrus binds a name that the same statement has read before.",
+                "Put the assignment on a line of its own.",
+            )
         value = self.atom(statement.value)
         target = statement.target
         if not isinstance(target, gast.Name):
@@ -331,17 +313,41 @@ class _Normaliser(Applied):
 
     def do_Match(self, statement: Node) -> None:
         subject = self.atom(statement.subject)
+        bound = {n for case in statement.cases for n in names_written(case.pattern)}
+        if isinstance(subject, gast.Name) and subject.id in bound:
+            temp = self.temp(subject)
+            self.emit(assign(temp, subject))
+            subject = name(temp)
         cases = []
         for case in statement.cases:
-            if case.guard is not None and _has_walrus(case.guard):
+            if case.guard is not None and has_walrus(case.guard):
                 raise self.refuse(
                     case.guard,
                     "A walrus in the guard of a case is not supported.",
                     "Assign the value before the match.",
                 )
-            body = self.statements(case.body)
-            cases.append(gast.match_case(case.pattern, case.guard, body))
+            pattern, guard, start = self._bound_by_hand(case, subject)
+            body = self.statements([*start, *case.body])
+            cases.append(gast.match_case(pattern, guard, body))
         self.emit(gast.Match(subject, cases), statement)
+
+    def _bound_by_hand(self, case: Node, subject: Node) -> tuple[Node, Node | None, Block]:
+        """Return a case's pattern and guard without captures, and what captures them instead."""
+        plain = isinstance(case.pattern, gast.MatchAs) and case.pattern.pattern is None
+        if plain or not isinstance(subject, gast.Name):
+            return case.pattern, case.guard, []
+        stripped = without_captures(case.pattern, subject, self.source.fn)
+        if stripped is None:
+            return case.pattern, case.guard, []
+        pattern, captures = stripped
+        guard = case.guard
+        if guard is not None:
+            guard = substitute(clone(guard), dict(captures))
+        start = []
+        for n, value in captures:
+            bound = locate(assign(n, value), case.body[0])
+            start.append(bound)
+        return pattern, guard, start
 
     def do_With(self, statement: Node) -> None:
         node = gast.With(statement.items, self.statements(statement.body), None)
@@ -368,7 +374,7 @@ class _Normaliser(Applied):
         self.depth -= 1
 
     def _while(self, statement: Node) -> None:
-        if not _has_walrus(statement.test):
+        if not has_walrus(statement.test):
             node = gast.While(statement.test, self.statements(statement.body), [])
             self.emit(node, statement)
             return
@@ -503,270 +509,3 @@ class _Normaliser(Applied):
     def _tuple_of(self, element: tuple[Any, ...]) -> Node:
         items = [self._tuple_of(e) if isinstance(e, tuple) else e for e in element]
         return gast.Tuple(items, gast.Load())
-
-    # expressions
-
-    def is_atom(self, node: Node) -> bool:
-        if isinstance(node, gast.Name) or is_constant(node):
-            return True
-        if isinstance(node, gast.Tuple):
-            return all(is_constant(e) for e in node.elts)
-        return self.is_path(node)
-
-    def is_path(self, node: Node) -> bool:
-        """Say whether this is a dotted name that starts outside the function: np.pi."""
-        while isinstance(node, gast.Attribute):
-            node = node.value
-        known = self.locals | self.temps
-        return isinstance(node, gast.Name) and node.id not in known
-
-    def temp(self, value: Node, base: str | None = None) -> str:
-        fresh = self.names.fresh(base or temp_base(value))
-        self.temps.add(fresh)
-        return fresh
-
-    def atom(self, node: Node) -> Node:
-        """Return an atom with the expression's value, emitting what computes it."""
-        if self.is_atom(node):
-            return node
-        if isinstance(node, gast.NamedExpr):
-            self.emit(assign(node.target.id, self.expression(node.value)), node)
-            return locate(name(node.target.id), node)
-        if isinstance(node, gast.IfExp):
-            return self._conditional(node)
-        if isinstance(node, gast.BoolOp):
-            return self._lazy(node)
-        if isinstance(node, gast.ListComp):
-            return self._comprehension(node)
-        value = self.expression(node)
-        if self.is_atom(value):
-            return value
-        temp = self.temp(value)
-        self.emit(assign(temp, value), node)
-        return locate(name(temp), node)
-
-    def expression(self, node: Node) -> Node:
-        """Return an operation on atoms with the expression's value."""
-        if self.is_atom(node):
-            return node
-        handler: Callable[[Node], Node] | None = getattr(self, f"ex_{type(node).__name__}", None)
-        return locate(handler(node), node) if handler is not None else node
-
-    def ex_NamedExpr(self, node: Node) -> Node:
-        return self.atom(node)
-
-    ex_IfExp = ex_BoolOp = ex_ListComp = ex_NamedExpr
-
-    def ex_BinOp(self, node: Node) -> Node:
-        self._no_late_walrus(node.left, node.right)
-        return gast.BinOp(self.atom(node.left), node.op, self.atom(node.right))
-
-    def _no_late_walrus(self, left: Node, right: Node) -> None:
-        bound = {n.target.id for n in walk(right) if isinstance(n, gast.NamedExpr)}
-        if bound & names_read(left):
-            raise self.refuse(
-                right,
-                "A walrus binds a name that the same expression has read before.",
-                "Put the assignment on a line of its own.",
-            )
-
-    def ex_UnaryOp(self, node: Node) -> Node:
-        if isinstance(node.op, gast.Not):
-            return self.test(node)
-        return gast.UnaryOp(node.op, self.atom(node.operand))
-
-    def ex_Compare(self, node: Node) -> Node:
-        return self.test(node)
-
-    def ex_Attribute(self, node: Node) -> Node:
-        return gast.Attribute(self.atom(node.value), node.attr, node.ctx)
-
-    def ex_Subscript(self, node: Node) -> Node:
-        return gast.Subscript(self.atom(node.value), self.index(node.slice), node.ctx)
-
-    def index(self, node: Node) -> Node:
-        """Indices carry no derivative: they stay whole where evaluating them again is harmless."""
-        if plain(node):
-            return node
-        if isinstance(node, gast.Tuple):
-            return locate(gast.Tuple([self.index(e) for e in node.elts], node.ctx), node)
-        if isinstance(node, gast.Slice):
-            parts = [
-                None if p is None else self.index(p) for p in (node.lower, node.upper, node.step)
-            ]
-            return locate(gast.Slice(*parts), node)
-        return self.atom(node)
-
-    def _joined(self, node: Node, make: str) -> Node:
-        """`[x, *xs]` becomes `[x] + list(xs)`."""
-        display = type(node)
-        total: Node | None = None
-        plain_items: list[Node] = []
-
-        def flush() -> None:
-            nonlocal total
-            if plain_items:
-                part = self.atom(locate(display(list(plain_items), gast.Load()), node))
-                total = part if total is None else gast.BinOp(self.atom(total), gast.Add(), part)
-                plain_items.clear()
-
-        for e in node.elts:
-            if not isinstance(e, gast.Starred):
-                plain_items.append(e)
-                continue
-            flush()
-            part = self.atom(locate(call(make, e.value), e))
-            total = part if total is None else gast.BinOp(self.atom(total), gast.Add(), part)
-        flush()
-        assert total is not None
-        return total
-
-    def ex_Tuple(self, node: Node) -> Node:
-        if any(isinstance(e, gast.Starred) for e in node.elts):
-            return self._joined(node, "tuple")
-        return gast.Tuple([self.item(e) for e in node.elts], node.ctx)
-
-    def ex_List(self, node: Node) -> Node:
-        if any(isinstance(e, gast.Starred) for e in node.elts):
-            return self._joined(node, "list")
-        return gast.List([self.item(e) for e in node.elts], node.ctx)
-
-    def item(self, node: Node) -> Node:
-        if isinstance(node, gast.Starred):
-            return locate(gast.Starred(self.atom(node.value), node.ctx), node)
-        return self.atom(node)
-
-    def ex_Dict(self, node: Node) -> Node:
-        keys = [k if k is None or plain(k) else self.atom(k) for k in node.keys]
-        return gast.Dict(keys, [self.atom(v) for v in node.values])
-
-    def inner_loop(self, loop: Node, node: Node) -> None:
-        """Emit a loop that an expression stands for: it has the origin of that."""
-        for n in walk(loop):
-            locate(n, node)
-        before = self.origin
-        self.origin = loop
-        self.do_For(loop)
-        for statement in all_statements(self.out[-1:]):
-            self.origins[statement] = before
-        self.origin = before
-
-    def ex_Call(self, node: Node) -> Node:
-        func = node.func
-        if self.denotes(func, "functools", "partial") and node.args:
-            return self.partial(node)
-        if self.denotes(func, "_functools", "reduce") and len(node.args) in (2, 3):
-            return self.reduce(node)
-        if isinstance(func, gast.Attribute) and not self.is_path(func):
-            func = locate(gast.Attribute(self.atom(func.value), func.attr, func.ctx), func)
-        elif not self.is_atom(func):
-            func = self.atom(func)
-        args = [self.argument(node, a) for a in node.args]
-        keywords = [gast.keyword(k.arg, self.atom(k.value)) for k in node.keywords]
-        return gast.Call(func, args, keywords)
-
-    def argument(self, node: Node, arg: Node) -> Node:
-        if isinstance(arg, gast.Starred):
-            return locate(gast.Starred(self.atom(arg.value), arg.ctx), arg)
-        if isinstance(arg, gast.GeneratorExp):
-            if len(node.args) == 1 or is_call(node, "sum"):
-                return self._comprehension(arg)
-            return arg
-        return self.atom(arg)
-
-    def ex_Lambda(self, node: Node) -> Node:
-        return self.held_defaults(node)
-
-    def ex_Starred(self, node: Node) -> Node:
-        return gast.Starred(self.atom(node.value), node.ctx)
-
-    # lazy expressions become branches, comprehensions loops
-
-    def test(self, node: Node) -> Node:
-        """A truth value carries no derivative: kept whole unless it binds a name."""
-        if not _has_walrus(node):
-            return node
-        if isinstance(node, gast.BoolOp):
-            return self._lazy(node)
-        if isinstance(node, gast.UnaryOp):
-            return gast.UnaryOp(node.op, self.test(node.operand))
-        if isinstance(node, gast.Compare):
-            if len(node.ops) > 1 and any(map(_has_walrus, node.comparators[1:])):
-                raise self.refuse(
-                    node,
-                    "A walrus late in a chained comparison is not supported.",
-                    "Put the assignment on a line of its own.",
-                )
-            self._no_late_walrus(node.left, gast.Tuple(node.comparators, gast.Load()))
-            left = self.operand(node.left)
-            rest = [self.operand(c) for c in node.comparators]
-            return gast.Compare(left, node.ops, rest)
-        return self.atom(node)
-
-    def operand(self, node: Node) -> Node:
-        return self.atom(node) if _has_walrus(node) else node
-
-    def _branch(self, test: Node, target: str, then: Node, other: Node | None) -> None:
-        blocks: list[Block] = []
-        arms = [v if not isinstance(v, gast.Lambda) else self.atom(v) for v in (then, other)]
-        for value in arms:
-            if value is None:
-                blocks.append([])
-                continue
-            saved, self.out = self.out, []
-            self.emit(assign(target, self.expression(value)), value)
-            block, self.out = self.out, saved
-            blocks.append(block)
-        self.emit(gast.If(test, blocks[0], blocks[1]))
-
-    def _conditional(self, node: Node) -> Node:
-        target = self.temp(node, "chosen")
-        self._branch(self.test(node.test), target, node.body, node.orelse)
-        return locate(name(target), node)
-
-    def _lazy(self, node: Node) -> Node:
-        target = self.temp(node, "either" if isinstance(node.op, gast.Or) else "both")
-        first, *rest = node.values
-        self.emit(assign(target, self.expression(first)), first)
-        for position, value in enumerate(rest):
-            more = rest[position + 1 :]
-            tail = gast.BoolOp(node.op, [value, *more]) if more else value
-            test = name(target)
-            if isinstance(node.op, gast.Or):
-                test = gast.UnaryOp(gast.Not(), test)
-            self._branch(test, target, locate(tail, value), None)
-            break
-        return locate(name(target), node)
-
-    def _comprehension(self, node: Node) -> Node:
-        """Return the name of a list filled by a loop."""
-        target = self.names.fresh("items")
-        self.temps.add(target)
-        self.emit(assign(target, gast.List([], gast.Load())), node)
-        bound = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, gast.Name)}
-        table = {}
-        for identifier in sorted(bound):
-            fresh = self.names.fresh(identifier) if identifier in self.locals else identifier
-            self.names.take(fresh)
-            if fresh != identifier:
-                table[identifier] = fresh
-            self.locals.add(fresh)
-            self.temps.add(fresh)
-        append = gast.Expr(
-            locate(call(gast.Attribute(name(target), "append", gast.Load()), node.elt), node)
-        )
-        body: Block = [locate(append, node)]
-        first_iter = node.generators[0].iter
-        for generator in reversed(node.generators):
-            if generator.is_async:
-                raise self.refuse(node, "An async comprehension is not supported.", "Use a loop.")
-            for condition in reversed(generator.ifs):
-                body = [locate(gast.If(condition, body, []), node)]
-            body = [locate(gast.For(generator.target, generator.iter, body, [], None), node)]
-        loop = body[0]
-        if table:
-            loop.iter = constant(None)
-            rename_scoped(loop, table)
-            loop.iter = first_iter
-        self.inner_loop(loop, node)
-        return locate(name(target), node)

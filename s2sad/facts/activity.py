@@ -50,15 +50,17 @@ def activity(
     wrt: frozenset[str],
     memory: Memory,
     has_aux: bool = False,
+    shadowed: frozenset[str] = frozenset(),
 ) -> Activity:
     """Return the activity of a function's variables with respect to some parameters.
 
-    With `has_aux` only the first item of the result counts as a result.
+    With `has_aux` only the first item of the result counts as a result. The final content of
+    what is `shadowed` counts with the result.
     """
     walker = _Walker(function, kinds, memory, has_aux)
     body = function.node.body[:-1]
     walker.varied_block(body, wrt)
-    walker.useful_block(body, frozenset({function.result}))
+    walker.useful_block(body, shadowed | {function.result})
     return walker.facts
 
 
@@ -110,7 +112,7 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
             return set()
     elif isinstance(node.func, gast.Attribute) and registry.is_zero_method(node.func.attr):
         owner = kinds.of.get(node.func.value)
-        if isinstance(owner, K.Array | K.Num):
+        if owner is not None and K.is_numeric(owner):
             return set()
     found: set[str] = set()
     for arg in [*node.args, *(k.value for k in node.keywords)]:

@@ -8,8 +8,8 @@ ghost, `name@statement`, for what it held before: the tape may still hold that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Literal
 
 import gast
 
@@ -17,7 +17,18 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.memory import appended, shares_nothing, sources
 from s2sad.flow import free_names, live_in
-from s2sad.nodes import Block, Node, blocks_of, key, names_read, names_written, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    blocks_of,
+    constant,
+    key,
+    name,
+    names_read,
+    names_written,
+    subscript,
+    walk,
+)
 from s2sad.stages import Aliases, Function, KindFacts, Link, Write
 
 Pairs = dict[str, frozenset[str]]
@@ -33,22 +44,28 @@ def alias(
     kinds: KindFacts,
     writes: list[Write],
     returned: Returned = lambda _: None,
+    rebinding: Collection[Any] = (),
+    visible: frozenset[str] = NOBODY,
     plain: frozenset[Any] = frozenset(),
     opaque: Mapping[Any, frozenset[str]] | None = None,
 ) -> Aliases:
     """Return who shares memory with whom in a function whose writes in place are known.
 
     `returned(call)` gives the arguments, as nodes, of which the result of a called user's function
-    may hold memory, or None where nothing is known about the callee.
+    may hold memory, or None where nothing is known about the callee. `rebinding` are statements
+    `s += t` that make a new value. What is `visible` has a shadow of the caller's: its final
+    content counts as read.
     """
-    worker = _Walker(function, kinds, writes, returned, opaque or {})
+    worker = _Walker(function, kinds, writes, returned, rebinding, opaque or {})
     pairs: Pairs = {}
     entry = kinds.before.get(function.node.body[0], {})
     for p in function.params:
         if not shares_nothing(entry.get(p, K.UNKNOWN)):
             _unite(pairs, p, frozenset({argument(p)}))
     worker.block(function.node.body, (pairs, {}))
-    live_in(function.node.body, frozenset({function.result}), worker.note, extra=worker.header)
+    *body, last = function.node.body
+    worker.note(last, visible)
+    live_in(body, visible | {function.result}, worker.note, extra=worker.header)
     facts = worker.facts
     facts.writes = tuple(writes)
     _structures(function, kinds, facts, plain)
@@ -59,7 +76,6 @@ def alias(
         facts.touched[w.statement] = facts.touched.get(w.statement, NOBODY) | names
     facts.arrays = _written_arrays(function, kinds, facts)
     _holders(function, facts)
-    last = function.node.body[-1]
     facts.result = facts.pairs_before.get(last, {}).get(function.result, NOBODY)
     return facts
 
@@ -67,7 +83,7 @@ def alias(
 def _written_arrays(function: Function, kinds: KindFacts, facts: Aliases) -> frozenset[str]:
     """Return the names that share memory with an array where it is written, and are read later.
 
-    Plain copies of such a name count with it.
+    Plain copies of such a name count with it, and what it is a view of.
     """
     found: frozenset[str] = NOBODY
     for w in facts.writes:
@@ -79,10 +95,17 @@ def _written_arrays(function: Function, kinds: KindFacts, facts: Aliases) -> fro
         if isinstance(s, gast.Assign)
         and isinstance(s.targets[0], gast.Name)
         and isinstance(s.value, gast.Name)
-        and isinstance(kinds.after.get(s, {}).get(s.targets[0].id), K.Array)
+        and K.may_be_array(kinds.after.get(s, {}).get(s.targets[0].id, K.UNKNOWN))
     ]
+    bases = {
+        (n, link.base)
+        for links in facts.links_after.values()
+        for n, link in links.items()
+        if isinstance(link.owner, K.Array)
+    }
     while True:
         more = {n for pair in copies if pair & found for n in pair} - found
+        more |= {base for n, base in bases if n in found} - found
         if not more:
             return found & function.locals
         found |= more
@@ -136,8 +159,10 @@ class _Walker:
         kinds: KindFacts,
         writes: list[Write],
         returned: Returned,
+        rebinding: Collection[Any],
         opaque: Mapping[Any, frozenset[str]],
     ) -> None:
+        self.rebinding = rebinding
         self.returned = returned
         self.opaque = opaque
         self.function = function
@@ -196,6 +221,9 @@ class _Walker:
         kind = self.kinds.of.get(s.target, K.UNKNOWN)
         if isinstance(s.target, gast.Name) and shares_nothing(kind):
             return _forget(state, {s.target.id})
+        if s in self.rebinding:
+            nothing = gast.Constant(None, None)  # a new value shares its memory with nobody
+            return self._bound(s, s.target.id, nothing, state)
         return self._stored(s, state)
 
     def _loop(self, s: Node, state: State) -> State:
@@ -211,7 +239,7 @@ class _Walker:
                     self.facts.pairs_after[b], self.facts.links_after[b] = inside
                 if loop.bounds is None:
                     for n in sorted(names_written(s.target)):
-                        inside = self._bound(s, n, s.iter, inside)
+                        inside = self._bound(s, n, s.iter, inside, None)
             end = self.block(s.body, inside)
             joined = _join(state, end)
             if _same(joined, state):
@@ -226,12 +254,32 @@ class _Walker:
             if isinstance(target, gast.Name):
                 state = self._bound(s, target.id, s.value, state)
             elif isinstance(target, gast.Tuple | gast.List):
+                items = self._items(s.value, target)
                 for n in sorted(names_written(target)):
-                    state = self._bound(s, n, s.value, state)
+                    state = self._bound(s, n, s.value, state, items.get(n))
         return state
 
-    def _bound(self, s: Node, n: str, value: Node, state: State) -> State:
-        """Bind a name: what it shared goes to its ghost, and it shares what the value does."""
+    def _items(self, value: Node, target: Node) -> Links:
+        """Return what unpacking an array gives: its rows."""
+        owner = self.kinds.of.get(value, K.UNKNOWN)
+        if not isinstance(value, gast.Name) or not isinstance(owner, K.Array):
+            return {}
+        if value.id not in self.function.locals or value.id in names_written(target):
+            return {}
+        names = [e.id if isinstance(e, gast.Name) else "" for e in target.elts]
+        return {
+            n: Link(subscript(name(value.id), constant(at)), value.id, owner)
+            for at, n in enumerate(names)
+            if names.count(n) == 1
+        }
+
+    def _bound(
+        self, s: Node, n: str, value: Node, state: State, item: Link | Literal[False] | None = False
+    ) -> State:
+        """Bind a name: what it shared goes to its ghost, and it shares what the value does.
+
+        `item` is the view that it is where it gets a part of what is unpacked.
+        """
         pairs, links = self._kept(s, value, state)
         old = pairs.get(n, NOBODY)
         after = self.kinds.after.get(s, {}).get(n, K.UNKNOWN)
@@ -245,7 +293,8 @@ class _Walker:
         pairs = _without(pairs, n)
         _unite(pairs, n, partners - {n})
         links = _unlinked(links, n)
-        link = self._link(n, value, after)
+        row = item if isinstance(item, Link) and isinstance(after, K.Array) else None
+        link = self._link(n, value, after) if item is False else row
         if link is not None:
             links[n] = link
         return pairs, links
@@ -284,7 +333,15 @@ class _Walker:
         base = self._viewed(value)
         if base is None or base.id not in self.function.locals:
             return None
-        return Link(value, base.id, self.kinds.of.get(base, K.UNKNOWN))
+        maybe, fixed = self._how(value)
+        return Link(value, base.id, self.kinds.of.get(base, K.UNKNOWN), maybe, fixed)
+
+    def _how(self, value: Node) -> tuple[bool, bool]:
+        """Say of a view whether it may be a copy, and whether it is read-only."""
+        if not isinstance(value, gast.Call):
+            return False, False
+        word = getattr(self._called(value)[0], "__name__", "")
+        return word in _MAYBE_VIEWS, word in _FIXED_VIEWS
 
     def _part_of(self, value: Node) -> Link | None:
         """Return the structure that holds another one, or has another name."""
@@ -315,22 +372,37 @@ class _Walker:
             if not isinstance(owner, K.Array):
                 return None
             if isinstance(value, gast.Attribute):
-                return base if value.attr in ("T", "mT") else None
+                return base if value.attr in ("T", "mT", "real") else None
             return base if basic_index(value.slice, self.kinds) else None
         return self._surely_view(value) if isinstance(value, gast.Call) else None
 
-    def _surely_view(self, node: Node) -> Node | None:
+    def _called(self, node: Node) -> tuple[Any, Any]:
+        """Return the library function that a call calls, and its first argument."""
         fn = self.kinds.objects.get(node.func)
         first: Any = node.args[0] if node.args else None
         if fn is None and isinstance(node.func, gast.Attribute):
             first = node.func.value
             if isinstance(self.kinds.of.get(first), K.Array):
                 fn = registry.method_function(node.func.attr)
+        return fn, first
+
+    def _surely_view(self, node: Node) -> Node | None:
+        """Return the array of which the result of a call is a view, where it is no copy."""
+        fn, first = self._called(node)
         rule = registry.rule_for(fn) if fn is not None else None
-        if rule is None or rule.view != "always" or not isinstance(first, gast.Name):
+        owner = self.kinds.of.get(first)
+        if rule is None or not isinstance(first, gast.Name) or not isinstance(owner, K.Array):
             return None
-        writeable = getattr(fn, "__name__", "") in _WRITEABLE_VIEWS
-        return first if writeable and isinstance(self.kinds.of.get(first), K.Array) else None
+        word = getattr(fn, "__name__", "")
+        if word in ("asarray", "asanyarray"):
+            return first if len(node.args) == 1 and not node.keywords else None
+        if word in ("diag", "real", *_MAYBE_VIEWS):
+            order = [k for k in node.keywords if k.arg not in ("shape", "k")]
+            given = len(node.args) - (first is node.args[0] if node.args else 0)
+            if order or (word == "ravel" and given) or (word == "reshape" and given > 1):
+                return None
+            return first if word != "diag" or owner.rank == 2 else None
+        return first if word in _VIEWS else None
 
     def _stored(self, s: Node, state: State) -> State:
         """What is put into a list, a dict or an object is reached through it afterwards."""
@@ -365,10 +437,13 @@ class _Walker:
         return pairs, links
 
 
-_WRITEABLE_VIEWS = frozenset(
+_VIEWS = frozenset(
     """transpose permute_dims transpose_method matrix_transpose swapaxes moveaxis rollaxis
-    expand_dims squeeze flip fliplr flipud rot90""".split()
+    expand_dims squeeze flip fliplr flipud rot90 diagonal atleast_1d atleast_2d
+    atleast_3d""".split()
 )
+_MAYBE_VIEWS = frozenset({"reshape", "reshape_method", "ravel"})
+_FIXED_VIEWS = frozenset({"diagonal", "diag"})
 
 
 def _other_slot(s: Node, value: Node) -> bool:

@@ -7,6 +7,7 @@ that of an active variable, or hold what the backward sweep reads.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,10 +15,17 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedError
+from s2sad.errors import (
+    ActivityError,
+    DerivativeWarning,
+    Error,
+    MissingRuleError,
+    UnsupportedError,
+)
+from s2sad.facts.activity import flows
 from s2sad.facts.memory import Memory, shares_nothing, touches
 from s2sad.nodes import blocks_of, children, names_read, names_written, walk
-from s2sad.stages import Activity, Function, KindFacts, Write
+from s2sad.stages import Activity, Function, KindFacts, Names, Write
 
 _DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
 _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
@@ -25,15 +33,25 @@ _UNPACK = "Write the arguments out, or unpack a tuple, or a dict with literal ke
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
 
 
-def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
-    """Raise for the first statement that touches active memory in a way not understood."""
+def fence(
+    function: Function,
+    kinds: KindFacts,
+    activity: Activity,
+    memory: Memory,
+    constant: frozenset[str] = frozenset(),
+) -> None:
+    """Raise for the first statement that touches active memory in a way not understood.
+
+    What the caller declares `constant` keeps no derivative.
+    """
     active = ever_active(activity)
     _unpacked(function, memory)
     _one_kind(function, kinds, active, memory)
-    _into_constants(function, activity, memory)
+    _into_constants(function, kinds, activity, memory, constant)
     _first_unknown(function, kinds, activity)
+    _rounded(function, kinds, activity, memory)
     for write in memory.writes:
-        if _own(function, write, memory):
+        if _own(function, kinds, write, memory):
             continue
         hit = memory.shares(write.base, active)
         before = kinds.before.get(write.statement, {})
@@ -52,14 +70,15 @@ def fence(function: Function, kinds: KindFacts, activity: Activity, memory: Memo
                 remedy="Return the new value and assign it outside.",
                 place=function.source.place(inner),
             )
-        how = "" if name == write.base else f" through `{write.base}`"
+        how = _by(write.statement)
+        how += "" if name == write.base else f" through `{write.base}`"
         raise _refusal(
             function,
             write.statement,
             UnsupportedError,
             f"`{name}`, on which the result depends, is written in place{how}; that cannot be "
             "differentiated yet.",
-            _ADVICE,
+            _instead(write),
         )
     for statement, call, given in memory.opaque:
         varied = activity.varied_before.get(statement, frozenset())
@@ -112,6 +131,14 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
             )
 
 
+def _instead(write: Write) -> str:
+    """Return what to write instead of a write: `s = s + t` for `s += t`."""
+    s = write.statement
+    if isinstance(s, gast.AugAssign) and isinstance(write.owner, K.Union):
+        return f"Write {write.base} = {write.base} ... instead, which makes a new value."
+    return _ADVICE
+
+
 def _unpacked(function: Function, memory: Memory) -> None:
     """What a call unpacks has the length and the keys that it was made with, or is refused."""
     for base, s in function.spread.items():
@@ -133,7 +160,7 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
     arrays = {n for n in read if n in function.locals}
     _check_opaque(function, kinds, memory, arrays)
     for write in memory.writes:
-        if write.how == "append" or _own(function, write, memory):
+        if write.how == "append" or _own(function, kinds, write, memory):
             continue
         known = kinds.before.get(write.statement, {})
         hit = memory.shares(write.base, arrays)
@@ -179,6 +206,19 @@ def arguments_written(memory: Memory) -> frozenset[str]:
     return found
 
 
+def memory_written(memory: Memory) -> frozenset[str]:
+    """Return the parameters whose memory, as given, a statement of the function may write."""
+    return frozenset().union(*(memory.aliases.arguments(w) for w in memory.writes))
+
+
+def array_memory_written(function: Function, memory: Memory) -> tuple[Names, Names]:
+    """Return the parameters, and the names from outside, with arrays that may be written."""
+    writes = [w for w in memory.writes if not K.is_container(w.owner)]
+    given: Names = frozenset().union(*(memory.aliases.arguments(w) for w in writes))
+    outside: Names = frozenset().union(*(_outside(function, w, memory) for w in writes))
+    return given, outside
+
+
 def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: set[str]) -> None:
     for statement, call, given in memory.opaque:
         known = kinds.before.get(statement, {})
@@ -200,11 +240,22 @@ def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: 
             )
 
 
-def _into_constants(function: Function, activity: Activity, memory: Memory) -> None:
+def _into_constants(
+    function: Function,
+    kinds: KindFacts,
+    activity: Activity,
+    memory: Memory,
+    constant: frozenset[str],
+) -> None:
     """An active value stored where no derivative is kept would be lost."""
     for write in memory.writes:
         outside = _outside(function, write, memory)
-        if (write.base in function.locals and not outside) or write.how == "rebind":
+        buffers = memory.aliases.arguments(write) & constant
+        if write.how == "rebind":
+            continue
+        if buffers:
+            _into_buffer(function, kinds, activity, write, min(buffers))
+        if write.base in function.locals and not outside:
             continue
         varied = activity.varied_before.get(write.statement, frozenset())
         value = getattr(write.statement, "value", None)
@@ -219,16 +270,76 @@ def _into_constants(function: Function, activity: Activity, memory: Memory) -> N
             )
 
 
+def _by(statement: Any) -> str:
+    """Name the call that writes: no equal assignment is known for it."""
+    node = getattr(statement, "value", None)
+    if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Attribute):
+        return ""
+    path = expression_path(node.func)
+    return f" by `{path}`" if path != "this function" else ""
+
+
+def _rounded(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
+    """Warn where an active value is stored into an array of integers or truth values."""
+    for write in memory.writes:
+        value = getattr(write.statement, "value", None)
+        if not write.in_array or K.differentiable(write.owner) or value is None:
+            continue
+        varied = activity.varied_before.get(write.statement, frozenset())
+        if not K.differentiable(kinds.of.get(value, K.UNKNOWN)) or not names_read(value) & varied:
+            continue
+        origin = function.origins.get(write.statement, write.statement)
+        place = function.source.place(origin)
+        text = (
+            f"A float is stored into `{write.base}`, {K.describe(write.owner)}: it is rounded "
+            "there and carries no derivative on."
+        )
+        warnings.warn_explicit(text, DerivativeWarning, place.file, place.line)
+
+
+def _into_buffer(
+    function: Function, kinds: KindFacts, activity: Activity, write: Write, buffer: str
+) -> None:
+    """Refuse an active value that is stored into a parameter said to be Const."""
+    varied = activity.varied_before.get(write.statement, frozenset())
+    value = getattr(write.statement, "value", None)
+    if value is None:
+        return
+    stored = names_read(value) if isinstance(write.statement, gast.Expr) else flows(value, kinds)
+    if not stored & varied:
+        return
+    through = "" if write.base == buffer else f", through `{write.base}`"
+    raise _refusal(
+        function,
+        write.statement,
+        ActivityError,
+        f"An active value is stored into `{buffer}`{through}, which is Const: its derivative would "
+        "be lost.",
+        f"Leave the annotation of `{buffer}` out, or give autodiff Duplicated({buffer}, zeros): "
+        "a buffer whose initial content does not matter wants a shadow of zeros.",
+    )
+
+
 def _outside(function: Function, write: Write, memory: Memory) -> set[str]:
     """Return the names from outside the function whose memory a write in place may change."""
     shared = memory.aliases.sharing(write.statement, write.base)
     return {n for n in shared if "@" not in n} - function.locals
 
 
-def _own(function: Function, write: Write, memory: Memory) -> bool:
-    """Say whether an array is written that the function has made or been given."""
+def _own(function: Function, kinds: KindFacts, write: Write, memory: Memory) -> bool:
+    """Say whether an array or structure is written that the function has made or been given.
+
+    What may be a number or an array has no shadow: no such name may share the written memory.
+    """
     changed = write.in_array or write.statement in memory.aliases.structures
-    return changed and not _outside(function, write, memory)
+    if not changed or _outside(function, write, memory):
+        return False
+    shared = {n.partition("@")[0] for n in memory.aliases.sharing(write.statement, write.base)}
+    return not any(
+        isinstance(env.get(n), K.Union) and K.may_be_array(env[n])
+        for env in kinds.after.values()
+        for n in shared
+    )
 
 
 def refuse_globals(function: Function) -> None:
@@ -331,7 +442,7 @@ def _plain_append(
     if write.how != "append":
         return False
     before = kinds.before.get(write.statement, {})
-    holders = (K.Tuple, K.Unknown)
+    holders = (K.Tuple, K.Union, K.Unknown)
     lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, holders)}
     others = memory.shares(write.base, lists) - {write.base}
     return write.base in hit and (not others or _made_anew(function, write.base))

@@ -201,20 +201,19 @@ class Finite:
         if len(inner) != len(args) or any(K.is_complex(self._kind(a)) for a in args):
             return Value(Sign.ANY, wild or self.singular(s, fn, args))
         sign = self._sign(fn, args, inner) if not wild else Sign.ANY
-        return Value(sign, wild or self._leaves(s, fn, args, inner))
+        return Value(sign, wild or self._leaves(s, fn, args))
 
-    def _leaves(self, s: Node, fn: Any, args: list[Node], inner: list[Value]) -> bool:
-        """Say whether an operation may make something infinite or nan of finite operands."""
-        if fn in _FINITE or all(_is_python_number(self._kind(a)) for a in args):
+    def _leaves(self, s: Node, fn: Any, args: list[Node]) -> bool:
+        """Say whether an operation makes something infinite of what is finite: logarithms do.
+
+        A quotient may as well, but then nearly every value might, and every product would need a
+        guard: that a divisor vanishes is answered at the division alone.
+        """
+        if fn not in _LOGS and fn is not np.log1p:
             return False
-        if not self.singular(s, fn, args):
-            return False
-        if fn in _ROOTS:
-            return inner[0].sign > Sign.NONNEGATIVE
-        if fn in _POWERS and len(args) == 2:
-            exponent = self._literal(args[1])
-            return not (exponent is not None and exponent > 0 and inner[0].sign < Sign.ANY)
-        return True
+        return not all(_is_python_number(self._kind(a)) for a in args) and self.singular(
+            s, fn, args
+        )
 
     def _sign(self, fn: Any, args: list[Node], inner: list[Value]) -> Sign:
         signs = [v.sign for v in inner]

@@ -42,7 +42,7 @@ def in_place(function: Function, kinds: KindFacts, taken: set[str]) -> Function 
 
     None where there are none.
     """
-    changed = _block(function, function.node.body, kinds)
+    changed = _block(function, function.node.body, kinds, undecided(function, kinds))
     worker = _Parts(function, kinds, taken)
     function.node.body[:] = worker.block(function.node.body)
     if not worker.made:
@@ -163,17 +163,28 @@ def _displays(function: Function) -> dict[str, Block]:
     return found
 
 
-def _block(function: Function, block: Block, kinds: KindFacts) -> bool:
+def undecided(function: Function, kinds: KindFacts) -> frozenset[str]:
+    """Return the variables that are augmented where they may be a number or an array."""
+    return frozenset(
+        n.target.id
+        for s in function.node.body
+        for n in walk(s)
+        if isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name)
+        if isinstance(kinds.of.get(n.target), K.Union)
+    )
+
+
+def _block(function: Function, block: Block, kinds: KindFacts, unsure: frozenset[str]) -> bool:
     changed = False
     for s in block:
         if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name):
-            if isinstance(kinds.of.get(s.target), K.Array):
+            if isinstance(kinds.of.get(s.target), K.Array) and s.target.id not in unsure:
                 owner = locate(name(s.target.id), s.target)
                 whole = gast.Subscript(owner, gast.Constant(Ellipsis, None), gast.Store())
                 s.target = locate(whole, s.target)
                 changed = True
         for part in blocks_of(s):
-            changed = _block(function, part, kinds) or changed
+            changed = _block(function, part, kinds, unsure) or changed
         if isinstance(s, gast.For) and changed:
             _one_name(function, s)
     return changed

@@ -6,6 +6,7 @@ changes. What a library function returns is found by running it on small samples
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.closures import closed, local_function
+from s2sad.facts.filled import after_method, changed_names, copies_of, homes_of, with_part
 from s2sad.facts.results import (
     OPERATORS,
     array_item,
@@ -27,16 +29,17 @@ from s2sad.facts.results import (
     item_kind,
     known_call,
     operator_method,
+    replaced_kind,
     sample_call,
     sample_method,
+    scalar_kind,
     shaped_kind,
     tuple_slice,
     unary_method,
     unbound_function,
 )
 from s2sad.facts.scope import Scope, dotted_path
-from s2sad.facts.stores import after_method, changed_names, copies_of, homes_of, with_part
-from s2sad.facts.truth import truth
+from s2sad.facts.truth import narrowed, truth
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Block, Node, blocks_of, children, names_written
 from s2sad.stages import Function, KindFacts, Loop
@@ -90,10 +93,12 @@ class _Walker:
         kind = self.kind(s.value, env)
         if isinstance(s.value, gast.Call):
             self._method_called(s.value, env)
+        if isinstance(s.value, gast.List) and self._is_setting(s):
+            kind = K.List(K.INT, len(s.value.elts), tuple(self.facts.of[e] for e in s.value.elts))
+        if isinstance(s.targets[0], gast.Tuple | gast.List):
+            self.facts.of[s.value] = K.without_none(kind)
         for target in s.targets:
             self.bind(target, kind, env)
-            if isinstance(target, gast.Subscript | gast.Attribute):
-                self._stored(target, kind, env)
         return env
 
     def _stored(self, place: Node, kind: Kind, env: Env) -> None:
@@ -128,28 +133,34 @@ class _Walker:
                 args = [self.facts.of.get(a, K.UNKNOWN) for a in call.args]
                 self._changed(func.value.id, after_method(owner, func.attr, args), env)
 
+    def _is_setting(self, s: Node) -> bool:
+        """Say whether a list of literal integers stands in a call: nobody can change it."""
+        target = s.targets[0]
+        literal = all(isinstance(e, gast.Constant) and type(e.value) is int for e in s.value.elts)
+        temp = isinstance(target, gast.Name) and target.id in self.function.temps
+        return literal and temp and bool(s.value.elts)
+
     def bind(self, target: Node, kind: Kind, env: Env) -> None:
         if isinstance(target, gast.Name):
             env[target.id] = kind
         elif isinstance(target, gast.Tuple | gast.List):
+            kind = K.without_none(kind)
             for position, part in enumerate(target.elts):
                 self.bind(part, item_kind(kind, position), env)
         elif isinstance(target, gast.Starred):
             self.bind(target.value, K.UNKNOWN, env)
         else:
             self._place(target, env)
+            self._stored(target, kind, env)
 
     def _place(self, target: Node, env: Env) -> None:
         """Note the kinds of a place that is written: its owner, its index and what is there."""
-        if isinstance(target, gast.Subscript):
-            self.kind(target, env)
-        else:
-            self.kind(target, env)
+        self.kind(target, env)
 
     def st_AugAssign(self, s: Node, env: Env) -> Env:
         right = self.kind(s.value, env)
         if isinstance(s.target, gast.Name):
-            left = self.kind(gast.Name(s.target.id, gast.Load(), None, None), env)
+            left = K.without_none(self.kind(gast.Name(s.target.id, gast.Load(), None, None), env))
             self.facts.of[s.target] = left
             kept = isinstance(left, K.Array)
             env[s.target.id] = left if kept else binary_kind(type(s.op), left, right)
@@ -186,13 +197,19 @@ class _Walker:
             self.facts.decided[s] = verdict
             return self.block(s.body if verdict else s.orelse, env)
         self.facts.decided.pop(s, None)
-        then = self.block(s.body, dict(env))
-        other = self.block(s.orelse, dict(env))
+        then = self.block(s.body, self._where(s.test, True, env))
+        other = self.block(s.orelse, self._where(s.test, False, env))
         if ends_in_break_or_raise(s.body):
             return other
         if ends_in_break_or_raise(s.orelse):
             return then
         return join_envs(then, other)
+
+    def _where(self, test: Node, verdict: bool, env: Env) -> Env:
+        """Return the environment where a test came out as `verdict`."""
+        env = dict(env)
+        narrowed(test, verdict, env, self.facts.of)
+        return env
 
     def st_Match(self, s: Node, env: Env) -> Env:
         self.kind(s.subject, env)
@@ -215,6 +232,21 @@ class _Walker:
             return env
         return out if exhaustive else join_envs(out, env)
 
+    def st_Import(self, s: Node, env: Env) -> Env:
+        for alias in s.names:
+            name = alias.asname or alias.name.split(".")[0]
+            path = alias.name if alias.asname else name
+            env[name] = _imported(self.scope, path, None)
+        return env
+
+    def st_ImportFrom(self, s: Node, env: Env) -> Env:
+        for alias in s.names:
+            whole = s.module is not None and not s.level
+            env[alias.asname or alias.name] = (
+                _imported(self.scope, s.module, alias.name) if whole else K.UNKNOWN
+            )
+        return env
+
     def st_With(self, s: Node, env: Env) -> Env:
         for item in s.items:
             self.kind(item.context_expr, env)
@@ -232,7 +264,7 @@ class _Walker:
 
     def st_Assert(self, s: Node, env: Env) -> Env:
         self.kind(s.test, env)
-        return env
+        return self._where(s.test, True, env)
 
     def st_FunctionDef(self, s: Node, env: Env) -> Env:
         env[s.name] = self._inner(s)
@@ -243,7 +275,7 @@ class _Walker:
 
     def _while_head(self, s: Node, env: Env) -> Env:
         self.kind(s.test, env)
-        return env
+        return self._where(s.test, True, env)
 
     def st_For(self, s: Node, env: Env) -> Env:
         iterable = self.kind(s.iter, env)
@@ -269,9 +301,8 @@ class _Walker:
         return self._loop(s, env, head)
 
     def _loop(self, s: Node, env: Env, head: Callable[[Env], Env]) -> Env:
-        entry = {n: K.erase_value(k) for n, k in env.items()}
         written = names_written(s) | changed_names(s, self.homes, self.copies)
-        current = {n: (entry[n] if n in written else env[n]) for n in env}
+        current = {n: (_unless_number(k) if n in written else k) for n, k in env.items()}
         for _ in range(8):
             end = self.block(s.body, head(current))
             ends = [] if _always_breaks(s.body) else [end]
@@ -372,7 +403,7 @@ class _Walker:
             value = self.scope.path(node)
             if value is not MISSING:
                 return self._outer(node)
-        owner = self.kind(node.value, env)
+        owner = self._used(node.value, env)
         if isinstance(owner, K.Obj | K.Tuple) and owner.cls is not None:
             static = self.scope.member(owner.cls, node.attr)
             if isinstance(static, property) and static.fget is not None:
@@ -382,21 +413,31 @@ class _Walker:
         if unbound is not MISSING:
             self.facts.objects[node] = unbound
             return K.Known(unbound)
-        return attribute_kind(self.scope, owner, node.attr)
+        kind = K.union(attribute_kind(self.scope, k, node.attr) for k in self._owners(node))
+        if isinstance(kind, K.Known) and isinstance(owner, K.Known):
+            self.facts.objects[node] = kind.value
+        return kind
 
     def ex_Subscript(self, node: Node, env: Env) -> Kind:
-        owner = self.kind(node.value, env)
+        owner = self._used(node.value, env)
         method = class_function(self.scope, owner, "__getitem__")
         if method is not None and not isinstance(node.slice, gast.Slice | gast.Tuple):
             self.facts.methods[node] = (method, node.value)
             return self.callee(K.Known(method), [owner, self.kind(node.slice, env)], {}, env)
-        return self._subscript(owner, node.slice, env)
+        return K.union(self._subscript(k, node.slice, env) for k in K.options(owner))
+
+    def _used(self, node: Node, env: Env) -> Kind:
+        """Return the kind of an operand that cannot be None where the operation succeeds."""
+        kind = K.without_none(self.kind(node, env))
+        self.facts.of[node] = kind
+        return kind
 
     def _subscript(self, owner: Kind, index: Node, env: Env) -> Kind:
         if isinstance(index, gast.Slice):
             part = self._index(index, env)
             if isinstance(owner, K.List):
-                return K.List(owner.item)
+                cut = K.UNKNOWN if owner.items is None else tuple_slice(K.Tuple(owner.items), part)
+                return K.list_of([*cut.items]) if isinstance(cut, K.Tuple) else K.List(owner.item)
             if isinstance(owner, K.Tuple):
                 return tuple_slice(owner, part)
         if isinstance(owner, K.Array):
@@ -425,7 +466,7 @@ class _Walker:
         return self.kind(node, env)
 
     def ex_BinOp(self, node: Node, env: Env) -> Kind:
-        left, right = self.kind(node.left, env), self.kind(node.right, env)
+        left, right = self._used(node.left, env), self._used(node.right, env)
         found = operator_method(self.scope, node.op, left, right)
         if found is not None:
             method, mine = found
@@ -445,7 +486,8 @@ class _Walker:
             return K.BOOL
         if isinstance(kind, K.Num) and kind.value is not MISSING:
             return K.kind_of(OPERATORS[type(node.op)](kind.value), "", literal=True)
-        return sample_call(OPERATORS[type(node.op)], (kind,), ())
+        kind = self._used(node.operand, env)
+        return K.union(_negated(type(node.op), k) for k in K.options(kind))
 
     def ex_Compare(self, node: Node, env: Env) -> Kind:
         kinds = [self.kind(n, env) for n in [node.left, *node.comparators]]
@@ -460,6 +502,8 @@ class _Walker:
         if len(node.ops) == 1 and not isinstance(
             node.ops[0], gast.Is | gast.IsNot | gast.In | gast.NotIn
         ):
+            if any(isinstance(k, K.Union) and K.may_be_array(k) for k in kinds):
+                return K.UNKNOWN
             arrays = [k for k in kinds if isinstance(k, K.Array)]
             if arrays and all(isinstance(k, K.Array | K.Num) for k in kinds):
                 dims: tuple[K.Dim, ...] = ()
@@ -496,25 +540,30 @@ class _Walker:
         return K.Tuple(tuple(items))
 
     def ex_List(self, node: Node, env: Env) -> Kind:
+        if not any(isinstance(e, gast.Starred) for e in node.elts):
+            return K.list_of([K.erase_value(self.kind(e, env)) for e in node.elts])
         item: Kind = K.UNBOUND
         for e in node.elts:
             if isinstance(e, gast.Starred):
                 item = K.join(item, element_kind(self.kind(e.value, env)))
             else:
                 item = K.join(item, K.erase_value(self.kind(e, env)))
-        starred = any(isinstance(e, gast.Starred) for e in node.elts)
-        return K.List(item, None if starred or not node.elts else len(node.elts))
+        return K.List(item)
 
     def ex_Dict(self, node: Node, env: Env) -> Kind:
-        items = []
+        items: dict[Any, Kind] = {}
         for key, value in zip(node.keys, node.values, strict=True):
-            known = key is not None and self.kind(key, env)
-            literal = getattr(known, "value", MISSING)
             kind = self.kind(value, env)
+            if key is None:
+                if not isinstance(kind, K.Dict):
+                    return K.Unknown("a dict made of one whose keys are not known")
+                items.update(kind.items)
+                continue
+            literal = getattr(self.kind(key, env), "value", MISSING)
             if literal is MISSING:
                 return K.Unknown("a dict whose keys are not literals")
-            items.append((literal, kind))
-        return K.Dict(tuple(items))
+            items[literal] = kind
+        return K.Dict(tuple(items.items()))
 
     def ex_Lambda(self, node: Node, env: Env) -> Kind:
         return self._inner(node)
@@ -534,13 +583,17 @@ class _Walker:
         if isinstance(func, gast.Attribute):
             target = self.kind(func, env)
             if not isinstance(target, K.Known):
-                owner = self.facts.of.get(func.value, K.UNKNOWN)
                 if not whole:
+                    owner = self.facts.of.get(func.value, K.UNKNOWN)
                     method = class_function(self.scope, owner, func.attr)
                     if method is not None:
                         self.facts.methods[node] = (method, func.value)
                     return _not_whole(node)
-                return self._method(owner, func.attr, args or [], keywords, node, env)
+                found = [
+                    self._method(owner, func.attr, args or [], keywords, node, env)
+                    for owner in self._owners(func)
+                ]
+                return K.union(found)
         target = self.kind(func, env)
         if not whole:
             return _not_whole(node)
@@ -550,6 +603,14 @@ class _Walker:
         if isinstance(target, K.Choice):
             return _one_of_several()
         return self._call_value(target, args or [], keywords, node, env)
+
+    def _owners(self, node: Node) -> list[Kind]:
+        """Return what the object of an attribute may be: Python's numbers have few attributes."""
+        owner = self.facts.of.get(node.value, K.UNKNOWN)
+        found = [k for k in K.options(owner) if not (_is_plain(k) and not hasattr(0j, node.attr))]
+        if isinstance(owner, K.Union) and found:
+            self.facts.of[node.value] = K.union(found)
+        return found or [owner]
 
     def _call_value(
         self, target: Kind, args: list[Kind], keywords: dict[str, Kind], node: Node, env: Env
@@ -587,6 +648,8 @@ class _Walker:
         node: Node,
         env: Env,
     ) -> Kind:
+        if attr == "_replace" and isinstance(owner, K.Tuple) and not args:
+            return replaced_kind(owner, keywords)
         method = class_function(self.scope, owner, attr)
         if method is not None:
             self.facts.methods[node] = (method, node.func.value)
@@ -616,6 +679,31 @@ class _Walker:
         if isinstance(owner, K.Str):
             return K.UNKNOWN if attr in ("split", "encode", "partition") else K.Str()
         return K.Unknown(f"the result of .{attr}()")
+
+
+def _negated(op: type, kind: Kind) -> Kind:
+    fn = OPERATORS[op]
+    return scalar_kind(fn, (kind,)) if isinstance(kind, K.Num) else sample_call(fn, (kind,), ())
+
+
+def _imported(scope: Scope, module: str, attr: str | None) -> Kind:
+    """Return the kind of what an import statement binds."""
+    try:
+        value: Any = importlib.import_module(module)
+    except ImportError:
+        return K.UNKNOWN
+    if attr is not None:
+        value = scope.held(value, attr)
+    return K.UNKNOWN if value is MISSING else K.kind_of(value, attr or module)
+
+
+def _is_plain(kind: Kind) -> bool:
+    return isinstance(kind, K.NoneKind) or (isinstance(kind, K.Num) and kind.dtype is None)
+
+
+def _unless_number(kind: Kind) -> Kind:
+    """Forget values but those of numbers, which joining forgets where another one comes back."""
+    return kind if isinstance(kind, K.Num) and kind.type != "bool" else K.erase_value(kind)
 
 
 def _over_object(scope: Scope, iterable: Node, env: Env) -> bool:

@@ -22,8 +22,20 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
+from s2sad.facts.inplace import undecided
+from s2sad.facts.results import binary_kind
+from s2sad.flow import live_in
 from s2sad.kinds import Kind
-from s2sad.nodes import Block, Node, blocks_of, children, names_written, operands, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    blocks_of,
+    children,
+    names_read,
+    names_written,
+    operands,
+    walk,
+)
 from s2sad.stages import Aliases, Function, KindFacts, Write
 
 Summary = Callable[[Any, Any], "list[Any] | None"]
@@ -83,6 +95,7 @@ _OBSERVERS: tuple[Any, ...] = (
     iter,
     set,
     frozenset,
+    dataclasses.replace,
     np.may_share_memory,
     np.shares_memory,
 )
@@ -90,9 +103,13 @@ _OBSERVERS: tuple[Any, ...] = (
 
 @dataclass
 class Memory:
-    """Classes of names that may share memory, the writes, and calls nobody can see into."""
+    """Classes of names that may share memory, the writes, and calls nobody can see into.
+
+    `rebinding` are statements `s += t` that may be read as `s = s + t`: nobody can tell.
+    """
 
     parent: dict[str, str] = field(default_factory=dict)
+    rebinding: set[Any] = field(default_factory=set)
     writes: list[Write] = field(default_factory=list)
     opaque: list[tuple[Any, Any, frozenset[str]]] = field(default_factory=list)
     aliases: Aliases = field(default_factory=Aliases)
@@ -128,6 +145,7 @@ def memory(function: Function, kinds: KindFacts, summary: Summary) -> Memory:
     worker = _Walker(function, kinds, summary)
     worker.memory.local = function.locals
     worker.block(function.node.body)
+    worker.settle()
     return worker.memory
 
 
@@ -137,6 +155,33 @@ class _Walker:
         self.kinds = kinds
         self.summary = summary
         self.memory = Memory()
+        self.unsure: list[Any] = []
+        self.loose = undecided(function, kinds)
+
+    def settle(self) -> None:
+        """Decide of each `s += t`, where s is a number or an array, whether it is a write.
+
+        An array that no other living name can reach is as good as a new one.
+        """
+        live: dict[Any, frozenset[str]] = {}
+        if self.unsure:
+            live_in(self.function.node.body, frozenset(), live.__setitem__, extra=self._header)
+        for s in self.unsure:
+            reach = {n for n in self.memory.parent if n != s.target.id}
+            shared = self.memory.shares(s.target.id, reach)
+            outside = shared - (self.function.locals - set(self.function.params))
+            given = {n for _, _, names in self.memory.opaque for n in names}
+            if outside or shared & live[s] or given & (shared | {s.target.id}):
+                self.write(s, s.target, "item")
+            else:
+                self.memory.rebinding.add(s)
+
+    def _header(self, loop: Any) -> tuple[set[str], set[str]]:
+        """Return what the bindings of a loop's header read and write."""
+        plan = self.function.loops.get(loop)
+        bindings = plan.bindings if plan is not None else ()
+        read = set().union(*(names_read(b) for b in bindings), set())
+        return read, set().union(*(names_written(b) for b in bindings), set())
 
     def block(self, body: Block) -> None:
         for s in body:
@@ -164,7 +209,9 @@ class _Walker:
             scalar = isinstance(s.target, gast.Name) and isinstance(
                 kind, K.Num | K.Str | K.Tuple | K.NoneKind
             )
-            if not scalar:
+            if self._may_rebind(s, kind):
+                self.unsure.append(s)
+            elif not scalar:
                 self.write(s, s.target, "item")
             self.calls(s, s.value)
         elif isinstance(s, gast.For):
@@ -190,6 +237,17 @@ class _Walker:
                 self.calls(s, item.context_expr)
                 if item.optional_vars is not None:
                     self.bind(s, item.optional_vars, item.context_expr)
+
+    def _may_rebind(self, s: Node, kind: Kind) -> bool:
+        """Say whether `s += t` may have a number or an array on its left, and keeps the dtype."""
+        if not isinstance(s.target, gast.Name) or s.target.id not in self.loose:
+            return False
+        if isinstance(kind, K.Num):
+            return False
+        after = binary_kind(type(s.op), kind, self.kinds.of.get(s.value, K.UNKNOWN))
+        dtypes = {k.dtype for k in K.options(kind) if isinstance(k, K.Array)}
+        made = {k.dtype for k in K.options(after) if isinstance(k, K.Array)}
+        return K.is_numeric(kind) and K.is_numeric(after) and len(made | dtypes) == 1
 
     def bind(self, s: Node, target: Node, value: Node) -> None:
         after = self.kinds.after.get(s, {})
@@ -274,7 +332,7 @@ class _Walker:
     def _method(self, s: Node, node: Node) -> None:
         owner = self.kinds.of.get(node.func.value, K.UNKNOWN)
         attr = node.func.attr
-        if isinstance(owner, K.Array):
+        if K.may_be_array(owner):
             method = registry.method_function(attr)
             if method is not None:
                 for argument in positional_outs(method, [node.func.value, *node.args]):
@@ -321,7 +379,7 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     elif isinstance(node, gast.IfExp):
         parts = [node.body, node.orelse]
     elif isinstance(node, gast.BinOp):
-        if not isinstance(kinds.of.get(node), K.Array | K.Num):
+        if not K.is_numeric(kinds.of.get(node, K.UNKNOWN)):
             parts = [node.left, node.right]
     elif isinstance(node, gast.Call):
         return _call_sources(node, kinds)
@@ -340,7 +398,7 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     rule = registry.rule_for(fn) if fn is not None else None
     if rule is None and isinstance(node.func, gast.Attribute) and fn is None:
         owner = kinds.of.get(node.func.value)
-        if isinstance(owner, K.Array):
+        if owner is not None and K.is_numeric(owner):
             method = registry.method_function(node.func.attr)
             rule = registry.rule_for(method) if method is not None else None
             if node.func.attr in _FRESH_METHODS or registry.is_zero_method(node.func.attr):
@@ -423,6 +481,8 @@ def shares_nothing(kind: Kind) -> bool:
     """Say whether values of a kind have no memory that could be written."""
     if isinstance(kind, K.Tuple):
         return all(shares_nothing(k) for k in kind.items)
+    if isinstance(kind, K.Union):
+        return all(map(shares_nothing, kind.options))
     return isinstance(
         kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Choice | K.Unbound
     )

@@ -18,6 +18,7 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
+from s2sad.samples import Sampler, read_back
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     gast.Add: operator.add,
@@ -153,16 +154,29 @@ def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:
 
 def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     """Return the kind of a library call, or None where the function is the user's."""
+    if any(isinstance(a, K.Union) for a in args) and registry.rule_for(fn) is not None:
+        found = [_known_call(fn, list(chosen), keywords) for chosen in K.each(args)]
+        return None if any(k is None for k in found) else K.union(k for k in found if k is not None)
+    return _known_call(fn, args, keywords)
+
+
+def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     if fn is len and len(args) == 1:
         return length_kind(args[0])
     if fn in _SEQUENCES:
         return _sequence_kind(fn, args)
     if _hashable(fn) and fn in _LAZY:
         return _lazy_kind(fn, args)
+    if fn in (max, min, sorted) and (keywords.keys() & {"key", "default"} or fn is sorted):
+        return _chosen_kind(fn, args, keywords)
     if fn in (isinstance, issubclass, callable, any, all, hasattr):
         return K.BOOL
     if fn is print:
         return K.NONE
+    if fn is dataclasses.replace and len(args) == 1 and isinstance(args[0], K.Obj):
+        return replaced_kind(args[0], keywords)
+    if registry.wants_arrays(fn):
+        args = [_as_floats(a) for a in args]
     if fn is np.matmul:
         return matmul_kind(args[0], args[1])
     if fn is np.dot and not keywords and len(args) == 2:
@@ -187,6 +201,12 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
     if fields is not None:
         return _dataclass_kind(fn, fields, args, keywords)
     return None
+
+
+def _as_floats(kind: Kind) -> Kind:
+    """Return the kind of the array that NumPy makes of a list of floats; a shape stays one."""
+    made = K.stacked(kind) if isinstance(kind, K.List | K.Tuple) else None
+    return made if made is not None and K.is_float_dtype(made.dtype) else kind
 
 
 def _dataclass_kind(
@@ -222,11 +242,33 @@ def _hashable(fn: Any) -> bool:
 _SEQUENCES = (list, tuple)
 
 
+def _chosen_kind(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind:
+    """Return the kind of what max, min or sorted pick from numbers by a key."""
+    one = len(args) == 1
+    item = element_kind(args[0]) if one else item_kind(K.Tuple(tuple(args)), MISSING)
+    if not isinstance(item, K.Num) or (one and isinstance(args[0], K.Iterable_)):
+        return K.UNKNOWN
+    item = K.erase_value(item)
+    if fn is sorted:
+        return K.List(item)
+    return K.join(item, keywords["default"]) if "default" in keywords else item
+
+
 def _sequence_kind(fn: Any, args: list[Kind]) -> Kind:
     if not args:
         return K.List(K.UNBOUND) if fn is list else K.Tuple(())
+    given = args[0]
+    if isinstance(given, K.Union):
+        return K.UNKNOWN
     if fn is tuple:
-        return K.Tuple(args[0].items) if isinstance(args[0], K.Tuple) else K.UNKNOWN
+        found = listed(given) if isinstance(given, K.List) else None
+        if isinstance(given, K.Tuple):
+            found = list(given.items)
+        return K.UNKNOWN if found is None else K.Tuple(tuple(found))
+    if isinstance(given, K.Tuple):
+        return K.list_of([K.erase_value(k) for k in given.items])
+    if isinstance(given, K.List) and given.items is not None:
+        return given
     return K.List(K.erase_value(element_kind(args[0])))
 
 
@@ -239,6 +281,20 @@ def _lazy_kind(fn: Any, args: list[Kind]) -> Kind:
         return K.Iterable_(K.Tuple(tuple(element_kind(a) for a in args)))
     if fn is reversed:
         return K.Iterable_(element_kind(args[0]))
+    return K.UNKNOWN
+
+
+def replaced_kind(owner: Kind, keywords: dict[str, Kind]) -> Kind:
+    """Return the kind of a named tuple or dataclass in which some fields are replaced."""
+    if isinstance(owner, K.Tuple) and owner.cls is not None:
+        names = getattr(owner.cls, "_fields", ())
+        if keywords.keys() <= set(names):
+            pairs = zip(names, owner.items, strict=True)
+            return K.Tuple(tuple(keywords.get(n, k) for n, k in pairs), owner.cls)
+    if isinstance(owner, K.Obj) and plain_fields(owner.cls) == tuple(n for n, _ in owner.fields):
+        if keywords.keys() <= {n for n, _ in owner.fields}:
+            fields = ((n, K.erase_value(keywords.get(n, k))) for n, k in owner.fields)
+            return K.Obj(owner.cls, tuple(fields))
     return K.UNKNOWN
 
 
@@ -272,6 +328,8 @@ def item_kind(owner: Kind, index: Any) -> Kind:
         for kind in owner.items:
             result = K.join(result, kind)
         return result
+    if isinstance(owner, K.List) and owner.items is not None and isinstance(index, int):
+        return item_kind(K.Tuple(owner.items), index)
     return element_kind(owner)
 
 
@@ -289,6 +347,9 @@ def dict_item(owner: K.Dict, key: Kind) -> Kind:
 
 def element_kind(kind: Kind) -> Kind:
     """Return the kind of what a loop over a value binds."""
+    if isinstance(kind, K.Union):
+        arrays = [k for k in kind.options if not isinstance(k, K.Num | K.NoneKind)]
+        return K.union(map(element_kind, arrays)) if arrays else K.UNKNOWN
     if isinstance(kind, K.Array):
         if kind.rank == 0:
             return K.UNKNOWN
@@ -317,10 +378,14 @@ def own_lengths(kind: Kind) -> Kind:
         return K.Array(kind.dtype, dims, kind.namespace)
     if isinstance(kind, K.Tuple):
         return K.Tuple(tuple(own_lengths(k) for k in kind.items), kind.cls)
+    if isinstance(kind, K.List) and kind.items is not None:
+        return K.list_of([own_lengths(k) for k in kind.items])
     if isinstance(kind, K.Dict):
         return K.Dict(tuple((key, own_lengths(k)) for key, k in kind.items))
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, own_lengths(k)) for n, k in kind.fields))
+    if isinstance(kind, K.Union):
+        return K.union(map(own_lengths, kind.options))
     return kind
 
 
@@ -335,6 +400,11 @@ def length_kind(kind: Kind) -> Kind:
 
 def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
     """Return the kind of an attribute of a value."""
+    if isinstance(owner, K.Known) and inspect.ismodule(owner.value):
+        value = scope.held(owner.value, attr)
+        return K.UNKNOWN if value is MISSING else K.kind_of(value, attr)
+    if isinstance(owner, K.Union):
+        return K.union(attribute_kind(scope, k, attr) for k in owner.options)
     if isinstance(owner, K.Array):
         return _array_attribute(owner, attr)
     if isinstance(owner, K.Num):
@@ -414,9 +484,10 @@ def _freeze(index: Any) -> Any:
 
 @functools.lru_cache(4096)
 def _array_item(owner: K.Array, frozen: Any) -> Kind:
+    frozen = _masks_as_long(owner, frozen)
     flat = list(_flat(frozen))
 
-    def run(sampler: K.Sampler, content: float) -> Any:
+    def run(sampler: Sampler, content: float) -> Any:
         array = sampler.sample(owner, content)
         return array[_sample_index(frozen, sampler)]
 
@@ -424,6 +495,28 @@ def _array_item(owner: K.Array, frozen: Any) -> Kind:
     if isinstance(kind, K.Array) and _unsure(frozen):
         return K.Array(kind.dtype, tuple(K.fresh_dim() for _ in kind.dims))
     return kind
+
+
+def _masks_as_long(owner: K.Array, frozen: Any) -> Any:
+    """A mask is as long as the axes that it picks from: give it their lengths."""
+    parts = frozen[1:] if isinstance(frozen, tuple) and frozen[0] == "tuple" else (frozen,)
+    taken = [_axes(p) for p in parts]
+    axis, out = 0, []
+    for i, part in enumerate(parts):
+        if part == K.Known(Ellipsis):
+            axis = owner.rank - sum(taken[i + 1 :])
+        elif isinstance(part, K.Array) and part.dtype == "bool" and axis + part.rank <= owner.rank:
+            part = K.Array("bool", owner.dims[axis : axis + part.rank], part.namespace)
+        axis += taken[i]
+        out.append(part)
+    return out[0] if parts == (frozen,) else ("tuple", *out)
+
+
+def _axes(part: Any) -> int:
+    """Return how many axes of an array a part of an index takes up."""
+    if isinstance(part, K.Array) and part.dtype == "bool":
+        return part.rank
+    return 0 if isinstance(part, K.NoneKind) or part == K.Known(Ellipsis) else 1
 
 
 def _unsure(frozen: Any) -> bool:
@@ -446,7 +539,7 @@ def _flat(frozen: Any) -> Any:
         yield frozen
 
 
-def _sample_index(frozen: Any, sampler: K.Sampler) -> Any:
+def _sample_index(frozen: Any, sampler: Sampler) -> Any:
     if isinstance(frozen, tuple):
         parts = [_sample_index(p, sampler) for p in frozen[1:]]
         return slice(*parts) if frozen[0] == "slice" else tuple(parts)
@@ -468,6 +561,8 @@ def _scalar_value(kind: Kind) -> bool:
 
 def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
     """Return the kind of `left op right`."""
+    if isinstance(left, K.Union) or isinstance(right, K.Union):
+        return K.union(binary_kind(op, one, other) for one, other in K.each((left, right)))
     fn = OPERATORS[op]
     if op is gast.MatMult:
         return matmul_kind(left, right)
@@ -482,17 +577,46 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
             return K.FLOAT if left.type == "float" else K.INT  # type: ignore[union-attr]
         if isinstance(left, K.Array) or isinstance(right, K.Array):
             return elementwise_kind(fn, (left, right))
-        return sample_call(fn, (left, right), ())
+        return scalar_kind(fn, (left, right))
+    sequences, plain = (K.List, K.Tuple), K.Num
+    for one, other in ((left, right), (right, left)):
+        array = isinstance(other, K.Array) or (isinstance(other, plain) and other.dtype is not None)
+        if array and isinstance(one, sequences):
+            made = K.stacked(one)
+            if made is None:
+                return K.UNKNOWN
+            return binary_kind(op, made if one is left else left, right if one is left else made)
     if isinstance(left, K.List) and op is gast.Add and isinstance(right, K.List):
+        parts = [listed(left), listed(right)]
+        if parts[0] is not None and parts[1] is not None:
+            return K.list_of(parts[0] + parts[1])
         return K.List(K.join(left.item, right.item))
-    if op is gast.Mult and K.List in (type(left), type(right)):
-        repeated: Any = left if isinstance(left, K.List) else right
-        return K.List(repeated.item)
+    if op is gast.Mult:
+        for one, other in ((left, right), (right, left)):
+            times = isinstance(other, K.Num) and other.type in ("int", "bool")
+            if isinstance(one, K.List) and times:
+                return K.List(one.item)
     if isinstance(left, K.Tuple) and isinstance(right, K.Tuple) and op is gast.Add:
         return K.Tuple(left.items + right.items)
     if isinstance(left, K.Str) or isinstance(right, K.Str):
         return K.Str()
     return K.UNKNOWN
+
+
+def scalar_kind(fn: Any, operands: tuple[Kind, ...]) -> Kind:
+    """Return the kind of an operation on numbers: those that may be Python's may make Python's."""
+    kind = sample_call(fn, operands, ())
+    dtypes = {k.dtype for k in operands if isinstance(k, K.Num)}
+    if isinstance(kind, K.Num) and "any" in dtypes and dtypes <= {None, "any"}:
+        return dataclasses.replace(kind, dtype="any")
+    return kind
+
+
+def listed(kind: K.List) -> list[Kind] | None:
+    """Return the kinds of a list's items, where its length is known."""
+    if kind.items is not None:
+        return list(kind.items)
+    return [kind.item] * kind.length if kind.length is not None and kind.length <= 16 else None
 
 
 def _int_power(left: Kind, right: Kind) -> bool:
@@ -563,7 +687,7 @@ def dot_kind(left: Kind, right: Kind) -> Kind:
 def sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
     """Return the kind of a pure library function's result, by running it on small samples."""
 
-    def run(sampler: K.Sampler, content: float) -> Any:
+    def run(sampler: Sampler, content: float) -> Any:
         values = [sampler.sample(a, content) for a in args]
         return fn(*values, **{k: sampler.sample(v, content) for k, v in keywords})
 
@@ -592,10 +716,10 @@ _FAILURES = (
 )
 
 
-def _two_runs(run: Callable[[K.Sampler, float], Any], kinds: tuple[Kind, ...]) -> Kind:
+def _two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> Kind:
     for uniform, small in ((False, False), (True, False), (False, True)):
         for content in _CONTENTS:
-            one, two = (K.Sampler(kinds, r, uniform, small) for r in (0, 1))
+            one, two = (Sampler(kinds, r, uniform, small) for r in (0, 1))
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 try:
@@ -606,5 +730,5 @@ def _two_runs(run: Callable[[K.Sampler, float], Any], kinds: tuple[Kind, ...]) -
                     second = run(two, content)
                 except _FAILURES:
                     second = MISSING
-            return K.read_back(first, second, one, two)
+            return read_back(first, second, one, two)
     return K.UNKNOWN

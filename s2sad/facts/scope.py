@@ -21,7 +21,7 @@ class Scope:
     fn: types.FunctionType
     locals: frozenset[str]
     seen: dict[str, Any] = field(default_factory=dict)
-    members: dict[tuple[type, str], Any] = field(default_factory=dict)
+    members: dict[tuple[Any, str], Any] = field(default_factory=dict)
     helpers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -53,6 +53,13 @@ class Scope:
                 self.seen[dotted_path(node)] = value
             return value
         return MISSING
+
+    def held(self, module: types.ModuleType, attr: str) -> Any:
+        """Return what a module that the function itself imports has under a name, or MISSING."""
+        found = getattr(module, attr, MISSING)
+        if found is not MISSING:
+            self.members[module, attr] = found
+        return found
 
     def member(self, cls: type, attr: str, missing: Any = None) -> Any:
         """Return what a class or its bases have under a name, unbound."""

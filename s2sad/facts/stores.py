@@ -1,119 +1,664 @@
-"""What is known of a structure after a value is stored in it, or taken out of it.
+"""Library calls that write arrays, as the plain writes that they are equal to.
 
-box.x = 1.0        # box: an instance with a field x more
-xs.append(y)       # xs: a list whose items may also be what y is
+    np.add(a, b, out=c)              ->   t = np.add(a, b);  c[...] = t
+    np.copyto(c, x, where=m)         ->   c[m] = x[m]
+    A.sort()                         ->   t = np.sort(A);  A[...] = t
+    np.add.at(A, i, v)               ->   A[i] += v, once for each of i (`each`)
+
+What has no equal plain write is left as it is: it is refused where a derivative depends on it.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import types
+from collections.abc import Callable
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
-from s2sad.facts.results import element_kind
-from s2sad.kinds import MISSING, Kind
-from s2sad.nodes import Block, Node, blocks_of, count_writes
+from s2sad import registry
+from s2sad.facts.memory import positional_parameters
+from s2sad.facts.results import known_call, sample_method
+from s2sad.kinds import Kind
+from s2sad.names import Names
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    blocks_of,
+    clone,
+    locate,
+    name,
+    names_written,
+    substitute,
+    walk,
+)
+from s2sad.stages import Function, KindFacts
 
-Homes = dict[str, Any]
+NumPy = Callable[[], str]
 
-
-def homes_of(body: Block) -> Homes:
-    """Return, for names bound once to a part of a structure, which part: `row = rows[i]`."""
-    counts = count_writes(body)
-    found: Homes = {}
-
-    def visit(block: Block) -> None:
-        for s in block:
-            if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
-                value = s.value
-                part = isinstance(value, gast.Subscript | gast.Attribute)
-                if part and isinstance(value.value, gast.Name) and counts[s.targets[0].id] == 1:
-                    if not isinstance(getattr(value, "slice", None), gast.Slice):
-                        found[s.targets[0].id] = value
-            for inner in blocks_of(s):
-                visit(inner)
-
-    visit(body)
-    return found
-
-
-def copies_of(body: Block, params: tuple[str, ...]) -> dict[str, set[str]]:
-    """Return the names that are one structure from the start: `t = s`, both bound once."""
-    counts = count_writes(body)
-    found: dict[str, set[str]] = {}
-    for s in body:
-        if isinstance(s, gast.Assign) and isinstance(s.value, gast.Name):
-            target, other = s.targets[0], s.value.id
-            if isinstance(target, gast.Name) and counts.get(target.id) == 1:
-                if counts.get(other, 0) + (other in params) == 1:
-                    found.setdefault(target.id, set()).add(other)
-                    found.setdefault(other, set()).add(target.id)
-    return found
+_AUGMENTED: dict[Any, type] = {
+    np.add: gast.Add,
+    np.subtract: gast.Sub,
+    np.multiply: gast.Mult,
+    np.divide: gast.Div,
+    np.power: gast.Pow,
+}
+_IN_ORDER = "turn = np.arange(np.size(at)) % np.size(v)\nw = np.take(v, turn)\n"
+"""Values are taken one after the other, from the first again where there are too few."""
 
 
-def with_part(owner: Kind, place: Node, index: Kind, kind: Kind) -> Kind:
-    """Return the kind of a structure after a value of a kind is stored in a place of it."""
-    kind = K.erase_value(kind)
-    if isinstance(owner, K.Obj) and isinstance(place, gast.Attribute):
-        if not K.plain_field(owner.cls, place.attr):
-            return owner
-        return K.Obj(owner.cls, tuple({**dict(owner.fields), place.attr: kind}.items()))
-    if isinstance(owner, K.List) and not isinstance(place, gast.Attribute):
-        if isinstance(place.slice, gast.Slice):
-            return K.List(K.join(owner.item, element_kind(kind)))
-        return K.List(K.join(owner.item, kind), owner.length)
-    if isinstance(owner, K.Dict) and not isinstance(place, gast.Attribute):
-        literal = getattr(index, "value", MISSING)
-        if literal is not MISSING:
-            return K.Dict(tuple({**dict(owner.items), literal: kind}.items()))
-        if isinstance(index, K.Str | K.Num):
-            joined = tuple((k, K.join(old, kind)) for k, old in owner.items)
-            return K.Dict(joined) if joined else K.Unknown("a dict whose keys are not literals")
-        return K.Unknown("a dict whose keys are not literals")
-    return owner
+def stores(function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> Function | None:
+    """Return the function with its writing calls as plain writes, None where there are none.
+
+    `numpy()` gives the name that stands for NumPy in derived text.
+    """
+    worker = _Stores(function, kinds, taken, numpy)
+    function.node.body[:] = worker.block(function.node.body)
+    if not worker.changed:
+        return None
+    return dataclasses.replace(
+        function,
+        origins=worker.origins,
+        temps=function.temps | worker.temps,
+        locals=function.locals | worker.temps,
+    )
 
 
-def after_method(owner: Kind, method: str, args: list[Kind]) -> Kind:
-    """Return the kind of a structure after a method of it has run."""
-    if isinstance(owner, K.List):
-        item = owner.item
-        if method in ("append", "insert") and args:
-            item = K.join(item, K.erase_value(args[-1]))
-        elif method == "extend" and len(args) == 1:
-            item = K.join(item, element_kind(args[0]))
-        known = method in ("index", "count", "copy", "reverse", "sort")
-        return K.List(item, owner.length if known else None)
-    if isinstance(owner, K.Dict) and method in ("pop", "popitem", "update", "setdefault", "clear"):
-        return K.Unknown("a dict whose keys change")
-    return owner
+class _Stores:
+    def __init__(self, function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> None:
+        self.function = function
+        self.kinds = kinds
+        self.numpy = numpy
+        self.origins = dict(function.origins)
+        self.names = Names(function.locals | taken)
+        for n in walk(function.node):
+            if isinstance(n, gast.Name):
+                self.names.take(n.id)
+        self.temps: set[str] = set()
+        self.made: dict[str, Node] = {}
+        self.changed = False
 
-
-def changed_names(loop: Node, homes: Homes, copies: dict[str, set[str]]) -> set[str]:
-    """Return the names of the structures that a loop's body may change."""
-    found: set[str] = set()
-
-    def note(place: Node) -> None:
-        while isinstance(place, gast.Subscript | gast.Attribute):
-            place = place.value
-            if isinstance(place, gast.Name):
-                found.add(place.id)
-
-    def visit(block: Block) -> None:
-        for s in block:
-            for target in getattr(s, "targets", None) or [getattr(s, "target", None)]:
-                note(target)
-            func = getattr(getattr(s, "value", None), "func", None)
-            note(func)
+    def block(self, body: Block) -> Block:
+        out: Block = []
+        for s in body:
             for part in blocks_of(s):
-                visit(part)
+                part[:] = self.block(part)
+            self._note(s)
+            lines = self.statement(s)
+            if lines is None:
+                out.append(s)
+                continue
+            for line in lines:
+                for n in walk(line):
+                    locate(n, s)
+                self.origins[line] = self.origins.get(s, s)
+            out += lines
+            self.changed = True
+        return out
 
-    visit(loop.body)
-    pending = list(found)
-    while pending:
-        n = pending.pop()
-        home = homes.get(n)
-        others = copies.get(n, set()) | ({home.value.id} if home is not None else set())
-        pending += others - found
-        found |= others
-    return found
+    def _note(self, s: Node) -> None:
+        """Remember what temporaries of a statement stand for."""
+        for n in names_written(s):
+            self.made.pop(n, None)
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+            if s.targets[0].id in self.function.temps:
+                self.made[s.targets[0].id] = s
+
+    def _display(self, s: Node, node: Node) -> Node:
+        """Return what a temporary of the same statement was made as, or the node itself."""
+        made = self.made.get(node.id) if isinstance(node, gast.Name) else None
+        if made is not None and self.origins.get(made) is self.origins.get(s):
+            return made.value
+        return node
+
+    # statements
+
+    def statement(self, s: Node) -> Block | None:
+        if isinstance(s, gast.Assign | gast.AugAssign):
+            target = s.targets[0] if isinstance(s, gast.Assign) else s.target
+            if isinstance(target, gast.Subscript):
+                return self._flat_write(s, target)
+        value = getattr(s, "value", None)
+        if isinstance(s, gast.Assign) and isinstance(value, gast.Subscript):
+            return self._flat_read(s, value)
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Tuple):
+            return self._unpacked(s, s.targets[0].elts, value)
+        plain = isinstance(s, gast.Expr) or (
+            isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name)
+        )
+        if not plain or not isinstance(value, gast.Call):
+            return None
+        if any(isinstance(a, gast.Starred) for a in value.args):
+            return None
+        if any(k.arg is None for k in value.keywords):
+            return None
+        fn = self.kinds.objects.get(value.func)
+        if fn is None:
+            return self._method(s, value)
+        if isinstance(fn, types.BuiltinMethodType) and fn.__name__ == "at":
+            return self._each(s, value, fn.__self__)
+        writer = _WRITERS.get(fn) if _hashable(fn) else None
+        if writer is not None:
+            given = _arguments(fn, value)
+            if given is None or not isinstance(s, gast.Expr) or not self._is_array(given):
+                return None
+            written: Block | None = writer(self, s, *given)
+            return written
+        if fn in _SPLITS and isinstance(s, gast.Assign):
+            return self.split(s, value, fn, list(value.args))
+        return self._out(s, value, fn, list(value.args))
+
+    def _is_array(self, given: list[Any]) -> bool:
+        return isinstance(given[0], gast.Name) and isinstance(self.kind(given[0]), K.Array)
+
+    def kind(self, node: Node | None) -> Kind:
+        return K.NONE if node is None else self.kinds.of.get(node, K.UNKNOWN)
+
+    def lines(self, text: str, **given: Node) -> Block:
+        """Return statements, written as text, with nodes for some names and new ones for others."""
+        body = [_nowhere(s) for s in gast.parse(text).body]
+        table: dict[str, Node] = {"np": name(self.numpy()), **given}
+        for n in sorted({n for s in body for n in names_written(s)}):
+            fresh = self.names.fresh(n)
+            self.temps.add(fresh)
+            table[n] = name(fresh)
+        out: Block = []
+        for s in body:
+            if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+                out.append(assign(table[s.targets[0].id].id, substitute(s.value, table)))
+            else:
+                out.append(substitute(s, table))
+        return out
+
+    # out= and where=
+
+    def _method(self, s: Node, node: Node) -> Block | None:
+        func = node.func
+        if not isinstance(func, gast.Attribute) or not isinstance(func.value, gast.Name):
+            return None
+        if not isinstance(self.kind(func.value), K.Array):
+            return None
+        writer = _METHODS.get(func.attr)
+        if writer is None:
+            fn = registry.method_function(func.attr)
+            return None if fn is None else self._out(s, node, fn, [func.value, *node.args])
+        if not isinstance(s, gast.Expr):
+            return None
+        given = _arguments(writer[0], node, func.value)
+        return None if given is None else writer[1](self, s, *given)
+
+    def _out(self, s: Node, node: Node, fn: Any, args: list[Node]) -> Block | None:
+        """`np.f(..., out=c)` is `t = np.f(...)` and `c[...] = t`; its value is c."""
+        out, plain = _without_out(node, fn, len(args) - len(node.args))
+        if out is None:
+            return None
+        display = self._display(s, out)
+        if isinstance(display, gast.Tuple) and len(display.elts) == 1:
+            out = display.elts[0]
+        kind = self.kind(out)
+        if isinstance(kind, K.NoneKind):
+            return [_with_value(s, plain)]
+        if not isinstance(out, gast.Name) or not isinstance(kind, K.Array):
+            return None
+        where = next((k.value for k in plain.keywords if k.arg == "where"), None)
+        if where is not None and isinstance(fn, np.ufunc):
+            writes = self._masked_out(s, plain, fn, out, where)
+        else:
+            writes = self._whole_out(plain, fn, out, kind)
+        if writes is None or isinstance(s, gast.Expr):
+            return writes
+        return [*writes, assign(s.targets[0].id, name(out.id))]
+
+    def _whole_out(self, plain: Node, fn: Any, out: Node, kind: K.Array) -> Block | None:
+        if not self._fits(self._result(plain, fn), kind, isinstance(fn, np.ufunc)):
+            return None
+        return self.lines("t = call\nc[...] = t", call=plain, c=out)
+
+    def _result(self, node: Node, fn: Any) -> Kind:
+        """Return the kind of a library call that writes nothing."""
+        args = [self.kind(a) for a in node.args]
+        keywords = {k.arg: self.kind(k.value) for k in node.keywords}
+        if fn is self.kinds.objects.get(node.func):
+            return known_call(fn, args, keywords) or K.UNKNOWN
+        owner = self.kind(node.func.value)
+        return sample_method(owner, node.func.attr, tuple(args), tuple(sorted(keywords.items())))
+
+    def _fits(self, given: Kind, kind: K.Array, casts: bool) -> bool:
+        """Say whether a result goes into an array as it would have been computed there."""
+        dtype = dtype_name(given)
+        if dtype is None or kind.dtype == "any":
+            return False
+        if casts:
+            return bool(np.can_cast(dtype, kind.dtype, "same_kind"))
+        return dtype == kind.dtype
+
+    def _masked_out(
+        self, s: Node, plain: Node, fn: np.ufunc, out: Node, where: Node
+    ) -> Block | None:
+        """`np.f(a, out=c, where=m)` is `c[m] = np.f(a[m])`: elsewhere nothing is computed."""
+        if fn.signature is not None or len(plain.keywords) != 1:
+            return None
+        lines, mask = self._mask(out, where)
+        if mask is None or not self._fits(self._result_masked(plain, fn), self._array(out), True):
+            return None
+        args = []
+        for a in plain.args:
+            more, part = self._part(a, out, mask)
+            if part is None:
+                return None
+            lines += more
+            args.append(part)
+        call = gast.Call(clone(plain.func), args, [])
+        return [*lines, *self.lines("t = call\nc[m] = t", call=call, c=out, m=mask)]
+
+    def _array(self, node: Node) -> K.Array:
+        kind = self.kind(node)
+        assert isinstance(kind, K.Array)
+        return kind
+
+    def _result_masked(self, plain: Node, fn: Any) -> Kind:
+        bare = gast.Call(plain.func, plain.args, [])
+        return self._result(bare, fn)
+
+    def _mask(self, out: Node, where: Node) -> tuple[Block, Node | None]:
+        """Return a mask of an array's own shape, and what makes it."""
+        kind, wanted = self.kind(where), self._array(out)
+        if not isinstance(kind, K.Array) or kind.dtype != "bool" or wanted.rank == 0:
+            return [], None
+        if _same_shape(kind, wanted):
+            return [], where
+        text = "shape = c.shape\nm = np.broadcast_to(mask, shape)"
+        lines = self.lines(text, mask=where, c=out)
+        return lines, name(lines[-1].targets[0].id)
+
+    def _part(self, value: Node, out: Node, mask: Node) -> tuple[Block, Node | None]:
+        """Return the part of a value, broadcast to an array's shape, that a mask chooses."""
+        kind = self.kind(value)
+        if isinstance(kind, K.Num):
+            return [], value
+        if not isinstance(kind, K.Array):
+            return [], None
+        if _same_shape(kind, self._array(out)):
+            lines = self.lines("part = x[m]", x=value, m=mask)
+        else:
+            text = "shape = c.shape\nwide = np.broadcast_to(x, shape)\npart = wide[m]"
+            lines = self.lines(text, x=value, c=out, m=mask)
+        return lines, name(lines[-1].targets[0].id)
+
+    # np.add.at and its kin
+
+    def _each(self, s: Node, node: Node, fn: Any) -> Block | None:
+        """`np.add.at(A, i, v)` is `A[i] += v`, done once for each of the positions i."""
+        op = _AUGMENTED.get(fn)
+        if op is None or len(node.args) != 3 or node.keywords or not isinstance(s, gast.Expr):
+            return None
+        owner, index, value = node.args
+        kind = self.kind(owner)
+        if not isinstance(owner, gast.Name) or not isinstance(kind, K.Array):
+            return None
+        if not self._fits(self.kind(value), kind, True):
+            return None
+        place = self._index(s, index)
+        if place is None:
+            return None
+        target = gast.Subscript(name(owner.id), place, gast.Store())
+        write = gast.AugAssign(target, op(), value)
+        if self._may_repeat(place):
+            if fn not in (np.add, np.subtract):
+                return None
+            write.each = node.func
+        return [write]
+
+    def _index(self, s: Node, node: Node) -> Node | None:
+        """Return an index as it stands between brackets."""
+        given, made = node, self._display(s, node)
+        if isinstance(made, gast.Tuple | gast.List | gast.Call):
+            node = made
+        if isinstance(node, gast.Tuple):
+            parts = [self._index(s, e) for e in node.elts]
+            if any(p is None for p in parts):
+                return None
+            return gast.Tuple(parts, gast.Load())
+        if isinstance(node, gast.List):
+            return clone(node) if all(isinstance(e, gast.Constant) for e in node.elts) else None
+        if isinstance(node, gast.Call):
+            if self.kinds.objects.get(node.func) is not slice or node.keywords:
+                return clone(given) if isinstance(self.kind(given), K.Array | K.Num) else None
+            bounds = [clone(a) for a in node.args]
+            if len(bounds) == 1:
+                bounds = [None, *bounds]
+            return gast.Slice(*bounds, *[None] * (3 - len(bounds)))
+        if isinstance(node, gast.Name | gast.Constant | gast.UnaryOp):
+            kind = self.kind(node)
+            known = isinstance(kind, K.Num | K.Array | K.NoneKind)
+            kept = clone(node)
+            self.kinds.of[kept] = kind
+            return kept if known else None
+        return None
+
+    def _may_repeat(self, index: Node) -> bool:
+        if isinstance(index, gast.Tuple):
+            return any(self._may_repeat(e) for e in index.elts)
+        if isinstance(index, gast.Slice):
+            return False
+        kind = self.kind(index)
+        if isinstance(kind, K.Array):
+            return kind.dtype != "bool"
+        return not isinstance(kind, K.Num | K.NoneKind)
+
+    # functions and methods that write
+
+    def copyto(
+        self, s: Node, dst: Node, src: Node, casting: Node | None, where: Node | None
+    ) -> Block | None:
+        rule = getattr(casting, "value", None) if casting is not None else "same_kind"
+        if rule not in ("same_kind", "unsafe"):
+            return None
+        kind = self.kind(src)
+        if not isinstance(kind, K.Num | K.Array):
+            return None
+        python = isinstance(kind, K.Num) and kind.dtype is None
+        if rule != "unsafe" and not python and not self._fits(kind, self._array(dst), True):
+            return None
+        if where is None:
+            return self.lines("c[...] = x", c=dst, x=src)
+        lines, mask = self._mask(dst, where)
+        if mask is None:
+            return None
+        more, part = self._part(src, dst, mask)
+        if part is None:
+            return None
+        return [*lines, *more, *self.lines("c[m] = x", c=dst, m=mask, x=part)]
+
+    def fill(self, s: Node, a: Node, value: Node) -> Block | None:
+        if not isinstance(self.kind(value), K.Num):
+            return None
+        return self.lines("c[...] = x", c=a, x=value)
+
+    def sort(self, s: Node, a: Node, axis: Node | None, kind: Node | None) -> Block | None:
+        call = "np.sort(c)" if axis is None else "np.sort(c, axis=axis)"
+        if kind is not None or self._array(a).rank == 0:
+            return None
+        given = {"c": a} if axis is None else {"c": a, "axis": axis}
+        return self.lines(f"ordered = {call}\nc[...] = ordered", **given)
+
+    def partition(
+        self, s: Node, a: Node, kth: Node, axis: Node | None, kind: Node | None
+    ) -> Block | None:
+        call = "np.partition(c, k)" if axis is None else "np.partition(c, k, axis=axis)"
+        if kind is not None or self._array(a).rank == 0:
+            return None
+        given = {"c": a, "k": kth} | ({} if axis is None else {"axis": axis})
+        return self.lines(f"ordered = {call}\nc[...] = ordered", **given)
+
+    def put(self, s: Node, a: Node, ind: Node, v: Node, mode: Node | None) -> Block | None:
+        if mode is not None or not isinstance(self.kind(ind), K.Num | K.Array | K.List):
+            return None
+        at = self.lines("at = np.arange(A.size)[i]", A=a, i=ind)
+        return self._placed(at, a, v)
+
+    def _placed(self, found: Block, a: Node, v: Node) -> Block | None:
+        """Write values at positions of the array as if it were flat."""
+        at = name(found[-1].targets[0].id)
+        lines = list(found)
+        kind = self.kind(v)
+        if isinstance(kind, K.Array):
+            lines += self.lines("u = np.ravel(v)", v=v)
+            lines += self.lines(_IN_ORDER, v=name(lines[-1].targets[0].id), at=at)
+            v = name(lines[-1].targets[0].id)
+        elif not isinstance(kind, K.Num):
+            return None
+        if self._array(a).rank == 1:
+            return [*lines, *self.lines("A[at] = v", A=a, at=at, v=v)]
+        text = "place = np.unravel_index(at, A.shape)\nA[place] = v"
+        return [*lines, *self.lines(text, A=a, at=at, v=v)]
+
+    def place(self, s: Node, arr: Node, mask: Node, vals: Node) -> Block | None:
+        if not _same_shape(self.kind(mask), self._array(arr)):
+            return None
+        at = self.lines("at = np.flatnonzero(m)", m=mask)
+        return self._placed(at, arr, vals)
+
+    def putmask(self, s: Node, a: Node, mask: Node, values: Node) -> Block | None:
+        kind = self.kind(values)
+        if not _same_shape(self.kind(mask), self._array(a)):
+            return None
+        if isinstance(kind, K.Num):
+            return self.lines("A[m] = v", A=a, m=mask, v=values)
+        if not isinstance(kind, K.Array):
+            return None
+        if _same_shape(kind, self._array(a)):
+            return self.lines("part = v[m]\nA[m] = part", A=a, m=mask, v=values)
+        text = (
+            "u = np.ravel(v)\nturn = np.flatnonzero(m) % np.size(u)\npart = np.take(u, turn)\n"
+            "A[m] = part"
+        )
+        return self.lines(text, A=a, m=mask, v=values)
+
+    def put_along_axis(
+        self, s: Node, arr: Node, indices: Node, values: Node, axis: Node | None
+    ) -> Block | None:
+        """Along one axis by the indices, along the others by their own positions."""
+        at = getattr(self.kind(axis), "value", K.MISSING)
+        owner, kind = self._array(arr), self.kind(indices)
+        if not isinstance(at, int) or not isinstance(kind, K.Array) or kind.rank != owner.rank:
+            return None
+        if not isinstance(self.kind(values), K.Num | K.Array):
+            return None
+        lines: Block = []
+        parts: list[Node] = []
+        for k in range(owner.rank):
+            if k == at % owner.rank:
+                parts.append(clone(indices))
+                continue
+            shape = ", ".join("-1" if j == k else "1" for j in range(owner.rank))
+            text = f"along = np.arange(A.shape[{k}])\nalong = np.reshape(along, ({shape},))"
+            lines += self.lines(text, A=arr)
+            parts.append(name(lines[-1].targets[0].id))
+        index = gast.Tuple(parts, gast.Load())
+        return [*lines, *self.lines("A[at] = v", A=arr, at=index, v=values)]
+
+    def fill_diagonal(self, s: Node, a: Node, val: Node, wrap: Node | None) -> Block | None:
+        rank = self._array(a).rank
+        if wrap is not None or rank < 2 or not isinstance(self.kind(val), K.Num | K.Array):
+            return None
+        lines = self.lines("at = np.arange(min(A.shape))", A=a)
+        at = name(lines[0].targets[0].id)
+        if isinstance(self.kind(val), K.Array):
+            lines += self.lines("u = np.ravel(v)", v=val)
+            lines += self.lines(_IN_ORDER, v=name(lines[-1].targets[0].id), at=at)
+            val = name(lines[-1].targets[0].id)
+        index = gast.Tuple([clone(at) for _ in range(rank)], gast.Load())
+        return [*lines, *self.lines("A[at] = v", A=a, at=index, v=val)]
+
+    # np.split
+
+    def split(self, s: Node, node: Node, fn: Any, args: list[Node]) -> Block | None:
+        """`np.split(y, n)` is a list of slices, where n and the axis are literals."""
+        given = dict(zip(("ary", "at", "axis"), args, strict=False))
+        given |= {k.arg: k.value for k in node.keywords if k.arg in ("axis",)}
+        owner, at = given.get("ary"), given.get("at")
+        axis = _AXES.get(fn, getattr(self.kind(given.get("axis")), "value", K.MISSING))
+        if "axis" not in given and fn not in _AXES:
+            axis = 0
+        kind = self.kind(owner)
+        if not isinstance(owner, gast.Name) or not isinstance(kind, K.Array):
+            return None
+        if fn is np.hsplit and kind.rank == 1:
+            axis = 0
+        count = getattr(self.kind(at), "value", K.MISSING)
+        if not isinstance(axis, int) or not isinstance(count, int) or count < 1:
+            return None
+        axis = axis % kind.rank
+        lines = self.lines(f"step = A.shape[{axis}] // {count}", A=owner)
+        check = (
+            f"if A.shape[{axis}] != {count} * step:\n"
+            "    raise ValueError('array split does not result in an equal division')"
+        )
+        step = name(lines[0].targets[0].id)
+        lines += self.lines(check, A=owner, step=step)
+        before = ":, " * axis
+        parts: list[Node] = []
+        for k in range(count):
+            text = f"part = A[{before}{k} * step : {k + 1} * step]"
+            lines += self.lines(text, A=owner, step=step)
+            parts.append(name(lines[-1].targets[0].id))
+        display = gast.List(parts, gast.Load())
+        return [*lines, assign(s.targets[0].id, display)]
+
+    def _unpacked(self, s: Node, targets: list[Node], value: Node) -> Block | None:
+        """`a, b = np.split(y, 2)` binds each name to its slice."""
+        made = self._display(s, value)
+        items = made.elts if isinstance(made, gast.List) else []
+        known = self.function.temps | self.temps
+        if len(items) != len(targets) or not all(isinstance(t, gast.Name) for t in targets):
+            return None
+        if not all(isinstance(i, gast.Name) and i.id in known for i in items):
+            return None
+        return [assign(t.id, clone(i)) for t, i in zip(targets, items, strict=True)]
+
+    # A.flat
+
+    def _flat(self, s: Node, node: Node) -> Node | None:
+        """Return the array of which a temporary is the flat iterator."""
+        made = self._display(s, node)
+        if isinstance(made, gast.Attribute) and made.attr == "flat":
+            if isinstance(self.kind(made.value), K.Array) and isinstance(made.value, gast.Name):
+                return made.value
+        return None
+
+    def _flat_write(self, s: Node, target: Node) -> Block | None:
+        owner = self._flat(s, target.value)
+        if owner is None:
+            return None
+        index = target.slice
+        whole = gast.Subscript(self._positions(owner), clone(index), gast.Load())
+        found = self.lines("at = found", found=whole)
+        if isinstance(s, gast.Assign):
+            return self._placed(found, owner, s.value)
+        if not isinstance(self.kind(s.value), K.Num | K.Array):
+            return None
+        at = name(found[0].targets[0].id)
+        place = self.lines("place = np.unravel_index(at, A.shape)", at=at, A=owner)
+        spot = name(place[0].targets[0].id)
+        spot_of = gast.Subscript(name(owner.id), spot, gast.Store())
+        return [*found, *place, gast.AugAssign(spot_of, s.op, s.value)]
+
+    def _positions(self, owner: Node) -> Node:
+        """Return the positions of an array's elements, counted as if it were flat."""
+        return self.lines("at = np.arange(A.size)", A=owner)[0].value
+
+    def _flat_read(self, s: Node, value: Node) -> Block | None:
+        owner = self._flat(s, value.value)
+        if owner is None or not isinstance(s.targets[0], gast.Name):
+            return None
+        flat = self.lines("u = A.flatten()", A=owner)
+        part = gast.Subscript(name(flat[0].targets[0].id), value.slice, gast.Load())
+        return [*flat, assign(s.targets[0].id, part)]
+
+
+def _nowhere(statement: Node) -> Node:
+    """Forget where a statement stood in the text it was written as."""
+    for n in walk(statement):
+        for field in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            if hasattr(n, field):
+                delattr(n, field)
+    return statement
+
+
+_SPLITS: tuple[Any, ...] = (np.split, np.hsplit, np.vsplit, np.dsplit)
+_AXES: dict[Any, int] = {np.hsplit: 1, np.vsplit: 0, np.dsplit: 2}
+
+
+def dtype_name(kind: Kind) -> str | None:
+    """Return the dtype that NumPy gives a value of a kind, or None."""
+    if isinstance(kind, K.Array):
+        return None if kind.dtype == "any" else kind.dtype
+    if not isinstance(kind, K.Num):
+        return None
+    usual = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
+    return kind.dtype or usual.get(kind.type)
+
+
+def _same_shape(one: Kind, other: K.Array) -> bool:
+    return (
+        isinstance(one, K.Array)
+        and one.rank == other.rank
+        and all(K.same_length(a, b) for a, b in zip(one.dims, other.dims, strict=True))
+    )
+
+
+def _with_value(s: Node, value: Node) -> Node:
+    if isinstance(s, gast.Expr):
+        return gast.Expr(value)
+    return gast.Assign(s.targets, value, None)
+
+
+def _hashable(fn: Any) -> bool:
+    return getattr(type(fn), "__hash__", None) is not None
+
+
+def _without_out(node: Node, fn: Any, skip: int) -> tuple[Node | None, Node]:
+    """Return what a library call is given as `out`, and the call without it.
+
+    `skip` counts the arguments that stand before the call's own: the array of a method.
+    """
+    keywords = [k for k in node.keywords if k.arg != "out"]
+    if len(keywords) < len(node.keywords):
+        out = next(k.value for k in node.keywords if k.arg == "out")
+        return out, locate(gast.Call(node.func, node.args, keywords), node)
+    if isinstance(fn, np.ufunc):
+        if fn.nout != 1 or len(node.args) != fn.nin + 1:
+            return None, node
+        return node.args[-1], locate(gast.Call(node.func, node.args[:-1], keywords), node)
+    names = positional_parameters(fn)
+    if "out" not in names or names.index("out") - skip != len(node.args) - 1:
+        return None, node
+    args = node.args[:-1]
+    while args and isinstance(args[-1], gast.Constant) and args[-1].value is None:
+        args = args[:-1]
+    return node.args[-1], locate(gast.Call(node.func, args, keywords), node)
+
+
+def _arguments(fn: Any, node: Node, *first: Node) -> list[Any] | None:
+    """Return the arguments of a writing call in order; None for those not given."""
+    names = _PARAMETERS[fn]
+    given = dict(zip(names, [*first, *node.args], strict=False))
+    if len(node.args) + len(first) > len(names):
+        return None
+    for k in node.keywords:
+        if k.arg not in names:
+            return None
+        given[k.arg] = k.value
+    return [given.get(n) for n in names]
+
+
+_PARAMETERS: dict[Any, tuple[str, ...]] = {
+    np.copyto: ("dst", "src", "casting", "where"),
+    np.put: ("a", "ind", "v", "mode"),
+    np.place: ("arr", "mask", "vals"),
+    np.putmask: ("a", "mask", "values"),
+    np.put_along_axis: ("arr", "indices", "values", "axis"),
+    np.fill_diagonal: ("a", "val", "wrap"),
+    "fill": ("a", "value"),
+    "sort": ("a", "axis", "kind"),
+    "partition": ("a", "kth", "axis", "kind"),
+}
+_WRITERS: dict[Any, Any] = {
+    np.copyto: _Stores.copyto,
+    np.put: _Stores.put,
+    np.place: _Stores.place,
+    np.putmask: _Stores.putmask,
+    np.put_along_axis: _Stores.put_along_axis,
+    np.fill_diagonal: _Stores.fill_diagonal,
+}
+_METHODS: dict[str, tuple[Any, Any]] = {
+    "fill": ("fill", _Stores.fill),
+    "sort": ("sort", _Stores.sort),
+    "partition": ("partition", _Stores.partition),
+    "put": (np.put, _Stores.put),
+}

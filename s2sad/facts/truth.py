@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -64,7 +65,7 @@ def _is_truth(left: Kind, right: Kind) -> bool | None:
         if isinstance(one, K.NoneKind):
             if isinstance(other, K.NoneKind):
                 return True
-            if not isinstance(other, K.Unknown | K.Unbound):
+            if not any(isinstance(k, K.Unknown | K.Unbound | K.NoneKind) for k in K.options(other)):
                 return False
     if isinstance(left, K.Known) and isinstance(right, K.Known):
         return left.value is right.value
@@ -84,6 +85,37 @@ def _isinstance_truth(value: Kind | None, cls: Kind | None) -> bool | None:
         return issubclass(actual, wanted)
     except TypeError:
         return None
+
+
+def narrowed(test: Node, verdict: bool, env: dict[str, Kind], kinds: dict[Any, Kind]) -> None:
+    """Note in `env` what is known of the variables of a test where it came out as `verdict`."""
+    if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+        narrowed(test.operand, not verdict, env, kinds)
+    elif isinstance(test, gast.BoolOp):
+        if isinstance(test.op, gast.And) is verdict:
+            for value in test.values:
+                narrowed(value, verdict, env, kinds)
+    elif isinstance(test, gast.Name):
+        if verdict:
+            _keep(test, env, lambda k: not isinstance(k, K.NoneKind))
+    elif isinstance(test, gast.Compare) and len(test.ops) == 1:
+        op = test.ops[0]
+        none = isinstance(kinds.get(test.comparators[0]), K.NoneKind)
+        if none and isinstance(op, gast.Is | gast.IsNot):
+            wanted = verdict is isinstance(op, gast.Is)
+            _keep(test.left, env, lambda k: isinstance(k, K.NoneKind) is wanted)
+    elif isinstance(test, gast.Call) and len(test.args) == 2:
+        if isinstance(test.func, gast.Name) and test.func.id == "isinstance":
+            cls = kinds.get(test.args[1])
+            _keep(test.args[0], env, lambda k: _isinstance_truth(k, cls) is not (not verdict))
+
+
+def _keep(node: Node, env: dict[str, Kind], test: Callable[[Kind], bool]) -> None:
+    """Leave a variable only those of the kinds it may have that pass a test."""
+    known = env.get(node.id) if isinstance(node, gast.Name) else None
+    if isinstance(known, K.Union):
+        left = [k for k in known.options if test(k)]
+        env[node.id] = K.union(left) if left else K.UNBOUND
 
 
 def python_type(kind: Kind | None) -> type | None:

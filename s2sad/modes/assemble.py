@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.modes.storage import bind_unbound
+from s2sad.modes.writes import laid_out
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -26,6 +28,7 @@ from s2sad.nodes import (
     call,
     clone,
     constant,
+    dotted,
     name,
     names_read,
     names_written,
@@ -84,8 +87,8 @@ def joint(
 ) -> Node:
     """Return one function that runs both sweeps and returns the gradient, or value and gradient."""
     function = p.analysed.function
-    gradient = result_of([_like(p, b) for b in p.bars], single)
-    extra = _made_up(p)
+    gradient = result_of([like(p, b) for b in p.bars], single)
+    extra = p.made_up_names()
     forward = p.forward
     if with_value:
         value = name(function.result)
@@ -96,13 +99,13 @@ def joint(
         last = gast.Return(gradient)
     backward = p.backward
     separator = [Comment("")] if backward else []
-    kept = _result_apart(p) if with_value or has_aux else []
+    kept = result_apart(p) if with_value or has_aux else []
     body = [*p.copies, *forward, *kept, *separator, *backward, last]
     body = finish(p, body, frozenset(), set(p.bars), extra)
     return define(function.node, entry, doc, body)
 
 
-def _result_apart(p: Parts) -> Block:
+def result_apart(p: Parts) -> Block:
     """Copy a result whose memory the backward sweep puts back."""
     result = p.analysed.function.result
     kind = p.kinds.get(result)
@@ -118,12 +121,12 @@ def vjp(
 ) -> Node:
     """Return a function that gives the value and a pullback, which may be called again."""
     function = p.analysed.function
-    extra = _made_up(p)
+    extra = p.made_up_names()
     backward = p.backward
     pullback_name = p.names.fresh("pullback")
-    inner_last = gast.Return(result_of([_like(p, b) for b in p.bars], single))
+    inner_last = gast.Return(result_of([like(p, b) for b in p.bars], single))
     inner = finish(p, [*backward, inner_last], frozenset(), set(p.bars), extra)
-    inner = _keep_outside(p, inner, seed)
+    inner = keep_outside(p, inner, frozenset({seed}))
     definition = gast.FunctionDef(pullback_name, _arguments([seed]), inner, [], None, None)
     value = name(function.result)
     if has_aux:
@@ -132,9 +135,10 @@ def vjp(
     else:
         last = gast.Return(tuple_([value, name(pullback_name)]))
     copies = [*p.copies, *_private_copies(p, inner, seed)]
-    forward = _all_bound(p, inner, seed)
+    forward = all_bound(p, inner, frozenset({seed}))
     body = [*copies, *forward, Comment(""), definition, Comment(""), last]
     body = finish(p, body, frozenset(), set(), extra)
+    body = [*_late_copies(p, body, copies, seed), *body]
     _protect_value(body, p, inner)
     return define(function.node, entry, doc, body)
 
@@ -146,8 +150,11 @@ def _made_up(p: Parts) -> frozenset[str]:
     return frozenset(written - own)
 
 
-def _keep_outside(p: Parts, inner: Block, seed: str) -> Block:
-    """A pullback binds no name that it reads from outside: those get names of its own."""
+def keep_outside(p: Parts, inner: Block, given: frozenset[str]) -> Block:
+    """A pullback binds no name that it reads from outside: those get names of its own.
+
+    What it is `given` as parameters is its own already.
+    """
     names = p.names
     free = live_in(inner, frozenset())
     bound = block_writes(inner)
@@ -163,7 +170,7 @@ def _keep_outside(p: Parts, inner: Block, seed: str) -> Block:
         out.append(apart(p, chosen, [table[n] for n in chosen]))
         bound -= group
     for n in sorted((free & bound) | (mutated & free)):
-        if n == seed:
+        if n in given:
             continue
         stack = n in mutated and n not in arrays
         fresh = names.fresh(f"{n}_left") if stack else names.numbered(n)
@@ -183,33 +190,43 @@ def _keep_outside(p: Parts, inner: Block, seed: str) -> Block:
 
 @dataclass(frozen=True)
 class PutBack:
-    """The arrays whose old content a backward sweep puts back, and who shares their memory."""
+    """The arrays whose old content a backward sweep puts back, and who shares their memory.
+
+    `together` says that some of the arrays may share memory with each other.
+    """
 
     arrays: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
+    together: bool = False
 
 
 def put_back_in(p: Parts, block: Block) -> PutBack:
     """Return what a backward sweep changes of the forward sweep's arrays; it runs on copies."""
-    user = set(p.analysed.function.locals)
+    user = set(p.analysed.function.locals) | (set(p.sharing) - set(p.bar_kinds))
+    found = written_parts(block) & user
+    names = {n for s in block for n in names_read(s) | names_written(s)}
+    others: frozenset[str] = frozenset().union(
+        *(p.aliases.ever(n) | p.sharing.get(n, frozenset()) for n in found)
+    )
+    if found:
+        _copy_restored(block, found, others)
+    together = any(p.aliases.ever(n) & (found - {n}) for n in found)
+    return PutBack(frozenset(found), (others & names) - found, together)
+
+
+def written_parts(block: Block) -> set[str]:
+    """Return the names through which a block writes into memory: `A[i] = v`, `x.w = v`."""
     found: set[str] = set()
-    names: set[str] = set()
-    stack = list(block)
-    while stack:
-        s = stack.pop()
-        names |= names_read(s) | names_written(s)
+    for s in block:
         for part in blocks_of(s):
-            stack += part
+            found |= written_parts(part)
         for target in getattr(s, "targets", None) or [getattr(s, "target", None)]:
             place = target
             while isinstance(place, gast.Subscript | gast.Attribute):
                 place = place.value
-            if place is not target and isinstance(place, gast.Name) and place.id in user:
+            if place is not target and isinstance(place, gast.Name):
                 found.add(place.id)
-    others: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in found))
-    if found:
-        _copy_restored(block, found)
-    return PutBack(frozenset(found), (others & names) - found)
+    return found
 
 
 def apart(p: Parts, names: list[str], targets: list[str]) -> Node:
@@ -219,17 +236,20 @@ def apart(p: Parts, names: list[str], targets: list[str]) -> Node:
     return assign(targets[0], value) if len(targets) == 1 else assign_tuple(targets, value)
 
 
-def _copy_restored(block: Block, arrays: set[str]) -> None:
-    """What is kept for the next call is copied before parts of it are put back in place."""
+def _copy_restored(block: Block, arrays: set[str], others: frozenset[str]) -> None:
+    """What is kept for the next call is copied before parts of it are put back in place.
+
+    What shares memory with others is copied together with them.
+    """
     position = 0
     while position < len(block):
         s = block[position]
         for part in blocks_of(s):
-            _copy_restored(part, arrays)
+            _copy_restored(part, arrays, others)
         if isinstance(s, gast.Assign):
             target = s.targets[0]
             if isinstance(target, gast.Name) and target.id in arrays:
-                if isinstance(s.value, gast.Name):
+                if isinstance(s.value, gast.Name) and s.value.id not in others:
                     s.value = call(attribute(s.value, "copy"))
         position += 1
 
@@ -237,14 +257,15 @@ def _copy_restored(block: Block, arrays: set[str]) -> None:
 def _sharing_group(p: Parts, block: Block, back: PutBack) -> frozenset[str]:
     """Return what must be copied together: arrays that share memory, and the tape holding them."""
     plain = all(isinstance(p.kinds.get(n), K.Array) for n in back.arrays)
-    if plain and not back.others and not (back.arrays and _popped(block)):
+    alone = plain and not back.others and not back.together
+    if alone and not (back.arrays and _popped(block)):
         return frozenset()
     return back.arrays | back.others | _popped(block)
 
 
-def _all_bound(p: Parts, inner: Block, seed: str) -> Block:
+def all_bound(p: Parts, inner: Block, given: frozenset[str]) -> Block:
     """Return the forward sweep with everything bound that the pullback copies when it starts."""
-    free = live_in(inner, frozenset()) - {seed}
+    free = live_in(inner, frozenset()) - given
     own = block_writes(p.forward) & free
     stacks = {n for s in inner for n in _copied(s)} & own
     look = gast.Expr(tuple_(name(n) for n in sorted(own)))
@@ -283,16 +304,27 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
     free = live_in(inner, frozenset()) - {seed}
     out: Block = []
     written = {s.targets[0].id for s in p.copies}
+    shared: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in free))
+    # What is a view of a reshaped array depends on how the arguments lie in memory.
+    order = {"order": gast.Constant("K", None)} if laid_out(p.aliases) else {}
     for param in p.analysed.function.params:
         kind = p.kinds.get(param)
         if param in written:
             continue
-        if param in free and isinstance(kind, K.Array):
-            out.append(assign(param, call(attribute(name(param), "copy"))))
-        elif param in free and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
+        read = param in free or f"{param}@arg" in shared
+        if read and isinstance(kind, K.Array):
+            out.append(assign(param, call(attribute(name(param), "copy"), **order)))
+        elif read and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
             helper = p.pure.d.refs.function(runtime.private)
             out.append(assign(param, call(helper, name(param))))
     return out
+
+
+def _late_copies(p: Parts, body: Block, copies: Block, seed: str) -> Block:
+    """Copy the arguments that the pullback reads since expressions were moved into it."""
+    done = {s.targets[0].id for s in copies}
+    inner = next(s.body for s in reversed(body) if isinstance(s, gast.FunctionDef))
+    return [s for s in _private_copies(p, inner, seed) if s.targets[0].id not in done]
 
 
 def _protect_value(body: Block, p: Parts, inner: Block) -> None:
@@ -301,15 +333,22 @@ def _protect_value(body: Block, p: Parts, inner: Block) -> None:
     value = last.value.elts[0]
     free = live_in(inner, frozenset())
     kind = p.kinds.get(p.analysed.function.result)
-    if not isinstance(kind, K.Array) or not isinstance(value, gast.Name):
+    if not isinstance(value, gast.Name):
         return
-    if value.id in free or p.aliases.ever(value.id) & free:
+    if value.id not in free and not p.aliases.ever(value.id) & free:
+        return
+    if isinstance(kind, K.Array):
         last.value.elts[0] = call(attribute(value, "copy"))
+    elif isinstance(kind, K.Union):
+        last.value.elts[0] = call(p.pure.d.refs.function(runtime.private), value)
 
 
-def _like(p: Parts, bar: str) -> Node:
-    """Return a cotangent in the class of its parameter, where that is a named tuple."""
+def like(p: Parts, bar: str) -> Node:
+    """Return a cotangent in the class of its parameter: a named tuple, an array without axes."""
     kind = p.bar_kinds.get(bar)
+    if isinstance(kind, K.Array) and not kind.rank and kind.namespace == "numpy":
+        numpy = p.pure.d.refs.module(np)
+        return call(f"{numpy}.array", name(bar), dtype=dotted(f"{numpy}.{kind.dtype}"))
     if not isinstance(kind, K.Tuple) or kind.cls is None:
         return name(bar)
     param = p.wanted[p.bars.index(bar)]

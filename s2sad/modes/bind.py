@@ -27,11 +27,20 @@ class BoundCall:
     varargs: tuple[str, tuple[Any, ...]] | None
 
 
+_UFUNC_METHODS = {
+    "reduce": ("array", "axis", "dtype", "out", "keepdims"),
+    "accumulate": ("array", "axis", "dtype", "out"),
+    "outer": ("A", "B"),
+}
+
+
 @functools.lru_cache(2048)
 def _signature(fn: Any) -> tuple[str, ...] | None:
     """Return the names of the positional parameters of a library function, where it tells them."""
     if isinstance(fn, np.ufunc):
         return None
+    if isinstance(getattr(fn, "__self__", None), np.ufunc):
+        return _UFUNC_METHODS.get(fn.__name__)
     try:
         parameters = inspect.signature(fn).parameters.values()
     except (TypeError, ValueError):

@@ -59,6 +59,8 @@ class Cotangents:
 
     def note_kind(self, variable: str, kind: Kind) -> None:
         bar = self.bar(variable)
+        if isinstance(kind, K.Union):
+            kind = K.union(K.FLOAT if not K.carriers(k) else k for k in kind.options)
         known = self.bar_kinds.get(bar)
         self.bar_kinds[bar] = kind if known is None else K.join(known, kind)
 
@@ -67,12 +69,16 @@ class Cotangents:
 
     def zero(self, value: Node, kind: Kind) -> Node:
         """Return zeros like a value: its structure, shape and dtype."""
+        if isinstance(kind, K.Num) and kind.dtype in ("float16", "float32", "complex64"):
+            return call(self.np(str(kind.dtype)), constant(0.0))
         if isinstance(kind, K.Num) and kind.type == "float":
             return constant(0.0)
         if isinstance(kind, K.Num) and kind.type == "complex":
             return gast.Constant(0j, None)
         if isinstance(kind, K.Array):
             return call(self.np("zeros_like"), value)
+        if isinstance(kind, K.Union):
+            return self._zero_of_union(value, kind)
         if isinstance(kind, K.Tuple):
             parts = [
                 self.zero(subscript(clone(value), constant(i)), k)
@@ -101,6 +107,21 @@ class Cotangents:
             remedy="Use floats, arrays, and lists, tuples or dicts of these.",
             place=self.function.source.place(self.function.source.node),
         )
+
+    def _zero_of_union(self, value: Node, kind: K.Union) -> Node:
+        """Return zeros like what of a union carries a derivative; never None where sums follow."""
+        carriers = K.carriers(kind)
+        if len(carriers) == 1 and isinstance(carriers[0], K.Num):
+            return self.zero(value, carriers[0])
+        if any(isinstance(k, K.Tuple) for k in kind.options):
+            return call(name(self.refs.function(runtime.zeros_like)), value)
+        if not carriers:
+            return gast.Constant(None, None)
+        if K.NONE not in kind.options:
+            return call(self.np("zeros_like"), value)
+        dtype = next(k.dtype for k in carriers if isinstance(k, K.Array))
+        given = [] if dtype == "float64" else [self.np(dtype)]
+        return call(self.np("zeros"), call(self.np("shape"), value), *given)
 
     def ensure(self, variable: str, kind: Kind, at: Any) -> Block:
         """Return what sets a cotangent to zero where it is not set yet."""
@@ -149,6 +170,8 @@ class Cotangents:
         """Return the statements that add a contribution to its operand's cotangent."""
         if c.path is not None or c.operand in self.live:
             self._decided(c.operand, kind, at)
+        if c.path is not None:
+            kind = K.without_none(kind)
         self.note_kind(c.operand, kind)
         bar = self.bar(c.operand)
         if c.path is None:
@@ -204,6 +227,9 @@ class Cotangents:
 
     def _part_kind(self, kind: Kind, how: str, where: Any) -> Kind:
         if isinstance(kind, K.List):
+            at = getattr(self.kinds.of.get(where), "value", None)
+            if kind.items is not None and isinstance(at, int):
+                return kind.items[at]
             return kind.item if not isinstance(where, gast.Slice) else kind
         if isinstance(kind, K.Dict):
             key = self.kinds.of.get(where, K.UNKNOWN)
@@ -217,7 +243,7 @@ class Cotangents:
 
     def sum(self, left: Node, right: Node, kind: Kind) -> Node:
         """Return the sum of two cotangents of one kind."""
-        if isinstance(kind, K.Num | K.Array):
+        if K.is_numeric(K.without_none(kind)):
             return binary(left, gast.Add, right)
         if isinstance(kind, K.Tuple):
             parts = []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gast
 
+from s2sad import kinds as K
 from s2sad.flow import live_in
 from s2sad.modes.notes import Chain, Notes
 from s2sad.nodes import (
@@ -13,19 +15,24 @@ from s2sad.nodes import (
     Node,
     block_writes,
     blocks_of,
+    changed_in,
     count_writes,
     names_read,
     names_written,
 )
-from s2sad.stages import Function
+from s2sad.stages import Function, KindFacts, Names
 
 
 class Endings:
     """Knows the liveness of one function's own program; `loops` are the loops around here."""
 
-    def __init__(self, function: Function, notes: Notes) -> None:
+    def __init__(
+        self, function: Function, notes: Notes, kinds: KindFacts, touched: Mapping[Any, Names]
+    ) -> None:
         self.function = function
         self.notes = notes
+        self.kinds = kinds
+        self.touched = touched
         self.loops: list[Any] = []
         self.kept: dict[Any, str] = {}
         self.live_after: dict[Any, frozenset[str]] = {}
@@ -47,6 +54,22 @@ class Endings:
         live_in(body, frozenset(), note, extra=header)
         self.writes = count_writes(body)
 
+    def changed(self, s: Node) -> set[str]:
+        """Return what the body of a for loop changes of what its header could bind again.
+
+        A number read from an array that the body writes is not there any more; a row still is.
+        """
+        changed = block_writes(s.body)
+        plan = self.function.loops.get(s)
+        content = changed_in(s.body, self.touched) - changed
+        targets = names_written(s.target)
+        for b in plan.bindings if plan is not None else ():
+            if names_read(b.value) & content:
+                after = self.kinds.after.get(b, {})
+                bound = names_written(b) & targets
+                changed |= {n for n in bound if not isinstance(after.get(n), K.Array)}
+        return changed
+
     def dying(self, s: Node, body: Block) -> set[str]:
         """Return the names whose values end with a block."""
         at, inner = split_exit(body)
@@ -55,7 +78,7 @@ class Endings:
             plan = self.function.loops.get(s)
             head = self._live_at_head(s)
             if plan is not None and isinstance(s, gast.For):
-                changed = block_writes(s.body)
+                changed = self.changed(s)
                 targets = names_written(s.target)
                 written |= targets & changed if plan.bounds is not None else targets
                 written -= set() if plan.bounds is None else targets - changed

@@ -22,12 +22,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad.kinds import MISSING, Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Block, Node, assign, call, clone, name, names_read, substitute, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    call,
+    clone,
+    name,
+    names_read,
+    substitute,
+    walk,
+)
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,7 @@ def _called(
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
                 keywords[parameter.name] = value.node
             else:
-                args.append(value.node)
+                args.append(_as_array(value, refs))
     invoked = call(refs.function(rule), *args, **keywords)
     variadic = any(
         p.kind is inspect.Parameter.VAR_POSITIONAL
@@ -109,6 +121,13 @@ def _called(
         gast.Subscript(name(result), gast.Constant(i, None), gast.Load()) for i in range(count)
     ]
     return [assign(result, invoked)], parts
+
+
+def _as_array(given: Given, refs: Refs) -> Node:
+    """Return an argument for a rule that is called: an array where it may be one."""
+    if isinstance(given.kind, K.Union) and may_be_plain(given.kind):
+        return call(attribute(name(refs.module(np)), "asarray"), given.node)
+    return given.node
 
 
 class _Inliner:
@@ -256,6 +275,20 @@ class _Fold(gast.NodeTransformer):  # type: ignore[misc]
             return self.generic_visit(node)
         return self.visit(node.body if verdict else node.orelse)
 
+    def visit_Attribute(self, node: Node) -> Node:
+        """Python's numbers have no shape of their own: np.shape(a) for a.shape."""
+        if node.attr in ("shape", "ndim", "size") and isinstance(node.value, gast.Name):
+            kind = self.inliner.kinds.get(node.value.id)
+            if kind is not None and may_be_plain(kind):
+                module = self.inliner.refs.module(np)
+                return call(attribute(name(module), node.attr), node.value)
+        return self.generic_visit(node)
+
+
+def may_be_plain(kind: Kind) -> bool:
+    """Say whether a value may be one of Python's own numbers."""
+    return any(isinstance(k, K.Num) and k.dtype in (None, "any") for k in K.options(kind))
+
 
 def literal(given: Given) -> Any:
     """Return the value of an argument that is known when deriving, or MISSING."""
@@ -360,17 +393,18 @@ def _cannot_be(kind: Kind | None, value: object) -> bool:
     if kind is None or isinstance(kind, K.Unknown | K.Unbound):
         return False
     if value is None:
-        return not isinstance(kind, K.NoneKind)
-    return not (isinstance(kind, K.Num) and kind.type == "bool")
+        return not any(isinstance(k, K.NoneKind) for k in K.options(kind))
+    return not any(isinstance(k, K.Num) and k.type == "bool" for k in K.options(kind))
 
 
 def _rank(node: Node, scope: _Inliner) -> Any:
     if not isinstance(node, gast.Name):
         return MISSING
     kind = scope.kinds.get(node.id)
-    if isinstance(kind, K.Array):
-        return kind.rank
-    return 0 if isinstance(kind, K.Num) else MISSING
+    if kind is None or not K.is_numeric(kind):
+        return MISSING
+    ranks = {k.rank if isinstance(k, K.Array) else 0 for k in K.options(kind)}
+    return ranks.pop() if len(ranks) == 1 else MISSING
 
 
 def _evaluate_call(node: Node, scope: _Inliner) -> Any:

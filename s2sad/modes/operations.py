@@ -7,6 +7,7 @@ where, is the business of reverse.
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,26 +22,24 @@ from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedErro
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind
 from s2sad.modes.inline import Given, RuleRefusal, inline
-from s2sad.modes.refs import Refs
-from s2sad.names import Names
+from s2sad.modes.shapes import NARROW, Shapes, dtype_of
 from s2sad.nodes import (
     Block,
     Node,
+    assign,
     attribute,
     binary,
     call,
     clone,
     compare,
     constant,
-    dotted,
     name,
     names_read,
     negative,
     number,
     subscript,
-    tuple_,
 )
-from s2sad.stages import Guard, SourceLike
+from s2sad.stages import Guard
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
     gast.Add: operator.add,
@@ -81,36 +80,8 @@ class Site:
     guard: Guard | None = None
 
 
-class Operations:
+class Operations(Shapes):
     """Knows the kinds and objects of one function, and turns its operations backward."""
-
-    def __init__(
-        self,
-        source: SourceLike,
-        kinds: dict[Any, Kind],
-        objects: Mapping[Any, Any],
-        refs: Refs,
-        names: Names,
-    ) -> None:
-        self.source = source
-        self.kinds = kinds
-        self.objects = objects
-        self.refs = refs
-        self.names = names
-        self.wanted: frozenset[str] = frozenset()
-        self.aux_result: str | None = None
-        self.displays: set[str] = set()
-        self.distinct: set[str] = set()
-
-    def kind(self, node: Node) -> Kind:
-        return self.kinds.get(node, K.UNKNOWN)
-
-    def np(self, path: str) -> Node:
-        """Return `np.path` under the name that the text has for NumPy."""
-        return dotted(f"{self.refs.module(np)}.{path}")
-
-    def refuse(self, cls: type[Error], node: Node, reason: str, remedy: str) -> Error:
-        return cls(reason, remedy=remedy, place=self.source.place(node))
 
     def back(self, site: Site, wanted: frozenset[str]) -> tuple[Block, list[Contribution]]:
         """Return what an operation passes back to those of its operands that are wanted."""
@@ -143,7 +114,8 @@ class Operations:
 
     def op_BinOp(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         left, right = self.kind(node.left), self.kind(node.right)
-        if isinstance(left, K.List) or isinstance(right, K.List):
+        numeric = K.is_numeric(left) or K.is_numeric(right)
+        if K.List in (type(left), type(right)) and not (numeric and K.is_numeric(site.kind)):
             return self._list_operator(site, node, left, right)
         if isinstance(left, K.Tuple) and isinstance(right, K.Tuple):
             return self._join_tuples(site, node, left)
@@ -165,12 +137,12 @@ class Operations:
                 if isinstance(side, gast.Name):
                     found.append(Contribution(side.id, subscript(clone(site.bar), part)))
             return [], found
-        raise self.refuse(
-            UnsupportedError,
-            node,
-            "Repeating a list of active values cannot be differentiated.",
-            "Fill the list in a loop, or use np.tile.",
-        )
+        helper = self.refs.function(runtime.fold)
+        for side in (node.left, node.right):
+            if isinstance(side, gast.Name) and isinstance(self.kind(side), K.List):
+                value = call(helper, clone(site.bar), clone(side))
+                found.append(Contribution(side.id, value))
+        return [], found
 
     def _join_tuples(
         self, site: Site, node: Node, left: K.Tuple
@@ -195,7 +167,7 @@ class Operations:
             first = node.elts[0]
             value = subscript(clone(site.bar), constant(0))
             return [], [Contribution(first.id, value)] if isinstance(first, gast.Name) else []
-        item = site.kind.item if isinstance(site.kind, K.List) else K.UNKNOWN
+        item = site.kind.item if isinstance(site.kind, K.List) else K.UNBOUND
         return [], [
             Contribution(e.id, self._part(subscript(clone(site.bar), constant(i)), item, e))
             for i, e in enumerate(node.elts)
@@ -205,15 +177,36 @@ class Operations:
     op_List = op_Tuple
 
     def _part(self, value: Node, item: Kind, arg: Node) -> Node:
-        """The cotangent of a real number in a complex list is real."""
-        return self.cast(value, item, arg) if K.is_complex(item) else value
+        """The cotangent of a real number in a complex list is real, of a narrow one narrow."""
+        if K.is_complex(item):
+            return self.cast(value, item, arg)
+        narrow = dtype_of(self.kind(arg))
+        if narrow not in NARROW or isinstance(item, K.Unbound) or dtype_of(item) == narrow:
+            return value
+        if isinstance(self.kind(arg), K.Num):
+            return call(self.np(narrow), value)
+        return call(self.np("asarray"), value, dtype=self.np(narrow))
 
     def op_Dict(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
-        return [], [
-            Contribution(v.id, subscript(clone(site.bar), clone(k)))
-            for k, v in zip(node.keys, node.values, strict=True)
-            if isinstance(v, gast.Name) and K.differentiable(self.kind(v))
-        ]
+        """Each entry's cotangent goes to what set the entry last."""
+        found: dict[Any, Contribution] = {}
+        for key, v in zip(node.keys, node.values, strict=True):
+            kind = self.kind(v)
+            if key is not None:
+                literal = getattr(self.kind(key), "value", None)
+                found.pop(literal, None)
+                if isinstance(v, gast.Name) and K.differentiable(kind):
+                    bar = subscript(clone(site.bar), clone(key))
+                    found[literal] = Contribution(v.id, bar)
+                continue
+            for literal, part in kind.items if isinstance(kind, K.Dict) else ():
+                found.pop(literal, None)
+                if isinstance(v, gast.Name) and K.differentiable(part):
+                    at = gast.Constant(literal, None)
+                    self.kinds[at] = K.kind_of(literal, "", literal=True)
+                    bar = subscript(clone(site.bar), clone(at))
+                    found[literal] = Contribution(v.id, bar, ("index", at))
+        return [], list(found.values())
 
     def op_Subscript(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         if not isinstance(node.value, gast.Name):
@@ -279,7 +272,7 @@ class Operations:
             return [], []
         if isinstance(owner, K.Obj):
             return [], [Contribution(node.value.id, site.bar, ("attr", node.attr))]
-        if isinstance(owner, K.Array | K.Num):
+        if K.is_numeric(owner):
             fn = registry.property_function(node.attr)
             if fn is not None:
                 return self._library(site, node, fn, [node.value], [])
@@ -299,7 +292,7 @@ class Operations:
         args = list(node.args)
         if fn is None and isinstance(node.func, gast.Attribute):
             owner = self.kind(node.func.value)
-            if isinstance(owner, K.Array | K.Num):
+            if K.is_numeric(owner):
                 fn = registry.method_function(node.func.attr)
                 args = [node.func.value, *args]
                 if fn is None:
@@ -311,6 +304,8 @@ class Operations:
                     )
             elif isinstance(owner, K.Dict):
                 return self._dict_method(site, node, owner)
+            elif node.func.attr == "_replace" and isinstance(owner, K.Tuple):
+                return [], self._replaced(site, node, node.func.value, owner)
         if fn is None:
             raise self.refuse(
                 MissingRuleError,
@@ -318,6 +313,8 @@ class Operations:
                 "What is called here is not known when the derivative is written.",
                 "Call a function by a name that always denotes the same function.",
             )
+        if fn is dataclasses.replace and isinstance(self.kind(args[0]), K.Obj):
+            return [], self._replaced(site, node, args[0], self.kind(args[0]))
         if fn in _STACKING and len(args) == 1 and not node.keywords:
             stacked = self._stacked(site, args[0])
             if stacked is not None:
@@ -331,6 +328,8 @@ class Operations:
         if fn in (max, min) and len(args) == 2 and not node.keywords:
             if all(isinstance(self.kind(a), K.Num) for a in args):
                 return [], self._extreme(site, fn, args)
+        if fn in (max, min) and node.keywords:
+            return self._chosen(site, node, fn, args)
         if fn in _CONVERSIONS and len(args) == 1:
             return [], self._conversion(site, fn, args[0])
         if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
@@ -345,6 +344,28 @@ class Operations:
         if made and isinstance(site.kind, K.Obj):
             return [], self._constructed(site, node, site.kind)
         return self._library(site, node, fn, args, node.keywords)
+
+    def _replaced(self, site: Site, node: Node, owner: Node, kind: Kind) -> list[Contribution]:
+        """p._replace(a=x) and replace(p, a=x): the other fields are still those of p."""
+        found = []
+        given = {k.arg: k.value for k in node.keywords}
+        fields = getattr(kind, "fields", None)
+        names = getattr(getattr(kind, "cls", None), "_fields", ())
+        pairs = (
+            fields if fields is not None else zip(names, getattr(kind, "items", ()), strict=True)
+        )
+        for i, (field, part) in enumerate(pairs):
+            if fields is not None:
+                bar, path = attribute(clone(site.bar), field), ("attr", field)
+            else:
+                bar, path = subscript(clone(site.bar), constant(i)), ("item", i)
+            value = given.get(field)
+            if value is None:
+                if isinstance(owner, gast.Name) and K.differentiable(part):
+                    found.append(Contribution(owner.id, bar, path))
+            elif isinstance(value, gast.Name) and K.differentiable(self.kind(value)):
+                found.append(Contribution(value.id, bar))
+        return found
 
     def _constructed(self, site: Site, node: Node, kind: K.Obj) -> list[Contribution]:
         """A dataclass hands the cotangents of its fields to what they were made of."""
@@ -409,8 +430,38 @@ class Operations:
                 gast.Add,
                 binary(half, gast.Mult, compare(clone(one), strict, clone(other))),
             )
-            found.append(Contribution(one.id, value))
+            found.append(Contribution(one.id, self.cast(value, K.FLOAT, one)))
         return found
+
+    def _chosen(
+        self, site: Site, node: Node, fn: Any, args: list[Node]
+    ) -> tuple[Block, list[Contribution]]:
+        """By a key, max and min give the first of the items; `default` only where there is none."""
+        given = {k.arg: k.value for k in node.keywords}
+        default = given.get("default")
+        if isinstance(site.kind, K.Unknown):
+            raise self.undecided(node, site.kind)
+        if default is not None and names_read(default) & self.wanted:
+            raise self.refuse(
+                UnsupportedError,
+                node,
+                f"An active default of {fn.__name__} cannot be differentiated.",
+                "Test for the empty sequence with an if.",
+            )
+        if "key" not in given or isinstance(self.kind(given["key"]), K.NoneKind):
+            return self._library(site, node, fn, args, [])
+        if len(args) != 1:
+            raise self.refuse(
+                UnsupportedError,
+                node,
+                f"{fn.__name__} of several arguments by a key cannot be differentiated.",
+                "Put them into a list.",
+            )
+        if not isinstance(args[0], gast.Name):
+            return [], []
+        helper = self.refs.function(runtime.pull_chosen)
+        bars = call(helper, clone(site.bar), clone(site.out), clone(args[0]), clone(given["key"]))
+        return [], [Contribution(args[0].id, bars)]
 
     def _conversion(self, site: Site, fn: Any, arg: Node) -> list[Contribution]:
         """list(x), tuple(x) and float(x) pass on what they get, in the structure of x."""
@@ -424,7 +475,7 @@ class Operations:
             value = call("tuple", value)
         elif isinstance(kind, K.List) and fn is tuple:
             value = call("list", value)
-        return [Contribution(arg.id, value)]
+        return [Contribution(arg.id, self.cast(value, site.kind, arg))]
 
     # library functions
 
@@ -443,20 +494,10 @@ class Operations:
             )
         if rule.zero:
             return [], []
-        for a in args:
-            kind = self.kind(a)
-            if (
-                isinstance(kind, K.List | K.Tuple)
-                and _wants_array(fn)
-                and names_read(a) & self.wanted
-            ):
-                label = _path_of(node.func) if isinstance(node, gast.Call) else rule.name
-                raise self.refuse(
-                    UnsupportedError,
-                    node,
-                    f"{label} of {K.describe(kind)} cannot be differentiated yet.",
-                    "Make it an array first: np.array(...).",
-                )
+        if isinstance(node, gast.BinOp) or registry.wants_arrays(fn):
+            lists = self._lists(node, fn, rule, args, keywords)
+            if lists:
+                return self._of_lists(site, node, fn, args, keywords, lists)
         if isinstance(site.kind, K.Unknown):
             raise self.undecided(node, site.kind)
         for a in args:
@@ -472,6 +513,69 @@ class Operations:
                 f"Write one with @s2sad.pullback({rule.name}).",
             )
         return self._pullback(site, node, fn, rule.pullback, args, keywords)
+
+    def _lists(
+        self, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
+    ) -> list[Node]:
+        """Return the arguments that are lists or tuples where the rule has arrays."""
+        found = [a for a in args if isinstance(self.kind(a), K.List | K.Tuple)]
+        if not found or (rule.pullback is None and rule.partials is None):
+            return []
+        elementwise = rule.partials is not None and (rule.pullback is None or not keywords)
+        made = rule.partials if elementwise else rule.pullback
+        bound = self._bind(node, fn, made, 1 if elementwise else 2, args, keywords)
+        places = [a for _, a in bound.arrays]
+        active = [a for a in found if names_read(a) & self.wanted]
+        return active + [a for a in found if a in places and a not in active]
+
+    def _of_lists(
+        self,
+        site: Site,
+        node: Node,
+        fn: Any,
+        args: list[Node],
+        keywords: list[Any],
+        lists: list[Node],
+    ) -> tuple[Block, list[Contribution]]:
+        """NumPy makes arrays of lists: so does the derivative, and takes their cotangents apart."""
+        pre: Block = []
+        made: dict[str, tuple[Node, Node, K.Array]] = {}
+        replaced: dict[Node, Node] = {}
+        for a in lists:
+            kind = K.stacked(self.kind(a))
+            if kind is None:
+                label = _path_of(node.func) if isinstance(node, gast.Call) else "This operation"
+                raise self.refuse(
+                    UnsupportedError,
+                    node,
+                    f"{label} of {K.describe(self.kind(a))} cannot be differentiated yet.",
+                    "Make it an array first: np.array(...).",
+                )
+            convert = call(self.np("asarray"), clone(a))
+            array = name(self.names.fresh(f"{a.id}_array" if isinstance(a, gast.Name) else "array"))
+            pre.append(assign(array.id, convert))
+            self.kinds[array] = kind
+            self.objects[convert.func] = np.asarray
+            made[array.id] = (a, convert, kind)
+            replaced[a] = array
+        wanted = self.wanted
+        self.wanted = wanted | made.keys()
+        code, found = self._library(site, node, fn, [replaced.get(a, a) for a in args], keywords)
+        self.wanted = wanted
+        pre += code
+        out: list[Contribution] = []
+        for c in found:
+            if c.operand not in made:
+                out.append(c)
+                continue
+            a, convert, kind = made[c.operand]
+            part = Site(site.statement, convert, name(c.operand), c.value, kind)
+            taken = self._stacked(part, a)
+            if taken is None:
+                code, taken = self._library(part, convert, np.asarray, [a], [])
+                pre += code
+            out += taken
+        return pre, out
 
     def _bind(
         self, node: Node, fn: Any, rule: Any, skip: int, args: list[Node], keywords: list[Any]
@@ -521,7 +625,8 @@ class Operations:
             if partial is None or not isinstance(arg, gast.Name) or arg.id not in self.wanted:
                 continue
             value = binary(clone(site.bar), gast.Mult, partial)
-            found.append(Contribution(arg.id, self.fit(value, site.kind, arg)))
+            others = [a for n, a in bound.arrays if n != parameter]
+            found.append(Contribution(arg.id, self.fit(value, site.kind, arg, others)))
         return pre, found
 
     def _pullback(
@@ -585,72 +690,20 @@ class Operations:
     def _regular(self, site: Site, operand: Node, kind: Kind, regular: Node) -> Given:
         """Return an operand with a regular number where the cotangent of the result is zero."""
         nothing = compare(clone(site.bar), gast.Eq, gast.Constant(0, None))
-        if not isinstance(site.kind, K.Array):
+        if not K.may_be_array(site.kind):
             return Given(gast.IfExp(nothing, regular, clone(operand)), K.erase_value(kind))
         value = call(self.np("where"), nothing, regular, clone(operand))
+        if not isinstance(site.kind, K.Array):
+            return Given(value, K.erase_value(site.kind))
         dtype = dtype_of(kind)
-        if isinstance(kind, K.Num) and dtype_of(site.kind) in _NARROW:
+        if isinstance(kind, K.Num) and dtype_of(site.kind) in NARROW:
             dtype = dtype_of(site.kind)
             value = call(attribute(value, "astype"), self.np(str(dtype)))
         return Given(value, K.Array(dtype or "float64", site.kind.dims, site.kind.namespace))
 
-    # shapes and dtypes
-
-    def fit(self, value: Node, kind: Kind, arg: Node) -> Node:
-        """Sum a contribution over the axes along which its argument was broadcast."""
-        target = self.kind(arg)
-        if isinstance(kind, K.Array):
-            if isinstance(target, K.Num):
-                value = call(self.np("sum"), value)
-            elif isinstance(target, K.Array):
-                value = self._unbroadcast(value, kind, target, arg)
-        return self.cast(value, kind, arg)
-
-    def _unbroadcast(self, value: Node, kind: K.Array, target: K.Array, arg: Node) -> Node:
-        extra = kind.rank - target.rank
-        axes: list[int] = []
-        unsure = False
-        for position, dim in enumerate(target.dims):
-            full = kind.dims[extra + position]
-            if K.same_length(dim, full) or dim.many:
-                continue
-            if dim == K.ONE:
-                axes.append(position)
-            else:
-                unsure = True
-        if unsure:
-            helper = name(self.refs.function(runtime.unbroadcast))
-            return call(helper, value, attribute(clone(arg), "shape"))
-        if extra:
-            axis = constant(0) if extra == 1 else tuple_(constant(i) for i in range(extra))
-            value = call(self.np("sum"), value, axis=axis)
-        if axes:
-            axis = constant(axes[0]) if len(axes) == 1 else tuple_(constant(i) for i in axes)
-            value = call(self.np("sum"), value, axis=axis, keepdims=constant(True))
-        return value
-
-    def cast(self, value: Node, kind: Kind, arg: Node) -> Node:
-        """Give a contribution its argument's dtype where the operation's is another."""
-        target = self.kind(arg)
-        if K.is_complex(kind) and not K.is_complex(target) and not K.is_container(target):
-            if isinstance(target, K.Num | K.Array):
-                value = call(self.np("real"), value)
-        wide, narrow = dtype_of(kind), dtype_of(target)
-        if isinstance(target, K.Array) and narrow in _NARROW and wide != narrow:
-            return call(attribute(value, "astype"), self.np(narrow))
-        if isinstance(target, K.Num) and narrow in _NARROW and wide != narrow:
-            return call(self.np(narrow), value)
-        return value
-
 
 _STACKING: tuple[Any, ...] = (np.array, np.asarray)
-_NARROW = ("float16", "float32", "complex64")
 _CONVERSIONS: tuple[Any, ...] = (list, tuple, float, builtins.complex)
-
-
-def dtype_of(kind: Kind) -> str | None:
-    """Return the dtype name of a scalar or array, or None."""
-    return kind.dtype if isinstance(kind, K.Num | K.Array) else None
 
 
 def _positional(rule: Any) -> tuple[str, ...]:
@@ -661,23 +714,6 @@ def _path_of(node: Node) -> str:
     if isinstance(node, gast.Attribute):
         return f"{_path_of(node.value)}.{node.attr}"
     return getattr(node, "id", "this function")
-
-
-_TAKE_SEQUENCES = frozenset(
-    "concatenate concat stack vstack hstack dstack column_stack array asarray asanyarray block "
-    "select choose meshgrid multi_dot einsum dist fsum prod sumprod max min sum append tuple list "
-    "hypot ix_ broadcast_arrays".split()
-)
-
-
-def _wants_array(fn: Any) -> bool:
-    """Say whether a library function's rule needs arrays where NumPy takes lists too."""
-    module = getattr(fn, "__module__", "") or ""
-    if fn in (max, min, sum) or not module.startswith("numpy"):
-        return False
-    if fn in (np.sum, np.prod, np.max, np.min):
-        return True
-    return getattr(fn, "__name__", "") not in _TAKE_SEQUENCES
 
 
 def _root_name(node: Node) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,7 @@ from s2sad.modes.operations import Contribution, Operations, Site
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
 from s2sad.modes.slots import Slots
+from s2sad.modes.writes import each
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -36,7 +37,6 @@ from s2sad.nodes import (
     assign_tuple,
     attribute,
     binary,
-    block_writes,
     call,
     clone,
     constant,
@@ -93,13 +93,14 @@ class Reverse(Slots):
         self.calls = calls
         self.heading = heading
         self.zeros = zeros
-        self.ends = Endings(function, notes)
+        self.ends = Endings(function, notes, kinds, aliases.touched)
         self.reuse = Reuse(function, kinds, activity, self.ends.writes, aliases.touched)
         self.elements = self.reuse.elements
         self.operations = Operations(function.source, kinds.of, kinds.objects, refs, names)
         self.operations.displays = self.reuse.displays
         self.operations.distinct = self.reuse.distinct
         self.replaced: dict[Any, Node] = {}
+        self.rebinding: Container[Any] = ()
         self.kept = {}
 
     def keep(self, statement: Any, base: str) -> str:
@@ -137,7 +138,9 @@ class Reverse(Slots):
                 rest = self.zero(subscript(name(result), constant(1)), aux)
             seed = tuple_([seed, rest])
         if body and result in self.activity.after(body[-1]):
-            if not (isinstance(seed, gast.Name) and seed.id == self.bar(result)):
+            if result in self.arrays and isinstance(self.kinds.result, K.Array):
+                backward.append(self.own_seed(result, seed))
+            elif not (isinstance(seed, gast.Name) and seed.id == self.bar(result)):
                 backward.append(assign(self.bar(result), seed))
             self.live.add(result)
             self.note_kind(result, self.kinds.result)
@@ -246,13 +249,18 @@ class Reverse(Slots):
         return []
 
     def st_AugAssign(self, s: Node) -> Block:
+        if hasattr(s, "each"):
+            self.replaced[s] = gast.Expr(each(s))
         if s in self.array_writes:
             return self.undo_augmented(s, s.target)
         if not isinstance(s.target, gast.Name):
             return self.write(s, s.target)
         variable = s.target.id
         before = self.kinds.of.get(s.target, K.UNKNOWN)
-        if not isinstance(before, K.Num | K.Str | K.Tuple):
+        if s in self.rebinding:
+            operation = gast.BinOp(name(variable), s.op, clone(s.value))
+            self.replaced[s] = assign(variable, operation)
+        elif not isinstance(before, K.Num | K.Str | K.Tuple):
             varied = self.activity.varied_after.get(s, frozenset())
             if variable in self.live and variable in varied:
                 raise self.refuse(
@@ -281,7 +289,8 @@ class Reverse(Slots):
         self.live.discard(variable)
         if variable not in self.activity.varied_after.get(s, frozenset()):
             return [restore]
-        if variable in self.aliased:
+        apart = variable in self.unsure
+        if variable in self.aliased and not apart:
             if variable in self.arrays or self.elements.get(variable, (None,))[0] is s:
                 self.aliased.discard(variable)
                 return [restore]
@@ -301,10 +310,19 @@ class Reverse(Slots):
         out_name = name(marker if own else variable)
         site = Site(s, value, out_name, bar, kind, self.zeros.guards.get(s))
         pre, found = self.back(site, varied)
+        if apart:
+            return [*self._passed_on(s, variable, pre, found), restore]
         first = self._recompute(s, variable, own, pre, found)
         after = [self._restore(self.ends.kept[s], s)] if s in self.ends.kept else []
         placed = self._place(s, variable, marker if own or first else None, pre, found, restore)
         return out + placed + after
+
+    def _passed_on(self, s: Node, variable: str, pre: Block, found: list[Contribution]) -> Block:
+        """Undo what may have given a view or a copy: only a copy passes something on."""
+        self.aliased.discard(variable)
+        before = self.kinds.before.get(s, {})
+        added = [x for c in found for x in self.add(c, before.get(c.operand, K.UNKNOWN), s)]
+        return self.apart(s, variable, [*pre, *added])
 
     def _recompute(
         self, s: Node, variable: str, own: bool, pre: Block, found: list[Contribution]
@@ -395,7 +413,7 @@ class Reverse(Slots):
         ):
             return None
         operands = [c.operand for c in found]
-        if len(set(operands)) != len(operands) or set(operands) & self.live:
+        if len(set(operands)) != len(operands) or set(operands) & (self.live | self.arrays):
             return None
         if any(c.path is not None or not isinstance(c.value, gast.Subscript) for c in found):
             return None
@@ -411,8 +429,11 @@ class Reverse(Slots):
         self.check_unpacked(s, names)
         restores: Block = [self._restore(n, s) for n in names]
         set_ = [n for n in names if n in self.live]
+        views = self.aliased & self.arrays
         for n in set_:
             self.live.discard(n)
+            self.aliased.discard(n) if n in views else None
+        set_ = [n for n in set_ if n not in views]
         source = s.value.id
         if not set_ or source not in self.activity.varied_before[s]:
             return restores
@@ -627,7 +648,7 @@ class Reverse(Slots):
         plan = self.function.loops.get(s)
         if plan is None or plan.bounds is None:
             return []
-        changed = block_writes(s.body)
+        changed = self.ends.changed(s)
         return [clone(b) for b in plan.bindings if not names_written(b) & changed]
 
     def _undo_bindings(self, s: Node) -> Block:

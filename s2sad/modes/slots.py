@@ -186,18 +186,12 @@ class Slots(Writes):
         for w in self.aliases.writes:
             if w.statement not in inside:
                 continue
-            slot = w.statement in self.aliases.structures
-            if not slot and not w.in_array:
+            if w.statement not in self.aliases.structures:
                 continue
             shared = self.aliases.sharing(w.statement, w.base)
             for n in sorted(sources & shared):
                 kind = before.get(n, K.UNKNOWN)
-                views = isinstance(kind, K.Array) and kind.rank > 1
-                if K.is_container(kind) and not slot:
-                    continue
-                if isinstance(kind, K.Num) or views or K.surely_others(kind, w.owner):
-                    continue
-                if slot and isinstance(kind, K.Array):
+                if isinstance(kind, K.Num | K.Array) or K.surely_others(kind, w.owner):
                     continue
                 raise self.refuse(
                     w.statement,
@@ -209,7 +203,10 @@ class Slots(Writes):
     def check_unpacked(self, s: Node, names: list[str]) -> None:
         """Refuse to unpack what is memory: the parts would need to be views of the whole."""
         after = self.kinds.after.get(s, {})
+        rows = self.aliases.links_after.get(s, {})
         for n in names:
+            if n in rows:
+                continue
             kind = after.get(n, K.UNKNOWN)
             if n in self.arrays and (isinstance(kind, K.Array) or K.is_container(kind)):
                 raise self.refuse(

@@ -59,13 +59,15 @@ def store_values(
     names: Names,
     params: set[str],
     elements: frozenset[Any] = frozenset(),
+    held: dict[str, str] | None = None,
 ) -> tuple[Block, Block]:
     """Return both sweeps with every Save and Restore decided.
 
     `elements` are the statements that overwrite one number of an array: that needs no copy.
+    `held` gets the names under which old values are known, each with the variable's own.
     """
     wanted = _wanted(backward, live_out)
-    worker = _Storage(wanted, names, elements)
+    worker = _Storage(wanted, names, elements, held if held is not None else {})
     forward, plan = worker.forward_block(forward, None), worker
     backward = plan.backward_block(backward)
     backward = _while_saved(backward, worker.tapes)
@@ -93,7 +95,10 @@ def _wanted(backward: Block, live_out: frozenset[str]) -> set[Any]:
 class _Storage:
     """Holds the decision per key between the two walks."""
 
-    def __init__(self, wanted: set[Any], names: Names, elements: frozenset[Any]) -> None:
+    def __init__(
+        self, wanted: set[Any], names: Names, elements: frozenset[Any], held: dict[str, str]
+    ) -> None:
+        self.held = held
         self.wanted = wanted
         self.elements = elements
         self.names = names
@@ -134,6 +139,8 @@ class _Storage:
                     saved = _saved_name(statement)
                     kept = self.names.numbered(saved)
                     self.named[statement.key] = kept
+                    if isinstance(statement, Save):
+                        self.held[kept] = saved
                     self.taken.add(saved)
                     out.append(assign(kept, self._value(statement)))
                 continue
@@ -192,6 +199,7 @@ class _Storage:
                 if not isinstance(s, Save | SavePart):
                     between |= names_written(s)
             held = self.names.numbered(saved) if saved in between else saved
+            self.held[held] = saved
             entries.append(_Entry(save.key, saved, held, value))
         group = _Group(stack, entries, last)
         for entry in entries:
@@ -279,6 +287,7 @@ class _Storage:
             free = entry.name not in touched and entry.name not in used
             chosen[entry.key] = entry.name if free else self.names.numbered(entry.name)
             used.add(chosen[entry.key])
+            self.held[chosen[entry.key]] = entry.name
         return chosen
 
 

@@ -18,8 +18,9 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import Kind
 from s2sad.modes.cotangents import Cotangents, as_value
-from s2sad.modes.operations import Contribution, Operations, Site, dtype_of
+from s2sad.modes.operations import Contribution, Operations, Site
 from s2sad.modes.refs import Refs
+from s2sad.modes.shapes import dtype_of
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -31,6 +32,7 @@ from s2sad.nodes import (
     call,
     clone,
     constant,
+    copied,
     locate,
     name,
     names_read,
@@ -61,6 +63,21 @@ def alone(aliases: Aliases) -> frozenset[str]:
     return aliases.arrays - viewed
 
 
+def laid_out(aliases: Aliases) -> frozenset[str]:
+    """Return the arrays whose shadows must lie in memory as they do: views depend on that."""
+    bases = {
+        (n, link.base, link.maybe)
+        for links in aliases.links_after.values()
+        for n, link in links.items()
+    }
+    found = {base for _, base, maybe in bases if maybe}
+    while True:
+        more = {base for n, base, _ in bases if n in found} - found
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
 OLD, NEW, BAR = "@old", "@new", "@bar"
 
 
@@ -86,10 +103,22 @@ class Writes(Cotangents):
         self.held: set[str] = set()
         self.array_writes = {w.statement for w in aliases.writes if w.in_array}
         self.solo = alone(aliases) - aliases.slots
+        self.rewritten: frozenset[str] = frozenset().union(*aliases.touched.values())
         self.links: dict[str, Link] = {}
         self.point: dict[str, frozenset[str]] = {}
+        self.unsure: set[str] = set()
+        self.laid_out = laid_out(aliases)
 
     # shadows
+
+    def given_shadows(self, parameters: dict[str, Kind]) -> None:
+        """Take the caller's shadows of parameters for theirs: set from the end, only added to."""
+        names = frozenset(parameters)
+        self.arrays |= names
+        self.solo -= names
+        for n, kind in parameters.items():
+            self.live.add(n)
+            self.note_kind(n, kind)
 
     def at(self, statement: Any, after: bool = False) -> None:
         """Stand before (or after) a statement: what is a view of what is asked there."""
@@ -111,10 +140,37 @@ class Writes(Cotangents):
             self.aliased.add(variable)
             self.note_kind(variable, kind)
             place = substitute(clone(link.value), {link.base: name(self.bar(link.base))})
-            return [*out, assign(self.bar(variable), place)]
+            return [*out, assign(self.bar(variable), self._view(variable, link, place))]
         self._only_one(variable, at)
         self.elements.pop(variable, None)
         return super().ensure(variable, kind, at)
+
+    def _view(self, variable: str, link: Link, place: Node) -> Node:
+        """Return the view of a shadow: one that can be written, and only where there is one."""
+        if link.fixed:
+            return call(name(self.refs.function(runtime.writeable)), place)
+        if not link.maybe:
+            return place
+        helper = name(self.refs.function(runtime.view_of))
+        shadow = name(self.bar(link.base))
+        self.unsure.add(variable)
+        return call(helper, shadow, place, name(link.base), name(variable))
+
+    def apart(self, s: Node, variable: str, found: Block) -> Block:
+        """What may be a copy passes on what its shadow has got, unless that was a view."""
+        self.unsure.discard(variable)
+        base = self.aliases.links_after[s][variable].base
+        shadow, own = name(self.bar(base)), name(self.bar(variable))
+        test = gast.UnaryOp(gast.Not(), call(self.np("may_share_memory"), own, shadow))
+        return [gast.If(test, found, [])]
+
+    def own_seed(self, result: str, seed: Node) -> Node:
+        """The cotangent of a result that is a shadow is a copy: what is given stays as it is."""
+        if isinstance(seed, gast.Name):
+            self.names.take(seed.id)
+            self.bars[result] = self.names.fresh(f"{result}_bar")
+            return assign(self.bar(result), call(attribute(clone(seed), "copy")))
+        return assign(self.bar(result), call(self.np("full_like"), name(result), seed))
 
     def _only_one(self, variable: str, at: Any) -> None:
         """Refuse a second shadow for memory that has one."""
@@ -137,16 +193,45 @@ class Writes(Cotangents):
                 if rest - self.aliased:
                     self._only_one(n, at)
 
+    def _one_root(self, base: str, at: Any) -> None:
+        """What shares the memory that is written here has its shadow as a part of the same one."""
+        for n in sorted(self.point.get(base, frozenset()) & self.live):
+            if self._root(n) != self._root(base):
+                raise self.refuse(
+                    at,
+                    f"`{base}` is written in place, and `{n}` may share its memory; that cannot "
+                    "be differentiated yet.",
+                    f"Copy what `{n}` holds, or write through one of the two only.",
+                )
+
+    def _root(self, variable: str) -> str:
+        """Return the variable of whose shadow that of a variable is a part."""
+        while variable in self.aliased:
+            if variable in self.links:
+                variable = self.links[variable].base
+            elif variable in self.elements:
+                variable = self.elements[variable][1].value.id
+            else:
+                break
+        return variable
+
     def add(self, c: Contribution, kind: Kind, at: Any) -> Block:
         """Add to a shadow in place; the first contribution may be the shadow."""
         if c.operand in self.aliases.slots:
             return self.add_to_structure(c, kind, at)
+        if isinstance(kind, K.Array) and c.path is None and c.operand not in self.live:
+            c = Contribution(c.operand, self._apart(c.value), None, c.repeats)
         if c.operand not in self.arrays or not isinstance(kind, K.Array):
             return super().add(c, kind, at)
         if c.path is not None:
             return super().add(c, kind, at)
         bar = self.bar(c.operand)
-        if c.operand in self.solo and not K.is_complex(kind):
+        if kind.rank == 0:
+            return [
+                *self.ensure(c.operand, kind, at),
+                gast.AugAssign(store(bar), gast.Add(), c.value),
+            ]
+        if c.operand in self.solo - self.aliased and not K.is_complex(kind):
             if c.operand not in self.live:
                 self._only_one(c.operand, at)
             return super().add(c, kind, at)
@@ -169,10 +254,13 @@ class Writes(Cotangents):
     def _born(self, bar: str, c: Contribution, at: Any) -> Block:
         """The first contribution is the shadow where it is a buffer of its own, or a move."""
         value = c.value
+        if c.operand in self.laid_out:
+            zeros = call(self.np("zeros_like"), name(c.operand))
+            return [assign(bar, zeros), gast.AugAssign(store(bar), gast.Add(), value)]
         moved = isinstance(getattr(at, "value", None), gast.Name) and isinstance(value, gast.Name)
-        if isinstance(value, gast.BinOp | gast.UnaryOp) or (
-            moved and value.id in self.buffers_of()
-        ):
+        if isinstance(value, gast.BinOp | gast.UnaryOp) or copied(value) is not None:
+            return [assign(bar, value)]
+        if moved and value.id in self.buffers_of():
             return [assign(bar, value)]
         if isinstance(value, gast.Name | gast.Subscript | gast.Attribute):
             return [assign(bar, call(attribute(value, "copy")))]
@@ -182,10 +270,22 @@ class Writes(Cotangents):
         zeros = call(self.np("zeros_like"), name(c.operand))
         return [assign(bar, zeros), gast.AugAssign(store(bar), gast.Add(), value)]
 
+    def _apart(self, value: Node) -> Node:
+        """Copy what may come out as an array whose content the backward sweep changes.
+
+        `1.0 * A` is A in the end, and A is written when its old content is put back.
+        """
+        if may_be(value) & self.rewritten:
+            return call(attribute(value, "copy"))
+        return value
+
     def buffers_of(self, solo: bool = True) -> set[str]:
-        """Return the names of all shadows of arrays, or of those that have views."""
+        """Return the names of all shadows of arrays, or of those that have views.
+
+        What arrives for the result belongs to who gives it.
+        """
         chosen = self.arrays if solo else self.arrays - self.solo
-        found = {self.bars[n] for n in chosen if n in self.bars}
+        found = {self.bars[n] for n in chosen - {self.function.result} if n in self.bars}
         return found | self.buffers if solo else found
 
     # writes
@@ -197,6 +297,7 @@ class Writes(Cotangents):
         if not self._concerned(s, base):
             return [back]
         out = self._comment(s) + self.ensure(base, self.kinds.of[target.value], s)
+        self._one_root(base, s)
         place = subscript(name(self.bar(base)), clone(target.slice))
         clear = assign_place(place, constant(0.0))
         value = s.value
@@ -222,6 +323,7 @@ class Writes(Cotangents):
         if not self._concerned(s, base):
             return [back]
         out = self._comment(s) + self.ensure(base, self.kinds.of[target.value], s)
+        self._one_root(base, s)
         kind = self.kinds.of.get(target, K.UNKNOWN)
         place = subscript(name(self.bar(base)), clone(target.slice))
         content = subscript(name(base), clone(target.slice))
@@ -235,8 +337,9 @@ class Writes(Cotangents):
         linear = isinstance(s.op, gast.Add | gast.Sub)
         own = [] if linear else [c for c in found if c.operand == OLD]
         others = [c for c in found if c.operand != OLD]
-        overlap = {c.operand for c in others} & self.point.get(base, frozenset())
-        repeats = self._may_repeat(target)
+        sharing = self.point.get(base, frozenset()) | {base}
+        overlap = {c.operand for c in others} & sharing
+        repeats = self._may_repeat(target) and not hasattr(s, "each")
         if others and (repeats or (overlap and not linear)):
             held = self.names.fresh(f"{base}_part_bar")
             self.bar_kinds[held] = kind
@@ -277,6 +380,12 @@ class Writes(Cotangents):
 
     def _fitted(self, value: Node, kind: Kind, arg: Node) -> Node:
         """Sum over what the write broadcast, and give the cotangent its primal's dtype."""
+        given = self.kinds.of.get(arg, K.UNKNOWN)
+        if isinstance(kind, K.Unknown) and isinstance(given, K.Array):
+            helper = name(self.refs.function(runtime.unbroadcast))
+            return call(helper, value, attribute(clone(arg), "shape"))
+        if isinstance(kind, K.Unknown) and isinstance(given, K.Num):
+            return call(self.np("sum"), value)
         return self._narrowed(self.operations.fit(value, kind, arg), kind, arg)
 
     def _narrowed(self, value: Node, kind: Kind, arg: Node) -> Node:
@@ -329,6 +438,37 @@ class Writes(Cotangents):
 
     def _comment(self, s: Node) -> Block:
         raise NotImplementedError
+
+
+def each(s: Node) -> Node:
+    """Return the call that writes once for each of the positions: np.add.at(A, i, v)."""
+    index = as_value(clone(s.target.slice))
+    return call(clone(s.each), clone(s.target.value), index, clone(s.value))
+
+
+def may_be(value: Node) -> set[str]:
+    """Return the names of arrays that a value may be, or be a view of, once it is simplified."""
+    if isinstance(value, gast.Name):
+        return {value.id}
+    if isinstance(value, gast.Subscript | gast.Attribute):
+        return may_be(value.value)
+    if isinstance(value, gast.BinOp):
+        return may_be(value.left) | may_be(value.right)
+    if isinstance(value, gast.UnaryOp):
+        return may_be(value.operand)
+    if isinstance(value, gast.IfExp):
+        return may_be(value.body) | may_be(value.orelse)
+    if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
+        if value.func.attr in _VIEWS:
+            return may_be(value.func.value).union(*(may_be(a) for a in value.args[:1]))
+    return set()
+
+
+_VIEWS = frozenset(
+    """reshape ravel transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis expand_dims
+    squeeze flip fliplr flipud rot90 broadcast_to asarray atleast_1d atleast_2d real diagonal
+    conj conjugate""".split()
+)
 
 
 def _filled(statement: Node, table: dict[str, Node]) -> Node:

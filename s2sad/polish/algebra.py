@@ -321,10 +321,8 @@ class _Simplifier:
         if isinstance(node, gast.Constant):
             return not isinstance(node.value, int)
         if isinstance(node, gast.Name):
-            kind = self.kinds.get(node.id)
-            if isinstance(kind, K.Num):
-                return kind.type not in ("int", "bool")
-            return not (isinstance(kind, K.Array) and not K.is_float_dtype(kind.dtype))
+            known = self.kinds.get(node.id)
+            return known is None or all(map(_may_be_float, K.options(known)))
         if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Add | gast.Sub):
             return self.may_be_float(node.left) or self.may_be_float(node.right)
         if isinstance(node, gast.UnaryOp):
@@ -521,6 +519,12 @@ def _is_default(keyword: Node) -> bool:
         and isinstance(value, gast.Constant)
         and value.value is _DEFAULTS[keyword.arg]
     )
+
+
+def _may_be_float(kind: Kind) -> bool:
+    if isinstance(kind, K.Num):
+        return kind.type not in ("int", "bool")
+    return not (isinstance(kind, K.Array) and not K.is_float_dtype(kind.dtype))
 
 
 def _dims(kind: Kind | None) -> Shape | None:

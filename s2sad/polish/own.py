@@ -102,7 +102,8 @@ class _Owner:
             if isinstance(target, gast.Name):
                 if target.id in self.bars and not self.fresh(s.value):
                     self.loose.add(target.id)
-                    self.names.update(self._aliased(s.value))
+                    if not isinstance(self.bars[target.id], K.Num):
+                        self.names.update(self._aliased(s.value))
                 elif target.id not in self.bars:
                     self.names.update(self._aliased(s.value))
             elif isinstance(target, gast.Tuple):
@@ -219,7 +220,7 @@ class _Owner:
         if not isinstance(kind, K.Tuple) or not isinstance(s.value, gast.Tuple):
             return
         for i, (part, item) in enumerate(zip(s.value.elts, kind.items, strict=False)):
-            if isinstance(item, K.Array) and not self.fresh(part):
+            if K.may_be_array(item) and not self.fresh(part):
                 s.value.elts[i] = self._copy(part, item)
 
     def _claim_one(self, s: Node, target: str, need: set[str]) -> None:
@@ -235,11 +236,14 @@ class _Owner:
             s.value = self._copy(s.value, self.bars[target])
 
     def _is_memory(self, bar: str) -> bool:
-        return isinstance(self.bars.get(bar), K.Array | K.List)
+        kind = self.bars.get(bar)
+        return kind is not None and (isinstance(kind, K.List) or K.may_be_array(kind))
 
     def _copy(self, node: Node, kind: Kind) -> Node:
         if isinstance(kind, K.List):
             return call("list", node)
+        if isinstance(kind, K.Union) or (isinstance(kind, K.Array) and not kind.rank):
+            return gast.UnaryOp(gast.UAdd(), node)
         parts = _broadcast(node)
         if parts is not None:
             return parts
@@ -338,6 +342,8 @@ def _aliased(node: Node) -> set[str]:
     if isinstance(node, gast.Call):
         func = node.func
         if isinstance(func, gast.Attribute) and func.attr in _FRESH:
+            return set()
+        if isinstance(func, gast.Attribute) and func.attr == "copy" and not node.args:
             return set()
         found = set().union(*(_aliased(a) for a in node.args), set())
         if isinstance(func, gast.Attribute):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gast
 
-from s2sad.flow import before_restore, before_restore_part, free_names
+from s2sad.flow import before_restore, before_restore_part, every_round, free_names
 from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
 from s2sad.polish.effects import Pure, Sharing, mutated_by, pure_expression, root
 from s2sad.stages import Comment, Replay, Restore, RestorePart, Save, SavePart, Undo
@@ -151,7 +151,7 @@ class _Pruner:
         while True:
             inside = _copy_blocks(s.body)
             _, start = self.block(inside, current, live)
-            start = (start - bound) | live | (frozenset() if is_for else header)
+            start = (start - bound) | live | (every_round(s) if is_for else header)
             if start <= current:
                 break
             current |= start

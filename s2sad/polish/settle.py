@@ -12,7 +12,7 @@ from collections.abc import Callable
 import gast
 
 from s2sad.flow import live_in
-from s2sad.nodes import Block, Node, blocks_of, children, is_whole
+from s2sad.nodes import Block, Node, blocks_of, children, copied, is_whole, names_written
 from s2sad.polish.effects import EffectTable, Pure, Sharing, is_compound, root
 from s2sad.stages import Comment
 
@@ -33,7 +33,7 @@ def settle(
 
     `held` are names made for parts of shadows; `owners` are shadows, which who reads last may have.
     """
-    worker = _Settler(pure, sharing, fresh, held, owners)
+    worker = _Settler(pure, sharing, fresh, held, owners, lent(block))
     live_in(block, live_out, worker.note)
     worker.block(block)
     return block
@@ -47,7 +47,9 @@ class _Settler:
         fresh: Callable[[Node], bool],
         held: Names,
         owners: Names,
+        borrowed: Names,
     ) -> None:
+        self.borrowed = borrowed
         self.sharing = sharing
         self.owners = owners
         self.arrays = owners | frozenset(sharing)
@@ -83,7 +85,7 @@ class _Settler:
 
     def _last_use(self, s: Node, source: Node) -> bool:
         """Say whether a shadow is copied that nobody looks at any more."""
-        if not isinstance(source, gast.Name) or source.id not in self.owners:
+        if not isinstance(source, gast.Name) or source.id not in self.owners - self.borrowed:
             return False
         others = self.sharing.get(source.id, frozenset()) | {source.id}
         return not others & (self.live.get(s, frozenset()) - {s.targets[0].id})
@@ -131,17 +133,25 @@ def _whole_statement_first(s: Node) -> bool:
     return isinstance(s, gast.Assign | gast.AugAssign)
 
 
-def copied(node: Node) -> Node | None:
-    """Return what an expression is a copy of, if it is one."""
-    if (
-        isinstance(node, gast.Call)
-        and isinstance(node.func, gast.Attribute)
-        and node.func.attr == "copy"
-        and not node.args
-        and not node.keywords
-    ):
-        return node.func.value
-    return None
+def lent(block: Block) -> Names:
+    """Return the names taken out of what a function was given: that belongs to its caller."""
+    parts: list[tuple[set[str], set[str]]] = []
+    written: set[str] = set()
+    stack = list(block)
+    while stack:
+        s = stack.pop()
+        stack += [inner for part in blocks_of(s) for inner in part]
+        if not is_compound(s):
+            written |= names_written(s)
+        if isinstance(s, gast.Assign) and isinstance(s.value, gast.Name):
+            if isinstance(s.targets[0], gast.Tuple | gast.List):
+                parts.append((names_written(s), {s.value.id}))
+    found: set[str] = set()
+    while True:
+        more = {n for names, source in parts if source - written or source & found for n in names}
+        if more <= found:
+            return frozenset(found)
+        found |= more
 
 
 def _only_reads(node: Node) -> bool:

@@ -6,6 +6,8 @@ if not (isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == "float64" and l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import gast
 
 from s2sad import kinds as K
@@ -28,6 +30,30 @@ def check(entry: str, name: str, kind: Kind, numpy: str) -> Block:
     return body
 
 
+def check_length(entry: str, symbol: str, cut: int) -> Block:
+    """Return the statement that refuses an array with parts of length 1, which would broadcast."""
+    parameter, axis = symbol.rsplit(".", 1)
+    message = f"{entry} was derived for {parameter} not of length {1 + cut} along axis {axis}"
+    test = f"{parameter}.shape[{axis}] == {1 + cut}"
+    body: Block = gast.parse(f"if {test}:\n    raise TypeError({message!r})").body
+    return body
+
+
+def check_overlap(
+    entry: str, params: Mapping[str, Kind], written: frozenset[str], numpy: str
+) -> Block:
+    """Return the statements that refuse an array which is written and overlaps another."""
+    arrays = [n for n, kind in params.items() if isinstance(kind, K.Array)]
+    out: Block = []
+    for i, one in enumerate(arrays):
+        for other in arrays[i + 1 :]:
+            if one in written or other in written:
+                message = f"{entry}: {one} and {other} share memory, which is written"
+                test = f"{numpy}.shares_memory({one}, {other})"
+                out += gast.parse(f"if {test}:\n    raise ValueError({message!r})").body
+    return out
+
+
 def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
     """Return the tests that a value of a kind passes, for an expression that gives the value."""
     if isinstance(kind, K.Array):
@@ -45,6 +71,10 @@ def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
     if isinstance(kind, K.Dict):
         first = [f"isinstance({path}, dict)", f"list({path}) == {[k for k, _ in kind.items]!r}"]
         parts = [_tests(f"{path}[{key!r}]", k, numpy) for key, k in kind.items]
+        return first + [test for tests in parts for test in tests]
+    if isinstance(kind, K.List) and kind.items is not None:
+        first = [f"isinstance({path}, list)", f"len({path}) == {len(kind.items)}"]
+        parts = [_tests(f"{path}[{i}]", k, numpy) for i, k in enumerate(kind.items)]
         return first + [test for tests in parts for test in tests]
     if isinstance(kind, K.List):
         return _list_tests(path, kind, numpy)

@@ -26,7 +26,7 @@ from s2sad.kinds import MISSING
 from s2sad.names import Names
 from s2sad.nodes import Block, Node, clone, free_reads, names_read, rename, walk
 from s2sad.stages import Comment
-from s2sad.write.checks import check
+from s2sad.write.checks import check, check_length, check_overlap
 from s2sad.write.copies import is_literal, literal, prelude
 from s2sad.write.printer import module
 
@@ -56,7 +56,10 @@ def standalone(
         return module(linker.body())
     last = linker.functions[[f.name for f in linker.functions].index(entry)]
     numpy = derivation.refs.module(np)
-    last.body[1:1] = [s for n, kind in params.items() for s in check(entry, n, kind, numpy)]
+    checks = [s for n, kind in params.items() for s in check(entry, n, kind, numpy)]
+    checks += [s for fact in sorted(derivation.not_one) for s in check_length(entry, *fact)]
+    checks += check_overlap(entry, params, derivation.written, numpy)
+    last.body[1:1] = checks
     if numpy in free_reads(last) and not linker.imports_name(numpy):
         linker.imports.append(_import("numpy", numpy))
     return module([*_header(origin), *linker.body()])

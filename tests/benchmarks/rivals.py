@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
+WRITING = ("heat", "shallow_water", "lu", "lstm")
 LIBRARIES = ("autograd", "jax", "torch")
+NO_WRITES = "arrays cannot be written in place"
+OVERWRITTEN = "what is written in place is needed again: RuntimeError in backward"
 NO_WHILE = "reverse mode of while_loop is not supported"
 
 
@@ -42,6 +45,8 @@ def autograd_gradient(path: Path, function: str, wrt: tuple[int, ...], args: tup
     """HIPS/autograd on the program's own text."""
     import autograd
 
+    if path.stem in WRITING:
+        raise CannotExpressError(NO_WRITES)
     f = rewritten(path, "import autograd.numpy as np", {})[function]
     gradient = autograd.grad(f, wrt if len(wrt) > 1 else wrt[0])
     return lambda: gradient(*args)
@@ -51,9 +56,12 @@ def torch_gradient(path: Path, function: str, wrt: tuple[int, ...], args: tuple)
     """PyTorch on the program's own text, eagerly."""
     import torch
 
+    if path.stem in WRITING and path.stem != "heat":
+        raise CannotExpressError(OVERWRITTEN)
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)
     replacements = {"np.max": "torch.amax", "np.array": "torch.stack", "np.": "torch."}
+    replacements[".copy()"] = ".clone()"
     f = rewritten(path, "import torch", replacements)[function]
     leaves = []
 
@@ -82,11 +90,15 @@ def jax_gradient(path: Path, function: str, wrt: tuple[int, ...], args: tuple) -
     name = path.stem
     if name in ("newton", "lynx_hare"):
         raise CannotExpressError(NO_WHILE)
+    if name == "lu":
+        raise CannotExpressError("row exchanges in loops: only unrolled, or with linalg.solve")
     if name in _JAX:
         f = _JAX[name]()
     else:
         f = rewritten(path, "import jax.numpy as np", {})[function]
     static = tuple(i for i, value in enumerate(args) if isinstance(value, int))
+    if name == "shallow_water":
+        static = (6,)
     gradient = jax.jit(jax.grad(f, wrt if len(wrt) > 1 else wrt[0]), static_argnums=static)
     given = [
         value if i in static else jax.tree.map(jax.numpy.asarray, value)
@@ -169,7 +181,82 @@ def _jax_calls() -> Callable:
     return simulate
 
 
+def _jax_heat() -> Callable:
+    import jax
+    import jax.numpy as jnp
+
+    def loss(x, final, alpha, steps, weight):
+        def step(T, _):
+            inner = T[1:-1, 1:-1] + alpha * (
+                T[2:, 1:-1] + T[:-2, 1:-1] + T[1:-1, 2:] + T[1:-1, :-2] - 4.0 * T[1:-1, 1:-1]
+            )
+            T = T.at[1:-1, 1:-1].set(inner)
+            T = T.at[0, :].set(T[1, :])
+            T = T.at[-1, :].set(T[-2, :])
+            T = T.at[:, 0].set(T[:, 1])
+            return T.at[:, -1].set(T[:, -2]), None
+
+        start = x.reshape(final.shape)
+        misfit = jax.lax.scan(step, start, None, length=steps)[0] - final
+        down = start[1:, :] - start[:-1, :]
+        across = start[:, 1:] - start[:, :-1]
+        return jnp.mean(misfit**2) + weight * (jnp.mean(down**2) + jnp.mean(across**2))
+
+    return loss
+
+
+def _jax_shallow_water() -> Callable:
+    import jax
+    import jax.numpy as jnp
+
+    def loss(x, eta, seen, rows, columns, dt, steps):
+        depth = x.reshape(eta.shape)
+        ny, nx = eta.shape
+
+        def step(state, _):
+            eta, u, v = state
+            u = u.at[:, 1:-1].add(-dt * (eta[:, 1:] - eta[:, :-1]))
+            v = v.at[1:-1, :].add(-dt * (eta[1:, :] - eta[:-1, :]))
+            water = depth + eta
+            flux_x = 0.5 * u[:, 1:-1] * (water[:, 1:] + water[:, :-1])
+            flux_y = 0.5 * v[1:-1, :] * (water[1:, :] + water[:-1, :])
+            flux_x = jnp.pad(flux_x, ((0, 0), (1, 1)))
+            flux_y = jnp.pad(flux_y, ((1, 1), (0, 0)))
+            eta = eta - dt * (flux_x[:, 1:] - flux_x[:, :-1] + flux_y[1:, :] - flux_y[:-1, :])
+            return (eta, u, v), eta[rows, columns]
+
+        start = (eta, jnp.zeros((ny, nx + 1)), jnp.zeros((ny + 1, nx)))
+        records = jax.lax.scan(step, start, None, length=steps)[1]
+        return jnp.mean((records - seen) ** 2) / jnp.mean(seen**2)
+
+    return loss
+
+
+def _jax_lstm() -> Callable:
+    import jax
+    import jax.numpy as jnp
+
+    def loss(params, xs):
+        n = len(params["V"])
+
+        def step(state, x):
+            h, c = state
+            z = params["W"] * x + params["U"] @ h + params["b"]
+            write, keep, read = jax.nn.sigmoid(z[: 3 * n].reshape(3, n))
+            c = keep * c + write * jnp.tanh(z[3 * n :])
+            h = read * jnp.tanh(c)
+            return (h, c), params["V"] @ h + params["a"]
+
+        out = jax.lax.scan(step, (jnp.zeros(n), jnp.zeros(n)), xs[:-1])[1]
+        return jnp.mean((out - xs[1:]) ** 2)
+
+    return loss
+
+
 _JAX = {
+    "heat": _jax_heat,
+    "shallow_water": _jax_shallow_water,
+    "lstm": _jax_lstm,
     "branches": _jax_branches,
     "recurrence": _jax_recurrence,
     "enumerate_sum": _jax_enumerate_sum,

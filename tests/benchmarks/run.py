@@ -16,6 +16,7 @@ import statistics
 import sys
 import tempfile
 import time
+import tracemalloc
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -37,7 +38,8 @@ from targets import TARGETS, load_file  # noqa: E402
 
 import s2sad  # noqa: E402
 
-LIMITS = {"over_hand": 1.1, "call_overhead": 20.0, "derive_ms": 50.0}
+LARGE = 50_000
+LIMITS = {"over_hand": 1.1, "memory": 1.1, "call_overhead": 20.0, "derive_ms": 50.0}
 
 
 @dataclass
@@ -93,22 +95,63 @@ def target_cases() -> list[Case]:
     return cases
 
 
+def lynx_hare_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """The first guess."""
+    return (np.log(example["GUESS"]), *example["read_data"](), 1e-4)
+
+
+def digits_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """A first minibatch."""
+    X, y, _, _ = example["read_data"]()
+    return (example["initial"](), X[:128], y[:128])
+
+
+def heat_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """An even plate, and what the camera sees; larger than in the example."""
+    final = example["observe"](example["truth"](128), 0.2, 20)
+    return (np.full(final.size, final.mean()), final, 0.2, 20, 1e-4)
+
+
+def shallow_water_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """A flat floor; a larger basin than in the example, for fewer steps."""
+    _, eta, rows, columns, seen = example["problem"](96, 40)
+    seen = np.full((40, len(rows)), 0.01)
+    return (np.ones(eta.size), eta, seen, rows, columns, 0.05, 40)
+
+
+def lu_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """Equal resistors."""
+    edges, logs, currents, measured = example["problem"]()
+    return (np.zeros_like(logs), edges, currents, measured)
+
+
+def lstm_args(example: dict[str, Any]) -> tuple[Any, ...]:
+    """Parameters to start from."""
+    return (example["initial"](), example["series"]())
+
+
+EXAMPLE_ARGS = {
+    "lynx_hare": lynx_hare_args,
+    "digits": digits_args,
+    "heat": heat_args,
+    "shallow_water": shallow_water_args,
+    "lu": lu_args,
+    "lstm": lstm_args,
+}
+
+
 def example_cases() -> list[Case]:
-    """The losses of both examples, at their first guess and on a first minibatch."""
+    """The losses of the examples, at their first guess."""
     cases = []
-    for name in ("lynx_hare", "digits"):
+    for name, make_args in EXAMPLE_ARGS.items():
         path = EXAMPLES / f"{name}.py"
         example = rewritten(path, "import numpy as np", {})
         by_hand = load_file(HERE / f"hand_{name}.py").loss_value_and_grad
-        if name == "lynx_hare":
-            args = (np.log(example["GUESS"]), *example["read_data"](), 1e-4)
-        else:
-            try:
-                X, y, _, _ = example["read_data"]()
-            except ImportError:
-                print("digits left out: scikit-learn is not installed")
-                continue
-            args = (example["initial"](), X[:128], y[:128])
+        try:
+            args = make_args(example)
+        except ImportError:
+            print(f"{name} left out: scikit-learn is not installed")
+            continue
         cases.append(
             Case(name, path, "loss", "value_and_grad", (0,), example["loss"], by_hand, args)
         )
@@ -140,7 +183,7 @@ def flat(structure: Any) -> list[np.ndarray]:
     if isinstance(structure, list | tuple):
         return [leaf for part in structure for leaf in flat(part)]
     if isinstance(structure, dict):
-        return [leaf for key in structure for leaf in flat(structure[key])]
+        return [leaf for key in sorted(structure) for leaf in flat(structure[key])]
     return [np.asarray(structure)]
 
 
@@ -173,6 +216,26 @@ def variants(case: Case) -> dict[str, Callable[[], Any]]:
         else:
             timed[library] = run
     return timed
+
+
+def peak(run: Callable[[], Any]) -> int:
+    """The most bytes that a call has at a time, beyond what there was before it."""
+    run()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def memory_over_hand(timed: dict[str, Callable[[], Any]]) -> float | None:
+    """How much memory the derived gradient takes, over that by hand; None for little ones."""
+    if "derived" not in timed:
+        return None
+    by_hand = peak(timed["hand"])
+    return peak(timed["derived"]) / by_hand if by_hand > LARGE else None
 
 
 def interleaved(
@@ -221,7 +284,8 @@ def ratio(above: list[float], below: list[float]) -> float:
 
 def measure(case: Case, rounds: int, sample: float) -> dict[str, Any]:
     """The figures of one case."""
-    seconds = interleaved(variants(case), rounds, sample)
+    timed = variants(case)
+    seconds = interleaved(timed, rounds, sample)
     ours = "derived" if "derived" in seconds else "hand"
     return {
         "name": case.name,
@@ -230,6 +294,7 @@ def measure(case: Case, rounds: int, sample: float) -> dict[str, Any]:
         "over_primal": ratio(seconds[ours], seconds["primal"]),
         "hand_over_primal": ratio(seconds["hand"], seconds["primal"]),
         "over_hand": ratio(seconds[ours], seconds["hand"]) if ours == "derived" else None,
+        "memory": memory_over_hand(timed),
         "over": {n: ratio(seconds[ours], seconds[n]) for n in LIBRARIES if n in seconds},
         "notes": case.notes,
     }
@@ -313,6 +378,7 @@ def row(figures: dict[str, Any]) -> str:
     cells = [figures["hand_over_primal"], figures["over_primal"], figures["over_hand"]]
     if not figures["derived"]:
         cells[1] = None
+    cells.append(figures["memory"])
     cells += [figures["over"].get(library) for library in LIBRARIES]
     text = "".join("         -" if cell is None else f"{cell:10.3f}" for cell in cells)
     return f"{figures['name']:22}{figures['microseconds']['primal']:12.2f}{text}"
@@ -320,7 +386,13 @@ def row(figures: dict[str, Any]) -> str:
 
 HEADER = f"{'program':22}{'primal us':>12}" + "".join(
     f"{title:>10}"
-    for title in ("hand/p", "derived/p", "derived/h", *(f"/{name}" for name in LIBRARIES))
+    for title in (
+        "hand/p",
+        "derived/p",
+        "derived/h",
+        "memory/h",
+        *(f"/{name}" for name in LIBRARIES),
+    )
 )
 
 
@@ -330,6 +402,11 @@ def above_limits(report: dict[str, Any]) -> list[str]:
         f"{figures['name']}: {figures['over_hand']:.3f} of the derivative by hand"
         for figures in report["programs"]
         if (figures["over_hand"] or 0.0) > LIMITS["over_hand"]
+    ]
+    lines += [
+        f"{figures['name']}: {figures['memory']:.3f} of the memory of the derivative by hand"
+        for figures in report["programs"]
+        if (figures["memory"] or 0.0) > LIMITS["memory"]
     ]
     for name in ("call_overhead", "derive_ms"):
         if (report[name] or 0.0) > LIMITS[name]:

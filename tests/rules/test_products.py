@@ -201,3 +201,10 @@ def test_unknown_modes_are_refused(fn):
 def test_sublists_are_refused():
     with pytest.raises(NotImplementedError, match="string"):
         rule_for(np.einsum).pullback(x, x, x, [0], [0])
+
+
+@pytest.mark.parametrize("shapes", [((), ()), ((3,), (2,)), ((3, 2), (4,)), ((), (2, 2))], ids=str)
+def test_outer_of_multiply(shapes):
+    a, b = (normal(*shape) for shape in shapes)
+    check_rule(np.multiply.outer, a, b)
+    check_rule(np.multiply.outer, np.asarray(a) * (1 + 2j), b)

@@ -203,3 +203,19 @@ def test_zero():
     for fn in (np.argmax, np.argmin):
         check_rule(fn, M, axis=0)
     check_rule(np.count_nonzero, M)
+
+
+@pytest.mark.parametrize("settings", [*AXES[1:4], *AXES[6:8]], ids=str)
+@pytest.mark.parametrize(
+    "fn",
+    [np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce],
+    ids=lambda fn: f"{fn.__self__.__name__}.reduce",
+)
+def test_reduce_of_a_ufunc(fn, settings):
+    check_rule(fn, M, **settings)
+    check_rule(fn, M[0])
+
+
+def test_accumulate_of_a_ufunc():
+    check_rule(np.add.accumulate, M)
+    check_rule(np.add.accumulate, M, axis=1)

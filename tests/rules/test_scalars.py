@@ -158,3 +158,11 @@ def test_singular_points_raise_what_python_raises():
 )
 def test_digamma(x, expected):
     assert digamma(x) == pytest.approx(expected, rel=4e-15, abs=2e-15)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_sorted(reverse):
+    check_rule(sorted, [0.3, -1.2, 2.5], reverse=reverse)
+    check_rule(sorted, (0.3, -1.2, 2.5), key=abs, reverse=reverse)
+    pull = rule_for(sorted).pullback
+    assert pull([1.0, 2.0], [3.0, 3.0], [3.0, 3.0], reverse=reverse) == [1.0, 2.0]

@@ -1,0 +1,141 @@
+"""Memory reached by two ways: what a function writes may overlap nothing else that it is given.
+
+    f(z[::2], z[1::2])      no element in common: fine
+    f(z[:4], z[2:])         z[2] and z[3] are reached by both: AliasError, where f writes one
+
+Overlap is checked exactly, when a derivative is called, and only for functions that write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2sad.errors import AliasError
+from s2sad.tree import is_array
+
+_WORK: Any = (
+    100_000  # how long NumPy looks for a common element before the two count as overlapping
+)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Memory, the way by which it is reached, and whether it is written."""
+
+    way: str
+    memory: Any
+    written: bool
+
+
+def reach(way: str, value: Any, written: bool, shadow: bool = False) -> Iterator[Reached]:
+    """Yield the arrays in a value, and the containers that hold them, with their ways.
+
+    The arrays count as `written`; the containers, too, where the value is a shadow.
+    """
+    yield from _reach(way, value, written or shadow, shadow, frozenset())
+
+
+def _reach(
+    way: str, value: Any, written: bool, shadow: bool, above: frozenset[int]
+) -> Iterator[Reached]:
+    if is_array(value):
+        yield Reached(way, value, written)
+        return
+    if isinstance(value, str | bytes | int | float | complex | type | np.generic) or value is None:
+        return
+    if id(value) in above:
+        return
+    above = above | {id(value)}
+    parts: list[tuple[str, Any]] = []
+    if isinstance(value, list | tuple):
+        parts = [(f"{way}[{i}]", part) for i, part in enumerate(value)]
+    elif isinstance(value, dict):
+        parts = [(f"{way}[{key!r}]", part) for key, part in value.items()]
+    elif not callable(value) and type(value).__module__ != "builtins":
+        parts = [(f"{way}.{n}", part) for n, part in getattr(value, "__dict__", {}).items()]
+    if parts and not isinstance(value, tuple):
+        yield Reached(way, value, shadow)
+    for place, part in parts:
+        yield from _reach(place, part, written, shadow, above)
+
+
+def refuse_overlap(reached: Iterable[Reached], name: str) -> None:
+    """Raise AliasError where memory that is written is reached by two ways."""
+    found = list(reached)
+    if not any(r.written for r in found):
+        return
+    _same_container(found, name)
+    spans = []
+    for r in found:
+        if is_array(r.memory) and isinstance(r.memory, np.ndarray) and r.memory.size:
+            if r.written and _overlaps_itself(r.memory):
+                raise AliasError(
+                    f"Elements of {r.way} share memory with one another, and {name} writes it.",
+                    remedy=f"Pass a copy: {r.way}.copy().",
+                )
+            spans.append((*_bounds(r.memory), r))
+    spans.sort(key=lambda span: span[0])
+    open_: list[tuple[int, int, Reached]] = []
+    for low, high, r in spans:
+        open_ = [other for other in open_ if other[1] > low]
+        for _, _, other in open_:
+            if (r.written or other.written) and _overlap(r.memory, other.memory):
+                raise _refusal(r.way, other.way, name)
+        open_.append((low, high, r))
+
+
+def _refusal(one: str, other: str, name: str) -> AliasError:
+    one, other = sorted((one, other))
+    return AliasError(
+        f"{one} and {other} share memory, and {name} or its derivative writes there.",
+        remedy=f"Pass a copy of one of them: {other}.copy().",
+    )
+
+
+def _same_container(found: list[Reached], name: str) -> None:
+    """A list, dict or object is the same memory where it is the same object."""
+    known: dict[int, Reached] = {}
+    for r in found:
+        if isinstance(r.memory, np.ndarray):
+            continue
+        other = known.setdefault(id(r.memory), r)
+        if other is not r and (r.written or other.written):
+            raise _refusal(r.way, other.way, name)
+
+
+def _bounds(a: Any) -> tuple[int, int]:
+    """Return the first byte of an array and the one behind its last."""
+    low = high = a.__array_interface__["data"][0]
+    for n, stride in zip(a.shape, a.strides, strict=True):
+        low += min(0, (n - 1) * stride)
+        high += max(0, (n - 1) * stride)
+    return low, high + a.itemsize
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    """Say whether two arrays have a byte in common; what is too hard to decide counts as one."""
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, max_work=_WORK)
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _overlaps_itself(a: Any) -> bool:
+    """Say whether two elements of an array may have a byte in common.
+
+    Certainly not where each axis steps over all that the finer ones reach.
+    """
+    if a.flags.c_contiguous or a.flags.f_contiguous:
+        return False
+    reach_ = int(a.itemsize)
+    for stride, n in sorted((abs(s), n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
+        if stride < reach_:
+            return True
+        reach_ += (n - 1) * stride
+    return False

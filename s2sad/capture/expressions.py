@@ -1,0 +1,374 @@
+"""Expressions become operations on atoms: names, constants and dotted names from outside.
+
+    z * z + f(x)        ->        t = z * z
+                                  f_x = f(x)
+                                  t + f_x
+
+Lazy expressions become branches, comprehensions loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import gast
+
+from s2sad.capture.applied import Applied
+from s2sad.capture.elements import all_statements, is_call, plain, rename_scoped
+from s2sad.capture.temps import temp_base
+from s2sad.errors import UnsupportedError
+from s2sad.names import Names
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    call,
+    constant,
+    is_constant,
+    locate,
+    name,
+    names_read,
+    walk,
+)
+from s2sad.stages import Loop, SourceLike
+
+
+def has_walrus(node: Node) -> bool:
+    """Say whether an expression binds a name."""
+    return any(isinstance(n, gast.NamedExpr) for n in walk(node))
+
+
+class Expressions(Applied):
+    """Reduces expressions; holds the block being written and the names made up."""
+
+    def __init__(self, source: SourceLike, names: Names, locals_: set[str]) -> None:
+        self.source = source
+        self.names = names
+        self.locals = locals_
+        self.temps: set[str] = set()
+        self.fillable: frozenset[str] = frozenset()
+        self.indices: set[str] = set()
+        self.origins: dict[Any, Any] = {}
+        self.loops: dict[Any, Loop] = {}
+        self.held: set[str] = set()
+        self.depth = 0
+        self.out: Block = []
+        self.origin: Any = None
+
+    def refuse(self, node: Node, reason: str, remedy: str) -> UnsupportedError:
+        place = self.source.place(node) if getattr(node, "lineno", None) else None
+        return UnsupportedError(reason, remedy=remedy, place=place)
+
+    def emit(self, statement: Node, origin: Node | None = None) -> Node:
+        origin = origin if origin is not None else self.origin
+        locate(statement, origin)
+        self.origins[statement] = self.origin
+        self.out.append(statement)
+        return statement
+
+    def do_For(self, statement: Node) -> None:
+        """Emit a loop: comprehensions become loops."""
+        raise NotImplementedError
+
+    # expressions
+
+    def is_atom(self, node: Node) -> bool:
+        if isinstance(node, gast.Name) or is_constant(node):
+            return True
+        if isinstance(node, gast.Tuple):
+            return all(is_constant(e) for e in node.elts)
+        return self.is_path(node)
+
+    def is_path(self, node: Node) -> bool:
+        """Say whether this is a dotted name that starts outside the function: np.pi."""
+        while isinstance(node, gast.Attribute):
+            node = node.value
+        known = self.locals | self.temps
+        return isinstance(node, gast.Name) and node.id not in known
+
+    def temp(self, value: Node, base: str | None = None) -> str:
+        fresh = self.names.fresh(base or temp_base(value))
+        self.temps.add(fresh)
+        return fresh
+
+    def atom(self, node: Node) -> Node:
+        """Return an atom with the expression's value, emitting what computes it."""
+        if self.is_atom(node):
+            return node
+        if isinstance(node, gast.NamedExpr):
+            self.emit(assign(node.target.id, self.expression(node.value)), node)
+            return locate(name(node.target.id), node)
+        if isinstance(node, gast.IfExp):
+            return self._conditional(node)
+        if isinstance(node, gast.BoolOp):
+            return self._lazy(node)
+        if isinstance(node, gast.ListComp):
+            return self._comprehension(node)
+        value = self.expression(node)
+        if self.is_atom(value):
+            return value
+        temp = self.temp(value)
+        self.emit(assign(temp, value), node)
+        return locate(name(temp), node)
+
+    def expression(self, node: Node) -> Node:
+        """Return an operation on atoms with the expression's value."""
+        if self.is_atom(node):
+            return node
+        handler: Callable[[Node], Node] | None = getattr(self, f"ex_{type(node).__name__}", None)
+        return locate(handler(node), node) if handler is not None else node
+
+    def ex_NamedExpr(self, node: Node) -> Node:
+        return self.atom(node)
+
+    ex_IfExp = ex_BoolOp = ex_ListComp = ex_NamedExpr
+
+    def ex_BinOp(self, node: Node) -> Node:
+        left = self.settled(self.atom(node.left), [node.right])
+        return gast.BinOp(left, node.op, self.atom(node.right))
+
+    def settled(self, value: Node, later: Iterable[Node | None]) -> Node:
+        """Keep what an operand is now, where one evaluated later binds a name that it reads."""
+        bound = {
+            n.target.id
+            for node in later
+            if node is not None
+            for n in walk(node)
+            if isinstance(n, gast.NamedExpr)
+        }
+        if not bound & names_read(value):
+            return value
+        temp = self.temp(value)
+        self.emit(assign(temp, value))
+        return name(temp)
+
+    def in_order(self, nodes: list[Any], reduce: Callable[[Node], Node]) -> list[Any]:
+        """Reduce operands from left to right, each as it is at its turn."""
+        out: list[Any] = []
+        for position, node in enumerate(nodes):
+            if isinstance(node, gast.Starred):
+                out.append(reduce(node))
+                out[-1].value = self.settled(out[-1].value, nodes[position + 1 :])
+            else:
+                out.append(self.settled(reduce(node), nodes[position + 1 :]))
+        return out
+
+    def ex_UnaryOp(self, node: Node) -> Node:
+        if isinstance(node.op, gast.Not):
+            return self.test(node)
+        return gast.UnaryOp(node.op, self.atom(node.operand))
+
+    def ex_Compare(self, node: Node) -> Node:
+        return self.test(node)
+
+    def ex_Attribute(self, node: Node) -> Node:
+        return gast.Attribute(self.atom(node.value), node.attr, node.ctx)
+
+    def ex_Subscript(self, node: Node) -> Node:
+        value = self.settled(self.atom(node.value), [node.slice])
+        return gast.Subscript(value, self.index(node.slice), node.ctx)
+
+    def index(self, node: Node) -> Node:
+        """Indices carry no derivative: they stay whole where evaluating them again is harmless."""
+        if plain(node):
+            return node
+        if isinstance(node, gast.Tuple):
+            return locate(gast.Tuple(self.in_order(node.elts, self.index), node.ctx), node)
+        if isinstance(node, gast.Slice):
+            parts = [
+                None if p is None else self.index(p) for p in (node.lower, node.upper, node.step)
+            ]
+            return locate(gast.Slice(*parts), node)
+        return self.atom(node)
+
+    def _joined(self, node: Node, make: str) -> Node:
+        """`[x, *xs]` becomes `[x] + list(xs)`."""
+        display = type(node)
+        total: Node | None = None
+        plain_items: list[Node] = []
+
+        def flush() -> None:
+            nonlocal total
+            if plain_items:
+                part = self.atom(locate(display(list(plain_items), gast.Load()), node))
+                total = part if total is None else gast.BinOp(self.atom(total), gast.Add(), part)
+                plain_items.clear()
+
+        for e in node.elts:
+            if not isinstance(e, gast.Starred):
+                plain_items.append(e)
+                continue
+            flush()
+            part = self.atom(locate(call(make, e.value), e))
+            total = part if total is None else gast.BinOp(self.atom(total), gast.Add(), part)
+        flush()
+        assert total is not None
+        return total
+
+    def ex_Tuple(self, node: Node) -> Node:
+        if any(isinstance(e, gast.Starred) for e in node.elts):
+            return self._joined(node, "tuple")
+        return gast.Tuple(self.in_order(node.elts, self.item), node.ctx)
+
+    def ex_List(self, node: Node) -> Node:
+        if any(isinstance(e, gast.Starred) for e in node.elts):
+            return self._joined(node, "list")
+        return gast.List(self.in_order(node.elts, self.item), node.ctx)
+
+    def item(self, node: Node) -> Node:
+        if isinstance(node, gast.Starred):
+            return locate(gast.Starred(self.atom(node.value), node.ctx), node)
+        return self.atom(node)
+
+    def ex_Dict(self, node: Node) -> Node:
+        keys: list[Node | None] = []
+        values: list[Node] = []
+        for position, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
+            later = [*node.keys[position + 1 :], *node.values[position + 1 :]]
+            if key is not None:
+                key = key if plain(key) else self.atom(key)
+                key = self.settled(key, [value, *later])
+            keys.append(key)
+            values.append(self.settled(self.atom(value), later))
+        return gast.Dict(keys, values)
+
+    def inner_loop(self, loop: Node, node: Node) -> None:
+        """Emit a loop that an expression stands for: it has the origin of that."""
+        for n in walk(loop):
+            locate(n, node)
+        before = self.origin
+        self.origin = loop
+        self.do_For(loop)
+        for statement in all_statements(self.out[-1:]):
+            self.origins[statement] = before
+        self.origin = before
+
+    def ex_Call(self, node: Node) -> Node:
+        func = node.func
+        if self.denotes(func, "functools", "partial") and node.args:
+            return self.partial(node)
+        if self.denotes(func, "_functools", "reduce") and len(node.args) in (2, 3):
+            return self.reduce(node)
+        given = [*node.args, *(k.value for k in node.keywords)]
+        if isinstance(func, gast.Attribute) and not self.is_path(func):
+            owner = self.settled(self.atom(func.value), given)
+            func = locate(gast.Attribute(owner, func.attr, func.ctx), func)
+        elif not self.is_atom(func):
+            func = self.atom(func)
+        count = len(node.args)
+        table = {id(k.value): k for k in node.keywords}
+
+        def reduce(arg: Node) -> Node:
+            return self.atom(arg) if id(arg) in table else self.argument(node, arg)
+
+        values = self.in_order(given, reduce)
+        keywords = [
+            gast.keyword(k.arg, v) for k, v in zip(node.keywords, values[count:], strict=True)
+        ]
+        return gast.Call(func, values[:count], keywords)
+
+    def argument(self, node: Node, arg: Node) -> Node:
+        if isinstance(arg, gast.Starred):
+            return locate(gast.Starred(self.atom(arg.value), arg.ctx), arg)
+        if isinstance(arg, gast.GeneratorExp):
+            if len(node.args) == 1 or is_call(node, "sum"):
+                return self._comprehension(arg)
+            return arg
+        return self.atom(arg)
+
+    def ex_Lambda(self, node: Node) -> Node:
+        return self.held_defaults(node)
+
+    def ex_Starred(self, node: Node) -> Node:
+        return gast.Starred(self.atom(node.value), node.ctx)
+
+    # lazy expressions become branches, comprehensions loops
+
+    def test(self, node: Node) -> Node:
+        """A truth value carries no derivative: kept whole unless it binds a name."""
+        if not has_walrus(node):
+            return node
+        if isinstance(node, gast.BoolOp):
+            return self._lazy(node)
+        if isinstance(node, gast.UnaryOp):
+            return gast.UnaryOp(node.op, self.test(node.operand))
+        if isinstance(node, gast.Compare):
+            if len(node.ops) > 1 and any(map(has_walrus, node.comparators[1:])):
+                raise self.refuse(
+                    node,
+                    "A walrus late in a chained comparison is not supported.",
+                    "Put the assignment on a line of its own.",
+                )
+            left = self.settled(self.operand(node.left), node.comparators)
+            rest = [self.operand(c) for c in node.comparators]
+            return gast.Compare(left, node.ops, rest)
+        return self.atom(node)
+
+    def operand(self, node: Node) -> Node:
+        return self.atom(node) if has_walrus(node) else node
+
+    def _branch(self, test: Node, target: str, then: Node, other: Node | None) -> None:
+        blocks: list[Block] = []
+        arms = [v if not isinstance(v, gast.Lambda) else self.atom(v) for v in (then, other)]
+        for value in arms:
+            if value is None:
+                blocks.append([])
+                continue
+            saved, self.out = self.out, []
+            self.emit(assign(target, self.expression(value)), value)
+            block, self.out = self.out, saved
+            blocks.append(block)
+        self.emit(gast.If(test, blocks[0], blocks[1]))
+
+    def _conditional(self, node: Node) -> Node:
+        target = self.temp(node, "chosen")
+        self._branch(self.test(node.test), target, node.body, node.orelse)
+        return locate(name(target), node)
+
+    def _lazy(self, node: Node) -> Node:
+        target = self.temp(node, "either" if isinstance(node.op, gast.Or) else "both")
+        first, *rest = node.values
+        self.emit(assign(target, self.expression(first)), first)
+        for position, value in enumerate(rest):
+            more = rest[position + 1 :]
+            tail = gast.BoolOp(node.op, [value, *more]) if more else value
+            test = name(target)
+            if isinstance(node.op, gast.Or):
+                test = gast.UnaryOp(gast.Not(), test)
+            self._branch(test, target, locate(tail, value), None)
+            break
+        return locate(name(target), node)
+
+    def _comprehension(self, node: Node) -> Node:
+        """Return the name of a list filled by a loop."""
+        target = self.names.fresh("items")
+        self.temps.add(target)
+        self.emit(assign(target, gast.List([], gast.Load())), node)
+        bound = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, gast.Name)}
+        table = {}
+        for identifier in sorted(bound):
+            fresh = self.names.fresh(identifier) if identifier in self.locals else identifier
+            self.names.take(fresh)
+            if fresh != identifier:
+                table[identifier] = fresh
+            self.locals.add(fresh)
+            self.temps.add(fresh)
+        append = gast.Expr(
+            locate(call(gast.Attribute(name(target), "append", gast.Load()), node.elt), node)
+        )
+        body: Block = [locate(append, node)]
+        first_iter = node.generators[0].iter
+        for generator in reversed(node.generators):
+            if generator.is_async:
+                raise self.refuse(node, "An async comprehension is not supported.", "Use a loop.")
+            for condition in reversed(generator.ifs):
+                body = [locate(gast.If(condition, body, []), node)]
+            body = [locate(gast.For(generator.target, generator.iter, body, [], None), node)]
+        loop = body[0]
+        if table:
+            loop.iter = constant(None)
+            rename_scoped(loop, table)
+            loop.iter = first_iter
+        self.inner_loop(loop, node)
+        return locate(name(target), node)

@@ -1,0 +1,220 @@
+"""The reverse of a function that accumulates into shadows, on the very arrays that it is given.
+
+    def f_reverse(A, B, n, A_bar, B_bar):      Duplicated(A, A_bar), Duplicated(B, B_bar), Const(n)
+        ...                                    the forward sweep writes A and B, as f does
+        ...                                    the backward sweep adds to A_bar and B_bar
+
+Where the backward sweep puts back old content, the final content is kept and put back last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.errors import UnsupportedError
+from s2sad.modes.assemble import (
+    Finish,
+    Parts,
+    all_bound,
+    define,
+    keep_outside,
+    like,
+    result_apart,
+    written_parts,
+)
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    block_writes,
+    blocks_of,
+    call,
+    constant,
+    name,
+    store,
+    subscript,
+    tuple_,
+)
+from s2sad.stages import Comment
+
+
+@dataclass
+class Shadows:
+    """The caller's shadows: `direct` ones are cotangents, into others these are added at the end.
+
+    Both give the name of the shadow by parameter; `active` are the parameters whose derivatives
+    are returned.
+    """
+
+    direct: dict[str, str] = field(default_factory=dict)
+    added: dict[str, str] = field(default_factory=dict)
+    active: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The shadows, in the order of their parameters."""
+        return [(self.direct | self.added)[p] for p in self.order]
+
+
+def reversal(
+    p: Parts, finish: Finish, entry: str, doc: str, shadows: Shadows, seed: str | None
+) -> Node:
+    """Return one function that runs f, and accumulates into shadows."""
+    function = p.analysed.function
+    given, kept, put = _final_content(p)
+    valued = not isinstance(p.analysed.kinds.result, K.NoneKind)
+    last = _returned(p, shadows, valued)
+    kept = [*kept, *(result_apart(p) if valued else [])]
+    backward = [*p.backward, *put, *_added(p, shadows)]
+    separator = [Comment("")] if backward else []
+    body = [*given, *p.forward, *kept, *separator, *backward, *last]
+    returned = {_bar(p, n) for n in shadows.active}
+    body = finish(p, body, frozenset(), returned, p.made_up_names())
+    body = _without_shadows(body, len(shadows.names))
+    return _define(function.node, entry, doc, body, [*shadows.names, *([seed] if seed else [])])
+
+
+def shared_reversal(
+    p: Parts, finish: Finish, entry: str, doc: str, shadows: Shadows, seed: str | None
+) -> Node:
+    """Return a function that runs f once and gives its value, and a pullback for each direction."""
+    function = p.analysed.function
+    params = [*([seed] if seed else []), *shadows.names]
+    extra = p.made_up_names()
+    last = _returned(p, shadows, False)
+    inner = [*p.backward, *_added(p, shadows), *last]
+    returned = {_bar(p, n) for n in shadows.active}
+    inner = finish(p, inner, frozenset(), returned, extra)
+    inner = _without_shadows(inner, len(shadows.names))
+    inner = keep_outside(p, inner, frozenset(params)) or [gast.Pass()]
+    pullback = p.names.fresh("pullback")
+    definition = gast.FunctionDef(pullback, _parameters(params), inner, [], None, None)
+    forward = all_bound(p, inner, frozenset(params))
+    result = gast.Return(tuple_([name(function.result), name(pullback)]))
+    body = [*forward, Comment(""), definition, Comment(""), result]
+    body = finish(p, body, frozenset(), set(), extra)
+    return define(function.node, entry, doc, body)
+
+
+def _bar(p: Parts, parameter: str) -> str:
+    return p.bars[p.wanted.index(parameter)]
+
+
+def _returned(p: Parts, shadows: Shadows, with_value: bool) -> Block:
+    """Return the return statement: the value, what is Active, and what the caller sees anyway.
+
+    The shadows stand in it until the text is polished: what is added to them is wanted.
+    """
+    bars = [like(p, _bar(p, n)) for n in shadows.active]
+    items: list[Node] = []
+    if with_value or bars:
+        items.append(name(p.analysed.function.result) if with_value else constant(None))
+    return [gast.Return(tuple_([*items, *bars, *map(name, shadows.names)]))]
+
+
+def _without_shadows(body: Block, count: int) -> Block:
+    """Take the shadows out of the return statements."""
+    out: Block = []
+    for s in body:
+        for part in blocks_of(s):
+            part[:] = _without_shadows(part, count)
+        if not isinstance(s, gast.Return):
+            out.append(s)
+            continue
+        items = s.value.elts[: len(s.value.elts) - count]
+        if items:
+            out.append(gast.Return(items[0] if len(items) == 1 else tuple_(items)))
+        elif s is not body[-1]:
+            out.append(gast.Return(None))
+    return out
+
+
+def _added(p: Parts, shadows: Shadows) -> Block:
+    """Add the cotangents of structures, and of names bound anew, into their shadows."""
+    out: Block = []
+    for parameter, shadow in shadows.added.items():
+        bar = _bar(p, parameter)
+        if isinstance(p.bar_kinds.get(bar), K.Array):
+            out.append(gast.AugAssign(store(shadow), gast.Add(), name(bar)))
+        else:
+            helper = p.pure.d.refs.function(runtime.accumulate)
+            out.append(gast.Expr(call(helper, name(shadow), name(bar))))
+    return out
+
+
+def _final_content(p: Parts) -> tuple[Block, Block, Block]:
+    """Return what keeps the final content of arguments that are put back, and what restores it."""
+    given: Block = []
+    kept: Block = []
+    put: Block = []
+    rebound = block_writes(p.forward) | block_writes(p.backward)
+    for parameter in _put_back(p):
+        kind = p.analysed.kinds.before[p.analysed.function.node.body[0]].get(parameter)
+        if not isinstance(kind, K.Array):
+            raise _unsupported(p, parameter)
+        array = parameter
+        if parameter in rebound:
+            array = p.names.fresh(f"{parameter}_given")
+            given.append(assign(array, name(parameter)))
+        final = p.names.fresh(f"{parameter}_final")
+        kept.append(assign(final, call(attribute(name(array), "copy"))))
+        place = subscript(name(array), gast.Constant(Ellipsis, None))
+        place.ctx = gast.Store()
+        put.append(gast.Assign([place], name(final), None))
+    return given, kept, put
+
+
+def _put_back(p: Parts) -> list[str]:
+    """Return the parameters whose memory the backward sweep may change.
+
+    A call's backward sweep may put back what the call wrote.
+    """
+    function = p.analysed.function
+    found: frozenset[str] = frozenset()
+    for n in written_parts(p.backward) & set(function.locals):
+        found |= p.aliases.ever(n)
+    found = frozenset(n.removesuffix("@arg") for n in found if n.endswith("@arg"))
+    for write in p.aliases.writes:
+        if not write.in_array:
+            found |= p.aliases.arguments(write)
+    return [n for n in function.params if n in found and _has_arrays(p, n)]
+
+
+def _has_arrays(p: Parts, parameter: str) -> bool:
+    kind: Any = p.analysed.kinds.before[p.analysed.function.node.body[0]].get(parameter)
+    return not isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known)
+
+
+def _unsupported(p: Parts, parameter: str) -> UnsupportedError:
+    function = p.analysed.function
+    return UnsupportedError(
+        f"The backward sweep puts back old content in arrays of `{parameter}`, whose final content "
+        "autodiff cannot keep yet.",
+        remedy="Pass the arrays that are written as arguments of their own.",
+        place=function.source.place(function.source.node),
+    )
+
+
+def _define(original: Node, entry: str, doc: str, body: Block, extra: list[str]) -> Node:
+    """Return a definition with further parameters: by position where that is possible."""
+    node = define(original, entry, doc, body)
+    params = _parameters(extra).args
+    args = node.args
+    if args.defaults or args.vararg or args.kwarg or args.kwonlyargs:
+        args.kwonlyargs += params
+        args.kw_defaults += [None] * len(params)
+    else:
+        args.args += params
+    return node
+
+
+def _parameters(names: list[str]) -> Node:
+    params = [gast.Name(n, gast.Param(), None, None) for n in names]
+    return gast.arguments(params, [], None, [], [], None, [])

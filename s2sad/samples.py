@@ -1,0 +1,177 @@
+"""Small values of given kinds, and the kind of what a function makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from s2sad.kinds import (
+    MISSING,
+    Array,
+    Dict,
+    Dim,
+    Kind,
+    Known,
+    List,
+    NoneKind,
+    Num,
+    Str,
+    Tuple,
+    Unbound,
+    fresh_dim,
+    is_float_dtype,
+    kind_of,
+    list_of,
+)
+
+_PRIMES = ((11, 17, 23, 29, 37, 43, 53, 59), (13, 29, 43, 61, 73, 89, 97, 101))
+
+
+class Sampler:
+    """Makes small values of given kinds, and reads the kind of what a function made of them.
+
+    Each symbolic length gets a size of its own; two runs with different sizes tell lengths,
+    constants and coincidences apart.
+    """
+
+    def __init__(
+        self, kinds: Iterable[Kind], run: int, uniform: bool = False, small: bool = False
+    ) -> None:
+        self.run = run
+        self.uniform = uniform
+        self.sizes: dict[str, int] = {}
+        self.many: set[str] = set()
+        self.guessed = False
+        self.small = small
+        taken = {d for k in kinds for d in _constants(k)}
+        self.free = [p for p in _PRIMES[run] if not any(abs(p - t) <= 3 for t in taken)]
+
+    def size(self, dim: Dim) -> int:
+        if dim.symbol.startswith("="):
+            return int(dim.symbol[1:]) - dim.cut
+        if self.uniform:
+            return 3
+        if dim.symbol not in self.sizes:
+            used = len(self.sizes)
+            if used >= len(self.free):
+                raise ValueError("too many axes")
+            self.sizes[dim.symbol] = self.free[used]
+        if dim.many and not dim.cut:
+            self.many.add(dim.symbol)
+        return self.sizes[dim.symbol] - dim.cut
+
+    def sample(self, kind: Kind, content: float) -> Any:
+        if isinstance(kind, Num):
+            return self._number(kind, content)
+        if isinstance(kind, Array):
+            return self._array(kind, content)
+        if isinstance(kind, Tuple):
+            items = [self.sample(k, content) for k in kind.items]
+            return kind.cls._make(items) if kind.cls is not None else tuple(items)  # type: ignore[attr-defined]
+        if isinstance(kind, List):
+            if kind.items is not None:
+                return [self.sample(k, content) for k in kind.items]
+            if isinstance(kind.item, Unbound):
+                return []
+            count = kind.length
+            if count is None:
+                count = 3 if self.uniform else (5, 7)[self.run]
+            return [self.sample(kind.item, content) for _ in range(count)]
+        if isinstance(kind, Dict):
+            return {k: self.sample(v, content) for k, v in kind.items}
+        if isinstance(kind, Str):
+            if kind.value is MISSING:
+                raise ValueError("unknown string")
+            return kind.value
+        if isinstance(kind, NoneKind):
+            return None
+        if isinstance(kind, Known):
+            return kind.value
+        raise ValueError("no sample")
+
+    def _number(self, kind: Num, content: float) -> Any:
+        if kind.value is not MISSING:
+            return kind.value
+        if kind.type == "bool":
+            value: Any = self.run == 0
+        elif kind.type == "int":
+            self.guessed = True
+            value = self.size(kind.dim) if kind.dim is not None else 2 + self.run
+            if self.small:
+                value = self.run
+        elif kind.type == "float":
+            value = content
+        else:
+            value = complex(content, 0.1)
+        if kind.dtype is None:
+            return value
+        return np.dtype(kind.type if kind.dtype == "any" else kind.dtype).type(value)
+
+    def _array(self, kind: Array, content: float) -> Any:
+        if kind.namespace != "numpy":
+            raise ValueError("not on this machine")
+        shape = tuple(self.size(d) for d in kind.dims)
+        if kind.dtype == "bool":
+            return np.full(shape, self.run == 0)
+        if not is_float_dtype(kind.dtype):
+            return np.zeros(shape, kind.dtype)
+        array = np.full(shape, content, kind.dtype)
+        if kind.rank >= 2:
+            array = array * 0.1 + np.eye(shape[-2], shape[-1], dtype=kind.dtype)
+        return array.astype(kind.dtype)
+
+
+def _constants(kind: Kind) -> set[int]:
+    if isinstance(kind, Num) and type(kind.value) is int:
+        return {kind.value}
+    if isinstance(kind, Array):
+        return {int(d.symbol[1:]) for d in kind.dims if d.symbol.startswith("=")}
+    if isinstance(kind, Tuple):
+        return set().union(*map(_constants, kind.items)) if kind.items else set()
+    return set()
+
+
+def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
+    """Return the kind of a result from what two runs gave (second is MISSING where it failed)."""
+    if isinstance(first, np.ndarray) and type(first) is np.ndarray:
+        if not isinstance(second, np.ndarray) or second.ndim != first.ndim:
+            dims = tuple(fresh_dim() for _ in first.shape)
+        else:
+            pairs = zip(first.shape, second.shape, strict=True)
+            dims = tuple(_length(a, b, one, two) for a, b in pairs)
+        return Array(first.dtype.name, dims)
+    if isinstance(first, tuple):
+        others = second if isinstance(second, tuple) and len(second) == len(first) else None
+        pairs_ = zip(first, others or [MISSING] * len(first), strict=True)
+        cls = type(first) if hasattr(first, "_fields") or hasattr(type(first), "n_fields") else None
+        if cls is not None and not hasattr(cls, "_make"):
+            cls = None
+        return Tuple(tuple(read_back(a, b, one, two) for a, b in pairs_), cls)
+    if isinstance(first, list):
+        return List(list_of([read_back(entry, MISSING, one, two) for entry in first]).item)
+    if type(first) is int and type(second) is int:
+        dim = _symbol(first, second, one, two)
+        return Num("int", None, MISSING, dim)
+    kind = kind_of(first, "?")
+    if isinstance(kind, Num):
+        return replace(kind, value=MISSING, dim=None)
+    return kind
+
+
+def _symbol(a: int, b: int, one: Sampler, two: Sampler) -> Dim | None:
+    for symbol, size in one.sizes.items():
+        cut = size - a
+        if 0 <= cut <= 3 and symbol in two.sizes and two.sizes[symbol] - cut == b:
+            return Dim(symbol, cut, cut == 0 and symbol in one.many)
+    return None
+
+
+def _length(a: int, b: int, one: Sampler, two: Sampler) -> Dim:
+    if one.uniform or (one.guessed and a == b):
+        return fresh_dim()
+    if a == b:
+        return Dim(f"={a}", 0, a != 1)
+    return _symbol(a, b, one, two) or fresh_dim()

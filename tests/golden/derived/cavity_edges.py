@@ -1,0 +1,63 @@
+import numpy as np
+
+
+def unbroadcast(x_bar, shape):
+    """Sum a cotangent over the axes along which its argument, of this shape, was broadcast."""
+    found = x_bar.shape if hasattr(x_bar, "shape") else ()
+    if found == shape:
+        return x_bar
+    extra = len(found) - len(shape)
+    axes = tuple(i for i, n in enumerate(found) if i < extra or n != 1 and shape[i - extra] == 1)
+    x_bar = x_bar.sum(axis=axes)
+    return x_bar.reshape(shape) if shape else x_bar
+
+
+def cavity_edges_grad(p, b, steps):
+    """Gradient of cavity_edges (cavity_edges.py:9) with respect to p and b."""
+    p = p.copy()
+    saved = []
+    for _ in range(steps):
+        pn = p.copy()
+        pn_item = pn[:-2, 1:-1]
+        b_item = b[1:-1, 1:-1]
+        t = 0.25 * (pn[1:-1, 2:] + pn[1:-1, :-2] + pn[2:, 1:-1] + pn_item) - b_item
+        p[1:-1, 1:-1] = t
+        p[:, -1] = p[:, -2]
+        p[0, :] = p[1, :]
+        p[:, 0] = p[:, 1]
+        p[-1, :] = 0.0
+        saved.append((b_item, pn_item, t))
+
+    # return np.sum(p**2)
+    p_bar = 2.0 * p
+    b_bar = np.zeros_like(b)
+    while saved:
+        b_item, pn_item, t = saved.pop()
+        # p[-1, :] = 0.0
+        p_bar[-1, :] = 0.0
+        # p[:, 0] = p[:, 1]
+        p_item_bar = p_bar[:, 0].copy()
+        p_bar[:, 0] = 0.0
+        p_bar[:, 1] += p_item_bar
+        # p[0, :] = p[1, :]
+        p_item_bar_1 = p_bar[0, :].copy()
+        p_bar[0, :] = 0.0
+        p_bar[1, :] += p_item_bar_1
+        # p[:, -1] = p[:, -2]
+        p_item_bar_2 = p_bar[:, -1].copy()
+        p_bar[:, -1] = 0.0
+        p_bar[:, -2] += p_item_bar_2
+        # p[1:-1, 1:-1] = 0.25 * (pn[1:-1, 2:] + pn[1:-1, :-2] + pn[2:, 1:-1] + pn[:-2, 1:-1]) -
+        #     b[1:-1, 1:-1]
+        t_bar = unbroadcast(p_bar[1:-1, 1:-1].copy(), t.shape)
+        p_bar[1:-1, 1:-1] = 0.0
+        b_bar[1:-1, 1:-1] += unbroadcast(-t_bar, b_item.shape)
+        t_bar_1 = 0.25 * unbroadcast(t_bar, pn_item.shape)
+        pn_bar = np.zeros_like(p_bar)
+        pn_bar[:-2, 1:-1] += t_bar_1
+        pn_bar[2:, 1:-1] += t_bar_1
+        pn_bar[1:-1, :-2] += t_bar_1
+        pn_bar[1:-1, 2:] += t_bar_1
+        # pn = p.copy()
+        p_bar += pn_bar
+    return p_bar, b_bar

@@ -1,0 +1,54 @@
+import numpy as np
+
+
+def cholesky_grad(A):
+    """Gradient of cholesky (cholesky.py:9) with respect to A."""
+    n = A.shape[0]
+    L = np.zeros_like(A)
+    saved = []
+    for j in range(n):
+        L_item = L[j, :j]
+        sqrt_t = np.sqrt(A[j, j] - np.sum(L_item**2))
+        L_0 = L[j, j]
+        L[j, j] = sqrt_t
+        for i in range(j + 1, n):
+            L_item_1 = L[i, :j]
+            L_item_2 = L[j, :j]
+            t = A[i, j] - np.dot(L_item_1, L_item_2)
+            L_item_3 = L[j, j]
+            L_1 = L[i, j]
+            L[i, j] = t / L_item_3
+            saved.append((L_1, L_item_1, L_item_2, L_item_3, t))
+        saved.append((L_0, L_item, sqrt_t))
+
+    # return logdet
+    L_bar = np.zeros_like(L)
+    for j in range(n - 1, -1, -1):
+        # logdet += 2.0 * np.log(L[j, j])
+        L_bar[j, j] += 2.0 / L[j, j]
+    A_bar = np.zeros_like(A)
+    for j in range(n - 1, -1, -1):
+        L_0, L_item, sqrt_t = saved.pop()
+        for i in range(n - 1, j + 1 - 1, -1):
+            L_1, L_item_1, L_item_2, L_item_3, t = saved.pop()
+            # L[i, j] = (A[i, j] - np.dot(L[i, :j], L[j, :j])) / L[j, j]
+            t_bar = L_bar[i, j]
+            L_bar[i, j] = 0.0
+            L[i, j] = L_1
+            t_bar_1 = t_bar / (1.0 if t_bar == 0 else L_item_3)
+            L_bar[j, j] -= (
+                t_bar * (1.0 if t_bar == 0 else t / L_item_3) / (1.0 if t_bar == 0 else L_item_3)
+            )
+            dot_L_item_bar = -t_bar_1
+            L_bar[j, :j] += dot_L_item_bar * L_item_1
+            L_bar[i, :j] += dot_L_item_bar * L_item_2
+            A_bar[i, j] += t_bar_1
+        # L[j, j] = np.sqrt(A[j, j] - np.sum(L[j, :j] ** 2))
+        sqrt_t_bar = L_bar[j, j]
+        L_bar[j, j] = 0.0
+        L[j, j] = L_0
+        t_bar_2 = 0.5 * sqrt_t_bar / (1.0 if sqrt_t_bar == 0 else sqrt_t)
+        t_bar_3 = np.broadcast_to(-t_bar_2, L_item.shape)
+        L_bar[j, :j] += 2.0 * t_bar_3 * np.where(t_bar_3 == 0, 1.0, L_item)
+        A_bar[j, j] += t_bar_2
+    return A_bar

@@ -1,0 +1,69 @@
+import numpy as np
+
+
+def zeros_like(x):
+    """Return zeros in x's structure; None for what carries no derivative."""
+    if isinstance(x, float | complex | np.inexact):
+        return type(x)(0.0)
+    if hasattr(type(x), "dtype"):
+        return np.zeros_like(x) if x.dtype.kind in "fc" else None
+    if isinstance(x, list):
+        return [zeros_like(part) for part in x]
+    if isinstance(x, tuple):
+        parts = [zeros_like(part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if isinstance(x, dict):
+        zeros = x.copy()
+        for key in x:
+            zeros[key] = zeros_like(x[key])
+        return zeros
+    if isinstance(x, type) or type(x).__module__ == "builtins":
+        return None
+    if callable(x) and not hasattr(type(x).__call__, "__code__"):
+        return None
+    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
+    if names is None:
+        return None
+    zeros = object.__new__(type(x))
+    for name in names:
+        object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
+    return zeros
+
+
+def rotation_grad(angle, v):
+    """Gradient of rotation (rotation.py:8) with respect to angle and v."""
+    c = np.cos(angle)
+    s = np.sin(angle)
+    parts = {}
+    array_t = np.array([[c, -s], [s, c]])
+    parts = {**parts, "turned": array_t @ v}
+    t = [c * s, angle]
+    parts_0 = parts
+    parts = {**parts, "size": np.sum(t)}
+    t_1 = [1.0, 2.0]
+    dot = np.dot(parts["turned"], t_1)
+    parts_item = parts["size"]
+
+    # return np.dot(parts["turned"], [1.0, 2.0]) * parts["size"]
+    parts_bar = zeros_like(parts)
+    parts_bar["size"] += dot
+    parts_bar["turned"] += parts_item * np.asarray(t_1)
+    # parts["size"] = np.sum([c * s, angle])
+    parts_bar_1 = parts_bar
+    t_bar, angle_bar = np.broadcast_to(parts_bar_1["size"], np.asarray(t).shape)
+    parts_bar = zeros_like(parts_0)
+    parts_bar["turned"] += parts_bar_1["turned"]
+    c_bar = t_bar * s
+    s_bar = t_bar * c
+    # parts["turned"] = np.array([[c, -s], [s, c]]) @ v
+    t_bar_1 = parts_bar["turned"].copy()
+    v_bar = array_t.T @ t_bar_1
+    t_bar_2, t_bar_3 = np.outer(t_bar_1, v)
+    s_bar = s_bar + t_bar_3[0]
+    c_bar = c_bar + t_bar_3[1]
+    c_bar = c_bar + t_bar_2[0]
+    s_bar = s_bar - t_bar_2[1]
+    # c, s = np.cos(angle), np.sin(angle)
+    angle_bar = angle_bar + s_bar * np.cos(angle)
+    angle_bar = angle_bar - c_bar * np.sin(angle)
+    return angle_bar, v_bar

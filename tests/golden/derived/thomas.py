@@ -1,0 +1,80 @@
+import numpy as np
+
+
+def thomas_grad(a, b, c, d):
+    """Gradient of thomas (thomas.py:9) with respect to a, b, c and d."""
+    n = len(d)
+    cp = np.zeros(n)
+    dp = np.zeros(n)
+    b_item = b[0]
+    t = c[0] / b_item
+    cp[0] = t
+    b_item_1 = b[0]
+    t_1 = d[0] / b_item_1
+    dp[0] = t_1
+    saved = []
+    for i in range(1, n):
+        cp_item = cp[i - 1]
+        m = b[i] - a[i] * cp_item
+        cp[i] = c[i] / m
+        dp_item = dp[i - 1]
+        t_2 = d[i] - a[i] * dp_item
+        dp[i] = t_2 / m
+        saved.append((cp_item, dp_item, m, t_2))
+    x = np.zeros(n)
+    x[-1] = dp[-1]
+    saved_1 = []
+    for i in range(n - 2, -1, -1):
+        x_item = x[i + 1]
+        x[i] = dp[i] - cp[i] * x_item
+        saved_1.append(x_item)
+
+    # return np.sum(x**2)
+    x_bar = 2.0 * x
+    cp_bar = np.zeros_like(cp)
+    dp_bar = np.zeros_like(dp)
+    for i in reversed(range(n - 2, -1, -1)):
+        x_item = saved_1.pop()
+        # x[i] = dp[i] - cp[i] * x[i + 1]
+        t_bar = x_bar[i]
+        x_bar[i] = 0.0
+        t_bar_1 = -t_bar
+        cp_bar[i] += t_bar_1 * (1.0 if t_bar_1 == 0 else x_item)
+        x_bar[i + 1] += t_bar_1 * (1.0 if t_bar_1 == 0 else cp[i])
+        dp_bar[i] += t_bar
+    # x[-1] = dp[-1]
+    dp_bar[-1] += x_bar[-1]
+    a_bar = np.zeros_like(a)
+    b_bar = np.zeros_like(b)
+    c_bar = np.zeros_like(c)
+    d_bar = np.zeros_like(d)
+    for i in range(n - 1, 0, -1):
+        cp_item, dp_item, m, t_2 = saved.pop()
+        # dp[i] = (d[i] - a[i] * dp[i - 1]) / m
+        t_bar_2 = dp_bar[i]
+        dp_bar[i] = 0.0
+        t_bar_3 = t_bar_2 / (1.0 if t_bar_2 == 0 else m)
+        m_bar = -t_bar_2 * (1.0 if t_bar_2 == 0 else t_2 / m) / (1.0 if t_bar_2 == 0 else m)
+        t_bar_4 = -t_bar_3
+        a_bar[i] += t_bar_4 * (1.0 if t_bar_4 == 0 else dp_item)
+        dp_bar[i - 1] += t_bar_4 * a[i]
+        d_bar[i] += t_bar_3
+        # cp[i] = c[i] / m
+        t_bar_5 = cp_bar[i]
+        cp_bar[i] = 0.0
+        m_bar = m_bar - t_bar_5 * (1.0 if t_bar_5 == 0 else c[i] / m) / (1.0 if t_bar_5 == 0 else m)
+        c_bar[i] += t_bar_5 / (1.0 if t_bar_5 == 0 else m)
+        # m = b[i] - a[i] * cp[i - 1]
+        t_bar_6 = -m_bar
+        a_bar[i] += t_bar_6 * (1.0 if t_bar_6 == 0 else cp_item)
+        cp_bar[i - 1] += t_bar_6 * a[i]
+        b_bar[i] += m_bar
+    # dp[0] = d[0] / b[0]
+    t_bar_7 = dp_bar[0]
+    d_bar[0] += t_bar_7 / (1.0 if t_bar_7 == 0 else b_item_1)
+    b_bar[0] -= t_bar_7 * (1.0 if t_bar_7 == 0 else t_1) / (1.0 if t_bar_7 == 0 else b_item_1)
+    # cp[0] = c[0] / b[0]
+    t_bar_8 = cp_bar[0]
+    c_bar[0] += t_bar_8 / (1.0 if t_bar_8 == 0 else b_item)
+    b_bar[0] -= t_bar_8 * (1.0 if t_bar_8 == 0 else t) / (1.0 if t_bar_8 == 0 else b_item)
+    return a_bar, b_bar, c_bar, d_bar

@@ -1,0 +1,75 @@
+"""A gradient has the dtype and shape of its argument, whatever is computed with it."""
+
+import numpy as np
+import pytest
+
+import s2sad
+
+A = np.array([1.0, 2.0, 3.0])
+NARROW = A.astype(np.float32)
+
+
+def with_array(x):
+    return np.sum(A * x)
+
+
+def with_narrow_array(x):
+    return np.sum(NARROW * x)
+
+
+def in_a_list(x):
+    return np.sum(np.array([x, x * x, 1.0])) + np.sum([x, 2.0])
+
+
+def converted(x):
+    return float(np.float32(x) * 2.0)
+
+
+def larger(x):
+    return max(x, 1.0)
+
+
+def constant(x):
+    return 3.0
+
+
+VALUES = [1.5, np.float64(1.5), np.float32(1.5), np.array(1.5), np.array(1.5, np.float32)]
+PROGRAMS = [with_array, with_narrow_array, in_a_list, converted, larger, constant]
+
+
+@pytest.mark.parametrize("x", VALUES, ids=lambda x: f"{type(x).__name__}-{np.result_type(x)}")
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_of_a_number(f, x):
+    got = s2sad.grad(f)(x)
+    if isinstance(x, np.ndarray):
+        assert type(got) is np.ndarray and got.dtype == x.dtype and got.shape == ()
+    else:
+        assert isinstance(got, float if isinstance(x, float) else np.float32)
+    want = {"with_array": 6.0, "with_narrow_array": 6.0, "in_a_list": 5.0, "converted": 2.0}
+    assert got == {**want, "larger": 1.0, "constant": 0.0}[f.__name__]
+
+
+def real_part(z):
+    return np.sum(z.real * z.real)
+
+
+def imaginary_part(z):
+    return np.sum(z.imag * 2.0)
+
+
+@pytest.mark.parametrize("z", [1 + 2j, np.complex64(1 + 2j), np.array([1 + 2j])], ids=str)
+def test_of_a_complex_number(z):
+    for f, want in ((real_part, 2.0), (imaginary_part, -2j)):
+        got = s2sad.grad(f)(z)
+        assert isinstance(got, complex | np.complexfloating | np.ndarray)
+        assert np.iscomplexobj(got) and np.result_type(got) == np.result_type(z)
+        assert np.all(got == want)
+
+
+def narrowed(x):
+    return np.sum(np.array(x, dtype=np.float32) * 2.0) + np.sum(np.asarray(x, np.float32))
+
+
+@pytest.mark.parametrize("x", [A, NARROW])
+def test_of_a_converted_array(x):
+    assert s2sad.grad(narrowed)(x).dtype == x.dtype

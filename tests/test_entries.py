@@ -1,0 +1,111 @@
+"""Dicts that are filled key by key, merged and shown."""
+
+import numpy as np
+import pytest
+
+import s2sad
+
+
+def filled(x):
+    d = {}
+    d["a"] = x * 2
+    d["b"] = d["a"] * x
+    d["a"] = np.sin(d["a"])
+    return d["a"] * d["b"]
+
+
+def in_a_loop(x):
+    d = {"s": 0.0, "n": 1}
+    for i in range(3):
+        d["s"] = d["s"] + x * i
+        d["n"] = d["n"] * 2
+    return d["s"] ** 2 * d["n"]
+
+
+def on_one_path(x):
+    d = {"k": 1.0}
+    if x > 0:
+        d["k"] = x * x
+    return d["k"] * x
+
+
+def arrays(x):
+    d = dict(w=np.array([x, 2.0]))
+    d["v"] = d["w"] * x
+    total = 0.0
+    for v in d.values():
+        total = total + np.sum(v * v)
+    return total
+
+
+def read(d):
+    return d["a"] * d["b"]
+
+
+def shown_when_ready(x):
+    d = {"a": x}
+    d["b"] = x * x
+    return read(d)
+
+
+def merged(x):
+    d = {"b": x, "c": 2.0}
+    e = {"c": x * x, **d, "k": x * x * x, "b": 3.0 * x}
+    return e["b"] * e["c"] * e["k"]
+
+
+FUNCTIONS = [filled, in_a_loop, on_one_path, arrays, shown_when_ready, merged]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_gradients(f):
+    h = 1e-6
+    for x in (1.3, -0.6):
+        want = (f(x + h) - f(x - h)) / (2 * h)
+        value, got = s2sad.value_and_grad(f)(x)
+        assert value == f(x)
+        assert got == pytest.approx(want, rel=1e-6)
+
+
+def test_the_text_is_plain():
+    text = s2sad.grad(shown_when_ready).source(1.3)
+    assert 'd = {**d, "b": x * x}' in text
+
+
+def aliased(x):
+    d = {"a": x}
+    e = d
+    d["a"] = x * x
+    return e["a"] * x
+
+
+def held(x):
+    d = {"a": x}
+    hold = [d]
+    d["a"] = x * x
+    return hold[0]["a"] * x
+
+
+def looping(x):
+    d = {"a": x, "b": x * x}
+    s = 0.0
+    for v in d.values():
+        d["b"] = x * 3.0
+        s = s + v
+    return s
+
+
+def captured(x):
+    d = {"a": x}
+
+    def inner():
+        return d["a"]
+
+    d["a"] = x * x
+    return inner() * x
+
+
+@pytest.mark.parametrize("f", [aliased, held, looping, captured], ids=lambda f: f.__name__)
+def test_what_others_can_see_is_refused(f):
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(f)(1.3)

@@ -1,0 +1,236 @@
+"""Arrays written by calls, through views and with casts: checked as tests/test_writes.py does."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad.errors import DerivativeWarning, Error
+from tests.test_writes import check_gradient, check_layouts, check_pullback, close, slope
+from tests.writing_library import PROGRAMS, r
+
+CASES = [
+    pytest.param(f, args, k, id=f"{f.__name__}-{k}")
+    for f, args in PROGRAMS
+    for k, a in enumerate(args)
+    if isinstance(a, float) or (isinstance(a, np.ndarray) and a.dtype.kind == "f")
+]
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_gradient(f, args, k):
+    check_gradient(f, args, k)
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_pullback_may_be_called_again(f, args, k):
+    check_pullback(f, args, k)
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_layouts(f, args, k):
+    check_layouts(f, args, k)
+
+
+def rounded(x):
+    counts = np.zeros(3, dtype=int)
+    counts[0] = 2.0 * x[0]
+    counts[1:] = x[1:]
+    return np.sum(x * counts)
+
+
+def test_a_float_stored_into_integers_carries_no_derivative_and_warns():
+    x = np.array([0.3, 1.7, 2.2])
+    with pytest.warns(DerivativeWarning, match="is stored into `counts`") as seen:
+        gradient = s2sad.grad(rounded)(x)
+    first = rounded.__code__.co_firstlineno
+    assert [w.lineno for w in seen] == [first + 2, first + 3]
+    assert all(w.filename == __file__ for w in seen)
+    assert np.array_equal(gradient, [0.0, 1.0, 2.0])
+
+
+def test_complex_stored_into_real():
+    def f(x):
+        y = np.zeros(3)
+        z = x * (1.0 + 2.0j)
+        np.copyto(y, z * z, casting="unsafe")
+        y[0] *= 2.0
+        return np.sum(y * y)
+
+    x = np.array([0.3, 1.7, 2.2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert close(s2sad.grad(f)(x), slope(f, (x,), 0), False)
+
+
+def squared(x):
+    y = x.copy()
+    y *= x
+    y[0] = 3.0
+    return y
+
+
+def test_the_seed_stays_as_it_is():
+    x, seed = r(3), np.ones(3)
+    _, pullback = s2sad.vjp(squared, x)
+    assert np.allclose(pullback(seed), [0.0, 2 * x[1], 2 * x[2]])
+    assert np.array_equal(seed, np.ones(3))
+
+
+def test_the_seeds_of_a_pair_stay_as_they_are():
+    def f(x):
+        y = x.copy()
+        z = y
+        y *= x
+        return z, y
+
+    x, seeds = r(3), (np.ones(3), np.ones(3))
+    _, pullback = s2sad.vjp(f, x)
+    assert np.allclose(pullback(seeds), 4 * x)
+    assert all(np.array_equal(s, np.ones(3)) for s in seeds)
+
+
+def test_two_results_that_were_written_share_a_cotangent():
+    def f(x):
+        c = squared(x) + squared(2.0 * x)
+        return np.sum(c * np.sin(c))
+
+    x = r(3)
+    assert close(s2sad.grad(f)(x), slope(f, (x,), 0), False)
+
+
+def test_a_view_read_by_the_pullback_is_kept():
+    def f(x, v):
+        w = np.broadcast_to(v, (3,))
+        return np.sum(x * w[np.array([1, 0, 2])])
+
+    x, v = r(3), r(3)
+    _, pullback = s2sad.vjp(f, x, v, wrt=0)
+    first = pullback(1.0)
+    v += 100.0
+    assert np.array_equal(first, pullback(1.0))
+
+
+def resized(x):
+    y = x * 2.0
+    y.resize((2, 2))
+    return np.sum(y)
+
+
+def strided(x):
+    y = x * 2.0
+    w = np.lib.stride_tricks.sliding_window_view(y, 2)
+    y[0] = x[1]
+    return np.sum(w * w)
+
+
+def two_outputs(x):
+    y, z = np.zeros(4), np.zeros(4)
+    np.modf(x, out=(y, z))
+    return np.sum(y * y)
+
+
+def repeated_products(x):
+    y = np.ones(4)
+    np.multiply.at(y, [0, 1, 1, 2], x)
+    return np.sum(y)
+
+
+def summed_wider(x):
+    s = np.zeros(())
+    np.sum(x.astype(np.float32), out=s)
+    return s * 1.0
+
+
+def nothing_elsewhere(x):
+    return np.sum(np.log(x, where=x > 0))
+
+
+def uneven_parts(x):
+    y = x * 1.0
+    a, b = np.array_split(y, 2)
+    a *= 2.0
+    return np.sum(y * y)
+
+
+def list_of_parts(A):
+    for part in np.split(A, 2):
+        part *= part
+    return np.sum(A)
+
+
+def spread_out(x):
+    y = x * 1.0
+    B = np.broadcast_to(y, (2, 4))
+    s = np.sum(B * B)
+    y[0] = y[1] * s
+    return np.sum(B * B * B)
+
+
+def one_of_two_views(x):
+    y = x * 2.0
+    Y = y[:, None]
+    for k in range(3):
+        Y = y.reshape(2, 2) if k == 1 else y[::-1].reshape(2, 2)
+        Y *= x[k]
+    return np.sum(y * y) + Y[0, 0]
+
+
+def imaginary_part(x):
+    z = x * (1.0 + 2.0j)
+    z.imag *= x
+    return np.sum(z.real**2 + z.imag**3)
+
+
+def kept_imaginary_part(x):
+    z = x * (1.0 + 2.0j)
+    im = z.imag
+    z *= 1j
+    return np.sum(im * im)
+
+
+def all_flat(x):
+    y = np.zeros(4)
+    y.flat = x * x
+    return np.sum(y)
+
+
+@pytest.mark.parametrize(
+    "f, words",
+    [
+        (resized, "by `y.resize`"),
+        (strided, "sliding_window_view"),
+        (two_outputs, "by `np.modf`"),
+        (repeated_products, "by `np.multiply.at`"),
+        (summed_wider, "by `np.sum`"),
+        (nothing_elsewhere, "does not take `where`"),
+        (uneven_parts, "may share memory"),
+        (list_of_parts, "may share memory"),
+        (spread_out, "may share memory"),
+        (one_of_two_views, "may share memory"),
+        (imaginary_part, "is written in place"),
+        (kept_imaginary_part, "may share memory"),
+        (all_flat, "is written in place"),
+    ],
+)
+def test_refused(f, words):
+    with pytest.raises(Error, match=words) as seen:
+        s2sad.grad(f)(r(4))
+    assert seen.value.place is not None and seen.value.remedy
+
+
+def texts_of(f, *args):
+    return s2sad.grad(f).source(*args)
+
+
+def test_text_reads_like_the_program():
+    def f(x, c):
+        np.multiply(x, 2.0, out=c)
+        np.add.at(c, [0, 0, 1], x[:3])
+        return np.sum(c * c)
+
+    text = texts_of(f, r(4), r(4))
+    assert "c[...] = np.multiply(x, 2.0)\n" in text
+    assert "np.add.at(c, [0, 0, 1], x[:3])\n" in text
+    assert "x_bar[:3] += c_bar[[0, 0, 1]]\n" in text
