@@ -5,7 +5,12 @@
                                    a_bar, b_bar = g_reverse(g_saved, y_bar)
 
 The forward runs g and returns what the reverse reads; parameters that g leaves alone and that the
-caller still has are passed by the caller instead of being saved.
+caller still has are passed by the caller instead of being saved. A function that writes arrays it
+is given works on their shadows:
+
+    fill(A, v)                     A_saved = fill_forward(A, v)
+                                   ...
+                                   v_bar = fill_reverse(A_saved, A_bar)
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -31,9 +36,12 @@ from s2sad.derivation import (
     analysis_key,
     bind_kinds,
     made_by,
+    memory_of,
     signature_of,
 )
 from s2sad.errors import InternalError
+from s2sad.facts.given import written_parameters
+from s2sad.facts.memory import shares_nothing
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Parts, apart, define, put_back_in, result_of, wrapped
@@ -89,9 +97,82 @@ def user_call(
         p for p, arg in target.args.items() if isinstance(arg, gast.Name | gast.Constant)
     )
     arrival = worker.zeros.arrivals.get(site.statement, Arrival())
-    pair = pair_for(d, target, active, supplied, build, arrival)
+    pair = pair_for(d, target, Pair("", "", active), supplied, build, arrival)
     before, found, forward = _turn(a, worker, site, target, pair)
     return before, [c for c in found if c.operand in varied], forward
+
+
+def undo_writer(
+    d: Derivation,
+    a: Analysed,
+    worker: Reverse,
+    s: Node,
+    bar: Node | None,
+    build: Callable[..., None],
+) -> tuple[Block, list[Contribution]]:
+    """Return what undoes a call that writes arrays; `bar` is the cotangent of its result."""
+    target = find_target(a, s, s.value)
+    if target is None:
+        raise worker.refuse(
+            s,
+            "An array on which the result depends goes into a call that writes it, and how its "
+            "arguments are bound is not known; that cannot be differentiated yet.",
+            "Write the arguments out.",
+        )
+    _check_apart(worker, s, target)
+    varied = worker.activity.varied_before.get(s, frozenset())
+    shadows = shadows_of(d, target, worker.activity.varied_after.get(s, frozenset()))
+    active = tuple(p for p in active_parameters(target, varied) if p not in shadows)
+    if not active and not shadows:
+        return [], []
+    supplied = frozenset(
+        p for p, arg in target.args.items() if isinstance(arg, gast.Name | gast.Constant)
+    )
+    arrival = worker.zeros.arrivals.get(s, Arrival())
+    plan = Pair("", "", active, shadows, bar is not None, isinstance(s, gast.Expr))
+    pair = pair_for(d, target, plan, supplied, build, arrival)
+    worker.made_by_calls.add(pair.reverse)
+    out: Block = []
+    before = a.kinds.before[s]
+    given = [target.args[p].id for p in pair.shadows]
+    for n in given:
+        out += worker.ensure(n, before.get(n, K.UNKNOWN), s)
+    kind = a.kinds.of.get(s.value, K.UNKNOWN)
+    site = Site(s, s.value, name("@"), bar if bar is not None else name("@"), kind)
+    shared = [name(worker.bar(n)) for n in given]
+    pre, found, forward = _turn(a, worker, site, target, pair, shared)
+    if forward is not None:
+        worker.replaced[s] = forward
+    return [*out, *pre], [c for c in found if c.operand in varied]
+
+
+def _check_apart(worker: Reverse, s: Node, target: Target) -> None:
+    """Refuse arguments that share memory of which one is written: the pair knows nothing of it."""
+    before = worker.kinds.before.get(s, {})
+    for w in worker.call_writes[s]:
+        shared = worker.aliases.sharing(s, w.base)
+        given = [roots(arg) for arg in target.args.values()]
+        hit = {n for r in given for n in r & shared if not shares_nothing(before.get(n, K.UNKNOWN))}
+        twice = sum(w.base in r for r in given) > 1
+        if hit - {w.base} or twice:
+            other = min(hit - {w.base}) if hit - {w.base} else w.base
+            raise worker.refuse(
+                s,
+                f"`{w.base}`, which this call writes, and `{other}` may share memory; both are "
+                "arguments. That cannot be differentiated yet.",
+                f"Give the call a copy: {other}.copy().",
+            )
+
+
+def shadows_of(d: Derivation, target: Target, varied: frozenset[str]) -> tuple[str, ...]:
+    """Return the parameters that a called function writes and that carry derivatives after it."""
+    callee = analyse(d, target.fn, target.params, tuple(p for p, _ in target.extra))
+    arrays, _ = written_parameters(callee.function, callee.kinds, memory_of(d, callee))
+    return tuple(
+        p
+        for p in target.params
+        if p in arrays and K.differentiable(target.params[p]) and roots(target.args.get(p)) & varied
+    )
 
 
 def _stored(site: Site, target: Target, stores: dict[str, str]) -> list[Contribution]:
@@ -232,22 +313,33 @@ def roots(arg: Any) -> set[str]:
 
 
 def _turn(
-    a: Analysed, worker: Reverse, site: Site, target: Target, pair: Pair
+    a: Analysed,
+    worker: Reverse,
+    site: Site,
+    target: Target,
+    pair: Pair,
+    shadows: Sequence[Node] = (),
 ) -> tuple[Block, list[Contribution], Any]:
     """Return the call of the reverse, its contributions, and the call of the forward."""
     s = site.statement
-    variable = s.targets[0].id
     args: list[Node] = []
     forward = None
     if pair.saved or pair.recursive:
         kept = worker.keep(s, f"{target_name(target)}_saved")
         args.append(name(kept))
         forward_call = _forward_call(site.node, target, pair)
-        forward = assign_tuple([variable, kept], forward_call)
+        if pair.bare:
+            forward = assign(kept, forward_call)
+        else:
+            forward = assign_tuple([s.targets[0].id, kept], forward_call)
     args += [clone(target.args[p]) for p in pair.passed]
-    args.append(clone(site.bar))
+    args += shadows
+    if pair.seeded:
+        args.append(clone(site.bar))
     reverse_call = call(pair.reverse, *args)
     found: list[Contribution] = []
+    if not pair.active:
+        return [gast.Expr(reverse_call)], [], forward
     if len(pair.active) == 1:
         found += _pass_on(target.args[pair.active[0]], reverse_call)
         if len(found) <= 1:
@@ -261,6 +353,7 @@ def _turn(
     holds = [worker.names.fresh(f"{p}_bar") for p in pair.active]
     for p, held in zip(pair.active, holds, strict=True):
         worker.bar_kinds[held] = target.params[p]
+        worker.made_by_calls.add(held)
         found += _pass_on(target.args[p], name(held))
     return [assign_tuple(holds, reverse_call)], found, forward
 
@@ -325,21 +418,23 @@ def _was_spread(node: Node) -> bool:
 def pair_for(
     d: Derivation,
     target: Target,
-    active: tuple[str, ...],
+    plan: Pair,
     supplied: frozenset[str],
     build: Callable[..., None],
     arrival: Arrival,
 ) -> Pair:
-    """Return the pair of a function for one pattern of kinds and activities."""
+    """Return the pair of a function for one pattern of kinds and activities: those of a plan."""
     extra = tuple(p for p, _ in target.extra)
-    key = (analysis_key(target.fn, target.params, extra), active, supplied, arrival)
+    pattern = (plan.active, plan.shadows, plan.seeded, plan.bare)
+    key = (analysis_key(target.fn, target.params, extra), pattern, supplied, arrival)
     known = d.pairs.get(key)
     if known is not None:
         if not known.done:
             known.recursive = True
         return known
     base = target_name(target)
-    pair = Pair(d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), active)
+    forward, reverse = d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse")
+    pair = dataclasses.replace(plan, forward=forward, reverse=reverse)
     pair.arrival = arrival
     d.pairs[key] = pair
     a = analyse(d, target.fn, target.params, extra)
@@ -362,8 +457,19 @@ def write_pair(
     """Write the forward and the reverse of one function into the derived module."""
     function = a.function
     bar = f"{function.result}_bar"
-    p = parts_of(d, a, pair.active, name(bar), pair.active, arrival=pair.arrival)
+    active = (*pair.active, *pair.shadows)
+    p = parts_of(
+        d,
+        a,
+        active,
+        name(bar),
+        active,
+        arrival=pair.arrival,
+        shadows=frozenset(pair.shadows),
+        seeded=pair.seeded,
+    )
     bars = list(p.bars)
+    shadows = bars[len(pair.active) :]
     extra = p.made_up_names()
     backward = finish(
         p,
@@ -372,6 +478,7 @@ def write_pair(
         set(bars),
         extra,
     )
+    _leave_shadows(backward, len(pair.active), bool(shadows))
     local = set(function.locals) | block_writes(p.forward)
     wanted = [n for n in sorted(live_in(backward, frozenset())) if n in local and n != bar]
     written = block_writes(p.forward)
@@ -382,10 +489,10 @@ def write_pair(
     saved = [n for n in wanted if n not in pair.passed]
     pair.saved = bool(saved) or pair.recursive
     where = f"{function.source.name} ({_short(function.source.file)}:{_line(function)})"
-    listed = _listed(pair.active)
+    listed = _listed(pair.active) if pair.active else ""
     kept: Node = name(saved[0]) if len(saved) == 1 else tuple_(name(n) for n in saved)
     if pair.saved:
-        last = gast.Return(tuple_([name(function.result), kept]))
+        last = gast.Return(kept if pair.bare else tuple_([name(function.result), kept]))
         forward = [*p.forward, last]
         forward = bind_unbound(forward, set(function.params), set(saved), p.popped(backward))
         forward = finish(p, forward, frozenset(), set(), extra)
@@ -400,10 +507,12 @@ def write_pair(
             given = p.names.fresh("kept")
             params.append(given)
             start = [assign_tuple(saved, name(given))] if saved else []
-    params += [*pair.passed, bar]
+    params += [*pair.passed, *shadows, *([bar] if pair.seeded else [])]
     if d.reusable:
         start += _for_another_call(p, backward, set(saved) | set(pair.passed))
     doc = f"Cotangent of {listed} of {where}, from that of its result."
+    if pair.shadows:
+        doc = _doc_of_writer(pair, shadows, where)
     args = gast.arguments(
         [gast.Name(n, gast.Param(), None, None) for n in params], [], None, [], [], None, []
     )
@@ -412,11 +521,30 @@ def write_pair(
     add(d, reverse, function.source.fn, a)
 
 
+def _leave_shadows(backward: Block, results: int, shadows: bool) -> None:
+    """Return only the cotangents that are new; what is done to the caller's shadows stays there."""
+    if not shadows:
+        return
+    last = backward[-1]
+    if not results:
+        backward.pop()
+        return
+    kept = last.value.elts[:results]
+    last.value = result_of(kept, results == 1)
+
+
+def _doc_of_writer(pair: Pair, shadows: list[str], where: str) -> str:
+    """Say what the reverse of a function that writes arrays does."""
+    start = f"Cotangent of {_listed(pair.active)} of {where}" if pair.active else f"Undo {where}"
+    results = [*pair.shadows, *(["its result"] if pair.seeded else [])]
+    return f"{start}, from that of {_listed(tuple(results))}; {_listed(tuple(shadows))} in place."
+
+
 def _for_another_call(p: Parts, backward: Block, given: set[str]) -> Block:
     """Return the copies that leave what a reverse was given as it is, for the next call."""
     back = put_back_in(p, backward)
     group = sorted((back.arrays | back.others | p.popped(backward)) & given)
-    if back.arrays & given:
+    if (back.arrays | back.others) & given:
         return [apart(p, group, group)]
     return [assign(n, call(attribute(name(n), "copy"))) for n in group]
 

@@ -25,15 +25,16 @@ from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.alias import alias
 from s2sad.facts.fence import plain_appends
 from s2sad.facts.finite import Finite
+from s2sad.facts.given import view_returned, written_parameters
 from s2sad.facts.inplace import in_place
 from s2sad.facts.kinds import infer
-from s2sad.facts.memory import Memory, memory, touches
+from s2sad.facts.memory import Memory, memory
 from s2sad.facts.scope import Scope
 from s2sad.facts.stores import stores
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, clone, operands
+from s2sad.nodes import Node, clone, operands, substitute
 from s2sad.stages import Arrival, Function, KindFacts, Zeros
 
 
@@ -51,13 +52,17 @@ class Pair:
     """The forward and the reverse of a user's function, for calls of it in derived code.
 
     The reverse takes what the forward saved (where `saved`), then the parameters in `passed` as
-    the caller has them, then the cotangent of the result; it returns those of `active`. `arrival`
-    says what of the caller it is made for.
+    the caller has them, then the shadows of the arrays in `shadows`, which the function writes, and
+    last the cotangent of the result (where `seeded`); it returns those of `active`. `bare` calls
+    want no result of the forward. `arrival` says what of the caller it is made for.
     """
 
     forward: str
     reverse: str
     active: tuple[str, ...]
+    shadows: tuple[str, ...] = ()
+    seeded: bool = True
+    bare: bool = False
     passed: tuple[str, ...] = ()
     saved: bool = True
     recursive: bool = False
@@ -616,39 +621,57 @@ def rebase(kind: Kind, path: str) -> Kind:
 
 def memory_of(d: Derivation, a: Analysed) -> Memory:
     """Return what is known about the memory of an analysed function."""
-    if a not in d.memories:
-        d.memories[a] = Memory(known=False)
+    known = d.memories.get(a)
+    if known is not None:
+        known.asked = True
+        return known
+    assumed: frozenset[str] = frozenset()
+    while True:
+        before = dict(d.memories)
+        looked_at = d.memories[a] = Memory(known=False, assumed=assumed)
+        found = _look_at_memory(d, a)
+        written = frozenset().union(*written_parameters(a.function, a.kinds, found))
+        if not looked_at.asked or written <= assumed:
+            d.memories[a] = found
+            return found
+        d.memories = before
+        assumed |= written
 
-        def summary(call: Any, kinds: Any) -> list[Any] | None:
-            return _written_by(d, a, call)
 
-        def returned(call: Any) -> list[Any] | None:
-            return _returned_by(d, a, call)
+def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
+    def summary(call: Any, kinds: Any) -> tuple[list[Any], list[Any]] | None:
+        return _written_by(d, a, call)
 
-        found = memory(a.function, a.kinds, summary)
-        found.aliases = alias(
-            a.function,
-            a.kinds,
-            found.writes,
-            returned,
-            rebinding=found.rebinding,
-            visible=d.visible.get(a.scope.fn, frozenset()),
-            plain=plain_appends(a.function, a.kinds, found),
-            opaque={s: given for s, _, given in found.opaque},
-        )
-        d.memories[a] = found
-    return d.memories[a]
+    def returned(call: Any) -> list[Any] | None:
+        return _returned_by(d, a, call)
+
+    def viewed(call: Any) -> tuple[Node, Node] | None:
+        return _viewed_by(d, a, call)
+
+    found = memory(a.function, a.kinds, summary)
+    found.aliases = alias(
+        a.function,
+        a.kinds,
+        found.writes,
+        returned,
+        rebinding=found.rebinding,
+        visible=d.visible.get(a.scope.fn, frozenset()),
+        viewed=viewed,
+        plain=plain_appends(a.function, a.kinds, found),
+        opaque={s: given for s, _, given in found.opaque},
+    )
+    return found
 
 
 @dataclass(frozen=True)
 class _Called:
-    """A user's function as a call sees it: its memory, its parameters and what they are given."""
+    """A user's function as a call sees it: its memory, and what its parameters are given."""
 
+    callee: Analysed
     memory: Memory
-    params: dict[str, Kind]
     given: dict[str, list[Any]]
 
-    def nodes(self, parameters: set[str]) -> list[Any]:
+    def nodes(self, parameters: frozenset[str] | set[str]) -> list[Any]:
         """Return what some of the parameters are given."""
         return [node for p in sorted(parameters) for node in self.given.get(p, [])]
 
@@ -680,7 +703,7 @@ def _called(d: Derivation, a: Analysed, call: Any) -> _Called | None:
         return None
     nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in keywords}, target)
     nodes |= {p: [gast.Name(local, gast.Load(), None, None)] for p, local in extra}
-    return _Called(memory_of(d, callee), params, nodes)
+    return _Called(callee, memory_of(d, callee), nodes)
 
 
 def _returned_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
@@ -696,26 +719,34 @@ def _returned_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     return called.nodes({n.removesuffix("@arg") for n in result if n.endswith("@arg")})
 
 
-def _written_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
+def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | None:
+    """Return the view of an argument that a call's result surely is, and that argument."""
+    called = _called(d, a, call)
+    if called is None or not called.memory.known:
+        return None
+    found = view_returned(called.callee.function, called.memory)
+    if found is None:
+        return None
+    view, parameter = found
+    given = called.given.get(parameter, [])
+    if len(given) != 1 or not isinstance(given[0], gast.Name):
+        return None
+    return substitute(view, {parameter: given[0]}), given[0]
+
+
+def _written_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], list[Any]] | None:
     """Return the arguments of a call, as nodes, that the called user's function may write."""
     target: Kind = a.kinds.of.get(getattr(call, "func", None), K.UNKNOWN)
     if isinstance(target, K.Known) and isinstance(target.value, type):
         if call not in a.kinds.methods and isinstance(made_by(target), K.Known):
-            return []
+            return [], []
     called = _called(d, a, call)
     if called is None:
         return None
-    inner, params = called.memory, called.params
-    written: set[str] = set()
-    for w in inner.writes:
-        shared = inner.shares(w.base, set(params))
-        if w.in_array and w.statement in inner.aliases.pairs_before:
-            shared &= inner.aliases.arguments(w)
-        written |= {n for n in shared if touches(w, params.get(n, K.UNKNOWN))}
-    for _, _, given_names in inner.opaque:
-        for n in given_names:
-            written |= inner.shares(n, set(params))
-    return called.nodes(written)
+    arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)
+    if any(not called.given.get(p) for p in arrays):
+        return None  # a default, whose content lasts from call to call
+    return called.nodes(arrays), called.nodes(others)
 
 
 def _arguments_by_name(

@@ -17,7 +17,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
-from s2sad.calls import user_call, write_pair
+from s2sad.calls import undo_writer, user_call, write_pair
 from s2sad.derivation import Analysed, Derivation, LocalSource, Pair, analyse, memory_of
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
@@ -151,21 +151,44 @@ def sweep(
     arrival: Arrival = Arrival(),  # noqa: B008
     shadowed: frozenset[str] = frozenset(),
     constant: frozenset[str] = frozenset(),
+    shadows: frozenset[str] = frozenset(),
+    seeded: bool = True,
 ) -> Reverse:
-    """Return the reverse worker of a function, ready to write its sweeps."""
+    """Return the reverse worker of a function, ready to write its sweeps.
+
+    `shadows` are arrays that the function writes and whose shadows it is given; `seeded` says
+    whether its result has a cotangent.
+    """
     memory = memory_of(d, a)
-    facts = activity(a.function, a.kinds, active, memory, has_aux, shadowed)
+    results = shadows | shadowed
+    if seeded:
+        results |= {a.function.result}
+    facts = activity(a.function, a.kinds, active, memory, has_aux, results)
     fence(a.function, a.kinds, facts, memory, constant)
     notes = take_notes(a.function, a.kinds.decided, names, memory.aliases.touched)
 
     def calls(site: Site, varied: frozenset[str]) -> Any:
         return user_call(d, a, worker, site, varied, build_pair)
 
-    zeros = zeros_of(d, a, facts, active, arrival)
+    def undone(s: Any, bar: Node | None) -> Any:
+        return undo_writer(d, a, worker, s, bar, build_pair)
+
+    zeros = zeros_of(d, a, facts, active, arrival, results if shadows or shadowed else None)
     worker = Reverse(
-        a.function, a.kinds, facts, notes, d.refs, names, calls, _heading, memory.aliases, zeros
+        a.function,
+        a.kinds,
+        facts,
+        notes,
+        d.refs,
+        names,
+        calls,
+        _heading,
+        memory.aliases,
+        zeros,
+        shadows,
     )
     worker.rebinding = memory.rebinding
+    worker.undone = undone
     return worker
 
 
@@ -200,10 +223,23 @@ def parts_of(
     shadowed: frozenset[str] = frozenset(),
     constant: frozenset[str] = frozenset(),
     outermost: bool = False,
+    shadows: frozenset[str] = frozenset(),
+    seeded: bool = True,
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     names = local_names(a, d)
-    worker = sweep(d, a, frozenset(active), names, has_aux, arrival, shadowed, constant)
+    worker = sweep(
+        d,
+        a,
+        frozenset(active),
+        names,
+        has_aux,
+        arrival,
+        shadowed,
+        constant,
+        shadows,
+        seeded,
+    )
     if worker.arrays and outermost:
         worker.operations.assume = d.assume
     given = a.kinds.before.get(a.function.node.body[0], {})
@@ -265,6 +301,7 @@ def parts_of(
         _ours(a, worker.aliases, whole=False),
         (),
         worker.aliases,
+        kept_by_calls(worker),
     )
 
 
@@ -281,14 +318,25 @@ def _copies(a: Analysed, worker: Reverse) -> dict[str, str]:
     }
 
 
+def kept_by_calls(worker: Reverse) -> dict[str, str]:
+    """Return the names of what calls keep for their reverses, by the ghosts of its memory."""
+    calls = worker.aliases.calls
+    return {calls[s]: n for s, n in worker.kept.items() if s in calls}
+
+
 def shared_memory(worker: Reverse) -> dict[str, frozenset[str]]:
-    """Return, for arrays written in place and for their shadows, who may share their memory."""
+    """Return, for arrays written in place and for their shadows, who may share their memory.
+
+    What called functions keep for their reverses may share it, too.
+    """
     found: dict[str, frozenset[str]] = {}
     aliases = worker.aliases
+    kept = kept_by_calls(worker)
     touched: frozenset[str] = frozenset().union(*aliases.touched.values())
     for n in sorted(touched | worker.arrays):
-        others = {m.split("@")[0] for m in aliases.ever(n)} & worker.function.locals
-        found[n] = frozenset(others)
+        reached = aliases.ever(n)
+        others = {m.split("@")[0] for m in reached} & worker.function.locals
+        found[n] = frozenset(others | {kept[m] for m in reached if m in kept})
         bars = {worker.bars[m] for m in others & worker.arrays if m in worker.bars}
         if n in worker.bars and n in worker.arrays:
             found[worker.bars[n]] = frozenset(bars)
@@ -404,7 +452,18 @@ class Purity:
         return False
 
     def reverse_names(self) -> set[str]:
-        return {p.reverse for p in self.d.pairs.values()}
+        return {p.reverse for p in self.d.pairs.values() if not p.shadows}
+
+    def changes(self, node: Node) -> set[str]:
+        """Return the shadows that a call of a reverse changes in place."""
+        pair = next(
+            (p for p in self.d.pairs.values() if p.shadows and p.reverse == _path(node.func)), None
+        )
+        if pair is None:
+            return set()
+        first = (pair.saved or pair.recursive) + len(pair.passed)
+        given = node.args[first : first + len(pair.shadows)]
+        return {arg.id for arg in given if isinstance(arg, gast.Name)}
 
     def _known(self, func: Node) -> bool:
         path = _path(func)

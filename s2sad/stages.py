@@ -183,9 +183,10 @@ class Activity:
 class Write:
     """One write in place: the statement, the variable through which it happens, and how.
 
-    `how` is "item" for an array's content or a container's entry, "append" for list.append;
-    `owner` is the kind of the object that is written: writing a container's entry leaves the
-    arrays in it alone.
+    `how` is "item" for an array's content or a container's entry, "append" for list.append, "call"
+    for an array that a user's function is given and writes by statements of its own; `owner` is
+    the kind of the object that is written: writing a container's entry leaves the arrays in it
+    alone.
     """
 
     statement: Any
@@ -195,8 +196,10 @@ class Write:
 
     @property
     def in_array(self) -> bool:
-        """Whether the statement itself writes into an array: `A[i] = v`, `A += v`."""
+        """Whether the statement writes into an array: `A[i] = v`, `A += v`, `fill(A)`."""
         s = self.statement
+        if self.how == "call":
+            return True
         place = s.targets[0] if isinstance(s, gast.Assign) else getattr(s, "target", None)
         return (
             isinstance(s, gast.Assign | gast.AugAssign)
@@ -288,7 +291,8 @@ class Aliases:
     such an array when it is written; `slots` are those of structures whose items are. `touched` are
     the names whose content a statement changes; `structures` are, for a statement that writes an
     item of a structure, the names that may hold that structure;
-    `result` is what the function's result may share memory with.
+    `result` is what the function's result may share memory with; `same` are the calls that bind
+    a variable to the very array that it was: `A = fill(A)`.
     A name with an @ is a ghost: what a name was before it was bound anew, or on entry.
     """
 
@@ -305,6 +309,7 @@ class Aliases:
     slots: Names = NONE
     structures: dict[Any, Names] = field(default_factory=dict)
     result: Names = NONE
+    same: frozenset[Any] = NONE
 
     def sharing(self, statement: Any, name: str) -> Names:
         """Return the names, ghosts included, that may share a name's memory before a statement."""
@@ -317,6 +322,11 @@ class Aliases:
         if statement in self.structures:
             shared &= self.structures[statement]
         return shared | {name}
+
+    def writers(self) -> dict[Any, Names]:
+        """Return the calls that write arrays they are given, with all that shares their memory."""
+        calls = {w.statement for w in self.writes if w.how == "call"}
+        return {s: names for s, names in self.touched.items() if s in calls}
 
     def arguments(self, write: Write) -> Names:
         """Return the parameters whose memory, as given, a write may change."""

@@ -6,26 +6,35 @@ differs by it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gast
 
-from s2sad.calls import active_parameters, find_target, roots
+from s2sad.calls import active_parameters, find_target, roots, shadows_of
 from s2sad.derivation import Analysed, Derivation, Target, analyse, memory_of
 from s2sad.facts.activity import activity
 from s2sad.facts.finite import Finite, finite
+from s2sad.facts.given import written_parameters
 from s2sad.facts.zeros import zeros
 from s2sad.stages import Activity, Arrival, Zeros
 
 
 def zeros_of(
-    d: Derivation, a: Analysed, facts: Activity, active: frozenset[str], arrival: Arrival
+    d: Derivation,
+    a: Analysed,
+    facts: Activity,
+    active: frozenset[str],
+    arrival: Arrival,
+    results: frozenset[str] | None = None,
 ) -> Zeros:
     """Return where the operations of a function need a guard, for what arrives from its caller.
 
+    `results` are the names that have cotangents when the backward sweep starts.
+
     A function that is being looked at already, because it calls itself, may do anything.
     """
-    key = (a, active, arrival)
+    key = (a, active, arrival, results)
     if key in d.zeros:
         return d.zeros[key] or Zeros(reached=frozenset(a.function.params), wild=True)
     values = finite_of(d, a, arrival.wild)
@@ -37,10 +46,11 @@ def zeros_of(
         target = find_target(a, s, node)
         if target is None:
             return None
-        return _called(d, target, facts.varied_before.get(s, frozenset()), met)
+        return _called(d, s, target, facts, met, writers)
 
     arrays = memory_of(d, a).aliases.arrays
-    found = zeros(a.function, a.kinds, facts, values, arrival, calls, arrays)
+    writers = memory_of(d, a).aliases.writers()
+    found = zeros(a.function, a.kinds, facts, values, arrival, calls, arrays, results, writers)
     d.zeros[key] = found
     return found
 
@@ -58,9 +68,11 @@ def finite_of(d: Derivation, a: Analysed, wild: frozenset[str]) -> Finite | None
             return None
         inner = _analysed(d, target)
         values = finite_of(d, inner, _wild_parameters(target, given))
-        return values is None or inner.function.result in values.wild()
+        given_back, _ = written_parameters(inner.function, inner.kinds, memory_of(d, inner))
+        return values is None or bool(({inner.function.result} | given_back) & values.wild())
 
-    d.finite[key] = finite(a.function, a.kinds, wild, callee)
+    writers = memory_of(d, a).aliases.writers()
+    d.finite[key] = finite(a.function, a.kinds, wild, callee, writers)
     return d.finite[key]
 
 
@@ -73,18 +85,28 @@ def _wild_parameters(target: Target, wild: frozenset[str]) -> frozenset[str]:
 
 
 def _called(
-    d: Derivation, target: Target, varied: frozenset[str], met: Arrival
+    d: Derivation,
+    s: Any,
+    target: Target,
+    caller: Activity,
+    met: Arrival,
+    writers: Mapping[Any, frozenset[str]],
 ) -> tuple[Arrival, list[tuple[str, bool]]]:
-    active = active_parameters(target, varied)
+    active = active_parameters(target, caller.varied_before.get(s, frozenset()))
+    shadows: tuple[str, ...] = ()
+    if s in writers:
+        shadows = shadows_of(d, target, caller.varied_after.get(s, frozenset()))
+        active = tuple(p for p in target.params if p in active or p in shadows)
     if not active:
         return Arrival(), []
     a = _analysed(d, target)
     wanted = frozenset(active)
-    facts = activity(a.function, a.kinds, wanted, memory_of(d, a))
+    results = frozenset({a.function.result, *shadows}) if shadows else None
+    facts = activity(a.function, a.kinds, wanted, memory_of(d, a), results=results)
     arrival = Arrival(met.zeros, _wild_parameters(target, met.wild))
-    found = zeros_of(d, a, facts, wanted, arrival)
-    plain = zeros_of(d, a, facts, wanted, Arrival())
-    looked_at = d.zeros.get((a, wanted, arrival)) is None
+    found = zeros_of(d, a, facts, wanted, arrival, results)
+    plain = zeros_of(d, a, facts, wanted, Arrival(), results)
+    looked_at = d.zeros.get((a, wanted, arrival, results)) is None
     if not looked_at and (found.guards, found.arrivals) == (plain.guards, plain.arrivals):
         arrival = Arrival()
     given = [

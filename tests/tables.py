@@ -582,6 +582,54 @@ y = x * 2.0
 parts = [y[:2], y[2:]]
 parts[0][0] = 3.0
 return np.sum(y * y)
+# a function that writes the array it is given
+def step(u, un):
+    un[1:-1] = u[1:-1] * u[2:]
+    un[0] = un[1]
+
+
+def f(x):
+    un = x * x
+    step(x, un)
+    return np.sum(un * un)
+# a function that writes an array and returns it
+def scaled(v, s):
+    v *= s
+    return v
+
+
+def f(x):
+    v = x * x
+    w = scaled(v, x[0])
+    return np.sum(v * w)
+# a function that writes the part of an array it is given
+def normalise(v):
+    v /= np.sqrt(np.sum(v * v))
+
+
+def f(x):
+    v = x * x
+    normalise(v[1:])
+    return v[0] * v[1]
+# an inner function that writes a captured array
+def f(x):
+    y = np.zeros(3)
+
+    def put(i):
+        y[i] = x[i] * x[0]
+
+    for i in range(3):
+        put(i)
+    return np.sum(y * y)
+# one array given twice to a function that writes it
+def add(u, v):
+    u += v
+
+
+def f(x):
+    y = x * x
+    add(y, y)
+    return np.sum(y)
 # item of a list of active values written
 ys = [x[0], x[1]]
 ys[1] = x[2]

@@ -21,8 +21,9 @@ X = np.array([0.0, 4.0])
 def everywhere(monkeypatch):
     """Derive as if zeros might arrive anywhere, and anything be infinite."""
 
-    def pessimistic(d, a, facts, active, arrival):
-        return zeros_of(d, a, facts, active, Arrival(True, frozenset(a.function.params)))
+    def pessimistic(d, a, facts, active, arrival, results=None):
+        wild = frozenset(a.function.params)
+        return zeros_of(d, a, facts, active, Arrival(True, wild), results)
 
     monkeypatch.setattr(pipeline, "zeros_of", pessimistic)
 

@@ -14,7 +14,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.memory import Memory
 from s2sad.facts.shift import cancelling
-from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
+from s2sad.nodes import Block, Node, blocks_of, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts
 
 _NO_FLOW = frozenset({"shape", "ndim", "size", "dtype", "nbytes", "itemsize", "strides", "flags"})
@@ -50,17 +50,17 @@ def activity(
     wrt: frozenset[str],
     memory: Memory,
     has_aux: bool = False,
-    shadowed: frozenset[str] = frozenset(),
+    results: frozenset[str] | None = None,
 ) -> Activity:
     """Return the activity of a function's variables with respect to some parameters.
 
-    With `has_aux` only the first item of the result counts as a result. The final content of
-    what is `shadowed` counts with the result.
+    With `has_aux` only the first item of the result counts as a result. `results` are the names
+    that count where that is not the function's result alone: arguments it writes, for example.
     """
     walker = _Walker(function, kinds, memory, has_aux)
     body = function.node.body[:-1]
     walker.varied_block(body, wrt)
-    walker.useful_block(body, shadowed | {function.result})
+    walker.useful_block(body, frozenset({function.result}) if results is None else results)
     return walker.facts
 
 
@@ -147,12 +147,21 @@ class _Walker:
         """What is written into memory reaches every name that shares it."""
         for base in self.changes.get(s, ()):
             rebound = isinstance(s, gast.FunctionDef) and before
-            if base in varied or rebound or _value_reads(s) & before:
+            if base in varied or rebound or self._value_reads(s) & before:
                 hit = self.memory.aliases.partners(s, base)
                 for n in hit - varied:
                     self.facts.cause.setdefault(n, s)
                 varied = varied | hit
         return varied
+
+    def _value_reads(self, s: Node) -> Names:
+        """Return the names whose values a statement may write somewhere, captured ones too."""
+        found = set(_value_reads(s))
+        for n in walk(s.value) if isinstance(s, gast.Assign | gast.AugAssign | gast.Expr) else ():
+            kind = self.kinds.of.get(n)
+            if isinstance(kind, K.LocalFunction):
+                found |= set(kind.variables)
+        return frozenset(found)
 
     def varied(self, s: Node, varied: Names) -> Names:
         if isinstance(s, gast.Assign):
@@ -281,7 +290,7 @@ class _Walker:
             for base in self.changes.get(s, ()):
                 shared = self.memory.aliases.partners(s, base)
                 if shared & useful:
-                    before = before | _value_reads(s) | shared
+                    before = before | self._value_reads(s) | shared
             useful = before
             self.facts.useful_before[s] = useful
         return useful

@@ -20,6 +20,7 @@ from s2sad.flow import free_names, live_in
 from s2sad.nodes import (
     Block,
     Node,
+    block_writes,
     blocks_of,
     constant,
     key,
@@ -37,6 +38,7 @@ NOBODY: frozenset[str] = frozenset()
 
 
 Returned = Callable[[Any], "list[Any] | None"]
+Viewed = Callable[[Any], "tuple[Node, Node] | None"]
 
 
 def alias(
@@ -46,6 +48,7 @@ def alias(
     returned: Returned = lambda _: None,
     rebinding: Collection[Any] = (),
     visible: frozenset[str] = NOBODY,
+    viewed: Viewed = lambda _: None,
     plain: frozenset[Any] = frozenset(),
     opaque: Mapping[Any, frozenset[str]] | None = None,
 ) -> Aliases:
@@ -54,20 +57,23 @@ def alias(
     `returned(call)` gives the arguments, as nodes, of which the result of a called user's function
     may hold memory, or None where nothing is known about the callee. `rebinding` are statements
     `s += t` that make a new value. What is `visible` has a shadow of the caller's: its final
-    content counts as read.
+    content counts as read. `viewed(call)` gives the view of an argument that the result surely
+    is, with that argument.
     """
-    worker = _Walker(function, kinds, writes, returned, rebinding, opaque or {})
+    worker = _Walker(function, kinds, writes, returned, rebinding, viewed, opaque or {})
     pairs: Pairs = {}
     entry = kinds.before.get(function.node.body[0], {})
     for p in function.params:
         if not shares_nothing(entry.get(p, K.UNKNOWN)):
             _unite(pairs, p, frozenset({argument(p)}))
     worker.block(function.node.body, (pairs, {}))
-    *body, last = function.node.body
-    worker.note(last, visible)
-    live_in(body, visible | {function.result}, worker.note, extra=worker.header)
     facts = worker.facts
     facts.writes = tuple(writes)
+    given = NOBODY.union(*(facts.arguments(w) for w in writes if w.in_array))
+    read = frozenset({function.result}) | visible | (given - block_writes(function.node.body))
+    *body, last = function.node.body
+    worker.note(last, read - {function.result} | visible)
+    live_in(body, read, worker.note, extra=worker.header)
     _structures(function, kinds, facts, plain)
     for w in writes:
         names = facts.sharing(w.statement, w.base) & function.locals
@@ -160,10 +166,12 @@ class _Walker:
         writes: list[Write],
         returned: Returned,
         rebinding: Collection[Any],
+        viewed: Viewed,
         opaque: Mapping[Any, frozenset[str]],
     ) -> None:
         self.rebinding = rebinding
         self.returned = returned
+        self.viewed = viewed
         self.opaque = opaque
         self.function = function
         self.kinds = kinds
@@ -214,6 +222,8 @@ class _Walker:
                 out = _join(out, self.block(part, _forget(out, names_written(s))))
             return out
         if isinstance(s, gast.Expr):
+            if any(w.how == "call" for w in self.writes.get(s, ())):
+                state = self._kept(s, s.value, state)
             return self._stored(s, state)
         return _forget(state, names_written(s))
 
@@ -294,7 +304,7 @@ class _Walker:
         _unite(pairs, n, partners - {n})
         links = _unlinked(links, n)
         row = item if isinstance(item, Link) and isinstance(after, K.Array) else None
-        link = self._link(n, value, after) if item is False else row
+        link = self._link(s, n, value, after) if item is False else row
         if link is not None:
             links[n] = link
         return pairs, links
@@ -309,9 +319,10 @@ class _Walker:
         """What a called function keeps for its reverse may be memory of all that it is given."""
         if not isinstance(value, gast.Call | gast.Attribute):
             return state
+        read = names_read(value) | {n for v in walk(value) for n in self._captured_by(v)}
         given = frozenset(
             n
-            for n in names_read(value) & self.function.locals
+            for n in read & self.function.locals
             if not shares_nothing(self.kinds.before.get(s, {}).get(n, K.UNKNOWN))
         )
         if not given:
@@ -322,15 +333,26 @@ class _Walker:
         _unite(pairs, kept, partners - {kept})
         return pairs, state[1]
 
-    def _link(self, n: str, value: Node, kind: K.Kind) -> Link | None:
+    def _captured_by(self, node: Node) -> tuple[str, ...]:
+        kind = self.kinds.of.get(node)
+        return kind.variables if isinstance(kind, K.LocalFunction) else ()
+
+    def _link(self, s: Node, n: str, value: Node, kind: K.Kind) -> Link | None:
         """Return the view of a name that a value surely is, or the part of a structure."""
-        if n in names_read(value):
-            return None
         if K.is_container(kind):
-            return self._part_of(value)
+            return None if n in names_read(value) else self._part_of(value)
         if not isinstance(kind, K.Array):
             return None
-        base = self._viewed(value)
+        if isinstance(value, gast.Call):
+            view = self.viewed(value)
+            if view is not None:
+                owner = self.kinds.of.get(view[1], K.UNKNOWN)
+                if n != view[1].id:
+                    return Link(view[0], view[1].id, owner)
+                if isinstance(view[0], gast.Name):
+                    self.facts.same |= {s}
+                return None
+        base = self._viewed(value) if n not in names_read(value) else None
         if base is None or base.id not in self.function.locals:
             return None
         maybe, fixed = self._how(value)

@@ -13,9 +13,10 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from types import MappingProxyType
 from typing import Any
 
 import gast
@@ -82,14 +83,17 @@ def finite(
     kinds: KindFacts,
     wild: frozenset[str],
     callee: CalleeIsWild,
+    writers: Mapping[Any, frozenset[str]] = MappingProxyType({}),
 ) -> Finite:
     """Return the facts of a function of which the parameters `wild` may be infinite or nan.
 
     `callee` says whether the result of a call of a user's function may be, for given wild names;
-    None where the call is a library's.
+    None where the call is a library's. `writers` are the calls that write arrays, and which.
     """
     facts = Finite(kinds, {n: WILD if n in wild else ANY for n in function.params}, callee)
     assignments = list(_assignments(function, facts))
+    assignments += [(s, tuple(sorted(names)), s.value) for s, names in writers.items()]
+    facts.signs &= not writers
     facts.assigned = frozenset(n for _, targets, _ in assignments for n in targets)
     changed = True
     while changed:

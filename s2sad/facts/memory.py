@@ -38,7 +38,7 @@ from s2sad.nodes import (
 )
 from s2sad.stages import Aliases, Function, KindFacts, Write
 
-Summary = Callable[[Any, Any], "list[Any] | None"]
+Summary = Callable[[Any, Any], "tuple[list[Any], list[Any]] | None"]
 
 _MUTATORS = frozenset(
     """append extend insert pop remove clear reverse sort update setdefault popitem add discard
@@ -106,6 +106,8 @@ class Memory:
     """Classes of names that may share memory, the writes, and calls nobody can see into.
 
     `rebinding` are statements `s += t` that may be read as `s = s + t`: nobody can tell.
+    While a function that calls itself is looked at, its memory is not `known`: `assumed` are the
+    parameters that it is taken to write, `asked` says whether a call of it was met.
     """
 
     parent: dict[str, str] = field(default_factory=dict)
@@ -115,6 +117,8 @@ class Memory:
     aliases: Aliases = field(default_factory=Aliases)
     local: frozenset[str] = frozenset()
     known: bool = True
+    assumed: frozenset[str] = frozenset()
+    asked: bool = False
 
     def find(self, name: str) -> str:
         """Return the representative of a name's class."""
@@ -139,8 +143,9 @@ class Memory:
 def memory(function: Function, kinds: KindFacts, summary: Summary) -> Memory:
     """Return what is known about a function's memory.
 
-    `summary(call, kinds)` gives the arguments, as nodes, that a called user's function may write,
-    or None where nothing is known about the callee.
+    `summary(call, kinds)` gives the arguments, as nodes, that a called user's function may write:
+    the arrays it writes by plain statements, and all others; or None where nothing is known about
+    the callee.
     """
     worker = _Walker(function, kinds, summary)
     worker.memory.local = function.locals
@@ -286,6 +291,9 @@ class _Walker:
 
     def _call(self, s: Node, node: Node) -> None:
         fn = self.kinds.objects.get(node.func)
+        if self._is_users(node, fn):
+            self._users_function(s, node)
+            return
         for k in node.keywords:
             if k.arg == "out":
                 self.write(s, k.value, "item", whole=True)
@@ -325,9 +333,40 @@ class _Walker:
             given = frozenset(n for a in args for n in self.aliases(a))
             self.memory.opaque.append((s, node, given))
             return
-        for argument in written:
+        arrays, others = written
+        for argument in arrays:
+            if self._plain_call(s, node, argument):
+                owner = self.kinds.before.get(s, {}).get(argument.id, K.UNKNOWN)
+                self.memory.writes.append(Write(s, argument.id, "call", owner))
+            else:
+                others.append(argument)
+        for argument in others:
             for n in sorted(self.aliases(_bare(argument)) | {root(_bare(argument)) or ""} - {""}):
                 self.memory.writes.append(Write(s, n, "item", K.UNKNOWN))
+
+    def _is_users(self, node: Node, fn: Any) -> bool:
+        """Say whether a function of the user's is called: it is its source that counts."""
+        if isinstance(self.kinds.of.get(node.func), K.LocalFunction):
+            return True
+        root_module = (getattr(fn, "__module__", "") or "").split(".")[0]
+        return (
+            isinstance(fn, types.FunctionType)
+            and registry.rule_for(fn) is None
+            and root_module not in ("numpy", "scipy", "cupy", "cupyx", "s2sad", "logging")
+            and not is_observer(fn)
+        )
+
+    def _plain_call(self, s: Node, node: Node, argument: Node) -> bool:
+        """Say whether a statement is just this call, and gives the array by its name."""
+        kind = self.kinds.before.get(s, {}).get(getattr(argument, "id", ""), K.UNKNOWN)
+        return (
+            isinstance(s, gast.Assign | gast.Expr)
+            and s.value is node
+            and isinstance(node, gast.Call)
+            and isinstance(argument, gast.Name)
+            and isinstance(kind, K.Array)
+            and (isinstance(s, gast.Expr) or isinstance(s.targets[0], gast.Name))
+        )
 
     def _method(self, s: Node, node: Node) -> None:
         owner = self.kinds.of.get(node.func.value, K.UNKNOWN)

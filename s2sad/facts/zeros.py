@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import gast
@@ -38,16 +39,21 @@ def zeros(
     arrival: Arrival,
     calls: Calls,
     arrays: frozenset[str] = frozenset(),
+    results: frozenset[str] | None = None,
+    writers: Mapping[Any, frozenset[str]] = MappingProxyType({}),
 ) -> Zeros:
     """Return where a function's operations need a guard.
 
-    `arrays` are written in place: what is overwritten has a zero there by structure.
+    `arrays` are written in place: what is overwritten has a zero there by structure. `results` are
+    the names with cotangents at the end, `writers` the calls that write arrays, and which.
 
     `calls` says, of a call of a user's function and what arrives there, what its derivative is
     made for and which variables it passes cotangents to, each with zeros or without.
     """
-    walker = _Walker(function, kinds, activity, finite, calls, arrays)
-    state = walker.block(function.node.body[:-1], {function.result: arrival.zeros})
+    walker = _Walker(function, kinds, activity, finite, calls, arrays, writers)
+    ends = {function.result} if results is None else results
+    start = {n: arrival.zeros or n in arrays for n in sorted(ends)}
+    state = walker.block(function.node.body[:-1], start)
     return Zeros(
         walker.guards,
         walker.arrivals,
@@ -67,8 +73,10 @@ class _Walker:
         finite: Finite,
         calls: Calls,
         arrays: frozenset[str],
+        writers: Mapping[Any, frozenset[str]],
     ) -> None:
         self.arrays = arrays
+        self.writers = writers
         self.function = function
         self.kinds = kinds
         self.activity = activity
@@ -84,12 +92,14 @@ class _Walker:
         return state
 
     def statement(self, s: Node, state: State) -> State:
-        if isinstance(s, gast.Assign):
+        if isinstance(s, gast.Assign) and s not in self.writers:
             return self._assign(s, state)
         if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name):
             return self._assignment(s, s.target.id, self.finite.augmented(s), state)
         if isinstance(s, gast.AugAssign):
             return self._written(s, s.target, state)
+        if s in self.writers:
+            return self._written_by_call(s, state)
         if isinstance(s, gast.Expr):
             return self._append(s, state)
         if isinstance(s, gast.If):
@@ -128,6 +138,20 @@ class _Walker:
             if s.value.id in self.activity.varied_before.get(s, frozenset()):
                 self._add(state, s.value.id, True)
         return state
+
+    def _written_by_call(self, s: Node, state: State) -> State:
+        """A called function that writes arrays meets their shadows, with zeros in them."""
+        for n in names_written(s):
+            state.pop(n, None)
+        called = self.calls(s, s.value, Arrival(True, self.wild))
+        if called is not None:
+            inner, given = called
+            if inner != Arrival():
+                self.arrivals[s] = inner
+            for n, part in given:
+                if n in self.activity.varied_before.get(s, frozenset()):
+                    self._add(state, n, part)
+        return state | dict.fromkeys(self.writers[s], True)
 
     def _assignment(self, s: Node, variable: str, value: Node, state: State) -> State:
         masked = state.pop(variable, None)

@@ -63,6 +63,7 @@ class Parts:
     ours: frozenset[str] = frozenset()
     copies: tuple[Any, ...] = ()
     aliases: Aliases = field(default_factory=Aliases)
+    kept: Mapping[str, str] = field(default_factory=dict)
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""
@@ -208,7 +209,8 @@ def put_back_in(p: Parts, block: Block) -> PutBack:
     others: frozenset[str] = frozenset().union(
         *(p.aliases.ever(n) | p.sharing.get(n, frozenset()) for n in found)
     )
-    if found:
+    if found:  # what calls have kept is copied with all that it may share memory with
+        others = others.union(p.kept.values(), *(p.aliases.ever(ghost) for ghost in p.kept))
         _copy_restored(block, found, others)
     together = any(p.aliases.ever(n) & (found - {n}) for n in found)
     return PutBack(frozenset(found), (others & names) - found, together)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gast
 
 from s2sad.modes.endings import Endings, anchor, exhaustive, split_exit
 from s2sad.modes.notes import Chain, Notes, note_rounds
+from s2sad.modes.written_calls import whole_of
 from s2sad.nodes import Block, Node, assign, clone, constant, names_written
-from s2sad.stages import Function, KindFacts, Save, SavePart
+from s2sad.stages import Function, KindFacts, Save, SavePart, Write
 
 
 class Forward:
@@ -23,6 +25,7 @@ class Forward:
         ends: Endings,
         replaced: dict[Any, Node],
         array_writes: set[Any],
+        call_writes: Mapping[Any, list[Write]],
     ) -> None:
         self.function = function
         self.kinds = kinds
@@ -30,6 +33,7 @@ class Forward:
         self.ends = ends
         self.replaced = replaced
         self.array_writes = array_writes
+        self.call_writes = call_writes
 
     def forward(self, body: Block) -> Block:
         out: Block = []
@@ -66,6 +70,8 @@ class Forward:
             place = clone(s.targets[0] if isinstance(s, gast.Assign) else s.target)
             place.ctx = gast.Load()
             saves.append(SavePart(place, ("part", s)))
+        for w in self.call_writes.get(s, ()):
+            saves.append(SavePart(whole_of(w.base), ("part", s, w.base)))
         return saves
 
     def _forward_if(self, s: Node) -> Block:

@@ -29,6 +29,7 @@ from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
 from s2sad.modes.slots import Slots
 from s2sad.modes.writes import each
+from s2sad.modes.written_calls import WrittenCalls
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -71,7 +72,7 @@ _PLAIN_MANAGERS: tuple[Any, ...] = (
 CallBack = Callable[[Site, frozenset[str]], "tuple[Block, list[Contribution], Node | None] | None"]
 
 
-class Reverse(Slots):
+class Reverse(WrittenCalls, Slots):
     """Writes the sweeps of one function; state is the set of cotangents that are set."""
 
     def __init__(
@@ -86,8 +87,9 @@ class Reverse(Slots):
         heading: Callable[[Any], str],
         aliases: Aliases,
         zeros: Zeros,
+        given: frozenset[str] = frozenset(),
     ) -> None:
-        super().__init__(function, kinds, refs, names, aliases)
+        super().__init__(function, kinds, refs, names, aliases, given)
         self.activity = activity
         self.notes = notes
         self.calls = calls
@@ -144,9 +146,19 @@ class Reverse(Slots):
                 backward.append(assign(self.bar(result), seed))
             self.live.add(result)
             self.note_kind(result, self.kinds.result)
+        entry = self.kinds.before.get(body[0], {}) if body else {}
+        for n in sorted(self.given):
+            self.live.add(n)
+            self.note_kind(n, entry.get(n, K.UNKNOWN))
         backward += self.block(body)
         worker = Forward(
-            self.function, self.kinds, self.notes, self.ends, self.replaced, self.parts_written()
+            self.function,
+            self.kinds,
+            self.notes,
+            self.ends,
+            self.replaced,
+            self.parts_written(),
+            self.call_writes,
         )
         forward = worker.forward(body)
         self.see_kept(backward)
@@ -218,6 +230,8 @@ class Reverse(Slots):
 
     def st_Assign(self, s: Node) -> Block:
         target = s.targets[0]
+        if s in self.call_writes:
+            return self.undo_call(s, target.id)
         taking = self.slot_write(s)
         if taking is not None:
             return self.undo_taking(s, taking) if taking.takes else self.undo_slot(s, target)
@@ -467,6 +481,8 @@ class Reverse(Slots):
 
     def st_Expr(self, s: Node) -> Block:
         value = s.value
+        if s in self.call_writes:
+            return self.undo_call(s, None)
         if not isinstance(value, gast.Call) or not isinstance(value.func, gast.Attribute):
             return []
         owner = value.func.value

@@ -161,7 +161,7 @@ class Slots(Writes):
 
     def check_unseen(self, s: Node) -> None:
         """Refuse memory written where the backward sweep does not go: it could not put it back."""
-        written = self.array_writes | set(self.aliases.structures)
+        written = self.array_writes | set(self.call_writes) | set(self.aliases.structures)
         inside = next((n for n in walk(s) if n in written), None)
         if inside is not None:
             raise self.refuse(

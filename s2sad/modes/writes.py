@@ -36,16 +36,20 @@ from s2sad.nodes import (
     locate,
     name,
     names_read,
+    number,
     store,
     subscript,
     substitute,
 )
-from s2sad.stages import Activity, Aliases, Function, KindFacts, Link, RestorePart
+from s2sad.stages import Activity, Aliases, Function, KindFacts, Link, RestorePart, Write
 
 
-def alone(aliases: Aliases) -> frozenset[str]:
-    """Return the arrays without views that are arrays too: their shadows are plain variables."""
-    viewed: set[str] = set()
+def alone(aliases: Aliases, shared: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the arrays without views that are arrays too: their shadows are plain variables.
+
+    Those in `shared` have shadows that other functions know, too.
+    """
+    viewed: set[str] = {w.base for w in aliases.writes if w.how == "call"} | shared
     names: list[set[str]] = []
     for s, links in aliases.links_after.items():
         live = aliases.live_after.get(s, frozenset())
@@ -95,14 +99,21 @@ class Writes(Cotangents):
         refs: Refs,
         names: Names,
         aliases: Aliases,
+        given: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(function, kinds, refs, names)
+        self.given = given
+        self.made_by_calls: set[str] = set()
         self.aliases = aliases
         self.arrays = aliases.arrays | aliases.slots
         self.buffers: set[str] = set()
         self.held: set[str] = set()
-        self.array_writes = {w.statement for w in aliases.writes if w.in_array}
-        self.solo = alone(aliases) - aliases.slots
+        self.array_writes = {w.statement for w in aliases.writes if w.in_array and w.how == "item"}
+        self.call_writes: dict[Any, list[Write]] = {}
+        for w in aliases.writes:
+            if w.how == "call":
+                self.call_writes.setdefault(w.statement, []).append(w)
+        self.solo = alone(aliases, given) - aliases.slots
         self.rewritten: frozenset[str] = frozenset().union(*aliases.touched.values())
         self.links: dict[str, Link] = {}
         self.point: dict[str, frozenset[str]] = {}
@@ -253,11 +264,14 @@ class Writes(Cotangents):
 
     def _born(self, bar: str, c: Contribution, at: Any) -> Block:
         """The first contribution is the shadow where it is a buffer of its own, or a move."""
-        value = c.value
+        value = _times_one(c.value)
         if c.operand in self.laid_out:
             zeros = call(self.np("zeros_like"), name(c.operand))
             return [assign(bar, zeros), gast.AugAssign(store(bar), gast.Add(), value)]
         moved = isinstance(getattr(at, "value", None), gast.Name) and isinstance(value, gast.Name)
+        made = value.func if isinstance(value, gast.Call) else value
+        if isinstance(made, gast.Name) and made.id in self.made_by_calls:
+            return [assign(bar, value)]
         if isinstance(value, gast.BinOp | gast.UnaryOp) or copied(value) is not None:
             return [assign(bar, value)]
         if moved and value.id in self.buffers_of():
@@ -368,6 +382,7 @@ class Writes(Cotangents):
 
     def _detached(self, value: Node, kind: Kind) -> Node:
         """A contribution that is a plain part of a shadow is copied: shadows go on changing."""
+        value = _times_one(value)
         if isinstance(kind, K.Array) and isinstance(value, gast.Subscript | gast.Name):
             return call(attribute(value, "copy"))
         return value
@@ -483,6 +498,18 @@ def _read(pre: Block, found: list[Contribution]) -> set[str]:
         *(names_read(p) for p in pre), *(names_read(c.value) for c in found)
     )
     return read
+
+
+def _times_one(value: Node) -> Node:
+    """Return what is left of `v * 1.0`: simplified, it would be no new array."""
+    while isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult | gast.Div):
+        if number(value.right) == 1:
+            value = value.left
+        elif number(value.left) == 1 and isinstance(value.op, gast.Mult):
+            value = value.right
+        else:
+            break
+    return value
 
 
 def _scaled(place: Node, value: Node, table: dict[str, Node]) -> Node:

@@ -21,10 +21,13 @@ from s2sad.kinds import Dim, Kind
 from s2sad.nodes import (
     Block,
     Node,
+    attribute,
     binary,
     blocks_of,
+    call,
     clone,
     constant,
+    copied,
     is_constant,
     key,
     names_read,
@@ -162,6 +165,9 @@ class _Simplifier:
         return node
 
     def call(self, node: Node) -> Node:
+        if copied(node) is not None:
+            node.func.value = self.expression(node.func.value)
+            return node
         node.args = [self.expression(a) for a in node.args]
         for k in node.keywords:
             k.value = self.expression(k.value)
@@ -357,6 +363,12 @@ class _Simplifier:
     # sums
 
     def sum(self, node: Node) -> Node:
+        given = [n for n in map(copied, (node.left, node.right)) if n is not None]
+        if given:  # a sum is a new array, unless one term remains
+            left, right = copied(node.left) or node.left, copied(node.right) or node.right
+            total = self.sum(gast.BinOp(left, node.op, right))
+            fresh = isinstance(total, gast.BinOp | gast.UnaryOp)
+            return total if fresh else call(attribute(total, "copy"))
         node.left, node.right = self.expression(node.left), self.expression(node.right)
         left, right = number(node.left), number(node.right)
         if left is not None and right is not None:

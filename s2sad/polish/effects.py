@@ -33,10 +33,14 @@ class Effects:
 
 
 class EffectTable:
-    """Remembers the effects of statements by identity; `pure` judges calls."""
+    """Remembers the effects of statements by identity; `pure` judges calls.
+
+    Where it has a method `changes`, that says what a call of a reverse changes in place.
+    """
 
     def __init__(self, pure: Pure, sharing: Sharing | None = None) -> None:
         self.pure = pure
+        self.changes = getattr(pure, "changes", _nothing)
         self.sharing = sharing or {}
         self._table: dict[Any, Effects] = {}
 
@@ -62,6 +66,7 @@ class EffectTable:
             kind = type(n)
             if kind is gast.Call:
                 owner = mutated_by(n)
+                changed |= self.changes(n)
                 if owner is not None:
                     changed.add(owner)
                 elif not self.pure(n):
@@ -77,6 +82,11 @@ class EffectTable:
         for n in changed:
             writes |= {n} | self.sharing.get(n, frozenset())
         return Effects(frozenset(reads), frozenset(w for w in writes if w), unknown, named)
+
+
+def _nothing(node: Node) -> set[str]:
+    del node
+    return set()
 
 
 def mutated_by(node: Node) -> str | None:

@@ -188,6 +188,8 @@ class _Propagator:
             if target in e.reads:
                 compound = is_compound(s)
                 inside = clear and not (compound and e.writes & parts)
+                if memory and e.unknown and parts & self.effects.sharing.keys():
+                    inside = inside and self._first_of_all(s, target)
                 if compound and target in e.named:
                     return None
                 uses.append((at, inside))
@@ -294,6 +296,8 @@ class _Propagator:
                 return False
             if not self._first_of_all(s, target) or _perhaps(s, target):
                 return False
+            if self._changes_memory(value) and any(isinstance(n, gast.Subscript) for n in walk(s)):
+                return False
         elif not clear:
             return self._lift(block, position, target, value, at)
         elif _heads(block, position, at) and not _small(value) and not _repacks(s):
@@ -317,6 +321,9 @@ class _Propagator:
             if isinstance(n, gast.Call) and not self.pure(n):
                 return False
         return False
+
+    def _changes_memory(self, value: Node) -> bool:
+        return any(isinstance(n, gast.Call) and self.effects.changes(n) for n in walk(value))
 
     def _next_to(self, block: Block, position: int, at: int) -> bool:
         return all(isinstance(s, Comment) for s in block[position + 1 : at])

@@ -32,15 +32,15 @@ def burgers_grad(u, dt, nu, dx, steps):
         #     - 2.0 * un[1:-1] + un[:-2])
         t_bar = u_bar[1:-1].copy()
         u_bar[1:-1] = 0.0
-        nu_bar = nu_bar + np.sum(t_bar * np.where(t_bar == 0, 1.0, t_4)) * dt / t_2
+        nu_bar = nu_bar + np.dot(t_bar, t_4) * dt / t_2
         t_bar_1 = t_3 * t_bar
         un_bar = np.zeros_like(u_bar)
         un_bar[:-2] += t_bar_1
         un_bar[1:-1] -= 2.0 * t_bar_1
         un_bar[2:] += t_bar_1
         t_bar_2 = -t_bar
-        t_bar_3 = t_bar_2 * np.where(t_bar_2 == 0, 1.0, t_1)
-        t_bar_4 = t_bar_2 * np.where(t_bar_2 == 0, 1.0, t)
+        t_bar_3 = t_bar_2 * t_1
+        t_bar_4 = t_bar_2 * t
         un_bar[:-2] -= t_bar_4
         un_bar[1:-1] += t_bar_4
         un_bar[1:-1] += dt * t_bar_3 / np.where(t_bar_3 == 0, 1.0, dx)

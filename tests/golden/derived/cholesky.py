@@ -48,7 +48,6 @@ def cholesky_grad(A):
         L_bar[j, j] = 0.0
         L[j, j] = L_0
         t_bar_2 = 0.5 * sqrt_t_bar / (1.0 if sqrt_t_bar == 0 else sqrt_t)
-        t_bar_3 = np.broadcast_to(-t_bar_2, L_item.shape)
-        L_bar[j, :j] += 2.0 * t_bar_3 * np.where(t_bar_3 == 0, 1.0, L_item)
+        L_bar[j, :j] += -2.0 * t_bar_2 * L_item
         A_bar[j, j] += t_bar_2
     return A_bar

@@ -23,7 +23,7 @@ def gauss_seidel_grad(A, b, sweeps):
     x_bar = 2.0 * x
     A_bar = np.zeros_like(A)
     b_bar = np.zeros_like(b)
-    for _ in range(sweeps - 1, -1, -1):
+    for _ in range(sweeps):
         for i in range(n - 1, -1, -1):
             x_0, s = saved.pop()
             # x[i] = s / A[i, i]
@@ -40,7 +40,7 @@ def gauss_seidel_grad(A, b, sweeps):
                     # s -= A[i, j] * x[j]
                     t_bar_1 = -s_bar
                     x_bar[j] += t_bar_1 * A[i, j]
-                    A_bar[i, j] += t_bar_1 * (1.0 if t_bar_1 == 0 else x[j])
+                    A_bar[i, j] += t_bar_1 * x[j]
             # s = b[i]
             b_bar[i] += s_bar
     return A_bar, b_bar

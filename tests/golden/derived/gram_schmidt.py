@@ -39,8 +39,8 @@ def gram_schmidt_grad(A, target):
             # Q[i] -= np.dot(Q[j], Q[i]) * Q[j]
             Q[i] = Q_0
             t_bar = -Q_bar[i]
-            dot_Q_item_bar_1 = np.sum(t_bar * np.where(t_bar == 0, 1.0, Q_item_2))
-            Q_bar[j] += t_bar * np.where(t_bar == 0, 1.0, dot_Q_item)
+            dot_Q_item_bar_1 = np.dot(t_bar, Q_item_2)
+            Q_bar[j] += dot_Q_item * t_bar
             Q_bar[i] += dot_Q_item_bar_1 * Q_item
             Q_bar[j] += dot_Q_item_bar_1 * Q_item_1
     # Q = A.copy()

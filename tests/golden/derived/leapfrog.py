@@ -37,7 +37,7 @@ def leapfrog_grad(x, v, k, dt, steps):
         x_bar += 3.0 * t_bar_1 * t_2 * x**2
         # x += dt * v
         x = x_0
-        v_bar = v_bar + dt * x_bar
+        v_bar += dt * x_bar
         # v += 0.5 * dt * force
         force_bar += 0.5 * dt * v_bar
     # force = -k * x**3

@@ -99,35 +99,28 @@ def lstm_grad(W, U, b, xs, ys):
         t_bar = hs_bar[t + 1].copy()
         hs_bar[t + 1] = 0.0
         hs[t + 1] = hs_0
-        o_bar = unbroadcast(t_bar * np.where(t_bar == 0, 1.0, tanh), o.shape)
-        tanh_bar = t_bar * np.where(t_bar == 0, 1.0, o)
-        cs_bar[t + 1] += tanh_bar * (
-            1.0 - np.where(tanh_bar == 0, 1.0, tanh) * np.where(tanh_bar == 0, 1.0, tanh)
-        )
+        o_bar = unbroadcast(t_bar * tanh, o.shape)
+        cs_bar[t + 1] += t_bar * o * (1.0 - tanh * tanh)
         # cs[t + 1] = f * cs[t] + i * np.tanh(z[3 * n :])
         t_bar_1 = cs_bar[t + 1].copy()
         cs_bar[t + 1] = 0.0
         cs[t + 1] = cs_0
         t_bar_2 = unbroadcast(t_bar_1, t_3.shape)
-        i_bar = unbroadcast(t_bar_2 * np.where(t_bar_2 == 0, 1.0, tanh_z_item), i.shape)
-        tanh_z_item_bar = unbroadcast(t_bar_2 * np.where(t_bar_2 == 0, 1.0, i), z_item.shape)
+        i_bar = unbroadcast(t_bar_2 * tanh_z_item, i.shape)
         z_bar = np.zeros_like(z)
-        z_bar[3 * n :] += tanh_z_item_bar * (
-            1.0
-            - np.where(tanh_z_item_bar == 0, 1.0, tanh_z_item)
-            * np.where(tanh_z_item_bar == 0, 1.0, tanh_z_item)
-        )
-        f_bar = unbroadcast(t_bar_1 * np.where(t_bar_1 == 0, 1.0, cs_item), f.shape)
-        cs_bar[t] += t_bar_1 * np.where(t_bar_1 == 0, 1.0, f)
+        z_bar[3 * n :] += unbroadcast(t_bar_2 * i, z_item.shape) * (1.0 - tanh_z_item * tanh_z_item)
+        f_bar = unbroadcast(t_bar_1 * cs_item, f.shape)
+        cs_bar[t] += t_bar_1 * f
         # o = 1.0 / (1.0 + np.exp(-z[2 * n : 3 * n]))
-        exp_t_bar = -o_bar * np.where(o_bar == 0, 1.0, o) / np.where(o_bar == 0, 1.0, t_2)
-        z_bar[2 * n : 3 * n] -= exp_t_bar * np.where(exp_t_bar == 0, 1.0, exp_t_2)
+        z_bar[2 * n : 3 * n] += (
+            o_bar * np.where(o_bar == 0, 1.0, o) * exp_t_2 / np.where(o_bar == 0, 1.0, t_2)
+        )
         # f = 1.0 / (1.0 + np.exp(-z[n : 2 * n]))
-        exp_t_bar_1 = -f_bar * np.where(f_bar == 0, 1.0, f) / np.where(f_bar == 0, 1.0, t_1)
-        z_bar[n : 2 * n] -= exp_t_bar_1 * np.where(exp_t_bar_1 == 0, 1.0, exp_t_1)
+        z_bar[n : 2 * n] += (
+            f_bar * np.where(f_bar == 0, 1.0, f) * exp_t_1 / np.where(f_bar == 0, 1.0, t_1)
+        )
         # i = 1.0 / (1.0 + np.exp(-z[:n]))
-        exp_t_bar_2 = -i_bar * np.where(i_bar == 0, 1.0, i) / np.where(i_bar == 0, 1.0, t_0)
-        z_bar[:n] -= exp_t_bar_2 * np.where(exp_t_bar_2 == 0, 1.0, exp_t)
+        z_bar[:n] += i_bar * np.where(i_bar == 0, 1.0, i) * exp_t / np.where(i_bar == 0, 1.0, t_0)
         # z = W @ xs[t] + U @ hs[t] + b
         b_bar += z_bar
         U_bar += np.outer(z_bar, hs_item)

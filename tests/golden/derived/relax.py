@@ -19,23 +19,20 @@ def relax_grad(u, f, tolerance):
     saved = []
     while change > tolerance:
         old = u[1:-1].copy()
-        u_item = u[2:]
-        f_item = f[1:-1]
-        t = 0.5 * (u_item + u[:-2]) + f_item
+        t = 0.5 * (u[2:] + u[:-2]) + f[1:-1]
         u[1:-1] = t
         change = np.max(np.abs(u[1:-1] - old))
-        saved.append((f_item, t, u_item))
+        saved.append(t)
 
     # return np.sum(u**2)
     u_bar = 2.0 * u
     f_bar = np.zeros_like(f)
     while saved:
-        f_item, t, u_item = saved.pop()
         # u[1:-1] = 0.5 * (u[2:] + u[:-2]) + f[1:-1]
-        t_bar = unbroadcast(u_bar[1:-1].copy(), t.shape)
+        t_bar = unbroadcast(u_bar[1:-1].copy(), saved.pop().shape)
         u_bar[1:-1] = 0.0
-        f_bar[1:-1] += unbroadcast(t_bar, f_item.shape)
-        t_bar_1 = 0.5 * unbroadcast(t_bar, u_item.shape)
+        f_bar[1:-1] += t_bar
+        t_bar_1 = 0.5 * t_bar
         u_bar[:-2] += t_bar_1
         u_bar[2:] += t_bar_1
     return u_bar, f_bar

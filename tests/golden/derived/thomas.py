@@ -39,8 +39,8 @@ def thomas_grad(a, b, c, d):
         t_bar = x_bar[i]
         x_bar[i] = 0.0
         t_bar_1 = -t_bar
-        cp_bar[i] += t_bar_1 * (1.0 if t_bar_1 == 0 else x_item)
-        x_bar[i + 1] += t_bar_1 * (1.0 if t_bar_1 == 0 else cp[i])
+        cp_bar[i] += t_bar_1 * x_item
+        x_bar[i + 1] += t_bar_1 * cp[i]
         dp_bar[i] += t_bar
     # x[-1] = dp[-1]
     dp_bar[-1] += x_bar[-1]
@@ -56,7 +56,7 @@ def thomas_grad(a, b, c, d):
         t_bar_3 = t_bar_2 / (1.0 if t_bar_2 == 0 else m)
         m_bar = -t_bar_2 * (1.0 if t_bar_2 == 0 else t_2 / m) / (1.0 if t_bar_2 == 0 else m)
         t_bar_4 = -t_bar_3
-        a_bar[i] += t_bar_4 * (1.0 if t_bar_4 == 0 else dp_item)
+        a_bar[i] += t_bar_4 * dp_item
         dp_bar[i - 1] += t_bar_4 * a[i]
         d_bar[i] += t_bar_3
         # cp[i] = c[i] / m
@@ -66,7 +66,7 @@ def thomas_grad(a, b, c, d):
         c_bar[i] += t_bar_5 / (1.0 if t_bar_5 == 0 else m)
         # m = b[i] - a[i] * cp[i - 1]
         t_bar_6 = -m_bar
-        a_bar[i] += t_bar_6 * (1.0 if t_bar_6 == 0 else cp_item)
+        a_bar[i] += t_bar_6 * cp_item
         cp_bar[i - 1] += t_bar_6 * a[i]
         b_bar[i] += m_bar
     # dp[0] = d[0] / b[0]

@@ -1,0 +1,120 @@
+"""Calls of functions that write the arrays they are given: these work on the caller's shadows.
+
+    step(u, un)                   step_saved = step_forward(u, un)
+                                  ...
+                                  u_bar = step_reverse(step_saved, un_bar)
+
+The reverse finds in `un_bar` the cotangent of what the call left in `un`, and leaves there the one
+of what it found. Who reads the old content of `un` gets it back by a copy kept before the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.modes.operations import Contribution
+from s2sad.modes.writes import Writes
+from s2sad.nodes import Block, Node, assign, clone, name, names_read, subscript, substitute
+from s2sad.stages import Link, RestorePart, Write
+
+Undone = Callable[[Any, "Node | None"], tuple[Block, list[Contribution]]]
+
+
+class WrittenCalls(Writes):
+    """Undoes calls that write arrays; `undone` writes the pair and the call of its reverse."""
+
+    undone: Undone
+    call_writes: dict[Any, list[Write]]
+
+    def undo_call(self, s: Node, variable: str | None) -> Block:
+        """Undo a call that writes arrays, whose result may be bound to a variable."""
+        same = s in self.aliases.same
+        restore: Block = []
+        seeded = False
+        if variable is not None and not same:
+            restore = [self._restore(variable, s)]
+            seeded = self._has_own_cotangent(s, variable)
+        out = self._comment(s)
+        link = self.aliases.links_after.get(s, {}).get(variable or "")
+        if seeded and variable is not None and link is not None:
+            out += self._into_argument(s, variable, link)
+            seeded = False
+        bar: Node | None = None
+        if seeded and variable is not None:
+            bar = name(self.bar(variable))
+            if variable in names_read(s.value):
+                held = self.names.fresh(f"{variable}_bar")
+                self.bar_kinds[held] = self.kinds.after.get(s, {}).get(variable, K.UNKNOWN)
+                if variable in self.arrays:
+                    self.buffers.add(held)
+                out.append(assign(held, bar))
+                bar = name(held)
+        backs = self._contents_back(s)
+        if bar is None and not any(self._concerned(s, w.base) for w in self.call_writes[s]):
+            return [*restore, *backs]
+        if not same and any(w.base == variable for w in self.call_writes[s]):
+            raise self.refuse(
+                s,
+                f"The result of this call takes the name of an array that it writes: `{variable}`; "
+                "that cannot be differentiated yet.",
+                "Give the result a name of its own.",
+            )
+        out += restore
+        pre, found = self.undone(s, bar)
+        out += pre
+        before = self.kinds.before[s]
+        for c in found:
+            out += self.add(c, before.get(c.operand, K.UNKNOWN), s)
+        if s in self.kept:
+            out.append(self._restore(self.kept[s], s))
+        return [*out, *backs]
+
+    def _has_own_cotangent(self, s: Node, variable: str) -> bool:
+        """Say whether a result's cotangent is set, and no part of the shadow of an argument."""
+        if variable not in self.live:
+            return False
+        self.live.discard(variable)
+        if variable in self.aliased:
+            self.aliased.discard(variable)
+            return False
+        if variable not in self.activity.varied_after.get(s, frozenset()):
+            return False
+        if variable in self.aliases.links_after.get(s, {}):
+            return True
+        shared = self.aliases.pairs_after.get(s, {}).get(variable, frozenset())
+        for w in self.call_writes[s]:
+            if shared & self.aliases.sharing(s, w.base):
+                raise self.refuse(
+                    s,
+                    f"What this call returns may share memory with `{w.base}`, which it writes, "
+                    "and how is not known when the derivative is written; that cannot be "
+                    "differentiated yet.",
+                    f"Return nothing, or a copy, and use `{w.base}` after the call.",
+                )
+        return True
+
+    def _into_argument(self, s: Node, variable: str, link: Link) -> Block:
+        """A result that is a view of an argument passes its cotangent on to that one's shadow."""
+        out = self.ensure(link.base, self.kinds.before[s].get(link.base, K.UNKNOWN), s)
+        place = substitute(clone(link.value), {link.base: name(self.bar(link.base))})
+        place.ctx = gast.Store()
+        return [*out, gast.AugAssign(place, gast.Add(), name(self.bar(variable)))]
+
+    def _contents_back(self, s: Node) -> Block:
+        """Return what puts back the content of the arrays that a call wrote, where it is read."""
+        return [
+            RestorePart(whole_of(w.base), ("part", s, w.base), self.aliases.reaching(s, w.base))
+            for w in self.call_writes[s]
+        ]
+
+    def _restore(self, variable: str, key: Any) -> Node:
+        raise NotImplementedError
+
+
+def whole_of(array: str) -> Node:
+    """Return `A[...]`: the content of an array."""
+    return subscript(name(array), gast.Constant(Ellipsis, None))

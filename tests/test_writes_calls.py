@@ -1,0 +1,155 @@
+"""Calls of functions that write the arrays they are given: gradients, pullbacks, refusals."""
+
+import numpy as np
+import pytest
+
+import s2sad
+from tests import test_writes
+from tests.writing_calls import PROGRAMS, step, tail
+
+CASES = [
+    pytest.param(f, args, k, id=f"{f.__name__}-{k}")
+    for f, args in PROGRAMS
+    for k, a in enumerate(args)
+    if isinstance(a, float) or (isinstance(a, np.ndarray) and a.dtype.kind == "f")
+]
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_gradient(f, args, k):
+    test_writes.test_gradient(f, args, k)
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_pullback_may_be_called_again(f, args, k):
+    test_writes.test_pullback_may_be_called_again(f, args, k)
+
+
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_layouts(f, args, k):
+    test_writes.test_layouts(f, args, k)
+
+
+def pair_of(x):
+    return x, 2.0 * x
+
+
+def kept_in_tuple(x):
+    a = x * x
+    t = pair_of(a)
+    b = t[1]
+    a[0] = b[1]
+    return np.sum(a * b)
+
+
+def overlapping(x):
+    u = x * x
+    step(u, u)
+    return np.sum(u * u)
+
+
+def overlapping_views(x):
+    u = x * x
+    step(u[1:], u[:-1])
+    return np.sum(u * u)
+
+
+def maybe_overlapping(x):
+    u = x * x
+    w = u if x[0] > 0 else x * 2.0
+    step(w, u)
+    return np.sum(u * u)
+
+
+def rebinds(v):
+    v *= 2.0
+    v = v * v
+    v[0] = 1.0
+
+
+def argument_rebound(x):
+    v = x * x
+    rebinds(v)
+    return np.sum(v * v)
+
+
+def part_or_all(A, n):
+    A[0] *= A[1]
+    return A[n:]
+
+
+def part_returned(x):
+    a = x * x
+    b = part_or_all(a, 1)
+    return np.sum(a * a) + np.sum(b * b)
+
+
+def its_own_tail(x):
+    a = x * x
+    a = tail(a)
+    return np.sum(a * a)
+
+
+def result_in_its_place(x):
+    a = x * x
+    a = total(a)
+    return a * x[0]
+
+
+def total(v):
+    v *= v
+    return np.sum(v)
+
+
+def kept_and_written(v):
+    t = (v, 1.0)
+    v *= v[0]
+    return t
+
+
+def tuple_of_written(x):
+    a = x * x
+    t = kept_and_written(a)
+    return np.sum(t[0] * a)
+
+
+class Box:
+    def __init__(self, v):
+        self.v = v
+
+    def grow(self):
+        self.v *= self.v[0]
+
+
+def field_written(x):
+    box = Box(x * x)
+    box.grow()
+    return np.sum(box.v)
+
+
+def shares_a_list(x):
+    parts = [x * x, x * 2.0]
+    step(parts[0], parts[1])
+    return np.sum(parts[1] ** 2)
+
+
+REFUSED = [
+    (kept_in_tuple, "share memory"),
+    (overlapping, "both are arguments"),
+    (overlapping_views, "both are arguments"),
+    (maybe_overlapping, "both are arguments"),
+    (argument_rebound, "written in place"),
+    (part_returned, "share memory"),
+    (its_own_tail, "name of its own"),
+    (result_in_its_place, "name of its own"),
+    (tuple_of_written, "share memory"),
+    (field_written, "in place"),
+    (shares_a_list, "both are arguments"),
+]
+
+
+@pytest.mark.parametrize("f, word", REFUSED, ids=lambda v: getattr(v, "__name__", ""))
+def test_refused(f, word):
+    x = np.array([0.5, 1.5, -0.7, 2.0])
+    with pytest.raises(s2sad.UnsupportedError, match=word):
+        s2sad.grad(f)(x)
