@@ -505,3 +505,14 @@ class Writer:
         text, shape, tag = self.pick(forms)
         self.mark(tag)
         return text, shape
+
+
+# Half of the programs write arrays, in many ways each; what is refused often is written seldom.
+RARE = {
+    "bound_on_one_path": 0.005,
+    "reshaped_view": 0.005,
+    "row_swap": 0.005,
+    "self_dependence": 0.005,
+    "view_read": 0.005,
+    "view_transpose": 0.005,
+}

@@ -235,7 +235,7 @@ def element_swap(w):
     put(w, name, f"{name}[{i}], {name}[{j}] = {name}[{j}], {name}[{i}]", "element_swap")
 
 
-@writing(2)
+@writing(3)
 def view_of_part(w):
     name, length = target(w, 3)
     new = w.fresh(["part", "window", "inside", "edge"])
@@ -548,7 +548,7 @@ def bound_on_one_path(w):
         new_scalar(w, f"np.sum({new} ** 2)", "reduction")
 
 
-@writing(0.4)
+@writing(1.0)
 def reshaped_view(w):
     name, length = target(w)
     new = w.fresh(["column", "flat"])

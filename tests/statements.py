@@ -298,7 +298,7 @@ def is_none(w):
         update_marked(w, "is_none")
 
 
-@statement(0.9)
+@statement(1.6)
 def isinstance_dispatch(w):
     names = sorted(w.scope.vectors) + w.scope.scalars
     name = w.pick(names) if names else scalar_target(w)
@@ -309,12 +309,12 @@ def isinstance_dispatch(w):
         update_marked(w, "isinstance")
 
 
-@statement(0.9)
+@statement(1.2)
 def assertion(w):
     w.put(f"assert {w.leaf()} ** 2 < 1e6, 'out of range'", "assert")
 
 
-@statement(0.7)
+@statement(1.4)
 def raising(w):
     a = w.leaf()
     with w.block(f"if {a} > 1e3:", "raise"):

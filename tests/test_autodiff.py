@@ -141,12 +141,22 @@ def wrapped(args, shadows):
     return [Const(a) if s is None else Duplicated(a, s) for a, s in zip(args, shadows, strict=True)]
 
 
+def unless_bound_anew(call):
+    """Return what a call gives; a shadow whose array is written and bound anew is refused."""
+    try:
+        return call()
+    except s2sad.UnsupportedError as why:
+        if "anew" not in str(why):
+            raise
+        pytest.skip("an argument is written and bound anew")
+
+
 @each_program
 def test_shadows_go_from_final_to_initial_content(f, args):
     seeds = seeds_of(args)
     want = slopes(f, args, seeds)
     given, shadows = copied(args), [None if s is None else s.copy() for s in seeds]
-    value, back = autodiff(Reverse, f, *wrapped(given, shadows))
+    value, back = unless_bound_anew(lambda: autodiff(Reverse, f, *wrapped(given, shadows)))
     after = copied(args)
     assert value == f(*after)
     for mine, theirs in zip(given, after, strict=True):
@@ -162,7 +172,7 @@ def test_a_batch_gives_what_single_directions_give(f, args):
     first, second = seeds_of(args), seeds_of(args)
     single = [[None if s is None else s.copy() for s in seeds] for seeds in (first, second)]
     for shadows in single:
-        autodiff(Reverse, f, *wrapped(copied(args), shadows))
+        unless_bound_anew(lambda: autodiff(Reverse, f, *wrapped(copied(args), shadows)))  # noqa: B023
     given = copied(args)
     activities = [
         Const(a) if s is None else BatchDuplicated(a, (s, t))

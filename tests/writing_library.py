@@ -225,7 +225,7 @@ def put_by_position(x):
 
 @prog(r(3, 4), r(5))
 def put_in_two_axes(A, v):
-    np.put(A, [1, 5, 11, 1], v * v)
+    np.put(A, np.array([1, 5, 11, 1]), v * v)
     np.place(A, A > 0, v)
     np.putmask(A, A < -0.3, A**2)
     np.putmask(A, A > 1.2, v)
