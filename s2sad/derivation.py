@@ -446,9 +446,15 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
 
 
 def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
-    """Say whether a function changes the items of a structure that it is given."""
+    """Say whether a function changes a structure that it is given, or an array in one."""
+    found = memory_of(d, a)
+    entry = a.kinds.before.get(a.function.node.body[0], {})
+    holders = {p for p in a.function.params if K.is_container(entry.get(p, K.UNKNOWN))}
     return any(
-        w.in_container and memory_of(d, a).aliases.arguments(w) for w in memory_of(d, a).writes
+        found.aliases.arguments(w) & holders
+        if w.in_array
+        else w.in_container and found.aliases.arguments(w)
+        for w in found.writes
     )
 
 

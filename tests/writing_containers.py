@@ -395,3 +395,54 @@ def function_writes_its_argument(p, x):
         g = np.sin(p["w"]) * x
         update(p, g, 0.3)
     return np.sum(p["w"]) * p["n"]
+
+
+class Body:
+    def __init__(self, pos):
+        self.pos = pos
+        self.trail = []
+
+    def move(self, v):
+        self.pos += v * self.pos
+        self.trail.append(self.pos[0])
+
+    def pin(self, v):
+        self.pos[0] = v
+
+
+def scaled(ps, k):
+    for i in range(len(ps)):
+        ps[i] *= k
+
+
+def halved(a):
+    a *= 0.5
+    a[0] = a[1] * a[0]
+
+
+@prog(X)
+def methods_write_arrays(x):
+    b = Body(x * 2.0)
+    b.move(3.0)
+    b.pin(x[1] * x[0])
+    b.move(x[2])
+    return np.sum(b.pos**2) * b.trail[0] * b.trail[1]
+
+
+@prog(X)
+def arrays_of_a_list_written_by_a_function(x):
+    ps = [x * 2.0, x**2]
+    scaled(ps, x[0])
+    halved(x)
+    scaled(ps, x[1])
+    return np.sum(ps[0] * ps[1] * x)
+
+
+@prog(X)
+def what_an_object_holds_is_given(x):
+    b = Body(x * 2.0)
+    p = b.pos
+    halved(p)
+    b.move(x[0])
+    halved(p)
+    return np.sum(b.pos * p) * b.trail[0]
