@@ -38,9 +38,9 @@ from s2sad.derivation import (
     made_by,
     memory_of,
     signature_of,
-    written_parameters,
 )
 from s2sad.errors import InternalError
+from s2sad.facts.given import written_parameters
 from s2sad.facts.memory import shares_nothing
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
@@ -167,7 +167,7 @@ def _check_apart(worker: Reverse, s: Node, target: Target) -> None:
 def shadows_of(d: Derivation, target: Target, varied: frozenset[str]) -> tuple[str, ...]:
     """Return the parameters that a called function writes and that carry derivatives after it."""
     callee = analyse(d, target.fn, target.params, tuple(p for p, _ in target.extra))
-    arrays, _ = written_parameters(callee, memory_of(d, callee))
+    arrays, _ = written_parameters(callee.function, callee.kinds, memory_of(d, callee))
     return tuple(
         p
         for p in target.params

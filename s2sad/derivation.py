@@ -23,16 +23,18 @@ from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Made, unfold
 from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.alias import alias
+from s2sad.facts.fence import plain_appends
 from s2sad.facts.finite import Finite
+from s2sad.facts.given import view_returned, written_parameters
 from s2sad.facts.inplace import in_place
 from s2sad.facts.kinds import infer
-from s2sad.facts.memory import Memory, memory, touches
+from s2sad.facts.memory import Memory, memory
 from s2sad.facts.scope import Scope
 from s2sad.facts.stores import stores
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, block_writes, clone, names_read, operands, substitute
+from s2sad.nodes import Node, clone, operands, substitute
 from s2sad.stages import Arrival, Function, KindFacts, Zeros
 
 
@@ -149,6 +151,9 @@ class Target:
     brought: tuple[tuple[str, Any], ...] = ()
 
 
+_ROUNDS = 64
+
+
 def analyse(
     d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...] = ()
 ) -> Analysed:
@@ -181,7 +186,7 @@ def analyse(
         scope.helpers = {**scope.helpers, word: np}
         return word
 
-    for _ in range(16):
+    for _ in range(_ROUNDS):
         d.open[key] = result
         before = dict(d.analysed)
         d.used_open.discard(key)
@@ -191,7 +196,7 @@ def analyse(
             function = plain
             scope.locals = function.locals
             continue
-        unfolded = unfold(function, made_here(d, facts), taken)
+        unfolded = unfold(function, made_here(d, facts), taken, writing_calls(d, facts))
         if unfolded is not None:
             function = unfolded
             scope.locals = function.locals
@@ -210,7 +215,16 @@ def analyse(
             break
         result = facts.result
         d.analysed = before
-    if in_place(function, facts):
+    else:
+        raise UnsupportedError(
+            f"{source.name} calls too many functions that change what they are given.",
+            remedy="Return the new values instead.",
+            place=source.place(source.node),
+        )
+    written = in_place(function, facts, taken)
+    if written is not None:
+        function = written
+        scope.locals = function.locals
         facts = infer(function, dict(params), scope, hook)
     d.open.pop(key, None)
     analysed = Analysed(function, facts, scope)
@@ -385,6 +399,63 @@ def made_here(d: Derivation, facts: KindFacts) -> Made:
         return callee.function, given
 
     return made
+
+
+def writing_calls(d: Derivation, facts: KindFacts) -> Made:
+    """Return what tells the calls of functions that store into structures that they are given.
+
+    Written out where they are called, they store into a structure of the function at hand.
+    """
+
+    def written(s: Node, node: Node) -> tuple[Function, dict[str, Any]] | None:
+        if not isinstance(node, gast.Call) or any(k.arg is None for k in node.keywords):
+            return None
+        method = facts.methods.get(node)
+        target = facts.of.get(node.func, K.UNKNOWN) if method is None else K.Known(method[0])
+        args = list(node.args) if method is None else [method[1], *node.args]
+        if any(isinstance(a, gast.Starred) for a in args):
+            return None
+        if not isinstance(target, K.Known) or not isinstance(target.value, types.FunctionType):
+            return None
+        kinds = [facts.of.get(a, K.UNKNOWN) for a in args]
+        if not any(K.is_container(k) for k in kinds):
+            return None
+        named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in node.keywords}
+        bound = bind_kinds(target, kinds, named, facts.before.get(s, {}))
+        if bound is None or isinstance(bound[0], K.LocalFunction):
+            return None
+        fn, params, extra = bound
+        callee = d.analysed.get(analysis_key(fn, params, tuple(n for n, _ in extra)))
+        if callee is None or not stores_into_arguments(d, callee):
+            return None
+        signature = signature_of(fn)
+        if signature is None:
+            return None
+        arguments = signature.bind(*args, **{k.arg: k.value for k in node.keywords}).arguments
+        given: dict[str, Any] = dict(extra)
+        for p in signature.parameters.values():
+            value = arguments.get(p.name, p.default)
+            if isinstance(value, int | float | str | None):
+                value = gast.Constant(value, None)
+            if not isinstance(value, gast.AST):
+                return None
+            given.setdefault(p.name, value)
+        return callee.function, given
+
+    return written
+
+
+def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
+    """Say whether a function changes a structure that it is given, or an array in one."""
+    found = memory_of(d, a)
+    entry = a.kinds.before.get(a.function.node.body[0], {})
+    holders = {p for p in a.function.params if K.is_container(entry.get(p, K.UNKNOWN))}
+    return any(
+        found.aliases.arguments(w) & holders
+        if w.in_array
+        else w.in_container and found.aliases.arguments(w)
+        for w in found.writes
+    )
 
 
 def is_foreign(fn: Any) -> bool:
@@ -565,7 +636,7 @@ def memory_of(d: Derivation, a: Analysed) -> Memory:
         before = dict(d.memories)
         looked_at = d.memories[a] = Memory(known=False, assumed=assumed)
         found = _look_at_memory(d, a)
-        written = frozenset().union(*written_parameters(a, found))
+        written = frozenset().union(*written_parameters(a.function, a.kinds, found))
         if not looked_at.asked or written <= assumed:
             d.memories[a] = found
             return found
@@ -584,34 +655,18 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
         return _viewed_by(d, a, call)
 
     found = memory(a.function, a.kinds, summary)
-    visible = d.visible.get(a.scope.fn, frozenset())
     found.aliases = alias(
-        a.function, a.kinds, found.writes, returned, found.rebinding, visible, viewed
+        a.function,
+        a.kinds,
+        found.writes,
+        returned,
+        rebinding=found.rebinding,
+        visible=d.visible.get(a.scope.fn, frozenset()),
+        viewed=viewed,
+        plain=plain_appends(a.function, a.kinds, found),
+        opaque={s: given for s, _, given in found.opaque},
     )
     return found
-
-
-def written_parameters(a: Analysed, memory: Memory) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the parameters that a function may write.
-
-    First the arrays that plain statements write, whose names stay theirs; then all others.
-    """
-    params = a.kinds.before.get(a.function.node.body[0], {})
-    names = set(a.function.params)
-    arrays: set[str] = set(memory.assumed)
-    others: set[str] = set()
-    for w in memory.writes:
-        if w.in_array:
-            arrays |= memory.aliases.arguments(w)
-            continue
-        shared = memory.shares(w.base, names)
-        others |= {n for n in shared if touches(w, params.get(n, K.UNKNOWN))}
-    for _, _, given_names in memory.opaque:
-        for n in given_names:
-            others |= memory.shares(n, names)
-    bound = block_writes(a.function.node.body)
-    plain = {n for n in arrays if isinstance(params.get(n), K.Array) and n not in bound} - others
-    return frozenset(plain), frozenset(arrays | others) - plain
 
 
 @dataclass(frozen=True)
@@ -659,6 +714,8 @@ def _called(d: Derivation, a: Analysed, call: Any) -> _Called | None:
 
 def _returned_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     """Return the arguments of a call, as nodes, of which the result may hold memory."""
+    if a.kinds.objects.get(call.func) is runtime.object_of:
+        return None
     called = _called(d, a, call)
     if called is None or not called.memory.known:
         return None
@@ -673,7 +730,7 @@ def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | Non
     called = _called(d, a, call)
     if called is None or not called.memory.known:
         return None
-    found = view_returned(called.callee, called.memory)
+    found = view_returned(called.callee.function, called.memory)
     if found is None:
         return None
     view, parameter = found
@@ -681,21 +738,6 @@ def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | Non
     if len(given) != 1 or not isinstance(given[0], gast.Name):
         return None
     return substitute(view, {parameter: given[0]}), given[0]
-
-
-def view_returned(a: Analysed, memory: Memory) -> tuple[Node, str] | None:
-    """Return the view of a parameter that a function's result surely is, and that parameter."""
-    body = a.function.node.body
-    links = memory.aliases.links_before.get(body[-1], {})
-    bound = block_writes(body)
-    n = a.function.result
-    view: Node = gast.Name(n, gast.Load(), None, None)
-    while n in links:
-        view = substitute(view, {n: clone(links[n].value)})
-        n = links[n].base
-    if n not in a.function.params or n in bound or names_read(view) != {n}:
-        return None
-    return view, n
 
 
 def _written_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], list[Any]] | None:
@@ -707,7 +749,7 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], list[
     called = _called(d, a, call)
     if called is None:
         return None
-    arrays, others = written_parameters(called.callee, called.memory)
+    arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)
     if any(not called.given.get(p) for p in arrays):
         return None  # a default, whose content lasts from call to call
     return called.nodes(arrays), called.nodes(others)

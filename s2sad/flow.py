@@ -12,7 +12,7 @@ from typing import Any
 import gast
 
 from s2sad.nodes import Block, Node, blocks_of, is_whole, names_read, names_written
-from s2sad.stages import Comment, Restore, RestorePart
+from s2sad.stages import Comment, Replay, Restore, RestorePart
 
 Names = frozenset[str]
 Visitor = Callable[[Any, Names], None]
@@ -57,7 +57,7 @@ def before(
         return exits
     if kind is Restore:
         return before_restore(statement, live)
-    if kind is RestorePart:
+    if kind is RestorePart or kind is Replay:
         return before_restore_part(statement, live)
     if kind is gast.Raise or kind is gast.Return:
         return frozenset(names_read(statement))
@@ -99,6 +99,8 @@ def before_restore_part(statement: Node, live: Names) -> Names:
     """Return what is live before a RestorePart; one that only its own name wants binds that."""
     if not live & statement.sharing:
         return live
+    if type(statement) is Replay:
+        return live | names_read(statement.action)
     if rebinds(statement, live):
         return live - {statement.place.value.id}
     return live | names_read(statement.place)

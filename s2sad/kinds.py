@@ -289,6 +289,58 @@ def is_container(kind: Kind) -> bool:
     return isinstance(kind, List | Dict | Obj)
 
 
+def reached(kind: Kind) -> frozenset[Any] | None:
+    """Return the classes of the mutable structures in a value; None where nothing is known."""
+    if isinstance(kind, Unknown):
+        return None
+    own: frozenset[Any] = frozenset()
+    parts: list[Kind] = []
+    if isinstance(kind, List | Iterable_):
+        own = frozenset({list}) if isinstance(kind, List) else own
+        parts = [kind.item]
+    elif isinstance(kind, Dict):
+        own, parts = frozenset({dict}), [k for _, k in kind.items]
+    elif isinstance(kind, Obj):
+        own, parts = frozenset({kind.cls}), [k for _, k in kind.fields]
+    elif isinstance(kind, Tuple):
+        parts = list(kind.items)
+    inner = [reached(k) for k in parts]
+    if isinstance(kind, Iterable_):
+        return None if None in inner or is_container(kind.item) else frozenset()
+    if any(r is None for r in inner):
+        return None
+    return own.union(*(r for r in inner if r is not None))
+
+
+def may_hold(kind: Kind, owner: Kind) -> bool:
+    """Say whether a value of a kind may be, or hold, a structure such as `owner`."""
+    cls = {List: list, Dict: dict}.get(type(owner), getattr(owner, "cls", None))
+    found = reached(kind)
+    return found is None or cls is None or cls in found
+
+
+def surely_others(one: Kind, other: Kind) -> bool:
+    """Say whether two structures cannot be the same one."""
+    if type(one) is not type(other):
+        return is_container(one) and is_container(other)
+    if isinstance(one, Obj) and isinstance(other, Obj):
+        return one.cls is not other.cls
+    if isinstance(one, List) and isinstance(other, List):
+        inner = (one.item, other.item)
+        if any(isinstance(k, Unknown | Unbound) for k in inner):
+            return False
+        return type(one.item) is not type(other.item)
+    return False
+
+
+def plain_field(cls: type, name: str) -> bool:
+    """Say whether setting an attribute only puts it into the object."""
+    if getattr(cls, "__setattr__", None) is not object.__setattr__:
+        return False
+    static = inspect.getattr_static(cls, name, None)
+    return not hasattr(type(static), "__set__") and "__dict__" in dir(cls)
+
+
 def describe(kind: Kind) -> str:
     """Return words for error messages."""
     if isinstance(kind, Num):

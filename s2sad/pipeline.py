@@ -333,12 +333,12 @@ def shared_memory(worker: Reverse) -> dict[str, frozenset[str]]:
     aliases = worker.aliases
     kept = kept_by_calls(worker)
     touched: frozenset[str] = frozenset().union(*aliases.touched.values())
-    for n in sorted(touched | aliases.arrays):
+    for n in sorted(touched | worker.arrays):
         reached = aliases.ever(n)
         others = {m.split("@")[0] for m in reached} & worker.function.locals
         found[n] = frozenset(others | {kept[m] for m in reached if m in kept})
-        bars = {worker.bars[m] for m in others & aliases.arrays if m in worker.bars}
-        if n in worker.bars and n in aliases.arrays:
+        bars = {worker.bars[m] for m in others & worker.arrays if m in worker.bars}
+        if n in worker.bars and n in worker.arrays:
             found[worker.bars[n]] = frozenset(bars)
     return found
 
@@ -360,7 +360,7 @@ def _elements(worker: Reverse) -> frozenset[Any]:
         place = s.targets[0] if isinstance(s, gast.Assign) else s.target
         if isinstance(worker.kinds.of.get(place), K.Num):
             found.add(s)
-    return frozenset(found)
+    return frozenset(found | worker.kept_slots())
 
 
 def pinned(a: Analysed) -> frozenset[str]:
@@ -596,7 +596,7 @@ def _work_on_copies(d: Derivation, a: Analysed) -> Block:
         elif isinstance(entry.get(p), K.Array):
             copied = call(attribute(name(p), "copy"), order=gast.Constant("K", None))
         else:
-            copied = call(d.refs.function(runtime.private), name(p))
+            copied = call(d.refs.function(runtime.unshared), name(p))
         out.append(assign(p, copied))
     return out
 

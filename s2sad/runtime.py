@@ -141,13 +141,64 @@ def private(x: Any) -> Any:
     return twin
 
 
+def unshared(x: Any) -> Any:
+    """Return a copy of a structure to be written; nothing may stand in it twice."""
+    met: list[Any] = []
+
+    def twin(part: Any) -> Any:
+        if isinstance(part, np.ndarray):
+            if any(isinstance(m, np.ndarray) and np.shares_memory(m, part) for m in met):
+                raise ValueError("an array that is written stands twice in one argument")
+            met.append(part)
+            return part.copy()
+        if isinstance(part, tuple):
+            parts = [twin(p) for p in part]
+            return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
+        names = getattr(part, "__dict__", None)
+        plain = not names or isinstance(part, type) or type(part).__module__ == "builtins"
+        if not isinstance(part, list | dict) and plain:
+            return part
+        if any(m is part for m in met):
+            raise ValueError("a structure that is written stands twice in one argument")
+        met.append(part)
+        if isinstance(part, list):
+            return [twin(p) for p in part]
+        if isinstance(part, dict):
+            return {key: twin(part[key]) for key in part}
+        copied = object.__new__(type(part))
+        for name in names or ():
+            object.__setattr__(copied, name, twin(part.__dict__[name]))
+        return copied
+
+    return twin(x)
+
+
 def apart(*values: Any) -> Any:
-    """Return copies of arrays and lists of arrays that share memory as the originals do."""
+    """Return copies of arrays and structures of them that share memory as the originals do."""
     owners: dict[int, Any] = {}
+    holders: dict[int, Any] = {}
 
     def twin(x: Any) -> Any:
+        if id(x) in holders:
+            return holders[id(x)][1]
         if isinstance(x, list):
-            return [twin(part) for part in x]
+            copied = [twin(part) for part in x]
+            holders[id(x)] = x, copied
+            return copied
+        if isinstance(x, dict):
+            table = x.copy()
+            holders[id(x)] = x, table
+            for key in x:
+                table[key] = twin(x[key])
+            return table
+        names = getattr(x, "__dict__", None)
+        if names and not isinstance(x, type) and type(x).__module__ != "builtins":
+            if not callable(x) or hasattr(type(x).__call__, "__code__"):
+                made = object.__new__(type(x))
+                holders[id(x)] = x, made
+                for name in names:
+                    object.__setattr__(made, name, twin(names[name]))
+                return made
         if isinstance(x, tuple):
             parts = [twin(part) for part in x]
             return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
@@ -158,11 +209,11 @@ def apart(*values: Any) -> Any:
             owner = owner.base
         if id(owner) not in owners:
             owners[id(owner)] = owner, owner.copy(order="K")
-        copied = owners[id(owner)][1]
+        base = owners[id(owner)][1]
         if x is owner:
-            return copied
+            return base
         start = x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-        flat = copied.reshape(-1, order="A")
+        flat = base.reshape(-1, order="A")
         return np.ndarray(x.shape, x.dtype, flat, start, x.strides)
 
     found = tuple(twin(x) for x in values)
@@ -180,11 +231,18 @@ def add_into(shadow: Any, value: Any) -> None:
             else:
                 shadow[i] = add(part, value[i])
     elif isinstance(shadow, dict):
-        shadow.update(add(shadow, value))
+        for key in value:
+            if isinstance(shadow.get(key), list | dict) or hasattr(shadow.get(key), "__dict__"):
+                add_into(shadow[key], value[key])
+            else:
+                shadow[key] = add(shadow.get(key), value[key])
     else:
-        total = add(shadow, value)
         for name in shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__:
-            object.__setattr__(shadow, name, getattr(total, name))
+            part = getattr(shadow, name)
+            if isinstance(part, list | dict) or hasattr(part, "__dict__"):
+                add_into(part, getattr(value, name))
+            else:
+                object.__setattr__(shadow, name, add(part, getattr(value, name)))
 
 
 def add_into_each(shadows: Any, values: Any) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import gast
 
-from s2sad.kinds import UNBOUND, Array, Kind
+from s2sad.kinds import UNBOUND, Array, Dict, Kind, List, Obj, plain_field
 
 if TYPE_CHECKING:
     from s2sad.errors import Place
@@ -55,6 +55,15 @@ class RestorePart(gast.AST):  # type: ignore[misc]
 
     _fields = ("place", "key", "sharing")
     binds = False
+
+
+class Replay(RestorePart):
+    """Backward sweep: `action` gives a structure its old items back, as RestorePart does.
+
+    `place` is the structure; nothing is kept for it, what it needs is still there.
+    """
+
+    _fields = ("place", "key", "sharing", "action")  # type: ignore[assignment]
 
 
 class Undo(gast.AST):  # type: ignore[misc]
@@ -200,6 +209,63 @@ class Write:
             and isinstance(place.value, gast.Name)
         )
 
+    @property
+    def in_slot(self) -> bool:
+        """Whether the statement puts a value into a structure: `xs[i] = v`, `obj.x = v`."""
+        s = self.statement
+        if not isinstance(s, gast.Assign) or self.how != "item":
+            return False
+        place = s.targets[0]
+        if len(s.targets) != 1 or not isinstance(getattr(place, "value", None), gast.Name):
+            return False
+        if isinstance(place, gast.Attribute):
+            return isinstance(self.owner, Obj) and plain_field(self.owner.cls, place.attr)
+        return (
+            isinstance(place, gast.Subscript)
+            and isinstance(self.owner, List | Dict)
+            and not isinstance(place.slice, gast.Slice | gast.Tuple)
+        )
+
+    @property
+    def takes(self) -> str:
+        """The method that changes how many items a list has, where that can be undone."""
+        value = getattr(self.statement, "value", None)
+        func = getattr(value, "func", None)
+        if not isinstance(func, gast.Attribute) or not isinstance(func.value, gast.Name):
+            return ""
+        if not isinstance(self.owner, List) or func.value.id != self.base:
+            return ""
+        assert value is not None
+        if value.keywords or not undoable(func.attr, value.args):
+            return ""
+        if isinstance(self.statement, gast.Assign):
+            named = isinstance(self.statement.targets[0], gast.Name)
+            return func.attr if func.attr == "pop" and named else ""
+        stays = isinstance(self.statement, gast.Expr) and func.attr != "pop"
+        return func.attr if stays else ""
+
+    @property
+    def in_container(self) -> bool:
+        """Whether the statement itself changes a structure in a way that can be undone."""
+        return self.in_slot or bool(self.takes)
+
+
+def undoable(method: str, args: list[Any]) -> bool:
+    """Say whether a list's method can be undone: at the end, or at a known place."""
+    place = args[0].value if args and isinstance(args[0], gast.Constant) else None
+    if method == "append":
+        return len(args) == 1
+    if method == "pop":
+        return not args or place_of(args[0]) is not None
+    return method == "insert" and len(args) == 2 and type(place) is int and place == 0
+
+
+def place_of(node: Any) -> int | None:
+    """Return a literal place in a list, which may count from the end."""
+    sign = -1 if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub) else 1
+    value = getattr(node.operand if sign < 0 else node, "value", None)
+    return sign * value if type(value) is int else None
+
 
 @dataclass(frozen=True)
 class Link:
@@ -222,7 +288,9 @@ class Aliases:
 
     *Pairs* are names that may share memory there; *links* are names that surely are one view of
     another name. `arrays` are the names of arrays that are written in place or share memory with
-    such an array when it is written; `touched` are the names whose content a statement changes;
+    such an array when it is written; `slots` are those of structures whose items are. `touched` are
+    the names whose content a statement changes; `structures` are, for a statement that writes an
+    item of a structure, the names that may hold that structure;
     `result` is what the function's result may share memory with; `same` are the calls that bind
     a variable to the very array that it was: `A = fill(A)`.
     A name with an @ is a ghost: what a name was before it was bound anew, or on entry.
@@ -238,6 +306,8 @@ class Aliases:
     writes: tuple[Write, ...] = ()
     touched: dict[Any, Names] = field(default_factory=dict)
     arrays: Names = NONE
+    slots: Names = NONE
+    structures: dict[Any, Names] = field(default_factory=dict)
     result: Names = NONE
     same: frozenset[Any] = NONE
 
@@ -248,7 +318,10 @@ class Aliases:
     def partners(self, statement: Any, name: str) -> Names:
         """Return the names read later whose memory a write through a name changes, and itself."""
         live = self.live_after.get(statement, NONE)
-        return (self.sharing(statement, name) & live) | {name}
+        shared = self.sharing(statement, name) & live
+        if statement in self.structures:
+            shared &= self.structures[statement]
+        return shared | {name}
 
     def writers(self) -> dict[Any, Names]:
         """Return the calls that write arrays they are given, with all that shares their memory."""
@@ -273,6 +346,9 @@ class Aliases:
     def reaching(self, statement: Any, name: str) -> Names:
         """Return all names and ghosts whose content a write through a name changes."""
         shared = self.sharing(statement, name)
+        if statement in self.structures:
+            known = self.structures[statement]
+            shared = frozenset(n for n in shared if "@" in n or n in known)
         return shared | {f"{n}@last" for n in shared if "@" not in n}
 
     def written_arrays(self) -> Names:

@@ -12,9 +12,10 @@ from typing import Any
 import gast
 
 from s2sad.calls import active_parameters, find_target, roots, shadows_of
-from s2sad.derivation import Analysed, Derivation, Target, analyse, memory_of, written_parameters
+from s2sad.derivation import Analysed, Derivation, Target, analyse, memory_of
 from s2sad.facts.activity import activity
 from s2sad.facts.finite import Finite, finite
+from s2sad.facts.given import written_parameters
 from s2sad.facts.zeros import zeros
 from s2sad.stages import Activity, Arrival, Zeros
 
@@ -67,7 +68,7 @@ def finite_of(d: Derivation, a: Analysed, wild: frozenset[str]) -> Finite | None
             return None
         inner = _analysed(d, target)
         values = finite_of(d, inner, _wild_parameters(target, given))
-        given_back, _ = written_parameters(inner, memory_of(d, inner))
+        given_back, _ = written_parameters(inner.function, inner.kinds, memory_of(d, inner))
         return values is None or bool(({inner.function.result} | given_back) & values.wild())
 
     writers = memory_of(d, a).aliases.writers()

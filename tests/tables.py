@@ -642,7 +642,33 @@ return ys[-1] * ys[0]
 d = {"a": x[0]}
 d["a"] = x[0] * x[1]
 return d["a"]
+# list item, pop, insert, del, extend in one list
+ys = [x[0], x[1], x[2]]
+ys.insert(0, ys.pop() * ys[0])
+ys[1] += ys[2] ** 2
+ys.extend([ys[0] * x[2]])
+del ys[0]
+return ys[0] * ys[1] * ys[2]
+# slice of a list written
+ys = [x[0], x[1], x[2]]
+ys[:2] = [x[2] * x[0]]
+return ys[0] * ys[1]
+# update, pop or setdefault of a dict of active values
+d = {"a": x[0]}
+d.update(b=x[1] * x[2])
+return d["a"] * d["b"]
 # attribute of an object written
+class Box:
+    def __init__(self, value):
+        self.value = value
+
+
+def f(x):
+    box = Box(x[0])
+    box.value = box.value * x[1]
+    box.count = 2.0
+    return box.value * x[0] * box.count
+# attribute of an object of a class without __init__ written
 class Box:
     pass
 
@@ -651,6 +677,41 @@ def f(x):
     box = Box()
     box.value = x[0] * x[1]
     return box.value * x[0]
+# method that writes self
+class Cell:
+    def __init__(self):
+        self.h = 0.0
+
+    def step(self, v):
+        self.h = np.tanh(self.h + v)
+        return self.h
+
+
+def f(x):
+    cell = Cell()
+    s = 0.0
+    for v in x:
+        s += cell.step(v) ** 2
+    return s * cell.h
+# one array twice in a structure that is written
+y = x * 2.0
+ys = [y, y]
+ys[0][0] = x[1] * x[2]
+return np.sum(ys[1] * y)
+# write inside try
+y = x * 2.0
+try:
+    y[0] = x[1] * x[2]
+except ValueError:
+    pass
+return np.sum(y * y)
+# item of a list written in a loop over it
+ys = [x[0], x[1], x[2]]
+s = 0.0
+for y in ys:
+    ys[1] = y * x[2]
+    s += y
+return s * ys[1]
 # try
 try:
     s = x[0] * x[1]

@@ -24,6 +24,7 @@ from s2sad.nodes import (
     Block,
     Node,
     assign,
+    block_writes,
     blocks_of,
     children,
     clone,
@@ -39,14 +40,18 @@ from s2sad.stages import Function, Loop
 Made = Callable[[Node, Node], "tuple[Function, dict[str, Any]] | None"]
 
 
-def unfold(function: Function, made: Made, taken: set[str]) -> Function | None:
+def unfold(
+    function: Function, made: Made, taken: set[str], writers: Made = lambda s, node: None
+) -> Function | None:
     """Return the function with calls that make functions written out; None where there are none.
+
+    `writers` gives the same for calls that store into the structures they are given.
 
     `made` gives, for a statement and a call in it, the called function and the node that each of
     its parameters gets, where what it returns is (or holds) an inner function. For a parameter that
     stands for a captured variable it gives that variable's name.
     """
-    worker = _Unfolder(function, made, taken)
+    worker = _Unfolder(function, made, taken, writers)
     function.node.body[:] = worker.block(function.node.body)
     if not worker.changed:
         return None
@@ -61,8 +66,9 @@ def unfold(function: Function, made: Made, taken: set[str]) -> Function | None:
 
 
 class _Unfolder:
-    def __init__(self, function: Function, made: Made, taken: set[str]) -> None:
+    def __init__(self, function: Function, made: Made, taken: set[str], writers: Made) -> None:
         self.function = function
+        self.writers = writers
         self.made = made
         self.origins = dict(function.origins)
         self.loops = dict(function.loops)
@@ -90,6 +96,12 @@ class _Unfolder:
                 if found is not None and self.fits(found[0]):
                     if not self.depth or self.stays(s, body[position + 1 :]):
                         out += self.written_out(s, *found)
+            if isinstance(s, gast.Assign | gast.Expr) and not self.changed:
+                found = self.writers(s, s.value)
+                if found is not None and self.fits(found[0]):
+                    out += self.written_out(s, *found, named=True)
+                    if isinstance(s, gast.Expr):
+                        continue
             out.append(s)
         return out
 
@@ -127,10 +139,17 @@ class _Unfolder:
         outer = set().union(*(names_read(s) for s in callee.node.body), set()) - callee.locals
         return not outer & self.function.locals
 
-    def written_out(self, s: Node, callee: Function, given: Mapping[str, Any]) -> Block:
+    def written_out(
+        self, s: Node, callee: Function, given: Mapping[str, Any], named: bool = False
+    ) -> Block:
+        """Return the body of a called function; with `named`, variables given keep their names."""
         table: dict[str, str] = {}
         before: Block = []
+        bound = block_writes(callee.node.body) if named else set(callee.params)
         for p in callee.params:
+            if isinstance(given[p], gast.Name) and p not in bound:
+                table[p] = given[p].id
+                continue
             if isinstance(given[p], str):
                 table[p] = given[p]
                 continue

@@ -9,7 +9,7 @@ ghost, `name@statement`, for what it held before: the tape may still hold that.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import gast
 
@@ -49,6 +49,8 @@ def alias(
     rebinding: Collection[Any] = (),
     visible: frozenset[str] = NOBODY,
     viewed: Viewed = lambda _: None,
+    plain: frozenset[Any] = frozenset(),
+    opaque: Mapping[Any, frozenset[str]] | None = None,
 ) -> Aliases:
     """Return who shares memory with whom in a function whose writes in place are known.
 
@@ -58,7 +60,7 @@ def alias(
     content counts as read. `viewed(call)` gives the view of an argument that the result surely
     is, with that argument.
     """
-    worker = _Walker(function, kinds, writes, returned, rebinding, viewed)
+    worker = _Walker(function, kinds, writes, returned, rebinding, viewed, opaque or {})
     pairs: Pairs = {}
     entry = kinds.before.get(function.node.body[0], {})
     for p in function.params:
@@ -72,10 +74,14 @@ def alias(
     *body, last = function.node.body
     worker.note(last, read - {function.result} | visible)
     live_in(body, read, worker.note, extra=worker.header)
+    _structures(function, kinds, facts, plain)
     for w in writes:
         names = facts.sharing(w.statement, w.base) & function.locals
+        if w.statement in facts.structures:
+            names &= facts.structures[w.statement] | {w.base}
         facts.touched[w.statement] = facts.touched.get(w.statement, NOBODY) | names
     facts.arrays = _written_arrays(function, kinds, facts)
+    _holders(function, facts)
     facts.result = facts.pairs_before.get(last, {}).get(function.result, NOBODY)
     return facts
 
@@ -111,6 +117,39 @@ def _written_arrays(function: Function, kinds: KindFacts, facts: Aliases) -> fro
         found |= more
 
 
+def _structures(
+    function: Function, kinds: KindFacts, facts: Aliases, plain: frozenset[Any]
+) -> None:
+    """Note of every statement that changes a structure who may hold that structure."""
+    for w in facts.writes:
+        if not w.in_container or w.statement in plain:
+            continue
+        before = kinds.before.get(w.statement, {})
+        shared = facts.sharing(w.statement, w.base) & function.locals
+        holders = {n for n in shared if K.may_hold(before.get(n, K.UNBOUND), w.owner)}
+        facts.structures[w.statement] = frozenset(holders | {w.base})
+    for w in facts.writes:
+        if w.statement in facts.structures:
+            facts.slots |= facts.partners(w.statement, w.base) & function.locals
+
+
+def _holders(function: Function, facts: Aliases) -> None:
+    """Add the structures through which memory that is written is reached, and their other names."""
+    linked = {
+        (n, link.base, isinstance(link.value, gast.Name))
+        for links in facts.links_after.values()
+        for n, link in links.items()
+        if K.is_container(link.owner)
+    }
+    while True:
+        known = facts.arrays | facts.slots
+        more = {base for n, base, _ in linked if n in known}
+        more |= {n for n, base, same in linked if same and base in known}
+        if not more - known:
+            return
+        facts.slots |= (more - known) & function.locals
+
+
 def argument(parameter: str) -> str:
     """Return the ghost that stands for the memory a parameter has on entry."""
     return f"{parameter}@arg"
@@ -128,10 +167,12 @@ class _Walker:
         returned: Returned,
         rebinding: Collection[Any],
         viewed: Viewed,
+        opaque: Mapping[Any, frozenset[str]],
     ) -> None:
         self.rebinding = rebinding
         self.returned = returned
         self.viewed = viewed
+        self.opaque = opaque
         self.function = function
         self.kinds = kinds
         self.facts = Aliases()
@@ -243,7 +284,7 @@ class _Walker:
         }
 
     def _bound(
-        self, s: Node, n: str, value: Node, state: State, item: Link | bool | None = False
+        self, s: Node, n: str, value: Node, state: State, item: Link | Literal[False] | None = False
     ) -> State:
         """Bind a name: what it shared goes to its ghost, and it shares what the value does.
 
@@ -262,9 +303,8 @@ class _Walker:
         pairs = _without(pairs, n)
         _unite(pairs, n, partners - {n})
         links = _unlinked(links, n)
-        link = self._link(s, n, value, after) if isinstance(item, bool) else item
-        if link is not None and not isinstance(after, K.Array):
-            link = None
+        row = item if isinstance(item, Link) and isinstance(after, K.Array) else None
+        link = self._link(s, n, value, after) if item is False else row
         if link is not None:
             links[n] = link
         return pairs, links
@@ -298,7 +338,9 @@ class _Walker:
         return kind.variables if isinstance(kind, K.LocalFunction) else ()
 
     def _link(self, s: Node, n: str, value: Node, kind: K.Kind) -> Link | None:
-        """Return the view of a name that a value surely is."""
+        """Return the view of a name that a value surely is, or the part of a structure."""
+        if K.is_container(kind):
+            return None if n in names_read(value) else self._part_of(value)
         if not isinstance(kind, K.Array):
             return None
         if isinstance(value, gast.Call):
@@ -322,6 +364,21 @@ class _Walker:
             return False, False
         word = getattr(self._called(value)[0], "__name__", "")
         return word in _MAYBE_VIEWS, word in _FIXED_VIEWS
+
+    def _part_of(self, value: Node) -> Link | None:
+        """Return the structure that holds another one, or has another name."""
+        base = value if isinstance(value, gast.Name) else getattr(value, "value", None)
+        if not isinstance(base, gast.Name) or base.id not in self.function.locals:
+            return None
+        owner = self.kinds.of.get(base, K.UNKNOWN)
+        if not K.is_container(owner) or isinstance(getattr(value, "slice", None), gast.Slice):
+            return None
+        if isinstance(value, gast.Name | gast.Subscript):
+            named = isinstance(value, gast.Name) or isinstance(owner, K.List | K.Dict)
+            return Link(value, base.id, owner) if named else None
+        if isinstance(value, gast.Attribute) and isinstance(owner, K.Obj):
+            return Link(value, base.id, owner) if value.attr in dict(owner.fields) else None
+        return None
 
     def _viewed(self, value: Node) -> Node | None:
         """Return the name that a value surely is a view (or a field) of."""
@@ -372,6 +429,13 @@ class _Walker:
     def _stored(self, s: Node, state: State) -> State:
         """What is put into a list, a dict or an object is reached through it afterwards."""
         pairs, links = state
+        known = self.kinds.before.get(s, {})
+        met = {n for n in self.opaque.get(s, ()) if not shares_nothing(known.get(n, K.UNKNOWN))}
+        if len(met) > 1:
+            pairs = dict(pairs)
+            partners = frozenset().union(*(pairs.get(n, NOBODY) for n in met)) | met
+            for n in sorted(met):
+                _unite(pairs, n, partners - {n})
         for w in self.writes.get(s, ()):
             given = appended(s, w, self.kinds)
             if not given:
@@ -382,10 +446,15 @@ class _Walker:
             for holder in holders:
                 _unite(pairs, holder, partners - {holder})
         for w in self.writes.get(s, ()):
+            if isinstance(w.owner, K.Array):
+                continue
+            holders = state[0].get(w.base, NOBODY) | {w.base}
             links = {
                 n: link
                 for n, link in links.items()
-                if isinstance(w.owner, K.Array) or w.base not in names_read(link.value)
+                if not names_read(link.value) & holders
+                or K.surely_others(w.owner, link.owner)
+                or _other_slot(s, link.value)
             }
         return pairs, links
 
@@ -397,6 +466,26 @@ _VIEWS = frozenset(
 )
 _MAYBE_VIEWS = frozenset({"reshape", "reshape_method", "ravel"})
 _FIXED_VIEWS = frozenset({"diagonal", "diag"})
+
+
+def _other_slot(s: Node, value: Node) -> bool:
+    """Say whether a statement leaves what a link reads alone: another name, or another part."""
+    if isinstance(value, gast.Name):
+        return True
+    place = s.targets[0] if isinstance(s, gast.Assign) else None
+    if isinstance(place, gast.Attribute) and isinstance(value, gast.Attribute):
+        return bool(place.attr != value.attr)
+    if isinstance(place, gast.Attribute | gast.Subscript):
+        if type(place) is not type(value):
+            return isinstance(value, gast.Attribute | gast.Subscript)
+    if isinstance(place, gast.Subscript) and isinstance(value, gast.Subscript):
+        parts = (place.slice, value.slice)
+        if all(isinstance(p, gast.Constant) for p in parts):
+            one, other = (p.value for p in parts)
+            return bool(one != other)
+    func = getattr(getattr(s, "value", None), "func", None)
+    appends = isinstance(func, gast.Attribute) and func.attr == "append"
+    return appends and isinstance(getattr(value, "slice", None), gast.Constant)
 
 
 def basic_index(index: Node, kinds: KindFacts) -> bool:

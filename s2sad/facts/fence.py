@@ -46,6 +46,7 @@ def fence(
     """
     active = ever_active(activity)
     _unpacked(function, memory)
+    _one_kind(function, kinds, active, memory)
     _into_constants(function, kinds, activity, memory, constant)
     _first_unknown(function, kinds, activity)
     _rounded(function, kinds, activity, memory)
@@ -92,6 +93,41 @@ def fence(
                 "rule nor readable source, which may change it.",
                 "Write a rule for it with @s2sad.pullback, or give it a copy.",
                 call,
+            )
+
+
+def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memory: Memory) -> None:
+    """What is known of a structure must hold under its other names too, after it is changed."""
+    for write in memory.writes:
+        s = write.statement
+        if not K.is_container(write.owner) or s not in kinds.before or s not in kinds.after:
+            continue
+        before, after = kinds.before[s], kinds.after[s]
+        if before.get(write.base) == after.get(write.base):
+            continue
+        live = memory.aliases.live_after.get(s, frozenset())
+        links = memory.aliases.links_before.get(s, {})
+        known = {write.base}
+        link = links.get(write.base)
+        while link is not None:
+            same = not isinstance(link.value, gast.Name)
+            if same or after.get(link.base) == after.get(write.base):
+                known.add(link.base)
+            link = links.get(link.base)
+        for n, other in links.items():
+            if isinstance(other.value, gast.Name) and other.base == write.base:
+                if after.get(n) == after.get(write.base):
+                    known.add(n)
+        others = (memory.aliases.sharing(s, write.base) & live & function.locals) - known
+        hit = {n for n in others if K.may_hold(before.get(n, K.UNBOUND), write.owner)}
+        if hit and hit & active:
+            raise _refusal(
+                function,
+                s,
+                UnsupportedError,
+                f"`{write.base}` is written in place, and then not of the kind that it was; "
+                f"`{min(hit)}` may be or hold the same structure.",
+                "Give what is stored the kind and shape that was there, or use one name only.",
             )
 
 
@@ -147,7 +183,7 @@ def keep_arguments(function: Function, kinds: KindFacts, memory: Memory) -> None
     """
     entry = kinds.before.get(function.node.body[0], {})
     for write in memory.writes:
-        if write.in_array:
+        if write.in_array or write.statement in memory.aliases.structures:
             continue
         for p in sorted(memory.aliases.arguments(write)):
             if K.differentiable(entry.get(p, K.UNBOUND)):
@@ -165,7 +201,7 @@ def arguments_written(memory: Memory) -> frozenset[str]:
     """Return the parameters whose arrays the function writes: derivatives work on copies."""
     found: frozenset[str] = frozenset()
     for write in memory.writes:
-        if write.in_array:
+        if write.in_array or write.statement in memory.aliases.structures:
             found |= memory.aliases.arguments(write)
     return found
 
@@ -291,11 +327,12 @@ def _outside(function: Function, write: Write, memory: Memory) -> set[str]:
 
 
 def _own(function: Function, kinds: KindFacts, write: Write, memory: Memory) -> bool:
-    """Say whether an array is written that the function has made or been given.
+    """Say whether an array or structure is written that the function has made or been given.
 
-    What may be a number or an array has no shadow: no such name may share the array's memory.
+    What may be a number or an array has no shadow: no such name may share the written memory.
     """
-    if not write.in_array or _outside(function, write, memory):
+    changed = write.in_array or write.statement in memory.aliases.structures
+    if not changed or _outside(function, write, memory):
         return False
     shared = {n.partition("@")[0] for n in memory.aliases.sharing(write.statement, write.base)}
     return not any(
@@ -409,6 +446,16 @@ def _plain_append(
     lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, holders)}
     others = memory.shares(write.base, lists) - {write.base}
     return write.base in hit and (not others or _made_anew(function, write.base))
+
+
+def plain_appends(function: Function, kinds: KindFacts, memory: Memory) -> frozenset[Any]:
+    """Return the appends to lists that have one name only and are changed by nothing else."""
+    others = {w.base for w in memory.writes if w.in_container and w.how != "append"}
+    return frozenset(
+        w.statement
+        for w in memory.writes
+        if _plain_append(function, w, {w.base}, kinds, memory) and not memory.shares(w.base, others)
+    )
 
 
 def _made_anew(function: Function, base: str) -> bool:

@@ -17,11 +17,17 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
+    assign,
+    attribute,
     block_writes,
     blocks_of,
+    call,
+    clone,
+    count_writes,
     locate,
     name,
     names_written,
@@ -31,9 +37,130 @@ from s2sad.nodes import (
 from s2sad.stages import Function, KindFacts
 
 
-def in_place(function: Function, kinds: KindFacts) -> bool:
-    """Rewrite the augmented assignments of arrays; say whether there were any."""
-    return _block(function, function.node.body, kinds, undecided(function, kinds))
+def in_place(function: Function, kinds: KindFacts, taken: set[str]) -> Function | None:
+    """Return the function with augmented assignments of arrays and parts of structures rewritten.
+
+    None where there are none.
+    """
+    changed = _block(function, function.node.body, kinds, undecided(function, kinds))
+    worker = _Parts(function, kinds, taken)
+    function.node.body[:] = worker.block(function.node.body)
+    if not worker.made:
+        return function if changed else None
+    return dataclasses.replace(
+        function,
+        origins=worker.origins,
+        temps=function.temps | worker.made,
+        locals=function.locals | worker.made,
+    )
+
+
+class _Parts:
+    """Writes out what happens to an item of a structure, one step at a time.
+
+    obj.count += 1    ->    t = obj.count           del xs[0]    ->    t = xs.pop(0)
+                            t_1 = t + 1
+                            obj.count = t_1
+    """
+
+    def __init__(self, function: Function, kinds: KindFacts, taken: set[str]) -> None:
+        self.kinds = kinds
+        self.origins = dict(function.origins)
+        self.names = Names(function.locals | taken)
+        for n in walk(function.node):
+            if isinstance(n, gast.Name):
+                self.names.take(n.id)
+        self.made: frozenset[str] = frozenset()
+        self.displays = _displays(function)
+
+    def fresh(self, base: str) -> str:
+        found = self.names.fresh(base)
+        self.made |= {found}
+        return found
+
+    def block(self, body: Block) -> Block:
+        out: Block = []
+        for s in body:
+            for part in blocks_of(s):
+                part[:] = self.block(part)
+            steps = self.steps(s)
+            for step in steps:
+                if step is not s:
+                    locate(step, s)
+                    for n in walk(step):
+                        if isinstance(n, gast.expr) and getattr(n, "lineno", None) is None:
+                            locate(n, s)
+                    self.origins[step] = self.origins.get(s, s)
+            out += steps
+        return out
+
+    def steps(self, s: Node) -> Block:
+        if isinstance(s, gast.AugAssign) and not isinstance(s.target, gast.Name):
+            return self.augmented(s)
+        if isinstance(s, gast.AugAssign) and isinstance(s.op, gast.Add):
+            if isinstance(self.kinds.of.get(s.target), K.List):
+                return self.extended(s, s.target.id, s.value)
+        if isinstance(s, gast.Delete) and len(s.targets) == 1:
+            place = s.targets[0]
+            if isinstance(place, gast.Subscript) and self.is_list(place.value):
+                if not isinstance(place.slice, gast.Slice):
+                    return [self.taken_out(place.value, [place.slice])]
+        value = getattr(s, "value", None)
+        if isinstance(s, gast.Expr) and isinstance(value, gast.Call):
+            func = value.func
+            if isinstance(func, gast.Attribute) and self.is_list(func.value):
+                if func.attr == "pop" and not value.keywords:
+                    return [self.taken_out(func.value, value.args)]
+                if func.attr == "extend" and len(value.args) == 1:
+                    return self.extended(s, func.value.id, value.args[0])
+        return [s]
+
+    def is_list(self, node: Node) -> bool:
+        return isinstance(node, gast.Name) and isinstance(self.kinds.of.get(node), K.List)
+
+    def taken_out(self, owner: Node, args: Block) -> Node:
+        return assign(self.fresh(f"{owner.id}_item"), call(attribute(name(owner.id), "pop"), *args))
+
+    def augmented(self, s: Node) -> Block:
+        place = s.target
+        owner = self.kinds.of.get(place.value, K.UNKNOWN)
+        if not K.is_container(owner) or not isinstance(place.value, gast.Name):
+            return [s]
+        if isinstance(getattr(place, "slice", None), gast.Slice):
+            return [s]
+        kind = self.kinds.of.get(place, K.UNKNOWN)
+        old = self.fresh(f"{place.value.id}_item")
+        read = clone(place)
+        read.ctx = gast.Load()
+        if isinstance(kind, K.Array):
+            whole = gast.Subscript(name(old), gast.Constant(Ellipsis, None), gast.Store())
+            return [assign(old, read), gast.AugAssign(whole, s.op, s.value)]
+        if not isinstance(kind, K.Num | K.Str | K.Tuple):
+            return [s]
+        new = self.fresh("t")
+        operation = gast.BinOp(name(old), s.op, s.value)
+        return [assign(old, read), assign(new, operation), gast.Assign([place], name(new), None)]
+
+    def extended(self, s: Node, owner: str, value: Node) -> Block:
+        """Extending a list by a display is appending its items."""
+        if not isinstance(value, gast.Name) or value.id not in self.displays:
+            return [s]
+        items = self.displays[value.id]
+        return [gast.Expr(call(attribute(name(owner), "append"), clone(v))) for v in items]
+
+
+def _displays(function: Function) -> dict[str, Block]:
+    """Return the temporaries that hold a list written out, whose items are bound only once."""
+    counts = count_writes(function.node.body)
+    found: dict[str, Block] = {}
+    for s in walk(function.node):
+        if isinstance(s, gast.Assign) and isinstance(s.value, gast.List):
+            target = s.targets[0]
+            if isinstance(target, gast.Name) and target.id in function.temps:
+                plain = all(isinstance(e, gast.Constant | gast.Name) for e in s.value.elts)
+                if counts.get(target.id) == 1 and plain:
+                    found[target.id] = s.value.elts
+    return found
 
 
 def undecided(function: Function, kinds: KindFacts) -> frozenset[str]:

@@ -15,6 +15,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.closures import closed, local_function
+from s2sad.facts.filled import after_method, changed_names, copies_of, homes_of, with_part
 from s2sad.facts.results import (
     OPERATORS,
     array_item,
@@ -67,6 +68,8 @@ class _Walker:
         self.scope = scope
         self.callee = callee
         self.facts = KindFacts()
+        self.homes = homes_of(function.node.body)
+        self.copies = copies_of(function.node.body, function.params)
 
     # statements
 
@@ -88,6 +91,8 @@ class _Walker:
 
     def st_Assign(self, s: Node, env: Env) -> Env:
         kind = self.kind(s.value, env)
+        if isinstance(s.value, gast.Call):
+            self._method_called(s.value, env)
         if isinstance(s.value, gast.List) and self._is_setting(s):
             kind = K.List(K.INT, len(s.value.elts), tuple(self.facts.of[e] for e in s.value.elts))
         if isinstance(s.targets[0], gast.Tuple | gast.List):
@@ -95,6 +100,38 @@ class _Walker:
         for target in s.targets:
             self.bind(target, kind, env)
         return env
+
+    def _stored(self, place: Node, kind: Kind, env: Env) -> None:
+        """What is stored in a part of a structure, or of a part of it, is known afterwards."""
+        owner = place.value
+        if not isinstance(owner, gast.Name) or not K.is_container(env.get(owner.id, K.UNKNOWN)):
+            return
+        known: Kind = K.UNKNOWN
+        if isinstance(place, gast.Subscript) and not isinstance(place.slice, gast.Slice):
+            known = self.facts.of.get(place.slice, K.UNKNOWN)
+        self._changed(owner.id, with_part(env[owner.id], place, known, kind), env)
+
+    def _changed(self, name: str, kind: Kind, env: Env) -> None:
+        """A structure has another kind; so has the one that it was taken from."""
+        if env[name] == kind:
+            return
+        old = env[name]
+        env[name] = kind
+        for other in sorted(self.copies.get(name, ())):
+            if env.get(other) == old:
+                self._changed(other, kind, env)
+        home = self.homes.get(name)
+        if home is not None:
+            self._stored(home, kind, env)
+
+    def _method_called(self, call: Node, env: Env) -> None:
+        """A method of a list or a dict may change what is known of it."""
+        func = call.func
+        if isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
+            owner = env.get(func.value.id)
+            if isinstance(owner, K.List | K.Dict):
+                args = [self.facts.of.get(a, K.UNKNOWN) for a in call.args]
+                self._changed(func.value.id, after_method(owner, func.attr, args), env)
 
     def _is_setting(self, s: Node) -> bool:
         """Say whether a list of literal integers stands in a call: nobody can change it."""
@@ -114,16 +151,11 @@ class _Walker:
             self.bind(target.value, K.UNKNOWN, env)
         else:
             self._place(target, env)
-            owner, base = self.facts.of[target.value], target.value
-            if isinstance(owner, K.List) and isinstance(base, gast.Name):
-                env[base.id] = K.List(K.join(owner.item, K.erase_value(kind)))
+            self._stored(target, kind, env)
 
     def _place(self, target: Node, env: Env) -> None:
         """Note the kinds of a place that is written: its owner, its index and what is there."""
-        if isinstance(target, gast.Subscript):
-            self.kind(target, env)
-        else:
-            self.kind(target.value, env)
+        self.kind(target, env)
 
     def st_AugAssign(self, s: Node, env: Env) -> Env:
         right = self.kind(s.value, env)
@@ -134,25 +166,29 @@ class _Walker:
             env[s.target.id] = left if kept else binary_kind(type(s.op), left, right)
         else:
             self._place(s.target, env)
+            left = self.facts.of.get(s.target, K.UNKNOWN)
+            if not isinstance(left, K.Array):
+                self._stored(s.target, binary_kind(type(s.op), left, right), env)
         return env
 
     def st_Expr(self, s: Node, env: Env) -> Env:
-        value = s.value
-        kind = self.kind(value, env)
-        if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
-            owner = value.func.value
-            if isinstance(owner, gast.Name) and isinstance(env.get(owner.id), K.List):
-                env[owner.id] = self._after_list_method(env[owner.id], value)
-        del kind
+        self.kind(s.value, env)
+        if isinstance(s.value, gast.Call):
+            self._method_called(s.value, env)
         return env
 
-    def _after_list_method(self, kind: Kind, call: Node) -> Kind:
-        assert isinstance(kind, K.List)
-        if call.func.attr == "append" and len(call.args) == 1:
-            return K.List(K.join(kind.item, K.erase_value(self.facts.of[call.args[0]])))
-        if call.func.attr in ("extend", "insert"):
-            return K.List(K.UNKNOWN)
-        return kind
+    def st_Delete(self, s: Node, env: Env) -> Env:
+        for target in s.targets:
+            if isinstance(target, gast.Name):
+                env[target.id] = K.UNKNOWN
+                continue
+            self._place(target, env)
+            owner = target.value
+            if isinstance(owner, gast.Name) and isinstance(env.get(owner.id), K.List):
+                self._changed(owner.id, after_method(env[owner.id], "pop", []), env)
+            elif isinstance(owner, gast.Name) and K.is_container(env.get(owner.id, K.UNKNOWN)):
+                self._changed(owner.id, K.Unknown("a structure of which a part is gone"), env)
+        return env
 
     def st_If(self, s: Node, env: Env) -> Env:
         self.kind(s.test, env)
@@ -265,7 +301,7 @@ class _Walker:
         return self._loop(s, env, head)
 
     def _loop(self, s: Node, env: Env, head: Callable[[Env], Env]) -> Env:
-        written = names_written(s) | _mutated(s)
+        written = names_written(s) | changed_names(s, self.homes, self.copies)
         current = {n: (_unless_number(k) if n in written else k) for n, k in env.items()}
         for _ in range(8):
             end = self.block(s.body, head(current))
@@ -718,23 +754,3 @@ def ends_in_break_or_raise(block: Block) -> bool:
 
 
 _always_breaks = ends_in_break_or_raise
-
-
-def _mutated(loop: Node) -> set[str]:
-    """Return the names of lists that a loop's body may change by a method."""
-    found: set[str] = set()
-
-    def visit(block: Block) -> None:
-        for s in block:
-            if isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
-                func = s.value.func
-                if isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
-                    found.add(func.value.id)
-            elif isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Subscript):
-                if isinstance(s.targets[0].value, gast.Name):
-                    found.add(s.targets[0].value.id)
-            for part in blocks_of(s):
-                visit(part)
-
-    visit(loop.body)
-    return found

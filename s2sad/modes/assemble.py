@@ -258,7 +258,9 @@ def _copy_restored(block: Block, arrays: set[str], others: frozenset[str]) -> No
 
 def _sharing_group(p: Parts, block: Block, back: PutBack) -> frozenset[str]:
     """Return what must be copied together: arrays that share memory, and the tape holding them."""
-    if not back.others and not back.together and not (back.arrays and _popped(block)):
+    plain = all(isinstance(p.kinds.get(n), K.Array) for n in back.arrays)
+    alone = plain and not back.others and not back.together
+    if alone and not (back.arrays and _popped(block)):
         return frozenset()
     return back.arrays | back.others | _popped(block)
 

@@ -27,6 +27,7 @@ from s2sad.modes.notes import Chain, Notes
 from s2sad.modes.operations import Contribution, Operations, Site
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
+from s2sad.modes.slots import Slots
 from s2sad.modes.writes import each
 from s2sad.modes.written_calls import WrittenCalls
 from s2sad.names import Names
@@ -71,7 +72,7 @@ _PLAIN_MANAGERS: tuple[Any, ...] = (
 CallBack = Callable[[Site, frozenset[str]], "tuple[Block, list[Contribution], Node | None] | None"]
 
 
-class Reverse(WrittenCalls):
+class Reverse(WrittenCalls, Slots):
     """Writes the sweeps of one function; state is the set of cotangents that are set."""
 
     def __init__(
@@ -156,12 +157,16 @@ class Reverse(WrittenCalls):
             self.notes,
             self.ends,
             self.replaced,
-            self.array_writes,
+            self.parts_written(),
             self.call_writes,
         )
         forward = worker.forward(body)
         self.see_kept(backward)
         return Sweeps(forward, backward, self.bars, self.bar_kinds)
+
+    def parts_written(self) -> set[Any]:
+        """Return the statements before which a part of memory is kept."""
+        return self.array_writes | self.kept_slots()
 
     # backward sweep
 
@@ -181,6 +186,7 @@ class Reverse(WrittenCalls):
 
     def _inert(self, s: Node) -> Block:
         """A statement without derivative; refused where it touches what has a cotangent."""
+        self.check_unseen(s)
         written = names_written(s)
         if written & self.live:
             raise self.refuse(
@@ -226,6 +232,9 @@ class Reverse(WrittenCalls):
         target = s.targets[0]
         if s in self.call_writes:
             return self.undo_call(s, target.id)
+        taking = self.slot_write(s)
+        if taking is not None:
+            return self.undo_taking(s, taking) if taking.takes else self.undo_slot(s, target)
         if isinstance(target, gast.Name):
             return self.assignment(s, target.id, s.value)
         if isinstance(target, gast.Tuple | gast.List):
@@ -289,6 +298,8 @@ class Reverse(WrittenCalls):
         restore = self._restore(variable, s)
         if variable not in self.live:
             return [restore]
+        if variable in self.arrays:
+            self.check_parts(s, value)
         self.live.discard(variable)
         if variable not in self.activity.varied_after.get(s, frozenset()):
             return [restore]
@@ -429,6 +440,7 @@ class Reverse(WrittenCalls):
     def unpack(self, s: Node, target: Node) -> Block:
         """Undo `a, b = t`: the cotangent of t is made of those of a and b."""
         names = [e.id for e in target.elts]
+        self.check_unpacked(s, names)
         restores: Block = [self._restore(n, s) for n in names]
         set_ = [n for n in names if n in self.live]
         views = self.aliased & self.arrays
@@ -477,6 +489,11 @@ class Reverse(WrittenCalls):
         if not isinstance(owner, gast.Name) or owner.id not in self.function.locals:
             return []
         kind = self.kinds.before[s].get(owner.id)
+        if owner.id in self.live & self.arrays and isinstance(kind, K.List):
+            self.check_parts(s, *value.args, owner)
+        taking = self.slot_write(s)
+        if taking is not None:
+            return self.undo_taking(s, taking)
         if isinstance(kind, K.List) and value.func.attr == "append":
             return self.append(s, owner.id, value.args[0])
         if owner.id in self.live and isinstance(kind, K.List | K.Dict | K.Array | K.Obj):
@@ -597,6 +614,7 @@ class Reverse(WrittenCalls):
                 "A loop over something that can be read only once cannot pass on derivatives.",
                 "Loop over a list, a tuple, an array, range, enumerate or zip.",
             )
+        self.check_iterated(s, plan)
         out = self.loop(s)
         return out + [self._restore(n, s) for n in sorted(names_written(s.target))]
 

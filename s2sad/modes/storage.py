@@ -39,7 +39,7 @@ from s2sad.nodes import (
     subscript,
     tuple_,
 )
-from s2sad.stages import Restore, RestorePart, Save, SavePart, Undo
+from s2sad.stages import Replay, Restore, RestorePart, Save, SavePart, Undo
 
 LOOPS = (gast.For, gast.While)
 
@@ -234,6 +234,9 @@ class _Storage:
                 out.append(statement)
                 continue
             if statement.key not in self.wanted:
+                continue
+            if isinstance(statement, Replay):
+                out.append(statement.action)
                 continue
             if statement.key[0] == "note":
                 popped = call(attribute(name(self.notes[statement.key]), "pop"))

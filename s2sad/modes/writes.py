@@ -105,7 +105,7 @@ class Writes(Cotangents):
         self.given = given
         self.made_by_calls: set[str] = set()
         self.aliases = aliases
-        self.arrays = aliases.arrays
+        self.arrays = aliases.arrays | aliases.slots
         self.buffers: set[str] = set()
         self.held: set[str] = set()
         self.array_writes = {w.statement for w in aliases.writes if w.in_array and w.how == "item"}
@@ -113,7 +113,7 @@ class Writes(Cotangents):
         for w in aliases.writes:
             if w.how == "call":
                 self.call_writes.setdefault(w.statement, []).append(w)
-        self.solo = alone(aliases, given)
+        self.solo = alone(aliases, given) - aliases.slots
         self.rewritten: frozenset[str] = frozenset().union(*aliases.touched.values())
         self.links: dict[str, Link] = {}
         self.point: dict[str, frozenset[str]] = {}
@@ -153,6 +153,7 @@ class Writes(Cotangents):
             place = substitute(clone(link.value), {link.base: name(self.bar(link.base))})
             return [*out, assign(self.bar(variable), self._view(variable, link, place))]
         self._only_one(variable, at)
+        self.elements.pop(variable, None)
         return super().ensure(variable, kind, at)
 
     def _view(self, variable: str, link: Link, place: Node) -> Node:
@@ -227,6 +228,8 @@ class Writes(Cotangents):
 
     def add(self, c: Contribution, kind: Kind, at: Any) -> Block:
         """Add to a shadow in place; the first contribution may be the shadow."""
+        if c.operand in self.aliases.slots:
+            return self.add_to_structure(c, kind, at)
         if isinstance(kind, K.Array) and c.path is None and c.operand not in self.live:
             c = Contribution(c.operand, self._apart(c.value), None, c.repeats)
         if c.operand not in self.arrays or not isinstance(kind, K.Array):
@@ -251,6 +254,13 @@ class Writes(Cotangents):
             return self._born(bar, c, at)
         out = self.ensure(c.operand, kind, at)
         return [*out, gast.AugAssign(store(bar), gast.Add(), c.value)]
+
+    def add_to_structure(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        raise NotImplementedError
+
+    def add_plain(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        """Add to the cotangent of what is no array that is written."""
+        return super().add(c, kind, at)
 
     def _born(self, bar: str, c: Contribution, at: Any) -> Block:
         """The first contribution is the shadow where it is a buffer of its own, or a move."""

@@ -12,7 +12,7 @@ from typing import Any
 import gast
 
 from s2sad.nodes import Node, blocks_of, names_read, names_written, walk
-from s2sad.stages import Comment, RestorePart
+from s2sad.stages import Comment, Replay, RestorePart
 
 Pure = Callable[[Node], bool]
 Sharing = Mapping[str, frozenset[str]]
@@ -76,7 +76,7 @@ class EffectTable:
                     changed.add(root(n))
             elif kind is gast.AugAssign and isinstance(n.target, gast.Name):
                 changed.add(n.target.id)
-            elif kind is RestorePart:
+            elif kind is RestorePart or kind is Replay:
                 changed |= {root(n.place)} | {s for s in n.sharing if "@" not in s}
         named = frozenset(w for w in writes | changed if w)
         for n in changed:

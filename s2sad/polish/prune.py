@@ -13,7 +13,7 @@ import gast
 from s2sad.flow import before_restore, before_restore_part, every_round, free_names
 from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
 from s2sad.polish.effects import Pure, Sharing, mutated_by, pure_expression, root
-from s2sad.stages import Comment, Restore, RestorePart, Save, SavePart, Undo
+from s2sad.stages import Comment, Replay, Restore, RestorePart, Save, SavePart, Undo
 
 Names = frozenset[str]
 
@@ -61,7 +61,7 @@ class _Pruner:
             return s, live
         if kind is Restore:
             return s, before_restore(s, live)
-        if kind is RestorePart:
+        if kind is RestorePart or kind is Replay:
             return s if live & s.sharing else None, before_restore_part(s, live)
         if kind is Save:
             return s, live | {s.name}

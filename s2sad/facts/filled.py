@@ -1,0 +1,126 @@
+"""What is known of a structure after a value is stored in it, or taken out of it.
+
+box.x = 1.0        # box: an instance with a field x more
+xs.append(y)       # xs: a list whose items may also be what y is
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.facts.results import element_kind
+from s2sad.kinds import MISSING, Kind
+from s2sad.nodes import Block, Node, blocks_of, count_writes
+
+Homes = dict[str, Any]
+
+
+def homes_of(body: Block) -> Homes:
+    """Return, for names bound once to a part of a structure, which part: `row = rows[i]`."""
+    counts = count_writes(body)
+    found: Homes = {}
+
+    def visit(block: Block) -> None:
+        for s in block:
+            if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+                value = s.value
+                part = isinstance(value, gast.Subscript | gast.Attribute)
+                if part and isinstance(value.value, gast.Name) and counts[s.targets[0].id] == 1:
+                    if not isinstance(getattr(value, "slice", None), gast.Slice):
+                        found[s.targets[0].id] = value
+            for inner in blocks_of(s):
+                visit(inner)
+
+    visit(body)
+    return found
+
+
+def copies_of(body: Block, params: tuple[str, ...]) -> dict[str, set[str]]:
+    """Return the names that are one structure from the start: `t = s`, both bound once."""
+    counts = count_writes(body)
+    found: dict[str, set[str]] = {}
+    for s in body:
+        if isinstance(s, gast.Assign) and isinstance(s.value, gast.Name):
+            target, other = s.targets[0], s.value.id
+            if isinstance(target, gast.Name) and counts.get(target.id) == 1:
+                if counts.get(other, 0) + (other in params) == 1:
+                    found.setdefault(target.id, set()).add(other)
+                    found.setdefault(other, set()).add(target.id)
+    return found
+
+
+def with_part(owner: Kind, place: Node, index: Kind, kind: Kind) -> Kind:
+    """Return the kind of a structure after a value of a kind is stored in a place of it."""
+    kind = K.erase_value(kind)
+    if isinstance(owner, K.Obj) and isinstance(place, gast.Attribute):
+        if not K.plain_field(owner.cls, place.attr):
+            return owner
+        return K.Obj(owner.cls, tuple({**dict(owner.fields), place.attr: kind}.items()))
+    if isinstance(owner, K.List) and not isinstance(place, gast.Attribute):
+        if isinstance(place.slice, gast.Slice):
+            return K.List(K.join(owner.item, element_kind(kind)))
+        position = getattr(index, "value", MISSING)
+        if owner.items is not None and type(position) is int and 0 <= position < len(owner.items):
+            items = [*owner.items]
+            items[position] = kind
+            return K.list_of(items)
+        return K.List(K.join(owner.item, kind), owner.length)
+    if isinstance(owner, K.Dict) and not isinstance(place, gast.Attribute):
+        literal = getattr(index, "value", MISSING)
+        if literal is not MISSING:
+            return K.Dict(tuple({**dict(owner.items), literal: kind}.items()))
+        if isinstance(index, K.Str | K.Num):
+            joined = tuple((k, K.join(old, kind)) for k, old in owner.items)
+            return K.Dict(joined) if joined else K.Unknown("a dict whose keys are not literals")
+        return K.Unknown("a dict whose keys are not literals")
+    return owner
+
+
+def after_method(owner: Kind, method: str, args: list[Kind]) -> Kind:
+    """Return the kind of a structure after a method of it has run."""
+    if isinstance(owner, K.List):
+        item = owner.item
+        if method in ("index", "count", "copy"):
+            return owner
+        if method in ("append", "insert") and args:
+            item = K.join(item, K.erase_value(args[-1]))
+        elif method == "extend" and len(args) == 1:
+            item = K.join(item, element_kind(args[0]))
+        known = method in ("reverse", "sort")
+        return K.List(item, owner.length if known else None)
+    if isinstance(owner, K.Dict) and method in ("pop", "popitem", "update", "setdefault", "clear"):
+        return K.Unknown("a dict whose keys change")
+    return owner
+
+
+def changed_names(loop: Node, homes: Homes, copies: dict[str, set[str]]) -> set[str]:
+    """Return the names of the structures that a loop's body may change."""
+    found: set[str] = set()
+
+    def note(place: Node) -> None:
+        while isinstance(place, gast.Subscript | gast.Attribute):
+            place = place.value
+            if isinstance(place, gast.Name):
+                found.add(place.id)
+
+    def visit(block: Block) -> None:
+        for s in block:
+            for target in getattr(s, "targets", None) or [getattr(s, "target", None)]:
+                note(target)
+            func = getattr(getattr(s, "value", None), "func", None)
+            note(func)
+            for part in blocks_of(s):
+                visit(part)
+
+    visit(loop.body)
+    pending = list(found)
+    while pending:
+        n = pending.pop()
+        home = homes.get(n)
+        others = copies.get(n, set()) | ({home.value.id} if home is not None else set())
+        pending += others - found
+        found |= others
+    return found

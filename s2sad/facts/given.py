@@ -1,0 +1,50 @@
+"""What a function does to what it is given: which arguments it writes, which one it returns."""
+
+from __future__ import annotations
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.facts.memory import Memory, touches
+from s2sad.nodes import Node, block_writes, clone, names_read, substitute
+from s2sad.stages import Function, KindFacts
+
+
+def written_parameters(
+    function: Function, kinds: KindFacts, memory: Memory
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the parameters that a function may write.
+
+    First the arrays that plain statements write, whose names stay theirs; then all others.
+    """
+    params = kinds.before.get(function.node.body[0], {})
+    names = set(function.params)
+    arrays: set[str] = set(memory.assumed)
+    others: set[str] = set()
+    for w in memory.writes:
+        if w.in_array:
+            arrays |= memory.aliases.arguments(w)
+            continue
+        shared = memory.shares(w.base, names)
+        others |= {n for n in shared if touches(w, params.get(n, K.UNKNOWN))}
+    for _, _, given_names in memory.opaque:
+        for n in given_names:
+            others |= memory.shares(n, names)
+    bound = block_writes(function.node.body)
+    plain = {n for n in arrays if isinstance(params.get(n), K.Array) and n not in bound} - others
+    return frozenset(plain), frozenset(arrays | others) - plain
+
+
+def view_returned(function: Function, memory: Memory) -> tuple[Node, str] | None:
+    """Return the view of a parameter that a function's result surely is, and that parameter."""
+    body = function.node.body
+    links = memory.aliases.links_before.get(body[-1], {})
+    bound = block_writes(body)
+    n = function.result
+    view: Node = gast.Name(n, gast.Load(), None, None)
+    while n in links:
+        view = substitute(view, {n: clone(links[n].value)})
+        n = links[n].base
+    if n not in function.params or n in bound or names_read(view) != {n}:
+        return None
+    return view, n
