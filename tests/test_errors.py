@@ -51,21 +51,10 @@ def fills_a_list(x):
     return ys[0] + ys[1]
 
 
-def fill(a):
-    a[0] = 1.0
-
-
-def gives_it_to_a_writer(x):
-    y = x * 2.0
-    fill(y)
-    return np.sum(y * y)
-
-
 @pytest.mark.parametrize(
     "fn, args, name, line",
     [
         (fills_a_list, (3.0,), "ys", "ys[0] = x * 3.0"),
-        (gives_it_to_a_writer, (X,), "y", "fill(y)"),
     ],
 )
 def test_a_write_in_place(fn, args, name, line):
