@@ -645,8 +645,10 @@ def memory_of(d: Derivation, a: Analysed) -> Memory:
 
 
 def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
+    lasting: list[Any] = []
+
     def summary(call: Any, kinds: Any) -> tuple[list[Any], list[Any]] | None:
-        return _written_by(d, a, call)
+        return _written_by(d, a, call, lasting)
 
     def returned(call: Any) -> list[Any] | None:
         return _returned_by(d, a, call)
@@ -655,6 +657,7 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
         return _viewed_by(d, a, call)
 
     found = memory(a.function, a.kinds, summary)
+    found.lasting = tuple(lasting)
     found.aliases = alias(
         a.function,
         a.kinds,
@@ -740,7 +743,9 @@ def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | Non
     return substitute(view, {parameter: given[0]}), given[0]
 
 
-def _written_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], list[Any]] | None:
+def _written_by(
+    d: Derivation, a: Analysed, call: Any, lasting: list[Any]
+) -> tuple[list[Any], list[Any]] | None:
     """Return the arguments of a call, as nodes, that the called user's function may write."""
     target: Kind = a.kinds.of.get(getattr(call, "func", None), K.UNKNOWN)
     if isinstance(target, K.Known) and isinstance(target.value, type):
@@ -750,6 +755,8 @@ def _written_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], list[
     if called is None:
         return None
     arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)
+    if called.memory.lasting or any(not called.given.get(p) for p in arrays | others):
+        lasting.append(call)
     if any(not called.given.get(p) for p in arrays):
         return None  # a default, whose content lasts from call to call
     return called.nodes(arrays), called.nodes(others)

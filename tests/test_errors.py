@@ -47,14 +47,14 @@ def expected(reason, fn, line, span, remedy):
 
 def fills_a_list(x):
     ys = [x, x * x]
-    ys[0] = x * 3.0
+    ys[:1] = [x * 3.0]
     return ys[0] + ys[1]
 
 
 @pytest.mark.parametrize(
     "fn, args, name, line",
     [
-        (fills_a_list, (3.0,), "ys", "ys[0] = x * 3.0"),
+        (fills_a_list, (3.0,), "ys", "ys[:1] = [x * 3.0]"),
     ],
 )
 def test_a_write_in_place(fn, args, name, line):
@@ -73,7 +73,7 @@ def test_a_write_in_place(fn, args, name, line):
 def writes_a_view(x):
     y = [x * 2.0]
     view = y
-    view[0] = 5.0
+    view[:1] = [5.0]
     return y[0] * x
 
 
@@ -85,7 +85,7 @@ def test_a_write_through_another_name():
         "`y`, on which the result depends, is written in place through `view`; that cannot be "
         "differentiated yet.",
         writes_a_view,
-        "view[0] = 5.0",
+        "view[:1] = [5.0]",
         remedy=IN_PLACE,
     )
 
@@ -544,7 +544,7 @@ def test_a_derivative_of_a_derivative():
 
 def inner(a):
     b = [a * 2.0]
-    b[0] = a[1]
+    b[:1] = [a[1]]
     return np.sum(b[0])
 
 
@@ -559,7 +559,7 @@ def test_the_place_is_where_the_construct_stands():
         NotImplementedError,
         "`b`, on which the result depends, is written in place; that cannot be differentiated yet.",
         inner,
-        "b[0] = a[1]",
+        "b[:1] = [a[1]]",
         remedy=IN_PLACE,
     )
 

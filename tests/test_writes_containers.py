@@ -165,3 +165,16 @@ def test_an_array_twice_in_an_argument_is_refused():
     with pytest.raises(s2sad.AliasError, match="share memory"):
         s2sad.grad(first_written, wrt=1)([w, w], 3.0)
     assert s2sad.grad(first_written, wrt=1)([w, w.copy()], 3.0) == 0.0
+
+
+def kept_in_default(a, ys=[1.0, 2.0]):  # noqa: B006
+    ys[0] = ys[0] * a
+    return ys[0] * a
+
+
+def test_what_lasts_from_call_to_call_is_refused():
+    def f(x):
+        return kept_in_default(x[0]) * kept_in_default(x[1])
+
+    with pytest.raises(s2sad.UnsupportedError, match="lasts from call to call"):
+        s2sad.grad(f)(X)

@@ -49,6 +49,7 @@ def fence(
     _one_kind(function, kinds, active, memory)
     _into_constants(function, kinds, activity, memory, constant)
     _first_unknown(function, kinds, activity)
+    _into_defaults(function, activity, memory)
     _rounded(function, kinds, activity, memory)
     for write in memory.writes:
         if _own(function, kinds, write, memory):
@@ -94,6 +95,22 @@ def fence(
                 "Write a rule for it with @s2sad.pullback, or give it a copy.",
                 call,
             )
+
+
+def _into_defaults(function: Function, activity: Activity, memory: Memory) -> None:
+    """What varies must not get into a default argument: later calls would find it there."""
+    for call in memory.lasting:
+        for s, varied in activity.varied_before.items():
+            if names_read(call) & varied and any(n is call for n in walk(s)):
+                raise _refusal(
+                    function,
+                    s,
+                    UnsupportedError,
+                    "The called function changes a default of its own arguments, which lasts from "
+                    "call to call; that cannot be differentiated yet.",
+                    "Give it a value of its own in the call.",
+                    call,
+                )
 
 
 def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memory: Memory) -> None:

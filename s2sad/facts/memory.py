@@ -107,7 +107,8 @@ class Memory:
 
     `rebinding` are statements `s += t` that may be read as `s = s + t`: nobody can tell.
     While a function that calls itself is looked at, its memory is not `known`: `assumed` are the
-    parameters that it is taken to write, `asked` says whether a call of it was met.
+    parameters that it is taken to write, `asked` says whether a call of it was met. `lasting` are
+    calls that change a default of what they call, which lasts from call to call.
     """
 
     parent: dict[str, str] = field(default_factory=dict)
@@ -119,6 +120,7 @@ class Memory:
     known: bool = True
     assumed: frozenset[str] = frozenset()
     asked: bool = False
+    lasting: tuple[Any, ...] = ()
 
     def find(self, name: str) -> str:
         """Return the representative of a name's class."""
