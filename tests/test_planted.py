@@ -474,17 +474,6 @@ def own_copies_nothing_that_is_returned(m):
     _around(m, pipeline, "own", lambda own, body, kinds, _, *rest: own(body, kinds, set(), *rest))
 
 
-def alias_finds_no_pairs(m):
-    def plant(alias, *args):
-        facts = alias(*args)
-        for pairs in (facts.pairs_before, facts.pairs_after):
-            for s in pairs:
-                pairs[s] = {}
-        return facts
-
-    _around(m, derivation, "alias", plant)
-
-
 def storage_wants_no_content_back(m):
     def plant(wanted, *args):
         return {key for key in wanted(*args) if not isinstance(key, tuple) or key[0] != "part"}
@@ -532,7 +521,6 @@ PLANTS = [
     propagate_moves_past_writes,
     prune_forgets_the_next_round,
     own_copies_nothing_that_is_returned,
-    alias_finds_no_pairs,
     storage_wants_no_content_back,
     settle_drops_every_copy,
     arguments_are_not_copied,
