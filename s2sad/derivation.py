@@ -34,8 +34,8 @@ from s2sad.facts.stores import stores
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, clone, operands, substitute
-from s2sad.stages import Arrival, Function, KindFacts, Zeros
+from s2sad.nodes import Node, clone, names_read, operands, substitute
+from s2sad.stages import Arrival, Function, KindFacts, Write, Zeros
 
 
 @dataclass(eq=False)
@@ -680,6 +680,11 @@ class _Called:
     memory: Memory
     given: dict[str, list[Any]]
 
+    def stores_outside(self, w: Write) -> bool:
+        """Say whether a write puts something that is no constant where the next call finds it."""
+        local = self.callee.function.locals
+        return w.how != "rebind" and w.base not in local and bool(names_read(w.statement) & local)
+
     def nodes(self, parameters: frozenset[str] | set[str]) -> list[Any]:
         """Return what some of the parameters are given."""
         return [node for p in sorted(parameters) for node in self.given.get(p, [])]
@@ -755,7 +760,8 @@ def _written_by(
     if called is None:
         return None
     arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)
-    if called.memory.lasting or any(not called.given.get(p) for p in arrays | others):
+    keeps = called.memory.lasting or any(map(called.stores_outside, called.memory.writes))
+    if keeps or any(not called.given.get(p) for p in arrays | others):
         lasting.append(call)
     if any(not called.given.get(p) for p in arrays):
         return None  # a default, whose content lasts from call to call

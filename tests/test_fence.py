@@ -281,3 +281,20 @@ def reached_through_a_list(x):
 def test_a_list_that_grows_after_it_got_another_holder_is_refused(f):
     with pytest.raises(s2sad.UnsupportedError, match="is written in place"):
         s2sad.grad(f)(1.2)
+
+
+KEPT = [1.0]
+
+
+def keeps(a):
+    KEPT.append(a)
+
+
+def reads_what_is_kept(x):
+    keeps(x[0])
+    return KEPT[-1] * x[1]
+
+
+def test_a_call_that_keeps_what_varies_outside_is_refused():
+    with pytest.raises(s2sad.Error, match="lasts from call to call"):
+        s2sad.grad(reads_what_is_kept)(X)

@@ -106,9 +106,9 @@ def _into_defaults(function: Function, activity: Activity, memory: Memory) -> No
                     function,
                     s,
                     UnsupportedError,
-                    "The called function changes a default of its own arguments, which lasts from "
-                    "call to call; that cannot be differentiated yet.",
-                    "Give it a value of its own in the call.",
+                    "The called function changes what lasts from call to call, a default of its "
+                    "arguments or a global; that cannot be differentiated yet.",
+                    "Give it all that it changes in the call.",
                     call,
                 )
 
