@@ -103,6 +103,8 @@ def clone(node: Node) -> Node:
             elif isinstance(value, list):
                 value = [clone(v) if isinstance(v, gast.AST) else v for v in value]
             setattr(new, field, value)
+        if type(node) is Restore:
+            new.ghosts = node.ghosts
         line = getattr(node, "lineno", None)
         if line is not None:
             new.lineno = line

@@ -522,3 +522,14 @@ def written_before_and_after_a_name_is_bound(x):
     x = 1.5
     y[0] = 3.0 * y[2]
     return first * second * x
+
+
+@prog(r(3), 1.0)
+def put_back_in_an_arm(x, c):
+    if c > 1.3:
+        return 1.0
+    drift = x
+    flux = x @ drift
+    drift, x = (1, drift)
+    x[1] = 1.2
+    return flux
