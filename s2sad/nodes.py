@@ -103,8 +103,6 @@ def clone(node: Node) -> Node:
             elif isinstance(value, list):
                 value = [clone(v) if isinstance(v, gast.AST) else v for v in value]
             setattr(new, field, value)
-        if type(node) is Restore:
-            new.ghosts = node.ghosts
         line = getattr(node, "lineno", None)
         if line is not None:
             new.lineno = line
@@ -166,7 +164,7 @@ def children(node: Node) -> list[Node]:
     return found
 
 
-_NAMELESS = frozenset({"ctx", "op", "ops", "type_comment", "kind", "key", "sharing"})
+_NAMELESS = frozenset({"ctx", "op", "ops", "type_comment", "kind", "key", "sharing", "ghosts"})
 _fields_with_names: dict[type, tuple[str, ...]] = {}
 
 

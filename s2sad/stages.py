@@ -37,7 +37,7 @@ class Restore(gast.AST):  # type: ignore[misc]
     `ghosts` stand for the memory of that value, which the tape may hold while `name` is another.
     """
 
-    _fields = ("name", "key")
+    _fields = ("name", "key", "ghosts")
     ghosts: frozenset[str] = frozenset()
 
 
