@@ -607,7 +607,7 @@ def test_a_call_costs_little(args):
         return min(timeit.repeat(lambda: call(*args), number=5000, repeat=15))
 
     nothing = min(timeit.repeat(lambda: None, number=5000, repeat=15))
-    assert time(gradient) - time(empty) < 80 * (time(empty) - nothing) + 5e-4
+    assert time(gradient) - time(empty) < 40 * (time(empty) - nothing) + 5e-4
 
 
 # --- results -------------------------------------------------------------------------------------
