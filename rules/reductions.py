@@ -218,6 +218,8 @@ def pull_extreme(out_bar, out, a, *, axis=None, keepdims=False, initial=None, wh
     ties = a == out
     if where is not True:
         ties = ties & where
+    if axis is None and initial is None:  # a nan ties with nothing: 1 keeps clear of 1.0 / 0
+        return np.where(ties, out_bar / max(int(np.count_nonzero(ties)), 1), 0.0)
     count = np.sum(ties, axis=axis, keepdims=True, dtype=a.dtype)
     if initial is not None:
         count = count + (out == initial)

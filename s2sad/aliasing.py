@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from s2sad.errors import AliasError
+from s2sad.runtime import attributes
 from s2sad.tree import is_array
 
 _WORK: Any = (
@@ -31,16 +32,16 @@ class Reached:
     written: bool
 
 
-def reach(way: str, value: Any, written: bool, shadow: bool = False) -> Iterator[Reached]:
+def reach(way: str, value: Any, written: bool, changed: bool = False) -> Iterator[Reached]:
     """Yield the arrays in a value, and the containers that hold them, with their ways.
 
-    The arrays count as `written`; the containers, too, where the value is a shadow.
+    The arrays may be `written`, the containers `changed`; in a shadow both are.
     """
-    yield from _reach(way, value, written or shadow, shadow, frozenset())
+    yield from _reach(way, value, written, changed, frozenset())
 
 
 def _reach(
-    way: str, value: Any, written: bool, shadow: bool, above: frozenset[int]
+    way: str, value: Any, written: bool, changed: bool, above: frozenset[int]
 ) -> Iterator[Reached]:
     if is_array(value):
         yield Reached(way, value, written)
@@ -55,12 +56,12 @@ def _reach(
         parts = [(f"{way}[{i}]", part) for i, part in enumerate(value)]
     elif isinstance(value, dict):
         parts = [(f"{way}[{key!r}]", part) for key, part in value.items()]
-    elif not callable(value) and type(value).__module__ != "builtins":
-        parts = [(f"{way}.{n}", part) for n, part in getattr(value, "__dict__", {}).items()]
+    else:
+        parts = [(f"{way}.{n}", part) for n, part in attributes(value).items()]
     if parts and not isinstance(value, tuple):
-        yield Reached(way, value, shadow)
+        yield Reached(way, value, changed)
     for place, part in parts:
-        yield from _reach(place, part, written, shadow, above)
+        yield from _reach(place, part, written, changed, above)
 
 
 def refuse_overlap(reached: Iterable[Reached], name: str) -> None:

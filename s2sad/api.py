@@ -229,6 +229,7 @@ class Derived:
             self._asked(values) if plain else None,
             len(self.prefix),
             key,
+            text.text,
         )
         entry = self._entry(made, fresh=True)
         if entry is None:
@@ -308,7 +309,7 @@ def _lengths(parameters: Parameters, values: Iterable[Any]) -> Iterator[tuple[st
 def _reached(bound: Bound, values: dict[str, Any]) -> Iterator[Reached]:
     """Yield the memory that a call reaches, through its arguments and from outside."""
     for n, value in values.items():
-        yield from reach(n, value, n in bound.written)
+        yield from reach(n, value, n in bound.written.arrays, n in bound.written.containers)
     for o in bound.outside:
         yield from reach(o.path, o.value(), o.written)
 
@@ -602,7 +603,7 @@ def _reached_in_shadows(bound: Bound, given: Given) -> Iterator[Reached]:
     for n, shadows in given.shadows.items():
         for i, shadow in enumerate(shadows):
             way = f"the shadow of {n}" if len(shadows) == 1 else f"shadow {i} of {n}"
-            yield from reach(way, shadow, True, shadow=True)
+            yield from reach(way, shadow, True, True)
 
 
 def _bar_of(bars: dict[str, Any], given: Given, activity: Pattern, name: str) -> Any:
@@ -643,6 +644,8 @@ def _operator(f: Callable[..., Any], mode: str, wrt: Wrt, given: int) -> Operato
         )
     if mode not in MODES:
         raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
+    if wrt is None and isinstance(f, Differentiable):
+        wrt = f._wrt
     return Operator(f, Options(mode, wrt, given=given or None))
 
 

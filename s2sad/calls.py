@@ -44,10 +44,12 @@ from s2sad.facts.given import written_parameters
 from s2sad.facts.memory import shares_nothing
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
+from s2sad.modes.again import compute_again
 from s2sad.modes.assemble import Parts, apart, define, put_back_in, result_of, wrapped
 from s2sad.modes.operations import Contribution, Site
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import bind_unbound
+from s2sad.modes.writes import laid_out
 from s2sad.nodes import (
     Block,
     Node,
@@ -58,12 +60,16 @@ from s2sad.nodes import (
     call,
     clone,
     constant,
+    copied,
     name,
+    names_read,
+    names_written,
     operands,
     subscript,
     tuple_,
 )
-from s2sad.stages import Arrival
+from s2sad.polish.prune import tidy
+from s2sad.stages import Arrival, Comment
 
 PartsOf = Callable[..., Any]
 
@@ -136,6 +142,13 @@ def undo_writer(
     before = a.kinds.before[s]
     given = [target.args[p].id for p in pair.shadows]
     for n in given:
+        if worker.turned(n) is not None:
+            raise worker.refuse(
+                s,
+                f"`{n}` is the imaginary part of an array, and this call writes it; that cannot "
+                "be differentiated yet.",
+                "Give it the array, or write there what it returns.",
+            )
         out += worker.ensure(n, before.get(n, K.UNKNOWN), s)
     kind = a.kinds.of.get(s.value, K.UNKNOWN)
     site = Site(s, s.value, name("@"), bar if bar is not None else name("@"), kind)
@@ -471,6 +484,8 @@ def write_pair(
     bars = list(p.bars)
     shadows = bars[len(pair.active) :]
     extra = p.made_up_names()
+    if not pair.recursive:
+        p.backward = [*_again(p, supplied), *p.backward]
     backward = finish(
         p,
         [*p.backward, gast.Return(result_of([name(b) for b in bars], len(bars) == 1))],
@@ -479,8 +494,14 @@ def write_pair(
         extra,
     )
     _leave_shadows(backward, len(pair.active), bool(shadows))
+    seed = bar
+    if pair.seeded and not pair.recursive and not laid_out(p.aliases):
+        seed = _used_up(backward, bar)
+        pair.consumes = seed != bar
     local = set(function.locals) | block_writes(p.forward)
-    wanted = [n for n in sorted(live_in(backward, frozenset())) if n in local and n != bar]
+    wanted = [
+        n for n in sorted(live_in(backward, frozenset())) if n in local and n not in (bar, seed)
+    ]
     written = block_writes(p.forward)
     if not pair.recursive:
         pair.passed = tuple(
@@ -507,10 +528,12 @@ def write_pair(
             given = p.names.fresh("kept")
             params.append(given)
             start = [assign_tuple(saved, name(given))] if saved else []
-    params += [*pair.passed, *shadows, *([bar] if pair.seeded else [])]
+    params += [*pair.passed, *shadows, *([seed] if pair.seeded else [])]
     if d.reusable:
         start += _for_another_call(p, backward, set(saved) | set(pair.passed))
     doc = f"Cotangent of {listed} of {where}, from that of its result."
+    if pair.consumes:
+        doc = f"Cotangent of {listed} of {where}, from that of its result, which is used up."
     if pair.shadows:
         doc = _doc_of_writer(pair, shadows, where)
     args = gast.arguments(
@@ -519,6 +542,33 @@ def write_pair(
     docstring = gast.Expr(gast.Constant(wrapped(doc), None))
     reverse = gast.FunctionDef(pair.reverse, args, [docstring, *start, *backward], [], None, None)
     add(d, reverse, function.source.fn, a)
+
+
+def _again(p: Parts, supplied: frozenset[str]) -> Block:
+    """Return what finds again, before the backward sweep, some of what the sweep reads."""
+    a = p.analysed
+    written: frozenset[str] = frozenset().union(*p.aliases.touched.values())
+    wanted = live_in(p.backward, frozenset(p.bars))
+    return compute_again(a.function, a.kinds, written, wanted, supplied)
+
+
+def _used_up(backward: Block, bar: str) -> str:
+    """Let a reverse that works on a copy of what it is given work on that; return its new name.
+
+    Who calls it hands over what nobody else has.
+    """
+    at = next((i for i, s in enumerate(backward) if not isinstance(s, Comment)), None)
+    if at is None or not isinstance(backward[at], gast.Assign):
+        return bar
+    target, source = backward[at].targets[0], copied(backward[at].value)
+    others = [s for i, s in enumerate(backward) if i != at]
+    if not isinstance(target, gast.Name) or not isinstance(source, gast.Name):
+        return bar
+    if source.id != bar or any(bar in names_read(s) | names_written(s) for s in others):
+        return bar
+    del backward[at]
+    backward[:] = tidy(backward)
+    return str(target.id)
 
 
 def _leave_shadows(backward: Block, results: int, shadows: bool) -> None:

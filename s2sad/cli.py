@@ -7,6 +7,7 @@ import ast
 import difflib
 import importlib
 import importlib.util
+import inspect
 import os
 import sys
 import tempfile
@@ -210,6 +211,11 @@ def _prepare(options: argparse.Namespace) -> tuple[Callable[..., Any], dict[str,
     wrt = parse_wrt(options.wrt)
     function, module = load_target(options.target)
     args = None if options.args is None else evaluate_args(options.args, module)
+    if args is not None and not inspect.isbuiltin(function):
+        try:
+            inspect.signature(function).bind(*args)
+        except TypeError as error:
+            raise UsageError(f"--args {options.args!r} does not fit: {error}") from error
     return function, {"mode": options.mode, "wrt": wrt, "args": args}
 
 

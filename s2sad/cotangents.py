@@ -13,6 +13,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.kinds import Kind
+from s2sad.runtime import attributes
 from s2sad.tree import is_array
 
 # --- out -----------------------------------------------------------------------------------------
@@ -44,8 +45,8 @@ def mirror(derivative: Any, value: Any) -> Any:
     elif type(value) is dict:
         for key, part in value.items():
             derivative[key] = mirror(derivative[key], part)
-    elif not is_array(value) and hasattr(value, "__dict__"):
-        for name, part in vars(value).items():
+    else:
+        for name, part in attributes(value).items():
             object.__setattr__(derivative, name, mirror(getattr(derivative, name), part))
     return derivative
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import types
 from collections.abc import Callable, Mapping
@@ -23,19 +22,21 @@ from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Made, unfold
 from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.alias import alias
-from s2sad.facts.fence import plain_appends
+from s2sad.facts.fence import outside_of, plain_appends
 from s2sad.facts.finite import Finite
 from s2sad.facts.given import view_returned, written_parameters
 from s2sad.facts.inplace import in_place
 from s2sad.facts.kinds import infer
+from s2sad.facts.lengths import alike
 from s2sad.facts.memory import Memory, memory
+from s2sad.facts.methods import plain_writes
+from s2sad.facts.passing import Lengths, Proved, handed_back, outlives, proved_by, rebase
 from s2sad.facts.scope import Scope
-from s2sad.facts.stores import stores
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import Node, clone, names_read, operands, substitute
-from s2sad.stages import Arrival, Function, KindFacts, Write, Zeros
+from s2sad.stages import TWICE, Arrival, Function, KindFacts, Write, Written, Zeros
 
 
 @dataclass(eq=False)
@@ -54,7 +55,8 @@ class Pair:
     The reverse takes what the forward saved (where `saved`), then the parameters in `passed` as
     the caller has them, then the shadows of the arrays in `shadows`, which the function writes, and
     last the cotangent of the result (where `seeded`); it returns those of `active`. `bare` calls
-    want no result of the forward. `arrival` says what of the caller it is made for.
+    want no result of the forward. A reverse that `consumes` the cotangent of the result may change
+    it. `arrival` says what of the caller it is made for.
     """
 
     forward: str
@@ -67,6 +69,7 @@ class Pair:
     saved: bool = True
     recursive: bool = False
     done: bool = False
+    consumes: bool = False
     arrival: Arrival = field(default_factory=Arrival)
 
 
@@ -93,7 +96,8 @@ class Derivation:
     visible: dict[Any, frozenset[str]] = field(default_factory=dict)
     lengths: Mapping[str, int] = field(default_factory=dict)
     not_one: set[tuple[str, int]] = field(default_factory=set)
-    written: frozenset[str] = frozenset()
+    written: Written = field(default_factory=Written)
+    asked: dict[Any, frozenset[str]] = field(default_factory=dict)
     written_outside: set[tuple[Any, str]] = field(default_factory=set)
     refs: Refs = field(init=False)
 
@@ -167,7 +171,7 @@ def analyse(
         return known
     source: Any = local_source(fn) if isinstance(fn, K.LocalFunction) else read(fn)
     taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
-    d.names.take(*taken)
+    d.names.take(*taken, *source.fn.__code__.co_varnames, *source.fn.__code__.co_cellvars)
     node = with_extra(source.node, extra)
     function = normalise(source, node, taken | set(d.refs.modules))
     check_parent(source, params)
@@ -178,7 +182,7 @@ def analyse(
     result: Kind = K.UNBOUND
     facts = KindFacts()
 
-    def hook(target: Any, args: Any, keywords: Any, env: Any) -> Kind:
+    def hook(target: Any, args: Any, keywords: Any, env: Any) -> tuple[Kind, Proved]:
         return callee_kind(d, target, args, keywords, env)
 
     def numpy() -> str:
@@ -206,12 +210,12 @@ def analyse(
             function = chosen
             scope.locals = function.locals
             continue
-        written = stores(function, facts, taken, numpy)
+        written = plain_writes(function, facts, taken, numpy)
         if written is not None:
             function = written
             scope.locals = function.locals
             continue
-        if key not in d.used_open or facts.result == result:
+        if key not in d.used_open or alike({"": facts.result}, {"": result}):
             break
         result = facts.result
         d.analysed = before
@@ -298,8 +302,7 @@ def local_source(kind: K.LocalFunction) -> LocalSource:
         node.end_lineno, node.end_col_offset = body.end_lineno, body.end_col_offset
         return LocalSource(kind.source, "lambda_", node)
     node = clone(node)
-    makes = getattr(kind.node, "makes", None)
-    node.makes = makes
+    node.makes = getattr(kind.node, "makes", None)
     node.args = args
     node.decorator_list = []
     return LocalSource(kind.source, node.name, node)
@@ -322,46 +325,29 @@ def callee_kind(
     args: list[Kind] | None,
     keywords: Mapping[str, Kind],
     env: Mapping[str, Kind],
-) -> Kind:
-    """Return the kind of a call of a user's function."""
+) -> tuple[Kind, Proved]:
+    """Return the kind of a call of a user's function, and what it proves that the call returns."""
     if args is None:
-        return K.UNKNOWN
-    bound = bind_kinds(target, args, keywords, env)
+        return K.UNKNOWN, ()
+    known: Lengths = {}
+    bound = bind_kinds(target, args, keywords, env, known)
     if bound is None:
-        return K.UNKNOWN
+        return K.UNKNOWN, ()
     fn, params, extra = bound
     names = tuple(n for n, _ in extra)
     key = analysis_key(fn, params, names)
     if key in d.open:
         d.used_open.add(key)
-        return outlives(d.open[key])
+        return handed_back(outlives(d.open[key]), known), ()
     if len(d.open) > 40:
-        return K.Unknown("the result of a very deep chain of calls")
+        return K.Unknown("the result of a very deep chain of calls"), ()
     try:
-        return outlives(analyse(d, fn, params, names).kinds.result)
+        found = analyse(d, fn, params, names).kinds
     except InternalError:
         raise
     except Error as why:
-        return K.Unknown(f"the result of a function that cannot be read: {why.reason}")
-
-
-def outlives(kind: Kind) -> Kind:
-    """Return a kind where the variables that its inner functions capture are out of sight."""
-    if isinstance(kind, K.LocalFunction):
-        if not kind.variables:
-            return kind
-        return K.Unknown("an inner function away from the variables that it captures")
-    if isinstance(kind, K.Choice):
-        return next((k for k in map(outlives, kind.options) if isinstance(k, K.Unknown)), kind)
-    if isinstance(kind, K.Tuple):
-        return K.Tuple(tuple(map(outlives, kind.items)), kind.cls)
-    if isinstance(kind, K.List):
-        return K.List(outlives(kind.item), kind.length)
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((k, outlives(v)) for k, v in kind.items))
-    if isinstance(kind, K.Obj):
-        return K.Obj(kind.cls, tuple((k, outlives(v)) for k, v in kind.fields))
-    return K.Iterable_(outlives(kind.item)) if isinstance(kind, K.Iterable_) else kind
+        return K.Unknown(f"the result of a function that cannot be read: {why.reason}"), ()
+    return handed_back(outlives(found.result), known), proved_by(known, found.lengths)
 
 
 def made_here(d: Derivation, facts: KindFacts) -> Made:
@@ -512,9 +498,17 @@ def made_by(target: Any) -> Any:
 
 
 def bind_kinds(
-    target: Any, args: list[Kind], keywords: Mapping[str, Kind], env: Mapping[str, Kind]
+    target: Any,
+    args: list[Kind],
+    keywords: Mapping[str, Kind],
+    env: Mapping[str, Kind],
+    known: Lengths | None = None,
 ) -> tuple[Any, dict[str, Kind], tuple[tuple[str, str], ...]] | None:
-    """Return a user's function, the kinds its parameters get in a call, and its extra ones."""
+    """Return a user's function, the kinds its parameters get in a call, and its extra ones.
+
+    `known` gets the names that lengths of the arguments have in the function.
+    """
+    known = {} if known is None else known
     target = made_by(target)
     if isinstance(target, K.LocalFunction):
         fn: Any = target
@@ -526,8 +520,10 @@ def bind_kinds(
         if callee is None or isinstance(target.value, type) or is_foreign(callee.fn):
             return None
         fn = callee.fn
-        given = [*(K.kind_of(a, f"bound{i}") for i, a in enumerate(callee.args)), *args]
-        named = {**{k: K.kind_of(v, k) for k, v in callee.kwargs.items()}, **keywords}
+        # What a partial or a bound method brings along is as long as nothing else in the caller.
+        given = [*(handed_back(K.kind_of(a, "bound"), {}) for a in callee.args), *args]
+        brought = {k: handed_back(K.kind_of(v, k), {}) for k, v in callee.kwargs.items()}
+        named = {**brought, **keywords}
     signature = signature_of(fn)
     if signature is None:
         return None
@@ -542,10 +538,10 @@ def bind_kinds(
         value: Any = bound.arguments.get(p.name, K.MISSING)
         if p.kind is inspect.Parameter.VAR_POSITIONAL:
             items = () if value is K.MISSING else value
-            params[p.name] = rebase(K.Tuple(tuple(items)), p.name)
+            params[p.name] = rebase(K.Tuple(tuple(items)), p.name, known)
         elif p.kind is inspect.Parameter.VAR_KEYWORD:
             table = {} if value is K.MISSING else value
-            params[p.name] = rebase(K.Dict(tuple(table.items())), p.name)
+            params[p.name] = rebase(K.Dict(tuple(table.items())), p.name, known)
         elif value is K.MISSING and p.name in lost:
             return None
         elif value is K.MISSING:
@@ -553,24 +549,24 @@ def bind_kinds(
                 K.UNKNOWN if p.default is K.MISSING else K.kind_of(p.default, p.name, literal=True)
             )
         elif isinstance(value, K.LocalFunction):
-            params[p.name] = _passed_on(value, p.name, env, params, extra)
+            params[p.name] = _passed_on(value, p.name, env, params, extra, known)
         else:
-            params[p.name] = rebase(value, p.name)
+            params[p.name] = rebase(value, p.name, known)
     if isinstance(fn, K.LocalFunction):
         for captured, local in fn.links:
             extra.append((captured, local))
-            params[captured] = _captured(env.get(local, K.UNBOUND), captured, fn)
+            params[captured] = _captured(env.get(local, K.UNBOUND), captured, fn, known)
         links = tuple((c, c) for c, _ in fn.links)
         fn = K.LocalFunction(fn.node, fn.source, links, fn.defaults)
     return fn, params, tuple(extra)
 
 
-def _captured(kind: Kind, name: str, fn: K.LocalFunction) -> Kind:
+def _captured(kind: Kind, name: str, fn: K.LocalFunction, known: Lengths) -> Kind:
     """Return the kind of a captured variable inside the function that captures it."""
     if isinstance(kind, K.LocalFunction):
         back = {local: captured for captured, local in fn.links}
         return _moved(kind, back)
-    return rebase(kind, name)
+    return rebase(kind, name, known)
 
 
 def _moved(kind: K.LocalFunction, table: Mapping[str, str]) -> K.LocalFunction:
@@ -586,6 +582,7 @@ def _passed_on(
     env: Mapping[str, Kind],
     params: dict[str, Kind],
     extra: list[tuple[str, str]],
+    known: Lengths,
 ) -> Kind:
     """An inner function given as an argument: what it captures becomes parameters of its own."""
     renamed = {v: f"{param}_{of}" for of, v in (*kind.defaults, *kind.links) if v}
@@ -594,35 +591,9 @@ def _passed_on(
         if isinstance(inner, K.LocalFunction):
             params[inside] = _moved(inner, renamed)
         else:
-            params[inside] = rebase(inner, inside)
+            params[inside] = rebase(inner, inside, known)
         extra.append((inside, local))
     return _moved(kind, renamed)
-
-
-def rebase(kind: Kind, path: str) -> Kind:
-    """Name the lengths of an argument after the parameter, and forget its value."""
-    if isinstance(kind, K.Array):
-        dims = tuple(
-            d if d == K.ONE or d.symbol.startswith("=") else K.Dim(f"{path}.{i}", 0, d.many)
-            for i, d in enumerate(kind.dims)
-        )
-        return dataclasses.replace(kind, dims=dims)
-    if isinstance(kind, K.Tuple):
-        return K.Tuple(tuple(rebase(k, f"{path}[{i}]") for i, k in enumerate(kind.items)), kind.cls)
-    if isinstance(kind, K.List) and kind.items is not None:
-        return K.list_of([rebase(k, f"{path}[{i}]") for i, k in enumerate(kind.items)])
-    if isinstance(kind, K.List):
-        return K.List(rebase(kind.item, f"{path}[]"))
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((key, rebase(k, f"{path}[{key!r}]")) for key, k in kind.items))
-    if isinstance(kind, K.Num):
-        dim = K.Dim(path) if kind.type == "int" else None
-        return K.Num(kind.type, kind.dtype, K.MISSING, dim)
-    if isinstance(kind, K.Obj):
-        return K.Obj(kind.cls, tuple((n, rebase(k, f"{path}.{n}")) for n, k in kind.fields))
-    if isinstance(kind, K.Union):
-        return K.union(rebase(k, f"{path}:{i}") for i, k in enumerate(kind.options))
-    return outlives(K.erase_value(kind))
 
 
 def memory_of(d: Derivation, a: Analysed) -> Memory:
@@ -650,7 +621,7 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
     def summary(call: Any, kinds: Any) -> tuple[list[Any], list[Any]] | None:
         return _written_by(d, a, call, lasting)
 
-    def returned(call: Any) -> list[Any] | None:
+    def returned(call: Any) -> tuple[list[Any], bool] | None:
         return _returned_by(d, a, call)
 
     def viewed(call: Any) -> tuple[Node, Node] | None:
@@ -682,8 +653,9 @@ class _Called:
 
     def stores_outside(self, w: Write) -> bool:
         """Say whether a write puts something that is no constant where the next call finds it."""
-        local = self.callee.function.locals
-        return w.how != "rebind" and w.base not in local and bool(names_read(w.statement) & local)
+        stored = (names_read(w.statement) - {w.base}) & self.callee.function.locals
+        outside = outside_of(self.callee.function, w, self.memory)
+        return w.how != "rebind" and bool(outside and stored)
 
     def nodes(self, parameters: frozenset[str] | set[str]) -> list[Any]:
         """Return what some of the parameters are given."""
@@ -720,8 +692,8 @@ def _called(d: Derivation, a: Analysed, call: Any) -> _Called | None:
     return _Called(callee, memory_of(d, callee), nodes)
 
 
-def _returned_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
-    """Return the arguments of a call, as nodes, of which the result may hold memory."""
+def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], bool] | None:
+    """Return the arguments of a call of which the result may hold memory; and if some, twice."""
     if a.kinds.objects.get(call.func) is runtime.object_of:
         return None
     called = _called(d, a, call)
@@ -730,7 +702,7 @@ def _returned_by(d: Derivation, a: Analysed, call: Any) -> list[Any] | None:
     result = called.memory.aliases.result
     if any("@" not in n for n in result if n not in called.memory.local):
         return None
-    return called.nodes({n.removesuffix("@arg") for n in result if n.endswith("@arg")})
+    return called.nodes({n[:-4] for n in result if n.endswith("@arg")}), TWICE in result
 
 
 def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | None:
@@ -760,7 +732,7 @@ def _written_by(
     if called is None:
         return None
     arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)
-    keeps = called.memory.lasting or any(map(called.stores_outside, called.memory.writes))
+    keeps = called.memory.keeps or any(map(called.stores_outside, called.memory.writes))
     if keeps or any(not called.given.get(p) for p in arrays | others):
         lasting.append(call)
     if any(not called.given.get(p) for p in arrays):
@@ -794,7 +766,6 @@ def _arguments_by_name(
 
 def _all_kinds(a: Analysed) -> dict[str, Kind]:
     out: dict[str, Kind] = {}
-    for env in a.kinds.after.values():
-        for n, k in env.items():
-            out[n] = K.join(out.get(n, K.UNBOUND), k) if n in out else k
+    for n, k in (item for env in a.kinds.after.values() for item in env.items()):
+        out[n] = K.join(out.get(n, K.UNBOUND), k) if n in out else k
     return out

@@ -20,6 +20,7 @@ from s2sad.cotangents import caster
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.parameters import Parameters, Wrt, can_be, choose
+from s2sad.runtime import attributes
 from s2sad.tree import is_array
 
 
@@ -255,9 +256,9 @@ def _check_part(what: str, primal: Any, shadow: Any) -> None:
             raise _mismatch(what, f"has the keys {list(shadow)}, its primal {list(primal)}")
         for key, part in primal.items():
             _check_entry(f"{what} at [{key!r}]", part, shadow[key])
-    elif hasattr(primal, "__dict__") and not callable(primal):
+    elif attributes(primal):
         _same_class(what, primal, shadow)
-        for n, part in vars(primal).items():
+        for n, part in attributes(primal).items():
             if not hasattr(shadow, n):
                 raise _mismatch(what, f"has no attribute {n}")
             _check_entry(f"{what} at .{n}", part, getattr(shadow, n))

@@ -11,7 +11,7 @@ from typing import Any
 
 import gast
 
-from s2sad.nodes import Block, Node, blocks_of, is_whole, names_read, names_written
+from s2sad.nodes import Block, Node, is_whole, names_read, names_written
 from s2sad.stages import Comment, Replay, Restore, RestorePart
 
 Names = frozenset[str]
@@ -70,10 +70,7 @@ def before(
     if kind is gast.Match:
         return _match(statement, live, after, exits, extra)
     if kind is gast.Try:
-        inside = live
-        for part in blocks_of(statement):
-            inside |= live_in(part, live, after, exits, extra)
-        return inside | names_read(statement)
+        return _try(statement, live, after, exits, extra)
     if kind is gast.With:
         inside = live_in(statement.body, live, after, exits, extra)
         for item in statement.items:
@@ -109,7 +106,7 @@ def before_restore_part(statement: Node, live: Names) -> Names:
 def rebinds(statement: Node, live: Names) -> bool:
     """Say whether a RestorePart of a whole array may give its name the copy that was kept."""
     place = statement.place
-    return is_whole(place) and live & statement.sharing == {place.value.id}
+    return not statement.stays and is_whole(place) and live & statement.sharing == {place.value.id}
 
 
 def _loop(
@@ -140,6 +137,29 @@ def every_round(loop: Node) -> Names:
     if type(made) is gast.Call and type(made.func) is gast.Name and made.func.id == "range":
         return NOTHING
     return frozenset(names_read(made))
+
+
+def _try(
+    statement: Node,
+    live: Names,
+    after: Visitor,
+    exits: Names,
+    extra: Callable[[Any], tuple[set[str], set[str]]] | None,
+) -> Names:
+    """Any statement of the body may hand over to the handlers, or to what is done finally."""
+    thrown = NOTHING
+    if statement.finalbody:
+        live = thrown = live_in(statement.finalbody, live, after, exits, extra)
+    for h in statement.handlers:
+        inside = live_in(h.body, live, after, exits, extra)
+        bound = names_written(h.name) if isinstance(h.name, gast.AST) else {h.name}
+        thrown |= (inside - bound) | (names_read(h.type) if h.type is not None else set())
+    other = live_in(statement.orelse, live, after, exits, extra)
+
+    def within(inner: Any, later: Names) -> None:
+        after(inner, later | thrown)
+
+    return live_in(statement.body, other, within, exits, extra) | thrown
 
 
 def _match(

@@ -7,16 +7,18 @@ Two axes have the same length only where the program makes them so: they carry t
 
 from __future__ import annotations
 
-import dataclasses
+import enum
+import functools
 import inspect
 import itertools
-import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
+from s2sad import runtime
 
 
 class _Missing:
@@ -48,6 +50,12 @@ def fresh_dim() -> Dim:
     return Dim(f"?{next(_fresh)}")
 
 
+def newer_symbols() -> Callable[[str], bool]:
+    """Return what tells the symbols that are made from now on from older ones and named ones."""
+    mark = next(_fresh)
+    return lambda symbol: symbol[0] == "?" and int(symbol[1:]) > mark
+
+
 @dataclass(frozen=True)
 class Kind:
     """Base of all kinds; by itself: nothing is known."""
@@ -55,9 +63,10 @@ class Kind:
 
 @dataclass(frozen=True)
 class Unknown(Kind):
-    """Nothing is known, and why."""
+    """Nothing is known, and why; of an object that is given, its class."""
 
     why: str = ""
+    cls: type | None = None
 
 
 @dataclass(frozen=True)
@@ -239,11 +248,13 @@ def differentiable(kind: Kind) -> bool:
     if isinstance(kind, List) and kind.items is not None:
         return any(differentiable(k) for k in kind.items)
     if isinstance(kind, List | Iterable_):
-        return differentiable(kind.item)
+        # What is empty here may be filled where nobody looks: by an inner function, say.
+        return isinstance(kind.item, Unbound) or differentiable(kind.item)
     if isinstance(kind, Dict):
-        return any(differentiable(k) for _, k in kind.items)
+        return not kind.items or any(differentiable(k) for _, k in kind.items)
     if isinstance(kind, Obj):
-        return any(differentiable(k) for _, k in kind.fields)
+        fields = () if is_enumerated(kind.cls) else kind.fields
+        return any(differentiable(k) for _, k in fields)
     if isinstance(kind, Union):
         return bool(carriers(kind))
     return isinstance(kind, Unknown)
@@ -289,6 +300,11 @@ def is_container(kind: Kind) -> bool:
     return isinstance(kind, List | Dict | Obj)
 
 
+def holds_more(kind: Kind) -> bool:
+    """Say whether a value may hold several arrays or structures."""
+    return isinstance(kind, List | Dict | Obj | Tuple | Union | Unknown | Iterable_)
+
+
 def reached(kind: Kind) -> frozenset[Any] | None:
     """Return the classes of the mutable structures in a value; None where nothing is known."""
     if isinstance(kind, Unknown):
@@ -304,6 +320,8 @@ def reached(kind: Kind) -> frozenset[Any] | None:
         own, parts = frozenset({kind.cls}), [k for _, k in kind.fields]
     elif isinstance(kind, Tuple):
         parts = list(kind.items)
+    elif isinstance(kind, Union):
+        parts = list(kind.options)
     inner = [reached(k) for k in parts]
     if isinstance(kind, Iterable_):
         return None if None in inner or is_container(kind.item) else frozenset()
@@ -317,6 +335,21 @@ def may_hold(kind: Kind, owner: Kind) -> bool:
     cls = {List: list, Dict: dict}.get(type(owner), getattr(owner, "cls", None))
     found = reached(kind)
     return found is None or cls is None or cls in found
+
+
+def may_hold_array(kind: Kind) -> bool:
+    """Say whether a value of a kind may be, or hold, an array."""
+    if isinstance(kind, List | Iterable_):
+        return may_hold_array(kind.item)
+    if isinstance(kind, Tuple):
+        return any(map(may_hold_array, kind.items))
+    if isinstance(kind, Dict):
+        return any(may_hold_array(k) for _, k in kind.items)
+    if isinstance(kind, Obj):
+        return any(may_hold_array(k) for _, k in kind.fields)
+    if isinstance(kind, Union):
+        return any(map(may_hold_array, kind.options))
+    return isinstance(kind, Array | Unknown)
 
 
 def surely_others(one: Kind, other: Kind) -> bool:
@@ -539,12 +572,8 @@ def _join_arrays(left: Array, right: Array) -> Kind:
 def _join_dim(left: Dim, right: Dim) -> Dim:
     if left == right:
         return left
-    if left.symbol == right.symbol and left.cut == right.cut:
-        return replace(left, many=left.many and right.many)
-    if left.symbol.startswith("~"):
-        return replace(left, many=left.many and right.many)
-    fresh = next(_fresh)
-    return Dim(f"~{fresh}", 0, left.many and right.many)
+    same = left.symbol == right.symbol and left.cut == right.cut
+    return replace(left if same else fresh_dim(), many=left.many and right.many)
 
 
 def stacked(kind: Kind) -> Array | None:
@@ -598,8 +627,13 @@ def erase_value(kind: Kind) -> Kind:
 _DEPTH = 24
 
 
-def kind_of(value: Any, path: str, literal: bool = False) -> Kind:
-    """Return the kind of a value met at `path` (a parameter's name): no lengths, no values."""
+def kind_of(
+    value: Any, path: str, literal: bool = False, around: frozenset[int] = frozenset()
+) -> Kind:
+    """Return the kind of a value met at `path` (a parameter's name): no lengths, no values.
+
+    `around` are the ids of the structures that it is part of.
+    """
     if value is None:
         return NONE
     if value is Ellipsis:
@@ -621,9 +655,9 @@ def kind_of(value: Any, path: str, literal: bool = False) -> Kind:
             return Unknown("an array of objects or of records")
         dims = tuple(_dim_of(n, f"{path}.{axis}") for axis, n in enumerate(value.shape))
         return Array(value.dtype.name, dims)
-    if path.count(".") + path.count("[") > _DEPTH:
+    if path.count(".") + path.count("[") > _DEPTH or id(value) in around:
         return Unknown("a structure that is very deep, or contains itself")
-    return _kind_of_structure(value, path, literal)
+    return _kind_of_structure(value, path, literal, around | {id(value)})
 
 
 def _dim_of(length: int, symbol: str) -> Dim:
@@ -636,20 +670,21 @@ def _kind_of_numpy_scalar(value: Any) -> Kind:
     return Num(kind, value.dtype.name) if kind else Unknown(f"a NumPy {value.dtype} scalar")
 
 
-def _kind_of_structure(value: Any, path: str, literal: bool) -> Kind:
+def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[int]) -> Kind:
     if isinstance(value, tuple):
         names = getattr(type(value), "_fields", None)
         if type(value) is not tuple and names is None:
             return Unknown(f"a {type(value).__name__}")
-        items = tuple(kind_of(v, f"{path}[{i}]", literal) for i, v in enumerate(value))
+        items = tuple(kind_of(v, f"{path}[{i}]", literal, around) for i, v in enumerate(value))
         return Tuple(items, type(value) if names is not None else None)
     if type(value) is list:
-        found = [kind_of(e, f"{path}[{i}]", literal) for i, e in enumerate(value)]
+        found = [kind_of(e, f"{path}[{i}]", literal, around) for i, e in enumerate(value)]
         made = list_of(found)
         numbers = all(isinstance(k, Num | NoneKind | Str) for k in found)
         return List(made.item) if made.items is None or numbers else made
     if type(value) is dict:
-        return Dict(tuple((k, kind_of(v, f"{path}[{k!r}]", literal)) for k, v in value.items()))
+        entries = value.items()
+        return Dict(tuple((k, kind_of(v, f"{path}[{k!r}]", literal, around)) for k, v in entries))
     if is_function(value):
         return Known(value)
     if type(value).__module__.startswith("cupy") and hasattr(value, "__cuda_array_interface__"):
@@ -657,11 +692,11 @@ def _kind_of_structure(value: Any, path: str, literal: bool) -> Kind:
         return Array(value.dtype.name, dims, "cupy")
     if isinstance(value, np.ndarray):
         return Unknown(f"a {type(value).__name__}, a subclass of ndarray")
-    if dataclasses.is_dataclass(value) or _plain_object(value):
-        fields = vars(value) if hasattr(value, "__dict__") else {}
-        kinds = tuple((k, kind_of(v, f"{path}.{k}", literal)) for k, v in fields.items())
+    if is_enumerated(type(value)) or has_fields(type(value)):
+        fields = vars(value) if is_enumerated(type(value)) else runtime.attributes(value)
+        kinds = tuple((k, kind_of(v, f"{path}.{k}", literal, around)) for k, v in fields.items())
         return Obj(type(value), kinds)
-    return Unknown(f"a {type(value).__name__}")
+    return Unknown(f"a {type(value).__name__}", type(value))
 
 
 def is_function(value: Any) -> bool:
@@ -675,14 +710,12 @@ def is_function(value: Any) -> bool:
     )
 
 
-def _plain_object(value: Any) -> bool:
-    cls = type(value)
-    return (
-        hasattr(value, "__dict__")
-        and cls.__module__.split(".")[0] not in sys.stdlib_module_names - {"__main__"}
-        and not cls.__module__.startswith(("numpy", "scipy", "cupy"))
-        and not issubclass(cls, BaseException | Iterable)
-    )
+has_fields: Callable[[Any], bool] = functools.lru_cache(1024)(runtime.has_fields)
+
+
+def is_enumerated(cls: type) -> bool:
+    """Say whether a class is an Enum: its members are never copied."""
+    return issubclass(cls, enum.Enum)
 
 
 def broadcast(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> tuple[Dim, ...]:
@@ -705,6 +738,11 @@ def _broadcast_dim(left: Dim, right: Dim) -> Dim:
     if right.many:
         return right
     return fresh_dim()
+
+
+def length_of(dim: Dim) -> int | None:
+    """Return a length that the program itself says; None where it does not."""
+    return int(dim.symbol[1:]) - dim.cut if dim.symbol.startswith("=") else None
 
 
 def same_length(left: Dim, right: Dim) -> bool:

@@ -94,23 +94,26 @@ def compare(left: Node, op: type, right: Node) -> Node:
 
 def clone(node: Node) -> Node:
     """Return a deep copy of a tree, positions included."""
-    if isinstance(node, gast.AST):
-        new = type(node)()
-        for field in node._fields:
-            value = getattr(node, field, None)
-            if isinstance(value, gast.AST):
-                value = clone(value)
-            elif isinstance(value, list):
-                value = [clone(v) if isinstance(v, gast.AST) else v for v in value]
-            setattr(new, field, value)
-        line = getattr(node, "lineno", None)
-        if line is not None:
-            new.lineno = line
-            new.col_offset = node.col_offset
-            new.end_lineno = getattr(node, "end_lineno", line)
-            new.end_col_offset = getattr(node, "end_col_offset", node.col_offset)
-        return new
-    return node
+    if not isinstance(node, gast.AST):
+        return node
+    cls: Any = type(node)
+    new = cls.__new__(cls)
+    held = node.__dict__
+    values = new.__dict__
+    for field in cls._fields:
+        value = held[field] if field in held else getattr(node, field, None)
+        if isinstance(value, gast.AST):
+            value = clone(value)
+        elif value.__class__ is list:
+            value = [clone(v) if isinstance(v, gast.AST) else v for v in value]
+        values[field] = value
+    line = held.get("lineno")
+    if line is not None:
+        values["lineno"] = line
+        values["col_offset"] = node.col_offset
+        values["end_lineno"] = held.get("end_lineno", line)
+        values["end_col_offset"] = held.get("end_col_offset", node.col_offset)
+    return new
 
 
 def locate(node: Node, origin: Node) -> Node:
@@ -152,47 +155,72 @@ def same(left: Node, right: Node) -> bool:
     return bool(key(left) == key(right))
 
 
+# Fields that hold no node, and those below which there is no name.
+_LEAVES = frozenset({"id", "attr", "type_comment", "kind"})
+_NAMELESS = _LEAVES | {"ctx", "op", "ops", "key", "sharing", "ghosts"}
+
+
+class _Fields(dict[type, tuple[str, ...] | None]):
+    """The fields of each class of nodes that are to be looked into; None for what is no node."""
+
+    def __init__(self, without: frozenset[str]) -> None:
+        self._without = without
+
+    def __missing__(self, cls: type[Any]) -> tuple[str, ...] | None:
+        found: tuple[str, ...] | None = None
+        if issubclass(cls, gast.AST):
+            keyed = cls in (gast.DictComp, gast.keyword)
+            without = self._without - {"key"} if keyed else self._without
+            fields = () if cls is gast.Constant else cls._fields
+            found = tuple(f for f in fields if f not in without)
+        self[cls] = found
+        return found
+
+
+_fields = _Fields(_LEAVES)
+_fields_walked = _Fields(_LEAVES | {"ctx"})
+_fields_with_names = _Fields(_NAMELESS)
+
+
+def _below(node: Node, fields: tuple[str, ...] | None) -> list[Node]:
+    """Return what is in fields of a node: nodes, and what a table of fields says is none."""
+    found: list[Node] = []
+    if fields:
+        values = node.__dict__
+        for field in fields:
+            value = values.get(field)
+            if value.__class__ is list:
+                found += value
+            elif value is not None:
+                found.append(value)
+    return found
+
+
 def children(node: Node) -> list[Node]:
     """Return the direct child nodes."""
-    found: list[Node] = []
-    for field in node._fields:
-        value = getattr(node, field, None)
-        if isinstance(value, list):
-            found += [item for item in value if isinstance(item, gast.AST)]
-        elif isinstance(value, gast.AST):
-            found.append(value)
-    return found
-
-
-_NAMELESS = frozenset({"ctx", "op", "ops", "type_comment", "kind", "key", "sharing", "ghosts"})
-_fields_with_names: dict[type, tuple[str, ...]] = {}
-
-
-def _inner(node: Node) -> list[Node]:
-    """Return the child nodes below which there may be names."""
-    cls = type(node)
-    fields = _fields_with_names.get(cls)
-    if fields is None:
-        dict_key = cls in (gast.DictComp, gast.keyword)
-        fields = tuple(f for f in cls._fields if dict_key or f not in _NAMELESS)
-        _fields_with_names[cls] = fields
-    found: list[Node] = []
-    for field in fields:
-        value = getattr(node, field, None)
-        if value.__class__ is list:
-            found += [item for item in value if isinstance(item, gast.AST)]
-        elif isinstance(value, gast.AST):
-            found.append(value)
-    return found
+    below = _below(node, _fields[node.__class__])
+    return [n for n in below if _fields[n.__class__] is not None]
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Yield a node and all below it."""
+    """Yield a node and all below it, but for the contexts of names and parts."""
     stack = [node]
     while stack:
         top = stack.pop()
+        fields = _fields_walked[top.__class__]
+        if fields is None:
+            continue
         yield top
-        stack.extend(children(top))
+        if fields:
+            stack += _below(top, fields)
+
+
+_BINDING = frozenset({gast.Store, gast.Param})
+_CHANGING = frozenset({gast.Store, gast.Del})
+# What binds nothing itself; asked first, as most of a tree is of these.
+_PLAIN = frozenset(
+    {gast.Assign, gast.Attribute, gast.BinOp, gast.Call, gast.Constant, gast.Expr, gast.Subscript}
+)
 
 
 def names_read(node: Node) -> set[str]:
@@ -201,10 +229,12 @@ def names_read(node: Node) -> set[str]:
     stack = [node]
     while stack:
         top = stack.pop()
-        kind = type(top)
+        kind = top.__class__
         if kind is gast.Name:
-            if not isinstance(top.ctx, gast.Store | gast.Param):
+            if top.ctx.__class__ not in _BINDING:
                 found.add(top.id)
+        elif kind is gast.Constant:
+            continue
         elif kind is gast.AugAssign:
             if isinstance(top.target, gast.Name):
                 found.add(top.target.id)
@@ -212,8 +242,8 @@ def names_read(node: Node) -> set[str]:
             stack.append(top.value)
         elif kind is Save:
             found.add(top.name)
-        elif kind is not Comment and kind is not Restore and kind is not gast.Constant:
-            stack += _inner(top)
+        elif kind is not Comment and kind is not Restore:
+            stack += _below(top, _fields_with_names[kind])
     return found
 
 
@@ -223,10 +253,12 @@ def names_written(node: Node) -> set[str]:
     stack = [node]
     while stack:
         top = stack.pop()
-        kind = type(top)
+        kind = top.__class__
         if kind is gast.Name:
-            if isinstance(top.ctx, gast.Store | gast.Del):
+            if top.ctx.__class__ in _CHANGING:
                 found.add(top.id)
+        elif kind in _PLAIN:
+            stack += _below(top, _fields_with_names[kind])
         elif kind is Restore:
             found.add(top.name)
         elif kind in SCOPES:
@@ -237,19 +269,19 @@ def names_written(node: Node) -> set[str]:
         elif kind is gast.MatchAs or kind is gast.MatchStar:
             if top.name is not None:
                 found.add(top.name)
-            stack += _inner(top)
+            stack += _below(top, _fields_with_names[kind])
         elif kind is gast.MatchMapping:
             if top.rest is not None:
                 found.add(top.rest)
-            stack += _inner(top)
+            stack += _below(top, _fields_with_names[kind])
         elif kind is gast.ExceptHandler:
             if isinstance(top.name, str):
                 found.add(top.name)
-            stack += _inner(top)
+            stack += _below(top, _fields_with_names[kind])
         elif kind is gast.Import or kind is gast.ImportFrom:
             found |= {(a.asname or a.name).split(".")[0] for a in top.names}
-        elif kind is not Comment and kind is not Save and kind is not gast.Constant:
-            stack += _inner(top)
+        elif kind is not Comment and kind is not Save:
+            stack += _below(top, _fields_with_names[kind])
     return found
 
 
@@ -320,6 +352,33 @@ def blocks_of(statement: Node) -> list[Block]:
             statement.finalbody,
         ]
     return []
+
+
+def all_inside(block: Block) -> Iterator[Node]:
+    """Yield the statements of a block, those of inner blocks included."""
+    for s in block:
+        yield s
+        for part in blocks_of(s):
+            yield from all_inside(part)
+
+
+def ways_through(attempt: Node) -> list[Block]:
+    """Return the ways through a try: its body with the else, and every handler."""
+    return [[*attempt.body, *attempt.orelse], *(h.body for h in attempt.handlers)]
+
+
+def always_leaves(body: Block) -> bool:
+    """Say whether a block always ends in a break or a raise."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, gast.Break | gast.Raise):
+        return True
+    if isinstance(last, gast.If):
+        return always_leaves(last.body) and always_leaves(last.orelse)
+    if isinstance(last, gast.Try):
+        return all(map(always_leaves, ways_through(last)))
+    return False
 
 
 class _Substitute(gast.NodeTransformer):  # type: ignore[misc]

@@ -8,8 +8,7 @@ Each pass is one function of its room; this page only says in which order they c
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
@@ -23,20 +22,30 @@ from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.fence import (
     arguments_written,
-    array_memory_written,
     check_reads,
     fence,
     keep_arguments,
+    outside_written,
+    parameters_written,
     refuse_globals,
+    refuse_hidden_appends,
 )
+from s2sad.facts.kinds_by_name import name_kinds
+from s2sad.finish import finish, homes_of_temps
 from s2sad.flow import free_names
+from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
+from s2sad.modes.asked import Undecided, reachable
 from s2sad.modes.assemble import Parts, joint, vjp
 from s2sad.modes.first import assign_first
 from s2sad.modes.notes import take_notes
 from s2sad.modes.operations import Site
+from s2sad.modes.rebound import own_names, rebound_outside
+from s2sad.modes.remake import remake, undone_in
 from s2sad.modes.reverse import Reverse
-from s2sad.modes.storage import store_values
+from s2sad.modes.rows import forget_rows, own_memory
+from s2sad.modes.shape_only import keep_shapes
+from s2sad.modes.storage import Held, store_values
 from s2sad.modes.writes import laid_out
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -46,6 +55,7 @@ from s2sad.nodes import (
     attribute,
     block_writes,
     call,
+    clone,
     compare,
     constant,
     name,
@@ -54,17 +64,14 @@ from s2sad.nodes import (
 )
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
-from s2sad.polish.guards import guards
-from s2sad.polish.last import skip_last
+from s2sad.polish.effects import EffectTable
 from s2sad.polish.likes import copies, like_shadows
-from s2sad.polish.own import is_fresh, own
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
-from s2sad.polish.rounds import rounds
-from s2sad.polish.settle import settle, whole
 from s2sad.shadows import check_seed, reverse_entry
-from s2sad.stages import Aliases, Arrival, KindFacts, Text
+from s2sad.stages import Aliases, Arrival, Text
 from s2sad.strong import zeros_of
+from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
 from s2sad.write.printer import module, statement_text
 
@@ -110,9 +117,11 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     _check_result(analysed, request)
     for reached in list(d.analysed.values()):
         refuse_globals(reached.function)
+        refuse_hidden_appends(reached.function, reached.kinds)
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
     _note_written(d, analysed)
     _add(d, node, request.fn, analysed)
+    settle_names(d.functions, d.origins, d.cells, {*d.refs.modules, *d.refs.functions})
     body, cells = prelude(d.refs, d.functions)
     text = module(body)
     for fn_name in d.namespaces:
@@ -122,9 +131,11 @@ def derive(request: Request) -> tuple[Text, Derivation]:
 
 def _note_written(d: Derivation, entry: Analysed) -> None:
     """Note which memory is written: when called, it may overlap nothing else."""
-    d.written, _ = array_memory_written(entry.function, memory_of(d, entry))
+    written = parameters_written(memory_of(d, entry))
+    asked = d.asked.get(entry, frozenset())
+    d.written = replace(written, arrays=written.arrays | asked)
     for a in d.analysed.values():
-        _, outside = array_memory_written(a.function, memory_of(d, a))
+        outside = outside_written(a.function, memory_of(d, a))
         d.written_outside |= {(a.scope.fn, n) for n in outside}
 
 
@@ -153,11 +164,12 @@ def sweep(
     constant: frozenset[str] = frozenset(),
     shadows: frozenset[str] = frozenset(),
     seeded: bool = True,
+    asked: frozenset[str] = frozenset(),
 ) -> Reverse:
     """Return the reverse worker of a function, ready to write its sweeps.
 
     `shadows` are arrays that the function writes and whose shadows it is given; `seeded` says
-    whether its result has a cotangent.
+    whether its result has a cotangent. The shadows of what is `asked` are found at run time.
     """
     memory = memory_of(d, a)
     results = shadows | shadowed
@@ -186,6 +198,7 @@ def sweep(
         memory.aliases,
         zeros,
         shadows,
+        asked,
     )
     worker.rebinding = memory.rebinding
     worker.undone = undone
@@ -227,30 +240,40 @@ def parts_of(
     seeded: bool = True,
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
-    names = local_names(a, d)
-    worker = sweep(
-        d,
-        a,
-        frozenset(active),
-        names,
-        has_aux,
-        arrival,
-        shadowed,
-        constant,
-        shadows,
-        seeded,
-    )
-    if worker.arrays and outermost:
-        worker.operations.assume = d.assume
     given = a.kinds.before.get(a.function.node.body[0], {})
-    worker.given_shadows({p: given[p] for p in active if p in shadowed})
-    sweeps = worker.sweeps(seed, has_aux)
+    asked: frozenset[str] = frozenset()
+    while True:
+        names = local_names(a, d)
+        worker = sweep(
+            d,
+            a,
+            frozenset(active),
+            names,
+            has_aux,
+            arrival,
+            shadowed,
+            constant,
+            shadows,
+            seeded,
+            asked,
+        )
+        if worker.arrays and outermost:
+            worker.operations.assume = d.assume
+        worker.given_shadows({p: given[p] for p in active if p in shadowed})
+        try:
+            sweeps = worker.sweeps(clone(seed), has_aux)
+            break
+        except Undecided as error:
+            asked = ask_more(a, worker.aliases, asked, error)
+            if not outermost and len(asked & set(a.function.params) - shadows) > 1:
+                raise error.final() from None
+    d.asked[a] = asked & frozenset(a.function.params)
     worker.at(a.function.node.body[0])
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
     for p in wanted:
         kind = entry_kinds.get(p, K.UNKNOWN)
         sweeps.backward += worker.ensure(p, kind, a.function.node)
-    bars = tuple(worker.bar(p) for p in wanted)
+    bars = tuple(worker.lent.get(p, worker.bar(p)) for p in wanted)
     zeros = {n for n, fn in d.refs.functions.items() if fn is runtime.zeros_like}
     backward = assign_first(sweeps.backward, worker.primals(), worker.bar_kinds, zeros, names)
     kinds = name_kinds(a.kinds, worker.bar_kinds)
@@ -260,9 +283,11 @@ def parts_of(
     live_out = frozenset(bars)
     numpy = d.refs.module(np)
     params = set(a.function.params)
-    homes = _homes(a)
+    homes = homes_of_temps(a)
     sharing = shared_memory(worker)
-    fixed = frozenset(worker.buffers_of(solo=False))
+    fixed = frozenset(worker.buffers_of(solo=False)) | worker.asked | worker.split
+    fixed |= worker.looked_up()
+    undone = undone_in(backward)
     for _ in range(3):
         movable = (made_up | _backward_temps(backward, a)) - fixed
         backward = prune(backward, live_out, pure, made_up, frozenset(), sharing)
@@ -270,14 +295,29 @@ def parts_of(
         backward = simplify(backward, kinds, numpy, homes)
     backward = prune(backward, live_out, pure, made_up, frozenset(), sharing)
     backward = like_shadows(backward, _copies(a, worker), numpy)
+    elements = _elements(worker)
+    if any(isinstance(k, K.Array) for k in kinds.values()):
+        effects = EffectTable(pure, sharing)
+        backward = remake(sweeps.forward, backward, live_out, kinds, effects, elements, undone)
+        numbers = frozenset(n for n, k in kinds.items() if isinstance(k, K.Num))
+        mine = own_memory(a.function, sharing, _seen(worker, bars))
+        backward = forget_rows(backward, a.function, mine, numbers)
+        keep_shapes(sweeps.forward, backward, live_out, kinds, names)
     read = set().union(*(names_read(s) for s in backward), set())
     check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
-    held: dict[str, str] = {}
+    held = Held()
     forward, backward = store_values(
-        sweeps.forward, backward, live_out, names, params, _elements(worker), held
+        sweeps.forward, backward, live_out, names, params, elements, held
     )
-    for kept, n in held.items():
+    for kept, n in sorted(held.names):
         share(sharing, kept, n)
+    for stack, n in sorted(held.stacks):
+        for m in sharing.get(n, frozenset()) | {n} if n in sharing else ():
+            sharing[m] = sharing.get(m, frozenset()) | {stack}
+    owned = own_names(a.function, forward, backward, names)
+    for n, private in owned.items():
+        kinds[private] = kinds.get(n, K.UNKNOWN)
+        share(sharing, private, n)
     restored = frozenset(block_writes(backward)) - fixed
     backward = propagate(backward, live_out, restored, pure, made_up, sharing)
     shadows = frozenset(worker.bars[v] for v in worker.elements if v in worker.bars)
@@ -291,7 +331,7 @@ def parts_of(
         made_up,
         pure,
         worker.bar_kinds,
-        pinned(a),
+        pinned(a) | frozenset(owned.values()),
         shadows,
         wanted,
         fixed,
@@ -302,7 +342,18 @@ def parts_of(
         (),
         worker.aliases,
         kept_by_calls(worker),
+        worker.asked | worker.split,
     )
+
+
+def ask_more(
+    a: Analysed, aliases: Aliases, asked: frozenset[str], error: Undecided
+) -> frozenset[str]:
+    """Return the names whose shadows are found at run time, with those that an error names."""
+    more = reachable(error.names, a.function, a.kinds, aliases)
+    if more is None or more <= asked:
+        raise error.final() from None
+    return asked | more
 
 
 def _copies(a: Analysed, worker: Reverse) -> dict[str, str]:
@@ -313,7 +364,8 @@ def _copies(a: Analysed, worker: Reverse) -> dict[str, str]:
         n: worker.bars[source]
         for n, source in found.items()
         if source in worker.bars
-        and source in worker.arrays
+        and source in worker.arrays - worker.asked
+        and n not in worker.asked
         and (source not in given or isinstance(given[source], K.Array))
     }
 
@@ -333,14 +385,36 @@ def shared_memory(worker: Reverse) -> dict[str, frozenset[str]]:
     aliases = worker.aliases
     kept = kept_by_calls(worker)
     touched: frozenset[str] = frozenset().union(*aliases.touched.values())
-    for n in sorted(touched | worker.arrays):
+    looked_up = worker.looked_up()
+    for bar in looked_up:
+        found[bar] = looked_up
+    for n in sorted(touched | worker.arrays | worker.split):
         reached = aliases.ever(n)
         others = {m.split("@")[0] for m in reached} & worker.function.locals
-        found[n] = frozenset(others | {kept[m] for m in reached if m in kept})
+        known = frozenset(others | {kept[m] for m in reached if m in kept})
+        found[n] = found.get(n, frozenset()) | known
+        for m in others - {n}:  # what it was is known by a name of its own, once it is kept
+            found[m] = found.get(m, frozenset()) | {n}
         bars = {worker.bars[m] for m in others & worker.arrays if m in worker.bars}
-        if n in worker.bars and n in worker.arrays:
+        if n in worker.bars and n in worker.arrays and n not in worker.asked:
             found[worker.bars[n]] = frozenset(bars)
     return found
+
+
+def _seen(worker: Reverse, results: tuple[str, ...]) -> frozenset[str]:
+    """Return the arrays and shadows whose content others see: what was given, and what is returned.
+
+    Of what calls hold, or what is not known, nobody can tell.
+    """
+    function, aliases = worker.function, worker.aliases
+    known = function.locals | {"call"}  # what calls keep is among what shares memory
+    found = set(results) | set(function.params) | worker.given
+    for n in worker.arrays | frozenset().union(*aliases.touched.values()):
+        reached = [m for m in aliases.ever(n) if "@" in m]
+        if any(m.endswith("@arg") or m.split("@")[0] not in known for m in reached):
+            found.add(n)
+    kept = {*function.params, *worker.given, function.result}
+    return frozenset(found | {worker.bars[n] for n in kept & worker.bars.keys()})
 
 
 def share(sharing: dict[str, frozenset[str]], kept: str, variable: str) -> None:
@@ -370,21 +444,7 @@ def pinned(a: Analysed) -> frozenset[str]:
         for n in walk(s):
             if isinstance(n, gast.FunctionDef | gast.Lambda):
                 found |= free_names(n)
-    return frozenset(found & a.function.locals)
-
-
-def _homes(a: Analysed) -> dict[str, Any]:
-    """Return what each temporary was computed from: where else its shape can be asked."""
-    found: dict[str, Any] = {}
-    stack = list(a.function.node.body)
-    while stack:
-        s = stack.pop()
-        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
-            if s.targets[0].id in a.function.temps:
-                found[s.targets[0].id] = s.value
-        for field_ in ("body", "orelse"):
-            stack += getattr(s, field_, None) or []
-    return found
+    return frozenset(found & a.function.locals) | rebound_outside(a.function)
 
 
 def _backward_temps(backward: Block, a: Analysed) -> frozenset[str]:
@@ -398,28 +458,6 @@ def _backward_temps(backward: Block, a: Analysed) -> frozenset[str]:
         for field_ in ("body", "orelse"):
             stack += getattr(s, field_, None) or []
     return frozenset(found)
-
-
-def name_kinds(facts: KindFacts, bars: Mapping[str, Kind]) -> dict[str, Kind]:
-    """Return one kind per name of a function, joined over all its statements."""
-    out: dict[str, Kind] = {}
-    for table in (facts.before, facts.after):
-        for env in table.values():
-            for n, k in env.items():
-                known = out.get(n)
-                if known is None:
-                    out[n] = k
-                elif known is not k and known != k:
-                    out[n] = K.join(known, k)
-    out.update(bars)
-    return out
-
-
-def scalars(a: Analysed) -> frozenset[str]:
-    """Return the user's variables that are only ever scalars: `x += 1` changes nothing else."""
-    kinds = name_kinds(a.kinds, {})
-    simple = (K.Num, K.Str, K.NoneKind)
-    return frozenset(n for n, k in kinds.items() if isinstance(k, simple))
 
 
 class Purity:
@@ -522,18 +560,6 @@ def _path(node: Node) -> str:
     return "?"
 
 
-def _borrowed(a: Analysed) -> frozenset[str]:
-    """Return the temporaries that may be part of the user's memory: writes into them count."""
-    homes = _homes(a)
-    return frozenset(t for t in a.function.temps if not isinstance(homes.get(t), gast.List))
-
-
-def _no_memory(kind: Kind | None) -> bool:
-    if isinstance(kind, K.Tuple):
-        return all(_no_memory(k) for k in kind.items)
-    return isinstance(kind, K.Num | K.NoneKind | K.Str)
-
-
 # entries
 
 
@@ -578,11 +604,13 @@ def _work_on_copies(d: Derivation, a: Analysed) -> Block:
     out: Block = []
     entry = a.kinds.before[a.function.node.body[0]]
     memory = memory_of(d, a)
-    written = arguments_written(memory)
+    written = arguments_written(memory) | d.asked.get(a, frozenset())
     laid = laid_out(memory.aliases)
     for p in a.function.params:
         if p not in written:
             continue
+        if p in entry:
+            refuse_copy(p, entry[p], [(b.function, b.kinds) for b in d.analysed.values()])
         if p in laid:
             # Whether a reshape of it is a view depends on how it lies in memory.
             copied = call(d.refs.function(runtime.apart), name(p))
@@ -641,33 +669,6 @@ def _listed(names: tuple[str, ...]) -> str:
     if len(names) == 1:
         return names[0]
     return ", ".join(names[:-1]) + " and " + names[-1]
-
-
-def finish(
-    p: Parts, body: Block, live_out: frozenset[str], returned: set[str], extra: frozenset[str]
-) -> Block:
-    """Polish a whole body: put temporaries back, prune, own what is returned, guard clauses."""
-    movable = p.analysed.function.temps | p.made_up | extra | {p.analysed.function.result}
-    movable -= {n for n in returned if not _no_memory(p.bar_kinds.get(n))}
-    made_up = p.made_up | extra | scalars(p.analysed)
-    movable -= p.pinned | p.shadows
-    made_up -= p.pinned | p.shadows | _borrowed(p.analysed)
-    live_out |= p.pinned
-    movable -= p.buffers
-    made_up |= p.ours
-    for _ in range(2):
-        body = prune(body, live_out, p.pure, made_up, p.pinned, p.sharing)
-        body = propagate(body, live_out, movable, p.pure, p.made_up, p.sharing)
-    body = prune(body, live_out, p.pure, made_up, p.pinned, p.sharing)
-    d = p.pure.d
-    fresh = {x.reverse for x in d.pairs.values()}
-    fresh |= {n for n, fn in d.refs.functions.items() if fn in (runtime.zeros_like, runtime.add)}
-    owned = {n: k for n, k in p.bar_kinds.items() if n not in p.shadows | p.buffers}
-    body = own(body, owned, returned, fresh, p.shadows, p.moved)
-    plain = (p.made_up & frozenset(p.bar_kinds)) - p.buffers - p.moved
-    body = skip_last(body, live_out, plain, p.kinds, p.pure)
-    body = settle(body, live_out, p.pure, p.sharing, is_fresh, p.held, p.buffers | p.moved)
-    return guards(rounds(whole(body)))
 
 
 def _loss_of(a: Analysed, kind: Kind) -> Kind:

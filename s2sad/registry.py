@@ -22,7 +22,8 @@ import functools
 import importlib.metadata
 import inspect
 import threading
-from collections.abc import Callable, Hashable, Mapping
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
@@ -65,6 +66,7 @@ class Rule:
 _lock = threading.RLock()
 _rules: dict[Hashable, Rule] = {}
 _loaded = False
+_asked: weakref.WeakSet[SameRules] = weakref.WeakSet()
 
 
 def _key(fn: object) -> Hashable:
@@ -85,6 +87,8 @@ def _key(fn: object) -> Hashable:
 
 def _file(fn: object, **changes: Any) -> None:
     with _lock:
+        for asked in list(_asked):
+            asked.fresh = False
         key = _key(fn)
         old = _rules.get(key, Rule(fn))
         _rules[key] = replace(old, **changes)
@@ -165,6 +169,24 @@ def rule_for(fn: object) -> Rule | None:
         return _rules.get(_key(fn))
     except TypeError:
         return None
+
+
+class SameRules:
+    """Says whether some functions still have the rules that they had when this was made.
+
+    It need not be asked while it is `fresh`: no rule has been registered since.
+    """
+
+    def __init__(self, functions: Iterable[object]) -> None:
+        self._rules = [(fn, rule_for(fn)) for fn in functions]
+        self.fresh = True
+        with _lock:
+            _asked.add(self)
+
+    def __call__(self) -> bool:
+        """Look again."""
+        self.fresh = all(rule_for(fn) is rule for fn, rule in self._rules)
+        return self.fresh
 
 
 def all_rules() -> tuple[Rule, ...]:

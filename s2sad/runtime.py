@@ -1,13 +1,36 @@
 """Small helpers that derived code may call; their source is copied into emitted files.
 
-Each is complete in itself: it needs NumPy and nothing else from this module.
+They need NumPy and one another, nothing else.
 """
 
 from __future__ import annotations
 
+import enum
+import sys
 from typing import Any
 
 import numpy as np
+
+
+def has_fields(cls: Any) -> bool:
+    """Say whether objects of a class are what their attributes are: the user's, not enumerated.
+
+    Others are known by their identity, as members of an Enum are, or are nobody's to copy.
+    """
+    if hasattr(cls, "__dataclass_fields__"):
+        return True
+    home = cls.__module__.partition(".")[0]
+    if home in ("numpy", "scipy", "cupy") or home in sys.stdlib_module_names - {"__main__"}:
+        return False
+    return not (issubclass(cls, type | enum.Enum | BaseException) or hasattr(cls, "__iter__"))
+
+
+def attributes(x: Any) -> Any:
+    """Return what an object of the user's holds, by name; nothing of other objects."""
+    if not has_fields(type(x)):
+        return {}
+    names = x.__dict__ if hasattr(x, "__dict__") else type(x).__dataclass_fields__
+    return {name: getattr(x, name) for name in names}
 
 
 def unbroadcast(x_bar: Any, shape: tuple[int, ...]) -> Any:
@@ -67,16 +90,12 @@ def zeros_like(x: Any) -> Any:
         for key in x:
             zeros[key] = zeros_like(x[key])
         return zeros
-    if isinstance(x, type) or type(x).__module__ == "builtins":
-        return None
-    if callable(x) and not hasattr(type(x).__call__, "__code__"):
-        return None
-    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
-    if names is None:
+    if not has_fields(type(x)):
         return None
     zeros = object.__new__(type(x))
-    for name in names:
-        object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
+    parts = attributes(x)
+    for name in parts:
+        object.__setattr__(zeros, name, zeros_like(parts[name]))
     return zeros
 
 
@@ -132,12 +151,12 @@ def private(x: Any) -> Any:
         for key in x:
             copied[key] = private(x[key])
         return copied
-    names = getattr(x, "__dict__", None)
-    if not names or isinstance(x, type) or type(x).__module__ == "builtins":
+    parts = attributes(x)
+    if not parts:
         return x
     twin = object.__new__(type(x))
-    for name in names:
-        object.__setattr__(twin, name, private(names[name]))
+    for name in parts:
+        object.__setattr__(twin, name, private(parts[name]))
     return twin
 
 
@@ -154,9 +173,7 @@ def unshared(x: Any) -> Any:
         if isinstance(part, tuple):
             parts = [twin(p) for p in part]
             return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
-        names = getattr(part, "__dict__", None)
-        plain = not names or isinstance(part, type) or type(part).__module__ == "builtins"
-        if not isinstance(part, list | dict) and plain:
+        if not isinstance(part, list | dict) and not has_fields(type(part)):
             return part
         if any(m is part for m in met):
             raise ValueError("a structure that is written stands twice in one argument")
@@ -166,11 +183,24 @@ def unshared(x: Any) -> Any:
         if isinstance(part, dict):
             return {key: twin(part[key]) for key in part}
         copied = object.__new__(type(part))
-        for name in names or ():
-            object.__setattr__(copied, name, twin(part.__dict__[name]))
+        fields = attributes(part)
+        for name in fields:
+            object.__setattr__(copied, name, twin(fields[name]))
         return copied
 
     return twin(x)
+
+
+def lying_like(x: Any) -> Any:
+    """Return zeros that lie in memory as an array does, that memory, and where they start there."""
+    if x.flags.c_contiguous or x.flags.f_contiguous:
+        zeros = np.zeros_like(x)
+        return zeros, zeros.reshape(-1, order="A"), 0
+    ends = [(n - 1) * step for n, step in zip(x.shape, x.strides, strict=True)]
+    start = -sum(end for end in ends if end < 0)
+    size = start + sum(end for end in ends if end > 0) + x.itemsize
+    memory = np.zeros(size, np.uint8)
+    return np.ndarray(x.shape, x.dtype, memory, start, x.strides), memory, start
 
 
 def apart(*values: Any) -> Any:
@@ -191,14 +221,13 @@ def apart(*values: Any) -> Any:
             for key in x:
                 table[key] = twin(x[key])
             return table
-        names = getattr(x, "__dict__", None)
-        if names and not isinstance(x, type) and type(x).__module__ != "builtins":
-            if not callable(x) or hasattr(type(x).__call__, "__code__"):
-                made = object.__new__(type(x))
-                holders[id(x)] = x, made
-                for name in names:
-                    object.__setattr__(made, name, twin(names[name]))
-                return made
+        fields = attributes(x)
+        if fields:
+            made = object.__new__(type(x))
+            holders[id(x)] = x, made
+            for name in fields:
+                object.__setattr__(made, name, twin(fields[name]))
+            return made
         if isinstance(x, tuple):
             parts = [twin(part) for part in x]
             return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
@@ -208,13 +237,13 @@ def apart(*values: Any) -> Any:
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
         if id(owner) not in owners:
-            owners[id(owner)] = owner, owner.copy(order="K")
-        base = owners[id(owner)][1]
+            owners[id(owner)] = owner, *lying_like(owner)
+            owners[id(owner)][1][...] = owner
+        _, base, memory, start = owners[id(owner)]
         if x is owner:
             return base
-        start = x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-        flat = base.reshape(-1, order="A")
-        return np.ndarray(x.shape, x.dtype, flat, start, x.strides)
+        start += x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        return np.ndarray(x.shape, x.dtype, memory, start if x.size else 0, x.strides)
 
     found = tuple(twin(x) for x in values)
     return found if len(found) > 1 else found[0]
@@ -243,6 +272,28 @@ def add_into(shadow: Any, value: Any) -> None:
                 add_into(part, getattr(value, name))
             else:
                 object.__setattr__(shadow, name, add(part, getattr(value, name)))
+
+
+def add_into_arrays(shadow: Any, value: Any) -> Any:
+    """Return a shadow to which a derivative is added, in place also in the arrays it holds."""
+    if shadow is None or value is None:
+        return shadow
+    if isinstance(shadow, tuple):
+        parts = [add_into_arrays(p, v) for p, v in zip(shadow, value, strict=True)]
+        return type(shadow)(*parts) if hasattr(shadow, "_fields") else tuple(parts)
+    if isinstance(shadow, list | dict):
+        for key in shadow if isinstance(shadow, dict) else range(len(shadow)):
+            shadow[key] = add_into_arrays(shadow[key], value[key])
+        return shadow
+    if isinstance(shadow, float | complex | np.generic):
+        return shadow + value
+    if hasattr(type(shadow), "dtype"):
+        shadow += value
+        return shadow
+    for name in shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__:
+        part = add_into_arrays(getattr(shadow, name), getattr(value, name))
+        object.__setattr__(shadow, name, part)
+    return shadow
 
 
 def add_into_each(shadows: Any, values: Any) -> None:
@@ -302,3 +353,119 @@ def accumulate(shadow: Any, value: Any) -> None:
                 object.__setattr__(shadow, name, part + v)
             else:
                 accumulate(part, v)
+
+
+def shadow_of(shadows: dict[int, Any], x: Any) -> Any:
+    """Return the shadow of what x holds: zeros first; what shares memory has views of one shadow.
+
+    `shadows` keeps them, by the owner of the memory, together with that.
+    """
+    if isinstance(x, np.ndarray):
+        if x.dtype.kind not in "fc":
+            return None
+        owner = x
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if type(owner.base).__name__ == "DummyArray":
+            raise ValueError("an array that has several names was made by as_strided")
+        if id(owner) not in shadows:
+            shadows[id(owner)] = owner, *lying_like(owner)
+        _, shadow, memory, start = shadows[id(owner)]
+        if x is owner:
+            return shadow
+        start += x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        return np.ndarray(x.shape, x.dtype, memory, start if x.size else 0, x.strides)
+    if isinstance(x, tuple):
+        parts = [shadow_of(shadows, part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if isinstance(x, float | complex | np.inexact):
+        return type(x)(0.0)
+    if id(x) in shadows:
+        return shadows[id(x)][1]
+    if isinstance(x, list):
+        items = x[:0]
+        shadows[id(x)] = x, items
+        items.extend([shadow_of(shadows, part) for part in x])
+        return items
+    if isinstance(x, dict):
+        table = x.copy()
+        shadows[id(x)] = x, table
+        for key in x:
+            table[key] = shadow_of(shadows, x[key])
+        return table
+    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
+    if names is None or isinstance(x, type) or type(x).__module__ == "builtins" or callable(x):
+        return None
+    made = object.__new__(type(x))
+    shadows[id(x)] = x, made
+    for name in names:
+        object.__setattr__(made, name, shadow_of(shadows, getattr(x, name)))
+    return made
+
+
+def add_into_shadow(shadow: Any, value: Any) -> None:
+    """Add a derivative into the shadow of an array or of a structure, in place."""
+    if value is None or shadow is None:
+        return
+    if isinstance(shadow, np.ndarray):
+        again = tuple(i for i, n in enumerate(shadow.shape) if n > 1 and shadow.strides[i] == 0)
+        if again:  # the elements along these axes are one element
+            value = np.broadcast_to(value, shadow.shape).sum(axis=again, keepdims=True)
+            shadow = shadow[
+                tuple(slice(1 if i in again else n) for i, n in enumerate(shadow.shape))
+            ]
+        shadow += value
+    elif isinstance(shadow, tuple):
+        for part, v in zip(shadow, value, strict=True):
+            add_into_shadow(part, v)
+    elif isinstance(shadow, list | dict):
+        for key in shadow if isinstance(shadow, dict) else range(len(shadow)):
+            if isinstance(shadow[key], float | complex | np.inexact):
+                shadow[key] += value[key]
+            else:
+                add_into_shadow(shadow[key], value[key])
+    else:
+        names = shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__
+        for name in names:
+            part, v = getattr(shadow, name), getattr(value, name)
+            if isinstance(part, float | complex | np.inexact):
+                object.__setattr__(shadow, name, part + v)
+            else:
+                add_into_shadow(part, v)
+
+
+def take_from_shadow(shadow: Any) -> Any:
+    """Return the content of a shadow, and leave zeros: memory that stands twice counts once."""
+    if isinstance(shadow, np.ndarray):
+        content = np.zeros_like(shadow, order="C")
+        sizes = zip(shadow.shape, shadow.strides, strict=True)
+        first = tuple(slice(n if step else 1) for n, step in sizes)
+        content[first] = shadow[first]
+        shadow[...] = 0.0
+        return content
+    if isinstance(shadow, tuple):
+        parts = [take_from_shadow(part) for part in shadow]
+        return type(shadow)(*parts) if hasattr(shadow, "_fields") else tuple(parts)
+    if isinstance(shadow, list):
+        items = [take_from_shadow(part) for part in shadow]
+        for i, part in enumerate(shadow):
+            if isinstance(part, float | complex | np.inexact):
+                shadow[i] = type(part)(0.0)
+        return items
+    if isinstance(shadow, dict):
+        table = shadow.copy()
+        for key in shadow:
+            table[key] = take_from_shadow(shadow[key])
+            if isinstance(shadow[key], float | complex | np.inexact):
+                shadow[key] = type(shadow[key])(0.0)
+        return table
+    names = shadow.__dict__ if hasattr(shadow, "__dict__") else None
+    if not names:
+        return shadow
+    made = object.__new__(type(shadow))
+    for name in names:
+        part = getattr(shadow, name)
+        object.__setattr__(made, name, take_from_shadow(part))
+        if isinstance(part, float | complex | np.inexact):
+            object.__setattr__(shadow, name, type(part)(0.0))
+    return made

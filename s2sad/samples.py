@@ -21,6 +21,7 @@ from s2sad.kinds import (
     Str,
     Tuple,
     Unbound,
+    Unknown,
     fresh_dim,
     is_float_dtype,
     kind_of,
@@ -33,21 +34,32 @@ _PRIMES = ((11, 17, 23, 29, 37, 43, 53, 59), (13, 29, 43, 61, 73, 89, 97, 101))
 class Sampler:
     """Makes small values of given kinds, and reads the kind of what a function made of them.
 
-    Each symbolic length gets a size of its own; two runs with different sizes tell lengths,
-    constants and coincidences apart.
+    Each symbolic length gets a size of its own; two runs with different sizes, in another order,
+    tell lengths, constants and coincidences apart. Arrays have one content throughout; where it
+    is `varied`, zeros, repetitions and other numbers tell which lengths depend on it.
     """
 
     def __init__(
-        self, kinds: Iterable[Kind], run: int, uniform: bool = False, small: bool = False
+        self,
+        kinds: Iterable[Kind],
+        run: int,
+        uniform: bool = False,
+        small: bool = False,
+        varied: bool = False,
     ) -> None:
         self.run = run
+        self.varied = varied
         self.uniform = uniform
         self.sizes: dict[str, int] = {}
         self.many: set[str] = set()
         self.guessed = False
         self.small = small
+        kinds = tuple(kinds)
         taken = {d for k in kinds for d in _constants(k)}
         self.free = [p for p in _PRIMES[run] if not any(abs(p - t) <= 3 for t in taken)]
+        if run:  # what is the longer one in one run is the shorter one in the other
+            count = len(set().union(*map(_symbols, kinds)))
+            self.free = [*self.free[:count][::-1], *self.free[count:]]
 
     def size(self, dim: Dim) -> int:
         if dim.symbol.startswith("="):
@@ -103,7 +115,7 @@ class Sampler:
             if self.small:
                 value = self.run
         elif kind.type == "float":
-            value = content
+            value = content + 0.9 * self.varied
         else:
             value = complex(content, 0.1)
         if kind.dtype is None:
@@ -114,6 +126,8 @@ class Sampler:
         if kind.namespace != "numpy":
             raise ValueError("not on this machine")
         shape = tuple(self.size(d) for d in kind.dims)
+        if self.varied:
+            return np.resize(np.array(_VARIED), shape).astype(kind.dtype)
         if kind.dtype == "bool":
             return np.full(shape, self.run == 0)
         if not is_float_dtype(kind.dtype):
@@ -124,6 +138,9 @@ class Sampler:
         return array.astype(kind.dtype)
 
 
+_VARIED = (0.0, 1.3, 2.4, 1.3)
+
+
 def _constants(kind: Kind) -> set[int]:
     if isinstance(kind, Num) and type(kind.value) is int:
         return {kind.value}
@@ -132,6 +149,19 @@ def _constants(kind: Kind) -> set[int]:
     if isinstance(kind, Tuple):
         return set().union(*map(_constants, kind.items)) if kind.items else set()
     return set()
+
+
+def _symbols(kind: Kind) -> set[str]:
+    if isinstance(kind, Array):
+        return {d.symbol for d in kind.dims if not d.symbol.startswith("=")}
+    if isinstance(kind, Num):
+        return {kind.dim.symbol} if kind.dim is not None else set()
+    if isinstance(kind, List) and kind.items is None:
+        return _symbols(kind.item)
+    parts: list[Kind] = [k for _, k in kind.items] if isinstance(kind, Dict) else []
+    if isinstance(kind, Tuple | List):
+        parts = list(kind.items or ())
+    return set().union(*map(_symbols, parts))
 
 
 def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
@@ -161,10 +191,25 @@ def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
     return kind
 
 
+def by_content(kind: Kind, first: Any, other: Any) -> Kind:
+    """Return a kind where lengths that other contents have changed are not known."""
+    if isinstance(kind, Array) and isinstance(other, np.ndarray) and other.shape != first.shape:
+        if other.ndim != first.ndim:
+            return Unknown("an array whose number of axes depends on its content")
+        pairs = zip(kind.dims, first.shape, other.shape, strict=True)
+        return Array(kind.dtype, tuple(d if a == b else fresh_dim() for d, a, b in pairs))
+    if isinstance(kind, Tuple) and isinstance(other, tuple) and len(other) == len(first):
+        parts = zip(kind.items, first, other, strict=True)
+        return Tuple(tuple(by_content(k, a, b) for k, a, b in parts), kind.cls)
+    if isinstance(kind, Num) and kind.dim is not None and first != other:
+        return replace(kind, dim=None)
+    return kind
+
+
 def _symbol(a: int, b: int, one: Sampler, two: Sampler) -> Dim | None:
     for symbol, size in one.sizes.items():
         cut = size - a
-        if 0 <= cut <= 3 and symbol in two.sizes and two.sizes[symbol] - cut == b:
+        if -2 <= cut <= 3 and symbol in two.sizes and two.sizes[symbol] - cut == b:
             return Dim(symbol, cut, cut == 0 and symbol in one.many)
     return None
 

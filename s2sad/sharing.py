@@ -11,7 +11,7 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from s2sad import kinds as K
@@ -23,13 +23,15 @@ from s2sad.guard import (
     OTHERWISE,
     Question,
     Role,
+    body_of,
     bound_role,
     guard,
     members_guard,
     shortcut,
 )
 from s2sad.parameters import Settled
-from s2sad.signature import key_of
+from s2sad.signature import lasting_key
+from s2sad.stages import Written
 
 Guard = Callable[[], bool]
 _SHARED = 512  # how many recipes are kept, those used last
@@ -90,7 +92,7 @@ class Bound:
     call: Callable[..., Any]
     guards: tuple[Guard, ...]
     shortcut: Callable[..., Any] | None
-    written: frozenset[str] = frozenset()
+    written: Written = field(default_factory=Written)
     outside: tuple[Outside, ...] = ()
     not_one: tuple[tuple[str, int, int], ...] = ()
 
@@ -115,7 +117,7 @@ class Recipe:
     loaded: Mapping[str, _Loaded]
     guards: tuple[tuple[Any, Question], ...]
     shortcut: Question | None
-    written: frozenset[str] = frozenset()
+    written: Written = field(default_factory=Written)
     outside: tuple[Outside, ...] = ()
     not_one: tuple[tuple[str, int, int], ...] = ()
 
@@ -149,7 +151,7 @@ class Recipe:
         stand_ins = {**found, DERIVED: call, OTHERWISE: otherwise}
         stand_ins |= {bound_role(i): value for i, value in enumerate(prefix)}
         stand_ins |= {_guard_role(i): same for i, same in enumerate(guards)}
-        short = self.shortcut.about(fn, stand_ins, defaults, fn.__name__)
+        short = self.shortcut.about(fn, stand_ins, defaults, fn.__name__, call)
         return Bound(call, tuple(guards), short, self.written, outside, self.not_one)
 
     def _resolve(self, fn: types.FunctionType) -> dict[Role, Any] | None:
@@ -174,7 +176,7 @@ class Recipe:
             and all(registry.rule_for(player) is None for player in captured)
         )
 
-    def _call(self, found: Mapping[Role, Any]) -> Callable[..., Any]:
+    def _call(self, found: Mapping[Role, Any]) -> types.FunctionType:
         """Return the derived function with the closures of those that play the parts."""
         cells = {name: types.CellType() for name in self.loaded}
         for name, made in self.loaded.items():
@@ -192,7 +194,7 @@ class Recipe:
             function = types.FunctionType(made.code, made.namespace, name, defaults, tuple(closure))
             function.__kwdefaults__ = kwdefaults
             cells[name].cell_contents = function
-        call: Callable[..., Any] = cells[self.entry].cell_contents
+        call: types.FunctionType = cells[self.entry].cell_contents
         return call
 
 
@@ -205,17 +207,18 @@ def recipe(
     values: tuple[Any, ...] | None,
     bound: int,
     key: Any,
+    text: str,
 ) -> Recipe:
     """Return what was derived from `fn` without what is `fn`'s own.
 
     `values` are the arguments for the shortcut, or None where there can be none; `key` is that of
-    the arguments.
+    the arguments; `text` defines the functions.
     """
     seen = derivation.seen
     by_identity = _functions_in(key)
     for own in seen.values():
         data = [v for v in own.values() if v is not K.MISSING and not K.is_function(v)]
-        by_identity |= _functions_in([key_of(v) for v in data])
+        by_identity |= _functions_in([lasting_key(v) for v in data])
     parts = _parts(fn, seen, by_identity)
     roles: dict[Any, Role] = {player: part.role for player, part in parts.items()}
     guards: list[tuple[Any, Question]] = []
@@ -234,7 +237,9 @@ def recipe(
             for i, (asked, question) in enumerate(guards)
             if asked is not roles[fn] or question is of_members or recursive
         ]
-        short = shortcut(fn, seen.get(fn, {}), roles, others, values, bound)
+        own = seen.get(fn, {})
+        body = body_of(functions[entry], text, fn, own, bound)
+        short = shortcut(fn, own, roles, others, values, bound, body)
     others_seen = {v for own in seen.values() for v in own.values() if _is_function(v)}
     fixed = frozenset({*seen, *others_seen, *by_identity} - set(parts))
     templates = _templates(derivation, functions, roles)

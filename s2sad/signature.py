@@ -12,9 +12,34 @@ from typing import Any
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad.runtime import attributes
 
 PLAIN = frozenset([float, int, bool, complex, str, bytes, types.NoneType])
 _Key = Any
+
+
+def lasting_key(value: Any) -> _Key:
+    """Return the key of a value that may contain itself, as globals do that point back."""
+    try:
+        return key_of(value)
+    except RecursionError:
+        return _bounded(value, ())
+
+
+def _bounded(value: Any, around: tuple[int, ...]) -> _Key:
+    """Return a key that ends where kinds do: at a value that is a part of itself."""
+    if id(value) in around:
+        return "itself", around.index(id(value))
+    inner = (*around, id(value))
+    cls = type(value)
+    if isinstance(value, list | tuple):
+        return cls, tuple([_bounded(part, inner) for part in value])
+    if isinstance(value, dict):
+        return cls, tuple(value), tuple([_bounded(part, inner) for part in value.values()])
+    if not K.has_fields(cls) or K.is_function(value):
+        return key_of(value)
+    fields = attributes(value)
+    return cls, tuple(fields), tuple([_bounded(part, inner) for part in fields.values()])
 
 
 def key_of(value: Any) -> _Key:
@@ -57,7 +82,7 @@ def _key_of_other(value: Any) -> _Key:
         return kind
     if hasattr(value, "__cuda_array_interface__"):
         return cls, value.dtype, tuple([n == 1 for n in value.shape])
-    fields = getattr(value, "__dict__", None)
-    if fields is None or cls.__module__ == "builtins":
+    if not K.has_fields(cls):
         return cls
+    fields = attributes(value)
     return cls, tuple(fields), tuple([key_of(part) for part in fields.values()])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import gast
 
@@ -50,11 +50,13 @@ class SavePart(gast.AST):  # type: ignore[misc]
 class RestorePart(gast.AST):  # type: ignore[misc]
     """Backward sweep: `place` gets its old content back, where a name in `sharing` is live.
 
-    One of a whole array `binds` its name to the copy, where nobody else wants the content.
+    One of a whole array `binds` its name to the copy, where nobody else wants the content, unless
+    it `stays`: the name holds the same memory as before.
     """
 
-    _fields = ("place", "key", "sharing")
+    _fields = ("place", "key", "sharing", "stays")
     binds = False
+    stays = False
 
 
 class Replay(RestorePart):
@@ -63,7 +65,7 @@ class Replay(RestorePart):
     `place` is the structure; nothing is kept for it, what it needs is still there.
     """
 
-    _fields = ("place", "key", "sharing", "action")  # type: ignore[assignment]
+    _fields = ("place", "key", "sharing", "action")
 
 
 class Undo(gast.AST):  # type: ignore[misc]
@@ -103,6 +105,18 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Half:
+    """A name that shows that a try is not simply done or not.
+
+    It may be "bound" when an exception comes, "unbound" when the try reads it, or an "exception"
+    there and something else elsewhere.
+    """
+
+    name: str
+    how: Literal["bound", "unbound", "exception"]
+
+
+@dataclass(frozen=True)
 class Function:
     """A user's function in few statement shapes.
 
@@ -110,7 +124,8 @@ class Function:
     normalised statement to the user's statement it comes from, `loops` every `for` to its Loop,
     `temps` are the names that normalisation made up, `spread` the lists and dicts whose items were
     written out where a call unpacks them, each with that call: nobody may change them. `held` are
-    the temporaries that hold defaults of inner functions.
+    the temporaries that hold defaults of inner functions. `half` are the tries that are not
+    simply done or not, each with a name that shows it.
     """
 
     source: SourceLike
@@ -123,6 +138,7 @@ class Function:
     result: str
     spread: Mapping[str, Any] = field(default_factory=dict)
     held: frozenset[str] = frozenset()
+    half: Mapping[Any, Half] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -134,21 +150,27 @@ class Function:
 class KindFacts:
     """The kinds of a function: by expression node, and before and after each statement.
 
-    `decided` holds the tests that kinds decide, `objects` what function expressions denote,
-    `methods` the functions behind method calls and properties, each with its self.
+    `decided` holds the tests that kinds decide, `passing` whether an item of a with statement that
+    lets exceptions through is the library's own (None: it may not), `objects` what function
+    expressions denote, `methods` the functions behind method calls and properties, each with its
+    self, `lengths` the axis lengths that are known numbers once the function returns.
     """
 
     of: dict[Any, Kind] = field(default_factory=dict)
     before: dict[Any, dict[str, Kind]] = field(default_factory=dict)
     after: dict[Any, dict[str, Kind]] = field(default_factory=dict)
     decided: dict[Any, bool] = field(default_factory=dict)
+    passing: dict[Any, bool | None] = field(default_factory=dict)
     objects: dict[Any, Any] = field(default_factory=dict)
     methods: dict[Any, tuple[Any, Any]] = field(default_factory=dict)
+    lengths: dict[str, int] = field(default_factory=dict)
     result: Kind = UNBOUND
 
 
 Names = frozenset[str]
 NONE: Names = frozenset()
+TWICE = "@twice"
+"""A partner, among those that share memory, of a structure in which some may stand twice."""
 
 
 @dataclass
@@ -220,11 +242,23 @@ class Write:
             return False
         if isinstance(place, gast.Attribute):
             return isinstance(self.owner, Obj) and plain_field(self.owner.cls, place.attr)
-        return (
-            isinstance(place, gast.Subscript)
-            and isinstance(self.owner, List | Dict)
-            and not isinstance(place.slice, gast.Slice | gast.Tuple)
-        )
+        if not isinstance(place, gast.Subscript) or not isinstance(self.owner, List | Dict):
+            return False
+        if isinstance(place.slice, gast.Slice):
+            return isinstance(self.owner, List) and is_all(place.slice)
+        return not isinstance(place.slice, gast.Tuple)
+
+    @property
+    def drops(self) -> bool:
+        """Whether the statement takes an entry of known key out of a dict: `del d["a"]`."""
+        s = self.statement
+        if not isinstance(s, gast.Delete) or len(s.targets) != 1:
+            return False
+        place = s.targets[0]
+        if not isinstance(place, gast.Subscript) or not isinstance(place.value, gast.Name):
+            return False
+        known = isinstance(place.slice, gast.Constant) and isinstance(self.owner, Dict)
+        return known and place.slice.value in dict(self.owner.items)  # type: ignore[attr-defined]
 
     @property
     def takes(self) -> str:
@@ -247,17 +281,24 @@ class Write:
     @property
     def in_container(self) -> bool:
         """Whether the statement itself changes a structure in a way that can be undone."""
-        return self.in_slot or bool(self.takes)
+        return self.in_slot or self.drops or bool(self.takes)
 
 
 def undoable(method: str, args: list[Any]) -> bool:
-    """Say whether a list's method can be undone: at the end, or at a known place."""
-    place = args[0].value if args and isinstance(args[0], gast.Constant) else None
+    """Say whether a list's method can be undone: at the end, or at a place that is told again."""
+    place = not args or isinstance(args[0], gast.Name) or place_of(args[0]) is not None
+    if method == "reverse":
+        return not args
     if method == "append":
         return len(args) == 1
     if method == "pop":
-        return not args or place_of(args[0]) is not None
-    return method == "insert" and len(args) == 2 and type(place) is int and place == 0
+        return len(args) < 2 and place
+    return method == "insert" and len(args) == 2 and place
+
+
+def is_all(part: Any) -> bool:
+    """Say whether a slice is `[:]`: all of a list."""
+    return part.lower is None and part.upper is None and part.step is None
 
 
 def place_of(node: Any) -> int | None:
@@ -265,6 +306,17 @@ def place_of(node: Any) -> int | None:
     sign = -1 if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub) else 1
     value = getattr(node.operand if sign < 0 else node, "value", None)
     return sign * value if type(value) is int else None
+
+
+@dataclass(frozen=True)
+class Written:
+    """The parameters in which a function may write `arrays`, and change lists, dicts, objects."""
+
+    arrays: Names = NONE
+    containers: Names = NONE
+
+    def __bool__(self) -> bool:
+        return bool(self.arrays or self.containers)
 
 
 @dataclass(frozen=True)

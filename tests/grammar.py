@@ -37,7 +37,7 @@ CONSTRUCTS: tuple[str, ...] = tuple(
     while_write argument_write array_swap element_swap row_swap matrix_write row_write
     view_slice view_written view_read view_row view_transpose alias_written reshaped_view
     zeros_filled empty_filled copy_filled own_input stepping kept_value helper_written
-    bound_on_one_path
+    bound_on_one_path try try_else try_finally try_in_loop try_return try_call
     """.split()
 )
 
@@ -505,14 +505,3 @@ class Writer:
         text, shape, tag = self.pick(forms)
         self.mark(tag)
         return text, shape
-
-
-# Half of the programs write arrays, in many ways each; what is refused often is written seldom.
-RARE = {
-    "bound_on_one_path": 0.005,
-    "reshaped_view": 0.005,
-    "row_swap": 0.005,
-    "self_dependence": 0.005,
-    "view_read": 0.005,
-    "view_transpose": 0.005,
-}

@@ -153,10 +153,10 @@ def augmented_slice(w):
     put(w, name, f"{name}[{index}] {augmented(w, operand)}", "augmented_slice", tag)
 
 
-@writing(2.4)
+@writing(3)
 def augmented_whole(w):
     name, length = target(w)
-    form = w.rng.randrange(4)
+    form = w.pick([0, 0, 1, 2, 3])
     if form == 0:
         text = f"{name} /= 1.0 + np.sum({name} * {name})"
         w.mark("self_dependence")
@@ -368,7 +368,7 @@ def loop(w):
             one_writing(w)
 
 
-@writing(1.4)
+@writing(1.8)
 def while_write(w):
     name, length = target(w)
     n = w.fresh(["tries", "steps", "rounds"])
@@ -531,7 +531,7 @@ def appended_copies(w):
     new_scalar(w, f"np.sum({kept}[0] * {kept}[-1])", "list_index", "reduction")
 
 
-@writing(0.4)
+@writing(0.9)
 def bound_on_one_path(w):
     """A name that is one array or another when it is written."""
     name, length = target(w)
@@ -548,7 +548,7 @@ def bound_on_one_path(w):
         new_scalar(w, f"np.sum({new} ** 2)", "reduction")
 
 
-@writing(1.0)
+@writing(1.6)
 def reshaped_view(w):
     name, length = target(w)
     new = w.fresh(["column", "flat"])

@@ -143,10 +143,16 @@ def fair(text: str) -> bool:
 
 @functools.lru_cache(maxsize=None)
 def generate(seed: int) -> Program:
-    """Return the program of this seed: the first of its candidates that is good as a test."""
+    """Return the program of this seed: the first of its candidates that is good as a test.
+
+    Each seed wishes for one construct, the constructs in turn, so that the rare ones occur as well.
+    """
+    wish = CONSTRUCTS[seed % len(CONSTRUCTS)]
     reasons = []
-    for attempt in range(100):
+    for attempt in range(1000):
         lines, wrt = candidate(random.Random(seed * 1000 + attempt), one_writing)
+        if not any(wish in line.tags for line in lines):
+            continue
         text = render(lines)
         if not 1 <= len(wrt) <= 3 or len(body_lines(lines)) > 30:
             reasons.append("size")
@@ -154,11 +160,13 @@ def generate(seed: int) -> Program:
         module = load(text, f"candidate_{seed}")
         reason, executed = judged(module, wrt)
         unload(module)
-        if not reason:
-            tags = (line.tags for i, line in enumerate(lines, 1) if i in executed)
-            return Program(seed, text, wrt, frozenset().union(*tags), len(reasons), tuple(reasons))
-        reasons.append(reason)
-    raise AssertionError(f"seed {seed}: no good program in 100: {reasons}")
+        tags = (line.tags for i, line in enumerate(lines, 1) if i in executed)
+        constructs = frozenset().union(*tags)
+        if not reason and wish in constructs:
+            return Program(seed, text, wrt, constructs, len(reasons), tuple(reasons))
+        if reason:
+            reasons.append(reason)
+    raise AssertionError(f"seed {seed}: no good program with {wish} in 1000: {reasons}")
 
 
 def rates(programs) -> dict[str, float]:

@@ -512,6 +512,88 @@ def continue_loop(w):
         update(w)
 
 
+def risky(w):
+    """Return the text of a value that there is for some inputs only."""
+    return f"math.sqrt({w.leaf()} + {w.number(0.05, 0.4)}) * {closed(w.value(1))}"
+
+
+@statement(2.4)
+def attempt(w):
+    name = w.fresh(SCALAR_NAMES)
+    with w.block("try:", "try"):
+        if w.chance(0.5):
+            new_scalar(w, w.value(1), "assign")
+        if w.chance(0.5):
+            with w.block(f"if {w.condition()}:"):
+                w.put(f"raise {w.pick(['ValueError', 'KeyError'])}('not here')")
+        w.put(f"{name} = {risky(w)}", "assign")
+        if w.chance(0.4):
+            update(w)
+    if w.chance(0.3):
+        with w.block("except KeyError:"):
+            w.put(f"{name} = {w.value(1)}", "assign")
+    with w.block("except (ValueError, KeyError):"):
+        w.put(f"{name} = {w.value(1)}", "assign")
+        if w.chance(0.4):
+            body(w)
+    if w.chance(0.5):
+        with w.block("else:"):
+            update_marked(w, "try_else")
+    if w.chance(0.3):
+        with w.block("finally:"):
+            update_marked(w, "try_finally")
+    w.scope.scalars.append(name)
+
+
+@statement(1.4)
+def attempts_in_a_loop(w):
+    i, name = w.fresh(["i", "k", "trial"]), w.fresh(SCALAR_NAMES)
+    with w.block(f"for {i} in range({w.rng.randint(2, 4)}):", loop=True):
+        update(w)
+        with w.block("try:", "try_in_loop"):
+            shift = f"{w.number(0.05, 0.2)} - {w.number(0.1, 0.4)} * {i}"
+            w.put(f"{name} = math.sqrt({w.leaf()} + {shift})", "assign")
+            leaves = w.chance(0.3)
+            if leaves:
+                w.put(w.pick(["break", "continue"]))
+        with w.block("except ValueError:"):
+            if leaves or w.chance(0.4):
+                body(w)
+            else:
+                w.put(w.pick(["break", "continue"]))
+        if not leaves:
+            w.put(f"{scalar_target(w)} = {w.value(1)}", "reassign")
+        update(w)
+
+
+@statement(1.2, "root")
+def attempt_with_a_call(w):
+    def write(name, parameters):
+        with w.block(f"def {name}(p, q):"):
+            with w.block("try:", "try_return"):
+                w.put(f"return {risky(w)}")
+            with w.block("except ValueError:"):
+                w.put(f"return {w.value(1)}")
+
+    def write_raising(name, parameters):
+        with w.block(f"def {name}(p, q):"):
+            with w.block("if p * q > 0.2:"):
+                w.put("raise ValueError('too large')")
+            w.put(f"return {w.value(1)}")
+
+    if w.chance(0.5):
+        fn = helper(w, write, scalars=2)
+        new_scalar(w, f"{fn}({w.operand()}, {w.operand()})", "try_return")
+        return
+    fn = helper(w, write_raising, scalars=2)
+    name = w.fresh(SCALAR_NAMES)
+    with w.block("try:", "try_call"):
+        w.put(f"{name} = {fn}({w.operand()}, {w.operand()}) * {w.leaf()}")
+    with w.block("except ValueError:"):
+        w.put(f"{name} = {w.value(1)}")
+    w.scope.scalars.append(name)
+
+
 @statement(0.6, "root")
 def early_return_root(w):
     a = w.leaf()

@@ -28,7 +28,7 @@ DOCS = HERE.parent / "docs"
 X = np.array([0.7, -1.3, 0.4])
 MADE = "<!-- made by tests/tables.py; S2SAD_UPDATE=1 pytest tests/test_tables.py writes it anew -->"
 
-_IMPORTED = ("collections", "dataclasses", "functools", "math", "numpy as np")
+_IMPORTED = ("collections", "contextlib", "dataclasses", "functools", "math", "numpy as np")
 _HEAD = "".join(f"import {name}\n" for name in _IMPORTED) + "\n\n"
 _count = itertools.count()
 
@@ -698,10 +698,18 @@ y = x * 2.0
 ys = [y, y]
 ys[0][0] = x[1] * x[2]
 return np.sum(ys[1] * y)
-# write inside try
+# write at the end of a try
+y = x * 2.0
+try:
+    y[0] = math.sqrt(x[1]) * x[2]
+except ValueError:
+    pass
+return np.sum(y * y)
+# write inside a try before something that may raise
 y = x * 2.0
 try:
     y[0] = x[1] * x[2]
+    y[1] = math.sqrt(x[1])
 except ValueError:
     pass
 return np.sum(y * y)
@@ -714,14 +722,78 @@ for y in ys:
 return s * ys[1]
 # try
 try:
-    s = x[0] * x[1]
+    s = math.log(x[0] - x[1])
 except ValueError:
-    s = x[0]
-return s
-# with
-with np.errstate(all="ignore"):
     s = x[0] * x[1]
 return s
+# try with else and finally
+s = x[0]
+calls = 0
+try:
+    y = math.log(x[0] - x[1])
+except ValueError:
+    s = s * x[1]
+else:
+    s = s * y
+finally:
+    calls += 1
+return s * calls
+# retry loop left by break
+shift = 0.0
+for attempt in range(5):
+    try:
+        y = math.log(x[0] - 1.0 + shift)
+        break
+    except ValueError:
+        shift += 1.0
+return y * x[1]
+# try that is left half done
+s = x[0]
+try:
+    s = s * x[1]
+    y = math.log(s - 10.0)
+except ValueError:
+    y = s
+return y
+# call in a try that writes memory before it raises
+def g(out, v):
+    out[0] = v
+    if v > 0.0:
+        raise ValueError
+
+def f(x):
+    out = np.zeros(3)
+    try:
+        g(out, x[0])
+    except ValueError:
+        out[1] = x[1]
+    return np.sum(out * out)
+# return in finally
+try:
+    s = x[0] * x[1]
+finally:
+    return x[0]
+# with
+with np.errstate(all="ignore"), contextlib.nullcontext():
+    s = x[0] * x[1]
+return s
+# with contextlib.suppress
+s = x[0]
+with contextlib.suppress(ValueError):
+    s = math.log(x[0] - x[1])
+return s
+# with a manager that may swallow exceptions
+class Manager:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        return kind is ValueError
+
+def f(x):
+    with Manager():
+        s = x[0] * x[1]
+    return s
 # nonlocal rebinding of an active variable
 def f(x):
     s = 0.0

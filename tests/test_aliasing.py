@@ -196,9 +196,7 @@ def test_what_is_too_hard_to_decide_counts_as_overlap(monkeypatch):
 def test_containers_of_a_shadow():
     part = [np.zeros(2)]
     with pytest.raises(AliasError):
-        refuse_overlap(
-            [*reach("x", part, False), *reach("the shadow", part, True, shadow=True)], "f"
-        )
+        refuse_overlap([*reach("x", part, False), *reach("the shadow", part, True, True)], "f")
     cyclic = []
     cyclic.append(cyclic)
     refuse_overlap([*reach("x", cyclic, True)], "f")

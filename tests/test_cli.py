@@ -155,6 +155,7 @@ BAD = [
     (["cli_model:loss", "--args", "x=1.0"], "arguments are given by position, not by name"),
     (["cli_model:loss", "--args", "zzz"], "fails with NameError: name 'zzz' is not defined"),
     (["cli_model:loss", "--args", "1/0"], "fails with ZeroDivisionError: division by zero"),
+    (["cli_model:loss", "--args", "1.0, 2.0, 3.0, 4.0, 5.0"], "does not fit: too many positional"),
     (["cli_model:loss", "--wrt", "w,,x"], "--wrt 'w,,x' has an empty name"),
     (["cli_model:loss", "--mode", "sideways"], "invalid choice: 'sideways'"),
     ([], "the following arguments are required: TARGET"),

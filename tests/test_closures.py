@@ -194,3 +194,75 @@ def in_a_tuple(x, n):
 def test_functions_that_outlive_what_they_capture_are_refused(fn):
     with pytest.raises(s2sad.Error):
         s2sad.grad(fn)(0.7, 1.2)
+
+
+def with_names_outside():
+    calls, last = 0, 0.0
+
+    def counts(x):
+        nonlocal calls
+        calls += 1
+        return x * x
+
+    def works_outside(x):
+        nonlocal calls, last
+        last = x * x
+        for _ in range(3):
+            calls += 1
+            last = last * x + calls
+        return last * x
+
+    def twice_bound(x):
+        nonlocal calls
+        calls = 2
+        y = x * x * calls
+        calls = 5
+        return y * x * calls
+
+    def calls_a_counter(x):
+        return counts(x) * x
+
+    def keeps(x):
+        nonlocal last
+        last = x * x
+
+    def reads_what_is_kept(x):
+        keeps(x)
+        return last * x
+
+    def reset():
+        nonlocal calls, last
+        calls, last = 0, 0.0
+
+    functions = [counts, works_outside, twice_bound, calls_a_counter, reads_what_is_kept]
+    return functions, reset, lambda: (calls, last)
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_names_outside_are_left_as_a_call_leaves_them(index):
+    functions, reset, seen = with_names_outside()
+    f = functions[index]
+    reset()
+    value = f(1.5)
+    left = seen()
+    reset()
+    assert s2sad.value_and_grad(f)(1.5)[0] == value and seen() == left
+    reset()
+    result, pullback = s2sad.vjp(f, 1.5)
+    assert result == value and seen() == left
+    reset()
+    first = pullback(1.0)[0] if isinstance(pullback(1.0), tuple) else pullback(1.0)
+    assert seen() == (0, 0.0)
+    slopes = []
+    for x in (1.5 + 1e-6, 1.5 - 1e-6):
+        reset()
+        slopes.append(f(x))
+    assert first == pytest.approx((slopes[0] - slopes[1]) / 2e-6, rel=1e-6)
+    reset()
+    assert s2sad.grad(f)(1.5) == pytest.approx(first)
+
+
+def test_what_a_called_function_keeps_outside_is_refused():
+    functions, _, _ = with_names_outside()
+    with pytest.raises(s2sad.UnsupportedError, match="changes what lasts from call to call"):
+        s2sad.grad(functions[4])(1.5)

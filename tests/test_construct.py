@@ -438,7 +438,6 @@ def in_an_order_of_its_own(x):
         lambda x: Sometimes(x).a,
         lambda x: Registered(x).a,
         lambda x: Checked(x).a,
-        lambda x: Post(x).a,
         lambda x: Both(x).f(x),
         lambda x: (Vec(x, x) + Sub(x, 1.0)).a,
         lambda x: (Vec(x, x) + x).a,
@@ -447,6 +446,10 @@ def in_an_order_of_its_own(x):
 def test_what_is_more_than_attributes_is_refused(fn):
     with pytest.raises((s2sad.Error, TypeError)):
         s2sad.grad(fn)(0.7)
+
+
+def test_a_dataclass_with_a_post_init():
+    check(lambda x: Post(x).a * x, 0.7)
 
 
 def test_the_text_makes_the_object_as_the_program_does():

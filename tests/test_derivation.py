@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from s2sad import kinds as K
-from s2sad.derivation import Derivation, analyse, bind_kinds, memory_of, rebase, signature_of
+from s2sad.derivation import Derivation, analyse, bind_kinds, memory_of, signature_of
+from s2sad.facts.passing import rebase
 
 ARRAY = K.kind_of(np.ones((2, 3)), "x")
 
@@ -76,15 +77,15 @@ def test_partials_bring_their_arguments():
     [ARRAY, K.FLOAT, K.INT, K.kind_of((1.0, np.ones(2)), "t"), K.kind_of({"a": [1.0]}, "d")],
 )
 def test_rebase_renames_and_keeps_the_kind(kind):
-    new = rebase(kind, "p")
+    new = rebase(kind, "p", {})
     assert type(new) is type(kind) and K.describe(new) == K.describe(kind)
-    assert rebase(new, "p") == new
+    assert rebase(new, "p", {}) == new
 
 
 def test_a_length_of_one_survives_rebasing():
     kind = K.kind_of(np.ones((1, 4)), "x")
-    assert rebase(kind, "p").dims[0] == K.ONE
-    assert rebase(kind, "p").dims[1].symbol != kind.dims[1].symbol
+    assert rebase(kind, "p", {}).dims[0] == K.ONE
+    assert rebase(kind, "p", {}).dims[1].symbol != kind.dims[1].symbol
 
 
 def holds(x):

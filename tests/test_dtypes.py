@@ -73,3 +73,11 @@ def narrowed(x):
 @pytest.mark.parametrize("x", [A, NARROW])
 def test_of_a_converted_array(x):
     assert s2sad.grad(narrowed)(x).dtype == x.dtype
+
+
+def test_a_wide_array_among_narrow_ones():
+    x, y, m = np.ones(3, np.float32), np.ones(3), np.ones((2, 3), np.float32)
+    for f in (lambda y: np.sum(x * y), lambda y: np.sum(m @ y), lambda y: np.sum((x + y) * x)):
+        assert s2sad.grad(f)(y).dtype == np.float64
+        assert s2sad.vjp(f, y)[1](1.0).dtype == np.float64
+    assert s2sad.grad(lambda x, y: np.sum(x * y), wrt=1)(x, y).dtype == np.float64

@@ -336,6 +336,95 @@ def test_checks_of_structures(tmp_path):
             grad(params, 2.0)
 
 
+FUNCTIONS = """
+import numpy as np
+
+
+def square(v):
+    return v * v
+
+
+def cube(v):
+    return v * v * v
+
+
+class Layer:
+    def __init__(self, act):
+        self.act = act
+
+    def __call__(self, v):
+        return self.act(v)
+
+
+class Twice(Layer):
+    def __call__(self, v):
+        return self.act(self.act(v))
+
+
+def apply(fn, x):
+    return np.sum(fn(x))
+
+
+def in_a_dict(d, x):
+    return np.sum(d["fn"](x))
+
+
+def in_an_object(o, x):
+    return np.sum(o(x))
+
+
+def by_default(x, fn=square):
+    return np.sum(fn(x))
+
+
+def each(fns, x):
+    for fn in fns:
+        x = fn(x) if fn is not square else fn(x) * 2.0
+    return np.sum(x)
+"""
+NAMES["emit_functions"] = FUNCTIONS
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "other"),
+    [
+        ("apply", "m.square, x", "m.cube, x"),
+        ("apply", "np.sin, x", "np.cos, x"),
+        ("apply", "np.sum, x", "np.prod, x"),
+        ("in_a_dict", "{'fn': m.square}, x", "{'fn': m.cube}, x"),
+        ("in_an_object", "m.Layer(m.square), x", "m.Layer(m.cube), x"),
+        ("in_an_object", "m.Layer(m.square), x", "m.Twice(m.square), x"),
+        ("by_default", " x", "x, m.cube"),
+        ("each", "(m.square, m.cube), x", "(m.cube, m.square), x"),
+        ("each", "[m.square, m.cube], x", "[m.square, m.by_default], x"),
+    ],
+)
+def test_checks_of_functions(folder, name, args, other):
+    m = __import__("emit_functions")
+    given, others = ([*eval(f"({a},)", {"m": m, "np": np, "x": X})] for a in (args, other))
+    gradient = s2sad.grad(getattr(m, name), wrt="x")
+    path = gradient.emit(folder / f"{name}_grad.py", *given)
+    expected = gradient(*given).tolist()
+    x, start = f"np.array({X.tolist()!r})", "__import__('emit_functions')"
+    called = args.replace(" x", x).replace("m.", f"{start}.")
+    assert alone(path, f"m.{name}_grad({called})") == expected
+    space = {}
+    exec(path.read_text(), space)
+    with pytest.raises(TypeError, match="derived for"):
+        space[f"{name}_grad"](*others)
+
+
+X = np.array([1.0, 2.0])
+
+
+def test_a_function_without_a_name(tmp_path):
+    def apply(fn, x):
+        return np.sum(fn(x))
+
+    with pytest.raises(SourceError, match="no name outside"):
+        s2sad.grad(apply, wrt="x").emit(tmp_path / "a.py", lambda v: v * v, X)
+
+
 # --- refusals ------------------------------------------------------------------------------------
 
 

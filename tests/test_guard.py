@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad import api
+from s2sad import api, guard
 
 
 @pytest.fixture
@@ -428,3 +428,185 @@ def test_what_a_function_imports_itself_is_seen(fn, monkeypatch):
     assert gradient(3.0) == 27.0
     module.factor = np.ones(())
     assert gradient(3.0) == 27.0
+
+
+def weighted(x, y):
+    return np.sum(x * np.sin(y))
+
+
+def test_what_is_derived_stands_behind_the_tests():
+    gradient = s2sad.grad(weighted)
+    x, y = np.array([1.0, 2.0]), np.array([0.5, 0.3])
+    expected = gradient(x, y)
+    assert "s2sad_derived" not in gradient.__call__.__code__.co_freevars
+    assert gradient.__call__.__code__.co_name == "weighted_grad"
+    np.testing.assert_array_equal(gradient(x, y), expected)
+    assert gradient(np.ones(1), y).shape == (1,)
+    assert gradient(np.ones((2, 2)), y).shape == (2, 2)
+    assert gradient(x.astype(np.float32), y).dtype == np.float32
+
+
+def test_an_error_of_what_is_derived_is_no_failed_test():
+    gradient = s2sad.grad(weighted)
+    gradient(np.ones(3), np.ones(3))
+    with pytest.raises(ValueError, match="broadcast") as caught:
+        gradient(np.ones(3), np.ones(4))
+    names = [entry.name for entry in caught.traceback]
+    assert "weighted_grad" in names
+    assert not {"_unfold", "_general"} & set(names)
+
+
+def test_a_module_of_the_user_is_not_that_of_the_derived(monkeypatch, derivations):
+    gradient = s2sad.grad(weighted)
+    x, y = np.ones(2), np.array([0.5, 0.3])
+    np.testing.assert_array_equal(gradient(x, y), np.sin(y))
+    other = types.ModuleType("other")
+    other.sum, other.sin = np.sum, np.cos
+    monkeypatch.setitem(globals(), "np", other)
+    got = gradient(x, y)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(got, np.cos(y))
+
+
+def test_a_function_of_a_module_is_replaced_removed_and_put_back(monkeypatch):
+    module = types.ModuleType("replaced")
+    module.turn = np.sin
+    f = lambda x: np.sum(module.turn(x))
+    gradient = s2sad.grad(f)
+    x = np.array([0.5, 0.3])
+    np.testing.assert_array_equal(gradient(x), np.cos(x))
+    monkeypatch.setattr(module, "turn", np.exp)
+    np.testing.assert_array_equal(gradient(x), np.exp(x))
+    monkeypatch.delattr(module, "turn")
+    with pytest.raises((s2sad.Error, AttributeError)):
+        gradient(x)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(gradient(x), np.cos(x))
+
+
+RATE = 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("def own_grad(x):\n    return 3.0 * x", True),
+        ("def own_grad(x):\n    RATE = 3.0\n    return RATE * x", False),
+        ("def own_grad(z):\n    return 3.0 * z", False),
+        ("def own_grad(x):\n    s2sad_0 = 3.0\n    return s2sad_0 * x", False),
+        ("def own_grad(x):\n    return s2sad_0 * x", False),
+        ("def own_grad(x):\n    def RATE(x):\n        return x\n    return RATE(x)", False),
+        ("def own_grad(x):\n    def inner(x):\n        return x\n    return inner(x)", False),
+        ("def own_grad(x):\n    global RATE\n    return RATE * x", False),
+        ("def own_grad(x):\n    yield 3.0 * x", False),
+        ("def own_grad(x, *more):\n    return 3.0 * x", False),
+    ],
+)
+def test_names_of_what_is_derived_hide_none_of_the_tests(text, stands):
+    namespace = {}
+    exec(text, namespace)
+    derived = types.FunctionType(namespace["own_grad"].__code__, globals(), "own_grad")
+    own = lambda x: RATE * x
+    body = guard.body_of(derived, text, own, {"RATE": RATE}, 0)
+    assert (body is not None) == stands
+
+
+class Sized:
+    def LENGTH(self, x):
+        return 2.0 * x
+
+
+def long(x, sized):
+    return x * sized.LENGTH(x)
+
+
+def test_names_of_attributes_may_contain_those_of_helpers(derivations, monkeypatch):
+    gradient = s2sad.grad(long)
+    sized = Sized()
+    assert [gradient(2.0, sized), gradient(3.0, sized)] == [8.0, 12.0]
+    assert len(derivations) == 1
+    monkeypatch.setattr(Sized, "LENGTH", lambda self, x: 3.0 * x)
+    assert gradient(2.0, sized) == 12.0
+
+
+POINT = np.array(2.0)
+
+
+def pointed(x):
+    return x * POINT
+
+
+def test_an_array_without_axes_that_becomes_another_is_noticed(monkeypatch):
+    gradient = s2sad.grad(pointed)
+    assert gradient(3.0) == 2.0
+    monkeypatch.setitem(globals(), "POINT", np.ones(3))
+    with pytest.raises(s2sad.ActivityError):
+        gradient(3.0)
+
+
+# --- classes and rules ---------------------------------------------------------------------------
+
+
+class Holder:
+    weight = 2.0
+    chosen = None
+    act = staticmethod(np.sin)
+
+    @classmethod
+    def rate(cls):
+        return 1.0
+
+    def loss(self, x):
+        s = np.sum(self.act(x) * self.weight) * self.rate()
+        return s if self.chosen is None else s + np.sum(self.chosen(x))
+
+
+WEIGHTS = [np.array([1.0, 2.0]), np.array([[1.0], [2.0]]), np.ones(1), np.array([3.0]), 3, 2.0]
+MEMBERS = [
+    *(("weight", w) for w in WEIGHTS),
+    ("act", staticmethod(np.exp)),
+    ("chosen", staticmethod(np.exp)),
+    ("rate", classmethod(lambda cls: 5.0)),
+    ("loss", lambda self, x: np.sum(x) ** 2),
+]
+
+
+@pytest.mark.parametrize("name, value", MEMBERS)
+def test_what_is_found_in_a_class(name, value, monkeypatch):
+    layer, x = Holder(), np.array([0.5, 0.7])
+
+    def f(x):
+        return layer.loss(x)
+
+    gradient = s2sad.grad(f)
+    for _ in range(2):
+        assert gradient(x) == pytest.approx(2.0 * np.cos(x))
+    monkeypatch.setattr(Holder, name, value)
+    slopes = [(f(x + h) - f(x - h)) / 2e-6 for h in 1e-6 * np.eye(2)]
+    assert gradient(x) == pytest.approx(slopes)
+    monkeypatch.undo()
+    assert gradient(x) == pytest.approx(2.0 * np.cos(x))
+
+
+def test_a_rule_registered_later():
+    def cubed(x):
+        return x * x * x
+
+    def other(x):
+        return x
+
+    def f(x):
+        return np.sum(cubed(x))
+
+    gradient = s2sad.grad(f)
+    for _ in range(2):
+        assert gradient(np.ones(2)).tolist() == [3.0, 3.0]
+    s2sad.nondifferentiable(other)
+    assert gradient(np.ones(2)).tolist() == [3.0, 3.0]
+
+    @s2sad.elementwise(cubed)
+    def partial(out, x):
+        return 100.0 * x
+
+    assert gradient(np.ones(2)).tolist() == [100.0, 100.0]
+    assert s2sad.grad(f)(np.ones(2)).tolist() == [100.0, 100.0]

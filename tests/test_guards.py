@@ -6,6 +6,7 @@ import math
 import gast
 import pytest
 
+import s2sad
 from s2sad.polish.guards import guards
 
 BLOCKS = {
@@ -110,3 +111,21 @@ def test_the_example_of_the_docstring():
 
 def test_order_comparisons_are_not_turned_around():
     assert "x >= 1.0" not in shown(guards(parsed("nan")))
+
+
+def tries(x):
+    try:
+        unused = x * 2.0  # noqa: F841
+    finally:
+        pass
+    try:
+        print("trying")
+    except (ValueError, TypeError):
+        print("failing")
+    return x * x
+
+
+def test_a_try_statement_in_which_nothing_is_left_goes():
+    text = s2sad.grad(tries).source(2.0)
+    assert text.count("try:") == 1 and "else:" not in text and "finally:" not in text
+    assert s2sad.grad(tries)(2.0) == 4.0

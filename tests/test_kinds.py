@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 import pytest
+import slopes
 
 from s2sad import kinds as K
 from s2sad.derivation import Derivation, analyse
+from s2sad.facts.results import text_method
 
 V = np.array([0.7, -1.3, 0.4])
 M = np.arange(6.0).reshape(2, 3)
@@ -155,3 +157,71 @@ def test_join(left):
 )
 def test_what_carries_a_derivative(value, carries):
     assert K.differentiable(K.kind_of(value, "x")) is carries
+
+
+def counts(x):
+    i, s = 0, 0.0
+    while i < 6:
+        j = 0
+        while j < i:
+            s += x / (i + j)
+            if j:
+                s += math.log(j) * x
+            j += 1
+        i += 1
+    return s
+
+
+def test_a_value_known_in_the_first_round_only_is_no_reason_to_know_nothing():
+    kind = inferred(counts, (1.5,))
+    assert kind == K.FLOAT
+
+
+@pytest.mark.parametrize(
+    "method, given",
+    [
+        *[("count", "a"), ("find", "b"), ("index", "b"), ("startswith", "a"), ("split", ",")],
+        *[("partition", "b"), ("upper", None), ("isdigit", None), ("encode", None), ("strip", " ")],
+    ],
+)
+def test_methods_of_strings(method, given):
+    args = () if given is None else (given,)
+    check(text_method(method), getattr("a,b3", method)(*args), {})
+
+
+def of_text(x, text):
+    weight = x * text.count("a") + x ** int(text[-1]) + float(text[-1]) * x * ord(text[0])
+    return weight + x if text.startswith("a") else -weight
+
+
+def test_numbers_from_strings():
+    slopes.check(of_text, 1.5, "aab3", constant=(1,))
+
+
+def by_rank(x):
+    order = sorted(range(len(x)), key=lambda i: -x[i])
+    best = max(range(len(x)), key=lambda i: x[i])
+    return sum((k + 1) * x[i] for k, i in enumerate(order)) * x[best]
+
+
+def test_positions_picked_by_values():
+    slopes.check(by_rank, np.array([0.5, 2.0, -1.0]))
+
+
+def larger(x, n):
+    return max(n, x) * min(x, 3, n) + max([1, x]) * max((x, 2)) + max(1, max(0, x))
+
+
+def relu(x, n):
+    return sum(max(k, x * n) for k in range(3)) + min(len("ab"), x) * max(True, x, 2 * n)
+
+
+@pytest.mark.parametrize("fn", [larger, relu])
+@pytest.mark.parametrize("x", [-0.7, 0.4, 1.5, 2.7, np.float64(2.7), np.float64(-0.7)])
+@pytest.mark.parametrize("n", [2, -1, np.int64(2), 2.5])
+def test_which_is_larger_decides_the_type(fn, x, n):
+    slopes.check(fn, x, n, constant=(1,))
+
+
+def test_numbers_of_types_of_numpy():
+    slopes.check(lambda x: np.uint8(200) * x * np.int32(3) - np.bool_(True) * x, 0.5)

@@ -5,7 +5,9 @@ import ast
 import gast
 import numpy as np
 import pytest
+from slopes import check
 
+import s2sad
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read
 from s2sad.nodes import walk
@@ -131,3 +133,131 @@ def test_the_user_s_function_is_left_alone():
     before = gast.dump(read(swaps).node)
     normalised(swaps)
     assert gast.dump(read(swaps).node) == before
+
+
+def rebinds_array(x):
+    s = 0.0
+    for v in x:
+        x = np.sin(x) * v
+        s += v * x[0]
+    return s + x[1]
+
+
+def rebinds_list(x):
+    rows, s = [x[0], x[1]], 0.0
+    for v in rows:
+        s = s + v * v
+        rows = [v, s]
+    return s + rows[0] * rows[1]
+
+
+def rebinds_zipped(x):
+    y, s = x * 1.5, 0.0
+    for i, (a, b) in enumerate(zip(x, y)):
+        s += i * a * b * b
+        y = y * 2.0
+    return s + y[0]
+
+
+def rebinds_start(x):
+    s, k = 0.0, 1
+    for i, v in enumerate(x, k):
+        k = k + 2
+        s += i * v * v
+    for i, v in zip(range(k, 20), x):
+        k = k - 1
+        s += i * v * v
+    for i in reversed(range(k, k + 3)):
+        k = k + 1
+        s += i * x[i % 3] ** 2
+    return s
+
+
+def rebinds_rows(x):
+    rows, s = [x, x * 2.0], 0.0
+    for r in rows:
+        for v in r:
+            r = r * 2.0
+            s += v * v
+        rows = [r]
+    return s + rows[0][0]
+
+
+def binds_only(x):
+    for i, v in enumerate(x):
+        pass
+    for k in range(2):
+        w = v * k
+    return v * i + w * k
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [rebinds_array, rebinds_list, rebinds_zipped, rebinds_start, rebinds_rows, binds_only],
+)
+def test_what_a_loop_runs_over_is_what_it_was_at_its_start(fn):
+    check(fn, np.array([1.3, 2.1, 0.7]))
+
+
+def paired(x, y):
+    s = 0.0
+    for a, b in zip(x, y, strict=True):
+        s = s + a * b
+    return s
+
+
+def numbered(x, y):
+    return sum(i * a * b for i, (a, b) in enumerate(zip(x, y, strict=True), 1))
+
+
+def paired_on_demand(x, y, strict=True):
+    return sum([a * b for a, b in zip(x, y, strict=strict)])
+
+
+@pytest.mark.parametrize("f", [paired, numbered, paired_on_demand])
+def test_a_strict_zip_is_strict(f):
+    x, y = np.ones(3), np.ones(4)
+    for fn in (f, s2sad.grad(f), lambda *args: s2sad.vjp(f, *args)):
+        with pytest.raises(ValueError, match="zip"):
+            fn(x, y)
+    assert s2sad.grad(f)(x, y[:3]).shape == (3,)
+    assert s2sad.grad(paired_on_demand)(x, y, False).tolist() == [1.0, 1.0, 1.0]
+
+
+def left_early(x, y):
+    for a, b in zip(x, y, strict=True):
+        if a > 0.5:
+            break
+    return a * b
+
+
+def backward_over_a_zip(x, y):
+    for a, b in reversed(zip(x, y)):
+        x = a * b
+    return x
+
+
+def from_a_half(x, y):
+    for i, a in enumerate(x, 0.5):
+        y = i * a
+    return y
+
+
+@pytest.mark.parametrize("f", [left_early, backward_over_a_zip, from_a_half])
+def test_loops_that_are_refused(f):
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.grad(f)(np.ones(3), np.ones(3))
+
+
+def keys_by_position(x, y):
+    d = {"a": x[0], "b": x[1]}
+    s = 0.0
+    for i, k in enumerate(d, start=1):
+        s = s + i * d[k] ** 2 * y
+    for i, a in enumerate(iterable=x, start=2):
+        s = s + i * a
+    return s
+
+
+def test_a_dict_is_not_read_by_position():
+    assert s2sad.grad(keys_by_position)(np.ones(3), 3.0).tolist() == [8.0, 15.0, 4.0]

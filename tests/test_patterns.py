@@ -3,7 +3,9 @@
 import dataclasses
 from collections import namedtuple
 
+import numpy as np
 import pytest
+from slopes import check
 
 import s2sad
 
@@ -93,3 +95,78 @@ def alternatives(x):
 def test_alternatives_that_bind_are_refused():
     with pytest.raises(s2sad.Error):
         s2sad.grad(alternatives)(1.3)
+
+
+@dataclasses.dataclass
+class Number:
+    value: float
+
+
+@dataclasses.dataclass
+class Variable:
+    position: int
+
+
+@dataclasses.dataclass
+class Binary:
+    op: str
+    left: object
+    right: object
+
+
+def evaluated(tree, x):
+    match tree:
+        case Number(value) if value > 100.0:
+            return value
+        case Number(value):
+            return value
+        case Variable(position=i):
+            return x[i]
+        case Binary("+", left, right):
+            return evaluated(left, x) + evaluated(right, x)
+        case Binary(op="*", left=left, right=right):
+            return evaluated(left, x) * evaluated(right, x)
+    raise ValueError(tree)
+
+
+def evaluated_inside(tree, x):
+    def walk(node):
+        match node:
+            case Number():
+                return node.value
+            case Variable(i):
+                return x[i]
+            case Binary(op, a, b):
+                return walk(a) + walk(b) if op == "+" else walk(a) * walk(b)
+
+    return walk(tree) + walk(Variable(1))
+
+
+TREE = Binary("+", Binary("*", Variable(0), Variable(1)), Binary("*", Number(2.0), Variable(0)))
+
+
+@pytest.mark.parametrize("fn", [evaluated, evaluated_inside])
+@pytest.mark.parametrize("tree", [TREE, TREE.left, Number(3.0)])
+def test_cases_that_the_kind_excludes(fn, tree):
+    if fn is evaluated and tree is not TREE.left:
+        tree = Binary("+", tree, TREE.left)
+    check(fn, tree, np.array([1.5, 2.5]), constant=(0,))
+
+
+def by_length(pair, x):
+    match pair:
+        case ():
+            return x
+        case (a,):
+            return a * x
+        case (a, b):
+            return a * x + b * x * x
+        case None:
+            return 3.0 * x
+        case _:
+            return -x
+
+
+@pytest.mark.parametrize("pair", [(), (2.0,), (2.0, 3.0), (1.0, 2.0, 3.0), None])
+def test_cases_of_other_lengths(pair):
+    check(by_length, pair, 0.7, constant=(0,))

@@ -14,10 +14,10 @@ import duals
 import numpy as np
 import programs
 import pytest
-from grammar import CONSTRUCTS, RARE
+from grammar import CONSTRUCTS
 
 HERE = pathlib.Path(__file__).parent
-COUNT = 500
+COUNT = 1000
 DIGEST = """
 import hashlib, mutating, random, statements
 one = mutating.one_writing
@@ -47,7 +47,8 @@ def test_programs_are_modules_with_source():
         assert len(parameters) == len(module.arguments())
         assert module.WRT == program.wrt and 1 <= len(program.wrt) <= 3
         assert isinstance(module.f(*module.arguments()), float)
-        assert max(map(len, program.text.splitlines())) <= 200
+        code = program.text.partition("def arguments")[0]
+        assert max(map(len, code.splitlines())) <= 200
         programs.unload(module)
 
 
@@ -84,8 +85,7 @@ def test_the_text_depends_on_the_seed_alone():
 def test_each_construct_occurs_active():
     rates = programs.rates(programs.generate(seed) for seed in range(COUNT))
     assert set(rates) == set(CONSTRUCTS)
-    rare = {name: rate for name, rate in rates.items() if rate < RARE.get(name, 0.01)}
-    assert not rare
+    assert not {name: rate for name, rate in rates.items() if rate < 0.02}
 
 
 def test_only_known_constructs_are_marked():

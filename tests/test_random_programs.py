@@ -4,16 +4,15 @@
 """
 
 import collections
-import functools
+import json
 import os
 import traceback
 
 import programs
 import pytest
-from grammar import RARE
 
-COUNT = int(os.environ.get("S2SAD_PROGRAMS", "500"))
-CHUNKS = min(10, COUNT)
+COUNT = int(os.environ.get("S2SAD_PROGRAMS", "1000"))
+CHUNKS = min(20, COUNT)
 
 
 def seeds(chunk):
@@ -38,10 +37,25 @@ def verdict(text):
         programs.unload(module)
 
 
-@functools.lru_cache(maxsize=None)
-def verdicts(chunk):
-    """Return the seeds of a chunk with what came of each."""
-    return [(seed, *verdict(programs.generate(seed).text)) for seed in seeds(chunk)]
+@pytest.fixture(scope="session")
+def verdicts(tmp_path_factory):
+    """Return what gives the seeds of a chunk with what came of each; workers share what they found.
+
+    Under xdist every worker has a folder of its own in the folder of the run.
+    """
+    own = tmp_path_factory.getbasetemp()
+    folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+    def of(chunk):
+        path = folder / f"verdicts-{chunk}.json"
+        if not path.exists():
+            found = [(seed, *verdict(programs.generate(seed).text)) for seed in seeds(chunk)]
+            written = own / path.name
+            written.write_text(json.dumps(found))
+            written.replace(path)
+        return json.loads(path.read_text())
+
+    return of
 
 
 def reduced(text, word):
@@ -86,7 +100,7 @@ def report(failures):
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_gradients_agree_with_the_oracle(chunk):
+def test_gradients_agree_with_the_oracle(chunk, verdicts):
     failures = [entry for entry in verdicts(chunk) if entry[1] not in ("", "refused")]
     if failures:
         pytest.fail(report(failures), pytrace=False)
@@ -104,15 +118,9 @@ def refusal_table(refused):
     return "\n".join(lines)
 
 
-def test_refusals_are_rare():
+def test_refusals_are_rare(verdicts):
     everything = [entry for chunk in range(CHUNKS) for entry in verdicts(chunk)]
     refused = [(seed, details) for seed, word, details in everything if word == "refused"]
     if refused:
         print(f"{len(refused)} of {COUNT} refused\n{refusal_table(refused)}")
     assert len(refused) < 0.05 * COUNT, refusal_table(refused)
-
-
-@pytest.mark.skipif(COUNT < 500, reason="too few programs for a rate")
-def test_each_construct_occurs_active():
-    rates = programs.rates(programs.generate(seed) for seed in range(COUNT))
-    assert not {name: rate for name, rate in rates.items() if rate < RARE.get(name, 0.01)}

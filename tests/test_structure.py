@@ -90,7 +90,88 @@ def f(xs, limit):
             return 0.0
     return limit
 """
-PROGRAMS = (DOCSTRING, ELSE, NESTED, WHILE, MATCH, BRANCHES)
+TRY = """
+def f(xs, limit):
+    done = []
+    s = 0.0
+    for x in xs:
+        try:
+            y = 1.0 / (x - 1.0)
+            if y > limit:
+                done.append("over")
+                continue
+            if x == 3.0:
+                return s + 100.0 / (limit - 5.0)
+        except ZeroDivisionError:
+            if limit > 3.0:
+                break
+            y = 7.0
+        else:
+            done.append("else")
+            s = s + 1.0
+        finally:
+            done.append("finally")
+        s = s + y
+    try:
+        s = s / (limit - 0.9)
+        return s, done
+    except ZeroDivisionError as e:
+        done.append(str(e))
+    return done
+"""
+RETURNS = """
+def f(xs, limit):
+    try:
+        if limit > 3.0:
+            return xs[0]
+        if limit > 2.0:
+            raise KeyError(limit)
+    except IndexError:
+        return -1.0
+    except KeyError as e:
+        if not xs:
+            return e.args
+    finally:
+        xs.append("finally")
+    with np.errstate(all="raise"):
+        if limit < 0.0:
+            return np.float64(limit) + np.float64(1e308) * 1e1 if xs[0] != 1.0 else 5.0
+    return xs
+"""
+RETRY = """
+def f(xs, limit):
+    tried = []
+    for attempt in range(4):
+        try:
+            v = xs[4 - attempt] / (limit - 1.5)
+            break
+        except IndexError:
+            tried.append(attempt)
+        except ZeroDivisionError:
+            try:
+                return tried, xs[1]
+            except IndexError:
+                tried.append("none")
+                continue
+            finally:
+                tried.append("last")
+    else:
+        v = None
+    while True:
+        try:
+            xs.pop()
+            try:
+                if xs[0] > limit:
+                    return v, tried
+            finally:
+                tried.append(len(xs))
+        except IndexError:
+            break
+        else:
+            tried.append("else")
+    return v, tried, xs
+"""
+PROGRAMS = (DOCSTRING, ELSE, NESTED, WHILE, MATCH, BRANCHES, TRY, RETURNS, RETRY)
 INPUTS = [
     (xs, limit)
     for xs in ([], [1.0], [2.0, 1.0], [0.5, -1.0, 3.0], [1.0, 2.0, 2.5, -3.0])
@@ -124,6 +205,8 @@ def run(node, *args):
         return space["f"](*args)
     except UnboundLocalError:
         return "unbound"
+    except (ArithmeticError, IndexError) as e:
+        return repr(e)
 
 
 @pytest.mark.parametrize("text", PROGRAMS)
@@ -146,11 +229,20 @@ def test_one_return_and_no_continue(text):
             assert not any(isinstance(n, gast.Break) and n not in covered for n in inner)
 
 
-def test_leaving_a_try_is_refused():
-    with pytest.raises(UnsupportedError, match="inside try"):
-        structured(
-            "def f(x):\n    try:\n        return x\n    except ValueError:\n        return 1\n"
-        )
+def test_leaving_finally_is_refused():
+    with pytest.raises(UnsupportedError, match="in a finally block drops the exception"):
+        structured("def f(x):\n    try:\n        g(x)\n    finally:\n        return 1\n")
+
+
+def test_what_follows_a_try_is_not_guarded_by_it():
+    node = structured(
+        "def f(x):\n"
+        "    try:\n        y = g(x)\n"
+        "    except ValueError:\n        return 0.0\n"
+        "    return y + 1.0\n"
+    )
+    attempt = node.body[0]
+    assert len(attempt.body) == 1 and len(attempt.orelse) == 1
 
 
 @pytest.mark.parametrize(

@@ -533,3 +533,14 @@ def put_back_in_an_arm(x, c):
     drift, x = (1, drift)
     x[1] = 1.2
     return flux
+
+
+@prog(r(3))
+def rows_of_a_matrix_overwritten_whole_later(x):
+    basis = np.outer(x, x)
+    flux = np.mean(basis**2)
+    for row in basis:
+        row[0] = 1.0
+        row *= 1.0
+    basis *= 1
+    return flux

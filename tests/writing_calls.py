@@ -264,6 +264,13 @@ def branches(x, t):
     return np.sum(v * x)
 
 
+@prog(r(4), 2.0)
+def weighted_by_what_is_given(x, t):
+    v = x * t
+    normalise(v)
+    return np.sum(v * x)
+
+
 class Grid:
     def __init__(self, c):
         self.c = c

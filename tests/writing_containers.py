@@ -42,6 +42,57 @@ def list_filled(x):
 
 
 @prog(X)
+def list_extended_by_a_display(x):
+    ys = [x[0], x[1]]
+    zs = ys
+    ys += [x[2]]
+    zs.extend([x[0] * x[1]])
+    return sum(ys) * zs[-1] * ys[2]
+
+
+@prog(X)
+def list_extended_in_a_loop(x):
+    ys = []
+    for v in x:
+        ys += [v * v]
+        ys.extend([v, ys[0]])
+    return sum(ys) * ys[-1]
+
+
+@prog(X)
+def list_repeated(x):
+    sums, seen = [0.0] * (len(x) + 1), [None] * 3
+    for i in range(3):
+        sums[i + 1] = sums[i] * x[i] + x[i] ** 2
+        seen[i] = x[i] * sums[1]
+    return sums[3] * sums[2] + seen[0] * seen[2]
+
+
+@prog(X)
+def list_written_in_a_loop_over_its_length(x):
+    ys = [1.0, *x]
+    for i in range(1, len(ys)):
+        ys[i] += ys[i - 1] * ys[i]
+    for i, _ in enumerate(range(len(ys) - 1)):
+        ys[i] = ys[i] * ys[i + 1]
+    return ys[0] * ys[3] + ys[2]
+
+
+@prog(X)
+def tridiagonal(x):
+    n = len(x)
+    a, b, c, d = [0.3] * n, [2.0] * n, [x[0] * x[1]] * n, [0.0] * n
+    c[0], d[0] = c[0] / b[0], x[0] / b[0]
+    for i in range(1, n):
+        m = b[i] - a[i] * c[i - 1]
+        c[i] /= m
+        d[i] = (x[i] - a[i] * d[i - 1]) / m
+    for i in range(n - 2, -1, -1):
+        d[i] -= c[i] * d[i + 1]
+    return d[0] * d[0] + d[2]
+
+
+@prog(X)
 def list_read_before(x):
     ys = [x[0], x[1]]
     a = ys[0] ** 2
@@ -446,3 +497,23 @@ def what_an_object_holds_is_given(x):
     b.move(x[0])
     halved(p)
     return np.sum(b.pos * p) * b.trail[0]
+
+
+@prog(X)
+def trajectory_from_an_argument(x):
+    path = [x]
+    for _ in range(3):
+        path.append(np.sin(path[-1]) + 0.1 * path[0])
+    return np.sum(np.array(path) ** 2)
+
+
+@prog(X)
+def trajectory_of_steps(x):
+    def step(y):
+        return np.array([y[1], y[2], -0.3 * y[0]])
+
+    y, path = x, [x]
+    while len(path) < 4:
+        y = y + 0.1 * step(path[-1])
+        path.append(y)
+    return np.sum(np.array(path)[:, 0] ** 2) + path[-1][1]

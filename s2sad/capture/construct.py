@@ -1,4 +1,4 @@
-"""A class whose `__init__` only sets attributes is made by a function of its own.
+"""An object of a class is made by a function of its own.
 
     class Line:                              def Line(slope, k=2.0):
         def __init__(self, slope, k=2.0):        area = slope * k
@@ -6,12 +6,21 @@
             self.k = k
             self.area = slope * k
 
-What an `__init__` of a base class does through `super()` stands where it is called.
+What an `__init__` of a base class does through `super()` stands where it is called. An `__init__`
+that does more than to set attributes works on an object without any:
+
+    self = object_of(Line)
+    self.slope = slope
+    self.reset()
+    return self
+
+So is a dataclass made that has a `__post_init__`.
 """
 
 from __future__ import annotations
 
 import abc
+import dataclasses
 import functools
 import inspect
 import types
@@ -54,15 +63,93 @@ def maker(cls: type) -> K.LocalFunction | None:
     init = inspect.getattr_static(cls, "__init__", None)
     if not _plain(cls) or not isinstance(init, types.FunctionType):
         return None
+    post = inspect.getattr_static(cls, "__post_init__", None)
+    generated = init.__code__.co_filename == "<string>" and dataclasses.is_dataclass(cls)
+    if generated and not isinstance(post, types.FunctionType):
+        return None
     try:
-        source = read(init)
+        source = read(post if generated else init)
         home = _home(cls, init)
         if home is None:
             return None
-        worker = _Maker(cls, source, home)
-        return K.LocalFunction(worker.definition(), source)
+        if generated:
+            return K.LocalFunction(_from_fields(cls, source, home), source)
+        try:
+            return K.LocalFunction(_Maker(cls, source, home).definition(), source)
+        except _MoreThanFields:
+            return K.LocalFunction(_whole(cls, source, home), source)
     except (Error, _MoreThanFields):
         return None
+
+
+def _whole(cls: type, source: Source, home: str) -> Node:
+    """Return a definition that does all of an `__init__` to an object without attributes."""
+    node = clone(source.node)
+    positional = node.args.posonlyargs or node.args.args
+    names = {n.id for n in walk(node) if isinstance(n, gast.Name)}
+    code: Any = source.fn.__code__
+    if not positional or set(code.co_freevars) - {"__class__"} or names & {OBJECT_OF}:
+        raise _MoreThanFields
+    own = positional[0].id
+    if "__class__" in code.co_freevars:
+        owner = next(b for b in cls.__mro__ if vars(b).get("__init__") is source.fn)
+        if cls.__mro__[cls.__mro__.index(owner) :] != owner.__mro__:
+            raise _MoreThanFields
+    if own in set().union(*(names_written(s) for s in node.body), set()):
+        raise _MoreThanFields
+    if len(node.args.defaults) > len([*node.args.posonlyargs, *node.args.args]) - 1:
+        raise _MoreThanFields
+    positional.pop(0)
+    for n in walk(node):
+        if isinstance(n, gast.Return):
+            n.value = locate(name(own), n)
+    start = assign(own, gast.Call(name(OBJECT_OF), [name(home)], []))
+    return _definition(cls, source, node.args, [start, *node.body, gast.Return(name(own))])
+
+
+def _from_fields(cls: type, source: Source, home: str) -> Node:
+    """Return a definition that sets the fields of a dataclass and calls its `__post_init__`."""
+    every = dataclasses.fields(cls)
+    params: list[Node] = []
+    defaults: list[Node] = []
+    given: list[Node] = []
+    if source.fn.__code__.co_argcount != 1:  # what is InitVar is handed on to __post_init__
+        raise _MoreThanFields
+    for f in every:
+        default = f.default
+        if f.kw_only or f.name in (OBJECT_OF, home, "self"):
+            raise _MoreThanFields
+        known = isinstance(default, bool | int | float | str | None)
+        if default is not dataclasses.MISSING and not known:
+            raise _MoreThanFields
+        value: Node = name(f.name)
+        if not f.init:
+            if f.default_factory is not dataclasses.MISSING:
+                raise _MoreThanFields
+            if default is dataclasses.MISSING:
+                continue
+            value = constant(default)
+        else:
+            params.append(gast.Name(f.name, gast.Param(), None, None))
+            factory = f.default_factory is not dataclasses.MISSING
+            if factory or default is not dataclasses.MISSING:
+                defaults.append(constant(None if factory else default))
+        given.append(gast.keyword(f.name, value))
+    own = name("self")
+    start = assign(own.id, gast.Call(name(OBJECT_OF), [name(home)], given))
+    post = gast.Call(gast.Attribute(name(own.id), "__post_init__", gast.Load()), [], [])
+    args = gast.arguments(params, [], None, [], [], None, defaults)
+    return _definition(cls, source, args, [start, gast.Expr(post), gast.Return(own)])
+
+
+def _definition(cls: type, source: Source, args: Node, body: Block) -> Node:
+    made = gast.FunctionDef(cls.__name__, args, body, [], None, None)
+    for n in walk(made):
+        if getattr(n, "lineno", None) is None:
+            locate(n, source.node)
+    made.makes = cls
+    made.stores = None
+    return made
 
 
 def _plain(cls: type) -> bool:

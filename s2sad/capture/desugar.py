@@ -6,6 +6,7 @@
     list(filter(f, xs))               list([item for item in xs if f(item)])
     operator.itemgetter(1)            lambda whole: whole[1]
     dict(a=x, b=y)                    {"a": x, "b": y}
+    with suppress(E): ...             try: ... except E: pass
 
 Only where the whole of map and filter is read at once: elsewhere they are left as they are.
 """
@@ -13,6 +14,7 @@ Only where the whole of map and filter is read at once: elsewhere they are left 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import inspect
 import operator
@@ -119,6 +121,29 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         found = [n for n, v in self.fn.__globals__.items() if v is home.__mro__[1]]
         found = [n for n in found if n.isidentifier() and n not in self.locals]
         return min(found, default=None)
+
+    def visit_With(self, node: Node) -> Node:
+        """`with suppress(E): ...` is `try: ... except E: pass`."""
+        self.generic_visit(node)
+        at = next((i for i, item in enumerate(node.items) if self.suppresses(item)), None)
+        if at is None:
+            return node
+        made = node.items[at].context_expr
+        rest = node.items[at + 1 :]
+        body = [self.visit_With(locate(gast.With(rest, node.body, None), node))] if rest else None
+        kinds = made.args[0] if len(made.args) == 1 else tuple_(made.args)
+        handler = locate(gast.ExceptHandler(kinds, None, [locate(gast.Pass(), node)]), node)
+        inner = locate(gast.Try(body or node.body, [handler], [], []), node)
+        if not at:
+            return inner
+        return locate(gast.With(node.items[:at], [inner], None), node)
+
+    def suppresses(self, item: Node) -> bool:
+        """Say whether an item of a with statement is `suppress(...)`."""
+        made = item.context_expr
+        if not isinstance(made, gast.Call) or item.optional_vars is not None or made.keywords:
+            return False
+        return self.denoted(made.func) is contextlib.suppress
 
     def visit_For(self, node: Node) -> Node:
         self.generic_visit(node)

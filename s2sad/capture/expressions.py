@@ -9,12 +9,14 @@ Lazy expressions become branches, comprehensions loops.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
 
 from s2sad.capture.applied import Applied
+from s2sad.capture.desugar import denoted
 from s2sad.capture.elements import all_statements, is_call, plain, rename_scoped
 from s2sad.capture.temps import temp_base
 from s2sad.errors import UnsupportedError
@@ -87,6 +89,11 @@ class Expressions(Applied):
         known = self.locals | self.temps
         return isinstance(node, gast.Name) and node.id not in known
 
+    def is_builtin(self, node: Node) -> bool:
+        """Say whether this is the name of a builtin, and denotes that."""
+        found = denoted(node, self.source.fn, self.locals | self.temps)
+        return found is not None and found is getattr(builtins, getattr(node, "id", ""), None)
+
     def temp(self, value: Node, base: str | None = None) -> str:
         fresh = self.names.fresh(base or temp_base(value))
         self.temps.add(fresh)
@@ -121,6 +128,15 @@ class Expressions(Applied):
 
     def ex_NamedExpr(self, node: Node) -> Node:
         return self.atom(node)
+
+    def ex_Yield(self, node: Node) -> Node:
+        raise self.refuse(
+            node,
+            "A generator function cannot be differentiated.",
+            "Return a list, or loop where the values are used.",
+        )
+
+    ex_YieldFrom = ex_Await = ex_Yield
 
     ex_IfExp = ex_BoolOp = ex_ListComp = ex_NamedExpr
 
@@ -272,7 +288,7 @@ class Expressions(Applied):
         if isinstance(arg, gast.Starred):
             return locate(gast.Starred(self.atom(arg.value), arg.ctx), arg)
         if isinstance(arg, gast.GeneratorExp):
-            if len(node.args) == 1 or is_call(node, "sum"):
+            if len(node.args) == 1 or (is_call(node, "sum") and self.is_builtin(node.func)):
                 return self._comprehension(arg)
             return arg
         return self.atom(arg)

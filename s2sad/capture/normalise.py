@@ -16,7 +16,8 @@ from typing import Any
 
 import gast
 
-from s2sad.capture.desugar import desugar
+from s2sad.capture.attempts import Attempts, whole_or_nothing
+from s2sad.capture.desugar import denoted, desugar
 from s2sad.capture.elements import element, is_call, plain, rename_scoped
 from s2sad.capture.entries import fillable, is_entry
 from s2sad.capture.expressions import Expressions, has_walrus
@@ -35,14 +36,16 @@ from s2sad.nodes import (
     name,
     names_read,
     names_written,
+    rename,
     store,
     subscript,
     substitute,
     walk,
 )
-from s2sad.stages import Function, Loop, SourceLike
+from s2sad.stages import Function, Half, Loop, SourceLike
 
 _DICT_VIEWS = ("items", "values", "keys")
+_RUN_OVER = ("range", "enumerate", "zip", "reversed")
 
 
 def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
@@ -61,6 +64,15 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
     body = desugar(body, source.fn, names, locals_)
     body, result = structure(body, names, source.place)
     worker = _Normaliser(source, names, locals_)
+    entries = fillable(body, locals_ - set(params))
+
+    def catches_unbound(kind: Node | None) -> bool:
+        kinds = kind.elts if isinstance(kind, gast.Tuple) else [kind]
+        found = [denoted(k, source.fn, locals_) if k is not None else None for k in kinds]
+        return any(not isinstance(c, type) or issubclass(UnboundLocalError, c) for c in found)
+
+    worker.attempts = whole_or_nothing(body, params, result, names, entries, catches_unbound)
+    worker.temps |= worker.attempts.made
     worker.fillable = fillable(body, locals_ - set(params))
     out = worker.statements(body)
     out.append(gast.Return(name(result)))
@@ -77,6 +89,7 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
         ),
         result=result,
         held=frozenset(worker.held),
+        half=worker.half,
     )
 
 
@@ -111,7 +124,15 @@ def _is_docstring(statement: Node) -> bool:
 
 
 class _Normaliser(Expressions):
-    """Walks a structured body once; holds the block being written and the names made up."""
+    """Walks a structured body once; holds the block being written and the names made up.
+
+    `half` are the tries, as they are written, that may be left half done.
+    """
+
+    def __init__(self, source: SourceLike, names: Names, locals_: set[str]) -> None:
+        super().__init__(source, names, locals_)
+        self.attempts = Attempts()
+        self.half: dict[Any, Half] = {}
 
     def statements(self, body: Block) -> Block:
         saved, self.out = self.out, []
@@ -122,7 +143,7 @@ class _Normaliser(Expressions):
 
     def statement(self, statement: Node) -> None:
         before = self.origin
-        self.origin = statement
+        self.origin = self.attempts.shown.get(statement, statement)
         handler: Callable[[Node], None] | None = getattr(
             self, f"do_{type(statement).__name__}", None
         )
@@ -364,6 +385,8 @@ class _Normaliser(Expressions):
             self.statements(statement.finalbody),
         )
         self.emit(node, statement)
+        if statement in self.attempts.half:
+            self.half[node] = self.attempts.half[statement]
 
     def do_FunctionDef(self, statement: Node) -> None:
         self.decorated(statement)
@@ -398,17 +421,37 @@ class _Normaliser(Expressions):
                 "A loop that binds an attribute, an item or a starred name is not supported.",
                 "Loop over a name and assign from it.",
             )
-        iterable = self._iterable(statement.iter)
+        iterable = self._kept(self._iterable(statement.iter), statement)
         self.depth += 1
         statement = self._fresh_targets(statement)
         loop = self._loop(statement.target, iterable)
         if loop is None:
             loop = Loop(self.names.fresh("i"), False, None, ())
-        node = gast.For(statement.target, iterable, self.statements(statement.body), [], None)
+        body = self.statements(statement.body) or [locate(gast.Pass(), statement)]
+        self.origins.setdefault(body[0], self.origin)
+        node = gast.For(statement.target, iterable, body, [], None)
         self.emit(node, statement)
         self.depth -= 1
         self.loops[node] = loop
         self.indices.add(loop.index)
+
+    def _kept(self, iterable: Node, statement: Node) -> Node:
+        """Keep what a loop runs over under names that neither its header nor its body binds.
+
+        The bounds of a range are kept as they are: no element is read from them.
+        """
+        if is_call(iterable, "range"):
+            return iterable
+        header = {n.id for n in walk(statement.target) if isinstance(n, gast.Name)}
+        again = names_read(iterable) & (_bound(statement.body) | header)
+        if not again:
+            return iterable
+        table = {n: self.temp(name(n), f"{n}_run") for n in sorted(again)}
+        for n in table:
+            self.emit(assign(table[n], name(n)), statement)
+        iterable = clone(iterable)
+        rename(iterable, table)
+        return iterable
 
     def _fresh_targets(self, statement: Node) -> Node:
         """A target that the body binds again gets its value by an assignment of its own."""
@@ -426,24 +469,11 @@ class _Normaliser(Expressions):
 
     def _iterable(self, node: Node) -> Node:
         """Reduce what a loop runs over, keeping range, enumerate, zip and reversed in place."""
-        if is_call(node, "enumerate") and len(node.keywords) == len(node.args) == 1:
-            node = locate(call("enumerate", node.args[0], node.keywords[0].value), node)
-        if is_call(node, "zip") and [k.arg for k in node.keywords] == ["strict"]:
-            node = locate(call("zip", *node.args), node)
-        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
-            fn = node.func.id
-            plain = fn not in self.locals and not node.keywords
-            if plain and not any(isinstance(a, gast.Starred) for a in node.args):
-                if fn == "range":
-                    return locate(call("range", *[self.scalar(a) for a in node.args]), node)
-                if fn == "zip" and node.args:
-                    return locate(call("zip", *[self._iterable(a) for a in node.args]), node)
-                if fn == "reversed" and len(node.args) == 1:
-                    return locate(call("reversed", self._iterable(node.args[0])), node)
-                if fn == "enumerate" and len(node.args) in (1, 2):
-                    start = [self.scalar(a) for a in node.args[1:]]
-                    inner = self._iterable(node.args[0])
-                    return locate(call("enumerate", inner, *start), node)
+        fn = node.func.id if isinstance(node, gast.Call) and self.is_builtin(node.func) else ""
+        if fn in _RUN_OVER and not any(isinstance(a, gast.Starred) for a in node.args):
+            reduced = self._run_over(fn, node)
+            if reduced is not None:
+                return locate(reduced, node)
         if (
             isinstance(node, gast.Call)
             and isinstance(node.func, gast.Attribute)
@@ -452,6 +482,63 @@ class _Normaliser(Expressions):
         ):
             return self.atom(locate(call("list", node), node))
         return self.atom(node)
+
+    def _run_over(self, fn: str, node: Node) -> Node | None:
+        """Reduce a call of range, enumerate, zip or reversed; None where it is an odd one."""
+        args, keywords = list(node.args), {k.arg: k.value for k in node.keywords}
+        if fn == "range" and not keywords:
+            return call("range", *[self.scalar(a) for a in args])
+        if fn == "zip" and args and keywords.keys() <= {"strict"}:
+            made = call("zip", *[self._iterable(a) for a in args])
+            self._strictly(made, keywords.get("strict"))
+            return made
+        if fn == "reversed" and len(args) == 1 and not keywords:
+            inner = self._iterable(args[0])
+            if any(is_call(inner, other) for other in ("zip", "enumerate", "reversed")):
+                raise self.refuse(node, "There is no way back through this.", "Make a list of it.")
+            return call("reversed", inner)
+        if fn == "enumerate":
+            given = dict(zip(("iterable", "start"), args, strict=False))
+            if len(args) > 2 or keywords.keys() & given.keys():
+                return None
+            given.update(keywords)
+            if "iterable" not in given or given.keys() - {"iterable", "start"}:
+                return None
+            start = [self.scalar(given["start"])] if "start" in given else []
+            if any(isinstance(s, gast.Constant) and type(s.value) is not int for s in start):
+                raise self.refuse(node, "enumerate counts from an int.", "Let start be an int.")
+            return call("enumerate", self._iterable(given["iterable"]), *start)
+        return None
+
+    def _strictly(self, zipped: Node, strict: Node | None) -> None:
+        """`zip(a, b, strict=True)` raises where lengths differ: that is said before the loop."""
+        if strict is None or (isinstance(strict, gast.Constant) and not strict.value):
+            return
+        lengths = []
+        for part in zipped.args:
+            bounds, _ = element(part, constant(0), False)
+            if bounds is None or len(bounds) != 1:
+                raise self.refuse(part, "The length of this is not known.", "Make a list of it.")
+            lengths.append(clone(bounds[0]))
+        if any(isinstance(n, gast.Break | gast.Return) for n in walk(self.origin)):
+            raise self.refuse(
+                self.origin,
+                "A loop over zip(..., strict=True) that may be left early is not supported.",
+                "Compare the lengths before the loop.",
+            )
+        if len(lengths) == 1:
+            return
+        test: Node = gast.Compare(lengths[0], [gast.NotEq()] * (len(lengths) - 1), lengths[1:])
+        if len(lengths) > 2:
+            equal = gast.Compare(lengths[0], [gast.Eq()] * (len(lengths) - 1), lengths[1:])
+            test = gast.UnaryOp(gast.Not(), equal)
+        if not isinstance(strict, gast.Constant):
+            test = gast.BoolOp(gast.And(), [strict, test])
+        words = constant("zip() has arguments of different lengths")
+        check = gast.If(test, [gast.Raise(call("ValueError", words), None)], [])
+        for n in walk(check):
+            locate(n, self.origin)
+        self.out += self.statements([check])
 
     def scalar(self, node: Node) -> Node:
         """An inert integer expression of names and literals stays; anything else is an atom."""

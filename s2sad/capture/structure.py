@@ -37,6 +37,7 @@ from s2sad.nodes import (
     constant,
     locate,
     name,
+    ways_through,
 )
 
 _LOOPS = (gast.For, gast.While)
@@ -93,9 +94,15 @@ def completes(block: Block) -> bool:
                 return False
         if isinstance(statement, gast.With) and not completes(statement.body):
             return False
+        if isinstance(statement, gast.Try) and not _try_completes(statement):
+            return False
         if _endless(statement) and not _own_exits(statement, gast.Break, through_loops=False):
             return False
     return True
+
+
+def _try_completes(statement: Node) -> bool:
+    return completes(statement.finalbody) and any(map(completes, ways_through(statement)))
 
 
 def _endless(statement: Node) -> bool:
@@ -120,6 +127,7 @@ class _Builder:
     def __init__(self, names: Names, place: Callable[[Node], object]) -> None:
         self.names = names
         self.place = place
+        self.kept: set[str] = set()
 
     def block(self, statements: Block, in_loop: bool) -> Block:
         out: Block = []
@@ -141,11 +149,7 @@ class _Builder:
                 continue
             returns, jumps = leaves_by(statement)
             if isinstance(statement, gast.Try) and (returns or jumps):
-                raise UnsupportedError(
-                    "return, break or continue inside try cannot be differentiated yet.",
-                    place=self.place(statement),  # type: ignore[arg-type]
-                    remedy="Set a variable inside the try and leave after it.",
-                )
+                return out + self.attempt(statement, rest, in_loop)
             if isinstance(statement, gast.With) and (returns or jumps):
                 return out + self.flagged(statement, rest, in_loop)
             if isinstance(statement, gast.If | gast.Match) and (returns or jumps):
@@ -164,9 +168,38 @@ class _Builder:
         elif isinstance(statement, gast.With):
             statement.body = self.block(statement.body, in_loop)
         elif isinstance(statement, gast.Try):
+            statement = _parted(statement)
             for part in blocks_of(statement):
                 part[:] = self.block(list(part), in_loop)
         return statement
+
+    def attempt(self, statement: Node, rest: Block, in_loop: bool) -> Block:
+        """Move what follows a try into the one arm that goes on, or behind a flag."""
+        for s in statement.finalbody:
+            if any(leaves_by(s)):
+                raise UnsupportedError(
+                    "return, break or continue in a finally block drops the exception that is on "
+                    "its way; that cannot be differentiated yet.",
+                    place=self.place(s),  # type: ignore[arg-type]
+                    remedy="Leave after the try statement.",
+                )
+        statement = _parted(statement)
+        early = any(any(leaves_by(s)) for s in statement.body)
+        if early and not completes(statement.body):
+            statement.orelse = []
+        going_on = [arm for arm in ways_through(statement) if completes(arm)]
+        jumps = leaves_by(statement)[1]
+        if not going_on:
+            rest = []
+        if (len(going_on) > 1 and rest) or (statement.finalbody and (rest or jumps)):
+            return self.flagged(statement, rest, in_loop)
+        if early and (statement.orelse or (rest and completes(statement.body))):
+            return self.flagged(statement, rest, in_loop)
+        if rest:
+            handlers = [h.body for h in statement.handlers if completes(h.body)]
+            arm = handlers[0] if handlers else statement.orelse
+            arm += rest
+        return [self.inner(statement, in_loop)]
 
     def branch(self, statement: Node, rest: Block, in_loop: bool) -> Block:
         """Move what follows a branch into the one arm that goes on, or behind a flag."""
@@ -186,10 +219,18 @@ class _Builder:
         """Note in a flag how control left the statement, and act on it behind."""
         flag = self.names.fresh("left")
         codes: list[tuple[int, Node]] = []
+        guarding = isinstance(statement, gast.With | gast.Try)
+        if isinstance(statement, gast.Try) and statement.orelse:
+            if any(any(leaves_by(s)) for s in statement.body):
+                done = compare(name(flag), gast.Eq, constant(_FINISHED))
+                statement.orelse = [locate(gast.If(done, statement.orelse, []), statement)]
 
         def note(block: Block) -> Block:
             out: Block = []
             for s in block:
+                if isinstance(s, gast.Return) and guarding:
+                    held, s = self.held(s)
+                    out += held
                 if isinstance(s, gast.Return | gast.Break | gast.Continue):
                     code = len(codes) + 1
                     codes.append((code, s))
@@ -208,9 +249,8 @@ class _Builder:
             return out
 
         noted = note([statement])[0]
-        if isinstance(noted, gast.With):
-            noted.body = self.block(noted.body, in_loop)
-            body = [noted]
+        if guarding:
+            body = [self.inner(noted, in_loop)]
         else:
             body = self.block([noted], in_loop)
         chain: Block = self.block(rest, in_loop)
@@ -220,10 +260,33 @@ class _Builder:
             chain = [locate(gast.If(test, exits or [gast.Pass()], chain), exit_)]
         return [locate(assign(flag, constant(_FINISHED)), statement), *body, *chain]
 
+    def held(self, exit_: Node) -> tuple[Block, Node]:
+        """Compute what is returned where it stands: return the statement, and what is left."""
+        if exit_.value is None or isinstance(exit_.value, gast.Constant):
+            return [], exit_
+        if isinstance(exit_.value, gast.Name) and exit_.value.id in self.kept:
+            return [], exit_
+        kept = self.names.fresh("kept")
+        self.kept.add(kept)
+        held = locate(assign(kept, exit_.value), exit_)
+        return [held], locate(gast.Return(name(kept)), exit_)
+
+    def hold_guarded(self, block: Block, guarded: bool = False) -> None:
+        """Compute what a return inside try or with returns there, not behind the loop."""
+        for position, s in reversed(list(enumerate(block))):
+            if isinstance(s, gast.Return) and guarded:
+                held, exit_ = self.held(s)
+                block[position : position + 1] = [*held, exit_]
+            elif not isinstance(s, SCOPES):
+                inside = guarded or isinstance(s, gast.With | gast.Try)
+                for part in blocks_of(s):
+                    self.hold_guarded(part, inside)
+
     def loop(self, loop: Node) -> tuple[Block, Node, Block]:
         """Return what stands before a loop, the loop without else and return, what follows it."""
         before: Block = []
         after: Block = []
+        self.hold_guarded(loop.body)
         returns = [r for s in loop.body for r in _own_exits(s, gast.Return, through_loops=True)]
         endless = _endless(loop) and not _own_exits(loop, gast.Break, through_loops=False)
         if returns:
@@ -249,6 +312,14 @@ class _Builder:
                 after += orelse
         loop.body = self.block(loop.body, in_loop=True) or [gast.Pass()]
         return before, loop, after
+
+
+def _parted(statement: Node) -> Node:
+    """Give a try with handlers and finally a statement of its own for each."""
+    if not statement.handlers or not statement.finalbody:
+        return statement
+    inner = gast.Try(statement.body, statement.handlers, statement.orelse, [])
+    return locate(gast.Try([locate(inner, statement)], [], [], statement.finalbody), statement)
 
 
 def _replace_return(loop: Node, wanted: Node, flag: str, code: Node) -> None:
@@ -352,10 +423,15 @@ def _single_result(body: Block, result: str) -> Block:
         if isinstance(last, gast.With):
             last.body = _single_result(last.body, result)
             return body
+        if isinstance(last, gast.Try):
+            _single_results(last, result)
+            return body
         return body
-    if body and isinstance(body[-1], gast.If | gast.Match) and leaves_by(body[-1])[0]:
+    if body and isinstance(body[-1], gast.If | gast.Match | gast.Try) and leaves_by(body[-1])[0]:
         last = body[-1]
-        if isinstance(last, gast.If):
+        if isinstance(last, gast.Try):
+            _single_results(last, result)
+        elif isinstance(last, gast.If):
             last.body = _single_result(last.body, result)
             last.orelse = _single_result(last.orelse, result)
         else:
@@ -365,6 +441,16 @@ def _single_result(body: Block, result: str) -> Block:
                 case.body = _single_result(case.body, result)
         return body
     return [*body, assign(result, gast.Constant(None, None))]
+
+
+def _single_results(last: Node, result: str) -> None:
+    """Do that for the arms of a try that ends the function."""
+    for h in last.handlers:
+        h.body = _single_result(h.body, result)
+    if last.orelse:
+        last.orelse = _single_result(last.orelse, result)
+    else:
+        last.body = _single_result(last.body, result)
 
 
 def _verify(body: Block) -> None:

@@ -131,7 +131,10 @@ class _Unfolder:
             return False
         if self.function.source.file != callee.source.file:
             return False
-        if theirs is not ours and theirs.__code__.co_freevars:
+        captured = set(theirs.__code__.co_freevars)
+        if "super" not in names_read(callee.node):
+            captured -= {"__class__"}  # which only super() asks for
+        if theirs is not ours and captured:
             return False
         strange = (gast.Global, gast.Nonlocal, gast.Match, gast.Try, gast.ClassDef)
         if any(isinstance(n, strange) for n in walk(callee.node)):

@@ -189,6 +189,8 @@ class _Walker:
                     inside = varied | names_written(case.pattern)
                 out |= self.varied_block(case.body, inside)
             return out
+        if isinstance(s, gast.Try) and s not in self.function.half:
+            return self._varied_try(s, varied)
         parts = blocks_of(s)
         out = varied
         for part in parts:
@@ -197,6 +199,14 @@ class _Walker:
             for part in parts:
                 self.varied_block(part, out)
         return out
+
+    def _varied_try(self, s: Node, varied: Names) -> Names:
+        """What was raised may hold whatever varies there."""
+        out = self.varied_block(s.orelse, self.varied_block(s.body, varied))
+        for h in s.handlers:
+            bound = names_written(h.name) if isinstance(h.name, gast.AST) else set()
+            out |= self.varied_block(h.body, varied | bound if out | varied else varied) - bound
+        return self.varied_block(s.finalbody, out)
 
     def _varied_assign(self, s: Node, varied: Names) -> Names:
         hit = flows(s.value, self.kinds) & varied if s not in self.constant else NONE
@@ -327,6 +337,13 @@ class _Walker:
             if out & set().union(*(names_written(c.pattern) for c in s.cases)):
                 out |= names_read(s.subject)
             return out
+        if isinstance(s, gast.Try) and s not in self.function.half:
+            useful = self.useful_block(s.finalbody, useful)
+            out = self.useful_block(s.body, self.useful_block(s.orelse, useful))
+            for h in s.handlers:
+                bound = names_written(h.name) if isinstance(h.name, gast.AST) else set()
+                out |= self.useful_block(h.body, useful) - bound
+            return out
         parts = blocks_of(s)
         out = useful
         for part in reversed(parts):
@@ -396,11 +413,10 @@ _MUTATORS = frozenset(
 
 
 def _changes(memory: Memory) -> dict[Any, list[str]]:
-    """Return the variables whose memory a statement may write, appends to lists aside."""
+    """Return the variables whose memory a statement may write."""
     found: dict[Any, list[str]] = {}
     for write in memory.writes:
-        if write.how != "append":
-            found.setdefault(write.statement, []).append(write.base)
+        found.setdefault(write.statement, []).append(write.base)
     for statement, _, given in memory.opaque:
         found.setdefault(statement, []).extend(sorted(given))
     return found

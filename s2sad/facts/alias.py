@@ -30,14 +30,14 @@ from s2sad.nodes import (
     subscript,
     walk,
 )
-from s2sad.stages import Aliases, Function, KindFacts, Link, Write
+from s2sad.stages import TWICE, Aliases, Function, KindFacts, Link, Write
 
 Pairs = dict[str, frozenset[str]]
 Links = dict[str, Link]
 NOBODY: frozenset[str] = frozenset()
 
 
-Returned = Callable[[Any], "list[Any] | None"]
+Returned = Callable[[Any], "tuple[list[Any], bool] | None"]
 Viewed = Callable[[Any], "tuple[Node, Node] | None"]
 
 
@@ -55,7 +55,8 @@ def alias(
     """Return who shares memory with whom in a function whose writes in place are known.
 
     `returned(call)` gives the arguments, as nodes, of which the result of a called user's function
-    may hold memory, or None where nothing is known about the callee. `rebinding` are statements
+    may hold memory, and whether some memory may stand twice in it; or None where nothing is known
+    about the callee. `rebinding` are statements
     `s += t` that make a new value. What is `visible` has a shadow of the caller's: its final
     content counts as read. `viewed(call)` gives the view of an argument that the result surely
     is, with that argument.
@@ -216,6 +217,8 @@ class _Walker:
             if self.breaks:
                 self.breaks[-1].append(state)
             return state
+        if isinstance(s, gast.Try) and s not in self.function.half:
+            return self._try(s, state)
         if blocks_of(s):
             out = state
             for part in blocks_of(s):
@@ -226,6 +229,14 @@ class _Walker:
                 state = self._kept(s, s.value, state)
             return self._stored(s, state)
         return _forget(state, names_written(s))
+
+    def _try(self, s: Node, state: State) -> State:
+        """A handler starts from what was there before the body, which is done or not."""
+        out = self.block(s.orelse, self.block(s.body, state))
+        for h in s.handlers:
+            bound = names_written(h.name) if isinstance(h.name, gast.AST) else set()
+            out = _join(out, self.block(h.body, _forget(state, bound)))
+        return self.block(s.finalbody, out)
 
     def _augmented(self, s: Node, state: State) -> State:
         kind = self.kinds.of.get(s.target, K.UNKNOWN)
@@ -298,22 +309,71 @@ class _Walker:
         ghost = self.facts.ghosts.setdefault((s, n), f"{n}@{len(self.facts.ghosts)}")
         pairs = dict(pairs)
         _unite(pairs, ghost, old | (pairs.get(ghost, NOBODY) - {n}))
+        link = self._link(s, n, value, after) if item is False else None
+        partners -= self._elsewhere(link, pairs, links)
         if n in given:
             partners |= {ghost}
+        if not K.holds_more(after):
+            partners -= {TWICE}
+        elif self._twice(value, state[0]):
+            partners |= {TWICE}
         pairs = _without(pairs, n)
         _unite(pairs, n, partners - {n})
         links = _unlinked(links, n)
-        row = item if isinstance(item, Link) and isinstance(after, K.Array) else None
-        link = self._link(s, n, value, after) if item is False else row
+        if isinstance(item, Link) and isinstance(after, K.Array):
+            link = item
         if link is not None:
             links[n] = link
         return pairs, links
+
+    def _elsewhere(self, link: Link | None, pairs: Pairs, links: Links) -> frozenset[str]:
+        """Return who is, or is a part of, another item of the structure that an item is taken from.
+
+        Nothing stands twice in that structure.
+        """
+        if link is None or not K.is_container(link.owner) or isinstance(link.value, gast.Name):
+            return NOBODY
+        known = pairs.get(link.base, NOBODY)
+        if TWICE in known:
+            return NOBODY
+        found = set()
+        for n in known & links.keys():
+            part = links[n]
+            while part.base != link.base and part.base in links:
+                part = links[part.base]
+            if part.base == link.base and _other_item(part.value, link.value):
+                found.add(n)
+        return frozenset(found)
 
     def _sources(self, value: Node) -> frozenset[str]:
         found = self.returned(value) if isinstance(value, gast.Call) else None
         if found is None:
             return sources(value, self.kinds)
-        return frozenset().union(*(sources(node, self.kinds) for node in found))
+        return frozenset().union(*(sources(node, self.kinds) for node in found[0]))
+
+    def _twice(self, value: Node, pairs: Pairs) -> bool:
+        """Say whether memory may stand twice in a structure that is made here."""
+        parts: list[Any] = []
+        if isinstance(value, gast.Tuple | gast.List | gast.Set):
+            parts = list(value.elts)
+        elif isinstance(value, gast.Dict):
+            parts = list(value.values)
+        elif isinstance(value, gast.BinOp):
+            parts = [value.left, value.right]
+            if isinstance(value.op, gast.Mult) and sources(value, self.kinds):
+                return True
+        elif isinstance(value, gast.Call):
+            found = self.returned(value)
+            if found is not None and found[1]:
+                return True
+            parts = [*value.args, *(k.value for k in value.keywords)] if found is None else found[0]
+        given = [sources(p, self.kinds) for p in parts]
+        return any(
+            later & (pairs.get(n, NOBODY) | {n})
+            for at, names in enumerate(given)
+            for later in given[at + 1 :]
+            for n in names
+        )
 
     def _kept(self, s: Node, value: Node, state: State) -> State:
         """What a called function keeps for its reverse may be memory of all that it is given."""
@@ -394,7 +454,8 @@ class _Walker:
             if not isinstance(owner, K.Array):
                 return None
             if isinstance(value, gast.Attribute):
-                return base if value.attr in ("T", "mT", "real") else None
+                words = ("T", "mT", "real", "imag") if K.is_complex(owner) else ("T", "mT", "real")
+                return base if value.attr in words else None
             return base if basic_index(value.slice, self.kinds) else None
         return self._surely_view(value) if isinstance(value, gast.Call) else None
 
@@ -442,7 +503,9 @@ class _Walker:
                 continue
             pairs = dict(pairs)
             holders = pairs.get(w.base, NOBODY) | {w.base}
-            partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | given
+            if any(g == w.base or w.base in pairs.get(g, NOBODY) for g in given):
+                given |= {TWICE}
+            partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given - {TWICE})) | given
             for holder in holders:
                 _unite(pairs, holder, partners - {holder})
         for w in self.writes.get(s, ()):
@@ -486,6 +549,20 @@ def _other_slot(s: Node, value: Node) -> bool:
     func = getattr(getattr(s, "value", None), "func", None)
     appends = isinstance(func, gast.Attribute) and func.attr == "append"
     return appends and isinstance(getattr(value, "slice", None), gast.Constant)
+
+
+def _other_item(one: Node, other: Node) -> bool:
+    """Say whether two parts of one structure are surely not the same part."""
+    if isinstance(one, gast.Attribute) and isinstance(other, gast.Attribute):
+        return bool(one.attr != other.attr)
+    if not isinstance(one, gast.Subscript) or not isinstance(other, gast.Subscript):
+        return False
+    if not isinstance(one.slice, gast.Constant) or not isinstance(other.slice, gast.Constant):
+        return False
+    a, b = one.slice.value, other.slice.value
+    if isinstance(a, str) and isinstance(b, str):
+        return a != b
+    return type(a) is int and type(b) is int and a != b and a >= 0 and b >= 0
 
 
 def basic_index(index: Node, kinds: KindFacts) -> bool:

@@ -23,9 +23,10 @@ from s2sad.errors import (
     UnsupportedError,
 )
 from s2sad.facts.activity import flows
+from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.memory import Memory, shares_nothing, touches
 from s2sad.nodes import blocks_of, children, names_read, names_written, walk
-from s2sad.stages import Activity, Function, KindFacts, Names, Write
+from s2sad.stages import Activity, Function, KindFacts, Names, Write, Written
 
 _DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
 _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
@@ -45,11 +46,11 @@ def fence(
     What the caller declares `constant` keeps no derivative.
     """
     active = ever_active(activity)
+    check_attempts(function, kinds, activity, memory, active)
     _unpacked(function, memory)
     _one_kind(function, kinds, active, memory)
     _into_constants(function, kinds, activity, memory, constant)
     _first_unknown(function, kinds, activity)
-    _into_defaults(function, activity, memory)
     _rounded(function, kinds, activity, memory)
     for write in memory.writes:
         if _own(function, kinds, write, memory):
@@ -57,6 +58,9 @@ def fence(
         hit = memory.shares(write.base, active)
         before = kinds.before.get(write.statement, {})
         hit = {n for n in hit if touches(write, before.get(n, K.UNBOUND))}
+        if write.how == "append":
+            shared = memory.aliases.sharing(write.statement, write.base)
+            hit &= {n.partition("@")[0] for n in shared}
         if not hit or _plain_append(function, write, hit, kinds, memory):
             continue
         later = hit & activity.useful_after.get(write.statement, frozenset())
@@ -81,6 +85,7 @@ def fence(
             "differentiated yet.",
             _instead(write),
         )
+    _into_defaults(function, activity, memory)
     for statement, call, given in memory.opaque:
         varied = activity.varied_before.get(statement, frozenset())
         hit = {n for n in given if n in varied and n in active}
@@ -174,6 +179,7 @@ def _unpacked(function: Function, memory: Memory) -> None:
 
 def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: frozenset[str]) -> None:
     """Raise where the backward sweep reads memory that the function writes in place."""
+    check_half_reads(function, memory, read)
     arrays = {n for n in read if n in function.locals}
     _check_opaque(function, kinds, memory, arrays)
     for write in memory.writes:
@@ -202,8 +208,12 @@ def keep_arguments(function: Function, kinds: KindFacts, memory: Memory) -> None
     for write in memory.writes:
         if write.in_array or write.statement in memory.aliases.structures:
             continue
+        left = kinds.after.get(write.statement, {}).get(write.base, write.owner)
+        if not K.differentiable(left):
+            continue
         for p in sorted(memory.aliases.arguments(write)):
-            if K.differentiable(entry.get(p, K.UNBOUND)):
+            kind = entry.get(p, K.UNBOUND)
+            if K.differentiable(kind) and K.may_hold(kind, write.owner):
                 raise _refusal(
                     function,
                     write.statement,
@@ -228,12 +238,19 @@ def memory_written(memory: Memory) -> frozenset[str]:
     return frozenset().union(*(memory.aliases.arguments(w) for w in memory.writes))
 
 
-def array_memory_written(function: Function, memory: Memory) -> tuple[Names, Names]:
-    """Return the parameters, and the names from outside, with arrays that may be written."""
+def parameters_written(memory: Memory) -> Written:
+    """Return the parameters with arrays, or containers, that may be written."""
+    arrays, containers = (
+        [memory.aliases.arguments(w) for w in memory.writes if K.is_container(w.owner) is one]
+        for one in (False, True)
+    )
+    return Written(frozenset().union(*arrays), frozenset().union(*containers))
+
+
+def outside_written(function: Function, memory: Memory) -> Names:
+    """Return the names from outside with arrays that may be written."""
     writes = [w for w in memory.writes if not K.is_container(w.owner)]
-    given: Names = frozenset().union(*(memory.aliases.arguments(w) for w in writes))
-    outside: Names = frozenset().union(*(_outside(function, w, memory) for w in writes))
-    return given, outside
+    return frozenset().union(*(outside_of(function, w, memory) for w in writes))
 
 
 def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: set[str]) -> None:
@@ -266,7 +283,7 @@ def _into_constants(
 ) -> None:
     """An active value stored where no derivative is kept would be lost."""
     for write in memory.writes:
-        outside = _outside(function, write, memory)
+        outside = outside_of(function, write, memory)
         buffers = memory.aliases.arguments(write) & constant
         if write.how == "rebind":
             continue
@@ -337,7 +354,7 @@ def _into_buffer(
     )
 
 
-def _outside(function: Function, write: Write, memory: Memory) -> set[str]:
+def outside_of(function: Function, write: Write, memory: Memory) -> set[str]:
     """Return the names from outside the function whose memory a write in place may change."""
     shared = memory.aliases.sharing(write.statement, write.base)
     return {n for n in shared if "@" not in n} - function.locals
@@ -346,12 +363,15 @@ def _outside(function: Function, write: Write, memory: Memory) -> set[str]:
 def _own(function: Function, kinds: KindFacts, write: Write, memory: Memory) -> bool:
     """Say whether an array or structure is written that the function has made or been given.
 
-    What may be a number or an array has no shadow: no such name may share the written memory.
+    What may be a number or an array has no shadow: no such name may share the written memory. An
+    array is not the memory of a list, dict or object that holds it.
     """
     changed = write.in_array or write.statement in memory.aliases.structures
-    if not changed or _outside(function, write, memory):
+    if not changed or outside_of(function, write, memory):
         return False
     shared = {n.partition("@")[0] for n in memory.aliases.sharing(write.statement, write.base)}
+    if not write.in_array:
+        shared &= memory.aliases.structures[write.statement]
     return not any(
         isinstance(env.get(n), K.Union) and K.may_be_array(env[n])
         for env in kinds.after.values()
@@ -373,6 +393,46 @@ def refuse_globals(function: Function) -> None:
                 "Pass the value as an argument and return the new one.",
                 n,
             )
+
+
+_FILLS = ("append", "extend", "insert")
+
+
+def refuse_hidden_appends(function: Function, kinds: KindFacts) -> None:
+    """A list that is filled out of sight: who writes it looks at statements that call a method."""
+    for s, env in kinds.before.items():
+        value = s.value if isinstance(s, gast.Assign) else None
+        if _fills(value, env, kinds):
+            raise _refusal(
+                function,
+                s,
+                UnsupportedError,
+                "A list is filled inside an expression here, or by a method kept for later; that "
+                "cannot be differentiated yet.",
+                "Call append in a statement of its own, in a loop.",
+            )
+        given = value.args if isinstance(value, gast.Call) else []
+        empty = isinstance(kinds.of.get(value), K.Unbound)
+        if empty and any(kinds.of.get(a) == K.List(K.UNBOUND) for a in given):
+            raise _refusal(
+                function,
+                s,
+                UnsupportedError,
+                "A list is read here that is empty as far as can be seen: what fills it is not "
+                "known.",
+                "Fill it by append where it is made, or let functions return what belongs in it.",
+            )
+
+
+def _fills(value: Any, env: dict[str, K.Kind], kinds: KindFacts) -> bool:
+    """Say whether an assigned expression fills a list, or is what does so later."""
+    func = value.func if isinstance(value, gast.Call) else value
+    if not isinstance(func, gast.Attribute) or not isinstance(func.value, gast.Name):
+        return False
+    if func.attr not in _FILLS or not isinstance(env.get(func.value.id), K.List):
+        return False
+    args = value.args if func is not value else []
+    return not args or any(K.differentiable(kinds.of.get(a, K.UNKNOWN)) for a in args)
 
 
 def _first_unknown(function: Function, kinds: KindFacts, activity: Activity) -> None:

@@ -14,6 +14,7 @@ from s2sad import kinds as K
 from s2sad.facts.results import element_kind
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Block, Node, blocks_of, count_writes
+from s2sad.stages import is_all
 
 Homes = dict[str, Any]
 
@@ -60,6 +61,8 @@ def with_part(owner: Kind, place: Node, index: Kind, kind: Kind) -> Kind:
             return owner
         return K.Obj(owner.cls, tuple({**dict(owner.fields), place.attr: kind}.items()))
     if isinstance(owner, K.List) and not isinstance(place, gast.Attribute):
+        if isinstance(place.slice, gast.Slice) and is_all(place.slice):
+            return kind if isinstance(kind, K.List) else K.List(element_kind(kind))
         if isinstance(place.slice, gast.Slice):
             return K.List(K.join(owner.item, element_kind(kind)))
         position = getattr(index, "value", MISSING)
@@ -77,6 +80,14 @@ def with_part(owner: Kind, place: Node, index: Kind, kind: Kind) -> Kind:
             return K.Dict(joined) if joined else K.Unknown("a dict whose keys are not literals")
         return K.Unknown("a dict whose keys are not literals")
     return owner
+
+
+def without_part(owner: Kind, index: Kind) -> Kind:
+    """Return the kind of a dict after the entry of a key is gone."""
+    key = getattr(index, "value", MISSING)
+    if not isinstance(owner, K.Dict) or key is MISSING or key not in dict(owner.items):
+        return K.Unknown("a dict of which a part is gone")
+    return K.Dict(tuple((k, kind) for k, kind in owner.items if k != key))
 
 
 def after_method(owner: Kind, method: str, args: list[Kind]) -> Kind:

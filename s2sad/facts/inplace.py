@@ -45,7 +45,7 @@ def in_place(function: Function, kinds: KindFacts, taken: set[str]) -> Function 
     changed = _block(function, function.node.body, kinds, undecided(function, kinds))
     worker = _Parts(function, kinds, taken)
     function.node.body[:] = worker.block(function.node.body)
-    if not worker.made:
+    if not worker.changed:
         return function if changed else None
     return dataclasses.replace(
         function,
@@ -71,7 +71,8 @@ class _Parts:
             if isinstance(n, gast.Name):
                 self.names.take(n.id)
         self.made: frozenset[str] = frozenset()
-        self.displays = _displays(function)
+        self.changed = False
+        self.displays = displays(function)
 
     def fresh(self, base: str) -> str:
         found = self.names.fresh(base)
@@ -84,6 +85,7 @@ class _Parts:
             for part in blocks_of(s):
                 part[:] = self.block(part)
             steps = self.steps(s)
+            self.changed |= steps != [s]
             for step in steps:
                 if step is not s:
                     locate(step, s)
@@ -106,6 +108,8 @@ class _Parts:
                 if not isinstance(place.slice, gast.Slice):
                     return [self.taken_out(place.value, [place.slice])]
         value = getattr(s, "value", None)
+        if isinstance(s, gast.Assign) and len(s.targets) == 1 and self.is_part(s.targets[0]):
+            return self.into_part(s, s.targets[0])
         if isinstance(s, gast.Expr) and isinstance(value, gast.Call):
             func = value.func
             if isinstance(func, gast.Attribute) and self.is_list(func.value):
@@ -121,9 +125,27 @@ class _Parts:
     def taken_out(self, owner: Node, args: Block) -> Node:
         return assign(self.fresh(f"{owner.id}_item"), call(attribute(name(owner.id), "pop"), *args))
 
+    def is_part(self, place: Node) -> bool:
+        """Say whether a place is the real or the imaginary part of an array."""
+        if not isinstance(place, gast.Attribute) or place.attr not in ("real", "imag"):
+            return False
+        owner = self.kinds.of.get(place.value, K.UNKNOWN)
+        return isinstance(place.value, gast.Name) and isinstance(owner, K.Array)
+
+    def into_part(self, s: Node, place: Node) -> Block:
+        part = self.fresh(f"{place.value.id}_{place.attr}")
+        read = clone(place)
+        read.ctx = gast.Load()
+        whole = gast.Subscript(name(part), gast.Constant(Ellipsis, None), gast.Store())
+        if isinstance(s, gast.Assign):
+            return [assign(part, read), gast.Assign([whole], s.value, None)]
+        return [assign(part, read), gast.AugAssign(whole, s.op, s.value)]
+
     def augmented(self, s: Node) -> Block:
         place = s.target
         owner = self.kinds.of.get(place.value, K.UNKNOWN)
+        if self.is_part(place):
+            return self.into_part(s, place)
         if not K.is_container(owner) or not isinstance(place.value, gast.Name):
             return [s]
         if isinstance(getattr(place, "slice", None), gast.Slice):
@@ -149,7 +171,7 @@ class _Parts:
         return [gast.Expr(call(attribute(name(owner), "append"), clone(v))) for v in items]
 
 
-def _displays(function: Function) -> dict[str, Block]:
+def displays(function: Function) -> dict[str, Block]:
     """Return the temporaries that hold a list written out, whose items are bound only once."""
     counts = count_writes(function.node.body)
     found: dict[str, Block] = {}

@@ -29,6 +29,7 @@ from s2sad.kinds import Kind
 from s2sad.nodes import (
     Block,
     Node,
+    all_inside,
     blocks_of,
     children,
     names_read,
@@ -108,7 +109,8 @@ class Memory:
     `rebinding` are statements `s += t` that may be read as `s = s + t`: nobody can tell.
     While a function that calls itself is looked at, its memory is not `known`: `assumed` are the
     parameters that it is taken to write, `asked` says whether a call of it was met. `lasting` are
-    calls that change a default of what they call, which lasts from call to call.
+    calls that change a default of what they call, which lasts from call to call; `leaves` says that
+    the function binds a name outside to what depends on its arguments.
     """
 
     parent: dict[str, str] = field(default_factory=dict)
@@ -121,6 +123,12 @@ class Memory:
     assumed: frozenset[str] = frozenset()
     asked: bool = False
     lasting: tuple[Any, ...] = ()
+    leaves: bool = False
+
+    @property
+    def keeps(self) -> bool:
+        """Whether a call may put what depends on its arguments where the next call finds it."""
+        return bool(self.lasting) or self.leaves
 
     def find(self, name: str) -> str:
         """Return the representative of a name's class."""
@@ -151,9 +159,27 @@ def memory(function: Function, kinds: KindFacts, summary: Summary) -> Memory:
     """
     worker = _Walker(function, kinds, summary)
     worker.memory.local = function.locals
+    worker.memory.leaves = _leaves_outside(function, kinds)
     worker.block(function.node.body)
     worker.settle()
     return worker.memory
+
+
+def _leaves_outside(function: Function, kinds: KindFacts) -> bool:
+    """Say whether a name outside is bound to a number or array that depends on the arguments."""
+    statements = list(all_inside(function.node.body))
+    declared = [s for s in statements if isinstance(s, gast.Nonlocal | gast.Global)]
+    outer = {n for s in declared for n in s.names}
+    tainted = set(function.params)
+    while outer:
+        before = len(tainted)
+        for s in statements:
+            if names_read(s) & tainted:
+                tainted |= names_written(s)
+        if len(tainted) == before:
+            break
+    hit = outer & tainted
+    return any(K.differentiable(env.get(n, K.UNBOUND)) for env in kinds.after.values() for n in hit)
 
 
 class _Walker:
@@ -242,6 +268,11 @@ class _Walker:
         elif isinstance(s, gast.With):
             for item in s.items:
                 self.calls(s, item.context_expr)
+                known = self.kinds.before.get(s, {})
+                given = names_read(item.context_expr) & self.function.locals
+                given = {n for n in given if not shares_nothing(known.get(n, K.UNKNOWN))}
+                if not self.kinds.passing.get(item):
+                    self.memory.opaque.append((s, item.context_expr, frozenset(given)))
                 if item.optional_vars is not None:
                     self.bind(s, item.optional_vars, item.context_expr)
 
@@ -333,6 +364,7 @@ class _Walker:
                 args = [method[1], *operands(node, method[1])]
                 args += [k.value for k in getattr(node, "keywords", [])]
             given = frozenset(n for a in args for n in self.aliases(a))
+            given |= captured(node, self.kinds)
             self.memory.opaque.append((s, node, given))
             return
         arrays, others = written
@@ -406,12 +438,18 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
         return frozenset()
     if isinstance(node, gast.Name):
         return frozenset({node.id})
+    if _copies_structure(node, kinds):
+        return frozenset()
     parts: list[Any] = []
     if isinstance(node, gast.Subscript):
         if isinstance(kinds.of.get(node.value), K.Array) and _copies(node.slice, kinds):
             return frozenset()
         parts = [node.value]
     elif isinstance(node, gast.Attribute | gast.Starred):
+        owner = kinds.of.get(node.value)
+        if isinstance(owner, K.Obj) and node.attr not in dict(owner.fields):
+            if not hasattr(type(inspect.getattr_static(owner.cls, node.attr, None)), "__get__"):
+                return frozenset({f"{owner.cls.__name__}.{node.attr}"})  # what the class has
         parts = [node.value]
     elif isinstance(node, gast.Tuple | gast.List | gast.Set):
         parts = list(node.elts)
@@ -425,6 +463,23 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     elif isinstance(node, gast.Call):
         return _call_sources(node, kinds)
     return frozenset().union(*(sources(p, kinds) for p in parts))
+
+
+def _copies_structure(node: Node, kinds: KindFacts) -> bool:
+    """Say whether a value is a new list or dict of what has no memory: `xs[1:]`, `list(xs)`."""
+    kind = kinds.of.get(node)
+    items = [kind.item] if isinstance(kind, K.List) else []
+    if isinstance(kind, K.Dict):
+        items = [k for _, k in kind.items]
+    if not isinstance(kind, K.List | K.Dict) or not all(map(shares_nothing, items)):
+        return False
+    if isinstance(node, gast.Call):
+        fn = kinds.objects.get(node.func)
+        if fn is None and isinstance(node.func, gast.Attribute):
+            return node.func.attr == "copy" and node not in kinds.methods
+        return any(fn is made for made in (list, sorted, dict))
+    sliced = isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Slice)
+    return sliced or isinstance(node, gast.BinOp | gast.List | gast.Dict)
 
 
 def _copies(index: Node, kinds: KindFacts) -> bool:
@@ -458,7 +513,13 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     method = kinds.methods.get(node)
     if method is not None:
         parts.append(method[1])
-    return frozenset().union(*(sources(p, kinds) for p in parts))
+    return captured(node, kinds).union(*(sources(p, kinds) for p in parts))
+
+
+def captured(node: Node, kinds: KindFacts) -> frozenset[str]:
+    """Return the variables that an inner function, which is called here, reads from outside."""
+    fn = kinds.of.get(getattr(node, "func", None))
+    return frozenset(fn.variables) if isinstance(fn, K.LocalFunction) else frozenset()
 
 
 def _copying(node: Node, fn: Any) -> bool:
@@ -471,9 +532,12 @@ def appended(s: Node, write: Write, kinds: KindFacts) -> frozenset[str]:
     """Return the names that a write makes reachable through what it writes."""
     if isinstance(write.owner, K.Array) or write.how == "rebind":
         return frozenset()
-    if isinstance(s, gast.Assign | gast.AugAssign):
+    called = isinstance(getattr(s, "value", None), gast.Call) and (
+        isinstance(s, gast.Expr) or isinstance(getattr(s, "targets", [None])[0], gast.Name)
+    )
+    if isinstance(s, gast.Assign | gast.AugAssign) and not called:
         return sources(s.value, kinds)
-    if isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
+    if called:
         given = [*s.value.args, *(k.value for k in s.value.keywords)]
         return frozenset().union(*(sources(a, kinds) for a in given))
     return frozenset()

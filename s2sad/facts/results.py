@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import inspect
 import operator
-import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -16,9 +15,11 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
+from s2sad.facts.lengths import own_lengths, renewed, shifted_length, symbols
+from s2sad.facts.members import class_attribute
 from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
-from s2sad.samples import Sampler, read_back
+from s2sad.samples import Sampler, by_content, read_back
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     gast.Add: operator.add,
@@ -45,91 +46,6 @@ _SAFE_BUILTINS: frozenset[Any] = frozenset(
 _LAZY: frozenset[Any] = frozenset({range, enumerate, zip, reversed, map, filter})
 _CONTENTS = (0.7, 1.7, 2.0)
 _ARRAY_NUMBERS = {"ndim": "rank", "size": None, "nbytes": None, "itemsize": None}
-
-
-def class_function(scope: Scope, owner: Kind, attr: str) -> Any:
-    """Return the function that a method of an object is, or None."""
-    cls = getattr(owner, "cls", None)
-    if cls is None or (isinstance(owner, K.Obj) and attr in dict(owner.fields)):
-        return None
-    static = scope.member(cls, attr)
-    return static if isinstance(static, types.FunctionType) else None
-
-
-def class_attribute(scope: Scope, owner: Kind, attr: str) -> Any:
-    """Return the data that an object has from its class under a name, or MISSING."""
-    if not isinstance(owner, K.Obj) or attr in dict(owner.fields):
-        return MISSING
-    if inspect.getattr_static(owner.cls, "__getattr__", None) is not None:
-        return MISSING
-    static = scope.member(owner.cls, attr, MISSING)
-    return MISSING if hasattr(type(static), "__get__") or attr.startswith("__") else static
-
-
-def unbound_function(scope: Scope, owner: Kind, attr: str) -> Any:
-    """Return the static or class method that an object has under a name, or MISSING."""
-    if not isinstance(owner, K.Obj | K.Tuple) or owner.cls is None:
-        return MISSING
-    if isinstance(owner, K.Obj) and attr in dict(owner.fields):
-        return MISSING
-    static = scope.member(owner.cls, attr)
-    if isinstance(static, staticmethod | classmethod):
-        return getattr(owner.cls, attr)
-    return MISSING
-
-
-_BINARY = {
-    gast.Add: "add",
-    gast.Sub: "sub",
-    gast.Mult: "mul",
-    gast.Div: "truediv",
-    gast.FloorDiv: "floordiv",
-    gast.Mod: "mod",
-    gast.Pow: "pow",
-    gast.MatMult: "matmul",
-}
-_UNARY = {gast.USub: "neg", gast.UAdd: "pos"}
-
-
-def operator_method(scope: Scope, op: Any, left: Kind, right: Kind) -> tuple[Any, bool] | None:
-    """Return the function of the user's that an operator calls, and whether the left has it.
-
-    None where it is nothing of the user's, or where Python would ask the right operand first.
-    """
-    word = _BINARY.get(type(op))
-    if word is None:
-        return None
-    forward = class_function(scope, left, f"__{word}__")
-    reflected = class_function(scope, right, f"__r{word}__")
-    if forward is not None:
-        one, other = getattr(left, "cls", object), getattr(right, "cls", None) or object
-        return None if reflected is not None and one in other.__mro__[1:] else (forward, True)
-    if reflected is not None and isinstance(left, K.Num):
-        return reflected, False
-    return None
-
-
-_COMPARE = {
-    gast.Eq: "__eq__",
-    gast.NotEq: "__ne__",
-    gast.Lt: "__lt__",
-    gast.LtE: "__le__",
-    gast.Gt: "__gt__",
-    gast.GtE: "__ge__",
-}
-
-
-def compare_methods(scope: Scope, kind: Kind, ops: list[Any]) -> list[Any]:
-    """Return the functions of the user that comparisons with a value may call."""
-    names = [_COMPARE[type(op)] for op in ops if type(op) in _COMPARE]
-    found = [class_function(scope, kind, n) for n in names]
-    return [f for f in found if f is not None and f.__code__.co_filename != "<string>"]
-
-
-def unary_method(scope: Scope, op: Any, operand: Kind) -> Any:
-    """Return the function of the user's that a unary operator calls, or None."""
-    word = _UNARY.get(type(op))
-    return None if word is None else class_function(scope, operand, f"__{word}__")
 
 
 def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:
@@ -163,16 +79,22 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
 def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     if fn is len and len(args) == 1:
         return length_kind(args[0])
+    if len(args) == 1 and isinstance(args[0], K.Str) and fn in (int, float, ord, bool, hash):
+        return {float: K.FLOAT, bool: K.BOOL}.get(fn, K.INT)
     if fn in _SEQUENCES:
         return _sequence_kind(fn, args)
     if _hashable(fn) and fn in _LAZY:
         return _lazy_kind(fn, args)
     if fn in (max, min, sorted) and (keywords.keys() & {"key", "default"} or fn is sorted):
         return _chosen_kind(fn, args, keywords)
+    if fn in (max, min) and args and not (len(args) == 1 and isinstance(args[0], K.Array)):
+        return _one_of(args)
     if fn in (isinstance, issubclass, callable, any, all, hasattr):
         return K.BOOL
     if fn is print:
         return K.NONE
+    if fn in (int, float) and len(args) == 1 and isinstance(args[0], K.Str):
+        return K.INT if fn is int else K.FLOAT
     if fn is dataclasses.replace and len(args) == 1 and isinstance(args[0], K.Obj):
         return replaced_kind(args[0], keywords)
     if registry.wants_arrays(fn):
@@ -183,8 +105,13 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return dot_kind(args[0], args[1])
     if fn in (np.reshape, np.broadcast_to) and len(args) == 2:
         return shaped_kind(args[0], args[1:])
+    if fn is sum and args and isinstance(getattr(args[0], "item", None), K.Unbound):
+        return K.UNBOUND
+    if fn is sum and args and isinstance(args[0], K.Iterable_):
+        args = [args[0] if K.differentiable(args[0].item) else K.List(args[0].item), *args[1:]]
     rule = registry.rule_for(fn)
-    if rule is not None or (_hashable(fn) and fn in _SAFE_BUILTINS):
+    scalar = isinstance(fn, type) and issubclass(fn, np.integer | np.bool_)
+    if rule is not None or scalar or (_hashable(fn) and fn in _SAFE_BUILTINS):
         if rule is not None and rule.partials is not None and not keywords:
             return elementwise_kind(fn, tuple(args))
         return sample_call(fn, tuple(args), tuple(sorted(keywords.items())))
@@ -229,7 +156,7 @@ def plain_fields(cls: Any) -> tuple[str, ...] | None:
     made = cls.__dict__.get("__init__")
     generated = getattr(getattr(made, "__code__", None), "co_filename", "") == "<string>"
     every = dataclasses.fields(cls)
-    simple = all(f.init and f.default_factory is dataclasses.MISSING for f in every)
+    simple = all(f.init for f in every)
     if not generated or not simple or hasattr(cls, "__post_init__") or "__slots__" in cls.__dict__:
         return None
     return tuple(f.name for f in every)
@@ -246,12 +173,24 @@ def _chosen_kind(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind:
     """Return the kind of what max, min or sorted pick from numbers by a key."""
     one = len(args) == 1
     item = element_kind(args[0]) if one else item_kind(K.Tuple(tuple(args)), MISSING)
-    if not isinstance(item, K.Num) or (one and isinstance(args[0], K.Iterable_)):
+    lazy = one and isinstance(args[0], K.Iterable_) and K.differentiable(item)
+    if not isinstance(item, K.Num) or lazy:
         return K.UNKNOWN
     item = K.erase_value(item)
     if fn is sorted:
         return K.List(item)
     return K.join(item, keywords["default"]) if "default" in keywords else item
+
+
+def _one_of(args: list[Kind]) -> Kind:
+    """Return the kind of one of several values, or of one of those in a sequence.
+
+    Which one it is depends on their values, and so does the type: of 1 and x it may be an int.
+    """
+    found: Kind = K.UNBOUND
+    for kind in args:
+        found = K.join(found, K.erase_value(element_kind(kind) if len(args) == 1 else kind))
+    return found if K.is_numeric(found) or isinstance(found, K.Str | K.Unbound) else K.UNKNOWN
 
 
 def _sequence_kind(fn: Any, args: list[Kind]) -> Kind:
@@ -273,6 +212,8 @@ def _sequence_kind(fn: Any, args: list[Kind]) -> Kind:
 
 
 def _lazy_kind(fn: Any, args: list[Kind]) -> Kind:
+    if not args:
+        return K.UNKNOWN
     if fn is range:
         return K.Iterable_(K.INT)
     if fn is enumerate:
@@ -368,27 +309,6 @@ def element_kind(kind: Kind) -> Kind:
     return K.UNKNOWN
 
 
-def own_lengths(kind: Kind) -> Kind:
-    """Items of a list have lengths of their own: return a kind with fresh symbols."""
-    if isinstance(kind, K.Array):
-        dims = tuple(
-            d if d.symbol.startswith("=") else K.Dim(K.fresh_dim().symbol, 0, d.many and not d.cut)
-            for d in kind.dims
-        )
-        return K.Array(kind.dtype, dims, kind.namespace)
-    if isinstance(kind, K.Tuple):
-        return K.Tuple(tuple(own_lengths(k) for k in kind.items), kind.cls)
-    if isinstance(kind, K.List) and kind.items is not None:
-        return K.list_of([own_lengths(k) for k in kind.items])
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((key, own_lengths(k)) for key, k in kind.items))
-    if isinstance(kind, K.Obj):
-        return K.Obj(kind.cls, tuple((n, own_lengths(k)) for n, k in kind.fields))
-    if isinstance(kind, K.Union):
-        return K.union(map(own_lengths, kind.options))
-    return kind
-
-
 def length_kind(kind: Kind) -> Kind:
     """Return the kind of len(value)."""
     if isinstance(kind, K.Array) and kind.rank:
@@ -402,7 +322,7 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
     """Return the kind of an attribute of a value."""
     if isinstance(owner, K.Known) and inspect.ismodule(owner.value):
         value = scope.held(owner.value, attr)
-        return K.UNKNOWN if value is MISSING else K.kind_of(value, attr)
+        return K.UNKNOWN if value is MISSING else K.kind_of(value, f"{owner.value!r}.{attr}")
     if isinstance(owner, K.Union):
         return K.union(attribute_kind(scope, k, attr) for k in owner.options)
     if isinstance(owner, K.Array):
@@ -424,11 +344,14 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         return K.UNKNOWN if by_hidden is None else K.Unknown(f"the attribute {attr}")
     if isinstance(owner, K.Obj):
         fields = dict(owner.fields)
+        if K.is_enumerated(owner.cls):
+            held = fields.get({"value": "_value_", "name": "_name_"}.get(attr, ""), K.UNKNOWN)
+            return held if not K.differentiable(held) else K.Unknown(f"the attribute {attr}")
         if attr in fields and not isinstance(getattr(owner.cls, attr, None), property):
             return fields[attr]
         shared = class_attribute(scope, owner, attr)
         if shared is not MISSING:
-            return K.kind_of(shared, f"{owner.cls.__name__}.{attr}")
+            return K.kind_of(shared, f"{owner.cls!r}.{attr}")
         return K.Unknown(f"the attribute {attr} of {owner.cls.__name__}")
     return K.UNKNOWN
 
@@ -524,11 +447,14 @@ def _unsure(frozen: Any) -> bool:
     if not isinstance(frozen, tuple):
         return isinstance(frozen, K.Array) and frozen.dtype == "bool"
     if frozen[0] == "slice":
-        return any(
-            isinstance(p, K.Num) and (p.value is MISSING or abs(int(p.value)) > 3)
-            for p in frozen[1:]
-        )
+        return any(map(_unsure_bound, frozen[1:]))
     return any(_unsure(p) for p in frozen[1:])
+
+
+def _unsure_bound(kind: Any) -> bool:
+    if isinstance(kind, K.Num):
+        return kind.value is MISSING or abs(int(kind.value)) > 3
+    return isinstance(kind, K.Array)
 
 
 def _flat(frozen: Any) -> Any:
@@ -552,7 +478,8 @@ def _sample_index(frozen: Any, sampler: Sampler) -> Any:
 
 def array_item(owner: K.Array, index: Any) -> Kind:
     """Return the kind of `array[index]`."""
-    return _array_item(owner, _freeze(index))
+    frozen = _freeze(index)
+    return renewed(_array_item(owner, frozen), (owner, *_flat(frozen)))
 
 
 def _scalar_value(kind: Kind) -> bool:
@@ -570,7 +497,7 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
         try:
             return K.kind_of(fn(left.value, right.value), "", literal=True)  # type: ignore[attr-defined]
         except (ArithmeticError, TypeError, ValueError):
-            return K.UNKNOWN
+            return binary_kind(op, K.erase_value(left), K.erase_value(right))
     numeric = (K.Num, K.Array)
     if isinstance(left, numeric) and isinstance(right, numeric):
         if op is gast.Pow and _int_power(left, right):
@@ -598,13 +525,43 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
                 return K.List(one.item)
     if isinstance(left, K.Tuple) and isinstance(right, K.Tuple) and op is gast.Add:
         return K.Tuple(left.items + right.items)
-    if isinstance(left, K.Str) or isinstance(right, K.Str):
+    return _text_kind(op, left, right)
+
+
+def _text_kind(op: type, left: Kind, right: Kind) -> Kind:
+    """Return the kind of an operation that may be one on strings: joined, formatted, repeated."""
+    times = [isinstance(k, K.Num) and k.type in ("int", "bool") for k in (left, right)]
+    texts = [isinstance(k, K.Str) for k in (left, right)]
+    if op is gast.Mult and ((texts[0] and times[1]) or (times[0] and texts[1])):
         return K.Str()
-    return K.UNKNOWN
+    joined = (op is gast.Mod and texts[0]) or (op is gast.Add and all(texts))
+    return K.Str() if joined else K.UNKNOWN
+
+
+_TEXT = frozenset(
+    "capitalize casefold center expandtabs format join ljust lower lstrip removeprefix "
+    "removesuffix replace rjust rstrip strip swapcase title translate upper zfill".split()
+)
+
+
+def text_method(attr: str) -> Kind:
+    """Return the kind of what a method of a string gives."""
+    if attr in ("count", "find", "index", "rfind", "rindex"):
+        return K.INT
+    if attr.startswith("is") or attr in ("startswith", "endswith"):
+        return K.BOOL
+    if attr in ("split", "rsplit", "splitlines"):
+        return K.List(K.Str())
+    if attr in ("partition", "rpartition"):
+        return K.Tuple((K.Str(), K.Str(), K.Str()))
+    return K.Str() if attr in _TEXT else K.Unknown(f"the result of .{attr}()")
 
 
 def scalar_kind(fn: Any, operands: tuple[Kind, ...]) -> Kind:
     """Return the kind of an operation on numbers: those that may be Python's may make Python's."""
+    length = shifted_length(fn, operands)
+    if length is not None:
+        return K.Num("int", None, MISSING, length)
     kind = sample_call(fn, operands, ())
     dtypes = {k.dtype for k in operands if isinstance(k, K.Num)}
     if isinstance(kind, K.Num) and "any" in dtypes and dtypes <= {None, "any"}:
@@ -616,7 +573,9 @@ def listed(kind: K.List) -> list[Kind] | None:
     """Return the kinds of a list's items, where its length is known."""
     if kind.items is not None:
         return list(kind.items)
-    return [kind.item] * kind.length if kind.length is not None and kind.length <= 16 else None
+    if kind.length is None or kind.length > 16:
+        return None
+    return [own_lengths(kind.item) for _ in range(kind.length)]
 
 
 def _int_power(left: Kind, right: Kind) -> bool:
@@ -683,27 +642,38 @@ def dot_kind(left: Kind, right: Kind) -> Kind:
     return _array_or_scalar(dtype, dims, left.namespace)
 
 
-@functools.lru_cache(4096)
 def sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
     """Return the kind of a pure library function's result, by running it on small samples."""
+    return renewed(_sample_call(fn, args, keywords), (*args, *(k for _, k in keywords)))
 
+
+@functools.lru_cache(4096)
+def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
     def run(sampler: Sampler, content: float) -> Any:
         values = [sampler.sample(a, content) for a in args]
         return fn(*values, **{k: sampler.sample(v, content) for k, v in keywords})
 
-    return _two_runs(run, (*args, *(v for _, v in keywords)))
+    kind = _two_runs(run, (*args, *(v for _, v in keywords)))
+    if kind == K.UNKNOWN and not keywords and any(map(_scalar_value, args)):
+        # A variable of a loop has a known value in the first round only, where none may exist.
+        if all(isinstance(a, K.Num) for a in args):
+            return sample_call(fn, tuple(map(K.erase_value, args)), ())
+    return kind
 
 
-@functools.lru_cache(4096)
 def sample_method(
     owner: Kind, attr: str, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]
 ) -> Kind:
     """Return the kind of an array method's result."""
+    return sample_call(_method_caller(attr), (owner, *args), keywords)
 
+
+@functools.cache
+def _method_caller(attr: str) -> Callable[..., Any]:
     def call(self: Any, *values: Any, **settings: Any) -> Any:
         return getattr(self, attr)(*values, **settings)
 
-    return sample_call(call, (owner, *args), keywords)
+    return call
 
 
 _FAILURES = (
@@ -730,5 +700,19 @@ def _two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> 
                     second = run(two, content)
                 except _FAILURES:
                     second = MISSING
-            return read_back(first, second, one, two)
+                kind = read_back(first, second, one, two)
+                if not symbols(kind) and not _constant_lengths(kind):
+                    return kind
+                try:
+                    other = run(Sampler(kinds, 0, uniform, small, varied=True), content)
+                except _FAILURES:
+                    return kind
+            return by_content(kind, first, other)
     return K.UNKNOWN
+
+
+def _constant_lengths(kind: Kind) -> bool:
+    """Say whether there are arrays of known lengths in a value."""
+    if isinstance(kind, K.Tuple):
+        return any(map(_constant_lengths, kind.items))
+    return isinstance(kind, K.Array) and kind.rank > 0

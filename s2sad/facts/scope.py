@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import importlib
 import inspect
 import types
 from collections.abc import Mapping
@@ -11,7 +12,8 @@ from typing import Any
 
 import gast
 
-from s2sad.kinds import MISSING
+from s2sad import kinds as K
+from s2sad.kinds import MISSING, Kind
 
 
 @dataclass
@@ -64,7 +66,8 @@ class Scope:
     def member(self, cls: type, attr: str, missing: Any = None) -> Any:
         """Return what a class or its bases have under a name, unbound."""
         found = inspect.getattr_static(cls, attr, missing)
-        if isinstance(found, types.FunctionType | property | staticmethod | classmethod):
+        code = isinstance(found, types.FunctionType | property | staticmethod | classmethod)
+        if code or (found is not missing and not hasattr(type(found), "__get__")):
             self.members[cls, attr] = found
         return found
 
@@ -90,3 +93,14 @@ def lookup(fn: types.FunctionType, name: str) -> Any:
 def _stable(owner: Any) -> bool:
     """Modules and classes do not change under a derivation; attributes of other objects may."""
     return isinstance(owner, types.ModuleType | type) or hasattr(owner, "reduceat")
+
+
+def imported(scope: Scope, module: str, attr: str | None) -> Kind:
+    """Return the kind of what an import statement binds."""
+    try:
+        value: Any = importlib.import_module(module)
+    except ImportError:
+        return K.UNKNOWN
+    if attr is not None:
+        value = scope.held(value, attr)
+    return K.UNKNOWN if value is MISSING else K.kind_of(value, attr or module)

@@ -10,9 +10,7 @@ What has no equal plain write is left as it is: it is refused where a derivative
 
 from __future__ import annotations
 
-import dataclasses
 import types
-from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -22,23 +20,18 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.memory import positional_parameters
 from s2sad.facts.results import known_call, sample_method
+from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.kinds import Kind
-from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
     assign,
-    blocks_of,
     clone,
     locate,
     name,
     names_written,
-    substitute,
-    walk,
 )
 from s2sad.stages import Function, KindFacts
-
-NumPy = Callable[[], str]
 
 _AUGMENTED: dict[Any, type] = {
     np.add: gast.Add,
@@ -56,49 +49,13 @@ def stores(function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) 
 
     `numpy()` gives the name that stands for NumPy in derived text.
     """
-    worker = _Stores(function, kinds, taken, numpy)
-    function.node.body[:] = worker.block(function.node.body)
-    if not worker.changed:
-        return None
-    return dataclasses.replace(
-        function,
-        origins=worker.origins,
-        temps=function.temps | worker.temps,
-        locals=function.locals | worker.temps,
-    )
+    return _Stores(function, kinds, taken, numpy).rewritten()
 
 
-class _Stores:
+class _Stores(Rewriter):
     def __init__(self, function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> None:
-        self.function = function
-        self.kinds = kinds
-        self.numpy = numpy
-        self.origins = dict(function.origins)
-        self.names = Names(function.locals | taken)
-        for n in walk(function.node):
-            if isinstance(n, gast.Name):
-                self.names.take(n.id)
-        self.temps: set[str] = set()
+        super().__init__(function, kinds, taken, numpy)
         self.made: dict[str, Node] = {}
-        self.changed = False
-
-    def block(self, body: Block) -> Block:
-        out: Block = []
-        for s in body:
-            for part in blocks_of(s):
-                part[:] = self.block(part)
-            self._note(s)
-            lines = self.statement(s)
-            if lines is None:
-                out.append(s)
-                continue
-            for line in lines:
-                for n in walk(line):
-                    locate(n, s)
-                self.origins[line] = self.origins.get(s, s)
-            out += lines
-            self.changed = True
-        return out
 
     def _note(self, s: Node) -> None:
         """Remember what temporaries of a statement stand for."""
@@ -118,6 +75,7 @@ class _Stores:
     # statements
 
     def statement(self, s: Node) -> Block | None:
+        self._note(s)
         if isinstance(s, gast.Assign | gast.AugAssign):
             target = s.targets[0] if isinstance(s, gast.Assign) else s.target
             if isinstance(target, gast.Subscript):
@@ -154,25 +112,6 @@ class _Stores:
 
     def _is_array(self, given: list[Any]) -> bool:
         return isinstance(given[0], gast.Name) and isinstance(self.kind(given[0]), K.Array)
-
-    def kind(self, node: Node | None) -> Kind:
-        return K.NONE if node is None else self.kinds.of.get(node, K.UNKNOWN)
-
-    def lines(self, text: str, **given: Node) -> Block:
-        """Return statements, written as text, with nodes for some names and new ones for others."""
-        body = [_nowhere(s) for s in gast.parse(text).body]
-        table: dict[str, Node] = {"np": name(self.numpy()), **given}
-        for n in sorted({n for s in body for n in names_written(s)}):
-            fresh = self.names.fresh(n)
-            self.temps.add(fresh)
-            table[n] = name(fresh)
-        out: Block = []
-        for s in body:
-            if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
-                out.append(assign(table[s.targets[0].id].id, substitute(s.value, table)))
-            else:
-                out.append(substitute(s, table))
-        return out
 
     # out= and where=
 
@@ -559,15 +498,6 @@ class _Stores:
         flat = self.lines("u = A.flatten()", A=owner)
         part = gast.Subscript(name(flat[0].targets[0].id), value.slice, gast.Load())
         return [*flat, assign(s.targets[0].id, part)]
-
-
-def _nowhere(statement: Node) -> Node:
-    """Forget where a statement stood in the text it was written as."""
-    for n in walk(statement):
-        for field in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
-            if hasattr(n, field):
-                delattr(n, field)
-    return statement
 
 
 _SPLITS: tuple[Any, ...] = (np.split, np.hsplit, np.vsplit, np.dsplit)

@@ -87,6 +87,53 @@ def _isinstance_truth(value: Kind | None, cls: Kind | None) -> bool | None:
         return None
 
 
+def pattern_truth(pattern: Node, kind: Kind, class_of: Callable[[Node], Any]) -> bool | None:
+    """Return whether values of a kind match a pattern: True and False where that is sure."""
+    if isinstance(pattern, gast.MatchAs):
+        return True if pattern.pattern is None else pattern_truth(pattern.pattern, kind, class_of)
+    if isinstance(pattern, gast.MatchOr):
+        verdicts = [pattern_truth(p, kind, class_of) for p in pattern.patterns]
+        return False if all(v is False for v in verdicts) else None
+    actual = python_type(kind)
+    if actual is None:
+        return None
+    if isinstance(pattern, gast.MatchSingleton):
+        known = isinstance(kind, K.NoneKind) and pattern.value is None
+        return True if known else (None if actual is bool else False)
+    if isinstance(pattern, gast.MatchSequence):
+        return _sequence_truth(pattern, kind, class_of)
+    if not isinstance(pattern, gast.MatchClass):
+        return None
+    cls = class_of(pattern.cls)
+    if not isinstance(cls, type):
+        return None
+    if not issubclass(actual, cls):
+        return False
+    args = getattr(cls, "__match_args__", ())
+    names = [*args[: len(pattern.patterns)], *pattern.kwd_attrs]
+    if len(args) < len(pattern.patterns):
+        return None
+    fields = dict(kind.fields) if isinstance(kind, K.Obj) else {}
+    parts = zip(names, [*pattern.patterns, *pattern.kwd_patterns], strict=False)
+    known_parts = [(fields[n], p) for n, p in parts if n in fields]
+    inner = [pattern_truth(p, k, class_of) for k, p in known_parts]
+    return False if False in inner else None
+
+
+def _sequence_truth(pattern: Node, kind: Kind, class_of: Callable[[Node], Any]) -> bool | None:
+    """Return whether values of a kind match a pattern of a sequence, where that is sure."""
+    if isinstance(kind, K.Num | K.NoneKind | K.Str | K.Obj | K.Dict):
+        return None if isinstance(kind, K.Obj) else False
+    starred = any(isinstance(p, gast.MatchStar) for p in pattern.patterns)
+    if not isinstance(kind, K.Tuple) or starred:
+        return None
+    if len(kind.items) != len(pattern.patterns):
+        return False
+    parts = zip(pattern.patterns, kind.items, strict=True)
+    inner = [pattern_truth(p, k, class_of) for p, k in parts]
+    return False if False in inner else None
+
+
 def narrowed(test: Node, verdict: bool, env: dict[str, Kind], kinds: dict[Any, Kind]) -> None:
     """Note in `env` what is known of the variables of a test where it came out as `verdict`."""
     if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
@@ -111,11 +158,28 @@ def narrowed(test: Node, verdict: bool, env: dict[str, Kind], kinds: dict[Any, K
 
 
 def _keep(node: Node, env: dict[str, Kind], test: Callable[[Kind], bool]) -> None:
-    """Leave a variable only those of the kinds it may have that pass a test."""
-    known = env.get(node.id) if isinstance(node, gast.Name) else None
-    if isinstance(known, K.Union):
-        left = [k for k in known.options if test(k)]
-        env[node.id] = K.union(left) if left else K.UNBOUND
+    """Leave a variable, or a part of one, only those of its kinds that pass a test."""
+    if isinstance(node, gast.Name) and node.id in env:
+        env[node.id] = _passing(env[node.id], test)
+    part = isinstance(node, gast.Attribute | gast.Subscript)
+    if not part or not isinstance(node.value, gast.Name):
+        return
+    owner = env.get(node.value.id)
+    if isinstance(owner, K.Obj) and isinstance(node, gast.Attribute):
+        kept = ((n, _passing(k, test) if n == node.attr else k) for n, k in owner.fields)
+        env[node.value.id] = K.Obj(owner.cls, tuple(kept))
+    elif isinstance(owner, K.Dict) and isinstance(getattr(node, "slice", None), gast.Constant):
+        key = node.slice.value
+        env[node.value.id] = K.Dict(
+            tuple((n, _passing(k, test) if n == key else k) for n, k in owner.items)
+        )
+
+
+def _passing(kind: Kind, test: Callable[[Kind], bool]) -> Kind:
+    if not isinstance(kind, K.Union):
+        return kind
+    left = [k for k in kind.options if test(k)]
+    return K.union(left) if left else K.UNBOUND
 
 
 def python_type(kind: Kind | None) -> type | None:

@@ -23,7 +23,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.activity import flows
 from s2sad.facts.finite import Finite
-from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
+from s2sad.nodes import Block, Node, blocks_of, names_read, names_written, ways_through
 from s2sad.stages import Activity, Arrival, Function, Guard, KindFacts, Zeros
 
 State = dict[str, bool]
@@ -113,6 +113,8 @@ class _Walker:
             return self._loop(s, state)
         if isinstance(s, gast.With):
             return self.block(s.body, state)
+        if isinstance(s, gast.Try):
+            return self._chain(ways_through(s), self.block(s.finalbody, state))
         if isinstance(s, gast.FunctionDef):
             state.pop(s.name, None)
         return state

@@ -13,7 +13,10 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.flow import live_in
+from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
+from s2sad.modes.outside import keep_as_it_was
+from s2sad.modes.shapes import NARROW
 from s2sad.modes.storage import bind_unbound
 from s2sad.modes.writes import laid_out
 from s2sad.names import Names
@@ -64,6 +67,7 @@ class Parts:
     copies: tuple[Any, ...] = ()
     aliases: Aliases = field(default_factory=Aliases)
     kept: Mapping[str, str] = field(default_factory=dict)
+    asked: frozenset[str] = frozenset()
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""
@@ -141,6 +145,16 @@ def vjp(
     body = finish(p, body, frozenset(), set(), extra)
     body = [*_late_copies(p, body, copies, seed), *body]
     _protect_value(body, p, inner)
+    d = p.pure.d
+    body = keep_as_it_was(
+        body,
+        next(s for s in reversed(body) if isinstance(s, gast.FunctionDef)),
+        p.analysed.scope.path,
+        {*function.locals, *d.refs.modules, *d.refs.functions, *(f.name for f in d.functions)},
+        _outside_memory(p, function.params),
+        p.names,
+        lambda: d.refs.function(runtime.private),
+    )
     return define(function.node, entry, doc, body)
 
 
@@ -157,7 +171,7 @@ def keep_outside(p: Parts, inner: Block, given: frozenset[str]) -> Block:
     What it is `given` as parameters is its own already.
     """
     names = p.names
-    free = live_in(inner, frozenset())
+    free = live_in(inner, frozenset()) - _only_inside(p, inner)
     bound = block_writes(inner)
     out: Block = []
     table: dict[str, str] = {}
@@ -189,6 +203,14 @@ def keep_outside(p: Parts, inner: Block, given: frozenset[str]) -> Block:
     return [*out, *inner]
 
 
+def _only_inside(p: Parts, inner: Block) -> frozenset[str]:
+    """Return the names that nobody binds but the pullback: cotangents.
+
+    On a path that ends in a raise they may have no value: the pullback does not come that way.
+    """
+    return frozenset(block_writes(inner) - block_writes(p.forward)) - {*p.analysed.function.params}
+
+
 @dataclass(frozen=True)
 class PutBack:
     """The arrays whose old content a backward sweep puts back, and who shares their memory.
@@ -204,14 +226,18 @@ class PutBack:
 def put_back_in(p: Parts, block: Block) -> PutBack:
     """Return what a backward sweep changes of the forward sweep's arrays; it runs on copies."""
     user = set(p.analysed.function.locals) | (set(p.sharing) - set(p.bar_kinds))
-    found = written_parts(block) & user
     names = {n for s in block for n in names_read(s) | names_written(s)}
+    lists = {n for n in _popped(block) & user if (p.aliases.ever(n) - {n}) & names}
+    found = (written_parts(block) & user) | lists
     others: frozenset[str] = frozenset().union(
         *(p.aliases.ever(n) | p.sharing.get(n, frozenset()) for n in found)
     )
     if found:  # what calls have kept is copied with all that it may share memory with
         others = others.union(p.kept.values(), *(p.aliases.ever(ghost) for ghost in p.kept))
         _copy_restored(block, found, others)
+    if (found | others | _popped(block)) & p.asked:  # found by memory: copied all together
+        same = {n for n in names - set(p.bar_kinds) if p.sharing.get(n, frozenset()) & p.asked}
+        others |= p.asked | same
     together = any(p.aliases.ever(n) & (found - {n}) for n in found)
     return PutBack(frozenset(found), (others & names) - found, together)
 
@@ -287,14 +313,18 @@ def _copied(s: Node) -> set[str]:
     }
 
 
+_CHANGING = frozenset({"pop", "append", "insert"})
+
+
 def _popped(block: Block) -> set[str]:
+    """Return the names of the lists that get or lose items in a block."""
     found: set[str] = set()
     for s in block:
         for n in walk(s):
             if (
                 isinstance(n, gast.Call)
                 and isinstance(n.func, gast.Attribute)
-                and n.func.attr == "pop"
+                and n.func.attr in _CHANGING
                 and isinstance(n.func.value, gast.Name)
             ):
                 found.add(n.func.value.id)
@@ -314,9 +344,13 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
         if param in written:
             continue
         read = param in free or f"{param}@arg" in shared
+        if read and kind is not None:
+            refuse_copy(param, kind, [(a.function, a.kinds) for a in p.pure.d.analysed.values()])
         if read and isinstance(kind, K.Array):
             out.append(assign(param, call(attribute(name(param), "copy"), **order)))
         elif read and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
+            if isinstance(kind, K.Obj) and K.is_enumerated(kind.cls):
+                continue
             helper = p.pure.d.refs.function(runtime.private)
             out.append(assign(param, call(helper, name(param))))
     return out
@@ -330,19 +364,52 @@ def _late_copies(p: Parts, body: Block, copies: Block, seed: str) -> Block:
 
 
 def _protect_value(body: Block, p: Parts, inner: Block) -> None:
-    """Return a copy of the value where the pullback reads the same array."""
-    last = body[-1]
-    value = last.value.elts[0]
+    """Return a copy of the value where the pullback reads the same array, or one in it."""
+    parts = body[-1].value.elts
     free = live_in(inner, frozenset())
-    kind = p.kinds.get(p.analysed.function.result)
-    if not isinstance(value, gast.Name):
-        return
-    if value.id not in free and not p.aliases.ever(value.id) & free:
-        return
-    if isinstance(kind, K.Array):
-        last.value.elts[0] = call(attribute(value, "copy"))
-    elif isinstance(kind, K.Union):
-        last.value.elts[0] = call(p.pure.d.refs.function(runtime.private), value)
+    read = {n for n in free if not isinstance(p.kinds.get(n), K.Num)}
+    kept = {n for n in _on_tapes(body, free) if not isinstance(p.kinds.get(n), K.Num)}
+    read |= kept | {ghost for ghost, n in p.kept.items() if n in free}
+    for position in (0, 2)[: len(parts) - 1]:
+        value = parts[position]
+        if isinstance(value, gast.Constant | gast.BinOp | gast.UnaryOp):
+            continue
+        names = names_read(value)
+        if not read & names.union(*(p.aliases.ever(n) for n in names)):
+            continue
+        kind = p.kinds.get(value.id) if isinstance(value, gast.Name) else None
+        if isinstance(kind, K.Array):
+            parts[position] = call(attribute(value, "copy"))
+        elif not isinstance(kind, K.Num):
+            parts[position] = call(p.pure.d.refs.function(runtime.private), value)
+
+
+def _on_tapes(block: Block, tapes: frozenset[str]) -> set[str]:
+    """Return the names whose values tapes may hold: lists, and what calls keep."""
+    found: set[str] = set()
+    for s in block:
+        for part in blocks_of(s):
+            found |= _on_tapes(part, tapes)
+        value = getattr(s, "value", None)
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Tuple):
+            bound = names_written(s.targets[0])
+            found |= bound if bound & tapes and isinstance(value, gast.Call) else set()
+        elif isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
+            if value.func.attr == "append" and names_read(value.func.value) & tapes:
+                found |= set[str]().union(*map(names_read, value.args))
+    return found
+
+
+def _outside_memory(p: Parts, params: tuple[str, ...]) -> dict[str, Kind]:
+    """Return the variables that may be, or hold, memory of globals or of captured variables."""
+    local = set(p.analysed.function.locals)
+    found: dict[str, Kind] = {}
+    for n in sorted(local - set(params)):
+        kind = p.kinds.get(n, K.UNKNOWN)
+        roots = {root for root in p.aliases.ever(n) if "@" not in root} - local
+        if roots and not isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction):
+            found[n] = kind
+    return found
 
 
 def like(p: Parts, bar: str) -> Node:
@@ -351,10 +418,24 @@ def like(p: Parts, bar: str) -> Node:
     if isinstance(kind, K.Array) and not kind.rank and kind.namespace == "numpy":
         numpy = p.pure.d.refs.module(np)
         return call(f"{numpy}.array", name(bar), dtype=dotted(f"{numpy}.{kind.dtype}"))
+    if isinstance(kind, K.Array) and kind.dtype in _WIDE and _mixes(p):
+        # The product of a number and a narrow array is narrow.
+        numpy = p.pure.d.refs.module(np)
+        dtype = dotted(f"{numpy}.{kind.dtype}")
+        return call(attribute(name(bar), "astype"), dtype, copy=constant(False))
     if not isinstance(kind, K.Tuple) or kind.cls is None:
         return name(bar)
     param = p.wanted[p.bars.index(bar)]
     return gast.Call(call("type", name(param)), [gast.Starred(name(bar), gast.Load())], [])
+
+
+_WIDE = ("float64", "complex128")
+
+
+def _mixes(p: Parts) -> bool:
+    """Say whether there are arrays of less than double precision in a function."""
+    known = (k for kind in p.kinds.values() for k in K.options(kind))
+    return any(isinstance(k, K.Array) and k.dtype in NARROW for k in known)
 
 
 def result_of(bars: list[Node], single: bool) -> Node:

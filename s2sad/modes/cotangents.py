@@ -76,7 +76,7 @@ class Cotangents:
         if isinstance(kind, K.Num) and kind.type == "complex":
             return gast.Constant(0j, None)
         if isinstance(kind, K.Array):
-            return call(self.np("zeros_like"), value)
+            return self._zeros_of_known_shape(kind) or call(self.np("zeros_like"), value)
         if isinstance(kind, K.Union):
             return self._zero_of_union(value, kind)
         if isinstance(kind, K.Tuple):
@@ -107,6 +107,14 @@ class Cotangents:
             remedy="Use floats, arrays, and lists, tuples or dicts of these.",
             place=self.function.source.place(self.function.source.node),
         )
+
+    def _zeros_of_known_shape(self, kind: K.Array) -> Node | None:
+        """Return zeros where the program itself says how many: the array need not be there."""
+        shape = [K.length_of(d) for d in kind.dims]
+        if not shape or None in shape or kind.namespace != "numpy" or kind.dtype != "float64":
+            return None
+        sizes = [constant(n) for n in shape]
+        return call(self.np("zeros"), sizes[0] if len(sizes) == 1 else tuple_(sizes))
 
     def _zero_of_union(self, value: Node, kind: K.Union) -> Node:
         """Return zeros like what of a union carries a derivative; never None where sums follow."""

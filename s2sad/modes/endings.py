@@ -13,6 +13,7 @@ from s2sad.modes.notes import Chain, Notes
 from s2sad.nodes import (
     Block,
     Node,
+    always_leaves,
     block_writes,
     blocks_of,
     changed_in,
@@ -95,14 +96,15 @@ class Endings:
     def _noted(self, body: Block) -> set[str]:
         """Return the notes that the forward sweep makes in a block, blocks inside left out.
 
-        A branch that kinds decide, and a with statement, are no blocks of their own.
+        A branch that kinds decide, a with statement, and a try from which only its body goes on,
+        are no blocks of their own.
         """
         found: set[str] = set()
         for s in body:
             chain = self.notes.chains.get(s)
             if chain is not None and chain.note is not None:
                 found.add(chain.note)
-            if chain is None and isinstance(s, gast.If | gast.With):
+            if chain is None and isinstance(s, gast.If | gast.With | gast.Try):
                 for part in blocks_of(s):
                     found |= self._noted(part)
             if s in self.notes.rounds:
@@ -182,18 +184,6 @@ def breaks(s: Node) -> bool:
     if isinstance(s, gast.For | gast.While | gast.FunctionDef):
         return False
     return any(breaks(x) for part in blocks_of(s) for x in part)
-
-
-def always_leaves(body: Block) -> bool:
-    """Say whether a block always ends in a break or a raise."""
-    if not body:
-        return False
-    last = body[-1]
-    if isinstance(last, gast.Break | gast.Raise):
-        return True
-    if isinstance(last, gast.If):
-        return always_leaves(last.body) and always_leaves(last.orelse)
-    return False
 
 
 def anchor(s: Node, body: Block) -> Any:

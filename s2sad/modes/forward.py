@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 import gast
@@ -26,7 +26,9 @@ class Forward:
         replaced: dict[Any, Node],
         array_writes: set[Any],
         call_writes: Mapping[Any, list[Write]],
+        inert: Container[Any] = (),
     ) -> None:
+        self.inert = inert
         self.function = function
         self.kinds = kinds
         self.notes = notes
@@ -52,12 +54,16 @@ class Forward:
                 cases.append(gast.match_case(case.pattern, case.guard, arm))
             start = [] if exhaustive(s) else [assign(chain.note or "", constant(len(s.cases)))]
             return [*start, gast.Match(s.subject, cases)]
+        if isinstance(s, gast.Try) and s not in self.inert:
+            return self._forward_try(s)
         if isinstance(s, gast.For | gast.While):
             return self._forward_loop(s)
         if isinstance(s, gast.Break):
             return [gast.Break()]
-        if isinstance(s, gast.With):
-            return [gast.With(s.items, self.forward(s.body), None)]
+        if isinstance(s, gast.With) and s not in self.inert:
+            bound = [v for i in s.items if (v := i.optional_vars) is not None]
+            saves = [Save(n, ("over", s, n)) for v in bound for n in sorted(names_written(v))]
+            return [*saves, gast.With(s.items, self.forward(s.body), None)]
         replaced = self.replaced.get(s)
         return [*self._saves(s), replaced if replaced is not None else clone(s)]
 
@@ -67,7 +73,7 @@ class Forward:
             written = written | {self.ends.kept[s]}
         saves = [Save(n, ("over", s, n)) for n in sorted(written)]
         if s in self.array_writes:
-            place = clone(s.targets[0] if isinstance(s, gast.Assign) else s.target)
+            place = clone(s.target if isinstance(s, gast.AugAssign) else s.targets[0])
             place.ctx = gast.Load()
             saves.append(SavePart(place, ("part", s)))
         for w in self.call_writes.get(s, ()):
@@ -84,6 +90,39 @@ class Forward:
             arm = self._forward_arm(s, chain, position, chain.arms[position])
             code = [gast.If(clone(chain.tests[position]), arm, code)]
         return code
+
+    def _forward_try(self, s: Node) -> Block:
+        """The try as it stands, with a note of the handler that went on from it, if any."""
+        chain = self.notes.chains.get(s)
+        if chain is None:
+            body, orelse = self.forward(s.body), self.forward(s.orelse)
+            handlers = [self.forward(h.body) for h in s.handlers]
+        else:
+            body, orelse = self._done(s, chain)
+            handlers = [self._forward_arm(s, chain, i, h.body) for i, h in enumerate(s.handlers, 1)]
+        caught = [
+            gast.ExceptHandler(h.type, h.name, b) for h, b in zip(s.handlers, handlers, strict=True)
+        ]
+        start = [assign(chain.note or "", constant(0))] if chain is not None else []
+        return [*start, gast.Try(body, caught, orelse, self.forward(s.finalbody))]
+
+    def _done(self, s: Node, chain: Chain) -> tuple[Block, Block]:
+        """Return the body and the else: what ends with them is saved when all is done."""
+        whole = chain.arms[0]
+        at, _ = split_exit(whole)
+        ends: Block = [
+            Save(n, ("death", anchor(s, whole), n)) for n in sorted(self.ends.dying(s, whole))
+        ]
+        if self.ends.exit_note(s, chain) == "taped":
+            ends.append(Save(chain.note, ("note", s, chain.note)))
+        first = len(s.body)
+        if at < first or not s.orelse:
+            return self._ending(s.body, at, ends), self.forward(s.orelse)
+        return self.forward(s.body), self._ending(s.orelse, at - first, ends)
+
+    def _ending(self, block: Block, at: int, ends: Block) -> Block:
+        """Return a block's forward sweep with what is saved at its end, before it may leave."""
+        return [*self.forward(block[:at]), *ends, *self.forward(block[at:])]
 
     def _forward_arm(self, s: Node, chain: Chain, position: int, body: Block) -> Block:
         start: Block = []

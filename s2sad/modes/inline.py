@@ -76,16 +76,18 @@ def inline(
     refs: Refs,
     names: Names,
     count: int,
+    arrays: bool = False,
 ) -> tuple[Block, list[Node | None]]:
     """Return statements and one expression per array (None: zero) that a rule amounts to.
 
     `given` maps the rule's parameters to arguments; a parameter that is absent keeps its default.
-    `count` is the number of cotangents the rule returns.
+    `count` is the number of cotangents the rule returns. A rule for `arrays` gets an array where
+    it would take a number of Python's for one.
     """
     try:
-        return _Inliner(rule, given, refs, names, count).run()
+        return _Inliner(rule, given, refs, names, count, arrays).run()
     except _Open:
-        return _called(rule, given, refs, names, count)
+        return _called(rule, given, refs, names, count, arrays)
 
 
 def _called(
@@ -94,6 +96,7 @@ def _called(
     refs: Refs,
     names: Names,
     count: int,
+    arrays: bool,
 ) -> tuple[Block, list[Node | None]]:
     args: list[Node] = []
     keywords: dict[str, Node] = {}
@@ -101,12 +104,12 @@ def _called(
         value = given.get(parameter.name)
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             if isinstance(value, list):
-                args += [g.node for g in value]
+                args += [_as_array(g, refs, arrays) for g in value]
         elif isinstance(value, Given):
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
                 keywords[parameter.name] = value.node
             else:
-                args.append(_as_array(value, refs))
+                args.append(_as_array(value, refs, arrays))
     invoked = call(refs.function(rule), *args, **keywords)
     variadic = any(
         p.kind is inspect.Parameter.VAR_POSITIONAL
@@ -123,9 +126,10 @@ def _called(
     return [assign(result, invoked)], parts
 
 
-def _as_array(given: Given, refs: Refs) -> Node:
+def _as_array(given: Given, refs: Refs, arrays: bool) -> Node:
     """Return an argument for a rule that is called: an array where it may be one."""
-    if isinstance(given.kind, K.Union) and may_be_plain(given.kind):
+    number = arrays and K.is_scalar(given.kind)
+    if (isinstance(given.kind, K.Union) or number) and may_be_plain(given.kind):
         return call(attribute(name(refs.module(np)), "asarray"), given.node)
     return given.node
 
@@ -138,7 +142,9 @@ class _Inliner:
         refs: Refs,
         names: Names,
         count: int,
+        arrays: bool,
     ) -> None:
+        self.arrays = arrays
         self.rule = rule
         self.tree = rule_tree(rule)
         self.refs = refs
@@ -282,7 +288,21 @@ class _Fold(gast.NodeTransformer):  # type: ignore[misc]
             if kind is not None and may_be_plain(kind):
                 module = self.inliner.refs.module(np)
                 return call(attribute(name(module), node.attr), node.value)
+        node.value = self._as_array(node.value)
         return self.generic_visit(node)
+
+    def visit_Call(self, node: Node) -> Node:
+        """A helper of a rule for arrays is given arrays."""
+        node = self.generic_visit(node)
+        if isinstance(node.func, gast.Name):
+            node.args = [self._as_array(a) for a in node.args]
+        return node
+
+    def _as_array(self, node: Node) -> Node:
+        kind = self.inliner.kinds.get(getattr(node, "id", ""), K.UNKNOWN)
+        if self.inliner.arrays and K.is_scalar(kind) and may_be_plain(kind):
+            return call(attribute(name(self.inliner.refs.module(np)), "asarray"), node)
+        return node
 
 
 def may_be_plain(kind: Kind) -> bool:

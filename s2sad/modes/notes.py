@@ -27,6 +27,7 @@ from s2sad.nodes import (
     names_read,
     names_written,
     walk,
+    ways_through,
 )
 from s2sad.stages import Function
 
@@ -37,7 +38,6 @@ _CHEAP = (
     gast.BoolOp,
     gast.UnaryOp,
     gast.Attribute,
-    gast.Load,
     gast.cmpop,
     gast.boolop,
     gast.unaryop,
@@ -47,7 +47,7 @@ _CHEAP = (
 
 @dataclass(frozen=True)
 class Chain:
-    """An if-elif-else chain or a match: its arms and how to ask which one was taken.
+    """An if-elif-else chain, a match or a try: its arms and how to ask which one was taken.
 
     `note` names the integer noted in the forward sweep, or is None where the tests are asked
     again.
@@ -127,6 +127,8 @@ class _Worker:
                 self.notes.chains[s] = Chain(tuple(arms), (), note)
                 for arm in arms:
                     self.block(arm, in_loop, later)
+            elif isinstance(s, gast.Try):
+                self.attempt(s, in_loop, later)
             elif isinstance(s, gast.For | gast.While):
                 self.loop(s)
                 self.block(s.body, s, later | changed_in([s], self.touched))
@@ -141,12 +143,22 @@ class _Worker:
         note = None if again else self.names.fresh("arm")
         self.notes.chains[s] = Chain(tuple(arms), tuple(tests), note)
 
+    def attempt(self, s: Node, in_loop: Any, later: set[str]) -> None:
+        """Note of a try whether a handler went on from it."""
+        later |= changed_in(s.finalbody, self.touched)
+        arms = ways_through(s)
+        if not all(map(raises, arms[1:])):
+            self.notes.chains[s] = Chain(tuple(arms), (), self.names.fresh("arm"))
+        for arm in [*arms, s.finalbody]:
+            self.block(arm, in_loop, later)
+
     def repeatable(self, test: Node, arms: list[Block], in_loop: Any, later: set[str]) -> bool:
         """Say whether a test can be asked again later with the same answer, cheaply."""
         if not all(isinstance(n, _CHEAP) for n in walk(test)):
             return False
         read = names_read(test)
-        if len(list(walk(test))) > 24:
+        # Reading a name or a part counts as two.
+        if sum(2 if hasattr(n, "ctx") else 1 for n in walk(test)) > 24:
             return False
         for arm in arms:
             if changed_in(arm, self.touched) & read:
@@ -191,6 +203,11 @@ class _Worker:
                 bounds.append(bound)
         self.notes.stops[s] = stops
         self.notes.bounds[s] = tuple(bounds)
+
+
+def raises(body: Block) -> bool:
+    """Say whether a block ends in a raise."""
+    return bool(body) and isinstance(body[-1], gast.Raise)
 
 
 def _chain(s: Node, decided: Mapping[Any, bool]) -> tuple[list[Block], list[Node]]:

@@ -122,6 +122,9 @@ class Operations(Shapes):
         fn = OPERATOR_FUNCTIONS.get(type(node.op))
         if fn is None:
             return [], []
+        if fn is operator.truediv and number(node.left) == 1.0:
+            # Of 1.0 / y the result tells all: y need not be there.
+            return self._library(site, node, np.reciprocal, [node.right], [])
         return self._library(site, node, fn, [node.left, node.right], [])
 
     def _list_operator(
@@ -595,7 +598,8 @@ class Operations(Shapes):
         self, node: Node, fn: Any, rule: Any, given: dict[str, Any], count: int
     ) -> tuple[Block, list[Node | None]]:
         try:
-            return inline(rule, given, self.refs, self.names, count)
+            arrays = registry.wants_arrays(fn)
+            return inline(rule, given, self.refs, self.names, count, arrays)
         except RuleRefusal as why:
             label = getattr(fn, "__name__", repr(fn))
             raise self.refuse(
@@ -662,6 +666,9 @@ class Operations(Shapes):
             if value is None or arg is None:
                 continue
             if isinstance(arg, gast.Name):
+                no_axes = isinstance(site.kind, K.Array) and not site.kind.rank
+                if K.is_scalar(self.kind(arg)) and (no_axes or registry.wants_arrays(fn)):
+                    value = _number(value, no_axes)
                 found.append(Contribution(arg.id, self.cast(value, site.kind, arg)))
         return pre, found
 
@@ -700,6 +707,15 @@ class Operations(Shapes):
             dtype = dtype_of(site.kind)
             value = call(attribute(value, "astype"), self.np(str(dtype)))
         return Given(value, K.Array(dtype or "float64", site.kind.dims, site.kind.namespace))
+
+
+def _number(value: Node, no_axes: bool) -> Node:
+    """Return the number in what may be an array without axes, as names are where `no_axes`."""
+    if isinstance(value, gast.BinOp | gast.UnaryOp | gast.Constant):
+        return value
+    if isinstance(value, gast.Name) and not no_axes:
+        return value
+    return subscript(value, gast.Tuple([], gast.Load()))
 
 
 _STACKING: tuple[Any, ...] = (np.array, np.asarray)

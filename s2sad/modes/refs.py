@@ -37,11 +37,12 @@ class Refs:
 
     def prefer(self, fn: types.FunctionType) -> None:
         """Take over the names that a user's module has for numpy and math."""
+        hidden = {*fn.__code__.co_varnames, *fn.__code__.co_cellvars, *fn.__code__.co_freevars}
         for module in (np, math):
             if any(known is module for known in self.modules.values()):
                 continue
             for name, value in list(fn.__globals__.items()):
-                if value is module and name.isidentifier() and not name.startswith("@"):
+                if value is module and name.isidentifier() and name not in hidden:
                     self.modules[name] = module
                     self.names.take(name)
                     break

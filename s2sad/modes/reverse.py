@@ -8,32 +8,29 @@ to by later ones; where paths meet, what only one of them has set is set to zero
 
 from __future__ import annotations
 
-import contextlib
-import warnings
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import InternalError
 from s2sad.kinds import Kind
-from s2sad.modes.endings import Endings, always_leaves, anchor, exhaustive, split_exit
+from s2sad.modes.endings import Endings, anchor, exhaustive, split_exit
 from s2sad.modes.forward import Forward
-from s2sad.modes.notes import Chain, Notes
+from s2sad.modes.notes import Chain, Notes, raises
 from s2sad.modes.operations import Contribution, Operations, Site
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
-from s2sad.modes.slots import Slots
+from s2sad.modes.tries import Tries
 from s2sad.modes.writes import each
-from s2sad.modes.written_calls import WrittenCalls
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
+    always_leaves,
     assign,
     assign_tuple,
     attribute,
@@ -63,16 +60,10 @@ class Sweeps:
     bar_kinds: dict[str, Kind] = field(default_factory=dict)
 
 
-_PLAIN_MANAGERS: tuple[Any, ...] = (
-    np.errstate,
-    np.printoptions,
-    warnings.catch_warnings,
-    contextlib.nullcontext,
-)
 CallBack = Callable[[Site, frozenset[str]], "tuple[Block, list[Contribution], Node | None] | None"]
 
 
-class Reverse(WrittenCalls, Slots):
+class Reverse(Tries):
     """Writes the sweeps of one function; state is the set of cotangents that are set."""
 
     def __init__(
@@ -88,8 +79,9 @@ class Reverse(WrittenCalls, Slots):
         aliases: Aliases,
         zeros: Zeros,
         given: frozenset[str] = frozenset(),
+        asked: frozenset[str] = frozenset(),
     ) -> None:
-        super().__init__(function, kinds, refs, names, aliases, given)
+        super().__init__(function, kinds, refs, names, aliases, given, asked)
         self.activity = activity
         self.notes = notes
         self.calls = calls
@@ -118,7 +110,7 @@ class Reverse(WrittenCalls, Slots):
         return {
             bar: v
             for v, bar in self.bars.items()
-            if self.ends.writes.get(v, 0) + (v in params) == 1
+            if self.ends.writes.get(v, 0) + (v in params) == 1 and v not in self.asked
         }
 
     # entry
@@ -140,17 +132,29 @@ class Reverse(WrittenCalls, Slots):
                 rest = self.zero(subscript(name(result), constant(1)), aux)
             seed = tuple_([seed, rest])
         if body and result in self.activity.after(body[-1]):
-            if result in self.arrays and isinstance(self.kinds.result, K.Array):
+            shadow = isinstance(self.kinds.result, K.Array) or (
+                K.is_container(self.kinds.result) and isinstance(seed, gast.Name)
+            )
+            if result in self.asked | self.split:
+                if isinstance(seed, gast.Name):
+                    self.names.take(seed.id)
+                    self.bars[result] = self.names.fresh(f"{result}_bar")
+                backward += self.add(Contribution(result, seed), self.kinds.result, body[-1])
+            elif result in self.arrays and shadow:
                 backward.append(self.own_seed(result, seed))
             elif not (isinstance(seed, gast.Name) and seed.id == self.bar(result)):
                 backward.append(assign(self.bar(result), seed))
-            self.live.add(result)
+            if result not in self.split:
+                self.live.add(result)
             self.note_kind(result, self.kinds.result)
         entry = self.kinds.before.get(body[0], {}) if body else {}
         for n in sorted(self.given):
             self.live.add(n)
             self.note_kind(n, entry.get(n, K.UNKNOWN))
-        backward += self.block(body)
+        if self.table:
+            lent = sorted((self.given | self.direct) & self.asked)
+            backward = [assign(self.table, gast.Dict([], [])), *self.borrow(lent), *backward]
+        backward += [*self.block(body), *self.give_back()]
         worker = Forward(
             self.function,
             self.kinds,
@@ -159,6 +163,7 @@ class Reverse(WrittenCalls, Slots):
             self.replaced,
             self.parts_written(),
             self.call_writes,
+            self.inert,
         )
         forward = worker.forward(body)
         self.see_kept(backward)
@@ -188,6 +193,9 @@ class Reverse(WrittenCalls, Slots):
         """A statement without derivative; refused where it touches what has a cotangent."""
         self.check_unseen(s)
         written = names_written(s)
+        shared = written & (self.asked | self.split)
+        self.live -= shared - self.activity.varied_after.get(s, frozenset())
+        self.live |= shared & self.activity.varied_after.get(s, frozenset())
         if written & self.live:
             raise self.refuse(
                 s,
@@ -214,15 +222,6 @@ class Reverse(WrittenCalls, Slots):
         return []
 
     st_Break = st_Assert = st_Raise = st_Pass
-
-    def st_With(self, s: Node) -> Block:
-        """A manager that only sets how NumPy warns or prints changes nothing backward."""
-        for item in s.items:
-            made = item.context_expr
-            fn = self.kinds.objects.get(made.func) if isinstance(made, gast.Call) else None
-            if item.optional_vars is not None or fn not in _PLAIN_MANAGERS:
-                return self._inert(s)
-        return self.block(s.body)
 
     def st_FunctionDef(self, s: Node) -> Block:
         self.live.discard(s.name)
@@ -251,7 +250,7 @@ class Reverse(WrittenCalls, Slots):
         base = owner.id if isinstance(owner, gast.Name) else None
         varied = self.activity.varied_before.get(s, frozenset())
         given = names_read(s.value) & varied
-        if (base is not None and base in self.live) or (
+        if (base is not None and base in self.live | self.asked) or (
             given and K.differentiable(self.kinds.of.get(s.value, K.UNKNOWN))
         ):
             raise self.refuse(
@@ -261,6 +260,15 @@ class Reverse(WrittenCalls, Slots):
                 "Build a new value instead: np.where, np.concatenate, or a list and np.array.",
             )
         return []
+
+    def st_Delete(self, s: Node) -> Block:
+        if all(isinstance(t, gast.Name) for t in s.targets):
+            gone = names_written(s)
+            self.live -= gone
+            self.aliased -= gone
+            return [self._restore(n, s) for n in sorted(gone)]
+        dropped = self.slot_write(s)
+        return self._inert(s) if dropped is None else self.undo_drop(s, s.targets[0])
 
     def st_AugAssign(self, s: Node) -> Block:
         if hasattr(s, "each"):
@@ -296,6 +304,9 @@ class Reverse(WrittenCalls, Slots):
     def assignment(self, s: Node, variable: str, value: Node) -> Block:
         """Undo `variable = value`: pass its cotangent on, then put its old value back."""
         restore = self._restore(variable, s)
+        display = isinstance(value, gast.Tuple)
+        if variable in self.asked or (variable in self.split and not display):
+            return self.assignment_asked(s, variable, value, restore)
         if variable not in self.live:
             return [restore]
         if variable in self.arrays:
@@ -312,18 +323,20 @@ class Reverse(WrittenCalls, Slots):
         varied = self.activity.varied_before[s]
         out = self._comment(s)
         bar: Node = name(self.bar(variable))
-        if variable in names_read(value):
+        own = self.wants_old(variable, value)
+        if own:
             held = self.names.fresh(f"{variable}_bar")
             self.bar_kinds[held] = kind
             if variable in self.arrays:
                 self.buffers.add(held)
             out.append(assign(held, bar))
             bar = name(held)
-        own = variable in names_read(value)
         marker = f"{variable}@out"
         out_name = name(marker if own else variable)
         site = Site(s, value, out_name, bar, kind, self.zeros.guards.get(s))
         pre, found = self.back(site, varied)
+        if variable in self.split:
+            found = [c for c in found if c.operand not in self.asked]
         if apart:
             return [*self._passed_on(s, variable, pre, found), restore]
         first = self._recompute(s, variable, own, pre, found)
@@ -442,6 +455,7 @@ class Reverse(WrittenCalls, Slots):
         names = [e.id for e in target.elts]
         self.check_unpacked(s, names)
         restores: Block = [self._restore(n, s) for n in names]
+        self.live -= self.asked & set(names)
         set_ = [n for n in names if n in self.live]
         views = self.aliased & self.arrays
         for n in set_:
@@ -492,11 +506,14 @@ class Reverse(WrittenCalls, Slots):
         if owner.id in self.live & self.arrays and isinstance(kind, K.List):
             self.check_parts(s, *value.args, owner)
         taking = self.slot_write(s)
+        if owner.id in self.asked and isinstance(kind, K.List) and taking is None:
+            taking = next((w for w in self.aliases.writes if w.statement is s and w.takes), None)
         if taking is not None:
             return self.undo_taking(s, taking)
         if isinstance(kind, K.List) and value.func.attr == "append":
             return self.append(s, owner.id, value.args[0])
-        if owner.id in self.live and isinstance(kind, K.List | K.Dict | K.Array | K.Obj):
+        changed = owner.id in self.live | self.asked
+        if changed and isinstance(kind, K.List | K.Dict | K.Array | K.Obj):
             raise self.refuse(
                 s,
                 f"`{owner.id}.{value.func.attr}(...)` changes {K.describe(kind)} on which the "
@@ -535,6 +552,7 @@ class Reverse(WrittenCalls, Slots):
     def chain(self, s: Node) -> Block:
         """Undo a branch: each arm from the same state, to a state that all arms share."""
         chain = self.notes.chains[s]
+        self.forget_asked()
         start = frozenset(self.live)
         aliased = frozenset(self.aliased)
         also: set[str] = set()
@@ -544,8 +562,9 @@ class Reverse(WrittenCalls, Slots):
             self.live = set(start)
             self.aliased = set(aliased)
             code = self._with_restored_deaths(s, arm)
+            self.forget_asked()
             sweeps.append(code)
-            ends.append(None if _raises(arm) else frozenset(self.live))
+            ends.append(None if raises(arm) else frozenset(self.live))
             also |= self.aliased
         self.at(s)
         self.aliased = also
@@ -581,7 +600,7 @@ class Reverse(WrittenCalls, Slots):
     def _fill(self, wanted: frozenset[str], s: Node) -> Block:
         out: Block = []
         before = self.kinds.before[s]
-        for n in sorted(wanted - self.live):
+        for n in sorted(wanted - self.live - self.asked):
             kind = before.get(n, K.UNBOUND)
             if not isinstance(kind, K.Unbound):
                 out += self.ensure(n, kind, s)
@@ -621,11 +640,16 @@ class Reverse(WrittenCalls, Slots):
     def loop(self, s: Node) -> Block:
         """Undo a loop: as many rounds as it ran, each from the state that every round starts in."""
         self.at(s, after=True)
+        self.forget_asked()
         out = self._fill_head(s)
         head = frozenset(self.live)
         self.ends.loops.append(s)
         body = self._bound(s) + self._with_restored_deaths(s, s.body)
         body += self._undo_bindings(s)
+        self.forget_asked()
+        constant_ = self.live - head - self.activity.head_varied.get(s, frozenset())
+        self.live -= constant_  # a buffer made anew: what it held before the round has none
+        self.aliased -= constant_
         extra = self.live - head
         if extra:
             raise InternalError(f"cotangents of {sorted(extra)} set in a loop but not before it")
@@ -653,7 +677,7 @@ class Reverse(WrittenCalls, Slots):
     def _fill_head(self, s: Node) -> Block:
         out: Block = []
         after = self.kinds.after.get(s, {})
-        for n in sorted(self.activity.head(s) - self.live):
+        for n in sorted(self.activity.head(s) - self.live - self.asked):
             kind = after.get(n, K.UNKNOWN)
             if K.differentiable(kind) and not isinstance(kind, K.Unbound):
                 out += self.ensure(n, kind, s)
@@ -743,10 +767,6 @@ def _less_one(node: Node) -> Node:
     if isinstance(node, gast.Constant) and type(node.value) is int:
         return constant(node.value - 1)
     return binary(node, gast.Sub, constant(1))
-
-
-def _raises(body: Block) -> bool:
-    return bool(body) and isinstance(body[-1], gast.Raise)
 
 
 def _word(s: Node) -> str:

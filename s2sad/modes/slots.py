@@ -22,7 +22,9 @@ from s2sad.nodes import (
     Node,
     assign,
     attribute,
+    binary,
     call,
+    children,
     clone,
     constant,
     name,
@@ -31,7 +33,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.stages import Loop, Replay, RestorePart, Write, place_of
+from s2sad.stages import Loop, Replay, RestorePart, Write, is_all, place_of
 
 
 class Slots(Writes):
@@ -48,7 +50,7 @@ class Slots(Writes):
         return {
             w.statement
             for w in self.aliases.writes
-            if w.in_slot and not self._is_new(w.statement, w.statement.targets[0])
+            if w.drops or (w.in_slot and not self._is_new(w.statement, w.statement.targets[0]))
         }
 
     def _slot_kind(self, s: Node, target: Node) -> Kind:
@@ -59,7 +61,7 @@ class Slots(Writes):
             found = dict(owner.fields).get(target.attr, K.UNBOUND)
             return found
         if isinstance(owner, K.List):
-            return owner.item
+            return owner if isinstance(target.slice, gast.Slice) else owner.item
         assert isinstance(owner, K.Dict)
         key = getattr(self.kinds.of.get(target.slice), "value", K.MISSING)
         if key is not K.MISSING:
@@ -86,9 +88,12 @@ class Slots(Writes):
         if not self._has_shadow(s, base):
             return [back]
         after = self.kinds.after[s].get(base, K.UNKNOWN)
+        asked = base in self.asked
         if base in self.aliases.arrays or K.is_container(self.kinds.of.get(s.value, K.UNKNOWN)):
             self.check_parts(s, s.value, target.value)
         out = self._comment(s) + self.ensure(base, after, s)
+        if not asked:
+            self._none_twice(base, s)
         place = substitute(_place(target), {base: name(self.bar(base))})
         given = self.kinds.of.get(s.value, K.UNKNOWN)
         varied = self.activity.varied_before.get(s, frozenset())
@@ -96,25 +101,59 @@ class Slots(Writes):
         if isinstance(s.value, gast.Name) and s.value.id in varied and K.differentiable(given):
             held = self.names.fresh(f"{s.value.id}_bar")
             self.bar_kinds[held] = given
-            out.append(assign(held, place))
-            first = self.add(Contribution(s.value.id, name(held)), given, s)
+            if s.value.id not in self.asked:
+                out.append(assign(held, place))
+                first = self.add(Contribution(s.value.id, name(held)), given, s)
+                if given == after and isinstance(getattr(target, "slice", None), gast.Slice):
+                    self.buffers.add(held)
         if new:
             clear: Node = gast.Delete([_place(place, gast.Del())])
-        elif isinstance(old, K.Unknown) and K.differentiable(old):
+        elif K.differentiable(old) and (isinstance(old, K.Unknown) or _mixed(old)):
             raise self.refuse(
                 s,
                 f"What is written over in `{base}` is {K.describe(old)}.",
                 "Give it one kind on all paths.",
             )
+        elif asked:
+            clear = assign_place(place, self.shadow(_place(target)))
         else:
-            clear = assign_place(place, self.zero(_place(target), old))
+            whole = isinstance(getattr(target, "slice", None), gast.Slice)
+            zeros = self.zero(name(base) if whole else _place(target), old)
+            clear = assign_place(place, zeros)
         return [*out, back, clear, *first]
+
+    def undo_drop(self, s: Node, target: Node) -> Block:
+        """Undo `del d["a"]`: the entry is there again, where it was, and has no cotangent."""
+        base = target.value.id
+        owner = self.kinds.before[s][base]
+        assert isinstance(owner, K.Dict)
+        keys = [key for key, _ in owner.items]
+        behind = keys[keys.index(target.slice.value) + 1 :]
+        sharing = self.aliases.reaching(s, base)
+        back: Block = [RestorePart(_place(target), ("part", s), sharing)]
+        if behind:
+            back.append(Replay(name(base), ("again", s), sharing, _moved_back(name(base), behind)))
+        if not self._has_shadow(s, base):
+            return back
+        out = self._comment(s) + self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
+        place = substitute(_place(target), {base: name(self.bar(base))})
+        zeros = self.zero(_place(target), dict(owner.items)[target.slice.value])
+        out += [*back, assign_place(place, zeros)]
+        return [*out, gast.Expr(_moved_back(name(self.bar(base)), behind).value)] if behind else out
 
     def undo_taking(self, s: Node, w: Write) -> Block:
         """Undo append, insert and pop: the list and its shadow get or lose the same item."""
         value = s.value
         method, args = w.takes, value.args
         base = w.base
+        if method == "reverse":
+            turned = gast.Expr(call(attribute(name(base), "reverse")))
+            again = self._replay(s, base, turned)
+            if not self._has_shadow(s, base):
+                return [again]
+            out = self._comment(s)
+            out += self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
+            return [*out, gast.Expr(call(attribute(name(self.bar(base)), "reverse"))), again]
         if method == "pop":
             item = self.kinds.of.get(value, K.UNKNOWN)
             target = s.targets[0].id
@@ -122,11 +161,15 @@ class Slots(Writes):
             mine: Node | None = name(self.bar(target))
             if target not in self.live:
                 mine = None
+            first: Block = []
+            if target in self.asked:
+                first = self.ask(target, item)
+                mine = name(self.bar(target))
             self.live.discard(target)
             again = self._replay(s, base, _put_in(name(base), args, name(target)))
             if not self._has_shadow(s, base):
                 return [again, restore]
-            if not isinstance(item, K.Num | K.Array):
+            if not isinstance(item, K.Num | K.Array) and target not in self.asked:
                 raise self.refuse(
                     s,
                     f"An item that is {K.describe(item)} is taken from `{base}`, on which the "
@@ -135,23 +178,31 @@ class Slots(Writes):
                 )
             out = self._comment(s)
             out += self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
+            if base not in self.asked:
+                self._none_twice(base, s)
             if mine is None:
                 mine = self.zero(name(target), item)
-            elif isinstance(item, K.Array):
+            elif isinstance(item, K.Array) and target not in self.asked:
                 mine = call(attribute(mine, "copy"))
             bars = name(self.bar(base))
-            return [*out, _put_in(bars, args, mine), again, restore]
-        place = [gast.Constant(0, None)] if method == "insert" else []
+            return [*out, *first, _put_in(bars, args, mine), again, restore]
+        place = [_inserted(args[0], name(base))] if method == "insert" else []
         taken = call(attribute(name(base), "pop"), *place)
         again = self._replay(s, base, gast.Expr(taken))
         if not self._has_shadow(s, base):
             return [again]
         out = self._comment(s)
         out += self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
-        popped = call(attribute(name(self.bar(base)), "pop"), *[clone(p) for p in place])
+        if base not in self.asked:
+            self._none_twice(base, s)
+        at = [_inserted(args[0], name(self.bar(base)))] if method == "insert" else []
+        popped = call(attribute(name(self.bar(base)), "pop"), *at)
         item_node = args[-1]
         given = self.kinds.of.get(item_node, K.UNKNOWN)
         varied = self.activity.varied_before.get(s, frozenset())
+        shared = getattr(item_node, "id", "") in self.asked
+        if shared:
+            return [*out, gast.Expr(popped), again]
         if isinstance(item_node, gast.Name) and item_node.id in varied and K.differentiable(given):
             held = self.names.fresh(f"{item_node.id}_bar")
             self.bar_kinds[held] = given
@@ -176,20 +227,23 @@ class Slots(Writes):
         if isinstance(self.kinds.of.get(s.iter), K.Dict):
             return
         bindings = plan.bindings if plan.bounds is not None else ()
-        sources = names_read(s.iter).union(*(names_read(b.value) for b in bindings))
-        for n in walk(self.function.node):
-            if isinstance(n, gast.Assign) and isinstance(n.targets[0], gast.Name):
-                if n.targets[0].id in sources & self.function.temps:
-                    sources |= names_read(n.value)
+        read = [s.iter, *(b.value for b in bindings)]
+        copied = _copied_by_user(self.function.origins.get(s))
+        sources = self._made_of(frozenset().union(*map(names_read, read)), copied)
+        items = self._made_of(frozenset().union(*map(_read_beyond_length, read)), copied)
         before = self.kinds.before.get(s.body[0], {})
         inside = {n for part in s.body for n in walk(part)}
         for w in self.aliases.writes:
             if w.statement not in inside:
                 continue
-            if w.statement not in self.aliases.structures:
+            if w.statement not in self.aliases.structures or self._entry_of_round(s, w):
                 continue
+            place = w.statement.targets[0] if w.in_slot else None
+            same_length = place is not None and not isinstance(
+                getattr(place, "slice", None), gast.Slice
+            )
             shared = self.aliases.sharing(w.statement, w.base)
-            for n in sorted(sources & shared):
+            for n in sorted((items if same_length else sources) & shared):
                 kind = before.get(n, K.UNKNOWN)
                 if isinstance(kind, K.Num | K.Array) or K.surely_others(kind, w.owner):
                     continue
@@ -200,17 +254,51 @@ class Slots(Writes):
                     "Loop over its indices: for i in range(len(...)).",
                 )
 
+    def _entry_of_round(self, s: Node, w: Write) -> bool:
+        """Say whether a loop over a dict's items sets the very entry that its round is about."""
+        origin = self.function.origins.get(s)
+        view = getattr(getattr(origin, "iter", None), "func", None)
+        target = getattr(origin, "target", None)
+        place = w.statement.targets[0] if w.in_slot else None
+        return (
+            isinstance(view, gast.Attribute)
+            and view.attr == "items"
+            and getattr(view.value, "id", None) == w.base
+            and isinstance(target, gast.Tuple)
+            and isinstance(place, gast.Subscript)
+            and isinstance(place.slice, gast.Name)
+            and getattr(target.elts[0], "id", None) == place.slice.id
+        )
+
+    def _made_of(self, names: frozenset[str], copied: bool) -> frozenset[str]:
+        """Return names, and those that temporaries among them were made of and may share.
+
+        A list of a dict's keys is a copy; one of its values is, where the user has `copied` them.
+        """
+        for n in walk(self.function.node):
+            if isinstance(n, gast.Assign) and isinstance(n.targets[0], gast.Name):
+                if n.targets[0].id in names & self.function.temps:
+                    kind = self.kinds.of.get(n.value)
+                    own = False
+                    if isinstance(kind, K.List) and not _holds_memory(kind):
+                        own = copied or isinstance(kind.item, K.Str)
+                    if not own and not isinstance(kind, K.Num | K.Str):
+                        names |= names_read(n.value)
+        return names
+
     def check_unpacked(self, s: Node, names: list[str]) -> None:
         """Refuse to unpack what is memory: the parts would need to be views of the whole."""
         after = self.kinds.after.get(s, {})
+        names = [n for n in names if n not in self.asked]
         rows = self.aliases.links_after.get(s, {})
         for n in names:
             if n in rows:
                 continue
             kind = after.get(n, K.UNKNOWN)
             if n in self.arrays and (isinstance(kind, K.Array) or K.is_container(kind)):
-                raise self.refuse(
+                raise self.undecided(
                     s,
+                    {n},
                     f"`{n}` is unpacked from a structure and written in place; that cannot be "
                     "differentiated yet.",
                     f"Take it by its index: {n} = ...[0].",
@@ -225,6 +313,9 @@ class Slots(Writes):
         met: list[str] = []
         for value in values:
             kind = self.kinds.of.get(value, K.UNKNOWN)
+            joined = isinstance(value, gast.BinOp) and isinstance(kind, K.List)
+            if joined and not _holds_memory(kind):
+                continue
             times = isinstance(value, gast.BinOp) and not isinstance(kind, K.Array | K.Num)
             for n in walk(value):
                 if not isinstance(n, gast.Name) or n.id not in before:
@@ -233,10 +324,13 @@ class Slots(Writes):
                     continue
                 if isinstance(kind, K.Array) and len(values) == 1:
                     continue
+                if n.id in self.asked or (times and _of_numbers(before[n.id])):
+                    continue
                 twice = any(m == n.id or m in pairs.get(n.id, ()) for m in met)
                 if twice or (times and isinstance(value.op, gast.Mult)):
-                    raise self.refuse(
+                    raise self.undecided(
                         s,
+                        {n.id},
                         f"`{n.id}` may stand twice in a structure that is written in place, or "
                         "whose arrays are; that cannot be differentiated yet.",
                         f"Put a copy into it: {n.id}.copy().",
@@ -248,32 +342,88 @@ class Slots(Writes):
 
     def _has_shadow(self, s: Node, base: str) -> bool:
         """Say whether the structure that is written has cotangents."""
+        if base in self.asked:
+            return self.useful(s, base)
         return bool(self.aliases.partners(s, base) & self.live)
 
     def add_to_structure(self, c: Contribution, kind: Kind, at: Any) -> Block:
         """Add to a shadow in place: other names may stand for it, or for parts of it."""
         bar = self.bar(c.operand)
         if c.path is None:
-            if c.operand not in self.live:
+            if c.operand not in self.live and not self._shown_elsewhere(c, kind):
                 self._only_one(c.operand, at)
                 self.note_kind(c.operand, kind)
                 self.live.add(c.operand)
                 return [assign(bar, c.value)]
             if not K.is_container(kind):
                 return super().add_plain(c, kind, at)
-            helper = name(self.refs.function(runtime.add_into))
-            return [gast.Expr(call(helper, name(bar), c.value))]
+            out = self.ensure(c.operand, kind, at)
+            return [*out, gast.Expr(self._added(name(bar), c.value, kind))]
         how, where = c.path
+        if isinstance(where, gast.Slice) and is_all(where):
+            return self.add_to_structure(Contribution(c.operand, c.value), kind, at)
         inner = self._part_kind(kind, how, where) if how in ("attr", "index") else K.UNKNOWN
         if how in ("attr", "index") and K.is_container(inner):
             out = self.ensure(c.operand, kind, at)
             place = attribute(name(bar), where) if how == "attr" else subscript(name(bar), where)
-            helper = name(self.refs.function(runtime.add_into))
-            return [*out, gast.Expr(call(helper, place, c.value))]
+            if not isinstance(where, gast.Slice):
+                return [*out, gast.Expr(self._added(place, c.value, inner))]
+            helper = name(self.refs.function(runtime.add_into_arrays))
+            return [*out, assign_place(place, call(helper, place, c.value))]
         return super().add_plain(c, kind, at)
+
+    def _shown_elsewhere(self, c: Contribution, kind: Kind) -> bool:
+        """Say whether what is given as a shadow may hold arrays that others hold, too."""
+        made = c.value.func if isinstance(c.value, gast.Call) else c.value
+        own = isinstance(made, gast.Name) and made.id in self.made_by_calls
+        return K.is_container(kind) and K.may_hold_array(kind) and not own
+
+    def _added(self, shadow: Node, value: Node, kind: Kind) -> Node:
+        """Return a shadow to which a value is added; arrays in it may be known by other names."""
+        fn = runtime.add_into_arrays if K.may_hold_array(kind) else runtime.add_into
+        return call(name(self.refs.function(fn)), shadow, value)
 
     def _restore(self, variable: str, key: Any) -> Node:
         raise NotImplementedError
+
+
+def _of_numbers(kind: Kind) -> bool:
+    """Say whether a list holds nothing that could be written where it stands twice."""
+    plain = (K.Num, K.NoneKind, K.Str, K.Unbound)
+    return isinstance(kind, K.List) and all(isinstance(k, plain) for k in K.options(kind.item))
+
+
+def _copied_by_user(loop: Node) -> bool:
+    """Say whether the user loops over a copy that he makes: `for v in list(d.values())`."""
+    made = getattr(getattr(loop, "iter", None), "func", None)
+    return getattr(made, "id", None) in ("list", "sorted", "tuple")
+
+
+def _read_beyond_length(node: Node) -> frozenset[str]:
+    """Return the names that an expression reads, where it does not only ask for their length."""
+    found: set[str] = set()
+    pending = [node]
+    while pending:
+        n = pending.pop()
+        length = isinstance(n, gast.Call) and getattr(n.func, "id", "") == "len"
+        if isinstance(n, gast.Name):
+            found.add(n.id)
+        pending += [] if length else children(n)
+    return frozenset(found)
+
+
+def _mixed(kind: Kind) -> bool:
+    """Say whether a value may be a number or an array: a shadow in place is one or the other."""
+    return K.may_be_array(kind) and any(isinstance(k, K.Num) for k in K.options(kind))
+
+
+def _holds_memory(kind: Kind) -> bool:
+    """Say whether items of a list may be written in place themselves."""
+    return (
+        not isinstance(kind, K.List)
+        or K.may_hold_array(kind.item)
+        or K.reached(kind.item) != frozenset()
+    )
 
 
 def _place(target: Node, ctx: Any = None) -> Node:
@@ -283,10 +433,32 @@ def _place(target: Node, ctx: Any = None) -> Node:
     return place
 
 
+def _inserted(place: Node, owner: Node) -> Node:
+    """Return where in a list stands what was inserted at a place, which may lie beyond its ends."""
+    where = place_of(place)
+    if where == 0:
+        return constant(0)
+    last = binary(call("len", owner), gast.Sub, constant(1))
+    if where is not None and where > 0:
+        return call("min", clone(place), last)
+    bounds = call(attribute(call("slice", clone(place), clone(place)), "indices"), last)
+    return subscript(bounds, constant(0))
+
+
+def _moved_back(owner: Node, keys: list[Any]) -> Node:
+    """Return what moves entries behind the one that was put back last."""
+    again = [call(attribute(clone(owner), "pop"), gast.Constant(key, None)) for key in keys]
+    entries = gast.Dict([gast.Constant(key, None) for key in keys], again)
+    return gast.Expr(call(attribute(owner, "update"), entries))
+
+
 def _put_in(owner: Node, args: list[Node], value: Node) -> Node:
     """Return what puts an item back into a list from where pop took it."""
     where = place_of(args[0]) if args else -1
-    assert where is not None
+    if where is None:  # counted from the end or not, it is a place among one more item
+        length = binary(call("len", clone(owner)), gast.Add, constant(1))
+        again = binary(clone(args[0]), gast.Mod, length)
+        return gast.Expr(call(attribute(owner, "insert"), again, value))
     if where == -1:
         return gast.Expr(call(attribute(owner, "append"), value))
     again = constant(where + 1 if where < 0 else where)

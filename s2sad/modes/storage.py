@@ -38,6 +38,7 @@ from s2sad.nodes import (
     names_written,
     subscript,
     tuple_,
+    walk,
 )
 from s2sad.stages import Replay, Restore, RestorePart, Save, SavePart, Undo
 
@@ -52,6 +53,18 @@ class Tapes:
     every_round: set[Any] = field(default_factory=set)
 
 
+@dataclass(frozen=True)
+class Held:
+    """Who holds old values: names and stacks, each with the variable whose value it was.
+
+    A write into the variable's memory changes what lies on a stack, but a push or a pop changes
+    no memory.
+    """
+
+    names: set[tuple[str, str]] = field(default_factory=set)
+    stacks: set[tuple[str, str]] = field(default_factory=set)
+
+
 def store_values(
     forward: Block,
     backward: Block,
@@ -59,44 +72,93 @@ def store_values(
     names: Names,
     params: set[str],
     elements: frozenset[Any] = frozenset(),
-    held: dict[str, str] | None = None,
+    held: Held | None = None,
 ) -> tuple[Block, Block]:
     """Return both sweeps with every Save and Restore decided.
 
     `elements` are the statements that overwrite one number of an array: that needs no copy.
-    `held` gets the names under which old values are known, each with the variable's own.
+    `held` gets the names, and the stacks, that hold old values.
     """
-    wanted = _wanted(backward, live_out)
-    worker = _Storage(wanted, names, elements, held if held is not None else {})
+    kept = held or Held()
+    worker = _Storage(wanted(backward, live_out), names, elements, kept)
     forward, plan = worker.forward_block(forward, None), worker
     backward = plan.backward_block(backward)
     backward = _while_saved(backward, worker.tapes)
     forward = bind_unbound(forward, params, worker.taken)
-    return forward, backward
+    stacks = {*worker.tapes.stacks.values(), *worker.notes.values()}
+    return unwound(forward, stacks, names), backward
 
 
-def _wanted(backward: Block, live_out: frozenset[str]) -> set[Any]:
+def unwound(forward: Block, stacks: set[str], names: Names) -> Block:
+    """What the body of a try has put on a stack is taken off where it does not end.
+
+    The handlers' backward sweeps find the stacks as the try found them.
+    """
+    out: Block = []
+    for s in forward:
+        for part in blocks_of(s):
+            part[:] = unwound(part, stacks, names)
+        if isinstance(s, gast.Try) and s.handlers:
+            for stack in sorted(_pushed(s.body, stacks)):
+                height = names.fresh(f"{stack}_height")
+                out.append(assign(height, call("len", name(stack))))
+                rest = subscript(name(stack), gast.Slice(name(height), None, None))
+                rest.ctx = gast.Del()
+                for h in s.handlers:
+                    h.body.insert(0, gast.Delete([clone(rest)]))
+        out.append(s)
+    return out
+
+
+def _pushed(body: Block, stacks: set[str]) -> set[str]:
+    """Return the stacks onto which the body of a try pushes before something that may raise."""
+    at = len(body)
+    while at and _only_pushes(body[at - 1], stacks):
+        at -= 1
+    made = set().union(*(names_written(s) for s in body), set())
+    return set().union(*(_pushes(s) for s in body[:at]), set()) & stacks - made
+
+
+def _only_pushes(s: Node, stacks: set[str]) -> bool:
+    return isinstance(s, gast.Break) or (isinstance(s, gast.Expr) and bool(_pushes(s) & stacks))
+
+
+def _pushes(s: Node) -> set[str]:
+    """Return the lists to which a statement appends."""
+    found: set[str] = set()
+    for n in walk(s):
+        if isinstance(n, gast.Call) and isinstance(n.func, gast.Attribute):
+            if n.func.attr == "append" and isinstance(n.func.value, gast.Name):
+                found.add(n.func.value.id)
+    return found
+
+
+def wanted(backward: Block, live_out: frozenset[str]) -> set[Any]:
     """Return the keys of the Restores, and the Undos, whose value is read afterwards."""
-    wanted: dict[Any, bool] = {}
+    found: dict[Any, bool] = {}
 
     def note(statement: Any, live: frozenset[str]) -> None:
         if isinstance(statement, Restore):
-            wanted[statement.key] = statement.name in live
+            found[statement.key] = statement.name in live
         elif isinstance(statement, RestorePart):
-            wanted[statement.key] = bool(live & statement.sharing)
+            found[statement.key] = bool(live & statement.sharing)
             statement.binds = rebinds(statement, live)
         elif isinstance(statement, Undo):
-            wanted[statement] = statement.name in live
+            found[statement] = statement.name in live
 
     live_in(backward, live_out, note)
-    return {key for key, yes in wanted.items() if yes}
+    return {key for key, yes in found.items() if yes}
 
 
 class _Storage:
     """Holds the decision per key between the two walks."""
 
     def __init__(
-        self, wanted: set[Any], names: Names, elements: frozenset[Any], held: dict[str, str]
+        self,
+        wanted: set[Any],
+        names: Names,
+        elements: frozenset[Any],
+        held: Held,
     ) -> None:
         self.held = held
         self.wanted = wanted
@@ -140,7 +202,7 @@ class _Storage:
                     kept = self.names.numbered(saved)
                     self.named[statement.key] = kept
                     if isinstance(statement, Save):
-                        self.held[kept] = saved
+                        self.held.names.add((kept, saved))
                     self.taken.add(saved)
                     out.append(assign(kept, self._value(statement)))
                 continue
@@ -199,7 +261,8 @@ class _Storage:
                 if not isinstance(s, Save | SavePart):
                     between |= names_written(s)
             held = self.names.numbered(saved) if saved in between else saved
-            self.held[held] = saved
+            self.held.names.add((held, saved))
+            self.held.stacks.add((stack, saved))
             entries.append(_Entry(save.key, saved, held, value))
         group = _Group(stack, entries, last)
         for entry in entries:
@@ -243,7 +306,7 @@ class _Storage:
                 out.append(assign(statement.name, popped))
                 continue
             if statement.key in self.named:
-                out.append(_put_back(statement, self.named[statement.key]))
+                out.append(self._put_back(statement, self.named[statement.key]))
                 continue
             out += self._restore(block, position, statement)
         return out
@@ -266,7 +329,16 @@ class _Storage:
         own = (group.popped or {})[statement.key]
         if isinstance(statement, Restore) and own == statement.name:
             return []
-        return [_put_back(statement, own)]
+        return [self._put_back(statement, own)]
+
+    def _put_back(self, restore: Node, kept: str) -> Node:
+        """Return `x = x_0`, or `A[i] = A_0` where a part was kept.
+
+        A variable that is bound to what was kept is that memory: views made of it later are, too.
+        """
+        if isinstance(restore, RestorePart) and restore.binds:
+            self.held.names.add((kept, str(restore.place.value.id)))
+        return _put_back(restore, kept)
 
     def _pop_names(self, block: Block, position: int, group: _Group) -> dict[Any, str]:
         """Choose what each value is popped to: its own name, where nobody reads that before."""
@@ -279,7 +351,8 @@ class _Storage:
                 chosen[entry.key] = base
                 used.add(base)
                 continue
-            touched: set[str] = set()
+            first = block[position]
+            touched = names_read(first.place) if isinstance(first, RestorePart) else set()
             for s in block[position + 1 : places[entry.key]]:
                 if isinstance(s, Restore | RestorePart) and s.key not in self.wanted:
                     continue
@@ -287,7 +360,7 @@ class _Storage:
             free = entry.name not in touched and entry.name not in used
             chosen[entry.key] = entry.name if free else self.names.numbered(entry.name)
             used.add(chosen[entry.key])
-            self.held[chosen[entry.key]] = entry.name
+            self.held.names.add((chosen[entry.key], entry.name))
         return chosen
 
 
@@ -403,6 +476,15 @@ def bind_unbound(
                     visit(part, current | set().union(*(names_written(c.pattern) for c in s.cases)))
             elif isinstance(s, gast.With):
                 current = visit(s.body, current)
+            elif isinstance(s, gast.Try):
+                done = visit(s.body, current)
+                done = visit(s.orelse, done) if done is not None else None
+                ends = [done, *(visit(h.body, current) for h in s.handlers)]
+                visit(s.finalbody, current)
+                alive = [e for e in ends if e is not None]
+                current = set.intersection(*alive) if alive else None
+                if current is not None:
+                    current = visit(s.finalbody, current)
             elif not parts:
                 current |= names_written(s)
         return current

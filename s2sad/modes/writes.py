@@ -17,10 +17,11 @@ import gast
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import Kind
-from s2sad.modes.cotangents import Cotangents, as_value
+from s2sad.modes.cotangents import as_value
 from s2sad.modes.operations import Contribution, Operations, Site
 from s2sad.modes.refs import Refs
 from s2sad.modes.shapes import dtype_of
+from s2sad.modes.turned import Turned
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -41,7 +42,7 @@ from s2sad.nodes import (
     subscript,
     substitute,
 )
-from s2sad.stages import Activity, Aliases, Function, KindFacts, Link, RestorePart, Write
+from s2sad.stages import TWICE, Activity, Aliases, Function, KindFacts, Link, RestorePart, Write
 
 
 def alone(aliases: Aliases, shared: frozenset[str] = frozenset()) -> frozenset[str]:
@@ -85,7 +86,7 @@ def laid_out(aliases: Aliases) -> frozenset[str]:
 OLD, NEW, BAR = "@old", "@new", "@bar"
 
 
-class Writes(Cotangents):
+class Writes(Turned):
     """The shadows of arrays that are written in place."""
 
     operations: Operations
@@ -100,12 +101,14 @@ class Writes(Cotangents):
         names: Names,
         aliases: Aliases,
         given: frozenset[str] = frozenset(),
+        asked: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(function, kinds, refs, names)
+        self.ask_for(asked)
         self.given = given
         self.made_by_calls: set[str] = set()
         self.aliases = aliases
-        self.arrays = aliases.arrays | aliases.slots
+        self.arrays = (aliases.arrays | aliases.slots | self.asked) - self.split
         self.buffers: set[str] = set()
         self.held: set[str] = set()
         self.array_writes = {w.statement for w in aliases.writes if w.in_array and w.how == "item"}
@@ -113,7 +116,8 @@ class Writes(Cotangents):
         for w in aliases.writes:
             if w.how == "call":
                 self.call_writes.setdefault(w.statement, []).append(w)
-        self.solo = alone(aliases, given) - aliases.slots
+        self.solo = alone(aliases, given) - aliases.slots - self.asked
+        self.direct: frozenset[str] = frozenset()
         self.rewritten: frozenset[str] = frozenset().union(*aliases.touched.values())
         self.links: dict[str, Link] = {}
         self.point: dict[str, frozenset[str]] = {}
@@ -127,6 +131,7 @@ class Writes(Cotangents):
         names = frozenset(parameters)
         self.arrays |= names
         self.solo -= names
+        self.direct = names
         for n, kind in parameters.items():
             self.live.add(n)
             self.note_kind(n, kind)
@@ -142,8 +147,13 @@ class Writes(Cotangents):
 
     def ensure(self, variable: str, kind: Kind, at: Any) -> Block:
         """Return what sets a cotangent to zero, or to its view of another shadow, if not set."""
+        if variable in self.asked:
+            return self.ask(variable, kind)
         if variable in self.live or variable not in self.arrays:
             return super().ensure(variable, kind, at)
+        turned = self.turned(variable)
+        if turned is not None:
+            return self.ensure(turned[0], turned[2], at)
         link = self.links.get(variable)
         if link is not None and (link.base in self.arrays or K.is_container(link.owner)):
             out = self.ensure(link.base, link.owner, at)
@@ -180,15 +190,31 @@ class Writes(Cotangents):
         if isinstance(seed, gast.Name):
             self.names.take(seed.id)
             self.bars[result] = self.names.fresh(f"{result}_bar")
+            if K.is_container(self.kinds.result):
+                own = call(name(self.refs.function(runtime.private)), clone(seed))
+                return assign(self.bar(result), own)
             return assign(self.bar(result), call(attribute(clone(seed), "copy")))
         return assign(self.bar(result), call(self.np("full_like"), name(result), seed))
+
+    def wants_old(self, variable: str, value: Node) -> bool:
+        """Say whether passing on to what a value is made of wants what the variable was before.
+
+        It does where an operand is a view of that: its shadow is one of the variable's old shadow.
+        """
+        for n in names_read(value):
+            while n != variable and n in self.links and n in self.arrays:
+                n = self.links[n].base
+            if n == variable:
+                return True
+        return False
 
     def _only_one(self, variable: str, at: Any) -> None:
         """Refuse a second shadow for memory that has one."""
         others = self.point.get(variable, frozenset()) & self.live & self.arrays
         if others:
-            raise self.refuse(
+            raise self.undecided(
                 at,
+                {variable, min(others)},
                 f"`{variable}` and `{min(others)}` may share memory that is written in place, and "
                 "how is not known when the derivative is written; that cannot be differentiated "
                 "yet.",
@@ -198,18 +224,36 @@ class Writes(Cotangents):
 
     def check_shadows(self, at: Any) -> None:
         """Check the claim: no two names that share memory have shadows of their own."""
-        for n in sorted(self.live & self.arrays):
+        for n in sorted((self.live & self.arrays) - self.asked):
             if n not in self.aliased:
                 rest = self.point.get(n, frozenset()) & self.live & self.arrays
                 if rest - self.aliased:
                     self._only_one(n, at)
 
+    def _none_twice(self, base: str, at: Any) -> None:
+        """Refuse to write memory that stands twice in a structure: each place has a shadow."""
+        before = self.kinds.before.get(at, {})
+        for n in sorted((self.point.get(base, frozenset()) | {base}) & self.live):
+            kind = before.get(n, K.UNBOUND)
+            if TWICE in self.point.get(n, frozenset()) and K.holds_more(kind):
+                raise self.undecided(
+                    at,
+                    {base, n},
+                    f"`{base}` is written in place, and its memory may stand twice in `{n}`; that "
+                    "cannot be differentiated yet.",
+                    f"Put a copy into `{n}`.",
+                )
+
     def _one_root(self, base: str, at: Any) -> None:
         """What shares the memory that is written here has its shadow as a part of the same one."""
+        if base in self.asked:
+            return
+        self._none_twice(base, at)
         for n in sorted(self.point.get(base, frozenset()) & self.live):
             if self._root(n) != self._root(base):
-                raise self.refuse(
+                raise self.undecided(
                     at,
+                    {base, n},
                     f"`{base}` is written in place, and `{n}` may share its memory; that cannot "
                     "be differentiated yet.",
                     f"Copy what `{n}` holds, or write through one of the two only.",
@@ -217,7 +261,7 @@ class Writes(Cotangents):
 
     def _root(self, variable: str) -> str:
         """Return the variable of whose shadow that of a variable is a part."""
-        while variable in self.aliased:
+        while variable in self.aliased or self.turned(variable) is not None:
             if variable in self.links:
                 variable = self.links[variable].base
             elif variable in self.elements:
@@ -228,7 +272,15 @@ class Writes(Cotangents):
 
     def add(self, c: Contribution, kind: Kind, at: Any) -> Block:
         """Add to a shadow in place; the first contribution may be the shadow."""
-        if c.operand in self.aliases.slots:
+        if c.operand in self.asked:
+            return self.add_asked(c, kind, at)
+        if c.operand in self.split and isinstance(kind, K.Tuple):
+            return self.add_split(c, kind, at)
+        turned = self.turned(c.operand)
+        if turned is not None:
+            return [*self.ensure(c.operand, kind, at), *self.add_turned(c, turned[1])]
+        memory = c.operand in self.arrays and K.is_container(kind)
+        if memory or c.operand in self.aliases.slots:
             return self.add_to_structure(c, kind, at)
         if isinstance(kind, K.Array) and c.path is None and c.operand not in self.live:
             c = Contribution(c.operand, self._apart(c.value), None, c.repeats)
@@ -272,8 +324,11 @@ class Writes(Cotangents):
         made = value.func if isinstance(value, gast.Call) else value
         if isinstance(made, gast.Name) and made.id in self.made_by_calls:
             return [assign(bar, value)]
-        if isinstance(value, gast.BinOp | gast.UnaryOp) or copied(value) is not None:
+        if copied(value) is not None:
             return [assign(bar, value)]
+        if isinstance(value, gast.BinOp | gast.UnaryOp):
+            # `np.broadcast_to(1.0, x.shape) * x` is x in the end.
+            return [assign(bar, call(attribute(value, "copy")) if may_be(value) else value)]
         if moved and value.id in self.buffers_of():
             return [assign(bar, value)]
         if isinstance(value, gast.Name | gast.Subscript | gast.Attribute):
@@ -312,7 +367,7 @@ class Writes(Cotangents):
             return [back]
         out = self._comment(s) + self.ensure(base, self.kinds.of[target.value], s)
         self._one_root(base, s)
-        place = subscript(name(self.bar(base)), clone(target.slice))
+        place, content = self._places(base, target)
         clear = assign_place(place, constant(0.0))
         value = s.value
         varied = self.activity.varied_before.get(s, frozenset())
@@ -325,7 +380,7 @@ class Writes(Cotangents):
         held = self.names.fresh(f"{value.id}_bar")
         self.bar_kinds[held] = kind
         self.held.add(held)
-        out += [assign(held, self._content(place, kind)), clear]
+        out += [assign(held, self._content(content, kind)), clear]
         value_bar = self._winners(name(held), target)
         c = Contribution(value.id, self._fitted(value_bar, kind, value))
         return out + self.add(c, given, s) + [back]
@@ -339,10 +394,10 @@ class Writes(Cotangents):
         out = self._comment(s) + self.ensure(base, self.kinds.of[target.value], s)
         self._one_root(base, s)
         kind = self.kinds.of.get(target, K.UNKNOWN)
-        place = subscript(name(self.bar(base)), clone(target.slice))
+        place, own_bar = self._places(base, target)
         content = subscript(name(base), clone(target.slice))
         pre, found = self._contributions(s, kind)
-        table: dict[str, Node] = {OLD: content, BAR: place}
+        table: dict[str, Node] = {OLD: content, BAR: own_bar}
         if NEW in _read(pre, found):
             kept = self.names.fresh(f"{base}_out")
             out.append(assign(kept, self._content(content, kind)))
@@ -358,10 +413,10 @@ class Writes(Cotangents):
             held = self.names.fresh(f"{base}_part_bar")
             self.bar_kinds[held] = kind
             self.held.add(held)
-            out.append(assign(held, self._winners(self._content(place, kind), target)))
+            out.append(assign(held, self._winners(self._content(own_bar, kind), target)))
             table[BAR] = name(held)
         out += [_filled(p, table) for p in pre]
-        last = [_scaled(place, c.value, table) for c in own]
+        last = [_scaled(place, c.value, table | {BAR: place}) for c in own]
         first: Block = []
         for c in others:
             value = self._detached(substitute(c.value, table), kind)
@@ -369,6 +424,15 @@ class Writes(Cotangents):
             value = self._narrowed(value, kind, s.value)
             first += self.add(Contribution(c.operand, value), given, s)
         return [*out, *last, *first] if overlap else [*out, *first, *last]
+
+    def _places(self, base: str, target: Node) -> tuple[Node, Node]:
+        """Return the part of a shadow that belongs to what is written, and its content."""
+        turned = self.turned(base)
+        if turned is None:
+            place = subscript(name(self.bar(base)), clone(target.slice))
+            return place, clone(place)
+        place = subscript(turned[1], clone(target.slice))
+        return place, gast.UnaryOp(gast.USub(), clone(place))
 
     def _contributions(self, s: Node, kind: Kind) -> tuple[Block, list[Contribution]]:
         """Ask the rule of the operator what it passes back to the old content and to the value."""
@@ -389,7 +453,7 @@ class Writes(Cotangents):
 
     def _content(self, place: Node, kind: Kind) -> Node:
         """Return the content of a part of an array, as it is now."""
-        if isinstance(kind, K.Num):
+        if isinstance(kind, K.Num) or isinstance(place, gast.UnaryOp):
             return clone(place)
         return call(attribute(clone(place), "copy"))
 
@@ -430,7 +494,9 @@ class Writes(Cotangents):
         """Return what puts the old content back, where a name that shares it is read."""
         place = clone(target)
         place.ctx = gast.Load()
-        return RestorePart(place, ("part", s), self.aliases.reaching(s, base))
+        back = RestorePart(place, ("part", s), self.aliases.reaching(s, base))
+        back.stays = base in self.asked
+        return back
 
     def see_kept(self, backward: Block) -> None:
         """What calls have kept for their reverses wants its old content back, too."""
@@ -446,6 +512,8 @@ class Writes(Cotangents):
         """Say whether what is written has a cotangent."""
         if not K.differentiable(self._owner_kind(s, base)):
             return False
+        if base in self.asked:
+            return self.useful(s, base)
         return bool(self.aliases.partners(s, base) & self.live)
 
     def _owner_kind(self, s: Node, base: str) -> Kind:

@@ -40,11 +40,20 @@ class WrittenCalls(Writes):
             seeded = self._has_own_cotangent(s, variable)
         out = self._comment(s)
         link = self.aliases.links_after.get(s, {}).get(variable or "")
+        asked = variable in self.asked | self.split
+        if asked and not same:
+            seeded = variable in self.activity.varied_after.get(s, frozenset())
+            if variable in self.asked:
+                self.live.discard(variable or "")
+            link = None
         if seeded and variable is not None and link is not None:
             out += self._into_argument(s, variable, link)
             seeded = False
         bar: Node | None = None
-        if seeded and variable is not None:
+        if seeded and asked and variable is not None:
+            pre, bar = self.content_of(variable, self.kinds.after[s].get(variable, K.UNKNOWN))
+            out += pre
+        elif seeded and variable is not None:
             bar = name(self.bar(variable))
             if variable in names_read(s.value):
                 held = self.names.fresh(f"{variable}_bar")
@@ -65,6 +74,9 @@ class WrittenCalls(Writes):
             )
         out += restore
         pre, found = self.undone(s, bar)
+        for w in self.call_writes[s]:
+            if w.base not in self.asked:
+                self._none_twice(w.base, s)
         out += pre
         before = self.kinds.before[s]
         for c in found:
@@ -75,7 +87,7 @@ class WrittenCalls(Writes):
 
     def _has_own_cotangent(self, s: Node, variable: str) -> bool:
         """Say whether a result's cotangent is set, and no part of the shadow of an argument."""
-        if variable not in self.live:
+        if variable in self.asked | self.split or variable not in self.live:
             return False
         self.live.discard(variable)
         if variable in self.aliased:
@@ -88,8 +100,9 @@ class WrittenCalls(Writes):
         shared = self.aliases.pairs_after.get(s, {}).get(variable, frozenset())
         for w in self.call_writes[s]:
             if shared & self.aliases.sharing(s, w.base):
-                raise self.refuse(
+                raise self.undecided(
                     s,
+                    {variable, w.base},
                     f"What this call returns may share memory with `{w.base}`, which it writes, "
                     "and how is not known when the derivative is written; that cannot be "
                     "differentiated yet.",
@@ -106,10 +119,13 @@ class WrittenCalls(Writes):
 
     def _contents_back(self, s: Node) -> Block:
         """Return what puts back the content of the arrays that a call wrote, where it is read."""
-        return [
-            RestorePart(whole_of(w.base), ("part", s, w.base), self.aliases.reaching(s, w.base))
-            for w in self.call_writes[s]
-        ]
+        out: Block = []
+        for w in self.call_writes[s]:
+            reached = self.aliases.reaching(s, w.base)
+            back = RestorePart(whole_of(w.base), ("part", s, w.base), reached)
+            back.stays = w.base in self.asked
+            out.append(back)
+        return out
 
     def _restore(self, variable: str, key: Any) -> Node:
         raise NotImplementedError

@@ -321,19 +321,49 @@ class _Simplifier:
                 return
 
     def may_be_float(self, node: Node) -> bool:
-        """Say whether a factor may be a float, so that the product is one without a coefficient."""
-        if isinstance(node, gast.Compare):
+        """Say whether a factor may be a float, so that the product is one without a coefficient.
+
+        Truth values add up to another truth value: what may be one is none that may be a float.
+        """
+        if isinstance(node, gast.Compare | gast.BoolOp):
             return False
         if isinstance(node, gast.Constant):
             return not isinstance(node.value, int)
         if isinstance(node, gast.Name):
             known = self.kinds.get(node.id)
             return known is None or all(map(_may_be_float, K.options(known)))
-        if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Add | gast.Sub):
+        if isinstance(node, gast.BinOp):
+            if isinstance(node.op, gast.BitAnd | gast.BitOr | gast.BitXor):
+                return False
+            if isinstance(node.op, gast.Div | gast.MatMult):
+                return True
             return self.may_be_float(node.left) or self.may_be_float(node.right)
         if isinstance(node, gast.UnaryOp):
-            return self.may_be_float(node.operand)
-        return not self._is_length(node) if isinstance(node, gast.Subscript) else True
+            return not isinstance(node.op, gast.Not) and self.may_be_float(node.operand)
+        if isinstance(node, gast.IfExp):
+            return self.may_be_float(node.body) and self.may_be_float(node.orelse)
+        if isinstance(node, gast.Subscript):
+            return not self._is_length(node) and self.may_be_float(node.value)
+        if isinstance(node, gast.Attribute):
+            return node.attr not in ("size", "ndim", "shape") and self.may_be_float(node.value)
+        return not isinstance(node, gast.Call) or self._may_give_float(node)
+
+    def _may_give_float(self, node: Node) -> bool:
+        """Say whether a call may give a float."""
+        func = node.func
+        called = func.attr if isinstance(func, gast.Attribute) else getattr(func, "id", "")
+        if called in _NO_FLOATS or called.startswith("is"):
+            return False
+        if called == "astype":
+            return not (isinstance(node.args[0], gast.Name) and node.args[0].id in ("bool", "int"))
+        method = isinstance(func, gast.Attribute) and not self._is_module(func.value)
+        if method:
+            return self.may_be_float(func.value)
+        given = node.args[1:] if called == "where" else node.args[:1]
+        return called not in _SAME_DTYPE or any(map(self.may_be_float, given))
+
+    def _is_module(self, node: Node) -> bool:
+        return isinstance(node, gast.Name) and self.kinds.get(node.id) is None
 
     def rebuild(self, p: _Product) -> Node:
         """Return a product as an expression: scalars before arrays, a minus sign in front."""
@@ -398,22 +428,30 @@ class _Simplifier:
     def _sum_up(self, terms: list[tuple[float, Node]]) -> Node:
         merged: list[tuple[float, Node]] = []
         places: dict[Any, int] = {}
+        scaled: set[int] = set()
         for sign, node in terms:
             if number(node) == 0.0 and len(terms) > 1:
                 continue
             factor, base = _coefficient(node)
             at = places.get(key(base)) if number(node) is None else None
             if at is None:
-                places[key(base)] = len(merged)
+                at = places[key(base)] = len(merged)
                 merged.append((sign * factor, base))
             else:
                 merged[at] = (merged[at][0] + sign * factor, base)
-        parts = [(c, b) for c, b in merged if c != 0.0] or [(0.0, terms[0][1])]
-        first = next((i for i, (c, _) in enumerate(parts) if c > 0), 0)
+            if base is not node:
+                scaled.add(at)
+        parts = [(c, b, i in scaled) for i, (c, b) in enumerate(merged) if c != 0.0]
+        parts = parts or [(0.0, terms[0][1], True)]
+        first = next((i for i, (c, _, _) in enumerate(parts) if c > 0), 0)
         parts.insert(0, parts.pop(first))
+        # A coefficient makes numbers of truth values, unless there is a float to add them to.
+        sure = any(abs(c) != 1.0 or self.may_be_float(b) for c, b, _ in parts[:2])
         total: Node | None = None
-        for c, base in parts:
-            term = base if abs(c) == 1.0 else self.rebuild(self._scaled(abs(c), base))
+        for c, base, kept in parts:
+            bare = abs(c) == 1.0 and (sure or not kept)
+            term = base if bare else self.rebuild(self._scaled(abs(c), base))
+            sure = sure or kept
             if total is None:
                 total = _minus(term) if c < 0 else term
             else:
@@ -451,8 +489,27 @@ class _Simplifier:
         if isinstance(node, gast.Call):
             return self._call_shape(node)
         if isinstance(node, gast.Subscript):
-            return () if self._is_length(node) else None
+            return () if self._is_length(node) else self._item_shape(node)
         return None
+
+    def _item_shape(self, node: Node) -> Shape | None:
+        """Return the shape of `A[i, j]`: the axes that are left of an array."""
+        owner = self.kinds.get(node.value.id) if isinstance(node.value, gast.Name) else None
+        parts = node.slice.elts if isinstance(node.slice, gast.Tuple) else [node.slice]
+        if not isinstance(owner, K.Array) or len(parts) > owner.rank:
+            return None
+        return owner.dims[len(parts) :] if all(map(self._is_number, parts)) else None
+
+    def _is_number(self, index: Node) -> bool:
+        """Say whether an index is one integer."""
+        if isinstance(index, gast.BinOp):
+            return self._is_number(index.left) and self._is_number(index.right)
+        if isinstance(index, gast.UnaryOp):
+            return self._is_number(index.operand)
+        if isinstance(index, gast.Name):
+            known = self.kinds.get(index.id)
+            return isinstance(known, K.Num) and known.type == "int"
+        return isinstance(index, gast.Constant) and type(index.value) is int
 
     def _is_length(self, node: Node) -> bool:
         return isinstance(node.value, gast.Attribute) and node.value.attr == "shape"
@@ -531,6 +588,17 @@ def _is_default(keyword: Node) -> bool:
         and isinstance(value, gast.Constant)
         and value.value is _DEFAULTS[keyword.arg]
     )
+
+
+_NO_FLOATS = frozenset(
+    "all any argmax argmin argsort bool count_nonzero equal greater greater_equal int len less "
+    "less_equal logical_and logical_not logical_or logical_xor not_equal searchsorted "
+    "signbit".split()
+)
+_SAME_DTYPE = frozenset(
+    "abs absolute array asarray broadcast_to copy cumsum expand_dims max min moveaxis prod ravel "
+    "repeat reshape sign squeeze stack sum swapaxes take tile transpose unbroadcast where".split()
+)
 
 
 def _may_be_float(kind: Kind) -> bool:

@@ -16,7 +16,10 @@ from s2sad.stages import Comment, Replay, RestorePart
 
 Pure = Callable[[Node], bool]
 Sharing = Mapping[str, frozenset[str]]
-_MUTATING = frozenset({"append", "pop", "extend", "insert", "update", "clear", "sort", "fill"})
+_INTO = ("add_into", "take_from_shadow")
+_MUTATING = frozenset(
+    {"append", "pop", "extend", "insert", "update", "clear", "sort", "fill", "reverse"}
+)
 
 
 @dataclass(frozen=True)
@@ -92,8 +95,11 @@ def _nothing(node: Node) -> set[str]:
 def mutated_by(node: Node) -> str | None:
     """Return the variable that a call changes in place: xs in xs.append(x), x in np.add.at(x)."""
     func = node.func
-    if isinstance(func, gast.Name) and func.id.startswith("add_into") and node.args:
-        return root(node.args[0])
+    if isinstance(func, gast.Name) and func.id.startswith(_INTO) and node.args:
+        place = node.args[0]
+        if isinstance(place, gast.Call) and place.args:
+            place = place.args[0]  # shadow_of(shadows, x): all that is in `shadows`
+        return root(place)
     if not isinstance(func, gast.Attribute):
         return None
     if func.attr == "at" and node.args and isinstance(node.args[0], gast.Name):

@@ -28,11 +28,25 @@ def _block(block: Block, in_loop: bool) -> Block:
             out.append(s)
         elif isinstance(s, gast.If):
             out += _if(s, in_loop and last)
+        elif isinstance(s, gast.Try):
+            out += _try(s)
         else:
             for part in blocks_of(s):
                 part[:] = _block(part, False) or [gast.Pass()]
             out.append(s)
     return out
+
+
+def _try(s: Node) -> Block:
+    """Drop the parts of a try statement in which nothing happens, and one that is left alone."""
+    for h in s.handlers:
+        h.body = _block(h.body, False) or [gast.Pass()]
+    s.body = _block(s.body, False) or [gast.Pass()]
+    for part in (s.orelse, s.finalbody):
+        part[:] = [] if _empty(part) else _block(part, False)
+    if s.handlers or s.finalbody:
+        return [s]
+    return [part for part in (*s.body, *s.orelse) if not isinstance(part, gast.Pass)]
 
 
 def _if(s: Node, tail: bool) -> Block:

@@ -115,7 +115,7 @@ class _Owner:
                 self.names.update(self._aliased(s.value))
 
     def _aliased(self, node: Node) -> set[str]:
-        return set() if self._fresh_call(node) else _aliased(node)
+        return set() if self._fresh_call(node) else shared_by(node)
 
     def _is_move(self, s: Node) -> bool:
         """Say whether a shadow takes over the memory of another."""
@@ -327,27 +327,27 @@ def _occurs(s: Node, wanted: str) -> int:
     return sum(isinstance(n, gast.Name) and n.id == wanted for n in walk(s))
 
 
-def _aliased(node: Node) -> set[str]:
+def shared_by(node: Node) -> set[str]:
     """Return the names whose memory an expression's value may share."""
     if isinstance(node, gast.Name):
         return {node.id}
     if isinstance(node, gast.Subscript | gast.Attribute | gast.Starred):
-        return _aliased(node.value)
+        return shared_by(node.value)
     if isinstance(node, gast.Tuple | gast.List):
-        return set().union(*(_aliased(e) for e in node.elts), set())
+        return set().union(*(shared_by(e) for e in node.elts), set())
     if isinstance(node, gast.Dict):
-        return set().union(*(_aliased(v) for v in node.values), set())
+        return set().union(*(shared_by(v) for v in node.values), set())
     if isinstance(node, gast.IfExp):
-        return _aliased(node.body) | _aliased(node.orelse)
+        return shared_by(node.body) | shared_by(node.orelse)
     if isinstance(node, gast.Call):
         func = node.func
         if isinstance(func, gast.Attribute) and func.attr in _FRESH:
             return set()
         if isinstance(func, gast.Attribute) and func.attr == "copy" and not node.args:
             return set()
-        found = set().union(*(_aliased(a) for a in node.args), set())
+        found = set().union(*(shared_by(a) for a in node.args), set())
         if isinstance(func, gast.Attribute):
-            found |= _aliased(func.value)
+            found |= shared_by(func.value)
         return found
     return set()
 

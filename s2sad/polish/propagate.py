@@ -73,6 +73,7 @@ class _Propagator:
         self.live: dict[object, Names] = {}
         self.live_out = live_out
         self.changed = False
+        self.guarded = False
 
     def note(self, statement: object, live: Names) -> None:
         self.live[statement] = live
@@ -81,14 +82,24 @@ class _Propagator:
         position = len(block) - 1
         while position >= 0:
             s = block[position]
+            around = self.guarded
             for part in blocks_of(s):
-                self.block(part)
-                self.effects.forget(s)
+                self.guarded = around or (isinstance(s, gast.Try) and part is s.body)
+                if self._changes(part):
+                    self.effects.forget(s)
+            self.guarded = around
             if (self._is_candidate(s) and self.move(block, position)) or (
-                isinstance(s, gast.If) and self._sink(block, position)
+                isinstance(s, gast.If) and not around and self._sink(block, position)
             ):
                 self.changed = True
             position -= 1
+
+    def _changes(self, block: Block) -> bool:
+        """Work on a block inside; say whether that changed it."""
+        before, self.changed = self.changed, False
+        self.block(block)
+        inside, self.changed = self.changed, self.changed or before
+        return inside
 
     def _is_candidate(self, s: Node) -> bool:
         return (
@@ -109,6 +120,8 @@ class _Propagator:
             return False
         if not uses:
             return False
+        if self.guarded and not (atom and all(clear for _, clear in uses)):
+            return self._replace_next(block, position, target, value, uses)
         if atom:
             return self._replace_all(block, position, target, value, uses)
         if len(uses) == 1 and _count(block[uses[0][0]], target) == 1:
@@ -162,6 +175,8 @@ class _Propagator:
         if total > 2 or not all(clear for _, clear in uses):
             return False
         if any(_in_loop(block[at], target) or _augments(block[at], target) for at, _ in uses):
+            return False
+        if any(isinstance(n, gast.Try) for at, _ in uses for n in walk(block[at])):
             return False
         self._keep_alive(block, position, uses[-1][0], names_read(value))
         for at, _ in uses:
@@ -328,6 +343,27 @@ class _Propagator:
     def _next_to(self, block: Block, position: int, at: int) -> bool:
         return all(isinstance(s, Comment) for s in block[position + 1 : at])
 
+    def _replace_next(
+        self, block: Block, position: int, target: str, value: Node, uses: list[tuple[int, bool]]
+    ) -> bool:
+        """In the body of a try what may raise does so where it did, before all else."""
+        at, _ = uses[0]
+        s = block[at]
+        if len(uses) != 1 or _count(s, target) != 1 or is_compound(s):
+            return False
+        if not isinstance(s, gast.Assign | gast.AugAssign | gast.Expr):
+            return False
+        if not self._next_to(block, position, at) or not _read_first(s, target):
+            return False
+        if _in_scope(s, target) or _augments(s, target) or _perhaps(s, target):
+            return False
+        if _size(value) + _size_of_use(s) > _LIMIT:
+            return False
+        self._keep_alive(block, position, at, names_read(value))
+        self._substitute(s, target, value)
+        del block[position]
+        return True
+
     def _lift(self, block: Block, position: int, target: str, value: Node, at: int) -> bool:
         """Move the statement that uses a value up to where the value is computed."""
         user = block[at]
@@ -392,6 +428,18 @@ def _evaluated(node: Node) -> Iterator[Node]:
     for child in children(node):
         yield from _evaluated(child)
     yield node
+
+
+def _read_first(s: Node, target: str) -> bool:
+    """Say whether a statement reads a name before it computes anything."""
+    called = {a for n in walk(s) if isinstance(n, gast.Call) for a in walk(n.func)}
+    for n in _evaluated(s):
+        if type(n) is gast.Name and n.id == target:
+            return True
+        path = isinstance(n, gast.Attribute) and n in called
+        if isinstance(n, gast.expr) and not path and not isinstance(n, gast.Name | gast.Constant):
+            return False
+    return False
 
 
 def _binds(s: Node, target: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gast
 
 from s2sad.flow import before_restore, before_restore_part, every_round, free_names
-from s2sad.nodes import Block, Node, blocks_of, names_read, names_written
+from s2sad.nodes import Block, Node, blocks_of, is_constant, names_read, names_written
 from s2sad.polish.effects import Pure, Sharing, mutated_by, pure_expression, root
 from s2sad.stages import Comment, Replay, Restore, RestorePart, Save, SavePart, Undo
 
@@ -43,6 +43,7 @@ class _Pruner:
         self.pure = pure
         self.pinned = pinned
         self.local = local
+        self.guarded = False
 
     def block(self, block: Block, live: Names, exits: Names) -> tuple[Block, Names]:
         kept: Block = []
@@ -92,10 +93,37 @@ class _Pruner:
                 inside |= names_read(case.guard) if case.guard is not None else set()
                 out |= inside - names_written(case.pattern)
             return s, out | names_read(s.subject)
+        if kind is gast.Try:
+            return self._try(s, live, exits)
         for part in blocks_of(s):
             part[:], inside = self.block(part, live, exits)
             live |= inside
         return s, (live - (set() if blocks_of(s) else names_written(s))) | names_read(s)
+
+    def _try(self, s: Node, live: Names, exits: Names) -> tuple[Node | None, Names]:
+        """What may raise in the body stays: that is what the handlers are for."""
+        thrown: Names = frozenset()
+        if s.finalbody:
+            s.finalbody, live = self.block(s.finalbody, live, exits)
+            thrown = live
+        for h in s.handlers:
+            h.body, inside = self.block(h.body, live, exits)
+            bound = names_written(h.name) if isinstance(h.name, gast.AST) else {h.name}
+            thrown |= (inside - bound) | (names_read(h.type) if h.type is not None else set())
+        s.orelse, other = self.block(s.orelse, live, exits)
+        around = self.pinned, self.guarded
+        self.pinned, self.guarded = self.pinned | thrown, True
+        s.body, inside = self.block(s.body, other, exits)
+        self.pinned, self.guarded = around
+        if _empty(s.body) and _empty(s.orelse) and _empty(s.finalbody):
+            return None, live
+        return s, inside | thrown
+
+    def _silent(self, node: Node) -> bool:
+        """Say whether nobody can tell that an expression is not evaluated."""
+        if self.guarded:
+            return isinstance(node, gast.Name) or is_constant(node)
+        return pure_expression(node, self.pure)
 
     def _assign(self, s: Node, live: Names) -> tuple[Node | None, Names]:
         written = names_written(s)
@@ -106,7 +134,7 @@ class _Pruner:
                 return None, live
         places = [t for t in s.targets if isinstance(t, gast.Subscript | gast.Attribute)]
         needed = bool(written & (live | self.pinned)) or any(self._needed(t, live) for t in places)
-        if not needed and pure_expression(s.value, self.pure):
+        if not needed and self._silent(s.value):
             return None, live
         return s, (live - written) | names_read(s)
 
@@ -123,7 +151,7 @@ class _Pruner:
             needed = self._content_needed(s.target.id, live)
         else:
             needed = self._needed(s.target, live)
-        if not needed and pure_expression(s.value, self.pure):
+        if not needed and self._silent(s.value):
             return None, live
         return s, live | names_read(s)
 
@@ -131,15 +159,16 @@ class _Pruner:
         if isinstance(s.value, gast.Call):
             owner = mutated_by(s.value)
             if owner is not None and not self._content_needed(owner, live):
-                return None, live
-        elif pure_expression(s.value, self.pure):
+                if not self.guarded or all(map(self._silent, s.value.args)):
+                    return None, live
+        elif self._silent(s.value):
             return None, live
         return s, live | names_read(s)
 
     def _if(self, s: Node, live: Names, exits: Names) -> tuple[Node | None, Names]:
         s.body, then = self.block(s.body, live, exits)
         s.orelse, other = self.block(s.orelse, live, exits)
-        if _empty(s.body) and _empty(s.orelse) and pure_expression(s.test, self.pure):
+        if _empty(s.body) and _empty(s.orelse) and self._silent(s.test):
             return None, live
         return s, then | other | names_read(s.test)
 
@@ -157,7 +186,7 @@ class _Pruner:
             current |= start
         s.body, _ = self.block(s.body, current, live)
         if is_for and _empty(s.body) and not bound & live:
-            if pure_expression(s.iter, self.pure):
+            if self._silent(s.iter):
                 return None, live
         return s, current | header
 
@@ -178,6 +207,12 @@ def _copy_blocks(block: Block) -> Block:
             out.append(gast.Match(s.subject, cases))
         elif type(s) is gast.With:
             out.append(gast.With(s.items, _copy_blocks(s.body), None))
+        elif type(s) is gast.Try:
+            handlers = [
+                gast.ExceptHandler(h.type, h.name, _copy_blocks(h.body)) for h in s.handlers
+            ]
+            body, orelse, final = map(_copy_blocks, (s.body, s.orelse, s.finalbody))
+            out.append(gast.Try(body, handlers, orelse, final))
         else:
             out.append(s)
     return out

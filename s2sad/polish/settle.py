@@ -14,6 +14,7 @@ import gast
 from s2sad.flow import live_in
 from s2sad.nodes import Block, Node, blocks_of, children, copied, is_whole, names_written
 from s2sad.polish.effects import EffectTable, Pure, Sharing, is_compound, root
+from s2sad.polish.own import shared_by
 from s2sad.stages import Comment
 
 Names = frozenset[str]
@@ -67,6 +68,9 @@ class _Settler:
                 self.block(part)
             if isinstance(s, gast.Assign | gast.AugAssign):
                 self.statement(block, position, s)
+        rest = [s for s in block if not _to_itself(s)]
+        if not all(isinstance(s, Comment) for s in rest):
+            block[:] = rest
 
     def statement(self, block: Block, position: int, s: Node) -> None:
         """Drop the copies that one statement makes without need."""
@@ -75,8 +79,8 @@ class _Settler:
         if source is None:
             return
         if isinstance(s, gast.AugAssign) or not isinstance(s.targets[0], gast.Name):
-            if root(s.target if isinstance(s, gast.AugAssign) else s.targets[0]) in self.arrays:
-                s.value = source
+            if isinstance(s, gast.AugAssign) or root(s.targets[0]) in self.arrays:
+                s.value = source  # added, or written into an array: read at once
             return
         target = s.targets[0].id
         new = self.fresh(source) or self._last_use(s, source)
@@ -115,7 +119,7 @@ class _Settler:
                 continue
             e = self.effects.of(other)
             last = target not in self.live.get(other, frozenset())
-            if is_compound(other) and target in e.reads:
+            if target in e.reads and (is_compound(other) or _may_keep(other, target)):
                 return False
             if target in e.writes and not last:
                 return False
@@ -126,6 +130,23 @@ class _Settler:
             if last:
                 return True
         return False
+
+
+def _may_keep(s: Node, variable: str) -> bool:
+    """Say whether a statement may hand on the memory of a variable that it reads."""
+    if isinstance(s, gast.AugAssign):
+        return False
+    if not isinstance(s, gast.Assign):
+        return True
+    return isinstance(s.targets[0], gast.Name | gast.Tuple) and variable in shared_by(s.value)
+
+
+def _to_itself(s: Node) -> bool:
+    """Say whether a statement is `x = x`."""
+    target = s.targets[0] if isinstance(s, gast.Assign) and len(s.targets) == 1 else None
+    return (
+        isinstance(target, gast.Name) and isinstance(s.value, gast.Name) and s.value.id == target.id
+    )
 
 
 def _whole_statement_first(s: Node) -> bool:

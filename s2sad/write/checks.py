@@ -6,13 +6,18 @@ if not (isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == "float64" and l
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
+from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
+from s2sad.errors import SourceError
 from s2sad.kinds import Kind
 from s2sad.nodes import Block
+from s2sad.stages import Written
 
 
 def check(entry: str, name: str, kind: Kind, numpy: str) -> Block:
@@ -39,18 +44,22 @@ def check_length(entry: str, symbol: str, cut: int) -> Block:
     return body
 
 
-def check_overlap(
-    entry: str, params: Mapping[str, Kind], written: frozenset[str], numpy: str
-) -> Block:
-    """Return the statements that refuse an array which is written and overlaps another."""
+def check_overlap(entry: str, params: Mapping[str, Kind], written: Written, numpy: str) -> Block:
+    """Return the statements that refuse what is written and given, or overlapped, by another."""
     arrays = [n for n, kind in params.items() if isinstance(kind, K.Array)]
     out: Block = []
     for i, one in enumerate(arrays):
         for other in arrays[i + 1 :]:
-            if one in written or other in written:
+            if {one, other} & written.arrays:
                 message = f"{entry}: {one} and {other} share memory, which is written"
                 test = f"{numpy}.shares_memory({one}, {other})"
                 out += gast.parse(f"if {test}:\n    raise ValueError({message!r})").body
+    holders = [n for n, kind in params.items() if K.is_container(kind)]
+    for i, one in enumerate(holders):
+        for other in holders[i + 1 :]:
+            if {one, other} & written.containers and type(params[one]) is type(params[other]):
+                message = f"{entry}: {one} and {other} are one structure, which is changed"
+                out += gast.parse(f"if {one} is {other}:\n    raise ValueError({message!r})").body
     return out
 
 
@@ -80,8 +89,42 @@ def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
         return _list_tests(path, kind, numpy)
     if isinstance(kind, K.Obj):
         parts = [_tests(f"{path}.{key}", k, numpy) for key, k in kind.fields]
-        return [test for tests in parts for test in tests]
+        return [_is_named(f"type({path})", kind.cls), *(t for tests in parts for t in tests)]
+    if isinstance(kind, K.Known | K.Choice):
+        options = kind.options if isinstance(kind, K.Choice) else (kind,)
+        tests = [_is_function(path, k, numpy) for k in options]
+        return [" or ".join(t for t in tests if t)] if all(tests) else []
     return []
+
+
+def _is_function(path: str, kind: Kind, numpy: str) -> str:
+    """Return the test that a value is the function, class or module that a derivation saw.
+
+    Functions are told by their names: a file may hold copies of those of its own module.
+    """
+    value: Any = getattr(kind, "value", None)
+    if isinstance(value, np.dtype) or value is Ellipsis:
+        return ""
+    if inspect.ismodule(value):
+        return f"{path}.__name__ == {getattr(value, '__name__', '')!r}"
+    short = str(getattr(value, "__name__", ""))
+    if isinstance(value, np.ufunc) and getattr(np, short, None) is value:
+        return f"{path} is {numpy}.{short}"
+    home, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if not isinstance(home, str) or not isinstance(name, str) or "<" in name:
+        raise SourceError(
+            f"{path} is a function that has no name outside: the file could not tell it from "
+            "another.",
+            remedy="Give a function of a module, or write the function that is differentiated so "
+            "that it calls it by name.",
+        )
+    return _is_named(path, value)
+
+
+def _is_named(path: str, value: Any) -> str:
+    names = ("__module__", "__qualname__")
+    found = ", ".join(f'getattr({path}, "{n}", None)' for n in names)
+    return f"({found}) == {tuple(getattr(value, n) for n in names)!r}"
 
 
 def _list_tests(path: str, kind: K.List, numpy: str) -> list[str]:
@@ -116,6 +159,8 @@ def _number_class(kind: K.Num, numpy: str) -> str:
 
 
 def _words(kind: Kind) -> str:
+    if isinstance(kind, K.Known):
+        return str(getattr(kind.value, "__name__", kind.value))
     if not isinstance(kind, K.Array) or not kind.rank:
         return K.describe(kind)
     ones = [axis for axis, dim in enumerate(kind.dims) if dim == K.ONE]

@@ -45,6 +45,9 @@ def standalone(
     body, _ = prelude(derivation.refs, derivation.functions)
     linker = _Linker(origin, define)
     linker.take(body)
+    linker.note_compared(body, derivation)
+    imported = {n for n in linker.text_level if n in derivation.refs.modules}
+    linker.known |= {id(derivation.refs.modules[n]): n for n in sorted(imported, reverse=True)}
     for node in body:
         if isinstance(node, gast.FunctionDef) and node.name in derivation.origins:
             linker.add_derived(node, derivation)
@@ -84,6 +87,7 @@ class _Linker:
     known: dict[Any, str] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)
     text_level: set[str] = field(default_factory=set)
+    compared: set[int] = field(default_factory=set)
     imports: Block = field(default_factory=list)
     constants: Block = field(default_factory=list)
     functions: Block = field(default_factory=list)
@@ -95,6 +99,20 @@ class _Linker:
             found = [node.name] if isinstance(node, gast.FunctionDef) else listed
             self.text_level.update(found)
             self.names.take(*found)
+
+    def note_compared(self, body: Block, derivation: Any) -> None:
+        """Note the functions that are compared, or are defaults: a copy would be another one."""
+        for node in body:
+            fn = derivation.origins.get(getattr(node, "name", ""))
+            if fn is None:
+                continue
+            cells = derivation.cells.get(node.name, {})
+            found = _in_defaults(node)
+            for n in walk(node):
+                if isinstance(n, gast.Compare):
+                    found |= {e.id for e in [n.left, *n.comparators] if isinstance(e, gast.Name)}
+            values = (_denoted(fn, cells, name) for name in found)
+            self.compared |= {id(v) for v in values if isinstance(v, types.FunctionType)}
 
     def body(self) -> Block:
         """Return the module's statements."""
@@ -161,7 +179,7 @@ class _Linker:
             self.imports.append(_import_from(final, name, value, fn, captured))
 
     def _is_copied(self, value: Any, captured: bool) -> bool:
-        if not isinstance(value, types.FunctionType):
+        if not isinstance(value, types.FunctionType) or id(value) in self.compared:
             return False
         home = value.__globals__.get("__name__")
         same = value.__globals__ is self.origin.__globals__ or home == "__main__"
@@ -229,7 +247,7 @@ def _denoted(fn: types.FunctionType, cells: Mapping[str, Any], name: str) -> Any
     if name in cells:
         found = cells[name]
         if not isinstance(found, types.CellType):
-            return found
+            return MISSING if found is getattr(builtins, name, MISSING) else found
         try:
             return found.cell_contents
         except ValueError:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
+import types
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -305,26 +306,53 @@ def weighted(x, y):
     return np.sum(x * np.sin(y))
 
 
-def empty(x, y):
+def _empty(x, y):
     """What a call with two arguments costs at least."""
 
 
-def measure_call_overhead(rounds: int, sample: float) -> float | None:
-    """What grad(f)(x, y) costs beyond the derived function, in calls of an empty function."""
+def measure_call_overhead(rounds: int = 1600, calls: int = 100) -> float | None:
+    """What grad(f)(x, y) costs beyond the derived function, in calls of an empty function.
+
+    Of two long samples the difference is little and their noise is not, so the samples are short
+    and what is subtracted is taken right before. Where code happens to lie in memory makes a
+    tenth of an empty call: the functions are made anew several times.
+    """
     if not hasattr(s2sad, "grad"):
         return None
+    return statistics.median(_call_overhead(rounds // 8, calls) for _ in range(8))
+
+
+def _call_overhead(rounds: int, calls: int) -> float:
+    """The overhead of one operator, in calls of an empty function of its own."""
     x, y = np.ones(3), np.ones(3)
     operator = s2sad.grad(weighted, wrt=(0, 1))
     derived = derived_function(weighted, "grad", (0, 1), (x, y))
+    empty = types.FunctionType(_empty.__code__.replace(), globals())
     timed = {
-        "operator": lambda: operator(x, y),
         "derived": lambda: derived(x, y),
-        "empty": lambda: empty(x, y),
+        "operator": lambda: operator(x, y),
         "nothing": lambda: None,
+        "empty": lambda: empty(x, y),
     }
-    seconds = interleaved(timed, rounds, sample)
-    per_round = zip(*(seconds[name] for name in timed), strict=True)
-    return statistics.median((o - d) / (e - n) for o, d, e, n in per_round)
+    seconds: dict[str, list[float]] = {name: [] for name in timed}
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for name, run in timed.items():
+                run()
+                seconds[name].append(per_call(run, calls))
+    finally:
+        gc.enable()
+    return difference(seconds["operator"], seconds["derived"]) / difference(
+        seconds["empty"], seconds["nothing"]
+    )
+
+
+def difference(above: list[float], below: list[float]) -> float:
+    """The median of paired differences, of the quarter of all rounds that was disturbed least."""
+    pairs = sorted(zip(above, below, strict=True), key=sum)
+    return statistics.median(a - b for a, b in pairs[: len(pairs) // 4])
 
 
 TWENTY_LINES = """
@@ -356,7 +384,7 @@ def f(x, y, n):
 
 
 def measure_derivation(repeats: int = 20) -> float | None:
-    """Milliseconds to derive a function of 20 lines, each time a new one with its source unread."""
+    """Milliseconds of CPU to derive a function of 20 lines, each time a new one, source unread."""
     if not hasattr(s2sad, "grad"):
         return None
     milliseconds = []
@@ -366,9 +394,9 @@ def measure_derivation(repeats: int = 20) -> float | None:
             path.write_text(TWENTY_LINES, encoding="utf-8")
             f = load_file(path).f
             linecache.clearcache()
-            begin = time.perf_counter()
+            begin = time.process_time()
             s2sad.grad(f, wrt=(0, 1)).source(0.7, 0.4, 5)
-            milliseconds.append(1e3 * (time.perf_counter() - begin))
+            milliseconds.append(1e3 * (time.process_time() - begin))
             del sys.modules[path.stem]
     return statistics.median(milliseconds)
 
@@ -442,7 +470,7 @@ def run(cases: list[Case], everything: bool, quick: bool) -> dict[str, Any]:
         "numpy": np.__version__,
         "machine": platform.machine(),
         "programs": programs,
-        "call_overhead": measure_call_overhead(rounds, sample) if everything else None,
+        "call_overhead": measure_call_overhead() if everything else None,
         "derive_ms": measure_derivation() if everything else None,
     }
 

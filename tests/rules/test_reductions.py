@@ -155,6 +155,18 @@ def test_ties_share_equally():
     assert bar.tolist() == [[0.0, 2.0, 2.0], [2.0, -3.0, -3.0]]
 
 
+def test_nan_ties_with_nothing():
+    x = np.array([1.0, np.nan])
+    assert rule_for(np.max).pullback(1.0, np.nan, x).tolist() == [0.0, 0.0]
+
+
+def test_ties_keep_single_precision():
+    x = np.array([1.0, 3.0, 3.0], dtype=np.float32)
+    bar = rule_for(np.max).pullback(np.float32(1.0), np.float32(3.0), x)
+    assert bar.dtype == np.float32
+    assert bar.tolist() == [0.0, 0.5, 0.5]
+
+
 def test_where_masks_an_infinite_cotangent():
     x = np.array([1.0, 2.0])
     bar = rule_for(np.max).pullback(np.inf, 2.0, x)

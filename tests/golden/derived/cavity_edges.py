@@ -25,38 +25,32 @@ def cavity_edges_grad(p, b, steps):
         p[0, :] = p[1, :]
         p[:, 0] = p[:, 1]
         p[-1, :] = 0.0
-        saved.append(t)
+        saved.append(t.shape)
 
     # return np.sum(p**2)
     p_bar = 2.0 * p
     b_bar = np.zeros_like(b)
     while saved:
-        t = saved.pop()
+        t_shape = saved.pop()
         # p[-1, :] = 0.0
         p_bar[-1, :] = 0.0
         # p[:, 0] = p[:, 1]
-        p_item_bar = p_bar[:, 0].copy()
+        p_bar[:, 1] += p_bar[:, 0]
         p_bar[:, 0] = 0.0
-        p_bar[:, 1] += p_item_bar
         # p[0, :] = p[1, :]
-        p_item_bar_1 = p_bar[0, :].copy()
+        p_bar[1, :] += p_bar[0, :]
         p_bar[0, :] = 0.0
-        p_bar[1, :] += p_item_bar_1
         # p[:, -1] = p[:, -2]
-        p_item_bar_2 = p_bar[:, -1].copy()
+        p_bar[:, -2] += p_bar[:, -1]
         p_bar[:, -1] = 0.0
-        p_bar[:, -2] += p_item_bar_2
         # p[1:-1, 1:-1] = 0.25 * (pn[1:-1, 2:] + pn[1:-1, :-2] + pn[2:, 1:-1] + pn[:-2, 1:-1]) -
         #     b[1:-1, 1:-1]
-        t_bar = unbroadcast(p_bar[1:-1, 1:-1].copy(), t.shape)
+        t_bar = unbroadcast(p_bar[1:-1, 1:-1].copy(), t_shape)
         p_bar[1:-1, 1:-1] = 0.0
         b_bar[1:-1, 1:-1] -= t_bar
         t_bar_1 = 0.25 * t_bar
-        pn_bar = np.zeros_like(p_bar)
-        pn_bar[:-2, 1:-1] += t_bar_1
-        pn_bar[2:, 1:-1] += t_bar_1
-        pn_bar[1:-1, :-2] += t_bar_1
-        pn_bar[1:-1, 2:] += t_bar_1
-        # pn = p.copy()
-        p_bar += pn_bar
+        p_bar[:-2, 1:-1] += t_bar_1
+        p_bar[2:, 1:-1] += t_bar_1
+        p_bar[1:-1, :-2] += t_bar_1
+        p_bar[1:-1, 2:] += t_bar_1
     return p_bar, b_bar

@@ -7,19 +7,14 @@ def cholesky_grad(A):
     L = np.zeros_like(A)
     saved = []
     for j in range(n):
-        L_item = L[j, :j]
-        sqrt_t = np.sqrt(A[j, j] - np.sum(L_item**2))
+        sqrt_t = np.sqrt(A[j, j] - np.sum(L[j, :j] ** 2))
         L_0 = L[j, j]
         L[j, j] = sqrt_t
         for i in range(j + 1, n):
-            L_item_1 = L[i, :j]
-            L_item_2 = L[j, :j]
-            t = A[i, j] - np.dot(L_item_1, L_item_2)
-            L_item_3 = L[j, j]
-            L_1 = L[i, j]
-            L[i, j] = t / L_item_3
-            saved.append((L_1, L_item_1, L_item_2, L_item_3, t))
-        saved.append((L_0, L_item, sqrt_t))
+            t = A[i, j] - np.dot(L[i, :j], L[j, :j])
+            saved.append((L[i, j], t))
+            L[i, j] = t / L[j, j]
+        saved.append((L_0, sqrt_t))
 
     # return logdet
     L_bar = np.zeros_like(L)
@@ -28,26 +23,27 @@ def cholesky_grad(A):
         L_bar[j, j] += 2.0 / L[j, j]
     A_bar = np.zeros_like(A)
     for j in range(n - 1, -1, -1):
-        L_0, L_item, sqrt_t = saved.pop()
+        L_0, sqrt_t = saved.pop()
         for i in range(n - 1, j + 1 - 1, -1):
-            L_1, L_item_1, L_item_2, L_item_3, t = saved.pop()
+            L_1, t = saved.pop()
             # L[i, j] = (A[i, j] - np.dot(L[i, :j], L[j, :j])) / L[j, j]
             t_bar = L_bar[i, j]
             L_bar[i, j] = 0.0
             L[i, j] = L_1
-            t_bar_1 = t_bar / (1.0 if t_bar == 0 else L_item_3)
+            L_item = L[j, j]
+            t_bar_1 = t_bar / (1.0 if t_bar == 0 else L_item)
             L_bar[j, j] -= (
-                t_bar * (1.0 if t_bar == 0 else t / L_item_3) / (1.0 if t_bar == 0 else L_item_3)
+                t_bar * (1.0 if t_bar == 0 else t / L_item) / (1.0 if t_bar == 0 else L_item)
             )
             dot_L_item_bar = -t_bar_1
-            L_bar[j, :j] += dot_L_item_bar * L_item_1
-            L_bar[i, :j] += dot_L_item_bar * L_item_2
+            L_bar[j, :j] += dot_L_item_bar * L[i, :j]
+            L_bar[i, :j] += dot_L_item_bar * L[j, :j]
             A_bar[i, j] += t_bar_1
         # L[j, j] = np.sqrt(A[j, j] - np.sum(L[j, :j] ** 2))
         sqrt_t_bar = L_bar[j, j]
         L_bar[j, j] = 0.0
         L[j, j] = L_0
         t_bar_2 = 0.5 * sqrt_t_bar / (1.0 if sqrt_t_bar == 0 else sqrt_t)
-        L_bar[j, :j] += -2.0 * t_bar_2 * L_item
+        L_bar[j, :j] += -2.0 * t_bar_2 * L[j, :j]
         A_bar[j, j] += t_bar_2
     return A_bar

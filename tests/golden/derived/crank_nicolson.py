@@ -55,8 +55,6 @@ def crank_nicolson_grad(u, r, steps):
             A_bar[i, i - 1] = 0.0
         # B[i, i] = 1.0 - r
         r_bar = r_bar - B_bar[i, i]
-        B_bar[i, i] = 0.0
         # A[i, i] = 1.0 + r
         r_bar = r_bar + A_bar[i, i]
-        A_bar[i, i] = 0.0
     return u_bar, r_bar

@@ -13,28 +13,27 @@ def leapfrog_grad(x, v, k, dt, steps):
         v += 0.5 * dt * force
         x_0 = x.copy()
         x += dt * v
-        t_2 = -k
-        t_3 = x**3
-        force[:] = t_2 * t_3
+        t_2 = x**3
+        force[:] = -k * t_2
         v += 0.5 * dt * force
-        saved.append((x_0, t_2, t_3))
-    t_4 = x**4
+        saved.append((x_0, t_2))
+    t_3 = x**4
 
     # return 0.5 * np.sum(v**2) + 0.25 * np.sum(k * x**4)
     t_bar = np.broadcast_to(0.25, k.shape)
-    k_bar = t_bar * t_4
+    k_bar = t_bar * t_3
     x_bar = 4.0 * t_bar * k * x**3
     v_bar = v.copy()
     force_bar = np.zeros_like(force)
     while saved:
-        x_0, t_2, t_3 = saved.pop()
+        x_0, t_2 = saved.pop()
         # v += 0.5 * dt * force
         force_bar += 0.5 * dt * v_bar
         # force[:] = -k * x**3
-        t_bar_1 = force_bar[:].copy()
+        t_bar_1 = force_bar[:]
+        k_bar -= t_bar_1 * t_2
+        x_bar += 3.0 * t_bar_1 * -k * x**2
         force_bar[:] = 0.0
-        k_bar -= t_bar_1 * t_3
-        x_bar += 3.0 * t_bar_1 * t_2 * x**2
         # x += dt * v
         x = x_0
         v_bar += dt * x_bar

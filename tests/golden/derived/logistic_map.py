@@ -22,8 +22,7 @@ def logistic_map_grad(x0, r, steps):
     for t in range(steps - 1, -1, -1):
         xs_0, t_0, t_1, xs_item = saved.pop()
         # xs[t + 1] = r * xs[t] * (1.0 - xs[t])
-        t_bar = xs_bar[t + 1].copy()
-        xs_bar[t + 1] = 0.0
+        t_bar = xs_bar[t + 1]
         xs[t + 1] = xs_0
         t_bar_1 = t_bar * t_1
         xs_bar[t] -= t_bar * t_0

@@ -22,7 +22,6 @@ def low_pass_grad(x, alpha):
         y_item = saved.pop()
         # y[i] = alpha * x[i] + (1.0 - alpha) * y[i - 1]
         t_bar_1 = y_bar[i]
-        y_bar[i] = 0.0
         alpha_bar = alpha_bar - t_bar_1 * y_item
         y_bar[i - 1] += t_bar_1 * (1.0 - alpha)
         alpha_bar = alpha_bar + t_bar_1 * x[i]

@@ -19,7 +19,7 @@ def network_value_and_grad(layers, X, y):
     saved = []
     for layer in layers_item:
         t = h @ layer["W"]
-        saved.append((h, t))
+        saved.append((h, t.shape))
         h = np.tanh(t + layer["b"])
     layers_item_1_item = layers[-1]["W"]
     t_1 = h @ layers_item_1_item
@@ -42,11 +42,11 @@ def network_value_and_grad(layers, X, y):
     layers_item_bar_1["W"] = h.T @ t_bar
     layers_item_bar_2 = layers_bar[:-1]
     for i in range(len(layers_item) - 1, -1, -1):
-        h_0, t = saved.pop()
+        h_0, t_shape = saved.pop()
         # h = np.tanh(h @ layer["W"] + layer["b"])
         t_bar_1 = h_bar * (1.0 - h * h)
         h = h_0
-        t_bar_2 = unbroadcast(t_bar_1, t.shape)
+        t_bar_2 = unbroadcast(t_bar_1, t_shape)
         layer_bar = layers_item_bar_2[i]
         layer_bar["b"] = unbroadcast(t_bar_1, layers_item[i]["b"].shape).copy()
         if i > 0:

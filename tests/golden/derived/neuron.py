@@ -1,5 +1,7 @@
+import enum
 import math
 import numpy as np
+import sys
 
 
 def zeros_like(x):
@@ -18,17 +20,34 @@ def zeros_like(x):
         for key in x:
             zeros[key] = zeros_like(x[key])
         return zeros
-    if isinstance(x, type) or type(x).__module__ == "builtins":
-        return None
-    if callable(x) and not hasattr(type(x).__call__, "__code__"):
-        return None
-    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
-    if names is None:
+    if not has_fields(type(x)):
         return None
     zeros = object.__new__(type(x))
-    for name in names:
-        object.__setattr__(zeros, name, zeros_like(getattr(x, name)))
+    parts = attributes(x)
+    for name in parts:
+        object.__setattr__(zeros, name, zeros_like(parts[name]))
     return zeros
+
+
+def attributes(x):
+    """Return what an object of the user's holds, by name; nothing of other objects."""
+    if not has_fields(type(x)):
+        return {}
+    names = x.__dict__ if hasattr(x, "__dict__") else type(x).__dataclass_fields__
+    return {name: getattr(x, name) for name in names}
+
+
+def has_fields(cls):
+    """Say whether objects of a class are what their attributes are: the user's, not enumerated.
+
+    Others are known by their identity, as members of an Enum are, or are nobody's to copy.
+    """
+    if hasattr(cls, "__dataclass_fields__"):
+        return True
+    home = cls.__module__.partition(".")[0]
+    if home in ("numpy", "scipy", "cupy") or home in sys.stdlib_module_names - {"__main__"}:
+        return False
+    return not (issubclass(cls, type | enum.Enum | BaseException) or hasattr(cls, "__iter__"))
 
 
 def neuron_grad(weights, rows, targets):

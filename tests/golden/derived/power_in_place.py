@@ -26,8 +26,7 @@ def power_in_place_grad(A, steps):
         t_bar_1 = np.broadcast_to(
             0.5 * sqrt_sum_t_bar / (1.0 if sqrt_sum_t_bar == 0 else sqrt_sum_t), v.shape
         )
-        v_bar += t_bar_1 * v
-        v_bar += t_bar_1 * v
+        v_bar += 2.0 * t_bar_1 * v
         # v[:] = A @ v
         t_bar_2 = v_bar[:].copy()
         v_bar[:] = 0.0

@@ -22,14 +22,14 @@ def relax_grad(u, f, tolerance):
         t = 0.5 * (u[2:] + u[:-2]) + f[1:-1]
         u[1:-1] = t
         change = np.max(np.abs(u[1:-1] - old))
-        saved.append(t)
+        saved.append(t.shape)
 
     # return np.sum(u**2)
     u_bar = 2.0 * u
     f_bar = np.zeros_like(f)
     while saved:
         # u[1:-1] = 0.5 * (u[2:] + u[:-2]) + f[1:-1]
-        t_bar = unbroadcast(u_bar[1:-1].copy(), saved.pop().shape)
+        t_bar = unbroadcast(u_bar[1:-1].copy(), saved.pop())
         u_bar[1:-1] = 0.0
         f_bar[1:-1] += t_bar
         t_bar_1 = 0.5 * t_bar

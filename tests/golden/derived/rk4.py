@@ -48,17 +48,17 @@ def rk4_grad(rhs, y, damping, dt, steps):
         )
         # y = y + dt / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         t_bar = dt / 6.0 * y_bar
-        k3_bar = 2.0 * t_bar
-        k2_bar = 2.0 * t_bar
         # k4 = rhs(y + dt * k3, damping)
         y_bar_1, damping_bar_1 = pendulum_reverse(pendulum_saved_3, t_2, damping, t_bar)
         damping_bar = damping_bar + damping_bar_1
         y_bar += y_bar_1
+        k3_bar = 2.0 * t_bar
         k3_bar += dt * y_bar_1
         # k3 = rhs(y + 0.5 * dt * k2, damping)
         y_bar_2, damping_bar_2 = pendulum_reverse(pendulum_saved_2, t_1, damping, k3_bar)
         damping_bar = damping_bar + damping_bar_2
         y_bar += y_bar_2
+        k2_bar = 2.0 * t_bar
         k2_bar += 0.5 * dt * y_bar_2
         # k2 = rhs(y + 0.5 * dt * k1, damping)
         y_bar_3, damping_bar_3 = pendulum_reverse(pendulum_saved_1, t, damping, k2_bar)

@@ -28,6 +28,6 @@ def sum_from_zero_grad(x, w):
         x_bar += c * p_bar * np.cos(x)
     for i in range(len_w - 1, -1, -1):
         # s = s + w[i] * x
-        x_bar += s_bar * w[i]
+        x_bar += w[i] * s_bar
         w_bar[i] += np.dot(s_bar, x)
     return x_bar, w_bar

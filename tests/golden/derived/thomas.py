@@ -52,7 +52,6 @@ def thomas_grad(a, b, c, d):
         cp_item, dp_item, m, t_2 = saved.pop()
         # dp[i] = (d[i] - a[i] * dp[i - 1]) / m
         t_bar_2 = dp_bar[i]
-        dp_bar[i] = 0.0
         t_bar_3 = t_bar_2 / (1.0 if t_bar_2 == 0 else m)
         m_bar = -t_bar_2 * (1.0 if t_bar_2 == 0 else t_2 / m) / (1.0 if t_bar_2 == 0 else m)
         t_bar_4 = -t_bar_3
@@ -61,7 +60,6 @@ def thomas_grad(a, b, c, d):
         d_bar[i] += t_bar_3
         # cp[i] = c[i] / m
         t_bar_5 = cp_bar[i]
-        cp_bar[i] = 0.0
         m_bar = m_bar - t_bar_5 * (1.0 if t_bar_5 == 0 else c[i] / m) / (1.0 if t_bar_5 == 0 else m)
         c_bar[i] += t_bar_5 / (1.0 if t_bar_5 == 0 else m)
         # m = b[i] - a[i] * cp[i - 1]

@@ -1,5 +1,4 @@
 import math
-import math as math_1
 
 
 def tree_sum_reverse_2(tree, value_bar):
@@ -11,7 +10,7 @@ def tree_sum_reverse_2(tree, value_bar):
 
 def tree_sum(tree):
     if isinstance(tree, float):
-        return math_1.sin(tree)
+        return math.sin(tree)
     left, right = tree
     return tree_sum(left) - 0.5 * tree_sum(right) ** 2
 

@@ -36,7 +36,6 @@ def wave_history_grad(start, c, steps, seen):
         # U[t + 1, 1:-1] = 2.0 * U[t, 1:-1] - U[t - 1, 1:-1] + c**2 * (U[t, 2:] - 2.0 * U[t, 1:-1] +
         #     U[t, :-2])
         t_bar = U_bar[t + 1, 1:-1].copy()
-        U_bar[t + 1, 1:-1] = 0.0
         c_bar = c_bar + 2.0 * np.dot(t_bar, t_1) * c
         t_bar_1 = t_0 * t_bar
         U_bar[t, :-2] += t_bar_1

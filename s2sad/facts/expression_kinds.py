@@ -1,0 +1,452 @@
+"""Which kind an expression has, given those of the variables in it.
+
+What a library function returns is found by running it on small samples; what a function of the
+user's returns is asked of the `CalleeHook`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.facts.closures import closed, local_function
+from s2sad.facts.lengths import own_lengths
+from s2sad.facts.members import (
+    class_function,
+    compare_methods,
+    operator_method,
+    unary_method,
+    unbound_function,
+)
+from s2sad.facts.passing import Proved
+from s2sad.facts.results import (
+    OPERATORS,
+    array_item,
+    attribute_kind,
+    binary_kind,
+    dict_item,
+    dict_method,
+    element_kind,
+    item_kind,
+    known_call,
+    replaced_kind,
+    sample_call,
+    sample_method,
+    scalar_kind,
+    shaped_kind,
+    text_method,
+    tuple_slice,
+)
+from s2sad.facts.scope import Scope, dotted_path
+from s2sad.facts.slices import Slices
+from s2sad.kinds import MISSING, Kind
+from s2sad.nodes import Node, children
+from s2sad.stages import Function, KindFacts
+
+Env = dict[str, Kind]
+CalleeHook = Callable[[Any, "list[Kind] | None", "dict[str, Kind]", Env], "tuple[Kind, Proved]"]
+
+
+class Expressions:
+    """Asks an expression for its kind, and notes the kinds of all its parts.
+
+    While `trying`, an item that a dict lacks raises what a handler catches: it has no value.
+    """
+
+    def __init__(self, function: Function, scope: Scope, callee: CalleeHook) -> None:
+        self.function = function
+        self.scope = scope
+        self.hook = callee
+        self.proved: Proved = ()
+        self.facts = KindFacts()
+        self.slices = Slices(function.locals)
+        self.trying = False
+
+    def kind(self, node: Node, env: Env) -> Kind:
+        kind = self._kind(node, env)
+        self.facts.of[node] = kind
+        return kind
+
+    def _kind(self, node: Node, env: Env) -> Kind:
+        handler = getattr(self, f"ex_{type(node).__name__}", None)
+        if handler is None:
+            return K.UNKNOWN
+        result: Kind = handler(node, env)
+        if isinstance(result, K.LocalFunction):
+            return closed(result, env)
+        if isinstance(result, K.Choice):
+            options = [
+                closed(o, env) if isinstance(o, K.LocalFunction) else o for o in result.options
+            ]
+            return K.Choice(tuple(options))
+        if not isinstance(node, gast.Name | gast.List) and self._never_computed(node):
+            return K.UNBOUND
+        if isinstance(result, K.Unknown) and not result.why:
+            return self._reason(node)
+        return result
+
+    def _reason(self, node: Node) -> Kind:
+        """Return why nothing is known about an operation: the reason of its first operand."""
+        for operand in children(node):
+            kind = self.facts.of.get(operand)
+            if isinstance(kind, K.Unknown) and kind.why:
+                return kind
+        return K.UNKNOWN
+
+    def _never_computed(self, node: Node) -> bool:
+        """Say whether an operand has no value yet: a result of a recursion being worked out."""
+        if isinstance(node, gast.BinOp):
+            operands = [node.left, node.right]
+        elif isinstance(node, gast.UnaryOp):
+            operands = [node.operand]
+        elif isinstance(node, gast.Call):
+            operands = list(node.args)
+        elif isinstance(node, gast.Subscript | gast.Attribute):
+            operands = [node.value]
+        else:
+            return False
+        return any(isinstance(self.facts.of.get(o), K.Unbound) for o in operands)
+
+    def ex_Name(self, node: Node, env: Env) -> Kind:
+        if node.id in env:
+            return env[node.id]
+        if node.id in self.function.locals:
+            return K.UNBOUND
+        return self._outer(node)
+
+    def _outer(self, node: Node) -> Kind:
+        value = self.scope.path(node)
+        if value is MISSING:
+            return K.UNKNOWN
+        if K.is_function(value):
+            self.facts.objects[node] = value
+            return K.Known(value)
+        return K.kind_of(value, dotted_path(node))
+
+    def ex_Constant(self, node: Node, env: Env) -> Kind:
+        return K.kind_of(node.value, "", literal=True)
+
+    def ex_Attribute(self, node: Node, env: Env) -> Kind:
+        root = node
+        while isinstance(root, gast.Attribute):
+            root = root.value
+        if isinstance(root, gast.Name) and root.id not in self.function.locals:
+            value = self.scope.path(node)
+            if value is not MISSING:
+                return self._outer(node)
+        owner = self._used(node.value, env)
+        if isinstance(owner, K.Obj | K.Tuple) and owner.cls is not None:
+            static = self.scope.member(owner.cls, node.attr)
+            if isinstance(static, property) and static.fget is not None:
+                self.facts.methods[node] = (static.fget, node.value)
+                return self.callee(K.Known(static.fget), [owner], {}, env)
+        unbound = unbound_function(self.scope, owner, node.attr)
+        if unbound is not MISSING:
+            self.facts.objects[node] = unbound
+            return K.Known(unbound)
+        kind = K.union(attribute_kind(self.scope, k, node.attr) for k in self._owners(node))
+        if isinstance(kind, K.Known) and isinstance(owner, K.Known):
+            self.facts.objects[node] = kind.value
+        return kind
+
+    def ex_Subscript(self, node: Node, env: Env) -> Kind:
+        owner = self._used(node.value, env)
+        method = class_function(self.scope, owner, "__getitem__")
+        if method is not None and not isinstance(node.slice, gast.Slice | gast.Tuple):
+            self.facts.methods[node] = (method, node.value)
+            return self.callee(K.Known(method), [owner, self.kind(node.slice, env)], {}, env)
+        kind = K.union(self._subscript(k, node.slice, env) for k in K.options(owner))
+        if self.trying and isinstance(owner, K.Dict) and isinstance(kind, K.Unknown):
+            key = getattr(self.facts.of.get(node.slice), "value", MISSING)
+            if key is not MISSING and key not in dict(owner.items):
+                return K.UNBOUND
+        return kind
+
+    def _used(self, node: Node, env: Env) -> Kind:
+        """Return the kind of an operand that cannot be None where the operation succeeds."""
+        kind = K.without_none(self.kind(node, env))
+        self.facts.of[node] = kind
+        return kind
+
+    def _subscript(self, owner: Kind, index: Node, env: Env) -> Kind:
+        if isinstance(index, gast.Slice):
+            part = self._index(index, env)
+            if isinstance(owner, K.List):
+                cut = K.UNKNOWN if owner.items is None else tuple_slice(K.Tuple(owner.items), part)
+                return K.list_of([*cut.items]) if isinstance(cut, K.Tuple) else K.List(owner.item)
+            if isinstance(owner, K.Tuple):
+                return tuple_slice(owner, part)
+        if isinstance(owner, K.Array):
+            parts = self._index(index, env)
+            return self.slices.named(array_item(owner, parts), owner, index, parts, self.facts.of)
+        kind = self.kind(index, env)
+        if isinstance(owner, K.Tuple | K.List):
+            if isinstance(kind, K.Num) and kind.type in ("int", "bool"):
+                return item_kind(owner, kind.value)
+            return K.UNKNOWN
+        if isinstance(owner, K.Dict):
+            return dict_item(owner, kind)
+        if isinstance(owner, K.Iterable_):
+            return owner.item
+        if isinstance(owner, K.Str):
+            return K.Str()
+        return K.UNKNOWN
+
+    def _index(self, node: Node, env: Env) -> Any:
+        """Return an index as a kind, a slice of kinds, or a tuple of those."""
+        if isinstance(node, gast.Slice):
+            parts = (node.lower, node.upper, node.step)
+            return slice(*(K.NONE if p is None else self.kind(p, env) for p in parts))
+        if isinstance(node, gast.Tuple):
+            self.facts.of[node] = K.UNKNOWN
+            return tuple(self._index(e, env) for e in node.elts)
+        return self.kind(node, env)
+
+    def ex_BinOp(self, node: Node, env: Env) -> Kind:
+        left, right = self._used(node.left, env), self._used(node.right, env)
+        found = operator_method(self.scope, node.op, left, right)
+        if found is not None:
+            method, mine = found
+            self.facts.methods[node] = (method, node.left if mine else node.right)
+            order = [left, right] if mine else [right, left]
+            return self.callee(K.Known(method), order, {}, env)
+        self.facts.methods.pop(node, None)
+        return binary_kind(type(node.op), left, right)
+
+    def ex_UnaryOp(self, node: Node, env: Env) -> Kind:
+        kind = self.kind(node.operand, env)
+        method = unary_method(self.scope, node.op, kind)
+        if method is not None:
+            self.facts.methods[node] = (method, node.operand)
+            return self.callee(K.Known(method), [kind], {}, env)
+        if isinstance(node.op, gast.Not):
+            return K.BOOL
+        if isinstance(kind, K.Num) and kind.value is not MISSING:
+            return K.kind_of(OPERATORS[type(node.op)](kind.value), "", literal=True)
+        kind = self._used(node.operand, env)
+        return K.union(_negated(type(node.op), k) for k in K.options(kind))
+
+    def ex_Compare(self, node: Node, env: Env) -> Kind:
+        kinds = [self.kind(n, env) for n in [node.left, *node.comparators]]
+        method = next((m for k in kinds for m in compare_methods(self.scope, k, node.ops)), None)
+        if method is not None:
+            # A method of the user's may give anything: only a truth value carries no derivative.
+            result = self.callee(K.Known(method), kinds[:2], {}, env)
+            if isinstance(result, K.Num) and result.type == "bool":
+                return K.BOOL
+            self.facts.methods[node] = (method, node.left)
+            return K.Unknown("what a comparison of the user's gives")
+        if len(node.ops) == 1 and not isinstance(
+            node.ops[0], gast.Is | gast.IsNot | gast.In | gast.NotIn
+        ):
+            if any(isinstance(k, K.Union) and K.may_be_array(k) for k in kinds):
+                return K.UNKNOWN
+            arrays = [k for k in kinds if isinstance(k, K.Array)]
+            if arrays and all(isinstance(k, K.Array | K.Num) for k in kinds):
+                dims: tuple[K.Dim, ...] = ()
+                for k in arrays:
+                    dims = K.broadcast(dims, k.dims)
+                return K.Array("bool", dims, arrays[0].namespace)
+            if arrays or any(isinstance(k, K.Unknown) for k in kinds):
+                return K.UNKNOWN
+        return K.BOOL
+
+    def ex_BoolOp(self, node: Node, env: Env) -> Kind:
+        result: Kind = K.UNBOUND
+        for value in node.values:
+            result = K.join(result, self.kind(value, env))
+        return result
+
+    def ex_IfExp(self, node: Node, env: Env) -> Kind:
+        self.kind(node.test, env)
+        return K.join(self.kind(node.body, env), self.kind(node.orelse, env))
+
+    def ex_JoinedStr(self, node: Node, env: Env) -> Kind:
+        return K.Str()
+
+    def ex_Tuple(self, node: Node, env: Env) -> Kind:
+        items: list[Kind] = []
+        for e in node.elts:
+            if isinstance(e, gast.Starred):
+                inner = self.kind(e.value, env)
+                if not isinstance(inner, K.Tuple):
+                    return K.UNKNOWN
+                items += inner.items
+            else:
+                items.append(self.kind(e, env))
+        return K.Tuple(tuple(items))
+
+    def ex_List(self, node: Node, env: Env) -> Kind:
+        if not any(isinstance(e, gast.Starred) for e in node.elts):
+            return K.list_of([K.erase_value(self.kind(e, env)) for e in node.elts])
+        item: Kind = K.UNBOUND
+        for e in node.elts:
+            if isinstance(e, gast.Starred):
+                item = K.join(item, element_kind(self.kind(e.value, env)))
+            else:
+                item = K.join(item, K.erase_value(self.kind(e, env)))
+        return K.List(item)
+
+    def ex_Dict(self, node: Node, env: Env) -> Kind:
+        items: dict[Any, Kind] = {}
+        for key, value in zip(node.keys, node.values, strict=True):
+            kind = self.kind(value, env)
+            if key is None:
+                if not isinstance(kind, K.Dict):
+                    return K.Unknown("a dict made of one whose keys are not known")
+                items.update(kind.items)
+                continue
+            literal = getattr(self.kind(key, env), "value", MISSING)
+            if literal is MISSING:
+                return K.Unknown("a dict whose keys are not literals")
+            items[literal] = kind
+        return K.Dict(tuple(items.items()))
+
+    def ex_Lambda(self, node: Node, env: Env) -> Kind:
+        return self._inner(node)
+
+    def _inner(self, node: Node) -> Kind:
+        return local_function(node, self.function.source, self.function.locals, self.function.held)
+
+    def ex_Starred(self, node: Node, env: Env) -> Kind:
+        return self.kind(node.value, env)
+
+    def ex_Call(self, node: Node, env: Env) -> Kind:
+        func = node.func
+        args = self._arguments(node.args, env)
+        named = [(k.arg, self.kind(k.value, env)) for k in node.keywords]
+        keywords = {n: kind for n, kind in named if n is not None}
+        whole = len(keywords) == len(node.keywords) and args is not None
+        if isinstance(func, gast.Attribute):
+            target = self.kind(func, env)
+            self.proved = ()
+            if not isinstance(target, K.Known):
+                if not whole:
+                    owner = self.facts.of.get(func.value, K.UNKNOWN)
+                    method = class_function(self.scope, owner, func.attr)
+                    if method is not None:
+                        self.facts.methods[node] = (method, func.value)
+                    return _not_whole(node)
+                found = [
+                    self._method(owner, func.attr, args or [], keywords, node, env)
+                    for owner in self._owners(func)
+                ]
+                self.proved = self.proved if len(found) == 1 else ()
+                return K.union(found)
+        target = self.kind(func, env)
+        self.proved = ()
+        if not whole:
+            return _not_whole(node)
+        if isinstance(target, K.Known):
+            self.facts.objects[func] = target.value
+            return self._call_known(target.value, args or [], keywords, env)
+        if isinstance(target, K.Choice):
+            return _one_of_several()
+        return self._call_value(target, args or [], keywords, node, env)
+
+    def _owners(self, node: Node) -> list[Kind]:
+        """Return what the object of an attribute may be: Python's numbers have few attributes."""
+        owner = self.facts.of.get(node.value, K.UNKNOWN)
+        found = [k for k in K.options(owner) if not (_is_plain(k) and not hasattr(0j, node.attr))]
+        if isinstance(owner, K.Union) and found:
+            self.facts.of[node.value] = K.union(found)
+        return found or [owner]
+
+    def callee(
+        self, target: Any, args: list[Kind] | None, keywords: dict[str, Kind], env: Env
+    ) -> Kind:
+        """Call a user's function: its result, and what its return proves, are known then."""
+        kind, self.proved = self.hook(target, args, keywords, env)
+        return kind
+
+    def _call_value(
+        self, target: Kind, args: list[Kind], keywords: dict[str, Kind], node: Node, env: Env
+    ) -> Kind:
+        """Call something that is no function by itself: an inner function, a callable object."""
+        if isinstance(target, K.Obj | K.Tuple):
+            method = class_function(self.scope, target, "__call__")
+            if method is not None:
+                self.facts.methods[node] = (method, node.func)
+                return self.callee(K.Known(method), [target, *args], keywords, env)
+        return self.callee(target, args, keywords, env)
+
+    def _arguments(self, args: list[Node], env: Env) -> list[Kind] | None:
+        found: list[Kind] = []
+        for arg in args:
+            kind = self.kind(arg, env)
+            if isinstance(arg, gast.Starred):
+                if not isinstance(kind, K.Tuple):
+                    return None
+                found += kind.items
+            else:
+                found.append(kind)
+        return found
+
+    def _call_known(self, fn: Any, args: list[Kind], keywords: dict[str, Kind], env: Env) -> Kind:
+        kind = known_call(fn, args, keywords)
+        return kind if kind is not None else self.callee(K.Known(fn), args, keywords, env)
+
+    def _method(
+        self,
+        owner: Kind,
+        attr: str,
+        args: list[Kind],
+        keywords: dict[str, Kind],
+        node: Node,
+        env: Env,
+    ) -> Kind:
+        if attr == "_replace" and isinstance(owner, K.Tuple) and not args:
+            return replaced_kind(owner, keywords)
+        method = class_function(self.scope, owner, attr)
+        if method is not None:
+            self.facts.methods[node] = (method, node.func.value)
+            return self.callee(K.Known(method), [owner, *args], keywords, env)
+        if isinstance(owner, K.Obj) and attr in dict(owner.fields):
+            held = dict(owner.fields)[attr]
+            if isinstance(held, K.Choice):
+                return _one_of_several()
+            return self._call_value(held, args, keywords, node, env)
+        if isinstance(owner, K.Array | K.Num):
+            if attr == "reshape" and args and isinstance(owner, K.Array):
+                return shaped_kind(owner, args)
+            fn = registry.method_function(attr)
+            if fn is not None or registry.is_zero_method(attr):
+                return sample_method(owner, attr, tuple(args), tuple(sorted(keywords.items())))
+            return K.Unknown(f"the result of .{attr}()")
+        if isinstance(owner, K.Dict):
+            return dict_method(owner, attr, args)
+        if isinstance(owner, K.List):
+            if attr == "pop":
+                return own_lengths(owner.item)
+            if attr == "copy":
+                return owner
+            if attr in ("append", "extend", "insert", "clear", "reverse", "sort"):
+                return K.NONE
+            return K.INT if attr in ("index", "count") else K.UNKNOWN
+        if isinstance(owner, K.Str):
+            return text_method(attr)
+        return K.Unknown(f"the result of .{attr}()")
+
+
+def _negated(op: type, kind: Kind) -> Kind:
+    fn = OPERATORS[op]
+    return scalar_kind(fn, (kind,)) if isinstance(kind, K.Num) else sample_call(fn, (kind,), ())
+
+
+def _is_plain(kind: Kind) -> bool:
+    return isinstance(kind, K.NoneKind) or (isinstance(kind, K.Num) and kind.dtype is None)
+
+
+def _one_of_several() -> Kind:
+    return K.Unknown("the result of one of several functions")
+
+
+def _not_whole(node: Node) -> Kind:
+    """What a call gives that unpacks something of which the length or the keys are not known."""
+    table = any(k.arg is None for k in node.keywords)
+    what = "** of a dict whose keys are" if table else "* of a sequence whose length is"
+    return K.Unknown(f"the result of a call that unpacks with {what} not known")

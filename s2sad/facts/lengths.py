@@ -1,0 +1,181 @@
+"""Symbols of lengths: what two axes of one symbol are, while the program goes on.
+
+A symbol says that two axes have one length only where both are looked at by the same run of the
+same function, in the same round of every loop around it. What leaves that is named anew: here in
+the next round of a loop and in the next look at a library function, in `passing` across a call.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from s2sad import kinds as K
+from s2sad.kinds import Dim, Kind
+
+Naming = Callable[[Dim], "Dim | None"]
+
+
+def relabel(kind: Kind, naming: Naming) -> Kind:
+    """Return a kind with other lengths: None stands for one about which nothing is known."""
+    if isinstance(kind, K.Array):
+        return replace(kind, dims=tuple(naming(d) or K.fresh_dim() for d in kind.dims))
+    if isinstance(kind, K.Num):
+        return kind if kind.dim is None else replace(kind, dim=naming(kind.dim))
+    if isinstance(kind, K.Tuple):
+        return K.Tuple(tuple(relabel(k, naming) for k in kind.items), kind.cls)
+    if isinstance(kind, K.List):
+        items = None if kind.items is None else tuple(relabel(k, naming) for k in kind.items)
+        return K.List(relabel(kind.item, naming), kind.length, items)
+    if isinstance(kind, K.Dict):
+        return K.Dict(tuple((key, relabel(k, naming)) for key, k in kind.items))
+    if isinstance(kind, K.Obj):
+        return K.Obj(kind.cls, tuple((n, relabel(k, naming)) for n, k in kind.fields))
+    if isinstance(kind, K.Union):
+        return K.union(relabel(k, naming) for k in kind.options)
+    return K.Iterable_(relabel(kind.item, naming)) if isinstance(kind, K.Iterable_) else kind
+
+
+def anew(keep: Callable[[str], bool], known: Mapping[str, Dim | None] | None = None) -> Naming:
+    """Return what gives every symbol that is not kept, nor known, a fresh one: the same each time.
+
+    `known` are the lengths that some symbols stand for, None for one of which nothing is known.
+    """
+    fresh: dict[str, str] = {}
+
+    def naming(dim: Dim) -> Dim | None:
+        if dim.symbol.startswith("=") or keep(dim.symbol):
+            return dim
+        if known is not None and dim.symbol in known:
+            other = known[dim.symbol]
+            if other is not None:
+                return _less(other, dim)
+        if dim.symbol not in fresh:
+            fresh[dim.symbol] = K.fresh_dim().symbol
+        return replace(dim, symbol=fresh[dim.symbol])
+
+    return naming
+
+
+def _less(other: Dim, dim: Dim) -> Dim:
+    """Return `dim`, counted from the length that its symbol stands for."""
+    return Dim(other.symbol, other.cut + dim.cut, dim.many or (other.many and not dim.cut))
+
+
+def renewed(kind: Kind, operands: Iterable[Kind]) -> Kind:
+    """Return what an operation gives, looked up: lengths not of its operands are fresh each time.
+
+    Another slice of the same array, by a number about which as little is known, has another length.
+    """
+    own = symbols(kind)
+    if not own or own <= (known := frozenset[str]().union(*map(symbols, operands))):
+        return kind
+    return relabel(kind, anew(lambda symbol: symbol in known))
+
+
+def symbols(kind: Kind) -> frozenset[str]:
+    """Return the symbols in a kind, constants aside."""
+    found: set[str] = set()
+
+    def note(dim: Dim) -> Dim:
+        if not dim.symbol.startswith("="):
+            found.add(dim.symbol)
+        return dim
+
+    relabel(kind, note)
+    return frozenset(found)
+
+
+def own_lengths(kind: Kind) -> Kind:
+    """Items of a list have lengths of their own: return a kind with fresh symbols."""
+
+    def naming(dim: Dim) -> Dim | None:
+        if dim.symbol.startswith("="):
+            return dim
+        return replace(K.fresh_dim(), many=dim.many and not dim.cut)
+
+    return relabel(kind, naming)
+
+
+Env = Mapping[str, Kind]
+
+
+def last_round(env: Env, born: Callable[[str], bool]) -> dict[str, Kind]:
+    """Return the kinds that a loop's body leaves, as its next round finds them.
+
+    A length met in the body is another one in each round:
+
+        for n in ns:
+            x = xs[:n]      # x and last have different lengths, though last was
+            ... x * last    # x a round ago
+            last = x
+    """
+    naming = anew(lambda symbol: not born(symbol))
+    return {n: relabel(k, naming) for n, k in env.items()}
+
+
+def _nameless(symbol: str) -> bool:
+    return symbol.startswith("?")
+
+
+def alike(one: Env, other: Env, born: Callable[[str], bool] = _nameless) -> bool:
+    """Say whether two sets of kinds are the same but for the names of what was `born`.
+
+    The lengths of parameters have names that say which they are: they are never born.
+    """
+    return one.keys() == other.keys() and _in_order(one, born) == _in_order(other, born)
+
+
+def _in_order(env: Env, born: Callable[[str], bool]) -> dict[str, Kind]:
+    order: dict[str, str] = {}
+
+    def naming(dim: Dim) -> Dim:
+        if dim.symbol.startswith("=") or not born(dim.symbol):
+            return dim
+        return replace(dim, symbol=order.setdefault(dim.symbol, f"#{len(order)}"))
+
+    return {n: relabel(env[n], naming) for n in sorted(env)}
+
+
+_FURTHEST = 2
+
+
+def shifted_length(fn: Any, operands: tuple[Kind, ...]) -> Dim | None:
+    """Return the length that `n + 1` or `n - 1` is, where n is the length of an axis."""
+    if fn is not operator.add and fn is not operator.sub:
+        return None
+    left, right = operands if len(operands) == 2 else (operands[0], K.UNBOUND)
+    if fn is operator.add and isinstance(right, K.Num) and right.dim is not None:
+        left, right = right, left
+    if not isinstance(left, K.Num) or not isinstance(right, K.Num) or left.dim is None:
+        return None
+    by = right.value
+    if type(by) is not int or left.dtype is not None or left.dim.symbol.startswith("="):
+        return None
+    cut = left.dim.cut + (by if fn is operator.sub else -by)
+    if not by:
+        return left.dim
+    return Dim(left.dim.symbol, cut) if abs(cut) <= _FURTHEST else None
+
+
+def learn(env: dict[str, Kind], dim: Dim, count: int, always: bool) -> None:
+    """Note in what is known of variables that a length is a number.
+
+    Where that is not so on all paths (not `always`), it keeps its name, by which it is known to be
+    the same as others where the paths meet, and is known not to be 1.
+    """
+    whole = count + dim.cut
+
+    def known(other: Dim) -> Dim:
+        if other.symbol != dim.symbol:
+            return other
+        if always:
+            length = max(whole - other.cut, 0)
+            return Dim(f"={length}", 0, length != 1)
+        return replace(other, many=other.many or (other.cut == dim.cut and count != 1))
+
+    if not dim.symbol.startswith("="):
+        for n, kind in env.items():
+            env[n] = relabel(kind, known)

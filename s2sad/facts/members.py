@@ -1,0 +1,98 @@
+"""What the class of an object makes of its attributes and of operators: the user's functions."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.facts.scope import Scope
+from s2sad.kinds import MISSING, Kind
+
+
+def class_function(scope: Scope, owner: Kind, attr: str) -> Any:
+    """Return the function that a method of an object is, or None."""
+    cls = owner.cls if isinstance(owner, K.Obj | K.Tuple) else None
+    if cls is None or (isinstance(owner, K.Obj) and attr in dict(owner.fields)):
+        return None
+    static = scope.member(cls, attr)
+    return static if isinstance(static, types.FunctionType) else None
+
+
+def class_attribute(scope: Scope, owner: Kind, attr: str) -> Any:
+    """Return the data that an object has from its class under a name, or MISSING."""
+    if not isinstance(owner, K.Obj) or attr in dict(owner.fields):
+        return MISSING
+    if inspect.getattr_static(owner.cls, "__getattr__", None) is not None:
+        return MISSING
+    static = scope.member(owner.cls, attr, MISSING)
+    return MISSING if hasattr(type(static), "__get__") or attr.startswith("__") else static
+
+
+def unbound_function(scope: Scope, owner: Kind, attr: str) -> Any:
+    """Return the static or class method that an object has under a name, or MISSING."""
+    if not isinstance(owner, K.Obj | K.Tuple) or owner.cls is None:
+        return MISSING
+    if isinstance(owner, K.Obj) and attr in dict(owner.fields):
+        return MISSING
+    static = scope.member(owner.cls, attr)
+    if isinstance(static, staticmethod | classmethod):
+        return getattr(owner.cls, attr)
+    return MISSING
+
+
+_BINARY = {
+    gast.Add: "add",
+    gast.Sub: "sub",
+    gast.Mult: "mul",
+    gast.Div: "truediv",
+    gast.FloorDiv: "floordiv",
+    gast.Mod: "mod",
+    gast.Pow: "pow",
+    gast.MatMult: "matmul",
+}
+_UNARY = {gast.USub: "neg", gast.UAdd: "pos"}
+
+
+def operator_method(scope: Scope, op: Any, left: Kind, right: Kind) -> tuple[Any, bool] | None:
+    """Return the function of the user's that an operator calls, and whether the left has it.
+
+    None where it is nothing of the user's, or where Python would ask the right operand first.
+    """
+    word = _BINARY.get(type(op))
+    if word is None:
+        return None
+    forward = class_function(scope, left, f"__{word}__")
+    reflected = class_function(scope, right, f"__r{word}__")
+    if forward is not None:
+        one, other = getattr(left, "cls", object), getattr(right, "cls", None) or object
+        return None if reflected is not None and one in other.__mro__[1:] else (forward, True)
+    if reflected is not None and isinstance(left, K.Num):
+        return reflected, False
+    return None
+
+
+_COMPARE = {
+    gast.Eq: "__eq__",
+    gast.NotEq: "__ne__",
+    gast.Lt: "__lt__",
+    gast.LtE: "__le__",
+    gast.Gt: "__gt__",
+    gast.GtE: "__ge__",
+}
+
+
+def compare_methods(scope: Scope, kind: Kind, ops: list[Any]) -> list[Any]:
+    """Return the functions of the user that comparisons with a value may call."""
+    names = [_COMPARE[type(op)] for op in ops if type(op) in _COMPARE]
+    found = [class_function(scope, kind, n) for n in names]
+    return [f for f in found if f is not None and f.__code__.co_filename != "<string>"]
+
+
+def unary_method(scope: Scope, op: Any, operand: Kind) -> Any:
+    """Return the function of the user's that a unary operator calls, or None."""
+    word = _UNARY.get(type(op))
+    return None if word is None else class_function(scope, operand, f"__{word}__")

@@ -1,0 +1,100 @@
+"""Kinds across a call: what an argument is to the function called, and its result to the caller.
+
+Lengths have names within one run of one function. Two lengths of arguments that are the same to the
+caller are the same to the function; a length of the result that is one of an argument's is that to
+the caller, and all others are new to it: the next call has others.
+
+def rates(state):
+    hare, lynx = state          who comes back from here was given two items, and so knows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from s2sad import kinds as K
+from s2sad.facts.lengths import anew, relabel
+from s2sad.kinds import Dim, Kind
+
+Lengths = dict[tuple[str, int], Dim]
+Proved = tuple[tuple[Dim, int], ...]
+
+
+def rebase(kind: Kind, path: str, known: Lengths | None = None) -> Kind:
+    """Name the lengths of an argument after the parameter, and forget its value.
+
+    `known` are the lengths of a call's arguments that have names by now: they keep them.
+    """
+    known = {} if known is None else known
+    if isinstance(kind, K.Array):
+        dims = tuple(_renamed(d, f"{path}.{i}", known) for i, d in enumerate(kind.dims))
+        return replace(kind, dims=dims)
+    if isinstance(kind, K.Tuple):
+        items = (rebase(k, f"{path}[{i}]", known) for i, k in enumerate(kind.items))
+        return K.Tuple(tuple(items), kind.cls)
+    if isinstance(kind, K.List) and kind.items is not None:
+        return K.list_of([rebase(k, f"{path}[{i}]", known) for i, k in enumerate(kind.items)])
+    if isinstance(kind, K.List):
+        return K.List(rebase(kind.item, f"{path}[]"))  # each item has lengths of its own
+    if isinstance(kind, K.Dict):
+        pairs = ((key, rebase(k, f"{path}[{key!r}]", known)) for key, k in kind.items)
+        return K.Dict(tuple(pairs))
+    if isinstance(kind, K.Num):
+        dim = _renamed(kind.dim or K.fresh_dim(), path, known) if kind.type == "int" else None
+        return K.Num(kind.type, kind.dtype, K.MISSING, dim)
+    if isinstance(kind, K.Obj):
+        fields = ((n, rebase(k, f"{path}.{n}", known)) for n, k in kind.fields)
+        return K.Obj(kind.cls, tuple(fields))
+    if isinstance(kind, K.Union):
+        return K.union(rebase(k, f"{path}:{i}", known) for i, k in enumerate(kind.options))
+    if isinstance(kind, K.Iterable_):
+        return K.Iterable_(rebase(kind.item, f"{path}[]"))
+    return outlives(K.erase_value(kind))
+
+
+def _renamed(dim: Dim, path: str, known: Lengths) -> Dim:
+    if dim.symbol.startswith("="):
+        return dim
+    place = dim.symbol, dim.cut
+    new = known.get(place, Dim(path))
+    known[place] = replace(new, many=new.many or dim.many)
+    return known[place]
+
+
+def handed_back(kind: Kind, known: Lengths) -> Kind:
+    """Return the kind of a result as the caller names its lengths; others get new names.
+
+    `known` are the names that the caller's lengths have in the function.
+    """
+    back = {new.symbol: Dim(*caller, new.many) for caller, new in known.items()}
+    return relabel(kind, anew(lambda _: False, back))
+
+
+def proved_by(known: Lengths, counts: Mapping[str, int]) -> Proved:
+    """Return what a call that returns proves of lengths in its caller.
+
+    `counts` are the lengths in the function that are numbers when it returns.
+    """
+    return tuple(
+        (Dim(*caller), counts[new.symbol]) for caller, new in known.items() if new.symbol in counts
+    )
+
+
+def outlives(kind: Kind) -> Kind:
+    """Return a kind where the variables that its inner functions capture are out of sight."""
+    if isinstance(kind, K.LocalFunction):
+        if not kind.variables:
+            return kind
+        return K.Unknown("an inner function away from the variables that it captures")
+    if isinstance(kind, K.Choice):
+        return next((k for k in map(outlives, kind.options) if isinstance(k, K.Unknown)), kind)
+    if isinstance(kind, K.Tuple):
+        return K.Tuple(tuple(map(outlives, kind.items)), kind.cls)
+    if isinstance(kind, K.List):
+        return K.List(outlives(kind.item), kind.length)
+    if isinstance(kind, K.Dict):
+        return K.Dict(tuple((k, outlives(v)) for k, v in kind.items))
+    if isinstance(kind, K.Obj):
+        return K.Obj(kind.cls, tuple((n, outlives(k)) for n, k in kind.fields))
+    return K.Iterable_(outlives(kind.item)) if isinstance(kind, K.Iterable_) else kind

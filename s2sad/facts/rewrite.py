@@ -1,0 +1,109 @@
+"""What rewrites statements as plain ones that later passes understand.
+
+np.add(a, b, out=c)    ->    t = np.add(a, b)
+                             c[...] = t
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.kinds import Kind
+from s2sad.names import Names
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    blocks_of,
+    locate,
+    name,
+    names_written,
+    substitute,
+    walk,
+)
+from s2sad.stages import Function, KindFacts
+
+NumPy = Callable[[], str]
+
+
+class Rewriter:
+    """Puts plain statements in the place of statements; remembers what it made up."""
+
+    def __init__(self, function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> None:
+        self.function = function
+        self.kinds = kinds
+        self.numpy = numpy
+        self.origins = dict(function.origins)
+        self.names = Names(function.locals | taken)
+        for n in walk(function.node):
+            if isinstance(n, gast.Name):
+                self.names.take(n.id)
+        self.temps: set[str] = set()
+        self.changed = False
+
+    def rewritten(self) -> Function | None:
+        """Return the function with its statements rewritten, None where all stay as they are."""
+        self.function.node.body[:] = self.block(self.function.node.body)
+        if not self.changed:
+            return None
+        return dataclasses.replace(
+            self.function,
+            origins=self.origins,
+            temps=self.function.temps | self.temps,
+            locals=self.function.locals | self.temps,
+        )
+
+    def block(self, body: Block) -> Block:
+        """Return a block with each statement as it is, or as what it is equal to."""
+        out: Block = []
+        for s in body:
+            for part in blocks_of(s):
+                part[:] = self.block(part)
+            lines = self.statement(s)
+            if lines is None:
+                out.append(s)
+                continue
+            for line in lines:
+                for n in walk(line):
+                    locate(n, s)
+                self.origins[line] = self.origins.get(s, s)
+            out += lines
+            self.changed = True
+        return out
+
+    def statement(self, s: Node) -> Block | None:
+        """Return what a statement is equal to, or None where it stays."""
+        raise NotImplementedError
+
+    def kind(self, node: Node | None) -> Kind:
+        """Return the kind of an expression; what is not there is None."""
+        return K.NONE if node is None else self.kinds.of.get(node, K.UNKNOWN)
+
+    def lines(self, text: str, **given: Node) -> Block:
+        """Return statements, written as text, with nodes for some names and new ones for others."""
+        body = [_nowhere(s) for s in gast.parse(text).body]
+        table: dict[str, Node] = {"np": name(self.numpy()), **given}
+        for n in sorted({n for s in body for n in names_written(s)}):
+            fresh = self.names.fresh(n)
+            self.temps.add(fresh)
+            table[n] = name(fresh)
+        out: Block = []
+        for s in body:
+            if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+                out.append(assign(table[s.targets[0].id].id, substitute(s.value, table)))
+            else:
+                out.append(substitute(s, table))
+        return out
+
+
+def _nowhere(statement: Node) -> Node:
+    """Forget where a statement stood in the text it was written as."""
+    for n in walk(statement):
+        for field in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            if hasattr(n, field):
+                delattr(n, field)
+    return statement

@@ -1,0 +1,413 @@
+"""Shadows that are found when the program runs, where who shares memory is not known before.
+
+    w = u if x[0] > 0.0 else v           shadows = {}
+    w[0] = x[1] * u[2]                   w_bar = shadow_of(shadows, w)
+                                         t_bar = w_bar[0]
+                                         w_bar[0] = 0.0
+
+Of all names that may share memory, the shadow is looked up by the memory that the name holds: the
+owner of an array has one shadow, and a view of it the same view of that. So nothing is passed on
+where a name is bound to what is there; where new memory is made, its shadow is complete. A result
+that may be either hands its content on: what stays in the memory comes back to it.
+
+A shadow that was looked up is forgotten where blocks begin and end: names may be bound anew there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.errors import Error, UnsupportedError
+from s2sad.kinds import Kind
+from s2sad.modes.cotangents import Cotangents
+from s2sad.modes.operations import Contribution, Site
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    call,
+    name,
+    names_read,
+    names_written,
+    store,
+    subscript,
+    walk,
+)
+from s2sad.stages import Activity, Aliases, Function, KindFacts, Zeros
+
+
+class Undecided(UnsupportedError):
+    """Who shares memory with `names` is not known before the program runs."""
+
+    names: frozenset[str] = frozenset()
+
+    def final(self) -> Error:
+        """Return the error for the user."""
+        return UnsupportedError(self.reason, remedy=self.remedy, place=self.place)
+
+
+def reachable(
+    names: frozenset[str], function: Function, kinds: KindFacts, aliases: Aliases
+) -> frozenset[str] | None:
+    """Return all that may share memory with some names, over any number of steps.
+
+    None where that is not only arrays, and structures of arrays and numbers.
+    """
+    found: set[str] = set()
+    pending = sorted(names & function.locals)
+    while pending:
+        n = pending.pop()
+        if n in found:
+            continue
+        found.add(n)
+        pending += sorted({m.partition("@")[0] for m in aliases.ever(n)} & function.locals - found)
+    known: dict[str, set[Kind]] = {}
+    for table in (kinds.before, kinds.after):
+        for env in table.values():
+            for n in found & env.keys():
+                known.setdefault(n, set()).add(env[n])
+    for n in found:
+        seen = {k for k in known.get(n, set()) if not isinstance(k, K.Unbound)}
+        if not all(_plain(k) for k in seen) or len({type(k) for k in seen}) > 1:
+            return None
+    return frozenset(n for n in found if any(map(_memory, known.get(n, set()))))
+
+
+def _memory(kind: Kind) -> bool:
+    return isinstance(kind, K.Array | K.Tuple) or K.is_container(kind)
+
+
+def _plain(kind: Kind) -> bool:
+    """Say whether the shadow of a value can be looked up by its memory."""
+    if isinstance(kind, K.Array):
+        return kind.namespace == "numpy"
+    if isinstance(kind, K.Tuple):
+        return all(_plain(k) and not isinstance(k, K.Tuple) for k in kind.items)
+    if isinstance(kind, K.List):
+        return _item(kind.item)
+    if isinstance(kind, K.Dict):
+        return all(_item(k) for _, k in kind.items)
+    if isinstance(kind, K.Obj):
+        return all(_item(k) for _, k in kind.fields)
+    return isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Unbound)
+
+
+def _item(kind: Kind) -> bool:
+    if isinstance(kind, K.Tuple):
+        return not any(isinstance(k, K.Num) and K.differentiable(k) for k in kind.items)
+    if isinstance(kind, K.Union):
+        return all(map(_item, kind.options))
+    return _plain(kind)
+
+
+def has_numbers(kind: Kind) -> bool:
+    """Say whether a structure holds numbers with derivatives, or what nobody knows."""
+    if isinstance(kind, K.Num | K.Unknown):
+        return K.differentiable(kind)
+    if isinstance(kind, K.Union):
+        return any(map(has_numbers, kind.options))
+    if isinstance(kind, K.List):
+        return has_numbers(kind.item)
+    if isinstance(kind, K.Tuple):
+        return any(map(has_numbers, kind.items))
+    parts = kind.items if isinstance(kind, K.Dict) else getattr(kind, "fields", ())
+    return K.is_container(kind) and any(has_numbers(k) for _, k in parts)
+
+
+class Asked(Cotangents):
+    """The shadows that are looked up: of arrays and structures, and of what tuples hold.
+
+    `asked` are the arrays and structures, `split` the tuples that hold such: of these, only the
+    numbers have cotangents of their own. `lent` are the caller's shadows of parameters: their
+    content is brought in first and taken back last.
+    """
+
+    aliases: Aliases
+    activity: Activity
+    zeros: Zeros
+    held: set[str]
+    ends: Any
+
+    def ask_for(self, names: frozenset[str]) -> None:
+        """Look up the shadows of these names, which are closed under sharing memory."""
+        tables = (*self.kinds.before.values(), *self.kinds.after.values())
+        tuples = {n for n in names if any(isinstance(t.get(n), K.Tuple) for t in tables)}
+        self.split = frozenset(tuples)
+        self.asked = names - tuples
+        self.lent: dict[str, str] = {}
+        self.table = self.names.fresh("shadows") if names else ""
+        self.repeats = any(
+            isinstance(s, gast.Assign) and names_written(s) & names and self._repeats(s.value)
+            for s in walk(self.function.node)
+        )
+
+    def looked_up(self) -> frozenset[str]:
+        """Return the names of the shadows that are looked up: all may share memory."""
+        bars = {self.bars[n] for n in self.asked if n in self.bars}
+        return frozenset(bars | {self.table}) if self.table else frozenset()
+
+    def undecided(self, at: Any, names: set[str], reason: str, remedy: str) -> Error:
+        """Return what says that shadows are to be looked up, or that this is no way out."""
+        error = self.refuse(at, reason, remedy)
+        if names <= self.asked | self.split:
+            return error
+        found = Undecided(error.reason, remedy=error.remedy, place=error.place)
+        found.names = frozenset(names)
+        return found
+
+    def useful(self, s: Node, variable: str) -> bool:
+        """Say whether the result depends on what a statement leaves in a variable's memory."""
+        after = self.aliases.sharing(s, variable) | {variable}
+        return bool(after & self.activity.useful_after.get(s, frozenset()))
+
+    def shadow(self, value: Node) -> Node:
+        """Return the shadow of a value."""
+        return call(self.refs.function(runtime.shadow_of), name(self.table), value)
+
+    def ask(self, variable: str, kind: Kind) -> Block:
+        """Return what looks up the shadow of a variable."""
+        if variable in self.live:
+            return []
+        self.live.add(variable)
+        self.note_kind(variable, kind)
+        return [assign(self.bar(variable), self.shadow(name(variable)))]
+
+    def forget_asked(self) -> None:
+        """Forget which shadows were looked up: names may be bound to other memory now."""
+        self.live -= self.asked
+
+    def moved(self, variable: str) -> Node:
+        """Return the content of a shadow, which is left zero."""
+        return call(self.refs.function(runtime.take_from_shadow), name(self.bar(variable)))
+
+    def parts_moved(self, variable: str, kind: Kind) -> Node:
+        """Return the cotangent of a tuple: its numbers' own, and the content of its shadows."""
+        assert isinstance(kind, K.Tuple)
+        parts: list[Node] = []
+        live = variable in self.live
+        for i, k in enumerate(kind.items):
+            place = subscript(name(variable), gast.Constant(i, None))
+            if _memory(k) and K.differentiable(k):
+                part: Node = call(self.refs.function(runtime.take_from_shadow), self.shadow(place))
+            elif live and K.differentiable(k):
+                part = subscript(name(self.bar(variable)), gast.Constant(i, None))
+            else:
+                part = self.zero(place, k)
+            parts.append(part)
+        return gast.Tuple(parts, gast.Load())
+
+    def content_of(self, variable: str, kind: Kind) -> tuple[Block, Node]:
+        """Take the content out of the shadow of a variable: what follows adds it where it belongs.
+
+        What a call returns may be memory that was there before: then it comes back to it.
+        """
+        held = self.names.fresh(f"{variable}_bar")
+        self.bar_kinds[held] = kind
+        self.held.add(held)
+        if variable in self.split:
+            taken = assign(held, self.parts_moved(variable, kind))
+            self.live.discard(variable)
+            return [taken], name(held)
+        out = [*self.ask(variable, kind), assign(held, self.moved(variable))]
+        self.live.discard(variable)
+        return out, name(held)
+
+    def assignment_asked(self, s: Node, variable: str, value: Node, restore: Node) -> Block:
+        """Undo `variable = value` where the shadow is looked up: only new memory passes it on."""
+        strange = self.no_look_up(s, variable, value)
+        if strange is not None:
+            raise strange
+        kind = self.kinds.after.get(s, {}).get(variable, K.UNKNOWN)
+        display = isinstance(value, gast.List | gast.Dict)
+        varied = self.activity.after(s)
+        if self.is_there(value) or variable not in varied or (display and not has_numbers(kind)):
+            self.live.discard(variable)
+            return [restore]
+        partners = self.aliases.pairs_after.get(s, {}).get(variable, frozenset())
+        fresh = isinstance(kind, K.Array) and all(n.startswith("call@") for n in partners)
+        out = self._comment(s)
+        own = variable in names_read(value)
+        bar: Node = name(self.bar(variable))
+        if fresh or display:
+            out += self.ask(variable, kind)
+            if own:
+                held = self.names.fresh(f"{variable}_bar")
+                self.held.add(held)
+                out.append(assign(held, bar))
+                bar = name(held)
+            self.live.discard(variable)
+        else:
+            taken, bar = self.content_of(variable, kind)
+            out += taken
+        marker = f"{variable}@out" if own else None
+        site = Site(s, value, name(marker or variable), bar, kind, self.zeros.guards.get(s))
+        pre, found = self.back(site, self.activity.varied_before[s])
+        func = self.kinds.objects.get(getattr(value, "func", None))
+        if display or func is runtime.object_of:
+            found = [c for c in found if c.operand not in self.asked]
+        after = [self._restore(self.ends.kept[s], s)] if s in self.ends.kept else []
+        return [*out, *self._place(s, variable, marker, pre, found, restore), *after]
+
+    def add_asked(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        """Add to the shadow of an array or a structure, in place."""
+        out = self.ask(c.operand, kind)
+        bar = name(self.bar(c.operand))
+        if isinstance(kind, K.Array):
+            if self.repeats and c.path is not None and self._one_element(c.path[1], kind):
+                return [*out, *Cotangents.add(self, c, kind, at)]
+            if self.repeats and (c.path is None or self.basic(c.path[1])):
+                part = bar if c.path is None else subscript(bar, c.path[1])
+                return [*out, self._into(part, c.value)]
+            if self.repeats and c.path is not None:
+                c = Contribution(c.operand, c.value, c.path, True)
+            if c.path is None:
+                return [*out, gast.AugAssign(store(bar.id), gast.Add(), c.value)]
+            return [*out, *Cotangents.add(self, c, kind, at)]
+        if c.path is None:
+            return [*out, self._into(bar, c.value)]
+        how, where = c.path
+        inner = self._part_kind(kind, how, where)
+        if isinstance(where, gast.Slice) and has_numbers(kind):
+            raise self.refuse(
+                at,
+                f"A slice of `{c.operand}`, which holds numbers and memory that has several "
+                "names, cannot be differentiated yet.",
+                "Read its items one by one.",
+            )
+        if isinstance(inner, K.Num):
+            return [*out, *Cotangents.add(self, c, kind, at)]
+        place = attribute(bar, where) if how == "attr" else subscript(bar, where)
+        return [*out, self._into(place, c.value)]
+
+    def add_split(self, c: Contribution, kind: K.Tuple, at: Any) -> Block:
+        """Add to what a tuple holds: to memory in place, to numbers as everywhere."""
+        if c.path is not None:
+            item = c.path[1]
+            if isinstance(item, int) and isinstance(kind.items[item], K.Num):
+                return Cotangents.add(self, c, kind, at)
+            place = item if isinstance(item, gast.AST) else gast.Constant(item, None)
+            return [self._into(self.shadow(subscript(name(c.operand), place)), c.value)]
+        held = self.names.fresh(f"{c.operand}_parts_bar")
+        out: Block = [assign(held, c.value)]
+        for i, k in enumerate(kind.items):
+            part = subscript(name(held), gast.Constant(i, None))
+            if isinstance(k, K.Num) and K.differentiable(k):
+                out += Cotangents.add(self, Contribution(c.operand, part, ("item", i)), kind, at)
+            elif _memory(k) and K.differentiable(k):
+                place = subscript(name(c.operand), gast.Constant(i, None))
+                out.append(self._into(self.shadow(place), part))
+        return out
+
+    def _into(self, place: Node, value: Node) -> Node:
+        return gast.Expr(call(self.refs.function(runtime.add_into_shadow), place, value))
+
+    def borrow(self, variables: list[str]) -> Block:
+        """Bring in what the caller's shadows hold."""
+        out: Block = []
+        for n in variables:
+            self.lent[n] = self.bar(n)
+            self.bars[n] = self.names.fresh(f"{n}_bar")
+            self.live.discard(n)
+            out += self.ask(n, self._entry_kind(n))
+            out.append(_whole_assign(self.bars[n], name(self.lent[n])))
+        return out
+
+    def give_back(self) -> Block:
+        """Leave in the caller's shadows what has been gathered."""
+        out: Block = []
+        for n, given in self.lent.items():
+            out += self.ask(n, self._entry_kind(n))
+            out.append(_whole_assign(given, name(self.bars[n])))
+        return out
+
+    def back(self, site: Site, varied: frozenset[str]) -> tuple[Block, list[Contribution]]:
+        raise NotImplementedError
+
+    def _place(
+        self,
+        s: Node,
+        variable: str,
+        marker: str | None,
+        pre: Block,
+        found: list[Contribution],
+        restore: Node,
+    ) -> Block:
+        raise NotImplementedError
+
+    def _restore(self, variable: str, key: Any) -> Node:
+        raise NotImplementedError
+
+    def _comment(self, s: Node) -> Block:
+        raise NotImplementedError
+
+    def _entry_kind(self, variable: str) -> Kind:
+        return self.kinds.before.get(self.function.node.body[0], {}).get(variable, K.UNKNOWN)
+
+    def is_there(self, value: Node) -> bool:
+        """Say whether a value is memory that was there before: nothing is computed or copied."""
+        if isinstance(value, gast.Name) or self._repeats(value):
+            return True
+        if not isinstance(value, gast.Subscript | gast.Attribute):
+            return False
+        owner = self.kinds.of.get(value.value, K.UNKNOWN)
+        if isinstance(owner, K.Array):
+            if isinstance(value, gast.Attribute):
+                return value.attr in ("T", "mT", "real")
+            return self.basic(value.slice)
+        if isinstance(getattr(value, "slice", None), gast.Slice):
+            return False
+        return isinstance(owner, K.Tuple) or K.is_container(owner)
+
+    def _repeats(self, value: Node) -> bool:
+        """Say whether a value is a view in which elements may stand again and again."""
+        fn = self.kinds.objects.get(getattr(value, "func", None))
+        return isinstance(value, gast.Call) and fn is np.broadcast_to
+
+    def _one_element(self, index: Node, kind: K.Array) -> bool:
+        """Say whether an index names one element of an array."""
+        parts = index.elts if isinstance(index, gast.Tuple) else [index]
+        kinds = [self.kinds.of.get(p, K.UNKNOWN) for p in parts]
+        return len(parts) == kind.rank and all(
+            isinstance(k, K.Num) and k.type == "int" for k in kinds
+        )
+
+    def basic(self, index: Node) -> bool:
+        """Say whether an index gives a view."""
+        if isinstance(index, gast.Tuple):
+            return all(map(self.basic, index.elts))
+        kind = self.kinds.of.get(index, K.UNKNOWN)
+        whole = isinstance(index, gast.Slice) or getattr(index, "value", None) is Ellipsis
+        number = isinstance(kind, K.Num) and kind.type == "int"
+        return whole or number or isinstance(kind, K.NoneKind)
+
+    def no_look_up(self, s: Node, variable: str, value: Node) -> Error | None:
+        """Return why the shadow of a view is not found by memory: it overlaps, or has a sign."""
+        if isinstance(value, gast.Attribute):
+            word = value.attr
+        else:
+            func = getattr(value, "func", None)
+            word = getattr(self.kinds.objects.get(func), "__name__", getattr(func, "attr", ""))
+        if word not in _STRANGE:
+            return None
+        return self.refuse(
+            s,
+            f"`{variable}` is memory that is written in place and has several names, and "
+            f"`{word}` gives a view of it whose derivative is none; that cannot be "
+            "differentiated yet.",
+            f"Copy it: {variable} = {variable}.copy().",
+        )
+
+
+_STRANGE = frozenset({"imag", "broadcast_arrays", "view", "meshgrid"})
+
+
+def _whole_assign(target: str, value: Node) -> Node:
+    place = subscript(name(target), gast.Constant(Ellipsis, None))
+    place.ctx = gast.Store()
+    return gast.Assign([place], value, None)

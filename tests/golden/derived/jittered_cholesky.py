@@ -1,0 +1,70 @@
+import numpy as np
+
+
+def put_on_diagonal(d, a, offset, axis1=0, axis2=1):
+    """Return zeros like a, with d on the diagonal."""
+    a_bar = np.zeros_like(a)
+    i = np.arange(d.shape[-1])
+    rows = np.moveaxis(a_bar, (axis1, axis2), (-2, -1))
+    rows[..., i - min(offset, 0), i + max(offset, 0)] = d
+    return a_bar
+
+
+def cholesky_cotangent(L_bar, L):
+    """Return the cotangent of L @ L.T, to be moved onto the triangle that was read."""
+    L_T = np.swapaxes(L, -1, -2)
+    left = np.linalg.solve(L_T, lower_half(L_T @ L_bar))
+    return np.swapaxes(np.linalg.solve(np.conj(L_T), np.swapaxes(left, -1, -2)), -1, -2)
+
+
+def onto_triangle(a_bar, uplo):
+    """Move the cotangent of a Hermitian matrix to the triangle that LAPACK reads."""
+    a_bar_H = np.conj(np.swapaxes(a_bar, -1, -2))
+    diagonal = np.real(a_bar) * np.eye(a_bar.shape[-1], dtype=bool)
+    if uplo == "L":
+        return np.tril(a_bar + a_bar_H, -1) + diagonal
+    return np.triu(a_bar + a_bar_H, 1) + diagonal
+
+
+def lower_half(x):
+    """Return the lower triangle with half of the diagonal."""
+    return np.tril(x) - 0.5 * x * np.eye(x.shape[-1], dtype=bool)
+
+
+def jittered_cholesky_grad(K, y):
+    """Gradient of jittered_cholesky (jittered_cholesky.py:9) with respect to K and y."""
+    L = None
+    jitter = 1e-9
+    rounds = 0
+    saved = []
+    for attempt in range(6):
+        rounds += 1
+        arm = 0
+        saved_height = len(saved)
+        try:
+            t = K + jitter * np.eye(len(y))
+            saved.append(L)
+            L = np.linalg.cholesky(t)
+            break
+        except np.linalg.LinAlgError:
+            del saved[saved_height:]
+            arm = 1
+            jitter *= 100.0
+    z = np.linalg.solve(L, y)
+    diag_L = np.diag(L)
+
+    # return 0.5 * np.dot(z, z) + np.sum(np.log(np.diag(L)))
+    L_bar = put_on_diagonal(1.0 / diag_L, L, 0)
+    # z = np.linalg.solve(L, y)
+    b_bar = np.linalg.solve(L.T, z)
+    L_bar = L_bar - np.outer(b_bar, z)
+    y_bar = b_bar.copy()
+    K_bar = np.zeros_like(K)
+    for attempt in range(rounds):
+        if arm == 0:
+            # L = np.linalg.cholesky(K + jitter * np.eye(len(y)))
+            K_bar += onto_triangle(cholesky_cotangent(L_bar, L), "L")
+            L = saved.pop()
+            L_bar = np.zeros_like(L)
+        arm = 1
+    return K_bar, y_bar

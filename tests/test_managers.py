@@ -1,0 +1,233 @@
+"""With statements: what lets exceptions through is left alone, what may swallow them is refused."""
+
+import contextlib
+import io
+import math
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from slopes import check
+
+import s2sad
+
+LOCK = threading.Lock()
+TIMES = []
+
+
+class Timer:
+    """Adds up how long its blocks take."""
+
+    def __init__(self, label="all"):
+        self.label = label
+        self.blocks = 0
+
+    def __enter__(self):
+        self.start = time.perf_counter()
+        return self
+
+    def __exit__(self, *exception):
+        self.blocks += 1
+
+
+class Strict(Timer):
+    """Says that it swallows nothing."""
+
+    def __exit__(self, kind, value, traceback):
+        return False
+
+
+class Lenient(Timer):
+    """Swallows some exceptions."""
+
+    def __exit__(self, kind, value, traceback):
+        return kind is ValueError
+
+
+@contextlib.contextmanager
+def timed(label):
+    try:
+        yield
+    finally:
+        TIMES.append(label)
+
+
+@contextlib.contextmanager
+def forgiving(label):
+    try:
+        yield
+    except ValueError:
+        TIMES.append(label)
+
+
+@contextlib.contextmanager
+def doubled(a):
+    a *= 2.0
+    yield
+    a /= 2.0
+
+
+def of_a_lock(x):
+    with LOCK:
+        y = x * x
+    return y * y
+
+
+def of_a_timer(x):
+    with Timer("block") as timer, np.errstate(all="ignore"):
+        y = x * x
+        label = timer.label
+    return y * y * len(str(label))
+
+
+def of_a_strict_timer(x):
+    with Strict():
+        return x * x * x
+
+
+def of_a_generator(x):
+    with timed("of a generator"):
+        y = x
+        for _ in range(3):
+            y = y * x
+    return y
+
+
+def of_a_library(x):
+    with io.StringIO() as out, contextlib.redirect_stdout(out), warnings.catch_warnings():
+        print("quiet")
+        y = math.sin(x)
+    return y * x
+
+
+def suppressed(x):
+    y = x
+    with contextlib.suppress(ValueError, ZeroDivisionError), timed("suppressed"):
+        y = math.log(x)
+        return y * 3.0
+    return x * x
+
+
+def suppressed_alone(x):
+    with contextlib.suppress(ValueError):
+        x = math.log(x)
+    return x * x
+
+
+def left_early(xs):
+    s = 1.0
+    for x in xs:
+        with timed("round"):
+            if x < 0.0:
+                continue
+            s = s * x * s
+    return s
+
+
+class Model:
+    """Holds a lock and a timer beside its weight."""
+
+    def __init__(self):
+        self.lock = threading.RLock()
+        self.timer = Timer()
+        self.weight = 2.0
+
+    def locked(self, x):
+        with self.lock:
+            return self.weight * x * x
+
+    def timed(self, x):
+        with self.timer:
+            y = self.weight * x * x
+        return y
+
+
+@pytest.mark.parametrize(
+    "f",
+    [of_a_lock, of_a_timer, of_a_strict_timer, of_a_generator, of_a_library, suppressed]
+    + [suppressed_alone, Model().locked, Model().timed],
+    ids=lambda f: f.__name__,
+)
+@pytest.mark.parametrize("x", [1.3, -0.7])
+def test_the_block_is_undone_as_if_alone(f, x):
+    check(f, x)
+    assert s2sad.value_and_grad(f)(x)[0] == f(x)
+
+
+def test_a_block_that_is_left_early():
+    check(left_early, np.array([1.0, -2.0, 3.0]))
+
+
+def test_managers_run_once():
+    TIMES.clear()
+    s2sad.grad(of_a_generator)(2.0)
+    assert TIMES == ["of a generator"]
+    model = Model()
+    s2sad.grad(model.timed)(2.0)
+    assert model.timer.blocks == 1
+
+
+def test_a_lock_is_given_back_when_an_exception_leaves():
+    lock = threading.Lock()
+
+    def guarded(x, lock):
+        with lock:
+            return math.log(x)
+
+    assert s2sad.grad(guarded)(2.0, lock) == 0.5
+    with pytest.raises(ValueError, match="math domain error"):
+        s2sad.grad(guarded)(-2.0, lock)
+    assert not lock.locked()
+
+
+def of_a_lenient_timer(x):
+    with Lenient():
+        y = x * x
+    return y
+
+
+def of_a_forgiving_generator(x):
+    with forgiving("a"):
+        y = x * x
+    return y
+
+
+def of_anything(x, manager):
+    with manager:
+        y = x * x
+    return y
+
+
+@pytest.mark.parametrize(
+    "f, args",
+    [
+        (of_a_lenient_timer, (2.0,)),
+        (of_a_forgiving_generator, (2.0,)),
+        (of_anything, (2.0, Lenient())),
+        (of_anything, (2.0, contextlib.ExitStack())),
+    ],
+)
+def test_one_that_may_swallow_exceptions_is_refused(f, args):
+    with pytest.raises(s2sad.UnsupportedError, match="may swallow an exception"):
+        s2sad.grad(f)(*args)
+
+
+def test_what_a_function_was_derived_for_is_asked_again():
+    gradient = s2sad.grad(of_anything)
+    assert gradient(2.0, Strict()) == gradient(2.0, Timer()) == 4.0
+    with pytest.raises(s2sad.UnsupportedError, match="may swallow an exception"):
+        gradient(2.0, Lenient())
+    assert gradient(2.0, threading.Lock()) == 4.0
+
+
+def of_a_changed_array(x, a):
+    with doubled(a):
+        y = np.sum(x * a)
+    return y
+
+
+def test_a_manager_that_may_change_what_is_read_is_refused():
+    with pytest.raises(s2sad.UnsupportedError, match="which may change it"):
+        s2sad.grad(of_a_changed_array)(2.0, np.ones(2))

@@ -1,0 +1,75 @@
+"""Memory that is written and has several names: values, gradients, pullbacks, shadows."""
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad import Duplicated, Reverse, autodiff
+from tests.writing_aliases import PROGRAMS, X
+
+CASES = [pytest.param(f, id=f.__name__) for f in PROGRAMS]
+
+
+def slope(f):
+    """Central differences of f at X."""
+    found = np.zeros(X.size)
+    for at in range(X.size):
+        ends = [X.copy(), X.copy()]
+        ends[0][at] += 1e-6
+        ends[1][at] -= 1e-6
+        found[at] = (float(f(ends[0])) - float(f(ends[1]))) / 2e-6
+    return found
+
+
+def close(got, want):
+    return np.allclose(got, want, rtol=0, atol=1e-6 * (1 + np.abs(want).max()))
+
+
+@pytest.mark.parametrize("f", CASES)
+def test_gradient(f):
+    x = X.copy()
+    value, gradient = s2sad.value_and_grad(f)(x)
+    assert value == f(X.copy())
+    assert close(gradient, slope(f))
+    assert np.array_equal(s2sad.grad(f)(x), gradient)
+    assert np.array_equal(x, X) and not np.shares_memory(x, gradient)
+    assert gradient.shape == X.shape and gradient.dtype == X.dtype
+
+
+@pytest.mark.parametrize("f", CASES)
+def test_pullback_may_be_called_again(f):
+    x = X.copy()
+    value, pullback = s2sad.vjp(f, x, wrt=0)
+    x += 100.0
+    first, second = pullback(1.0), pullback(1.0)
+    assert value == f(X.copy())
+    assert close(first, slope(f))
+    assert np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("f", CASES)
+def test_into_a_shadow(f):
+    x, x_bar = X.copy(), np.zeros_like(X)
+    value, _ = autodiff(Reverse, f, Duplicated(x, x_bar))
+    after = X.copy()
+    assert value == f(after)
+    assert np.array_equal(x, after)
+    assert close(x_bar, slope(f))
+
+
+def rows_by_a_generator(x):
+    A = np.outer(x, x)
+
+    def rows():
+        for i in range(6):
+            yield A[i]
+
+    for row in rows():
+        row *= x[0]
+    return np.sum(A**2)
+
+
+@pytest.mark.parametrize("f", [rows_by_a_generator])
+def test_refused(f):
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.grad(f)(X)
