@@ -272,7 +272,7 @@ def parts_of(
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
     for p in wanted:
         kind = entry_kinds.get(p, K.UNKNOWN)
-        sweeps.backward += worker.ensure(p, kind, a.function.node)
+        sweeps.backward += worker.on_entry(p, kind, a.function.node)
     bars = tuple(worker.lent.get(p, worker.bar(p)) for p in wanted)
     zeros = {n for n, fn in d.refs.functions.items() if fn is runtime.zeros_like}
     backward = assign_first(sweeps.backward, worker.primals(), worker.bar_kinds, zeros, names)

@@ -8,12 +8,13 @@ import pytest
 
 import s2sad
 from tests.writing_containers import PROGRAMS, X
+from tests.writing_given import PROGRAMS as GIVEN
 from tests.writing_objects import PROGRAMS as OBJECTS
 from tests.writing_structures import PROGRAMS as STRUCTURES
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}")
-    for f, args in [*PROGRAMS, *STRUCTURES, *OBJECTS]
+    for f, args in [*PROGRAMS, *STRUCTURES, *OBJECTS, *GIVEN]
     for k in range(len(args))
 ]
 
@@ -50,6 +51,8 @@ def moved(x, at, eps):
             return part
         if isinstance(part, list):
             return [visit(p) for p in part]
+        if isinstance(part, tuple):
+            return getattr(part, "_make", tuple)([visit(p) for p in part])
         if isinstance(part, dict):
             return {key: visit(value) for key, value in part.items()}
         if hasattr(part, "__dict__"):

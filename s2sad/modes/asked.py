@@ -202,6 +202,15 @@ class Asked(Cotangents):
             parts.append(part)
         return gast.Tuple(parts, gast.Load())
 
+    def on_entry(self, variable: str, kind: Kind, at: Any) -> Block:
+        """Return what leaves a parameter's cotangent under its name, when all is undone."""
+        if variable not in self.split:
+            return self.ensure(variable, kind, at)
+        parts = self.parts_moved(variable, kind)
+        self.live.add(variable)
+        self.note_kind(variable, kind)
+        return [assign(self.bar(variable), parts)]
+
     def content_of(self, variable: str, kind: Kind) -> tuple[Block, Node]:
         """Take the content out of the shadow of a variable: what follows adds it where it belongs.
 
