@@ -864,3 +864,33 @@ def turned_and_written(x):
         a = a[::-1]
         a[i] += 0.5
     return np.sum(a * x[::-1])
+
+
+@prog
+def bound_to_itself_by_another_name(x):
+    part = x
+    energy = np.sum(x**2)
+    x = part
+    x[1] = 1.0
+    return energy + np.sum(x**3)
+
+
+@prog
+def bound_to_itself_out_of_a_tuple(x):
+    y = np.sin(x)
+    part = y
+    energy = np.sum(y**2)
+    part, y = (1, part)
+    y[part] = 0.5
+    return energy + np.sum(y**3)
+
+
+@prog
+def bound_to_itself_by_a_view(x):
+    y = np.sin(x)
+    part = y[1:]
+    energy = np.sum(y**2)
+    for k in range(2):
+        y = part
+        y[k] = 0.5
+    return energy + np.sum(y**3)

@@ -305,10 +305,10 @@ class _Walker:
         old = pairs.get(n, NOBODY)
         after = self.kinds.after.get(s, {}).get(n, K.UNKNOWN)
         given = frozenset() if shares_nothing(after) else self._sources(value)
-        partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | (given - {n})
         ghost = self.facts.ghosts.setdefault((s, n), f"{n}@{len(self.facts.ghosts)}")
         pairs = dict(pairs)
         _unite(pairs, ghost, old | (pairs.get(ghost, NOBODY) - {n}))
+        partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | (given - {n})
         link = self._link(s, n, value, after) if item is False else None
         partners -= self._elsewhere(link, pairs, links)
         if n in given:
