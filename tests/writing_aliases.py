@@ -868,11 +868,12 @@ def turned_and_written(x):
 
 @prog
 def bound_to_itself_by_another_name(x):
-    part = x
-    energy = np.sum(x**2)
-    x = part
-    x[1] = 1.0
-    return energy + np.sum(x**3)
+    y = np.sin(x)
+    part = y
+    energy = np.sum(y**2)
+    y = part
+    y[1] = 1.0
+    return energy + np.sum(y**3)
 
 
 @prog
