@@ -171,253 +171,218 @@ def push_norm(out, x, x_dot, *, ord=None, axis=None, keepdims=False):
     return np.sum(np.real(partials * x_dot), axis=axis, keepdims=keepdims)
 
 
-def onto_triangle(a_bar, uplo):
-    """Move the cotangent of a Hermitian matrix to the triangle that LAPACK reads."""
-    a_bar_H = np.conj(np.swapaxes(a_bar, -1, -2))
-    diagonal = np.real(a_bar) * np.eye(a_bar.shape[-1], dtype=bool)
-    if uplo == "L":
-        return np.tril(a_bar + a_bar_H, -1) + diagonal
-    return np.triu(a_bar + a_bar_H, 1) + diagonal
+def kept_values(s, rcond, rtol, shape):
+    """Return 1 / s for the singular values that a pseudoinverse keeps, 0 for the others."""
+    cut = rtol if rtol is not None else rcond
+    if cut is None:
+        cut = 1e-15 if rtol is None else max(shape[-2:]) * np.finfo(s.dtype).eps
+    kept = s > np.expand_dims(np.asarray(cut), -1) * np.max(s, axis=-1, keepdims=True)
+    return kept / np.where(kept, s, 1)
 
 
-def from_triangle(a_dot, uplo):
-    """Return the Hermitian matrix whose triangle LAPACK reads."""
-    a_dot_H = np.conj(np.swapaxes(a_dot, -1, -2))
-    diagonal = np.real(a_dot) * np.eye(a_dot.shape[-1], dtype=bool)
-    if uplo == "L":
-        return np.tril(a_dot, -1) + np.triu(a_dot_H, 1) + diagonal
-    return np.triu(a_dot, 1) + np.tril(a_dot_H, -1) + diagonal
+def pinv_map(x, u, s, vh, f):
+    """Apply the derivative of u diag(f(s)) vh, an odd function of the singular values, to x.
 
-
-def lower_half(x):
-    """Return the lower triangle with half of the diagonal."""
-    return np.tril(x) - 0.5 * x * np.eye(x.shape[-1], dtype=bool)
-
-
-def cholesky_cotangent(L_bar, L):
-    """Return the cotangent of L @ L.T, to be moved onto the triangle that was read."""
-    L_T = np.swapaxes(L, -1, -2)
-    left = np.linalg.solve(L_T, lower_half(L_T @ L_bar))
-    return np.swapaxes(np.linalg.solve(np.conj(L_T), np.swapaxes(left, -1, -2)), -1, -2)
-
-
-def cholesky_tangent(a_dot, L):
-    """Return the tangent of L from that of L @ L.T."""
-    half = np.linalg.solve(L, a_dot)
-    whole = np.conj(np.linalg.solve(L, np.conj(np.swapaxes(half, -1, -2))))
-    return L @ lower_half(np.swapaxes(whole, -1, -2))
-
-
-@pullback(np.linalg.cholesky, masks=True)
-def pull_cholesky(out_bar, out, a, *, upper=False):
-    """After Murray, "Differentiation of the Cholesky decomposition", 2016.
-
-    NumPy reads one triangle of a: the cotangent of the other one is zero.
+    f is 1 / s or 0. By the divided differences of f at s[i] and s[j] and at s[i] and -s[j]; they
+    are those of 1 / s where both are kept, also where they are equal.
     """
-    if upper:
-        L_bar = np.conj(np.swapaxes(out_bar, -1, -2))
-        L = np.conj(np.swapaxes(out, -1, -2))
-        return onto_triangle(cholesky_cotangent(L_bar, L), "U")
-    return onto_triangle(cholesky_cotangent(out_bar, out), "L")
-
-
-@pushforward(np.linalg.cholesky)
-def push_cholesky(out, a, a_dot, *, upper=False):
-    if upper:
-        L = np.conj(np.swapaxes(out, -1, -2))
-        return np.conj(np.swapaxes(cholesky_tangent(from_triangle(a_dot, "U"), L), -1, -2))
-    return cholesky_tangent(from_triangle(a_dot, "L"), out)
-
-
-def inverse_gaps(x):
-    """Return 1 / (x[j] - x[i]), and 0 where i == j."""
-    eye = np.eye(x.shape[-1], dtype=x.dtype)
-    return (1 - eye) / (x[..., None, :] - x[..., :, None] + eye)
-
-
-def check_phases(turn):
-    """Refuse what depends on the phases of complex eigenvectors: LAPACK chooses those freely.
-
-    The diagonal of `turn` tells how the result changes when an eigenvector is multiplied by a
-    phase; as in PyTorch, it may not change at all.
-    """
-    phases = np.abs(np.imag(np.diagonal(turn, axis1=-2, axis2=-1)))
-    if np.any(phases > np.sqrt(np.finfo(turn.dtype).eps) * np.max(np.abs(turn))):
-        raise NotImplementedError("eigh: the result depends on the phases of the eigenvectors")
-
-
-@pullback(np.linalg.eigh, masks=True)
-def pull_eigh(out_bar, out, a, *, UPLO="L"):
-    """For eigenvalues that differ. The cotangent lies on the triangle that LAPACK reads."""
-    w_bar, v_bar = out_bar
-    w, v = out
-    v_T = np.swapaxes(v, -1, -2)
-    if v_bar is None:
-        return onto_triangle(np.conj(v) * w_bar[..., None, :] @ v_T, UPLO.upper())
-    turn = v_T @ v_bar
-    if np.iscomplexobj(a):
-        check_phases(turn)
-    middle = inverse_gaps(w) * turn
-    if w_bar is not None:
-        middle = middle + w_bar[..., None, :] * np.eye(w.shape[-1], dtype=w.dtype)
-    return onto_triangle(np.conj(v) @ middle @ v_T, UPLO.upper())
-
-
-@pushforward(np.linalg.eigh)
-def push_eigh(out, a, a_dot, *, UPLO="L"):
-    if np.iscomplexobj(a):
-        raise NotImplementedError("eigh: no tangent of the eigenvectors of a complex matrix")
-    w, v = out
-    middle = np.swapaxes(v, -1, -2) @ from_triangle(a_dot, UPLO.upper()) @ v
-    return np.diagonal(middle, axis1=-2, axis2=-1), v @ (inverse_gaps(w) * middle)
-
-
-@pullback(np.linalg.eigvalsh, masks=True)
-def pull_eigvalsh(out_bar, out, a, *, UPLO="L"):
-    _, v = np.linalg.eigh(a, UPLO)
-    a_bar = np.conj(v) * out_bar[..., None, :] @ np.swapaxes(v, -1, -2)
-    return onto_triangle(a_bar, UPLO.upper())
-
-
-@pushforward(np.linalg.eigvalsh)
-def push_eigvalsh(out, a, a_dot, *, UPLO="L"):
-    _, v = np.linalg.eigh(a, UPLO)
-    a_dot = from_triangle(a_dot, UPLO.upper())
-    return np.real(np.sum(np.conj(v) * (a_dot @ v), axis=-2))
-
-
-@pullback(np.linalg.svdvals)
-def pull_svdvals(out_bar, out, x):
-    u, _, vh = np.linalg.svd(x, full_matrices=False)
-    return np.conj((u * out_bar[..., None, :]) @ vh)
-
-
-@pushforward(np.linalg.svdvals)
-def push_svdvals(out, x, x_dot):
-    u, _, vh = np.linalg.svd(x, full_matrices=False)
-    return np.real(np.sum(np.conj(u) * (x_dot @ np.conj(np.swapaxes(vh, -1, -2))), axis=-2))
-
-
-@pullback(np.linalg.svd)
-def pull_svd(out_bar, out, a, *, full_matrices=True, compute_uv=True):
-    """For singular values that differ; singular vectors of real matrices only.
-
-    After Townsend, "Differentiating the singular value decomposition", 2016.
-    """
-    if not compute_uv:
-        u, _, vh = np.linalg.svd(a, full_matrices=False)
-        return np.conj((u * out_bar[..., None, :]) @ vh)
-    u_bar, s_bar, vh_bar = out_bar
-    u, s, vh = out
-    if u_bar is None and vh_bar is None:
-        k = s.shape[-1]
-        return np.conj((u[..., :k] * s_bar[..., None, :]) @ vh[..., :k, :])
-    check_svd(a, full_matrices)
-    return svd_cotangent(u_bar, s_bar, vh_bar, u, s, vh)
-
-
-def check_svd(a, full_matrices):
-    """Refuse the singular vectors that have no derivative here."""
-    if full_matrices and a.shape[-1] != a.shape[-2]:
-        raise NotImplementedError("svd: the vectors have a derivative with full_matrices=False")
-    if np.iscomplexobj(a):
-        raise NotImplementedError("svd: no derivative of the singular vectors of a complex matrix")
-
-
-def svd_cotangent(u_bar, s_bar, vh_bar, u, s, vh):
-    """Return the cotangent of u @ diag(s) @ vh; one that is None is zero."""
-    u_T, v = np.swapaxes(u, -1, -2), np.swapaxes(vh, -1, -2)
-    gaps = inverse_gaps(s * s)
-    column, row = s[..., :, None], s[..., None, :]
-    middle = np.zeros_like(gaps)
-    outside = 0
-    if s_bar is not None:
-        middle = middle + s_bar[..., None, :] * np.eye(s.shape[-1], dtype=s.dtype)
-    if u_bar is not None:
-        turn = gaps * (u_T @ u_bar)
-        middle = middle + (turn + np.swapaxes(turn, -1, -2)) * row
-        outside = outside + (u_bar - u @ (u_T @ u_bar)) / row @ vh
-    if vh_bar is not None:
-        v_bar = np.swapaxes(vh_bar, -1, -2)
-        turn = gaps * (vh @ v_bar)
-        middle = middle + column * (turn + np.swapaxes(turn, -1, -2))
-        outside = outside + u @ ((vh_bar - (vh_bar @ v) @ vh) / column)
-    return u @ middle @ vh + outside
-
-
-@pushforward(np.linalg.svd)
-def push_svd(out, a, a_dot, *, full_matrices=True, compute_uv=True):
-    if not compute_uv:
-        u, _, vh = np.linalg.svd(a, full_matrices=False)
-        return np.real(np.sum(np.conj(u) * (a_dot @ np.conj(np.swapaxes(vh, -1, -2))), axis=-2))
-    check_svd(a, full_matrices)
-    u, s, vh = out
-    u_T, v = np.swapaxes(u, -1, -2), np.swapaxes(vh, -1, -2)
-    middle = u_T @ a_dot @ v
-    middle_T = np.swapaxes(middle, -1, -2)
-    gaps = inverse_gaps(s * s)
-    column, row = s[..., :, None], s[..., None, :]
-    u_dot = u @ (gaps * (middle * row + column * middle_T)) + (a_dot @ v - u @ middle) / row
-    v_dot = v @ (gaps * (column * middle + middle_T * row))
-    vh_dot = np.swapaxes(v_dot, -1, -2) + (u_T @ a_dot - middle @ vh) / column
-    return u_dot, np.diagonal(middle, axis1=-2, axis2=-1), vh_dot
-
-
-def check_qr(a, mode):
-    """Refuse the QR decompositions that have no derivative here."""
-    if mode != "reduced":
-        raise NotImplementedError("qr: a derivative for mode='reduced' only")
-    if a.shape[-2] < a.shape[-1]:
-        raise NotImplementedError("qr: no derivative for a matrix with more columns than rows")
-    if np.iscomplexobj(a):
-        raise NotImplementedError("qr: no derivative for a complex matrix")
-
-
-@pullback(np.linalg.qr)
-def pull_qr(out_bar, out, a, *, mode="reduced"):
-    """After Walter and Lehmann, "Algorithmic differentiation of linear algebra functions", 2012."""
-    check_qr(a, mode)
-    q_bar, r_bar = out_bar
-    q, r = out
-    middle = np.zeros_like(r)
-    if q_bar is None:
-        q_bar = np.zeros_like(q)
-    else:
-        middle = middle - np.swapaxes(q_bar, -1, -2) @ q
-    if r_bar is not None:
-        middle = middle + r @ np.swapaxes(r_bar, -1, -2)
-    symmetric = np.tril(middle) + np.swapaxes(np.tril(middle, -1), -1, -2)
-    return np.swapaxes(np.linalg.solve(r, np.swapaxes(q_bar + q @ symmetric, -1, -2)), -1, -2)
-
-
-@pushforward(np.linalg.qr)
-def push_qr(out, a, a_dot, *, mode="reduced"):
-    check_qr(a, mode)
-    q, r = out
-    scaled = np.swapaxes(
-        np.linalg.solve(np.swapaxes(r, -1, -2), np.swapaxes(a_dot, -1, -2)), -1, -2
-    )
-    middle = np.swapaxes(q, -1, -2) @ scaled
-    upper = np.triu(middle) + np.swapaxes(np.tril(middle, -1), -1, -2)
-    return scaled - q @ upper, upper @ r
+    u_H, v = np.conj(np.swapaxes(u, -1, -2)), np.conj(np.swapaxes(vh, -1, -2))
+    middle = u_H @ x @ v
+    middle_H = np.conj(np.swapaxes(middle, -1, -2))
+    row, column = f[..., None, :], f[..., :, None]
+    both = row * column
+    one = (row != column) & (both == 0)
+    s_row, s_column = s[..., None, :], s[..., :, None]
+    near = np.where(one, (column - row) / np.where(one, s_column - s_row, 1), -both)
+    far = np.where(one, (column + row) / np.where(one, s_column + s_row, 1), both)
+    inner = near * (middle + middle_H) / 2 + far * (middle - middle_H) / 2
+    weight = f / np.where(f == 0, 1, s)
+    left = (x @ v - u @ middle) * weight[..., None, :] @ vh
+    right = u @ (weight[..., :, None] * (u_H @ x - middle @ vh))
+    return u @ inner @ vh + left + right
 
 
 @pullback(np.linalg.pinv)
-def pull_pinv(out_bar, out, a):
-    """After Golub and Pereyra, 1973, for matrices whose rank does not change nearby."""
-    out_T, out_H = np.swapaxes(out, -1, -2), np.conj(np.swapaxes(out, -1, -2))
-    bar_T = np.swapaxes(out_bar, -1, -2)
-    rows = (bar_T - a @ (out @ bar_T)) @ (out @ out_H)
-    columns = (out_H @ out) @ (bar_T - (bar_T @ out) @ a)
-    return np.conj(rows + columns) - out_T @ out_bar @ out_T
+def pull_pinv(out_bar, out, a, *, rcond=None, rtol=None):
+    """For matrices of which as many singular values stay as are kept.
+
+    The derivative of an odd function of singular values is symmetric as a linear map.
+    """
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    f = kept_values(s, rcond, rtol, a.shape)
+    return np.conj(pinv_map(np.swapaxes(out_bar, -1, -2), u, s, vh, f))
 
 
 @pushforward(np.linalg.pinv)
-def push_pinv(out, a, a_dot):
-    out_H, dot_H = np.conj(np.swapaxes(out, -1, -2)), np.conj(np.swapaxes(a_dot, -1, -2))
-    rows = (out @ out_H) @ (dot_H - (dot_H @ a) @ out)
-    columns = (dot_H - out @ (a @ dot_H)) @ (out_H @ out)
-    return rows + columns - out @ a_dot @ out
+def push_pinv(out, a, a_dot, *, rcond=None, rtol=None):
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    f = kept_values(s, rcond, rtol, a.shape)
+    return np.conj(np.swapaxes(pinv_map(a_dot, u, s, vh, f), -1, -2))
+
+
+def check_lstsq(a, rank):
+    """Refuse the least squares problems that have no derivative here."""
+    if rank < min(a.shape):
+        raise NotImplementedError("lstsq: no derivative where the rank is deficient")
+    if np.iscomplexobj(a):
+        raise NotImplementedError("lstsq: no derivative for complex matrices")
+
+
+@pullback(np.linalg.lstsq)
+def pull_lstsq(out_bar, out, a, b, *, rcond=None):
+    """After Golub and Pereyra, 1973, for real matrices of full rank."""
+    x_bar, residuals_bar, _, s_bar = out_bar
+    solution, residuals, rank, s = out
+    check_lstsq(a, rank)
+    x = np.reshape(solution, (a.shape[1], -1))
+    rest = np.reshape(b, (a.shape[0], -1)) - a @ x
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    inverse = vh.T / s @ u.T
+    a_bar = np.zeros_like(a)
+    b_bar = np.zeros_like(rest)
+    if x_bar is not None:
+        x_bar = np.reshape(x_bar, x.shape)
+        b_bar = inverse.T @ x_bar
+        a_bar = rest @ (inverse @ b_bar).T - b_bar @ x.T
+        a_bar = a_bar + inverse.T @ x @ (x_bar - inverse @ (a @ x_bar)).T
+    if residuals_bar is not None and residuals.size:
+        rest_bar = 2 * residuals_bar * rest
+        a_bar = a_bar - rest_bar @ x.T
+        b_bar = b_bar + rest_bar
+    if s_bar is not None:
+        a_bar = a_bar + u * s_bar @ vh
+    return a_bar, np.reshape(b_bar, b.shape)
+
+
+@pushforward(np.linalg.lstsq)
+def push_lstsq(out, a, b, a_dot, b_dot, *, rcond=None):
+    solution, residuals, rank, s = out
+    check_lstsq(a, rank)
+    a_dot = np.zeros_like(a) if a_dot is None else a_dot
+    b_dot = np.zeros_like(b) if b_dot is None else b_dot
+    x = np.reshape(solution, (a.shape[1], -1))
+    rest = np.reshape(b, (a.shape[0], -1)) - a @ x
+    rest_dot = np.reshape(b_dot, rest.shape) - a_dot @ x
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    inverse = vh.T / s @ u.T
+    outside = a_dot.T @ (inverse.T @ x)
+    x_dot = inverse @ (rest_dot + inverse.T @ (a_dot.T @ rest)) + outside - inverse @ (a @ outside)
+    residuals_dot = 2 * np.sum(rest * rest_dot, axis=0) if residuals.size else residuals
+    s_dot = np.sum(u * (a_dot @ vh.T), axis=0)
+    return np.reshape(x_dot, solution.shape), residuals_dot, 0, s_dot
+
+
+def condition_partials(out, x, p):
+    """Return the partial derivatives of a condition number, of which `out` kept two axes."""
+    if p is None or p in (2, -2):
+        u, s, vh = np.linalg.svd(x, full_matrices=False)
+        at = np.arange(s.shape[-1])
+        first, last = at == 0, at == s.shape[-1] - 1
+        sign = -1 if p == -2 else 1
+        weight = sign * (first * out[..., 0] / s - last * out[..., 0] / s)
+        return np.conj(u * weight[..., None, :] @ vh)
+    inverse = np.linalg.inv(x)
+    one = np.linalg.norm(x, p, axis=(-2, -1), keepdims=True)
+    other = np.linalg.norm(inverse, p, axis=(-2, -1), keepdims=True)
+    inverse_T = np.swapaxes(inverse, -1, -2)
+    moved = inverse_T @ norm_partials(other, inverse, p, (-2, -1)) @ inverse_T
+    return other * norm_partials(one, x, p, (-2, -1)) - one * moved
+
+
+@pullback(np.linalg.cond)
+def pull_cond(out_bar, out, x, *, p=None):
+    """The quotient of two singular values, or a norm times the norm of the inverse."""
+    partials = condition_partials(np.asarray(out)[..., None, None], x, p)
+    return np.asarray(out_bar)[..., None, None] * partials
+
+
+@pushforward(np.linalg.cond)
+def push_cond(out, x, x_dot, *, p=None):
+    partials = condition_partials(np.asarray(out)[..., None, None], x, p)
+    return np.sum(np.real(partials * x_dot), axis=(-2, -1))
+
+
+@pullback(np.linalg.vector_norm)
+def pull_vector_norm(out_bar, out, x, *, axis=None, keepdims=False, ord=2):
+    if axis is None:
+        flat = norm_partials(np.reshape(out, (1,)), np.ravel(x), ord, 0)
+        return np.reshape(out_bar, (1,) * x.ndim) * np.reshape(flat, x.shape)
+    if not keepdims:
+        out_bar, out = np.expand_dims(out_bar, axis), np.expand_dims(out, axis)
+    return out_bar * vector_partials(out, x, ord, axis)
+
+
+def vector_partials(out, x, ord, axis):
+    """Return the partial derivatives of a norm of vectors that may lie along several axes."""
+    if not isinstance(axis, tuple):
+        return norm_partials(out, x, ord, axis)
+    moved = np.moveaxis(x, axis, range(-len(axis), 0))
+    rows = np.reshape(moved, (*moved.shape[: moved.ndim - len(axis)], -1))
+    flat_out = np.reshape(np.moveaxis(out, axis, range(-len(axis), 0)), (*rows.shape[:-1], 1))
+    flat = np.reshape(norm_partials(flat_out, rows, ord, -1), moved.shape)
+    return np.moveaxis(flat, range(-len(axis), 0), axis)
+
+
+@pushforward(np.linalg.vector_norm)
+def push_vector_norm(out, x, x_dot, *, axis=None, keepdims=False, ord=2):
+    partials = pull_vector_norm(np.ones_like(out), out, x, axis=axis, keepdims=keepdims, ord=ord)
+    return np.sum(np.real(partials * x_dot), axis=axis, keepdims=keepdims)
+
+
+@pullback(np.linalg.matrix_norm)
+def pull_matrix_norm(out_bar, out, x, *, keepdims=False, ord="fro"):
+    if not keepdims:
+        out_bar, out = np.expand_dims(out_bar, (-2, -1)), np.expand_dims(out, (-2, -1))
+    return out_bar * norm_partials(out, x, ord, (-2, -1))
+
+
+@pushforward(np.linalg.matrix_norm)
+def push_matrix_norm(out, x, x_dot, *, keepdims=False, ord="fro"):
+    if not keepdims:
+        out = np.expand_dims(out, (-2, -1))
+    partials = norm_partials(out, x, ord, (-2, -1))
+    return np.sum(np.real(partials * x_dot), axis=(-2, -1), keepdims=keepdims)
+
+
+def system_axes(ndim, axes):
+    """Return all axes of a tensor equation, with those that are named last."""
+    named = [k % ndim for k in axes or ()]
+    return [k for k in range(ndim) if k not in named] + named
+
+
+@pullback(np.linalg.tensorsolve)
+def pull_tensorsolve(out_bar, out, a, b, *, axes=None):
+    order = system_axes(a.ndim, axes)
+    moved = np.transpose(a, order)
+    matrix = np.reshape(moved, (b.size, -1))
+    b_bar = np.linalg.solve(matrix.T, np.ravel(out_bar))
+    a_bar = np.reshape(-np.outer(b_bar, out), moved.shape)
+    back = sorted(range(a.ndim), key=order.__getitem__)
+    return np.transpose(a_bar, back), np.reshape(b_bar, b.shape)
+
+
+@pushforward(np.linalg.tensorsolve)
+def push_tensorsolve(out, a, b, a_dot, b_dot, *, axes=None):
+    order = system_axes(a.ndim, axes)
+    matrix = np.reshape(np.transpose(a, order), (b.size, -1))
+    rest = np.zeros(b.size, out.dtype) if b_dot is None else np.ravel(b_dot)
+    if a_dot is not None:
+        rest = rest - np.reshape(np.transpose(a_dot, order), matrix.shape) @ np.ravel(out)
+    return np.reshape(np.linalg.solve(matrix, rest), out.shape)
+
+
+@pullback(np.linalg.tensorinv)
+def pull_tensorinv(out_bar, out, a, *, ind=2):
+    size = int(np.prod(a.shape[:ind]))
+    inverse_T = np.reshape(out, (size, size)).T
+    return np.reshape(-(inverse_T @ np.reshape(out_bar, (size, size)) @ inverse_T), a.shape)
+
+
+@pushforward(np.linalg.tensorinv)
+def push_tensorinv(out, a, a_dot, *, ind=2):
+    size = int(np.prod(a.shape[:ind]))
+    inverse = np.reshape(out, (size, size))
+    return np.reshape(-(inverse @ np.reshape(a_dot, (size, size)) @ inverse), out.shape)
 
 
 @pullback(np.linalg.matrix_power, view="maybe")

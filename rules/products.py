@@ -150,6 +150,42 @@ def push_vecdot(out, a, b, a_dot, b_dot, *, axis=-1):
     return np.vecdot(a_dot, b, axis=axis) + np.vecdot(a, b_dot, axis=axis)
 
 
+def pull_matvec(out_bar, out, a, b):
+    a_bar = out_bar[..., :, None] * b[..., None, :]
+    b_bar = np.sum(out_bar[..., :, None] * a, axis=-2)
+    return unbroadcast(a_bar, a.shape), unbroadcast(b_bar, b.shape)
+
+
+def push_matvec(out, a, b, a_dot, b_dot):
+    if a_dot is None:
+        return np.matvec(a, b_dot)
+    if b_dot is None:
+        return np.matvec(a_dot, b)
+    return np.matvec(a_dot, b) + np.matvec(a, b_dot)
+
+
+def pull_vecmat(out_bar, out, a, b):
+    """The vector is conjugated."""
+    a_bar = np.conj(np.sum(out_bar[..., None, :] * b, axis=-1))
+    b_bar = np.conj(a[..., :, None]) * out_bar[..., None, :]
+    return unbroadcast(a_bar, a.shape), unbroadcast(b_bar, b.shape)
+
+
+def push_vecmat(out, a, b, a_dot, b_dot):
+    if a_dot is None:
+        return np.vecmat(a, b_dot)
+    if b_dot is None:
+        return np.vecmat(a_dot, b)
+    return np.vecmat(a_dot, b) + np.vecmat(a, b_dot)
+
+
+if hasattr(np, "matvec"):  # NumPy 2.2
+    pullback(np.matvec)(pull_matvec)
+    pushforward(np.matvec)(push_matvec)
+    pullback(np.vecmat)(pull_vecmat)
+    pushforward(np.vecmat)(push_vecmat)
+
+
 def contracted_axes(axes, a_ndim, b_ndim):
     """Return the axes of a and of b that np.tensordot sums over, none negative."""
     if np.ndim(axes) == 0:

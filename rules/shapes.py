@@ -288,6 +288,27 @@ def push_diagonal(out, a, a_dot, *, offset=0, axis1=0, axis2=1):
     return np.diagonal(a_dot, offset, axis1, axis2)
 
 
+@pullback(np.linalg.diagonal, view="always", masks=True)
+def pull_last_diagonal(out_bar, out, x, *, offset=0):
+    return put_on_diagonal(out_bar, x, offset, -2, -1)
+
+
+@pushforward(np.linalg.diagonal)
+def push_last_diagonal(out, x, x_dot, *, offset=0):
+    return np.diagonal(x_dot, offset, -2, -1)
+
+
+@pullback(np.linalg.trace, masks=True)
+def pull_last_trace(out_bar, out, x, *, offset=0):
+    eye = np.eye(x.shape[-2], x.shape[-1], offset, dtype=x.dtype)
+    return out_bar * eye if x.ndim == 2 else out_bar[..., None, None] * eye
+
+
+@pushforward(np.linalg.trace)
+def push_last_trace(out, x, x_dot, *, offset=0):
+    return np.trace(x_dot, offset, -2, -1)
+
+
 @pullback(np.trace, masks=True)
 def pull_trace(out_bar, out, a, *, offset=0, axis1=0, axis2=1):
     if a.ndim == 2 and axis1 == 0 and axis2 == 1:

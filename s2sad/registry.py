@@ -46,6 +46,7 @@ class Rule:
     is given, or a function tells from the arguments of the call (None for what is no literal).
     `regular` gives, for a function that is singular somewhere, numbers for parameters
     of its rule (arrays or `out`) at which the rule is finite whatever the others are.
+    `turns_complex` says that the content of real arguments decides whether the result is complex.
     """
 
     fn: object
@@ -56,6 +57,7 @@ class Rule:
     view: View = "never"
     masks: Masks = False
     regular: Mapping[str, float] = field(default_factory=dict)
+    turns_complex: bool = False
 
     @property
     def name(self) -> str:
@@ -125,6 +127,7 @@ def pullback(
     view: View = "never",
     masks: Masks = False,
     regular: Mapping[str, float] | None = None,
+    turns_complex: bool = False,
 ) -> Callable[[F], F]:
     """Register `pull(out_bar, out, *arrays, **settings)`, returning one cotangent per array.
 
@@ -133,12 +136,14 @@ def pullback(
     whether the function's result may share memory with its first argument. `masks` says that
     entries get zero because they are not in the result, as with np.max; a tuple names the
     settings that make it so, a function tells it from the literals among the arguments.
-    `regular` is as for `elementwise`.
+    `regular` is as for `elementwise`. With `turns_complex` the content of real arguments decides
+    whether the result is real or complex.
     """
 
     def register(rule: F) -> F:
         for fn in fns:
-            _file(fn, pullback=rule, view=view, **_zeros(masks, regular))
+            said = _zeros(masks, regular)
+            _file(fn, pullback=rule, view=view, turns_complex=turns_complex, **said)
         return rule
 
     return register

@@ -135,6 +135,8 @@ class Sampler:
         array = np.full(shape, content, kind.dtype)
         if kind.rank >= 2:
             array = array * 0.1 + np.eye(shape[-2], shape[-1], dtype=kind.dtype)
+        if kind.rank >= 3:  # a tensor equation of equal matrices would be singular
+            array = array + 1e-2 * np.sin(np.arange(array.size) ** 2).reshape(shape)
         return array.astype(kind.dtype)
 
 

@@ -653,12 +653,22 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
         values = [sampler.sample(a, content) for a in args]
         return fn(*values, **{k: sampler.sample(v, content) for k, v in keywords})
 
+    if _may_turn_complex(fn, args):
+        return K.Unknown(
+            "real or complex as the content of a real array decides (x.astype(complex) decides it)"
+        )
     kind = _two_runs(run, (*args, *(v for _, v in keywords)))
     if kind == K.UNKNOWN and not keywords and any(map(_scalar_value, args)):
         # A variable of a loop has a known value in the first round only, where none may exist.
         if all(isinstance(a, K.Num) for a in args):
             return sample_call(fn, tuple(map(K.erase_value, args)), ())
     return kind
+
+
+def _may_turn_complex(fn: Any, args: tuple[Kind, ...]) -> bool:
+    """Say whether the content of real arguments decides whether a result is complex."""
+    rule = registry.rule_for(fn)
+    return rule is not None and rule.turns_complex and not any(map(K.is_complex, args))
 
 
 def sample_method(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from s2sad.rules.linalg import cofactor
 
+import s2sad
 from s2sad.registry import rule_for
 from s2sad.testing import check_rule, differences
 
@@ -37,6 +38,7 @@ hermitian = wave(3, 3)
 hermitian = hermitian @ np.conj(hermitian.T) + 2 * np.eye(3)
 singular = np.arange(1.0, 10.0).reshape(3, 3)
 v = np.array([0.5, -2.0, 1.25])
+rotating = np.array([[1.0, -2.0, 0.3], [1.5, 1.2, 0.1], [0.2, 0.4, 5.0]])
 
 ROWS = [
     (np.linalg.solve, (regular(3, 3), normal(3)), {}),
@@ -138,6 +140,49 @@ ROWS = [
     (np.linalg.multi_dot, ((normal(2), normal(2, 3), normal(3, 4)),), {}),
     (np.linalg.multi_dot, ([wave(2, 3), wave(3, 2), wave(2)],), {}),
     (np.linalg.matrix_rank, (normal(3, 3),), {}),
+    (np.linalg.pinv, (np.eye(3),), {}),
+    (np.linalg.pinv, (spread(4, 3),), {"rcond": 0.5}),
+    (np.linalg.pinv, (np.diag([3.0, 3.0, 1.0]),), {"rcond": 0.5}),
+    (np.linalg.pinv, (spread(2, 4, 3),), {"rtol": 0.5}),
+    (np.linalg.lstsq, (normal(5, 3), normal(5)), {}),
+    (np.linalg.lstsq, (normal(5, 3), normal(5, 2)), {}),
+    (np.linalg.lstsq, (normal(3, 3), normal(3)), {"rcond": None}),
+    (np.linalg.lstsq, (normal(2, 4), normal(2)), {}),
+    (np.linalg.lstsq, (normal(2, 4), normal(2, 3)), {"rcond": 1e-10}),
+    *[
+        (np.linalg.cond, (normal(3, 3),), {"p": p})
+        for p in (None, 2, -2, 1, -1, np.inf, -np.inf, "fro")
+    ],
+    *[(np.linalg.cond, (normal(2, 3, 3),), {"p": p}) for p in (None, 1)],
+    (np.linalg.cond, (normal(4, 2),), {}),
+    (np.linalg.cond, (wave(3, 3),), {}),
+    (np.linalg.vector_norm, (v,), {}),
+    (np.linalg.vector_norm, (normal(2, 3),), {"keepdims": True}),
+    (np.linalg.vector_norm, (normal(2, 3),), {"axis": 1}),
+    (np.linalg.vector_norm, (normal(2, 3),), {"ord": np.inf}),
+    (np.linalg.vector_norm, (normal(2, 3, 4),), {"axis": (0, 2)}),
+    (np.linalg.vector_norm, (normal(2, 3, 4),), {"axis": (2, 0), "ord": 3, "keepdims": True}),
+    (np.linalg.vector_norm, (wave(2, 3),), {"ord": 1}),
+    (np.linalg.matrix_norm, (normal(3, 2),), {}),
+    (np.linalg.matrix_norm, (spread(2, 3, 2),), {"ord": 2}),
+    (np.linalg.matrix_norm, (spread(2, 3, 2),), {"ord": "nuc", "keepdims": True}),
+    (np.linalg.matrix_norm, (normal(2, 3, 2),), {"ord": 1}),
+    (np.linalg.tensorsolve, (regular(6, 6).reshape(2, 3, 6), normal(2, 3)), {}),
+    (np.linalg.tensorsolve, (regular(6, 6).reshape(2, 3, 3, 2), normal(2, 3)), {}),
+    (np.linalg.tensorsolve, (normal(2, 6, 3), normal(2, 3)), {"axes": (1,)}),
+    (np.linalg.tensorsolve, (normal(2, 3, 6), normal(6)), {"axes": (0, 1)}),
+    (np.linalg.tensorinv, (normal(2, 3, 6),), {}),
+    (np.linalg.tensorinv, (normal(6, 2, 3),), {"ind": 1}),
+    (np.linalg.eig, (normal(3, 3),), {}),
+    (np.linalg.eig, (rotating,), {}),
+    (np.linalg.eig, (wave(3, 3),), {}),
+    (np.linalg.eig, (np.stack([rotating, rotating.T @ rotating - rotating]),), {}),
+    (np.linalg.eigvals, (rotating,), {}),
+    (np.linalg.eigvals, (wave(2, 3, 3),), {}),
+    (np.linalg.diagonal, (normal(3, 4),), {}),
+    (np.linalg.diagonal, (normal(2, 3, 4),), {"offset": 1}),
+    (np.linalg.trace, (normal(3, 4),), {"offset": -1}),
+    (np.linalg.trace, (wave(2, 3, 3),), {}),
 ]
 
 
@@ -148,6 +193,31 @@ def test_rule(fn, args, settings):
 
 def pull(fn, out_bar, a, **settings):
     return rule_for(fn).pullback(out_bar, fn(a, **settings), a, **settings)
+
+
+def real_parts(a):
+    return np.sum(np.real(np.linalg.eigvals(a.astype(complex))) ** 3)
+
+
+def sizes(a):
+    return np.sum(np.abs(np.linalg.eigvals(a)))
+
+
+@pytest.mark.parametrize("a", [rotating, spread(3, 3)])
+def test_eigenvalues_of_a_real_matrix(a):
+    """Where they are real and where they are not; the program says that they are complex."""
+    direction = normal(3, 3)
+    change, error = differences(real_parts, (a,), (direction,))
+    assert abs(np.sum(s2sad.grad(real_parts)(a) * direction) - change) <= 10 * error
+    with pytest.raises(s2sad.UnsupportedError, match="astype"):
+        s2sad.grad(sizes)(a)
+
+
+def test_a_deficient_rank_is_refused():
+    a = np.outer(v, v)
+    rule, out = rule_for(np.linalg.lstsq), np.linalg.lstsq(a, v)
+    with pytest.raises(NotImplementedError, match="rank"):
+        rule.pullback((v, None, None, None), out, a, v)
 
 
 def test_the_determinant_is_flat_where_the_rank_is_low():

@@ -208,3 +208,30 @@ def test_outer_of_multiply(shapes):
     a, b = (normal(*shape) for shape in shapes)
     check_rule(np.multiply.outer, a, b)
     check_rule(np.multiply.outer, np.asarray(a) * (1 + 2j), b)
+
+
+if hasattr(np, "matvec"):  # NumPy 2.2
+
+    @pytest.mark.parametrize(
+        "a, b",
+        [
+            (normal(2, 3), normal(3)),
+            (normal(4, 2, 3), normal(3)),
+            (normal(2, 3), normal(5, 3)),
+            (wave(2, 3), wave(5, 3)),
+        ],
+    )
+    def test_a_matrix_times_vectors(a, b):
+        check_rule(np.matvec, a, b)
+
+    @pytest.mark.parametrize(
+        "a, b",
+        [
+            (normal(2), normal(2, 3)),
+            (normal(4, 2), normal(2, 3)),
+            (normal(2), normal(5, 2, 3)),
+            (wave(2), wave(5, 2, 3)),
+        ],
+    )
+    def test_vectors_times_a_matrix(a, b):
+        check_rule(np.vecmat, a, b)

@@ -1,0 +1,308 @@
+"""Decompositions of numpy.linalg: Cholesky, eigenvalues, singular values, QR.
+
+Conventions for complex matrices as in rules/linalg.py.
+"""
+
+import numpy as np
+
+from s2sad.registry import pullback, pushforward
+
+
+def onto_triangle(a_bar, uplo):
+    """Move the cotangent of a Hermitian matrix to the triangle that LAPACK reads."""
+    a_bar_H = np.conj(np.swapaxes(a_bar, -1, -2))
+    diagonal = np.real(a_bar) * np.eye(a_bar.shape[-1], dtype=bool)
+    if uplo == "L":
+        return np.tril(a_bar + a_bar_H, -1) + diagonal
+    return np.triu(a_bar + a_bar_H, 1) + diagonal
+
+
+def from_triangle(a_dot, uplo):
+    """Return the Hermitian matrix whose triangle LAPACK reads."""
+    a_dot_H = np.conj(np.swapaxes(a_dot, -1, -2))
+    diagonal = np.real(a_dot) * np.eye(a_dot.shape[-1], dtype=bool)
+    if uplo == "L":
+        return np.tril(a_dot, -1) + np.triu(a_dot_H, 1) + diagonal
+    return np.triu(a_dot, 1) + np.tril(a_dot_H, -1) + diagonal
+
+
+def lower_half(x):
+    """Return the lower triangle with half of the diagonal."""
+    return np.tril(x) - 0.5 * x * np.eye(x.shape[-1], dtype=bool)
+
+
+def cholesky_cotangent(L_bar, L):
+    """Return the cotangent of L @ L.T, to be moved onto the triangle that was read."""
+    L_T = np.swapaxes(L, -1, -2)
+    left = np.linalg.solve(L_T, lower_half(L_T @ L_bar))
+    return np.swapaxes(np.linalg.solve(np.conj(L_T), np.swapaxes(left, -1, -2)), -1, -2)
+
+
+def cholesky_tangent(a_dot, L):
+    """Return the tangent of L from that of L @ L.T."""
+    half = np.linalg.solve(L, a_dot)
+    whole = np.conj(np.linalg.solve(L, np.conj(np.swapaxes(half, -1, -2))))
+    return L @ lower_half(np.swapaxes(whole, -1, -2))
+
+
+@pullback(np.linalg.cholesky, masks=True)
+def pull_cholesky(out_bar, out, a, *, upper=False):
+    """After Murray, "Differentiation of the Cholesky decomposition", 2016.
+
+    NumPy reads one triangle of a: the cotangent of the other one is zero.
+    """
+    if upper:
+        L_bar = np.conj(np.swapaxes(out_bar, -1, -2))
+        L = np.conj(np.swapaxes(out, -1, -2))
+        return onto_triangle(cholesky_cotangent(L_bar, L), "U")
+    return onto_triangle(cholesky_cotangent(out_bar, out), "L")
+
+
+@pushforward(np.linalg.cholesky)
+def push_cholesky(out, a, a_dot, *, upper=False):
+    if upper:
+        L = np.conj(np.swapaxes(out, -1, -2))
+        return np.conj(np.swapaxes(cholesky_tangent(from_triangle(a_dot, "U"), L), -1, -2))
+    return cholesky_tangent(from_triangle(a_dot, "L"), out)
+
+
+def inverse_gaps(x):
+    """Return 1 / (x[j] - x[i]), and 0 where i == j."""
+    eye = np.eye(x.shape[-1], dtype=x.dtype)
+    return (1 - eye) / (x[..., None, :] - x[..., :, None] + eye)
+
+
+def check_phases(turn):
+    """Refuse what depends on the phases of complex eigenvectors: LAPACK chooses those freely.
+
+    The diagonal of `turn` tells how the result changes when an eigenvector is multiplied by a
+    phase; as in PyTorch, it may not change at all.
+    """
+    phases = np.abs(np.imag(np.diagonal(turn, axis1=-2, axis2=-1)))
+    if np.any(phases > np.sqrt(np.finfo(turn.dtype).eps) * np.max(np.abs(turn))):
+        raise NotImplementedError("eigh: the result depends on the phases of the eigenvectors")
+
+
+@pullback(np.linalg.eigh, masks=True)
+def pull_eigh(out_bar, out, a, *, UPLO="L"):
+    """For eigenvalues that differ. The cotangent lies on the triangle that LAPACK reads."""
+    w_bar, v_bar = out_bar
+    w, v = out
+    v_T = np.swapaxes(v, -1, -2)
+    if v_bar is None:
+        return onto_triangle(np.conj(v) * w_bar[..., None, :] @ v_T, UPLO.upper())
+    turn = v_T @ v_bar
+    if np.iscomplexobj(a):
+        check_phases(turn)
+    middle = inverse_gaps(w) * turn
+    if w_bar is not None:
+        middle = middle + w_bar[..., None, :] * np.eye(w.shape[-1], dtype=w.dtype)
+    return onto_triangle(np.conj(v) @ middle @ v_T, UPLO.upper())
+
+
+@pushforward(np.linalg.eigh)
+def push_eigh(out, a, a_dot, *, UPLO="L"):
+    if np.iscomplexobj(a):
+        raise NotImplementedError("eigh: no tangent of the eigenvectors of a complex matrix")
+    w, v = out
+    middle = np.swapaxes(v, -1, -2) @ from_triangle(a_dot, UPLO.upper()) @ v
+    return np.diagonal(middle, axis1=-2, axis2=-1), v @ (inverse_gaps(w) * middle)
+
+
+@pullback(np.linalg.eigvalsh, masks=True)
+def pull_eigvalsh(out_bar, out, a, *, UPLO="L"):
+    _, v = np.linalg.eigh(a, UPLO)
+    a_bar = np.conj(v) * out_bar[..., None, :] @ np.swapaxes(v, -1, -2)
+    return onto_triangle(a_bar, UPLO.upper())
+
+
+@pushforward(np.linalg.eigvalsh)
+def push_eigvalsh(out, a, a_dot, *, UPLO="L"):
+    _, v = np.linalg.eigh(a, UPLO)
+    a_dot = from_triangle(a_dot, UPLO.upper())
+    return np.real(np.sum(np.conj(v) * (a_dot @ v), axis=-2))
+
+
+@pullback(np.linalg.svdvals)
+def pull_svdvals(out_bar, out, x):
+    u, _, vh = np.linalg.svd(x, full_matrices=False)
+    return np.conj((u * out_bar[..., None, :]) @ vh)
+
+
+@pushforward(np.linalg.svdvals)
+def push_svdvals(out, x, x_dot):
+    u, _, vh = np.linalg.svd(x, full_matrices=False)
+    return np.real(np.sum(np.conj(u) * (x_dot @ np.conj(np.swapaxes(vh, -1, -2))), axis=-2))
+
+
+@pullback(np.linalg.svd)
+def pull_svd(out_bar, out, a, *, full_matrices=True, compute_uv=True):
+    """For singular values that differ; singular vectors of real matrices only.
+
+    After Townsend, "Differentiating the singular value decomposition", 2016.
+    """
+    if not compute_uv:
+        u, _, vh = np.linalg.svd(a, full_matrices=False)
+        return np.conj((u * out_bar[..., None, :]) @ vh)
+    u_bar, s_bar, vh_bar = out_bar
+    u, s, vh = out
+    if u_bar is None and vh_bar is None:
+        k = s.shape[-1]
+        return np.conj((u[..., :k] * s_bar[..., None, :]) @ vh[..., :k, :])
+    check_svd(a, full_matrices)
+    return svd_cotangent(u_bar, s_bar, vh_bar, u, s, vh)
+
+
+def check_svd(a, full_matrices):
+    """Refuse the singular vectors that have no derivative here."""
+    if full_matrices and a.shape[-1] != a.shape[-2]:
+        raise NotImplementedError("svd: the vectors have a derivative with full_matrices=False")
+    if np.iscomplexobj(a):
+        raise NotImplementedError("svd: no derivative of the singular vectors of a complex matrix")
+
+
+def svd_cotangent(u_bar, s_bar, vh_bar, u, s, vh):
+    """Return the cotangent of u @ diag(s) @ vh; one that is None is zero."""
+    u_T, v = np.swapaxes(u, -1, -2), np.swapaxes(vh, -1, -2)
+    gaps = inverse_gaps(s * s)
+    column, row = s[..., :, None], s[..., None, :]
+    middle = np.zeros_like(gaps)
+    outside = 0
+    if s_bar is not None:
+        middle = middle + s_bar[..., None, :] * np.eye(s.shape[-1], dtype=s.dtype)
+    if u_bar is not None:
+        turn = gaps * (u_T @ u_bar)
+        middle = middle + (turn + np.swapaxes(turn, -1, -2)) * row
+        outside = outside + (u_bar - u @ (u_T @ u_bar)) / row @ vh
+    if vh_bar is not None:
+        v_bar = np.swapaxes(vh_bar, -1, -2)
+        turn = gaps * (vh @ v_bar)
+        middle = middle + column * (turn + np.swapaxes(turn, -1, -2))
+        outside = outside + u @ ((vh_bar - (vh_bar @ v) @ vh) / column)
+    return u @ middle @ vh + outside
+
+
+@pushforward(np.linalg.svd)
+def push_svd(out, a, a_dot, *, full_matrices=True, compute_uv=True):
+    if not compute_uv:
+        u, _, vh = np.linalg.svd(a, full_matrices=False)
+        return np.real(np.sum(np.conj(u) * (a_dot @ np.conj(np.swapaxes(vh, -1, -2))), axis=-2))
+    check_svd(a, full_matrices)
+    u, s, vh = out
+    u_T, v = np.swapaxes(u, -1, -2), np.swapaxes(vh, -1, -2)
+    middle = u_T @ a_dot @ v
+    middle_T = np.swapaxes(middle, -1, -2)
+    gaps = inverse_gaps(s * s)
+    column, row = s[..., :, None], s[..., None, :]
+    u_dot = u @ (gaps * (middle * row + column * middle_T)) + (a_dot @ v - u @ middle) / row
+    v_dot = v @ (gaps * (column * middle + middle_T * row))
+    vh_dot = np.swapaxes(v_dot, -1, -2) + (u_T @ a_dot - middle @ vh) / column
+    return u_dot, np.diagonal(middle, axis1=-2, axis2=-1), vh_dot
+
+
+def check_qr(a, mode):
+    """Refuse the QR decompositions that have no derivative here."""
+    if mode != "reduced":
+        raise NotImplementedError("qr: a derivative for mode='reduced' only")
+    if a.shape[-2] < a.shape[-1]:
+        raise NotImplementedError("qr: no derivative for a matrix with more columns than rows")
+    if np.iscomplexobj(a):
+        raise NotImplementedError("qr: no derivative for a complex matrix")
+
+
+@pullback(np.linalg.qr)
+def pull_qr(out_bar, out, a, *, mode="reduced"):
+    """After Walter and Lehmann, "Algorithmic differentiation of linear algebra functions", 2012."""
+    check_qr(a, mode)
+    q_bar, r_bar = out_bar
+    q, r = out
+    middle = np.zeros_like(r)
+    if q_bar is None:
+        q_bar = np.zeros_like(q)
+    else:
+        middle = middle - np.swapaxes(q_bar, -1, -2) @ q
+    if r_bar is not None:
+        middle = middle + r @ np.swapaxes(r_bar, -1, -2)
+    symmetric = np.tril(middle) + np.swapaxes(np.tril(middle, -1), -1, -2)
+    return np.swapaxes(np.linalg.solve(r, np.swapaxes(q_bar + q @ symmetric, -1, -2)), -1, -2)
+
+
+@pushforward(np.linalg.qr)
+def push_qr(out, a, a_dot, *, mode="reduced"):
+    check_qr(a, mode)
+    q, r = out
+    scaled = np.swapaxes(
+        np.linalg.solve(np.swapaxes(r, -1, -2), np.swapaxes(a_dot, -1, -2)), -1, -2
+    )
+    middle = np.swapaxes(q, -1, -2) @ scaled
+    upper = np.triu(middle) + np.swapaxes(np.tril(middle, -1), -1, -2)
+    return scaled - q @ upper, upper @ r
+
+
+def real_component(v):
+    """Return where LAPACK makes the eigenvectors real: at their largest component, as 0 and 1."""
+    size = np.where(np.imag(v) == 0, np.abs(v), -1.0)
+    chosen = np.argmax(size, axis=-2)
+    return np.expand_dims(np.arange(v.shape[-1]), -1) == np.expand_dims(chosen, -2)
+
+
+def eigen_gaps(w):
+    """Return 1 / (w[j] - w[i]), and 0 where i == j."""
+    eye = np.eye(w.shape[-1], dtype=bool)
+    return ~eye / np.where(eye, 1, w[..., None, :] - w[..., :, None])
+
+
+def eigen_cotangent(w_bar, v_bar, w, v):
+    """Return the cotangent of a matrix with the eigenvalues w, all different, and eigenvectors v.
+
+    The eigenvectors are those of LAPACK: of length 1, and real in their largest component.
+    """
+    v_T = np.swapaxes(v, -1, -2)
+    middle = 0.0
+    if w_bar is not None:
+        middle = w_bar[..., None, :] * np.eye(w.shape[-1], dtype=bool)
+    if v_bar is not None:
+        along = np.sum(v_bar * v, axis=-2, keepdims=True)
+        raw_bar = v_bar - np.real(along) * np.conj(v)
+        if np.iscomplexobj(v):
+            chosen = real_component(v)
+            height = np.real(np.sum(v * chosen, axis=-2, keepdims=True))
+            raw_bar = raw_bar - 1j * (chosen * np.imag(along) / height)
+        middle = middle + eigen_gaps(w) * (v_T @ raw_bar)
+    return np.linalg.solve(v_T, middle @ v_T)
+
+
+@pullback(np.linalg.eig, turns_complex=True)
+def pull_eig(out_bar, out, a):
+    """For eigenvalues that differ. A real matrix has a real cotangent."""
+    w_bar, v_bar = out_bar
+    w, v = out
+    a_bar = eigen_cotangent(w_bar, v_bar, w, v)
+    return a_bar if np.iscomplexobj(a) else np.real(a_bar)
+
+
+@pushforward(np.linalg.eig)
+def push_eig(out, a, a_dot):
+    w, v = out
+    middle = np.linalg.solve(v, a_dot @ v)
+    raw_dot = v @ (eigen_gaps(w) * middle)
+    v_dot = raw_dot - v * np.real(np.sum(np.conj(v) * raw_dot, axis=-2, keepdims=True))
+    if np.iscomplexobj(v):
+        chosen = real_component(v)
+        height = np.real(np.sum(v * chosen, axis=-2, keepdims=True))
+        turn = np.imag(np.sum(raw_dot * chosen, axis=-2, keepdims=True)) / height
+        v_dot = v_dot - 1j * turn * v
+    return np.diagonal(middle, axis1=-2, axis2=-1), v_dot
+
+
+@pullback(np.linalg.eigvals, turns_complex=True)
+def pull_eigvals(out_bar, out, a):
+    w, v = np.linalg.eig(a)
+    a_bar = eigen_cotangent(out_bar, None, w, v)
+    return a_bar if np.iscomplexobj(a) else np.real(a_bar)
+
+
+@pushforward(np.linalg.eigvals)
+def push_eigvals(out, a, a_dot):
+    _, v = np.linalg.eig(a)
+    return np.diagonal(np.linalg.solve(v, a_dot @ v), axis1=-2, axis2=-1)
