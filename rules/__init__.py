@@ -4,6 +4,7 @@ from s2sad.rules import arithmetic as arithmetic
 from s2sad.rules import creation as creation
 from s2sad.rules import decompositions as decompositions
 from s2sad.rules import elementwise as elementwise
+from s2sad.rules import fft as fft
 from s2sad.rules import indexing as indexing
 from s2sad.rules import joining as joining
 from s2sad.rules import linalg as linalg

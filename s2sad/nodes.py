@@ -27,7 +27,9 @@ def store(identifier: str) -> Node:
 
 
 def constant(value: object) -> Node:
-    """Return a constant; a negative number is a unary minus, as a parser would give it."""
+    """Return a constant as a parser would give it: tuples and negative numbers are not one node."""
+    if isinstance(value, tuple):
+        return gast.Tuple([constant(part) for part in value], gast.Load())
     if isinstance(value, int | float) and not isinstance(value, bool) and _negative(value):
         return gast.UnaryOp(gast.USub(), gast.Constant(-value, None))
     return gast.Constant(value, None)

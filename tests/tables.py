@@ -926,7 +926,10 @@ def language():
 # Only with a newer Python or NumPy than the oldest that is supported: the page is the same for all.
 NEWER = ("math.fma", "math.sumprod", "np.unstack")
 
-_HOMES = (("np", np), ("np.linalg", np.linalg), ("math", math), ("operator", operator))
+_HOMES = (
+    *(("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft)),
+    *(("math", math), ("operator", operator)),
+)
 
 
 def spelled(fn):

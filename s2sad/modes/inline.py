@@ -35,6 +35,7 @@ from s2sad.nodes import (
     attribute,
     call,
     clone,
+    constant,
     name,
     names_read,
     substitute,
@@ -175,7 +176,7 @@ class _Inliner:
                     None if parameter.default is inspect.Parameter.empty else parameter.default
                 )
                 self.static[parameter.name] = default
-                self.table[parameter.name] = gast.Constant(default, None)
+                self.table[parameter.name] = constant(default)
 
     def run(self) -> tuple[Block, list[Node | None]]:
         value = self.block(self.tree.body)
@@ -292,17 +293,59 @@ class _Fold(gast.NodeTransformer):  # type: ignore[misc]
         return self.generic_visit(node)
 
     def visit_Call(self, node: Node) -> Node:
-        """A helper of a rule for arrays is given arrays."""
+        """A helper of a rule for arrays is given arrays, NumPy nothing that it takes by default."""
         node = self.generic_visit(node)
         if isinstance(node.func, gast.Name):
             node.args = [self._as_array(a) for a in node.args]
+            return node
+        parameters = _parameters(_member(node.func, self.inliner.rule))
+        node.keywords = [
+            k for k in node.keywords if not self._default(parameters.get(k.arg), k.value)
+        ]
+        order = list(parameters.values())[: len(node.args)]
+        while len(order) == len(node.args) > 1 and self._default(order[-1], node.args[-1]):
+            order.pop()
+            node.args.pop()
         return node
+
+    def _default(self, parameter: inspect.Parameter | None, value: Node) -> bool:
+        """Say whether an argument is known to be what the parameter is anyway."""
+        if parameter is None or parameter.kind in _GATHERING:
+            return False
+        known = self.inliner.evaluate(value)
+        default = parameter.default
+        if default is np._NoValue:
+            default = _NO_VALUES.get(parameter.name, MISSING)
+        return known is not MISSING and type(known) is type(default) and bool(known == default)
 
     def _as_array(self, node: Node) -> Node:
         kind = self.inliner.kinds.get(getattr(node, "id", ""), K.UNKNOWN)
         if self.inliner.arrays and K.is_scalar(kind) and may_be_plain(kind):
             return call(attribute(name(self.inliner.refs.module(np)), "asarray"), node)
         return node
+
+
+_GATHERING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_NO_VALUES = {"where": True, "keepdims": False}
+
+
+def _member(node: Node, rule: Callable[..., Any]) -> Any:
+    """Return what `np.linalg.norm` in a rule denotes, or None."""
+    if isinstance(node, gast.Name):
+        found = rule.__globals__.get(node.id)
+        return found if isinstance(found, types.ModuleType) else None
+    if isinstance(node, gast.Attribute):
+        return getattr(_member(node.value, rule), node.attr, None)
+    return None
+
+
+@functools.lru_cache(2048)
+def _parameters(fn: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a library function, where it tells them."""
+    try:
+        return inspect.signature(fn).parameters
+    except (TypeError, ValueError):
+        return {}
 
 
 def may_be_plain(kind: Kind) -> bool:
