@@ -14,3 +14,7 @@ from s2sad.rules import products as products
 from s2sad.rules import reductions as reductions
 from s2sad.rules import scalars as scalars
 from s2sad.rules import shapes as shapes
+
+from s2sad.registry import when_imported
+
+when_imported("scipy.special", "s2sad.rules.scipy_special")

@@ -21,6 +21,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import inspect
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -47,6 +48,7 @@ class Rule:
     `regular` gives, for a function that is singular somewhere, numbers for parameters
     of its rule (arrays or `out`) at which the rule is finite whatever the others are.
     `turns_complex` says that the content of real arguments decides whether the result is complex.
+    `unknown` are arrays for which no derivative is known: the rule gives None for them.
     """
 
     fn: object
@@ -58,6 +60,7 @@ class Rule:
     masks: Masks = False
     regular: Mapping[str, float] = field(default_factory=dict)
     turns_complex: bool = False
+    unknown: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -68,6 +71,8 @@ class Rule:
 _lock = threading.RLock()
 _rules: dict[Hashable, Rule] = {}
 _loaded = False
+_loading = False
+_waiting: dict[str, str] = {}
 _asked: weakref.WeakSet[SameRules] = weakref.WeakSet()
 
 
@@ -103,7 +108,10 @@ def _zeros(masks: Masks, regular: Mapping[str, float] | None) -> dict[str, Any]:
 
 
 def elementwise(
-    *fns: object, masks: bool = False, regular: Mapping[str, float] | None = None
+    *fns: object,
+    masks: bool = False,
+    regular: Mapping[str, float] | None = None,
+    unknown: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Register `partials(out, *arrays)`, the partial derivatives of an elementwise function.
 
@@ -112,11 +120,13 @@ def elementwise(
     pullback and the pushforward. `masks` says that partials are zero by structure, as those of
     np.maximum are. A function with singular points says with `regular` where its rule is finite:
     `regular={"x": 1.0}` for 1 / x. There the rule is evaluated where such a zero comes in.
+    For `unknown` arrays no derivative is known (the order of a Bessel function): the rule returns
+    None for them, and a program in which they are active is refused.
     """
 
     def register(rule: F) -> F:
         for fn in fns:
-            _file(fn, partials=rule, **_zeros(masks, regular))
+            _file(fn, partials=rule, unknown=unknown, **_zeros(masks, regular))
         return rule
 
     return register
@@ -128,6 +138,7 @@ def pullback(
     masks: Masks = False,
     regular: Mapping[str, float] | None = None,
     turns_complex: bool = False,
+    unknown: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Register `pull(out_bar, out, *arrays, **settings)`, returning one cotangent per array.
 
@@ -137,13 +148,13 @@ def pullback(
     entries get zero because they are not in the result, as with np.max; a tuple names the
     settings that make it so, a function tells it from the literals among the arguments.
     `regular` is as for `elementwise`. With `turns_complex` the content of real arguments decides
-    whether the result is real or complex.
+    whether the result is real or complex. `unknown` is as for `elementwise`.
     """
 
     def register(rule: F) -> F:
         for fn in fns:
-            said = _zeros(masks, regular)
-            _file(fn, pullback=rule, view=view, turns_complex=turns_complex, **said)
+            said = {"turns_complex": turns_complex, "unknown": unknown, **_zeros(masks, regular)}
+            _file(fn, pullback=rule, view=view, **said)
         return rule
 
     return register
@@ -201,16 +212,35 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def load_rules() -> None:
-    """Import every rule package that announces itself in the entry-point group `s2sad.rules`."""
-    global _loaded
-    if _loaded:
-        return
+    """Import every rule package that announces itself in the entry-point group `s2sad.rules`.
+
+    What others wait for is loaded as soon as they are imported: see `when_imported`.
+    """
+    global _loaded, _loading
+    if not _loaded:
+        with _lock:
+            if _loaded or _loading:
+                return
+            _loading = True
+            for entry in importlib.metadata.entry_points(group="s2sad.rules"):
+                entry.load()
+            _loaded = True
+    if _waiting and any(module in sys.modules for module in tuple(_waiting)):
+        _load_waiting()
+
+
+def _load_waiting() -> None:
     with _lock:
-        if _loaded:
-            return
-        _loaded = True
-        for entry in importlib.metadata.entry_points(group="s2sad.rules"):
-            entry.load()
+        for module in [m for m in _waiting if m in sys.modules]:
+            importlib.import_module(_waiting.pop(module))
+
+
+def when_imported(module: str, rules: str) -> None:
+    """Say which module of rules belongs to a library that need not be there.
+
+    It is imported once the library has been, so that s2sad does not import it for nothing.
+    """
+    _waiting[module] = rules
 
 
 @functools.cache

@@ -609,6 +609,26 @@ class Operations(Shapes):
                 "Write the call with other settings, or make its inputs Const.",
             ) from None
 
+    def _check_known(self, node: Node, fn: Any, arrays: Mapping[str, Node]) -> None:
+        """Refuse what depends on an argument for which the rule knows no derivative."""
+        rule = registry.rule_for(fn)
+        for n in rule.unknown if rule is not None else ():
+            if n in arrays and self._is_active(arrays[n]):
+                raise self._not_known(node, fn, f"`{n}`")
+
+    def _is_active(self, node: Node) -> bool:
+        named = isinstance(node, gast.Name) and node.id in self.wanted
+        return named and K.differentiable(self.kind(node))
+
+    def _not_known(self, node: Node, fn: Any, what: str) -> Error:
+        label = getattr(fn, "__name__", repr(fn))
+        return self.refuse(
+            UnsupportedError,
+            node,
+            f"The derivative of {label} with respect to {what} is not known.",
+            "Make that value Const, or write it with other functions.",
+        )
+
     def _given(self, node: Node) -> Given:
         return Given(clone(node), self.kind(node))
 
@@ -616,6 +636,7 @@ class Operations(Shapes):
         self, site: Site, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
     ) -> tuple[Block, list[Contribution]]:
         bound = self._bind(node, fn, rule, 1, args, keywords)
+        self._check_known(node, fn, dict(bound.arrays))
         given: dict[str, Any] = {"out": Given(clone(site.out), site.kind)}
         given |= {n: self._given(a) for n, a in bound.arrays}
         given |= self._guarded(site, fn, {"out": site.out, **dict(bound.arrays)})
@@ -637,6 +658,7 @@ class Operations(Shapes):
         self, site: Site, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
     ) -> tuple[Block, list[Contribution]]:
         bound = self._bind(node, fn, rule, 2, args, keywords)
+        self._check_known(node, fn, dict(bound.arrays))
         given: dict[str, Any] = {
             _positional(rule)[0]: Given(clone(site.bar), site.kind),
             _positional(rule)[1]: Given(clone(site.out), site.kind),
@@ -648,14 +670,8 @@ class Operations(Shapes):
                 self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
             given[n] = self._given(a)
         for n, a in bound.settings.items():
-            if isinstance(a, gast.Name) and a.id in self.wanted and K.differentiable(self.kind(a)):
-                label = getattr(fn, "__name__", repr(fn))
-                raise self.refuse(
-                    UnsupportedError,
-                    node,
-                    f"The derivative of {label} with respect to its setting `{n}` is not known.",
-                    "Make that value Const, or write it with other functions.",
-                )
+            if self._is_active(a):
+                raise self._not_known(node, fn, f"its setting `{n}`")
         arrays: list[Any] = [dict(bound.arrays).get(n) for n in _positional(rule)[2:]]
         if bound.varargs is not None:
             given[bound.varargs[0]] = [self._given(a) for a in bound.varargs[1]]

@@ -290,7 +290,10 @@ def _import(dotted: str, name: str) -> Node:
 
 def _import_from(final: str, name: str, value: Any, fn: types.FunctionType, captured: bool) -> Node:
     """Import an object from where it is at home, or from where the function finds it."""
-    places = [(getattr(value, "__module__", None), getattr(value, "__qualname__", None))]
+    home, attribute = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    places = [(_public(home), attribute), (home, attribute)]
+    if isinstance(value, np.ufunc):  # it does not know its module
+        places += [(library, value.__name__) for library in ("numpy", "scipy.special")]
     if not captured:
         places.append((fn.__globals__.get("__name__"), name))
     for home, attribute in places:
@@ -307,6 +310,11 @@ def _import_from(final: str, name: str, value: Any, fn: types.FunctionType, capt
         + ", cannot be named from outside.",
         remedy="Make it a parameter, or a global of a module that can be imported.",
     )
+
+
+def _public(home: Any) -> Any:
+    """Return the package of a private module, which may have the same names."""
+    return home.partition("._")[0] if isinstance(home, str) else home
 
 
 def _words(value: Any) -> str:

@@ -1,0 +1,173 @@
+"""The rules of rules/scipy_special.py, a row for each function and setting."""
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad.testing import check_rule
+
+special = pytest.importorskip("scipy.special")
+
+U = np.array([[0.2, 0.35, 0.5], [0.62, 0.77, 0.9]])  # within 0 and 1
+P = 3.0 * U + 0.4  # positive
+S = P * np.array([1.0, -1.0, 1.0])
+A, B = np.array([0.7, 1.5, 2.5]), np.array([1.1, 0.8, 3.0])
+Z = S + 0.4j * P
+
+ANYWHERE = [
+    *[special.erf, special.erfc, special.erfcx, special.erfi, special.dawsn, special.ndtr],
+    *[special.log_ndtr, special.expit, special.log_expit, special.exprel, special.cosm1],
+    *[special.expm1, special.exp2, special.exp10, special.cbrt, special.sindg, special.cosdg],
+    *[special.tandg, special.cotdg, special.j0, special.j1, special.i0, special.i1],
+    *[special.i0e, special.i1e, special.expi, special.gamma, special.rgamma, special.psi],
+    *[special.wrightomega],
+]
+POSITIVE = [
+    *[special.gammaln, special.loggamma, special.digamma, special.y0, special.y1, special.k0],
+    *[special.k1, special.k0e, special.k1e, special.exp1, special.entr, special.log1p],
+    *[special.spence],
+]
+UNIT = [
+    *[special.erfinv, special.erfcinv, special.ndtri, special.logit, special.ellipk],
+    *[special.ellipkm1, special.ellipe],
+]
+
+
+@pytest.mark.parametrize("x", [S, S[0], S[:0], 0.3, np.float64(-1.3)], ids=str)
+@pytest.mark.parametrize("fn", ANYWHERE, ids=lambda fn: fn.__name__)
+def test_of_any_number(fn, x):
+    check_rule(fn, x)
+
+
+@pytest.mark.parametrize("x", [P, P[0], 0.3], ids=str)
+@pytest.mark.parametrize("fn", POSITIVE, ids=lambda fn: fn.__name__)
+def test_of_positive_numbers(fn, x):
+    check_rule(fn, x)
+
+
+@pytest.mark.parametrize("fn", UNIT, ids=lambda fn: fn.__name__)
+def test_within_zero_and_one(fn):
+    check_rule(fn, U)
+    check_rule(fn, 0.3)
+
+
+ROWS = [
+    (special.erfinv, (-U,), {}),
+    (special.ndtri_exp, (-P,), {}),
+    (special.polygamma, (1, P), {}),
+    (special.polygamma, (3, P), {}),
+    (special.multigammaln, (P + 1.0,), {"d": 2}),
+    (special.multigammaln, (3.4,), {"d": 3}),
+    (special.beta, (A, B), {}),
+    (special.betaln, (A, B), {}),
+    (special.poch, (A, B), {}),
+    (special.binom, (A + 3.0, B), {}),
+    (special.gammainc, (1.7, P), {}),
+    (special.gammaincc, (A, P), {}),
+    (special.gammaincinv, (1.7, U), {}),
+    (special.gammainccinv, (1.7, U), {}),
+    (special.betainc, (1.7, 2.5, U), {}),
+    (special.betaincc, (1.7, 2.5, U), {}),
+    (special.betaincinv, (1.7, 2.5, U), {}),
+    (special.zeta, (2.5, P), {}),
+    (special.xlogy, (A, B), {}),
+    (special.xlogy, (0.0, B), {}),
+    (special.xlog1py, (A, B), {}),
+    (special.rel_entr, (A, B), {}),
+    (special.kl_div, (A, B), {}),
+    (special.huber, (1.0, S), {}),
+    (special.pseudo_huber, (A, S[0]), {}),
+    (special.boxcox, (P, 0.7), {}),
+    (special.boxcox, (P[0], A), {}),
+    (special.boxcox1p, (P[0], A), {}),
+    (special.powm1, (A, B), {}),
+    (special.exprel, (np.array([1e-3, -2e-5, 0.0]),), {}),
+    (special.expn, (2, P), {}),
+    (special.lambertw, (P + 0j,), {}),
+    (special.lambertw, (P + 0j,), {"k": 1}),
+    (special.ellipkinc, (A, 0.3), {}),
+    (special.ellipkinc, (np.array([0.3, 0.9, 1.4]), np.array([0.2, 0.5, 0.8])), {}),
+    (special.ellipeinc, (np.array([0.3, 0.9, 1.4]), np.array([0.2, 0.5, 0.8])), {}),
+    (special.owens_t, (A, B), {}),
+    (special.voigt_profile, (S[0], A, B), {}),
+    *[(fn, (1.5, P), {}) for fn in (special.jv, special.yv, special.iv, special.kv)],
+    *[(fn, (2, P), {}) for fn in (special.jv, special.yn, special.kn, special.ive, special.kve)],
+    (special.jv, (0, S), {}),
+    (special.hankel1, (1.5, P + 0.3j), {}),
+    (special.hankel2, (0, P + 0.3j), {}),
+    (special.hyp0f1, (1.5, S), {}),
+    (special.hyp1f1, (0.7, 1.5, S), {}),
+    (special.hyperu, (0.7, 1.5, P), {}),
+    (special.hyp2f1, (0.7, 1.5, 2.2, U), {}),
+    (special.eval_legendre, (3, U), {}),
+    (special.eval_chebyt, (4, U), {}),
+    (special.eval_hermite, (3, S), {}),
+    (special.eval_hermite, (0, S), {}),
+    (special.eval_hermitenorm, (3, S), {}),
+    (special.eval_genlaguerre, (3, 0.5, P), {}),
+    (special.stdtr, (4.0, S), {}),
+    (special.chdtr, (3.0, P), {}),
+    (special.chdtrc, (3.0, P), {}),
+    (special.pdtr, (2.0, P), {}),
+    (special.pdtrc, (2.0, P), {}),
+    (special.wofz, (Z,), {}),
+    (special.loggamma, (Z,), {}),
+    (special.gamma, (Z,), {}),
+    (special.erf, (Z,), {}),
+    (special.logsumexp, (S,), {}),
+    (special.logsumexp, (S,), {"axis": 1}),
+    (special.logsumexp, (S,), {"axis": (0, 1), "keepdims": True}),
+    (special.logsumexp, (S,), {"axis": -1, "b": P}),
+    (special.softmax, (S,), {}),
+    (special.softmax, (S,), {"axis": 1}),
+    (special.log_softmax, (S,), {}),
+    (special.log_softmax, (S,), {"axis": -1}),
+]
+
+
+@pytest.mark.parametrize("fn, args, settings", ROWS)
+def test_rule(fn, args, settings):
+    check_rule(fn, *args, **settings)
+
+
+def density(a, x):
+    return np.sum(special.gammainc(a, x))
+
+
+erf = special.erf
+
+
+def by_name(x):
+    return np.sum(erf(x) ** 2)
+
+
+def loss(w, x, y):
+    return -np.sum(special.log_expit(y * (x @ w))) + special.logsumexp(w) * np.sum(
+        special.softmax(w) ** 2
+    )
+
+
+def test_what_is_not_known_is_refused():
+    assert np.allclose(
+        s2sad.grad(density, wrt="x")(1.5, P), P**0.5 * np.exp(-P) / special.gamma(1.5)
+    )
+    with pytest.raises(s2sad.UnsupportedError, match="with respect to `a` is not known"):
+        s2sad.grad(density, wrt="a")(1.5, P)
+
+
+def test_a_file_names_what_it_uses():
+    text = s2sad.grad(by_name).source(P)
+    assert "from scipy.special import erf" in text
+    namespace = {}
+    exec(compile(text, "derived", "exec"), namespace)
+    assert np.allclose(namespace["by_name_grad"](P), s2sad.grad(by_name)(P))
+
+
+def test_in_a_program():
+    rng = np.random.default_rng(0)
+    x, y, w = rng.standard_normal((5, 3)), np.array([1.0, -1, 1, 1, -1]), rng.standard_normal(3)
+    gradient = s2sad.grad(loss)(w, x, y)
+    for k in range(3):
+        step = np.zeros(3)
+        step[k] = 1e-6
+        assert abs((loss(w + step, x, y) - loss(w - step, x, y)) / 2e-6 - gradient[k]) < 1e-7
