@@ -166,8 +166,10 @@ def test_imports_run_one_way(path):
 
 @pytest.mark.parametrize("path", RULES, ids=named)
 def test_rules_know_only_the_registry_and_the_runtime(path):
+    optional = ("scipy",) if path.name.startswith("scipy_") else ()
     for line, name in own_imports(path):
-        assert within(name, RULES_MAY_IMPORT), f"{named(path)}:{line}: rules may not import {name}"
+        allowed = (*RULES_MAY_IMPORT, *optional)
+        assert within(name, allowed), f"{named(path)}:{line}: rules may not import {name}"
 
 
 @pytest.mark.parametrize("path", EVERYTHING, ids=named)
