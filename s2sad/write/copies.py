@@ -9,22 +9,31 @@ import types
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad.errors import SourceError
 from s2sad.nodes import Block, Node, assign, free_reads, walk
+from s2sad.write.homes import homes_of, import_of
 
 
 def prelude(refs: Any, functions: Block) -> tuple[Block, dict[str, object]]:
     """Return the body of the derived module, and cells for what the text does not define."""
     helpers: dict[str, Node] = {}
     constants: dict[str, Any] = {}
+    compiled: Block = []
+    known: set[str] = set()
     used = set().union(*(free_reads(f) for f in functions), set())
     pending = [n for n in refs.functions if n in used]
     while pending:
         name = pending.pop(0)
-        if name in helpers:
+        if name in helpers or name in known:
             continue
-        node = _definition(refs.functions[name], name, refs, constants)
+        fn = refs.functions[name]
+        if not isinstance(fn, types.FunctionType):
+            compiled.append(_imported(fn, name))
+            known.add(name)
+            continue
+        node = _definition(fn, name, refs, constants)
         helpers[name] = node
         used |= free_reads(node)
         pending += [n for n in refs.functions if n in used and n not in helpers]
@@ -35,7 +44,18 @@ def prelude(refs: Any, functions: Block) -> tuple[Block, dict[str, object]]:
             imports.append(gast.Import([alias]))
     settings: Block = [assign(n, literal(value)) for n, value in constants.items()]
     ordered = [helpers[n] for n in refs.functions if n in helpers]
-    return [*imports, *settings, *ordered, *functions], {}
+    return [*imports, *compiled, *settings, *ordered, *functions], {}
+
+
+def _imported(fn: Any, name: str) -> Node:
+    """Return the import of a compiled function that a rule calls by its name."""
+    found = import_of(fn, name, homes_of(fn))
+    if found is None:
+        raise SourceError(
+            f"{name}, which a rule calls, is a {type(fn).__name__} that cannot be imported.",
+            remedy="Let the rule call it through its module: module.function(...).",
+        )
+    return found
 
 
 def _definition(fn: types.FunctionType, name: str, refs: Any, constants: dict[str, Any]) -> Node:
@@ -54,7 +74,7 @@ def _definition(fn: types.FunctionType, name: str, refs: Any, constants: dict[st
         value = fn.__globals__.get(free)
         if isinstance(value, types.ModuleType):
             table[free] = refs.module(value)
-        elif isinstance(value, types.FunctionType):
+        elif isinstance(value, types.FunctionType | types.BuiltinFunctionType | np.ufunc):
             table[free] = name if value is fn else refs.function(value)
         elif free in fn.__globals__:
             table[free] = _constant(fn, free, refs, constants)

@@ -12,7 +12,6 @@ here each name that derived code leaves open becomes something the file says its
 from __future__ import annotations
 
 import builtins
-import sys
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from s2sad.nodes import Block, Node, clone, free_reads, names_read, rename, walk
 from s2sad.stages import Comment
 from s2sad.write.checks import check, check_length, check_overlap
 from s2sad.write.copies import is_literal, literal, prelude
+from s2sad.write.homes import homes_of, import_of
 from s2sad.write.printer import module
 
 Define = Callable[[types.FunctionType], Node]
@@ -290,31 +290,18 @@ def _import(dotted: str, name: str) -> Node:
 
 def _import_from(final: str, name: str, value: Any, fn: types.FunctionType, captured: bool) -> Node:
     """Import an object from where it is at home, or from where the function finds it."""
-    home, attribute = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-    places = [(_public(home), attribute), (home, attribute)]
-    if isinstance(value, np.ufunc):  # it does not know its module
-        places += [(library, value.__name__) for library in ("numpy", "scipy.special")]
+    places = homes_of(value)
     if not captured:
         places.append((fn.__globals__.get("__name__"), name))
-    for home, attribute in places:
-        if not isinstance(home, str) or not isinstance(attribute, str) or home == "__main__":
-            continue
-        owner = sys.modules.get(home)
-        found = getattr(owner, attribute, MISSING) if owner is not None else MISSING
-        if getattr(found, "__s2sad_primal__", found) is value and not home.startswith("s2sad."):
-            alias = gast.alias(attribute, None if attribute == final else final)
-            return gast.ImportFrom(home, [alias], 0)
+    found = import_of(value, final, places)
+    if found is not None:
+        return found
     raise SourceError(
         f"{name}, {_words(value)} that {fn.__name__} "
         + ("captures" if captured else "uses")
         + ", cannot be named from outside.",
         remedy="Make it a parameter, or a global of a module that can be imported.",
     )
-
-
-def _public(home: Any) -> Any:
-    """Return the package of a private module, which may have the same names."""
-    return home.partition("._")[0] if isinstance(home, str) else home
 
 
 def _words(value: Any) -> str:
