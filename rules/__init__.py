@@ -17,4 +17,5 @@ from s2sad.rules import shapes as shapes
 
 from s2sad.registry import when_imported
 
+when_imported("scipy.linalg", "s2sad.rules.scipy_linalg")
 when_imported("scipy.special", "s2sad.rules.scipy_special")
