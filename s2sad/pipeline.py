@@ -36,7 +36,7 @@ from s2sad.flow import free_names
 from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
 from s2sad.modes.asked import Undecided, reachable
-from s2sad.modes.assemble import Parts, joint, vjp
+from s2sad.modes.assemble import Parts, joint, share, vjp
 from s2sad.modes.first import assign_first
 from s2sad.modes.notes import take_notes
 from s2sad.modes.operations import Site
@@ -272,7 +272,8 @@ def parts_of(
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})
     for p in wanted:
         kind = entry_kinds.get(p, K.UNKNOWN)
-        sweeps.backward += worker.on_entry(p, kind, a.function.node)
+        if p not in worker.lent:
+            sweeps.backward += worker.on_entry(p, kind, a.function.node)
     bars = tuple(worker.lent.get(p, worker.bar(p)) for p in wanted)
     zeros = {n for n, fn in d.refs.functions.items() if fn is runtime.zeros_like}
     backward = assign_first(sweeps.backward, worker.primals(), worker.bar_kinds, zeros, names)
@@ -305,7 +306,7 @@ def parts_of(
         keep_shapes(sweeps.forward, backward, live_out, kinds, names)
     read = set().union(*(names_read(s) for s in backward), set())
     check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
-    held = Held()
+    held = Held(worker.replaced_memory())
     forward, backward = store_values(
         sweeps.forward, backward, live_out, names, params, elements, held
     )
@@ -415,16 +416,6 @@ def _seen(worker: Reverse, results: tuple[str, ...]) -> frozenset[str]:
             found.add(n)
     kept = {*function.params, *worker.given, function.result}
     return frozenset(found | {worker.bars[n] for n in kept & worker.bars.keys()})
-
-
-def share(sharing: dict[str, frozenset[str]], kept: str, variable: str) -> None:
-    """Note that a name holds what a variable was: it shares memory with all that this shares."""
-    if variable not in sharing:
-        return
-    others = sharing[variable] | {variable}
-    sharing[kept] = sharing.get(kept, frozenset()) | others
-    for n in others:
-        sharing[n] = sharing.get(n, frozenset()) | {kept}
 
 
 def _elements(worker: Reverse) -> frozenset[Any]:

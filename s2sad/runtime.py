@@ -341,18 +341,97 @@ def accumulate(shadow: Any, value: Any) -> None:
             accumulate(part, v)
     elif isinstance(shadow, list | dict):
         for key in shadow if isinstance(shadow, dict) else range(len(shadow)):
-            if isinstance(shadow[key], float | complex | np.inexact) and value[key] is not None:
-                shadow[key] += value[key]
+            if isinstance(shadow[key], int | float | complex | np.number):
+                shadow[key] += value[key] if value[key] is not None else 0
             else:
                 accumulate(shadow[key], value[key])
     else:
         names = shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__
         for name in names:
             part, v = getattr(shadow, name), getattr(value, name)
-            if isinstance(part, float | complex | np.inexact) and v is not None:
-                object.__setattr__(shadow, name, part + v)
-            else:
+            if not isinstance(part, int | float | complex | np.number):
                 accumulate(part, v)
+            elif v is not None:
+                object.__setattr__(shadow, name, part + v)
+
+
+def put_into(shadow: Any, value: Any) -> None:
+    """Put what a structure of derivatives holds into another one, in place down to its arrays."""
+    if shadow is None or value is None:
+        return
+    if hasattr(type(shadow), "dtype"):
+        if value.shape != shadow.shape:
+            raise ValueError(f"a shadow of shape {value.shape} where {shadow.shape} is wanted")
+        shadow[...] = value
+    elif isinstance(shadow, tuple):
+        for part, v in zip(shadow, value, strict=True):
+            put_into(part, v)
+    elif isinstance(shadow, list | dict):
+        if len(shadow) != len(value):
+            raise ValueError(f"a shadow with {len(value)} entries where {len(shadow)} are wanted")
+        for key in shadow if isinstance(shadow, dict) else range(len(shadow)):
+            if isinstance(shadow[key], int | float | complex | np.number):
+                shadow[key] = value[key] if value[key] is not None else shadow[key]
+            else:
+                put_into(shadow[key], value[key])
+    else:
+        for name in attributes(shadow):
+            part, v = getattr(shadow, name), getattr(value, name)
+            if not isinstance(part, int | float | complex | np.number):
+                put_into(part, v)
+            elif v is not None:
+                object.__setattr__(shadow, name, v)
+
+
+def held_by(x: Any) -> Any:
+    """Return the arrays, lists, dicts and objects in a structure, itself included."""
+    found: dict[int, Any] = {}
+
+    def look(part: Any) -> None:
+        if id(part) in found:
+            return
+        array = hasattr(type(part), "dtype")
+        fields = {} if array or isinstance(part, list | tuple | dict) else attributes(part)
+        if array or fields or isinstance(part, list | tuple | dict):
+            found[id(part)] = part
+        if isinstance(part, dict):
+            fields = part
+        for p in part if isinstance(part, list | tuple) else fields.values():
+            look(p)
+
+    look(x)
+    return list(found.values())
+
+
+def content_of(x: Any) -> Any:
+    """Return what is in a structure, each with its content as it is now, to be put back."""
+    kept: list[Any] = []
+    for part in held_by(x):
+        if hasattr(type(part), "dtype"):
+            if getattr(part.flags, "writeable", True):
+                kept.append((part, part.copy()))
+        elif isinstance(part, list | dict):
+            kept.append((part, part.copy()))
+        elif not isinstance(part, tuple):
+            kept.append((part, attributes(part)))
+    return kept
+
+
+def put_into_place(kept: Any) -> None:
+    """Put back the content of what content_of has looked at."""
+    for part, content in kept:
+        if hasattr(type(part), "dtype"):
+            part[...] = content
+        elif isinstance(part, list):
+            part[:] = content
+        elif isinstance(part, dict):
+            part.clear()
+            part.update(content)
+        else:
+            for name in attributes(part).keys() - content.keys():
+                object.__delattr__(part, name)
+            for name in content:
+                object.__setattr__(part, name, content[name])
 
 
 def shadow_of(shadows: dict[int, Any], x: Any) -> Any:

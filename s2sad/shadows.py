@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import gast
+
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.derivation import Analysed, Derivation, memory_of
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.fence import memory_written
+from s2sad.facts.memory import Memory
 from s2sad.kinds import Kind
-from s2sad.modes.assemble import Finish
+from s2sad.modes.assemble import Finish, Parts
 from s2sad.modes.shadows import Shadows, reversal, shared_reversal
-from s2sad.nodes import Node, block_writes, constant, name
+from s2sad.nodes import Node, block_writes, constant, name, walk
+from s2sad.polish.effects import mutated_by, root
 
 PartsOf = Callable[..., Any]
 
@@ -27,7 +32,7 @@ def reverse_entry(
     one: Node,
 ) -> Node:
     """Return f_reverse(*args, *shadows), or for a batch the function and its pullback."""
-    direct, added = _shadowed(d, a, request)
+    direct, lent, added = _shadowed(d, a, request)
     seed = None
     if request.seeded or (request.seeded is None and wants_seed(a)):
         seed = f"{a.function.result}_bar"
@@ -40,14 +45,16 @@ def reverse_entry(
         request.wrt,
         value,
         request.wrt,
-        shadowed=frozenset(direct),
+        shadowed=frozenset(direct + lent),
         constant=request.constant,
         outermost=True,
     )
     bars = dict(zip(p.wanted, p.bars, strict=True))
+    copied = [n for n in lent if n not in p.asked and not _in_place(p)]
     shadows = Shadows(
-        {n: bars[n] for n in direct},
+        {n: bars[n] for n in direct + lent if n not in copied},
         {n: p.names.fresh(f"{n}_shadow") for n in added},
+        {n: p.names.fresh(f"{n}_shadow") for n in copied},
         tuple(n for n in request.wrt if n not in request.shadowed),
         request.shadowed,
     )
@@ -55,29 +62,118 @@ def reverse_entry(
     return make(p, finish, entry, _doc(a, shadows, request.batch), shadows, seed)
 
 
-def _shadowed(d: Derivation, a: Analysed, request: Any) -> tuple[list[str], list[str]]:
-    """Return the parameters whose shadows are cotangents, and those whose shadows are added to."""
-    entry = a.kinds.before[a.function.node.body[0]]
-    written = memory_written(memory_of(d, a))
+def _shadowed(d: Derivation, a: Analysed, request: Any) -> tuple[list[str], list[str], list[str]]:
+    """Return the parameters by what their shadows are.
+
+    First the arrays, whose shadows are cotangents; then the structures that are written, whose
+    shadows are cotangents, too, or content is lent to these; last those whose shadows are added to.
+    """
+    memory = memory_of(d, a)
+    written = memory_written(memory)
     bound = block_writes(a.function.node.body)
-    direct, added = [], []
+    direct, lent, added = [], [], []
     for p in request.shadowed:
-        plain = isinstance(entry.get(p), K.Array)
+        plain = isinstance(_entry_kind(a, p), K.Array)
         if plain and p not in bound:
             direct.append(p)
-            continue
-        if p in written:
-            what = "is bound anew" if plain else "is a structure"
+        elif p not in written:
+            added.append(p)
+        elif p in bound:
             raise UnsupportedError(
-                f"`{p}` is Duplicated, is written in place, and {what} in {a.function.name}; that "
-                "cannot be differentiated yet.",
-                remedy=f"Give what {p} is bound to another name."
-                if plain
-                else f"Pass the arrays in {p} as arguments of their own.",
+                f"`{p}` is Duplicated, is written in place, and is bound anew in "
+                f"{a.function.name}; that cannot be differentiated yet.",
+                remedy=f"Give what {p} is bound to another name.",
                 place=a.function.source.place(a.function.source.node),
             )
-        added.append(p)
-    return direct, added
+        else:
+            _refuse_rebuilt(a, p, memory)
+            lent.append(p)
+    return direct, lent, added
+
+
+def _entry_kind(a: Analysed, parameter: str) -> Kind:
+    return a.kinds.before[a.function.node.body[0]].get(parameter, K.UNKNOWN)
+
+
+def _refuse_rebuilt(a: Analysed, parameter: str, memory: Memory) -> None:
+    """Refuse a structure that is not built as it was, when all is done: its shadow would be both.
+
+    What it holds may be replaced by the like of it.
+    """
+    entry = _entry_kind(a, parameter)
+    *_, last, _ = a.function.node.body  # what is written has a statement before the return
+    end = a.kinds.after[last].get(parameter, K.UNKNOWN)
+    resized = [
+        w
+        for w in memory.aliases.writes
+        if not w.in_array
+        and K.is_container(w.owner)
+        and parameter in memory.aliases.arguments(w)
+        and not (w.in_slot and not isinstance(_slice(w.statement), gast.Slice))
+        and w.takes != "reverse"
+    ]
+    if not resized and _built_alike(entry, end):
+        return
+    at = resized[0].statement if resized else a.function.node
+    raise UnsupportedError(
+        f"`{parameter}` is Duplicated and is not built at the end as it was at the start: its "
+        "shadow can have the structure of one only.",
+        remedy="Let f replace what is there by values of the same kind and shape, and return what "
+        "grows.",
+        place=a.function.source.place(a.function.origins.get(at, at)),
+    )
+
+
+def _slice(s: Node) -> Any:
+    return getattr(s.targets[0], "slice", None)
+
+
+def _built_alike(one: Kind, other: Kind) -> bool:
+    """Say whether values of two kinds have shadows of one kind, lengths left aside."""
+    if isinstance(one, K.Array) and isinstance(other, K.Array):
+        return (one.dtype, one.rank, one.namespace) == (other.dtype, other.rank, other.namespace)
+    if isinstance(one, K.Num) and isinstance(other, K.Num):
+        return one.type == other.type or not (K.differentiable(one) or K.differentiable(other))
+    if isinstance(one, K.List) and isinstance(other, K.List):
+        return _built_alike(one.item, other.item)
+    if isinstance(one, K.Tuple) and isinstance(other, K.Tuple):
+        return len(one.items) == len(other.items) and all(
+            map(_built_alike, one.items, other.items)
+        )
+    if isinstance(one, K.Dict) and isinstance(other, K.Dict):
+        return _parts_alike(one.items, other.items)
+    if isinstance(one, K.Obj) and isinstance(other, K.Obj):
+        return one.cls is other.cls and _parts_alike(one.fields, other.fields)
+    if not K.differentiable(one) and not K.differentiable(other):
+        return True
+    return one == other
+
+
+def _parts_alike(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    one, other = dict(some), dict(others)
+    return one.keys() == other.keys() and all(_built_alike(one[n], other[n]) for n in one)
+
+
+def _in_place(p: Parts) -> bool:
+    """Say whether a backward sweep leaves each array of a structure of shadows where it is."""
+    return all(_adds_only(n, p) for s in p.backward for n in walk(s))
+
+
+def _adds_only(node: Node, p: Parts) -> bool:
+    """Say of a part of a backward sweep that it puts nothing else where a shadow's array was."""
+    made = p.pure.d.refs.functions
+    if isinstance(node, gast.Call):
+        if made.get(getattr(node.func, "id", "")) in (runtime.add_into, runtime.add_into_each):
+            return False
+        owner = p.bar_kinds.get(mutated_by(node) or "", K.NONE)
+        return not (isinstance(node.func, gast.Attribute) and K.is_container(owner))
+    if isinstance(node, gast.Delete):
+        return False
+    if not isinstance(node, gast.Assign) or isinstance(node.targets[0], gast.Name):
+        return True
+    func = getattr(getattr(node.value, "func", None), "id", "")
+    owner = p.bar_kinds.get(root(node.targets[0]), K.NONE)
+    return made.get(func) is runtime.add_into_arrays or not K.holds_more(owner)
 
 
 def check_seed(a: Analysed, seeded: bool | None) -> None:

@@ -58,7 +58,7 @@ def moved(x, at, eps):
         if hasattr(part, "__dict__"):
             new = copy.copy(part)
             for key, value in vars(part).items():
-                setattr(new, key, visit(value))
+                object.__setattr__(new, key, visit(value))
             return new
         return part
 

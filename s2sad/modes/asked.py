@@ -323,17 +323,31 @@ class Asked(Cotangents):
             self.lent[n] = self.bar(n)
             self.bars[n] = self.names.fresh(f"{n}_bar")
             self.live.discard(n)
-            out += self.ask(n, self._entry_kind(n))
-            out.append(_whole_assign(self.bars[n], name(self.lent[n])))
+            first, mine = self._looked_up(n)
+            out += [*first, self._put(mine, name(self.lent[n]), n)]
         return out
 
     def give_back(self) -> Block:
         """Leave in the caller's shadows what has been gathered."""
         out: Block = []
         for n, given in self.lent.items():
-            out += self.ask(n, self._entry_kind(n))
-            out.append(_whole_assign(given, name(self.bars[n])))
+            first, mine = self._looked_up(n)
+            out += [*first, self._put(name(given), mine, n)]
         return out
+
+    def _looked_up(self, parameter: str) -> tuple[Block, Node]:
+        if parameter in self.split:
+            return [], self.shadow(name(parameter))
+        out = self.ask(parameter, self._entry_kind(parameter))
+        return out, name(self.bars[parameter])
+
+    def _put(self, target: Node, value: Node, parameter: str) -> Node:
+        """Put the content of one shadow of a parameter into another one."""
+        if not isinstance(self._entry_kind(parameter), K.Array):
+            return gast.Expr(call(self.refs.function(runtime.put_into), target, value))
+        place = subscript(target, gast.Constant(Ellipsis, None))
+        place.ctx = gast.Store()
+        return gast.Assign([place], value, None)
 
     def back(self, site: Site, varied: frozenset[str]) -> tuple[Block, list[Contribution]]:
         raise NotImplementedError
@@ -414,9 +428,3 @@ class Asked(Cotangents):
 
 
 _STRANGE = frozenset({"imag", "broadcast_arrays", "view", "meshgrid"})
-
-
-def _whole_assign(target: str, value: Node) -> Node:
-    place = subscript(name(target), gast.Constant(Ellipsis, None))
-    place.ctx = gast.Store()
-    return gast.Assign([place], value, None)

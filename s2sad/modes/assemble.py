@@ -61,7 +61,7 @@ class Parts:
     wanted: tuple[str, ...] = ()
     buffers: frozenset[str] = frozenset()
     moved: frozenset[str] = frozenset()
-    sharing: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    sharing: dict[str, frozenset[str]] = field(default_factory=dict)
     held: frozenset[str] = frozenset()
     ours: frozenset[str] = frozenset()
     copies: tuple[Any, ...] = ()
@@ -410,6 +410,16 @@ def _outside_memory(p: Parts, params: tuple[str, ...]) -> dict[str, Kind]:
         if roots and not isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction):
             found[n] = kind
     return found
+
+
+def share(sharing: dict[str, frozenset[str]], kept: str, variable: str) -> None:
+    """Note that a name holds what a variable was: it shares memory with all that this shares."""
+    if variable not in sharing:
+        return
+    others = sharing[variable] | {variable}
+    sharing[kept] = sharing.get(kept, frozenset()) | others
+    for n in others:
+        sharing[n] = sharing.get(n, frozenset()) | {kept}
 
 
 def like(p: Parts, bar: str) -> Node:

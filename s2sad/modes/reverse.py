@@ -152,7 +152,7 @@ class Reverse(Tries):
             self.live.add(n)
             self.note_kind(n, entry.get(n, K.UNKNOWN))
         if self.table:
-            lent = sorted((self.given | self.direct) & self.asked)
+            lent = sorted((self.given | self.direct) & (self.asked | self.split))
             backward = [assign(self.table, gast.Dict([], [])), *self.borrow(lent), *backward]
         backward += [*self.block(body), *self.give_back()]
         worker = Forward(

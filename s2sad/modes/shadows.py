@@ -16,7 +16,6 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
-from s2sad.errors import UnsupportedError
 from s2sad.modes.assemble import (
     Finish,
     Parts,
@@ -25,6 +24,7 @@ from s2sad.modes.assemble import (
     keep_outside,
     like,
     result_apart,
+    share,
     written_parts,
 )
 from s2sad.nodes import (
@@ -48,19 +48,22 @@ from s2sad.stages import Comment
 class Shadows:
     """The caller's shadows: `direct` ones are cotangents, into others these are added at the end.
 
-    Both give the name of the shadow by parameter; `active` are the parameters whose derivatives
-    are returned.
+    Those that are `lent` are copied when the backward sweep starts, and get what the copies hold at
+    its end. All give the name of the shadow by parameter; `active` are the parameters whose
+    derivatives are returned.
     """
 
     direct: dict[str, str] = field(default_factory=dict)
     added: dict[str, str] = field(default_factory=dict)
+    lent: dict[str, str] = field(default_factory=dict)
     active: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
         """The shadows, in the order of their parameters."""
-        return [(self.direct | self.added)[p] for p in self.order]
+        known = self.direct | self.added | self.lent
+        return [known[p] for p in self.order]
 
 
 def reversal(
@@ -72,7 +75,8 @@ def reversal(
     valued = not isinstance(p.analysed.kinds.result, K.NoneKind)
     last = _returned(p, shadows, valued)
     kept = [*kept, *(result_apart(p) if valued else [])]
-    backward = [*p.backward, *put, *_added(p, shadows)]
+    backward = [*_borrowed(p, shadows), *p.backward, *_given_back(p, shadows), *put]
+    backward += _added(p, shadows)
     separator = [Comment("")] if backward else []
     body = [*given, *p.forward, *kept, *separator, *backward, *last]
     returned = {_bar(p, n) for n in shadows.active}
@@ -89,7 +93,8 @@ def shared_reversal(
     params = [*([seed] if seed else []), *shadows.names]
     extra = p.made_up_names()
     last = _returned(p, shadows, False)
-    inner = [*p.backward, *_added(p, shadows), *last]
+    inner = [*_borrowed(p, shadows), *p.backward, *_given_back(p, shadows)]
+    inner += [*_added(p, shadows), *last]
     returned = {_bar(p, n) for n in shadows.active}
     inner = finish(p, inner, frozenset(), returned, extra)
     inner = _without_shadows(inner, len(shadows.names))
@@ -149,26 +154,59 @@ def _added(p: Parts, shadows: Shadows) -> Block:
     return out
 
 
+def _borrowed(p: Parts, shadows: Shadows) -> Block:
+    """Copy the content of the shadows that are lent: built as what they belong to is at the end."""
+    out: Block = []
+    for parameter, shadow in shadows.lent.items():
+        bar, put = _bar(p, parameter), p.pure.d.refs.function(runtime.put_into)
+        zeros = call(p.pure.d.refs.function(runtime.zeros_like), name(parameter))
+        out += [assign(bar, zeros), gast.Expr(call(put, name(bar), name(shadow)))]
+    return out
+
+
+def _given_back(p: Parts, shadows: Shadows) -> Block:
+    """Leave in the shadows that were lent what is in their copies."""
+    return [
+        gast.Expr(call(p.pure.d.refs.function(runtime.put_into), name(shadow), name(_bar(p, n))))
+        for n, shadow in shadows.lent.items()
+    ]
+
+
 def _final_content(p: Parts) -> tuple[Block, Block, Block]:
     """Return what keeps the final content of arguments that are put back, and what restores it."""
     given: Block = []
     kept: Block = []
     put: Block = []
+    d = p.pure.d
     rebound = block_writes(p.forward) | block_writes(p.backward)
     for parameter in _put_back(p):
-        kind = p.analysed.kinds.before[p.analysed.function.node.body[0]].get(parameter)
-        if not isinstance(kind, K.Array):
-            raise _unsupported(p, parameter)
-        array = parameter
-        if parameter in rebound:
-            array = p.names.fresh(f"{parameter}_given")
-            given.append(assign(array, name(parameter)))
+        held = parameter
+        plain = isinstance(_entry_kind(p, parameter), K.Array)
+        if parameter in rebound or (not plain and _replaced(p, parameter)):
+            held = p.names.fresh(f"{parameter}_given")
+            first: Node = name(parameter)
+            given.append(
+                assign(held, first if plain else call(d.refs.function(runtime.held_by), first))
+            )
+            share(p.sharing, held, parameter)
         final = p.names.fresh(f"{parameter}_final")
-        kept.append(assign(final, call(attribute(name(array), "copy"))))
-        place = subscript(name(array), gast.Constant(Ellipsis, None))
-        place.ctx = gast.Store()
-        put.append(gast.Assign([place], name(final), None))
+        if plain:
+            kept.append(assign(final, call(attribute(name(held), "copy"))))
+            place = subscript(name(held), gast.Constant(Ellipsis, None))
+            place.ctx = gast.Store()
+            put.append(gast.Assign([place], name(final), None))
+        else:
+            share(p.sharing, final, parameter)
+            kept.append(assign(final, call(d.refs.function(runtime.content_of), name(held))))
+            put.append(
+                gast.Expr(call(d.refs.function(runtime.put_into_place), name(final)))
+            )
     return given, kept, put
+
+
+def _replaced(p: Parts, parameter: str) -> bool:
+    """Say whether arrays that a parameter brings along may be replaced by others."""
+    return any(not w.in_array and parameter in p.aliases.arguments(w) for w in p.aliases.writes)
 
 
 def _put_back(p: Parts) -> list[str]:
@@ -188,18 +226,13 @@ def _put_back(p: Parts) -> list[str]:
 
 
 def _has_arrays(p: Parts, parameter: str) -> bool:
-    kind: Any = p.analysed.kinds.before[p.analysed.function.node.body[0]].get(parameter)
+    kind = _entry_kind(p, parameter)
     return not isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known)
 
 
-def _unsupported(p: Parts, parameter: str) -> UnsupportedError:
-    function = p.analysed.function
-    return UnsupportedError(
-        f"The backward sweep puts back old content in arrays of `{parameter}`, whose final content "
-        "autodiff cannot keep yet.",
-        remedy="Pass the arrays that are written as arguments of their own.",
-        place=function.source.place(function.source.node),
-    )
+def _entry_kind(p: Parts, parameter: str) -> K.Kind:
+    entry: dict[str, K.Kind] = p.analysed.kinds.before[p.analysed.function.node.body[0]]
+    return entry.get(parameter, K.UNKNOWN)
 
 
 def _define(original: Node, entry: str, doc: str, body: Block, extra: list[str]) -> Node:

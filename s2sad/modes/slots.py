@@ -53,6 +53,14 @@ class Slots(Writes):
             if w.drops or (w.in_slot and not self._is_new(w.statement, w.statement.targets[0]))
         }
 
+    def replaced_memory(self) -> frozenset[Any]:
+        """Return the statements that put a value where memory was, or something that holds some."""
+        return frozenset(
+            s
+            for s in self.kept_slots()
+            if isinstance(s, gast.Delete) or _is_memory(self._slot_kind(s, s.targets[0]))
+        )
+
     def _slot_kind(self, s: Node, target: Node) -> Kind:
         """Return the kind of what was in a place before a statement stored something there."""
         owner = self.kinds.before[s].get(target.value.id, K.UNKNOWN)
@@ -419,11 +427,12 @@ def _mixed(kind: Kind) -> bool:
 
 def _holds_memory(kind: Kind) -> bool:
     """Say whether items of a list may be written in place themselves."""
-    return (
-        not isinstance(kind, K.List)
-        or K.may_hold_array(kind.item)
-        or K.reached(kind.item) != frozenset()
-    )
+    return not isinstance(kind, K.List) or _is_memory(kind.item)
+
+
+def _is_memory(kind: Kind) -> bool:
+    """Say whether a value may be, or hold, memory that can be written."""
+    return K.may_hold_array(kind) or K.reached(kind) != frozenset()
 
 
 def _place(target: Node, ctx: Any = None) -> Node:

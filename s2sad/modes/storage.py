@@ -58,9 +58,11 @@ class Held:
     """Who holds old values: names and stacks, each with the variable whose value it was.
 
     A write into the variable's memory changes what lies on a stack, but a push or a pop changes
-    no memory.
+    no memory. `parts` are the statements that put something else where memory was: what is kept of
+    that is the memory itself.
     """
 
+    parts: frozenset[Any] = frozenset()
     names: set[tuple[str, str]] = field(default_factory=set)
     stacks: set[tuple[str, str]] = field(default_factory=set)
 
@@ -201,7 +203,7 @@ class _Storage:
                     saved = _saved_name(statement)
                     kept = self.names.numbered(saved)
                     self.named[statement.key] = kept
-                    if isinstance(statement, Save):
+                    if isinstance(statement, Save) or statement.key[1] in self.held.parts:
                         self.held.names.add((kept, saved))
                     self.taken.add(saved)
                     out.append(assign(kept, self._value(statement)))
@@ -254,6 +256,9 @@ class _Storage:
             value = self._value(save)
             if isinstance(save, SavePart):
                 held = self.names.numbered(saved) if position < last else None
+                if save.key[1] in self.held.parts:
+                    self.held.names.update({(held, saved)} if held is not None else set())
+                    self.held.stacks.add((stack, saved))
                 entries.append(_Entry(save.key, None, held, value))
                 continue
             between: set[str] = set()
@@ -336,8 +341,9 @@ class _Storage:
 
         A variable that is bound to what was kept is that memory: views made of it later are, too.
         """
-        if isinstance(restore, RestorePart) and restore.binds:
-            self.held.names.add((kept, str(restore.place.value.id)))
+        of_memory = restore.key[1] in self.held.parts
+        if isinstance(restore, RestorePart) and (restore.binds or of_memory):
+            self.held.names.add((kept, _base_of(restore.place)))
         return _put_back(restore, kept)
 
     def _pop_names(self, block: Block, position: int, group: _Group) -> dict[Any, str]:

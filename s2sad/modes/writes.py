@@ -128,10 +128,9 @@ class Writes(Turned):
 
     def given_shadows(self, parameters: dict[str, Kind]) -> None:
         """Take the caller's shadows of parameters for theirs: set from the end, only added to."""
-        names = frozenset(parameters)
-        self.arrays |= names
-        self.solo -= names
-        self.direct = names
+        self.direct = frozenset(parameters)
+        self.arrays |= self.direct - self.split
+        self.solo -= self.direct
         for n, kind in parameters.items():
             self.live.add(n)
             self.note_kind(n, kind)

@@ -16,7 +16,7 @@ from s2sad.stages import Comment, Replay, RestorePart
 
 Pure = Callable[[Node], bool]
 Sharing = Mapping[str, frozenset[str]]
-_INTO = ("add_into", "take_from_shadow")
+_INTO = ("add_into", "put_into", "take_from_shadow")
 _MUTATING = frozenset(
     {"append", "pop", "extend", "insert", "update", "clear", "sort", "fill", "reverse"}
 )
