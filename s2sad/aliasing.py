@@ -35,9 +35,16 @@ class Reached:
 def reach(way: str, value: Any, written: bool, changed: bool = False) -> Iterator[Reached]:
     """Yield the arrays in a value, and the containers that hold them, with their ways.
 
-    The arrays may be `written`, the containers `changed`; in a shadow both are.
+    The arrays may be `written`, the containers `changed`.
     """
     yield from _reach(way, value, written, changed, frozenset())
+
+
+def reach_shadow(way: str, shadow: Any) -> Iterator[Reached]:
+    """Yield what is written in a shadow: the arrays of floats, and the containers."""
+    for r in reach(way, shadow, True, True):
+        if not is_array(r.memory) or r.memory.dtype.kind in "fc":
+            yield r
 
 
 def _reach(

@@ -22,7 +22,7 @@ from typing import Any
 
 from s2sad import kinds as K
 from s2sad.activities import Const, annotated
-from s2sad.aliasing import Reached, reach, refuse_overlap
+from s2sad.aliasing import Reached, reach, reach_shadow, refuse_overlap
 from s2sad.capture.read import Callee, read, unwrap
 from s2sad.cotangents import checked, mirror, needs_mirror
 from s2sad.duplicated import (
@@ -603,7 +603,7 @@ def _reached_in_shadows(bound: Bound, given: Given) -> Iterator[Reached]:
     for n, shadows in given.shadows.items():
         for i, shadow in enumerate(shadows):
             way = f"the shadow of {n}" if len(shadows) == 1 else f"shadow {i} of {n}"
-            yield from reach(way, shadow, True, True)
+            yield from reach_shadow(way, shadow)
 
 
 def _bar_of(bars: dict[str, Any], given: Given, activity: Pattern, name: str) -> Any:

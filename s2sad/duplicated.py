@@ -148,6 +148,7 @@ def pattern(parameters: Parameters, given: Given, kinds: Mapping[str, Kind], wrt
             )
     constant = {n for n, c in declared.items() if c is Const}
     constant |= {n for n, c in given.wrappers.items() if c is Const}
+    constant |= set(parameters.names) - set(parameters.open)
     active = [n for n, c in given.wrappers.items() if c is Active]
     shadowed = [n for n, c in given.wrappers.items() if c in (Duplicated, BatchDuplicated)]
     plain = [n for n in kinds if n not in given.wrappers]

@@ -361,14 +361,17 @@ def put_into(shadow: Any, value: Any) -> None:
         return
     if hasattr(type(shadow), "dtype"):
         if value.shape != shadow.shape:
-            raise ValueError(f"a shadow of shape {value.shape} where {shadow.shape} is wanted")
+            raise ValueError(
+                f"a shadow of shape {value.shape} for what has shape {shadow.shape} in the end: "
+                "what is replaced must keep its shape"
+            )
         shadow[...] = value
     elif isinstance(shadow, tuple):
         for part, v in zip(shadow, value, strict=True):
             put_into(part, v)
     elif isinstance(shadow, list | dict):
         if len(shadow) != len(value):
-            raise ValueError(f"a shadow with {len(value)} entries where {len(shadow)} are wanted")
+            raise ValueError(f"a shadow with {len(value)} entries for what has {len(shadow)}")
         for key in shadow if isinstance(shadow, dict) else range(len(shadow)):
             if isinstance(shadow[key], int | float | complex | np.number):
                 shadow[key] = value[key] if value[key] is not None else shadow[key]

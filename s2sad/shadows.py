@@ -18,6 +18,7 @@ from s2sad.modes.assemble import Finish, Parts
 from s2sad.modes.shadows import Shadows, reversal, shared_reversal
 from s2sad.nodes import Node, block_writes, constant, name, walk
 from s2sad.polish.effects import mutated_by, root
+from s2sad.stages import Write
 
 PartsOf = Callable[..., Any]
 
@@ -103,18 +104,16 @@ def _refuse_rebuilt(a: Analysed, parameter: str, memory: Memory) -> None:
     entry = _entry_kind(a, parameter)
     *_, last, _ = a.function.node.body  # what is written has a statement before the return
     end = a.kinds.after[last].get(parameter, K.UNKNOWN)
-    resized = [
+    changed = [
         w
         for w in memory.aliases.writes
-        if not w.in_array
-        and K.is_container(w.owner)
-        and parameter in memory.aliases.arguments(w)
-        and not (w.in_slot and not isinstance(_slice(w.statement), gast.Slice))
-        and w.takes != "reverse"
+        if w.in_container and parameter in memory.aliases.arguments(w)
     ]
+    resized = [w for w in changed if not w.in_slot or isinstance(_slice(w), gast.Slice)]
+    resized = [w for w in resized if w.takes != "reverse"]
     if not resized and _built_alike(entry, end):
         return
-    at = resized[0].statement if resized else a.function.node
+    at = next(w.statement for w in [*resized, *changed])
     raise UnsupportedError(
         f"`{parameter}` is Duplicated and is not built at the end as it was at the start: its "
         "shadow can have the structure of one only.",
@@ -124,8 +123,8 @@ def _refuse_rebuilt(a: Analysed, parameter: str, memory: Memory) -> None:
     )
 
 
-def _slice(s: Node) -> Any:
-    return getattr(s.targets[0], "slice", None)
+def _slice(write: Write) -> Any:
+    return getattr(write.statement.targets[0], "slice", None)
 
 
 def _built_alike(one: Kind, other: Kind) -> bool:
@@ -137,9 +136,7 @@ def _built_alike(one: Kind, other: Kind) -> bool:
     if isinstance(one, K.List) and isinstance(other, K.List):
         return _built_alike(one.item, other.item)
     if isinstance(one, K.Tuple) and isinstance(other, K.Tuple):
-        return len(one.items) == len(other.items) and all(
-            map(_built_alike, one.items, other.items)
-        )
+        return len(one.items) == len(other.items) and all(map(_built_alike, one.items, other.items))
     if isinstance(one, K.Dict) and isinstance(other, K.Dict):
         return _parts_alike(one.items, other.items)
     if isinstance(one, K.Obj) and isinstance(other, K.Obj):

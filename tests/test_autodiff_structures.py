@@ -20,7 +20,7 @@ from s2sad import (
     autodiff,
 )
 from tests.test_writes_containers import leaves, moved
-from tests.writing_given import PROGRAMS, SHADOWED
+from tests.writing_given import PROGRAMS, SHADOWED, Cell, Model
 
 CASES = [pytest.param(f, args, id=f.__name__) for f, args in [*SHADOWED, *PROGRAMS]]
 rng = np.random.default_rng(3)
@@ -121,3 +121,187 @@ def test_a_batch_gives_what_single_directions_give(f, args):
     for pair, one, other in zip(bars, *single, strict=True):
         np.testing.assert_allclose(leaves(pair[0]), leaves(one), rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(leaves(pair[1]), leaves(other), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("f, args", CASES)
+def test_what_is_active_is_left_as_f_leaves_it(f, args):
+    want = slopes(f, args, [None] * len(args))
+    given = copy.deepcopy(list(args))
+    value, bars = autodiff(Reverse, f, *map(Active, given))
+    after = copy.deepcopy(list(args))
+    assert value == f(*after)
+    assert leaves(given) == leaves(after)
+    for bar, slope in zip(bars, want, strict=True):
+        np.testing.assert_allclose(leaves(bar), slope, rtol=1e-6, atol=1e-6)
+
+
+def test_shadows_accumulate_over_calls():
+    w, x = rng.standard_normal((3, 3)), rng.standard_normal(3)
+    start, w_bar, alone = rng.standard_normal(3), np.zeros((3, 3)), np.zeros((3, 3))
+    for shadow in (Cell(w_bar, np.ones(3)), Cell(w_bar, np.ones(3)), Cell(alone, np.ones(3))):
+        autodiff(Reverse, Cell.step, Duplicated(Cell(w, start.copy()), shadow), Const(x))
+    np.testing.assert_allclose(w_bar, 2.0 * alone)
+    assert alone.any()
+
+
+def test_methods_update_the_state_of_self():
+    model = Model(rng.standard_normal((3, 3)), rng.standard_normal(3))
+    shadow = Model(np.ones((3, 3)), np.ones(3), 1.0)
+    x = rng.standard_normal(3)
+    want = slopes(lambda m, x: m.step(x), (model, x), [shadow, None])
+    x_bar = np.zeros(3)
+    value, (bar, _) = autodiff(Reverse, Model.step, Duplicated(model, shadow), Duplicated(x, x_bar))
+    assert value is None and bar is shadow and model.steps == 1
+    np.testing.assert_allclose(leaves(shadow), want[0], rtol=1e-6)
+    np.testing.assert_allclose(x_bar, want[1], rtol=1e-6)
+
+
+def test_a_bound_object_keeps_no_derivative():
+    model = Model(rng.standard_normal((3, 3)), rng.standard_normal(3))
+    with pytest.raises(ActivityError, match="stored into `self`, which is Const"):
+        autodiff(Reverse, model.step, Duplicated(np.ones(3), np.zeros(3)))
+
+
+def last_state(p, x):
+    for _ in range(2):
+        p.h[:] = np.tanh(p.W @ p.h + x)
+    return p.h
+
+
+def test_a_result_that_is_a_part_of_what_is_given():
+    p, x, seed = Cell(rng.standard_normal((2, 2)), np.ones(2)), np.ones(2), np.array([0.3, -1.0])
+    shadow = Cell(np.zeros((2, 2)), np.zeros(2))
+    want = slopes(lambda p, x: np.sum(last_state(p, x) * seed), (p, x), [None, None])
+    value, _ = autodiff(Reverse, last_state, Duplicated(p, shadow), Const(x), seed=seed)
+    np.testing.assert_allclose(leaves(shadow), want[0], rtol=1e-6)
+    assert np.array_equal(value, p.h)
+
+
+def test_emitted(tmp_path):
+    given = Cell(rng.standard_normal((3, 3)), rng.standard_normal(3))
+    x, shadow = rng.standard_normal(3), Cell(np.ones((3, 3)), np.ones(3))
+    activities = Duplicated(given, shadow), Const(x)
+    path = s2sad.emit(last_state, tmp_path / "derived.py", mode="reverse", args=activities)
+    namespace = {}
+    exec(path.read_text(), namespace)
+    again, other = copy.deepcopy(given), copy.deepcopy(shadow)
+    seed = np.ones(3)
+    autodiff(Reverse, last_state, *activities, seed=seed)
+    autodiff_value = namespace["last_state_reverse"](again, x, other, seed)
+    assert np.array_equal(autodiff_value, given.h)
+    assert leaves(other) == leaves(shadow) and leaves(again) == leaves(given)
+
+
+def test_arrays_without_derivative_may_be_those_of_the_primal():
+    def f(p):
+        p["x"][p["at"]] *= p["x"]
+
+    p = {"x": np.array([1.0, 2.0, 3.0]), "at": np.array([2, 0, 1])}
+    shadow = s2sad.tree_map(np.ones_like, p)
+    assert shadow["at"] is p["at"]
+    autodiff(Reverse, f, Duplicated(p, shadow))
+    np.testing.assert_allclose(shadow["x"], [3.0 + 2.0, 1.0 + 3.0, 2.0 + 1.0])
+
+
+# what does not fit
+
+
+def both(p, q):
+    p.h[:] = q.h * p.h
+
+
+def cell(h=None):
+    return Cell(np.ones((3, 3)), np.ones(3) if h is None else h)
+
+
+def test_memory_reached_by_two_ways():
+    z, x = np.ones(6), np.ones(3)
+    part = {"a": z[:3], "b": z[2:5]}
+
+    def f(p):
+        p["a"][0] = p["b"][1]
+
+    with pytest.raises(AliasError, match=r"p\['a'\] and p\['b'\] share memory"):
+        autodiff(Reverse, f, Duplicated(part, {"a": np.ones(3), "b": np.ones(3)}))
+    apart = {"a": z[:3], "b": z[3:]}
+    autodiff(Reverse, f, Duplicated(apart, {"a": np.ones(3), "b": np.ones(3)}))
+    with pytest.raises(AliasError, match="self.h and x share memory"):
+        autodiff(Reverse, Cell.step, Duplicated(cell(x), cell()), Const(x))
+    given = cell()
+    with pytest.raises(AliasError, match="self.h and the shadow of self.h share memory"):
+        autodiff(Reverse, Cell.step, Duplicated(given, cell(given.h)), Const(x))
+    with pytest.raises(AliasError, match="self and the shadow of self share memory"):
+        autodiff(Reverse, Cell.step, Duplicated(given, given), Const(x))
+    with pytest.raises(AliasError, match="the shadow of p.h and the shadow of q.h share memory"):
+        autodiff(Reverse, both, Duplicated(cell(), cell(z[:3])), Duplicated(cell(), cell(z[2:5])))
+    with pytest.raises(AliasError, match="shadow 0 of self.h and shadow 1 of self.h"):
+        autodiff(Reverse, Cell.step, BatchDuplicated(cell(), (cell(x), cell(x))), Const(np.ones(3)))
+
+
+@pytest.mark.parametrize(
+    ("shadow", "message"),
+    [
+        (cell(np.ones(2)), r"at .h has the shape \(2,\), its primal \(3,\)"),
+        (cell(np.ones(3, np.float32)), "at .h is of float32, its primal of float64"),
+        ({"h": np.ones(3)}, "is to be a Cell as its primal is, not dict"),
+        (object.__new__(Cell), "has no attribute W"),
+        (cell(np.broadcast_to(1.0, 3)), "at .h is read-only"),
+    ],
+)
+def test_shadows_that_do_not_fit(shadow, message):
+    with pytest.raises(ActivityError, match=message):
+        autodiff(Reverse, Cell.step, Duplicated(cell(), shadow), Const(np.ones(3)))
+
+
+def grown(p, x):
+    p.h = np.concatenate([p.h, x])
+
+
+def summed(p, x):
+    p.h = np.sum(p.h * x)
+
+
+def extended(p, x):
+    p.more = p.h * x
+
+
+def appended(p, x):
+    p.append(p[0] * x)
+
+
+def another_key(p, x):
+    p["b"] = p["a"] * x
+
+
+def bound_anew(p, x):
+    p.h[:] = x
+    p = Cell(p.W, p.h * 2.0)
+    p.h[0] = x[0]
+
+
+@pytest.mark.parametrize(
+    ("f", "p", "message"),
+    [
+        (summed, cell(), "not built at the end as it was at the start"),
+        (extended, cell(), "not built at the end as it was at the start"),
+        (appended, [np.ones(3)], "not built at the end as it was at the start"),
+        (another_key, {"a": np.ones(3)}, "not built at the end as it was at the start"),
+        (bound_anew, cell(), "bound anew in bound_anew"),
+    ],
+)
+def test_structures_that_change_their_build(f, p, message):
+    shadow = copy.deepcopy(p)
+    with pytest.raises(UnsupportedError, match=message):
+        autodiff(Reverse, f, Duplicated(p, shadow), Const(np.ones(3)))
+
+
+def test_arrays_that_change_their_length():
+    p, shadow = cell(), cell()
+    with pytest.raises(ValueError, match=r"a shadow of shape \(3,\) for what has shape \(6,\)"):
+        autodiff(Reverse, grown, Duplicated(p, shadow), Const(np.ones(3)))
+
+
+def test_active_values_in_a_constant_structure():
+    x, x_bar = np.ones(3), np.zeros(3)
+    with pytest.raises(ActivityError, match=r"stored into `self`, through .*, which is Const"):
+        autodiff(Reverse, Cell.step, Const(cell()), Duplicated(x, x_bar))

@@ -10,7 +10,6 @@ Where the backward sweep puts back old content, the final content is kept and pu
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import gast
 
@@ -198,9 +197,7 @@ def _final_content(p: Parts) -> tuple[Block, Block, Block]:
         else:
             share(p.sharing, final, parameter)
             kept.append(assign(final, call(d.refs.function(runtime.content_of), name(held))))
-            put.append(
-                gast.Expr(call(d.refs.function(runtime.put_into_place), name(final)))
-            )
+            put.append(gast.Expr(call(d.refs.function(runtime.put_into_place), name(final))))
     return given, kept, put
 
 
