@@ -10,6 +10,7 @@ from s2sad.rules import joining as joining
 from s2sad.rules import linalg as linalg
 from s2sad.rules import methods as methods
 from s2sad.rules import ordering as ordering
+from s2sad.rules import padding as padding
 from s2sad.rules import products as products
 from s2sad.rules import reductions as reductions
 from s2sad.rules import scalars as scalars

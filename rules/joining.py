@@ -187,29 +187,6 @@ def push_append(out, arr, values, arr_dot, values_dot, *, axis=None):
     return np.append(arr_dot, values_dot, axis)
 
 
-def unpad_index(pad_width, shape):
-    """Return the index of what was there before the padding."""
-    if isinstance(pad_width, dict):
-        pad_width = [pad_width.get(k, pad_width.get(k - len(shape), 0)) for k in range(len(shape))]
-        pad_width = [(width, width) if np.ndim(width) == 0 else width for width in pad_width]
-    widths = np.broadcast_to(np.array(pad_width), (len(shape), 2)).tolist()
-    return tuple(slice(before, before + n) for (before, _), n in zip(widths, shape, strict=True))
-
-
-@pullback(np.pad)
-def pull_pad(out_bar, out, array, *, pad_width=None, mode="constant", constant_values=0):
-    if mode != "constant":
-        raise NotImplementedError("pad: a derivative for mode='constant' only")
-    return out_bar[unpad_index(pad_width, array.shape)]
-
-
-@pushforward(np.pad)
-def push_pad(out, array, array_dot, *, pad_width=None, mode="constant", constant_values=0):
-    if mode != "constant":
-        raise NotImplementedError("pad: a derivative for mode='constant' only")
-    return np.pad(array_dot, pad_width)
-
-
 def grid_shape(xi, k, indexing):
     """Return the shape of one coordinate in a sparse grid."""
     axis = 1 - k if indexing == "xy" and k < 2 <= len(xi) else k

@@ -63,14 +63,6 @@ ROWS = [
     (np.append, (a, scalar), {}),
     (np.append, (A, C), {"axis": 1}),
     (np.append, (A, B), {"axis": 0}),
-    (np.pad, (a,), {"pad_width": 2}),
-    (np.pad, (a,), {"pad_width": 0}),
-    (np.pad, (a,), {"pad_width": (2, 1), "mode": "constant"}),
-    (np.pad, (A,), {"pad_width": 1, "constant_values": 7.0}),
-    (np.pad, (A,), {"pad_width": ((0, 1), (2, 0))}),
-    (np.pad, (A,), {"pad_width": [(1, 2)]}),
-    (np.pad, (A,), {"pad_width": np.array([[1, 2], [3, 4]])}),
-    (np.pad, (none,), {"pad_width": 1}),
     (np.meshgrid, (a, b), {}),
     (np.meshgrid, (a, b), {"indexing": "ij"}),
     (np.meshgrid, (a, b), {"sparse": True}),
@@ -103,20 +95,6 @@ def test_an_array_of_arrays_has_an_array_as_cotangent(fn, settings):
     cube_bar = rule_for(fn).pullback(out_bar, out, cube, **settings)
     assert isinstance(cube_bar, np.ndarray) and cube_bar.shape == cube.shape
     assert np.isclose(np.sum(cube_bar * cube_dot), np.sum(out_bar * fn(cube_dot, **settings)))
-
-
-def test_padding_by_a_dictionary():
-    out_bar = np.arange(20.0).reshape(4, 5)
-    a_bar = rule_for(np.pad).pullback(out_bar, None, A, pad_width={-1: 1, 0: (2, 0)})
-    assert np.array_equal(a_bar, out_bar[2:, 1:4])
-    a_bar = rule_for(np.pad).pullback(out_bar[:2], None, A, pad_width={1: (2, 0)})
-    assert np.array_equal(a_bar, out_bar[:2, 2:])
-
-
-@pytest.mark.parametrize("mode", ["edge", "reflect", "wrap", "mean"])
-def test_other_paddings_are_refused(mode):
-    with pytest.raises(NotImplementedError, match="constant"):
-        rule_for(np.pad).pullback(np.ones(5), np.ones(5), a, pad_width=1, mode=mode)
 
 
 def test_constants_may_have_no_tangent():

@@ -1,0 +1,146 @@
+"""np.pad: what is padded is taken off, and what it was made of gets its cotangent."""
+
+import numpy as np
+
+from s2sad.registry import pullback, pushforward
+
+COPIES = ("edge", "reflect", "symmetric", "wrap")
+STATISTICS = ("mean", "maximum", "minimum")
+
+
+def pad_widths(pad_width, ndim):
+    """Return the widths before and after each axis."""
+    if isinstance(pad_width, dict):
+        pad_width = [pad_width.get(k, pad_width.get(k - ndim, 0)) for k in range(ndim)]
+        pad_width = [(width, width) if np.ndim(width) == 0 else width for width in pad_width]
+    return np.broadcast_to(np.array(pad_width), (ndim, 2)).tolist()
+
+
+def unpad_index(pad_width, shape):
+    """Return the index of what was there before the padding."""
+    widths = pad_widths(pad_width, len(shape))
+    return tuple(slice(before, before + n) for (before, _), n in zip(widths, shape, strict=True))
+
+
+@pullback(np.pad)
+def pull_pad(
+    out_bar,
+    out,
+    array,
+    *,
+    pad_width=None,
+    mode="constant",
+    constant_values=0,
+    end_values=0,
+    stat_length=None,
+    reflect_type="even",
+):
+    if mode in ("constant", "empty"):
+        return out_bar[unpad_index(pad_width, array.shape)]
+    return unpad(out_bar, array, pad_width, mode, end_values, stat_length, reflect_type)
+
+
+def unpad(out_bar, array, pad_width, mode, end_values, stat_length, reflect_type):
+    """Return the cotangent of an array that is padded by what is in it, axis by axis."""
+    check_mode(mode, reflect_type)
+    if mode in COPIES:
+        places = np.pad(np.arange(array.size).reshape(array.shape), pad_width, mode)
+        array_bar = np.zeros(array.size, out_bar.dtype)
+        np.add.at(array_bar, places, out_bar)
+        return np.reshape(array_bar, array.shape)
+    widths, lengths = pad_widths(pad_width, array.ndim), stat_lengths(stat_length, array.shape)
+    stages = [array]
+    for axis in range(array.ndim - 1):
+        stages.append(padded(stages[-1], widths[axis], axis, mode, end_values, lengths[axis]))
+    for axis in reversed(range(array.ndim)):
+        x, bar = np.moveaxis(stages[axis], axis, 0), np.moveaxis(out_bar, axis, 0)
+        out_bar = np.moveaxis(unpad_axis(bar, x, widths[axis], mode, lengths[axis]), 0, axis)
+    return out_bar
+
+
+def check_mode(mode, reflect_type):
+    """Refuse the modes without derivative here."""
+    if mode not in (*COPIES, *STATISTICS, "linear_ramp"):
+        raise NotImplementedError(f"pad: no derivative with mode={mode!r}")
+    if reflect_type != "even":
+        raise NotImplementedError("pad: no derivative with reflect_type='odd'")
+
+
+def stat_lengths(stat_length, shape):
+    """Return how many entries before and after each axis a statistic is taken of."""
+    if stat_length is None:
+        return [[n, n] for n in shape]
+    lengths = np.broadcast_to(np.array(stat_length), (len(shape), 2)).tolist()
+    return [[min(length, n) for length in pair] for pair, n in zip(lengths, shape, strict=True)]
+
+
+def padded(x, width, axis, mode, end_values, length):
+    """Return an array padded along one axis."""
+    widths = [(0, 0)] * x.ndim
+    widths[axis] = tuple(width)
+    if mode == "linear_ramp":
+        ends = np.broadcast_to(np.array(end_values), (x.ndim, 2)).tolist()
+        return np.pad(x, widths, mode, end_values=[tuple(pair) for pair in ends])
+    return np.pad(x, widths, mode, stat_length=[tuple(length)] * x.ndim)
+
+
+def unpad_axis(bar, x, width, mode, length):
+    """Return the cotangent of what was padded along the first axis."""
+    n = x.shape[0]
+    x_bar = bar[width[0] : width[0] + n].copy()
+    left, right = bar[: width[0]], bar[width[0] + n :]
+    if mode == "linear_ramp":
+        rising, falling = ramp(width[0]), ramp(width[1])[::-1]
+        x_bar[0] += np.tensordot(rising.astype(bar.dtype), left, 1)
+        x_bar[-1] += np.tensordot(falling.astype(bar.dtype), right, 1)
+        return x_bar
+    if width[0]:
+        x_bar[: length[0]] += shares(x[: length[0]], mode) * np.sum(left, axis=0)
+    if width[1]:
+        x_bar[n - length[1] :] += shares(x[n - length[1] :], mode) * np.sum(right, axis=0)
+    return x_bar
+
+
+def ramp(width):
+    """Return how much of the edge is in each entry that leads to it."""
+    return np.arange(width) / max(width, 1)
+
+
+def shares(x, mode):
+    """Return how much each entry has in a statistic of the first axis."""
+    if mode == "mean":
+        return np.ones_like(x) / x.shape[0]
+    chosen = x == (np.max(x, axis=0) if mode == "maximum" else np.min(x, axis=0))
+    return chosen / np.sum(chosen, axis=0, dtype=x.dtype)
+
+
+@pushforward(np.pad)
+def push_pad(
+    out,
+    array,
+    array_dot,
+    *,
+    pad_width=None,
+    mode="constant",
+    constant_values=0,
+    end_values=0,
+    stat_length=None,
+    reflect_type="even",
+):
+    if mode in ("constant", "empty"):
+        return np.pad(array_dot, pad_width)
+    check_mode(mode, reflect_type)
+    if mode in COPIES:
+        return np.pad(array_dot, pad_width, mode)
+    if mode == "linear_ramp":
+        return np.pad(array_dot, pad_width, mode)
+    widths, lengths = pad_widths(pad_width, array.ndim), stat_lengths(stat_length, array.shape)
+    for axis in range(array.ndim):
+        x, x_dot = np.moveaxis(array, axis, 0), np.moveaxis(array_dot, axis, 0)
+        (before, after), (head, tail) = widths[axis], lengths[axis]
+        first = np.sum(shares(x[:head], mode) * x_dot[:head], axis=0)
+        last = np.sum(shares(x[-tail:], mode) * x_dot[-tail:], axis=0)
+        moved = np.concatenate([first[None]] * before + [x_dot] + [last[None]] * after)
+        array = padded(array, widths[axis], axis, mode, end_values, lengths[axis])
+        array_dot = np.moveaxis(moved, 0, axis)
+    return array_dot
