@@ -12,7 +12,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import registry, runtime
 from s2sad.capture.choose import choose
 from s2sad.capture.construct import OBJECT_OF, maker
 from s2sad.capture.desugar import source_class
@@ -264,7 +264,7 @@ def call_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | Non
             fn = kind
         elif isinstance(kind, K.Known):
             callee = unwrap(kind.value)
-            if callee is None or callee.kwargs or is_foreign(callee.fn):
+            if callee is None or callee.kwargs or registry.is_foreign(callee.fn):
                 return None
             fn, skip = callee.fn, len(callee.args)
         else:
@@ -444,12 +444,6 @@ def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
     )
 
 
-def is_foreign(fn: Any) -> bool:
-    """Say whether a function belongs to an array library: those are known by rules only."""
-    root = (getattr(fn, "__module__", "") or "").split(".")[0]
-    return root in ("numpy", "scipy", "cupy", "cupyx")
-
-
 def signature_of(fn: Any) -> inspect.Signature | None:
     """Return the signature of a function or inner function."""
     if not isinstance(fn, K.LocalFunction):
@@ -517,7 +511,7 @@ def bind_kinds(
         if not isinstance(target, K.Known):
             return None
         callee = unwrap(target.value)
-        if callee is None or isinstance(target.value, type) or is_foreign(callee.fn):
+        if callee is None or isinstance(target.value, type) or registry.is_foreign(callee.fn):
             return None
         fn = callee.fn
         # What a partial or a bound method brings along is as long as nothing else in the caller.

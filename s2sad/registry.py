@@ -49,6 +49,7 @@ class Rule:
     of its rule (arrays or `out`) at which the rule is finite whatever the others are.
     `turns_complex` says that the content of real arguments decides whether the result is complex.
     `unknown` are arrays for which no derivative is known: the rule gives None for them.
+    `samples` makes sample arguments fit one another, where the function wants that.
     """
 
     fn: object
@@ -61,6 +62,7 @@ class Rule:
     regular: Mapping[str, float] = field(default_factory=dict)
     turns_complex: bool = False
     unknown: tuple[str, ...] = ()
+    samples: Callable[..., Any] | None = None
 
     @property
     def name(self) -> str:
@@ -139,6 +141,7 @@ def pullback(
     regular: Mapping[str, float] | None = None,
     turns_complex: bool = False,
     unknown: tuple[str, ...] = (),
+    samples: Callable[..., Any] | None = None,
 ) -> Callable[[F], F]:
     """Register `pull(out_bar, out, *arrays, **settings)`, returning one cotangent per array.
 
@@ -149,11 +152,14 @@ def pullback(
     settings that make it so, a function tells it from the literals among the arguments.
     `regular` is as for `elementwise`. With `turns_complex` the content of real arguments decides
     whether the result is real or complex. `unknown` is as for `elementwise`.
+    The kind of a result is found by calls with samples of any lengths: `samples(*args)` returns
+    arguments that fit one another.
     """
 
     def register(rule: F) -> F:
         for fn in fns:
-            said = {"turns_complex": turns_complex, "unknown": unknown, **_zeros(masks, regular)}
+            said = {"turns_complex": turns_complex, "unknown": unknown, "samples": samples}
+            said |= _zeros(masks, regular)
             _file(fn, pullback=rule, view=view, **said)
         return rule
 
@@ -281,6 +287,12 @@ def is_zero_method(name: str) -> bool:
     """Say whether no derivative flows through an array method."""
     load_rules()
     return name in _zero_methods
+
+
+def is_foreign(fn: Any) -> bool:
+    """Say whether a function belongs to an array library: those are known by rules only."""
+    root = (getattr(fn, "__module__", "") or "").split(".")[0]
+    return root in ("numpy", "scipy", "cupy", "cupyx")
 
 
 _TAKE_SEQUENCES = frozenset(

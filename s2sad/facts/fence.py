@@ -461,14 +461,20 @@ def _undecided(
 ) -> Error:
     if isinstance(value, gast.Call):
         fn = kinds.objects.get(value.func)
-        if fn is not None and registry.rule_for(fn) is None and not inspect.isfunction(fn):
+        foreign = registry.is_foreign(fn)
+        without = fn is not None and registry.rule_for(fn) is None
+        if without and (foreign or not inspect.isfunction(fn)):
             label = expression_path(value.func)
             return _refusal(
                 function,
                 s,
                 MissingRuleError,
-                f"There is no derivative rule for {label}, and no Python source to derive one "
-                "from.",
+                f"There is no derivative rule for {label}"
+                + (
+                    ": a library is known by its rules."
+                    if foreign and inspect.isfunction(fn)
+                    else ", and no Python source to derive one from."
+                ),
                 f"Write one with @s2sad.pullback({label}), or make its inputs Const.",
                 value,
             )

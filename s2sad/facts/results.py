@@ -649,11 +649,15 @@ def sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind
 
 @functools.lru_cache(4096)
 def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
+    rule = registry.rule_for(fn)
+
     def run(sampler: Sampler, content: float) -> Any:
         values = [sampler.sample(a, content) for a in args]
+        if rule is not None and rule.samples is not None:
+            values = list(rule.samples(*values))
         return fn(*values, **{k: sampler.sample(v, content) for k, v in keywords})
 
-    if _may_turn_complex(fn, args):
+    if rule is not None and rule.turns_complex and not any(map(K.is_complex, args)):
         return K.Unknown(
             "real or complex as the content of a real array decides (x.astype(complex) decides it)"
         )
@@ -663,12 +667,6 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
         if all(isinstance(a, K.Num) for a in args):
             return sample_call(fn, tuple(map(K.erase_value, args)), ())
     return kind
-
-
-def _may_turn_complex(fn: Any, args: tuple[Kind, ...]) -> bool:
-    """Say whether the content of real arguments decides whether a result is complex."""
-    rule = registry.rule_for(fn)
-    return rule is not None and rule.turns_complex and not any(map(K.is_complex, args))
 
 
 def sample_method(
@@ -690,6 +688,7 @@ _FAILURES = (
     ArithmeticError,
     AttributeError,
     LookupError,
+    RuntimeError,
     TypeError,
     ValueError,
     np.linalg.LinAlgError,

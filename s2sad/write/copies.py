@@ -92,7 +92,7 @@ def _plain(s: Node) -> Node:
 def _constant(fn: types.FunctionType, name: str, refs: Any, constants: dict[str, Any]) -> str:
     """Return the name under which the text defines a literal that a helper reads."""
     value = fn.__globals__[name]
-    if not is_literal(value):
+    if not _is_table(value):
         raise SourceError(
             f"{fn.__name__}, which a rule calls, reads {name}, a {type(value).__name__}: that "
             "cannot be copied.",
@@ -104,6 +104,13 @@ def _constant(fn: types.FunctionType, name: str, refs: Any, constants: dict[str,
     final: str = refs.names.fresh(name)
     constants[final] = value
     return final
+
+
+def _is_table(value: Any) -> bool:
+    """Say whether a constant can be written down: a literal, or a dict or set of literals."""
+    if type(value) is dict:
+        return is_literal((*value, *value.values()))
+    return is_literal(tuple(value) if type(value) in (set, frozenset) else value)
 
 
 # --- literals ------------------------------------------------------------------------------------
@@ -122,6 +129,10 @@ def literal(value: Any) -> Node:
     """Return the expression that gives a literal value."""
     if type(value) is tuple:
         return gast.Tuple([literal(part) for part in value], gast.Load())
+    if type(value) is dict:
+        return gast.Dict([literal(k) for k in value], [literal(v) for v in value.values()])
+    if type(value) in (set, frozenset):
+        return gast.Set([literal(part) for part in sorted(value, key=repr)])
     if isinstance(value, float) and not math.isfinite(value):
         return gast.parse(f'float("{value}")').body[0].value
     if isinstance(value, complex) and not (math.isfinite(value.real) and math.isfinite(value.imag)):

@@ -23,7 +23,7 @@ import numpy as np
 from s2sad.errors import SourceError
 from s2sad.kinds import MISSING
 from s2sad.names import Names
-from s2sad.nodes import Block, Node, clone, free_reads, names_read, rename, walk
+from s2sad.nodes import Block, Node, clone, free_reads, names_read, names_written, rename, walk
 from s2sad.stages import Comment
 from s2sad.write.checks import check, check_length, check_overlap
 from s2sad.write.copies import is_literal, literal, prelude
@@ -53,8 +53,10 @@ def standalone(
             linker.add_derived(node, derivation)
         elif isinstance(node, gast.FunctionDef):
             linker.functions.append(node)
-        else:
+        elif _is_import(node):
             linker.imports.append(node)
+        else:
+            linker.constants.append(node)
     if params is None:
         return module(linker.body())
     last = linker.functions[[f.name for f in linker.functions].index(entry)]
@@ -97,6 +99,7 @@ class _Linker:
         for node in body:
             listed = [a.asname or a.name for a in node.names] if _is_import(node) else []
             found = [node.name] if isinstance(node, gast.FunctionDef) else listed
+            found = sorted(names_written(node)) if isinstance(node, gast.Assign) else found
             self.text_level.update(found)
             self.names.take(*found)
 

@@ -1,0 +1,237 @@
+"""scipy.ndimage: filters along axes, and the values between the points of a grid.
+
+A filter is linear in its image: its pullback is the same filter run backwards, and what the border
+was padded with goes back to where it came from.
+"""
+
+import numpy as np
+from s2sad.rules.padding import pull_pad
+from scipy import ndimage
+
+from s2sad.registry import pullback, pushforward
+
+PADDED = {"reflect": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap"}
+
+
+def filter_back(out_bar, image, weights, axis, mode, origin):
+    """Return the cotangent of an image that was correlated with weights along one axis."""
+    size = np.size(weights)
+    before = size // 2 + origin
+    widths = [(0, 0)] * image.ndim
+    widths[axis] = (before, size - 1 - before)
+    outside = [(0, 0)] * image.ndim
+    outside[axis] = (size - 1, size - 1)
+    lines = np.moveaxis(np.pad(out_bar, outside), axis, -1)
+    n = image.shape[axis] + size - 1
+    weights = np.asarray(weights, out_bar.dtype)
+    bar = sum(w * lines[..., size - 1 - k : size - 1 - k + n] for k, w in enumerate(weights))
+    bar = np.moveaxis(bar, -1, axis)
+    if mode in ("constant", "grid-constant"):
+        return pull_pad(bar, None, image, pad_width=widths)
+    if mode in ("grid-mirror", "grid-wrap"):
+        mode = {"grid-mirror": "reflect", "grid-wrap": "wrap"}[mode]
+    return pull_pad(bar, None, image, pad_width=widths, mode=PADDED[mode])
+
+
+@pullback(ndimage.correlate1d)
+def pull_correlate1d(out_bar, out, input, weights, *, axis=-1, mode="reflect", cval=0.0, origin=0):
+    input_bar = filter_back(out_bar, input, weights, axis, mode, origin)
+    return input_bar, weights_cotangent(out_bar, input, weights, axis, mode, cval, origin)
+
+
+def weights_cotangent(out_bar, image, weights, axis, mode, cval, origin):
+    """Return the cotangent of the weights: what each of them alone would give."""
+    found = []
+    for k in range(np.size(weights)):
+        alone = np.zeros(np.size(weights))
+        alone[k] = 1.0
+        found.append(
+            np.sum(out_bar * ndimage.correlate1d(image, alone, axis, None, mode, cval, origin))
+        )
+    return np.array(found)
+
+
+@pushforward(ndimage.correlate1d)
+def push_correlate1d(
+    out, input, weights, input_dot, weights_dot, *, axis=-1, mode="reflect", cval=0.0, origin=0
+):
+    found = np.zeros_like(out)
+    if input_dot is not None:
+        found = found + ndimage.correlate1d(input_dot, weights, axis, None, mode, 0.0, origin)
+    if weights_dot is not None:
+        found = found + ndimage.correlate1d(input, weights_dot, axis, None, mode, cval, origin)
+    return found
+
+
+@pullback(ndimage.convolve1d)
+def pull_convolve1d(out_bar, out, input, weights, *, axis=-1, mode="reflect", cval=0.0, origin=0):
+    turned, origin = weights[::-1], convolved_origin(np.size(weights), origin)
+    input_bar = filter_back(out_bar, input, turned, axis, mode, origin)
+    weights_bar = weights_cotangent(out_bar, input, turned, axis, mode, cval, origin)
+    return input_bar, weights_bar[::-1]
+
+
+def convolved_origin(size, origin):
+    """Return the origin of the correlation that a convolution is."""
+    return -origin - 1 if size % 2 == 0 else -origin
+
+
+@pushforward(ndimage.convolve1d)
+def push_convolve1d(
+    out, input, weights, input_dot, weights_dot, *, axis=-1, mode="reflect", cval=0.0, origin=0
+):
+    found = np.zeros_like(out)
+    if input_dot is not None:
+        found = found + ndimage.convolve1d(input_dot, weights, axis, None, mode, 0.0, origin)
+    if weights_dot is not None:
+        found = found + ndimage.convolve1d(input, weights_dot, axis, None, mode, cval, origin)
+    return found
+
+
+@pullback(ndimage.gaussian_filter1d)
+def pull_gaussian_filter1d(
+    out_bar,
+    out,
+    input,
+    *,
+    sigma=None,
+    axis=-1,
+    order=0,
+    mode="reflect",
+    cval=0.0,
+    truncate=4.0,
+    radius=None,
+):
+    weights = gaussian_weights(sigma, order, truncate, radius)
+    return filter_back(out_bar, input, weights, axis, mode, 0)
+
+
+def gaussian_weights(sigma, order, truncate, radius):
+    """Return the weights of a Gaussian filter, found from its answer to a single one."""
+    width = int(truncate * float(sigma) + 0.5) if radius is None else radius
+    line = np.zeros(2 * width + 1)
+    line[width] = 1.0
+    settings = {"mode": "constant", "truncate": truncate, "radius": radius}
+    return ndimage.gaussian_filter1d(line, sigma, order=order, **settings)[::-1]
+
+
+@pushforward(ndimage.gaussian_filter1d)
+def push_gaussian_filter1d(
+    out,
+    input,
+    input_dot,
+    *,
+    sigma=None,
+    axis=-1,
+    order=0,
+    mode="reflect",
+    cval=0.0,
+    truncate=4.0,
+    radius=None,
+):
+    settings = {"mode": mode, "truncate": truncate, "radius": radius}
+    return ndimage.gaussian_filter1d(input_dot, sigma, axis, order, **settings)
+
+
+@pullback(ndimage.gaussian_filter)
+def pull_gaussian_filter(
+    out_bar, out, input, *, sigma=None, order=0, mode="reflect", cval=0.0, truncate=4.0
+):
+    for axis in range(input.ndim):
+        width = sigma if np.ndim(sigma) == 0 else sigma[axis]
+        degree = order if np.ndim(order) == 0 else order[axis]
+        border = mode if isinstance(mode, str) else mode[axis]
+        weights = gaussian_weights(width, degree, truncate, None)
+        out_bar = filter_back(out_bar, input, weights, axis, border, 0)
+    return out_bar
+
+
+@pushforward(ndimage.gaussian_filter)
+def push_gaussian_filter(
+    out, input, input_dot, *, sigma=None, order=0, mode="reflect", cval=0.0, truncate=4.0
+):
+    return ndimage.gaussian_filter(input_dot, sigma, order, mode=mode, truncate=truncate)
+
+
+@pullback(ndimage.uniform_filter1d)
+def pull_uniform_filter1d(
+    out_bar, out, input, *, size=None, axis=-1, mode="reflect", cval=0.0, origin=0
+):
+    return filter_back(out_bar, input, np.full(size, 1.0 / size), axis, mode, origin)
+
+
+@pushforward(ndimage.uniform_filter1d)
+def push_uniform_filter1d(
+    out, input, input_dot, *, size=None, axis=-1, mode="reflect", cval=0.0, origin=0
+):
+    return ndimage.uniform_filter1d(input_dot, size, axis, None, mode, 0.0, origin)
+
+
+def corner_weights(coordinates, shape, mode):
+    """Give for every corner of the grid's cells its place, its factors and their slopes."""
+    if mode not in ("nearest", "constant"):
+        raise NotImplementedError("map_coordinates: a derivative with mode nearest or constant")
+    low = np.floor(coordinates).astype(int)
+    part = coordinates - low
+    for corner in np.ndindex(*(2,) * len(shape)):
+        step = np.reshape(corner, (-1,) + (1,) * (low.ndim - 1))
+        limit = np.reshape(np.array(shape) - 1, step.shape)
+        place = np.clip(low + step, 0, limit)
+        factors = np.where(step == 1, part, 1.0 - part)
+        slopes = np.where(step == 1, 1.0, -1.0)
+        yield tuple(place), factors, slopes
+
+
+def one_per_axis(image, coordinates):
+    """Return a sample with as many coordinates as the image has axes."""
+    return image, coordinates[: np.ndim(image)]
+
+
+@pullback(ndimage.map_coordinates, samples=one_per_axis)
+def pull_map_coordinates(
+    out_bar, out, input, coordinates, *, order=3, mode="constant", cval=0.0, prefilter=True
+):
+    """For linear interpolation; outside the image there is a constant, or its nearest edge."""
+    check_linear(order)
+    limit = np.reshape(np.array(input.shape) - 1, (-1,) + (1,) * (coordinates.ndim - 1))
+    inside = (coordinates >= 0) & (coordinates <= limit)
+    if mode == "constant":
+        out_bar = out_bar * np.all(inside, axis=0)
+    input_bar = np.zeros_like(input)
+    coordinates_bar = np.zeros_like(coordinates)
+    for place, factors, slopes in corner_weights(coordinates, input.shape, mode):
+        np.add.at(input_bar, place, out_bar * np.prod(factors, axis=0))
+        for k in range(len(place)):
+            others = np.prod(np.delete(factors, k, axis=0), axis=0)
+            coordinates_bar[k] += out_bar * input[place] * slopes[k] * others
+    return input_bar, coordinates_bar * inside
+
+
+def check_linear(order):
+    """Refuse what is no linear interpolation."""
+    if order != 1:
+        raise NotImplementedError("map_coordinates: a derivative with order=1 only")
+
+
+@pushforward(ndimage.map_coordinates)
+def push_map_coordinates(
+    out,
+    input,
+    coordinates,
+    input_dot,
+    coordinates_dot,
+    *,
+    order=3,
+    mode="constant",
+    cval=0.0,
+    prefilter=True,
+):
+    check_linear(order)
+    found = np.zeros_like(out)
+    if input_dot is not None:
+        found = found + ndimage.map_coordinates(input_dot, coordinates, order=1, mode=mode)
+    if coordinates_dot is not None:
+        one = np.ones_like(out)
+        _, slopes = pull_map_coordinates(one, out, input, coordinates, order=1, mode=mode)
+        found = found + np.sum(slopes * coordinates_dot, axis=0)
+    return found

@@ -1,0 +1,118 @@
+"""scipy.signal: convolutions and filters, which are linear in their signal."""
+
+import numpy as np
+from scipy import signal
+
+from s2sad.registry import pullback, pushforward
+
+
+def check_signal_mode(mode):
+    """Refuse what is no mode of a convolution."""
+    if mode not in ("full", "same", "valid"):
+        raise NotImplementedError("a convolution has a derivative for mode full, same or valid")
+
+
+def whole_cotangent(out_bar, one, other, mode):
+    """Return the cotangent of the full convolution of which a mode takes the middle."""
+    check_signal_mode(mode)
+    if mode == "full":
+        return out_bar
+    widths = []
+    for n, m, k in zip(one.shape, other.shape, out_bar.shape, strict=True):
+        before = (n + m - 1 - k) // 2 if mode == "same" else min(n, m) - 1
+        widths.append((before, n + m - 1 - k - before))
+    return np.pad(out_bar, widths)
+
+
+@pullback(signal.convolve)
+def pull_convolve(out_bar, out, in1, in2, *, mode="full", method="auto"):
+    whole = whole_cotangent(out_bar, in1, in2, mode)
+    in1_bar = signal.convolve(whole, np.flip(in2), "valid", method)
+    in2_bar = signal.convolve(whole, np.flip(in1), "valid", method)
+    return in1_bar, in2_bar
+
+
+@pushforward(signal.convolve)
+def push_convolve(out, in1, in2, in1_dot, in2_dot, *, mode="full", method="auto"):
+    if in1_dot is None:
+        return signal.convolve(in1, in2_dot, mode, method)
+    if in2_dot is None:
+        return signal.convolve(in1_dot, in2, mode, method)
+    left, right = signal.convolve(in1_dot, in2, mode, method), signal.convolve(in1, in2_dot, mode)
+    return left + right
+
+
+@pullback(signal.fftconvolve, signal.oaconvolve)
+def pull_fftconvolve(out_bar, out, in1, in2, *, mode="full", axes=None):
+    if axes is not None:
+        raise NotImplementedError("fftconvolve: a derivative with axes=None only")
+    whole = whole_cotangent(out_bar, in1, in2, mode)
+    in1_bar = signal.fftconvolve(whole, np.flip(in2), "valid")
+    in2_bar = signal.fftconvolve(whole, np.flip(in1), "valid")
+    return in1_bar, in2_bar
+
+
+@pushforward(signal.fftconvolve, signal.oaconvolve)
+def push_fftconvolve(out, in1, in2, in1_dot, in2_dot, *, mode="full", axes=None):
+    if in1_dot is None:
+        return signal.fftconvolve(in1, in2_dot, mode, axes)
+    if in2_dot is None:
+        return signal.fftconvolve(in1_dot, in2, mode, axes)
+    return signal.fftconvolve(in1_dot, in2, mode, axes) + signal.fftconvolve(
+        in1, in2_dot, mode, axes
+    )
+
+
+@pullback(signal.correlate)
+def pull_correlate(out_bar, out, in1, in2, *, mode="full", method="auto"):
+    """A correlation is the convolution with the conjugate of in2 turned around."""
+    turned = np.conj(np.flip(in2))
+    whole = whole_cotangent(out_bar, in1, turned, mode)
+    turned_bar = signal.convolve(whole, np.flip(in1), "valid", method)
+    return signal.convolve(whole, np.conj(in2), "valid", method), np.conj(np.flip(turned_bar))
+
+
+@pushforward(signal.correlate)
+def push_correlate(out, in1, in2, in1_dot, in2_dot, *, mode="full", method="auto"):
+    if in1_dot is None:
+        return signal.correlate(in1, in2_dot, mode, method)
+    if in2_dot is None:
+        return signal.correlate(in1_dot, in2, mode, method)
+    left = signal.correlate(in1_dot, in2, mode, method)
+    return left + signal.correlate(in1, in2_dot, mode, method)
+
+
+@pullback(signal.lfilter)
+def pull_lfilter(out_bar, out, b, a, x, *, axis=-1):
+    """The filter run backwards in time; a[0] divides all coefficients."""
+    x, bar, y = (np.moveaxis(v, axis, -1) for v in (x, out_bar, out))
+    n = x.shape[-1]
+    one = np.ones(1, out.dtype)
+    state_bar = np.flip(signal.lfilter(one, a, np.flip(bar, -1)), -1)
+    x_bar = np.flip(signal.lfilter(b, a, np.flip(bar, -1)), -1)
+    b_bar = [np.sum(state_bar[..., k:] * x[..., : n - k]) for k in range(np.size(b))]
+    a_bar = [-np.sum(state_bar[..., k:] * y[..., : n - k]) for k in range(np.size(a))]
+    return np.array(b_bar), np.array(a_bar), np.moveaxis(x_bar, -1, axis)
+
+
+@pushforward(signal.lfilter)
+def push_lfilter(out, b, a, x, b_dot, a_dot, x_dot, *, axis=-1):
+    found, one = np.zeros_like(out), np.ones(1, out.dtype)
+    if x_dot is not None:
+        found = found + signal.lfilter(b, a, x_dot, axis)
+    if b_dot is not None:
+        found = found + signal.lfilter(b_dot, a, x, axis)
+    if a_dot is not None:
+        found = found - signal.lfilter(one, a, signal.lfilter(a_dot, one, out, axis), axis)
+    return found
+
+
+@pullback(signal.detrend)
+def pull_detrend(out_bar, out, data, *, axis=-1, type="linear", bp=0):
+    """What is left by a projection is a projection: it is its own transpose."""
+    return signal.detrend(out_bar, axis, type, bp)
+
+
+@pushforward(signal.detrend)
+def push_detrend(out, data, data_dot, *, axis=-1, type="linear", bp=0):
+    return signal.detrend(data_dot, axis, type, bp)

@@ -1,0 +1,70 @@
+"""The rules of rules/scipy_ndimage.py, a row for each function and setting."""
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad.testing import check_rule
+
+N = pytest.importorskip("scipy.ndimage")
+rng = np.random.default_rng(3)
+
+
+def n(*shape):
+    return rng.standard_normal(shape)
+
+
+points = np.array([[0.3, 1.6, 2.2, -1.0, 3.7], [1.2, 2.7, 0.1, 2.3, 1.4]])
+ROWS = [
+    (N.correlate1d, (n(3), n(5)), {"mode": "constant", "cval": 2.0}),
+    (N.map_coordinates, (n(4, 5), points), {"order": 1, "mode": "nearest"}),
+    (N.map_coordinates, (n(4, 5), points), {"order": 1, "mode": "constant"}),
+    (N.map_coordinates, (n(6), np.array([[0.3, 2.2, 4.9]])), {"order": 1, "mode": "nearest"}),
+]
+for mode in ("reflect", "mirror", "nearest", "wrap", "constant"):
+    ROWS += [
+        (N.correlate1d, (n(7), n(3)), {"mode": mode}),
+        (N.correlate1d, (n(5, 6), n(4)), {"mode": mode, "axis": 0, "origin": 1}),
+        (N.convolve1d, (n(7), n(3)), {"mode": mode, "origin": -1}),
+        (N.convolve1d, (n(5, 6), n(4)), {"mode": mode, "axis": 0}),
+        (N.gaussian_filter1d, (n(9),), {"sigma": 0.8, "mode": mode}),
+        (N.gaussian_filter1d, (n(9),), {"sigma": 0.8, "mode": mode, "order": 1}),
+        (N.gaussian_filter, (n(6, 7),), {"sigma": (0.5, 0.7), "mode": mode}),
+        (N.uniform_filter1d, (n(7),), {"size": 3, "mode": mode}),
+        (N.uniform_filter1d, (n(7),), {"size": 4, "mode": mode, "origin": 1}),
+    ]
+
+
+@pytest.mark.parametrize("fn, args, settings", ROWS)
+def test_rule(fn, args, settings):
+    check_rule(fn, *args, **settings)
+
+
+def warped(image, where):
+    return np.sum(N.map_coordinates(N.gaussian_filter(image, 0.5), where, order=1) ** 2)
+
+
+def enlarged(image):
+    return np.sum(N.zoom(image, 2.0))
+
+
+def test_in_a_program():
+    image, where = n(4, 5), points[:, :3]
+    found = s2sad.grad(warped, wrt=(0, 1))(image, where)
+    for i, value in enumerate((image, where)):
+        for k in np.ndindex(value.shape):
+            ends = []
+            for h in (1e-6, -1e-6):
+                moved = [image.copy(), where.copy()]
+                moved[i][k] += h
+                ends.append(warped(*moved))
+            assert abs((ends[0] - ends[1]) / 2e-6 - found[i][k]) < 1e-6
+    text = s2sad.grad(warped).source(image, where)
+    namespace = {}
+    exec(compile(text, "derived", "exec"), namespace)
+    assert np.array_equal(namespace["warped_grad"](image, where), found[0])
+
+
+def test_a_function_without_rule_is_named():
+    with pytest.raises(s2sad.MissingRuleError, match="no derivative rule for N.zoom"):
+        s2sad.grad(enlarged)(n(3))
