@@ -220,7 +220,7 @@ def pull_extreme(out_bar, out, a, *, axis=None, keepdims=False, initial=None, wh
         ties = ties & where
     if axis is None and initial is None:  # a nan ties with nothing: 1 keeps clear of 1.0 / 0
         return np.where(ties, out_bar / max(int(np.count_nonzero(ties)), 1), 0.0)
-    count = np.sum(ties, axis=axis, keepdims=True, dtype=a.dtype)
+    count = np.sum(ties, axis=axis, keepdims=True, dtype=out.dtype)
     if initial is not None:
         count = count + (out == initial)
     return np.where(ties, out_bar / count, 0.0)
@@ -235,7 +235,7 @@ def push_extreme(out, a, a_dot, *, axis=None, keepdims=False, initial=None, wher
         ties = a == out
     if where is not True:
         ties = ties & where
-    count = np.sum(ties, axis=axis, keepdims=keepdims, dtype=a.dtype)
+    count = np.sum(ties, axis=axis, keepdims=keepdims, dtype=out.dtype)
     if initial is not None:
         count = count + (out == initial)
     return np.sum(a_dot, axis=axis, keepdims=keepdims, where=ties) / count
@@ -247,8 +247,8 @@ def pull_ptp(out_bar, out, a, *, axis=None, keepdims=False):
         out_bar = np.expand_dims(out_bar, axis)
     high = a == np.max(a, axis=axis, keepdims=True)
     low = a == np.min(a, axis=axis, keepdims=True)
-    high_bar = out_bar / np.sum(high, axis=axis, keepdims=True, dtype=a.dtype)
-    low_bar = out_bar / np.sum(low, axis=axis, keepdims=True, dtype=a.dtype)
+    high_bar = out_bar / np.sum(high, axis=axis, keepdims=True, dtype=out.dtype)
+    low_bar = out_bar / np.sum(low, axis=axis, keepdims=True, dtype=out.dtype)
     return np.where(high, high_bar, 0.0) - np.where(low, low_bar, 0.0)
 
 
@@ -347,7 +347,7 @@ def pull_extreme_reduce(out_bar, out, array, *, axis=0, keepdims=False):
         out = np.expand_dims(out, axis)
         out_bar = np.expand_dims(out_bar, axis)
     ties = array == out
-    return ties * (out_bar / np.sum(ties, axis=axis, keepdims=True, dtype=array.dtype))
+    return ties * (out_bar / np.sum(ties, axis=axis, keepdims=True, dtype=out.dtype))
 
 
 @pushforward(np.maximum.reduce, np.minimum.reduce)
@@ -356,7 +356,7 @@ def push_extreme_reduce(out, array, array_dot, *, axis=0, keepdims=False):
     if axis is not None and not keepdims:
         out = np.expand_dims(out, axis)
     ties = array == out
-    count = np.sum(ties, axis=axis, keepdims=keepdims, dtype=array.dtype)
+    count = np.sum(ties, axis=axis, keepdims=keepdims, dtype=out.dtype)
     return np.sum(ties * array_dot, axis=axis, keepdims=keepdims) / count
 
 

@@ -81,3 +81,25 @@ def test_a_wide_array_among_narrow_ones():
         assert s2sad.grad(f)(y).dtype == np.float64
         assert s2sad.vjp(f, y)[1](1.0).dtype == np.float64
     assert s2sad.grad(lambda x, y: np.sum(x * y), wrt=1)(x, y).dtype == np.float64
+
+
+def times_all(s, y):
+    for v in y:
+        s *= v
+    return s
+
+
+def times_all_in_turn(s, y):
+    t = s
+    for v in y:
+        t, s = s * v, t
+    return t * s
+
+
+@pytest.mark.parametrize("f", [times_all, times_all_in_turn])
+@pytest.mark.parametrize("s", [0.7, np.array(0.7)], ids=["number", "0-d array"])
+def test_of_what_a_loop_overwrites(f, s):
+    for y in (A, NARROW):
+        got = s2sad.grad(f)(s, y)
+        assert isinstance(got, float if isinstance(s, float) else np.ndarray)
+        assert got == pytest.approx(6.0 * (1.0 if f is times_all else 2.0 * 0.7), rel=1e-6)

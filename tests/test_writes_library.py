@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import s2sad
+from s2sad import kinds as K
 from s2sad.errors import DerivativeWarning, Error
+from s2sad.facts.results import sample_call, sample_method
 from tests.test_writes import check_gradient, check_layouts, check_pullback, close, slope
 from tests.writing_library import PROGRAMS, r
 
@@ -185,3 +187,11 @@ def test_text_reads_like_the_program():
     assert "c[...] = np.multiply(x, 2.0)\n" in text
     assert "np.add.at(c, [0, 0, 1], x[:3])\n" in text
     assert "x_bar[:3] += c_bar[[0, 0, 1]]" in text
+
+
+@pytest.mark.parametrize("word", ["cumsum", "cumprod"])
+def test_running_sums_of_no_axes_end_no_process(word):
+    """NumPy's own end the process where they are written into an array without axes."""
+    flat, axis = K.Array("float64", ()), K.Num("int", value=0)
+    assert sample_method(flat, word, (axis, K.NONE, flat), ()) == K.UNKNOWN
+    assert sample_call(getattr(np, word), (flat,), (("axis", axis), ("out", flat))) == K.UNKNOWN

@@ -544,3 +544,22 @@ def rows_of_a_matrix_overwritten_whole_later(x):
         row *= 1.0
     basis *= 1
     return flux
+
+
+@prog(r(1))
+def rows_of_one_element_added_to(x):
+    A = np.outer(x, x)
+    B = A + 1.0
+    for a, b in zip(A, B):
+        a += b * a
+    return np.sum(A**2)
+
+
+@prog(r(1), r(1))
+def one_element_added_to_what_it_scales(x, y):
+    A, B = np.outer(x, x), np.outer(x, y)
+    for i in range(len(x)):
+        row = A[i]
+        row -= B[i] * row[0]
+        row += y * B[i]
+    return np.sum(A * B)

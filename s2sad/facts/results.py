@@ -655,7 +655,10 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
         values = [sampler.sample(a, content) for a in args]
         if rule is not None and rule.samples is not None:
             values = list(rule.samples(*values))
-        return fn(*values, **{k: sampler.sample(v, content) for k, v in keywords})
+        settings = {k: sampler.sample(v, content) for k, v in keywords}
+        if _kills(fn, [*values, *settings.values()]):
+            raise ValueError("no sample")
+        return fn(*values, **settings)
 
     if rule is not None and rule.turns_complex and not any(map(K.is_complex, args)):
         return K.Unknown(
@@ -667,6 +670,13 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
         if all(isinstance(a, K.Num) for a in args):
             return sample_call(fn, tuple(map(K.erase_value, args)), ())
     return kind
+
+
+def _kills(fn: Any, values: list[Any]) -> bool:
+    """Say whether a call ends the process: NumPy's running sums of 0-d into 0-d arrays do."""
+    word = getattr(fn, "__name__", "")
+    flat = [v for v in values if isinstance(v, np.ndarray | np.inexact) and v.ndim == 0]
+    return word in ("cumsum", "cumprod") and len(flat) > 1 and np.ndim(values[0]) == 0
 
 
 def sample_method(
@@ -681,6 +691,7 @@ def _method_caller(attr: str) -> Callable[..., Any]:
     def call(self: Any, *values: Any, **settings: Any) -> Any:
         return getattr(self, attr)(*values, **settings)
 
+    call.__name__ = attr
     return call
 
 

@@ -336,19 +336,21 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
     free = live_in(inner, frozenset()) - {seed}
     out: Block = []
     written = {s.targets[0].id for s in p.copies}
-    shared: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in free))
+    read = free | _on_tapes(p.forward, free)
+    ghosts = {ghost for ghost, n in p.kept.items() if n in read}
+    shared: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in read | ghosts))
     # What is a view of a reshaped array depends on how the arguments lie in memory.
     order = {"order": gast.Constant("K", None)} if laid_out(p.aliases) else {}
     for param in p.analysed.function.params:
         kind = p.kinds.get(param)
         if param in written:
             continue
-        read = param in free or f"{param}@arg" in shared
-        if read and kind is not None:
+        reads = param in free or f"{param}@arg" in shared
+        if reads and kind is not None:
             refuse_copy(param, kind, [(a.function, a.kinds) for a in p.pure.d.analysed.values()])
-        if read and isinstance(kind, K.Array):
+        if reads and isinstance(kind, K.Array):
             out.append(assign(param, call(attribute(name(param), "copy"), **order)))
-        elif read and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
+        elif reads and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
             if isinstance(kind, K.Obj) and K.is_enumerated(kind.cls):
                 continue
             helper = p.pure.d.refs.function(runtime.private)
@@ -423,19 +425,23 @@ def share(sharing: dict[str, frozenset[str]], kept: str, variable: str) -> None:
 
 
 def like(p: Parts, bar: str) -> Node:
-    """Return a cotangent in the class of its parameter: a named tuple, an array without axes."""
-    kind = p.bar_kinds.get(bar)
+    """Return a cotangent in the class of its parameter: a named tuple, an array without axes.
+
+    The product of a number and a narrow array is narrow.
+    """
+    param = p.wanted[p.bars.index(bar)]
+    given = p.analysed.kinds.before.get(p.analysed.function.node.body[0], {})
+    kind = given.get(param, p.bar_kinds.get(bar))
+    numpy = p.pure.d.refs.module(np)
     if isinstance(kind, K.Array) and not kind.rank and kind.namespace == "numpy":
-        numpy = p.pure.d.refs.module(np)
         return call(f"{numpy}.array", name(bar), dtype=dotted(f"{numpy}.{kind.dtype}"))
     if isinstance(kind, K.Array) and kind.dtype in _WIDE and _mixes(p):
-        # The product of a number and a narrow array is narrow.
-        numpy = p.pure.d.refs.module(np)
         dtype = dotted(f"{numpy}.{kind.dtype}")
         return call(attribute(name(bar), "astype"), dtype, copy=constant(False))
+    if isinstance(kind, K.Num) and kind.type == "float" and kind.dtype is None and _mixes(p):
+        return call("float", name(bar))
     if not isinstance(kind, K.Tuple) or kind.cls is None:
         return name(bar)
-    param = p.wanted[p.bars.index(bar)]
     return gast.Call(call("type", name(param)), [gast.Starred(name(bar), gast.Load())], [])
 
 
@@ -443,9 +449,9 @@ _WIDE = ("float64", "complex128")
 
 
 def _mixes(p: Parts) -> bool:
-    """Say whether there are arrays of less than double precision in a function."""
+    """Say whether there is anything of less than double precision in a function."""
     known = (k for kind in p.kinds.values() for k in K.options(kind))
-    return any(isinstance(k, K.Array) and k.dtype in NARROW for k in known)
+    return any(isinstance(k, K.Array | K.Num) and k.dtype in NARROW for k in known)
 
 
 def result_of(bars: list[Node], single: bool) -> Node:

@@ -444,9 +444,13 @@ class Writes(Turned):
         return self.operations.back(site, frozenset(wanted))
 
     def _detached(self, value: Node, kind: Kind) -> Node:
-        """A contribution that is a plain part of a shadow is copied: shadows go on changing."""
+        """A contribution that may be a part of a shadow is copied: shadows go on changing."""
         value = _times_one(value)
-        if isinstance(kind, K.Array) and isinstance(value, gast.Subscript | gast.Name):
+        inner = value
+        while _unbroadcast(inner):
+            inner = _times_one(inner.args[0])
+        computed = isinstance(inner, gast.BinOp | gast.UnaryOp)
+        if isinstance(kind, K.Array) and not computed and may_be(inner):
             return call(attribute(value, "copy"))
         return value
 
@@ -543,7 +547,13 @@ def may_be(value: Node) -> set[str]:
     if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
         if value.func.attr in _VIEWS:
             return may_be(value.func.value).union(*(may_be(a) for a in value.args[:1]))
-    return set()
+    return may_be(value.args[0]) if _unbroadcast(value) else set()
+
+
+def _unbroadcast(node: Node) -> bool:
+    """Say whether a helper is called that gives back what it is given, where that fits."""
+    called = isinstance(node, gast.Call) and isinstance(node.func, gast.Name)
+    return called and node.func.id.startswith("unbroadcast")
 
 
 _VIEWS = frozenset(

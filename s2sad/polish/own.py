@@ -139,7 +139,8 @@ class _Owner:
         if isinstance(node, gast.ListComp):
             return True
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
-            return node.func.id in self.fresh_calls or node.func.id in ("list", "float")
+            known = node.func.id in self.fresh_calls or node.func.id in ("list", "float")
+            return known or is_fresh(node)
         return is_fresh(node)
 
     def fill(self, block: Block, whole: Block) -> None:
@@ -272,6 +273,8 @@ def is_fresh(node: Node) -> bool:
         return True
     if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
         return node.func.attr in _FRESH or node.func.attr in ("copy", "astype")
+    if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
+        return node.func.id.startswith("unbroadcast") and is_fresh(node.args[0])
     return False
 
 

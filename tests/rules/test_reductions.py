@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import s2sad
 from s2sad.registry import rule_for
 from s2sad.testing import check_rule
 
@@ -149,9 +150,9 @@ def test_ties_share_equally():
     assert bar.tolist() == [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
     bar = rule_for(np.min).pullback(1.0, 0.0, x)
     assert bar.tolist() == [[0.0, 0.0, 0.0], [0.0, 0.5, 0.5]]
-    bar = rule_for(np.max).pullback(1.0, 3.0, x, initial=3.0)
+    bar = rule_for(np.max).pullback(1.0, np.float64(3.0), x, initial=3.0)
     assert bar.tolist() == [[0.0, 0.25, 0.25], [0.25, 0.0, 0.0]]
-    bar = rule_for(np.ptp).pullback(6.0, 3.0, x)
+    bar = rule_for(np.ptp).pullback(6.0, np.float64(3.0), x)
     assert bar.tolist() == [[0.0, 2.0, 2.0], [2.0, -3.0, -3.0]]
 
 
@@ -231,3 +232,10 @@ def test_reduce_of_a_ufunc(fn, settings):
 def test_accumulate_of_a_ufunc():
     check_rule(np.add.accumulate, M)
     check_rule(np.add.accumulate, M, axis=1)
+
+
+def test_the_largest_of_another_byte_order():
+    x = np.array([[1.0, 3.0], [3.0, 3.0]], dtype=np.dtype(float).newbyteorder("S"))
+    for fn in (np.max, np.min, np.ptp, np.maximum.reduce):
+        got = s2sad.grad(lambda a, fn=fn: np.sum(fn(a, axis=1) ** 2))(x)
+        assert np.array_equal(got, s2sad.grad(lambda a, fn=fn: np.sum(fn(a, axis=1) ** 2))(x + 0.0))

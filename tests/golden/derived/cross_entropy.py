@@ -25,7 +25,7 @@ def cross_entropy_grad(W, b, X, labels):
     scores_bar = scores_bar + np.where(
         ties,
         np.sum(-scores_bar, axis=1, keepdims=True)
-        / np.sum(ties, axis=1, keepdims=True, dtype=scores_0.dtype),
+        / np.sum(ties, axis=1, keepdims=True, dtype=max_scores.dtype),
         0.0,
     )
     # scores = X @ W + b

@@ -1,0 +1,45 @@
+"""The properties of every derivative, over all programs of the tests, the goldens, the examples."""
+
+import pytest
+from corpus import PROGRAMS
+from properties import LAYOUTS, OTHERS, alone, broken, broken_as, empty
+
+# Whose plain call with fewer elements reads what was never written, or stands at a singular point.
+NOT_EMPTY = {"golden.dft"}
+NOT_ALONE = {"writing_calls.loops_inside"}
+# Single precision: central differences tell nothing.
+ROUGH = {"writing_library.into_single"}
+
+CHEAP = (*LAYOUTS[:-1], empty)  # what is derived from plain arrays serves these, too
+DEAR = tuple(change for change in (*LAYOUTS, *OTHERS) if change not in CHEAP)
+
+each = pytest.mark.parametrize("p", PROGRAMS.values(), ids=PROGRAMS)
+some = pytest.mark.parametrize("p", list(PROGRAMS.values())[::5], ids=list(PROGRAMS)[::5])
+
+
+def found_as(p, changes):
+    """List what does not hold where the arrays of a program's arguments are changed."""
+    skipped = {
+        empty: p.name in NOT_EMPTY,
+        alone: p.name in NOT_ALONE | ROUGH,
+    }
+    chosen = [c for c in changes if not skipped.get(c, False)]
+    if p.name in ROUGH:
+        chosen = [c for c in chosen if c in CHEAP]
+    return [found for change in chosen for found in broken_as(p, change)]
+
+
+@each
+def test_properties(p):
+    assert [*broken(p), *found_as(p, CHEAP)] == []
+
+
+@some
+def test_other_arrays(p):
+    assert found_as(p, DEAR) == []
+
+
+@pytest.mark.full
+@each
+def test_other_arrays_of_all(p):
+    assert found_as(p, DEAR) == []
