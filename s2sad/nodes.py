@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import gast
+from gast import Attribute, BinOp, Call, Constant, Name
 
 from s2sad.stages import Comment, Restore, Save
 
@@ -94,21 +95,64 @@ def compare(left: Node, op: type, right: Node) -> Node:
     return gast.Compare(left, [op()], [right])
 
 
+# Fields that hold no node, and those below which there is no name.
+_LEAVES = frozenset({"id", "attr", "type_comment", "kind"})
+_NAMELESS = _LEAVES | {"ctx", "op", "ops", "key", "sharing", "ghosts"}
+
+
+class _Fields(dict[type, tuple[str, ...] | None]):
+    """The fields of each class of nodes that are to be looked into; None for what is no node."""
+
+    def __init__(self, without: frozenset[str]) -> None:
+        self._without = without
+
+    def __missing__(self, cls: type[Any]) -> tuple[str, ...] | None:
+        found: tuple[str, ...] | None = None
+        if issubclass(cls, gast.AST):
+            keyed = cls in (gast.DictComp, gast.keyword)
+            without = self._without - {"key"} if keyed else self._without
+            fields = () if cls is gast.Constant else cls._fields
+            found = tuple(f for f in fields if f not in without)
+        self[cls] = found
+        return found
+
+
+_fields = _Fields(_LEAVES)
+_fields_walked = _Fields(_LEAVES | {"ctx"})
+_fields_with_names = _Fields(_NAMELESS)
+
+
+# They say nothing but their class: one stands in as many places as need be.
+_SIGNS = (gast.expr_context, gast.operator, gast.unaryop, gast.cmpop, gast.boolop)
+
+
+class _Copied(dict[type, tuple[str, ...] | None]):
+    """The fields of each class of nodes; None for what is the same in a copy."""
+
+    def __missing__(self, cls: type[Any]) -> tuple[str, ...] | None:
+        copied = issubclass(cls, gast.AST) and not issubclass(cls, _SIGNS)
+        self[cls] = cls._fields if copied else None
+        return self[cls]
+
+
+_fields_copied = _Copied()
+
+
 def clone(node: Node) -> Node:
     """Return a deep copy of a tree, positions included."""
-    if not isinstance(node, gast.AST):
-        return node
     cls: Any = type(node)
+    fields = _fields_copied[cls]
+    if fields is None:
+        return node
     new = cls.__new__(cls)
     held = node.__dict__
     values = new.__dict__
-    for field in cls._fields:
+    for field in fields:
         value = held[field] if field in held else getattr(node, field, None)
-        if isinstance(value, gast.AST):
-            value = clone(value)
-        elif value.__class__ is list:
-            value = [clone(v) if isinstance(v, gast.AST) else v for v in value]
-        values[field] = value
+        if value.__class__ is list:
+            values[field] = [clone(v) for v in value]
+        else:
+            values[field] = value if _fields_copied[value.__class__] is None else clone(value)
     line = held.get("lineno")
     if line is not None:
         values["lineno"] = line
@@ -157,33 +201,6 @@ def same(left: Node, right: Node) -> bool:
     return bool(key(left) == key(right))
 
 
-# Fields that hold no node, and those below which there is no name.
-_LEAVES = frozenset({"id", "attr", "type_comment", "kind"})
-_NAMELESS = _LEAVES | {"ctx", "op", "ops", "key", "sharing", "ghosts"}
-
-
-class _Fields(dict[type, tuple[str, ...] | None]):
-    """The fields of each class of nodes that are to be looked into; None for what is no node."""
-
-    def __init__(self, without: frozenset[str]) -> None:
-        self._without = without
-
-    def __missing__(self, cls: type[Any]) -> tuple[str, ...] | None:
-        found: tuple[str, ...] | None = None
-        if issubclass(cls, gast.AST):
-            keyed = cls in (gast.DictComp, gast.keyword)
-            without = self._without - {"key"} if keyed else self._without
-            fields = () if cls is gast.Constant else cls._fields
-            found = tuple(f for f in fields if f not in without)
-        self[cls] = found
-        return found
-
-
-_fields = _Fields(_LEAVES)
-_fields_walked = _Fields(_LEAVES | {"ctx"})
-_fields_with_names = _Fields(_NAMELESS)
-
-
 def _below(node: Node, fields: tuple[str, ...] | None) -> list[Node]:
     """Return what is in fields of a node: nodes, and what a table of fields says is none."""
     found: list[Node] = []
@@ -209,82 +226,132 @@ def walk(node: Node) -> Iterator[Node]:
     stack = [node]
     while stack:
         top = stack.pop()
-        fields = _fields_walked[top.__class__]
+        kind = top.__class__
+        if kind is Constant or (kind is Name and top.annotation is None):
+            yield top
+            continue
+        fields = _fields_walked[kind]
         if fields is None:
             continue
         yield top
-        if fields:
-            stack += _below(top, fields)
+        values = top.__dict__
+        for field in fields:
+            value = values.get(field)
+            if value.__class__ is list:
+                stack += value
+            elif value is not None:
+                stack.append(value)
+
+
+def ordered(node: Node) -> Iterator[Node]:
+    """Yield a node and all below it in the order in which they are written."""
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        yield top
+        below = children(top)
+        below.reverse()
+        stack += below
 
 
 _BINDING = frozenset({gast.Store, gast.Param})
 _CHANGING = frozenset({gast.Store, gast.Del})
-# What binds nothing itself; asked first, as most of a tree is of these.
-_PLAIN = frozenset(
-    {gast.Assign, gast.Attribute, gast.BinOp, gast.Call, gast.Constant, gast.Expr, gast.Subscript}
-)
+_HIDING = frozenset({*SCOPES, *COMPREHENSIONS})
 
 
 def names_read(node: Node) -> set[str]:
     """Return the names that an expression or statement reads anywhere below it."""
     found: set[str] = set()
-    stack = [node]
-    while stack:
-        top = stack.pop()
+    nodes = [node]  # grows while it is read
+    for top in nodes:
         kind = top.__class__
-        if kind is gast.Name:
+        if kind is Name:
             if top.ctx.__class__ not in _BINDING:
                 found.add(top.id)
-        elif kind is gast.Constant:
-            continue
+        elif kind is BinOp:
+            nodes += (top.left, top.right)
+        elif kind is Attribute:
+            nodes.append(top.value)
+        elif kind is Call:
+            nodes.append(top.func)
+            nodes += top.args
+            nodes += top.keywords
         elif kind is gast.AugAssign:
-            if isinstance(top.target, gast.Name):
+            nodes += (top.target, top.value)
+            if top.target.__class__ is Name:
                 found.add(top.target.id)
-            stack.append(top.target)
-            stack.append(top.value)
         elif kind is Save:
             found.add(top.name)
-        elif kind is not Comment and kind is not Restore:
-            stack += _below(top, _fields_with_names[kind])
+        elif kind is not Constant and kind is not Comment and kind is not Restore:
+            nodes += _below(top, _fields_with_names[kind])
     return found
 
 
 def names_written(node: Node) -> set[str]:
     """Return the names that a statement binds anywhere below it, not looking into inner scopes."""
-    found: set[str] = set()
-    stack = [node]
-    while stack:
-        top = stack.pop()
+    return names_of(node)[1]
+
+
+def names_of(node: Node) -> tuple[set[str], set[str]]:
+    """Return what `names_read` and `names_written` return, in one walk."""
+    read: set[str] = set()
+    written: set[str] = set()
+    nodes = [node]  # grows while it is read
+    for top in nodes:
         kind = top.__class__
-        if kind is gast.Name:
-            if top.ctx.__class__ in _CHANGING:
-                found.add(top.id)
-        elif kind in _PLAIN:
-            stack += _below(top, _fields_with_names[kind])
+        if kind is Name:
+            context = top.ctx.__class__
+            if context in _CHANGING:
+                written.add(top.id)
+            if context not in _BINDING:
+                read.add(top.id)
+        elif kind is BinOp:
+            nodes += (top.left, top.right)
+        elif kind is Attribute:
+            nodes.append(top.value)
+        elif kind is Call:
+            nodes.append(top.func)
+            nodes += top.args
+            nodes += top.keywords
+        elif kind is Constant or kind is Comment:
+            continue
+        elif kind is Save:
+            read.add(top.name)
         elif kind is Restore:
-            found.add(top.name)
-        elif kind in SCOPES:
-            if kind is not gast.Lambda:
-                found.add(top.name)
-        elif kind in COMPREHENSIONS:
-            found |= {n.target.id for n in walk(top) if isinstance(n, gast.NamedExpr)}
-        elif kind is gast.MatchAs or kind is gast.MatchStar:
-            if top.name is not None:
-                found.add(top.name)
-            stack += _below(top, _fields_with_names[kind])
-        elif kind is gast.MatchMapping:
-            if top.rest is not None:
-                found.add(top.rest)
-            stack += _below(top, _fields_with_names[kind])
-        elif kind is gast.ExceptHandler:
-            if isinstance(top.name, str):
-                found.add(top.name)
-            stack += _below(top, _fields_with_names[kind])
-        elif kind is gast.Import or kind is gast.ImportFrom:
-            found |= {(a.asname or a.name).split(".")[0] for a in top.names}
-        elif kind is not Comment and kind is not Save:
-            stack += _below(top, _fields_with_names[kind])
-    return found
+            written.add(top.name)
+        elif kind in _HIDING:
+            read |= names_read(top)
+            written |= _shown(top)
+        else:
+            if kind in _NAMING:
+                written |= _named(top)
+            elif kind is gast.AugAssign and top.target.__class__ is Name:
+                read.add(top.target.id)
+            nodes += _below(top, _fields_with_names[kind])
+    return read, written
+
+
+def _shown(scope: Node) -> set[str]:
+    """Return the names that an inner scope binds outside: its own, or those of `:=`."""
+    if isinstance(scope, COMPREHENSIONS):
+        return {n.target.id for n in walk(scope) if isinstance(n, gast.NamedExpr)}
+    return set() if isinstance(scope, gast.Lambda) else {scope.name}
+
+
+_NAMING = frozenset(
+    {
+        *(gast.MatchAs, gast.MatchStar, gast.MatchMapping, gast.ExceptHandler),
+        *(gast.Import, gast.ImportFrom),
+    }
+)
+
+
+def _named(node: Node) -> set[str]:
+    """Return the names that a pattern, a handler or an import gives in words."""
+    if isinstance(node, gast.Import | gast.ImportFrom):
+        return {(a.asname or a.name).split(".")[0] for a in node.names}
+    given = node.rest if isinstance(node, gast.MatchMapping) else node.name
+    return {given} if isinstance(given, str) else set()
 
 
 def block_writes(block: Block) -> set[str]:

@@ -24,7 +24,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.nodes import Node, blocks_of, name, names_read, names_written, number
+from s2sad.nodes import Block, Node, blocks_of, name, names_read, names_written, number
 from s2sad.stages import Function, KindFacts
 
 
@@ -115,6 +115,7 @@ class Finite:
         self.callee = callee
         self.assigned: frozenset[str] = frozenset()
         self.made: dict[Any, K.Kind] = {}
+        self.reads: dict[Any, set[str]] = {}
         self.signs = True
 
     def assign(self, s: Node, targets: tuple[str, ...], value: Node) -> bool:
@@ -143,14 +144,16 @@ class Finite:
             literal = getattr(kind, "value", None)
             if isinstance(kind, K.Num) and isinstance(literal, int | float):
                 return _of_number(literal)
-            return self.values.get(node.id, None if node.id in self.assigned else ANY)
+            return self._held(node.id)
         literal = number(node)
         if literal is not None:
             return _of_number(literal)
-        parts = [self.of(s, p) for p in self._operands(node)]
-        if any(p is None for p in parts):
-            return None
-        inner = [p for p in parts if p is not None]
+        inner: list[Value] = []
+        for n in self._reads(node):
+            known = self._held(n)
+            if known is None:
+                return None
+            inner.append(known)
         verdict = self._called(s, node)
         if verdict is not None:
             return WILD if verdict else ANY
@@ -160,13 +163,19 @@ class Finite:
         fn, args = operation
         return self._of_operation(s, fn, args)
 
-    def _operands(self, node: Node) -> list[Node]:
-        return [name(n) for n in sorted(names_read(node))]
+    def _held(self, n: str) -> Value | None:
+        return self.values.get(n, None if n in self.assigned else ANY)
+
+    def _reads(self, node: Node) -> set[str]:
+        found = self.reads.get(node)
+        if found is None:
+            found = self.reads[node] = names_read(node)
+        return found
 
     def _called(self, s: Node, node: Node) -> bool | None:
         if not isinstance(node, gast.Call | gast.Attribute):
             return None
-        return self.callee(s, node, frozenset(n for n in names_read(node) if self._is_wild(n)))
+        return self.callee(s, node, frozenset(n for n in self._reads(node) if self._is_wild(n)))
 
     def _is_wild(self, n: str) -> bool:
         return self.values.get(n, ANY).wild
@@ -321,11 +330,14 @@ def _assignments(function: Function, facts: Finite) -> Iterator[tuple[Node, tupl
 
     Where memory is written another name may see the change: then no sign is sure.
     """
-    stack = list(function.node.body)
-    bindings: set[Any] = set()
-    while stack:
-        s = stack.pop()
-        if s not in bindings and s not in facts.kinds.before:
+    return _assignments_in(function.node.body, function, facts, False)
+
+
+def _assignments_in(
+    block: Block, function: Function, facts: Finite, bindings: bool
+) -> Iterator[tuple[Node, tuple[str, ...], Node]]:
+    for s in block:
+        if not bindings and s not in facts.kinds.before:
             continue
         if isinstance(s, gast.Assign):
             for target in s.targets:
@@ -342,9 +354,8 @@ def _assignments(function: Function, facts: Finite) -> Iterator[tuple[Node, tupl
         elif isinstance(s, gast.For):
             plan = function.loops[s]
             if plan.bounds is not None:
-                stack += plan.bindings
-                bindings |= set(plan.bindings)
-            if plan.bounds is None:
+                yield from _assignments_in(list(plan.bindings), function, facts, True)
+            else:
                 yield s, _bound(s.target), s.iter
         elif isinstance(s, gast.With):
             for item in s.items:
@@ -355,7 +366,7 @@ def _assignments(function: Function, facts: Finite) -> Iterator[tuple[Node, tupl
                 for n in sorted(names_written(case.pattern)):
                     yield s, (n,), s.subject
         for part in blocks_of(s):
-            stack += part
+            yield from _assignments_in(part, function, facts, bindings)
 
 
 def _bound(target: Node) -> tuple[str, ...]:
