@@ -41,10 +41,11 @@ def finish(
     live_out |= p.pinned
     movable -= p.buffers
     made_up |= p.ours
+    effects = EffectTable(p.pure, p.sharing)
     for _ in range(2):
-        body = prune(body, live_out, p.pure, made_up, p.pinned, p.sharing)
-        body = propagate(body, live_out, movable, p.pure, p.made_up, p.sharing)
-    body = prune(body, live_out, p.pure, made_up, p.pinned, p.sharing)
+        body = prune(body, live_out, effects, made_up, p.pinned)
+        body = propagate(body, live_out, movable, effects, p.made_up)
+    body = prune(body, live_out, effects, made_up, p.pinned)
     d = p.pure.d
     reverses = {x.reverse for x in d.pairs.values()}
     fresh = reverses | {
@@ -65,7 +66,7 @@ def finish(
         body = aside(body, live_out, p.held, EffectTable(p.pure, p.sharing))
     body = settle(body, live_out, p.pure, p.sharing, is_fresh, p.held, p.buffers | p.moved)
     if p.held:
-        body = propagate(body, live_out, p.held, p.pure, frozenset(), p.sharing)
+        body = propagate(body, live_out, p.held, EffectTable(p.pure, p.sharing))
     body = doubled(body, EffectTable(p.pure, p.sharing))
     consuming = {x.reverse for x in d.pairs.values() if x.consumes}
     given |= p.analysed.function.locals

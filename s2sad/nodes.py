@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import gast
@@ -136,23 +137,28 @@ class _Copied(dict[type, tuple[str, ...] | None]):
 
 
 _fields_copied = _Copied()
+_CHANGING = frozenset({gast.Store, gast.Del})
 
 
-def clone(node: Node) -> Node:
-    """Return a deep copy of a tree, positions included."""
+def clone(node: Node, table: Mapping[str, Node] = MappingProxyType({})) -> Node:
+    """Return a deep copy of a tree, positions included, with names in a table replaced."""
     cls: Any = type(node)
     fields = _fields_copied[cls]
     if fields is None:
         return node
+    if cls is Name and node.id in table and node.ctx.__class__ not in _CHANGING:
+        return clone(table[node.id])
     new = cls.__new__(cls)
     held = node.__dict__
     values = new.__dict__
     for field in fields:
         value = held[field] if field in held else getattr(node, field, None)
         if value.__class__ is list:
-            values[field] = [clone(v) for v in value]
+            values[field] = [clone(v, table) for v in value]
+        elif _fields_copied[value.__class__] is not None:
+            values[field] = clone(value, table)
         else:
-            values[field] = value if _fields_copied[value.__class__] is None else clone(value)
+            values[field] = value
     line = held.get("lineno")
     if line is not None:
         values["lineno"] = line
@@ -255,7 +261,6 @@ def ordered(node: Node) -> Iterator[Node]:
 
 
 _BINDING = frozenset({gast.Store, gast.Param})
-_CHANGING = frozenset({gast.Store, gast.Del})
 _HIDING = frozenset({*SCOPES, *COMPREHENSIONS})
 
 
@@ -329,6 +334,14 @@ def names_of(node: Node) -> tuple[set[str], set[str]]:
                 read.add(top.target.id)
             nodes += _below(top, _fields_with_names[kind])
     return read, written
+
+
+class Remembered(dict[Node, tuple[set[str], set[str]]]):
+    """What `names_of` says of statements that stay as they are, asked once."""
+
+    def __missing__(self, statement: Node) -> tuple[set[str], set[str]]:
+        self[statement] = names_of(statement)
+        return self[statement]
 
 
 def _shown(scope: Node) -> set[str]:
@@ -450,22 +463,9 @@ def always_leaves(body: Block) -> bool:
     return False
 
 
-class _Substitute(gast.NodeTransformer):  # type: ignore[misc]
-    def __init__(self, table: Mapping[str, Node]) -> None:
-        self.table = table
-
-    def visit_Name(self, node: Node) -> Node:
-        new = self.table.get(node.id)
-        if new is None or isinstance(node.ctx, gast.Store | gast.Del):
-            return node
-        return clone(new)
-
-
 def substitute(node: Node, table: Mapping[str, Node]) -> Node:
     """Return a copy of an expression with names replaced by expressions."""
-    if not table:
-        return node
-    return _Substitute(table).visit(clone(node))
+    return clone(node, table) if table else node
 
 
 def rename(node: Node, table: Mapping[str, str]) -> Node:

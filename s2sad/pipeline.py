@@ -291,10 +291,11 @@ def parts_of(
     undone = undone_in(backward)
     for _ in range(3):
         movable = (made_up | _backward_temps(backward, a)) - fixed
-        backward = prune(backward, live_out, pure, made_up, frozenset(), sharing)
-        backward = propagate(backward, live_out, movable, pure, made_up, sharing)
+        effects = EffectTable(pure, sharing)
+        backward = prune(backward, live_out, effects, made_up)
+        backward = propagate(backward, live_out, movable, effects, made_up)
         backward = simplify(backward, kinds, numpy, homes)
-    backward = prune(backward, live_out, pure, made_up, frozenset(), sharing)
+    backward = prune(backward, live_out, EffectTable(pure, sharing), made_up)
     backward = like_shadows(backward, _copies(a, worker), numpy)
     elements = _elements(worker)
     if any(isinstance(k, K.Array) for k in kinds.values()):
@@ -320,7 +321,7 @@ def parts_of(
         kinds[private] = kinds.get(n, K.UNKNOWN)
         share(sharing, private, n)
     restored = frozenset(block_writes(backward)) - fixed
-    backward = propagate(backward, live_out, restored, pure, made_up, sharing)
+    backward = propagate(backward, live_out, restored, EffectTable(pure, sharing), made_up)
     shadows = frozenset(worker.bars[v] for v in worker.elements if v in worker.bars)
     return Parts(
         a,

@@ -6,6 +6,7 @@ import gast
 import numpy as np
 import pytest
 
+from s2sad.polish.effects import EffectTable
 from s2sad.polish.propagate import propagate
 
 BLOCKS = {
@@ -58,17 +59,21 @@ def run(block, live):
 @pytest.mark.parametrize("movable", [{"t"}, {"t", "u"}])
 def test_the_results_are_the_same(name, movable):
     text, live = BLOCKS[name]
-    block = propagate(parsed(text), frozenset(live.split()), frozenset(movable), lambda call: False)
+    block = propagate(
+        parsed(text), frozenset(live.split()), frozenset(movable), EffectTable(lambda call: False)
+    )
     assert run(block, live) == run(parsed(text), live), shown(block)
 
 
 def test_the_example_of_the_docstring():
     text, live = BLOCKS["docstring"]
-    block = propagate(parsed(text), frozenset({"r"}), frozenset({"t"}), lambda call: False)
+    block = propagate(
+        parsed(text), frozenset({"r"}), frozenset({"t"}), EffectTable(lambda call: False)
+    )
     assert shown(block) == "r = z * z + x"
 
 
 def test_what_the_user_named_stays():
     text, live = BLOCKS["docstring"]
-    block = propagate(parsed(text), frozenset({"r"}), frozenset(), lambda call: True)
+    block = propagate(parsed(text), frozenset({"r"}), frozenset(), EffectTable(lambda call: True))
     assert shown(block) == shown(parsed(text))

@@ -5,6 +5,7 @@ import ast
 import gast
 import pytest
 
+from s2sad.polish.effects import EffectTable
 from s2sad.polish.prune import prune
 
 BLOCKS = {
@@ -52,7 +53,8 @@ def run(block, x):
 
 def pruned(name):
     local = frozenset({"t", "u", "rounds", "xs", "r"})
-    return prune(parsed(BLOCKS[name]), frozenset({"r"}), lambda call: call.func.id == "sin", local)
+    effects = EffectTable(lambda call: call.func.id == "sin")
+    return prune(parsed(BLOCKS[name]), frozenset({"r"}), effects, local)
 
 
 @pytest.mark.parametrize("name", BLOCKS)

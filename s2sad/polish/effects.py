@@ -11,7 +11,7 @@ from typing import Any
 
 import gast
 
-from s2sad.nodes import Node, blocks_of, names_read, names_written, walk
+from s2sad.nodes import Node, blocks_of, names_of, walk
 from s2sad.stages import Comment, Replay, RestorePart
 
 Pure = Callable[[Node], bool]
@@ -35,6 +35,22 @@ class Effects:
     named: frozenset[str]
 
 
+@dataclass
+class _Seen:
+    """What is written in a statement: names read, names bound, names of what is changed, calls."""
+
+    reads: set[str]
+    bound: set[str]
+    changed: set[str]
+    unknown: bool = False
+
+    def add(self, inner: _Seen) -> None:
+        self.reads |= inner.reads
+        self.bound |= inner.bound
+        self.changed |= inner.changed
+        self.unknown = self.unknown or inner.unknown
+
+
 class EffectTable:
     """Remembers the effects of statements by identity; `pure` judges calls.
 
@@ -46,6 +62,7 @@ class EffectTable:
         self.changes = getattr(pure, "changes", _nothing)
         self.sharing = sharing or {}
         self._table: dict[Any, Effects] = {}
+        self._looked: dict[Any, _Seen] = {}
 
     def of(self, statement: Node) -> Effects:
         """Return the effects of a statement."""
@@ -54,18 +71,54 @@ class EffectTable:
             known = self._table[statement] = self._compute(statement)
         return known
 
-    def forget(self, statement: Node) -> None:
-        """Forget a statement that has been changed."""
+    def names(self, statement: Node) -> tuple[set[str], set[str]]:
+        """Return the names that a statement reads, and those that it binds."""
+        seen = self._seen(statement)
+        return seen.reads, seen.bound
+
+    def forget(self, statement: Node, inside: bool = True) -> None:
+        """Forget a statement that has been changed, and those inside it."""
         self._table.pop(statement, None)
+        self._looked.pop(statement, None)
+        if inside:
+            for part in blocks_of(statement):
+                for s in part:
+                    self.forget(s)
 
     def _compute(self, statement: Node) -> Effects:
         if isinstance(statement, Comment):
-            return Effects(frozenset(), frozenset(), False, frozenset())
-        reads = names_read(statement)
-        writes = set(names_written(statement))
-        changed: set[str] = set()
-        unknown = isinstance(statement, gast.Raise | gast.Assert | gast.With | gast.Try)
-        for n in walk(statement):
+            return _NONE
+        seen = self._seen(statement)
+        unknown = seen.unknown or isinstance(statement, _ABRUPT)
+        named = frozenset(w for w in seen.bound | seen.changed if w)
+        writes = set(named)
+        for n in seen.changed:
+            writes |= self.sharing.get(n, _NOTHING)
+        return Effects(frozenset(seen.reads), frozenset(writes), unknown, named)
+
+    def _seen(self, statement: Node) -> _Seen:
+        """Look at a statement; those inside it that are known are not looked at again."""
+        known = self._looked.get(statement)
+        if known is not None:
+            return known
+        kind = type(statement)
+        if kind is gast.If or kind is gast.While:
+            seen = self._look(statement.test)
+        elif kind is gast.For:
+            seen = self._look(statement.iter)
+            seen.add(self._look(statement.target))
+        else:
+            seen = self._looked[statement] = self._look(statement)
+            return seen
+        for s in (*statement.body, *statement.orelse):
+            seen.add(self._seen(s))
+        self._looked[statement] = seen
+        return seen
+
+    def _look(self, node: Node) -> _Seen:
+        seen = _Seen(*names_of(node), set())
+        changed = seen.changed
+        for n in walk(node):
             kind = type(n)
             if kind is gast.Call:
                 owner = mutated_by(n)
@@ -73,18 +126,21 @@ class EffectTable:
                 if owner is not None:
                     changed.add(owner)
                 elif not self.pure(n):
-                    unknown = True
+                    seen.unknown = True
             elif kind is gast.Subscript or kind is gast.Attribute:
-                if isinstance(n.ctx, gast.Store | gast.Del):
+                if isinstance(n.ctx, _CHANGING):
                     changed.add(root(n))
             elif kind is gast.AugAssign and isinstance(n.target, gast.Name):
                 changed.add(n.target.id)
             elif kind is RestorePart or kind is Replay:
                 changed |= {root(n.place)} | {s for s in n.sharing if "@" not in s}
-        named = frozenset(w for w in writes | changed if w)
-        for n in changed:
-            writes |= {n} | self.sharing.get(n, frozenset())
-        return Effects(frozenset(reads), frozenset(w for w in writes if w), unknown, named)
+        return seen
+
+
+_CHANGING = (gast.Store, gast.Del)
+_ABRUPT = (gast.Raise, gast.Assert, gast.With, gast.Try)
+_NOTHING: frozenset[str] = frozenset()
+_NONE = Effects(_NOTHING, _NOTHING, False, _NOTHING)
 
 
 def _nothing(node: Node) -> set[str]:

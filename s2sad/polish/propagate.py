@@ -26,7 +26,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.polish.effects import EffectTable, Pure, Sharing, is_compound, pure_expression
+from s2sad.polish.effects import EffectTable, is_compound, pure_expression
 from s2sad.stages import Comment, Restore, RestorePart, Save, SavePart
 
 Names = frozenset[str]
@@ -37,19 +37,15 @@ def propagate(
     block: Block,
     live_out: Names,
     movable: Names,
-    pure: Pure,
+    effects: EffectTable,
     bars: Names = frozenset(),
-    sharing: Sharing | None = None,
 ) -> Block:
-    """Return a block in which movable names are replaced by what they hold, where that is right.
-
-    `sharing` gives, for names whose memory is written in place, those that may share it.
-    """
-    worker = _Propagator(movable, pure, live_out, bars, sharing)
+    """Return a block in which movable names are replaced by what they hold, where that is right."""
+    worker = _Propagator(movable, effects, live_out, bars)
     for _ in range(4):
         worker.changed = False
         worker.live = {}
-        live_in(block, live_out, worker.note)
+        live_in(block, live_out, worker.note, names=effects.names)
         worker.block(block)
         if not worker.changed:
             break
@@ -57,19 +53,11 @@ def propagate(
 
 
 class _Propagator:
-    def __init__(
-        self,
-        movable: Names,
-        pure: Pure,
-        live_out: Names,
-        bars: Names,
-        sharing: Sharing | None,
-    ) -> None:
+    def __init__(self, movable: Names, effects: EffectTable, live_out: Names, bars: Names) -> None:
         self.bars = bars
         self.kept: Names = frozenset()
         self.movable = movable
-        self.pure = pure
-        self.effects = EffectTable(pure, sharing)
+        self.effects = effects
         self.live: dict[object, Names] = {}
         self.live_out = live_out
         self.changed = False
@@ -86,7 +74,7 @@ class _Propagator:
             for part in blocks_of(s):
                 self.guarded = around or (isinstance(s, gast.Try) and part is s.body)
                 if self._changes(part):
-                    self.effects.forget(s)
+                    self.effects.forget(s, inside=False)
             self.guarded = around
             if (self._is_candidate(s) and self.move(block, position)) or (
                 isinstance(s, gast.If) and not around and self._sink(block, position)
@@ -107,7 +95,7 @@ class _Propagator:
             and len(s.targets) == 1
             and isinstance(s.targets[0], gast.Name)
             and s.targets[0].id in self.movable
-            and s.targets[0].id not in names_read(s.value)
+            and s.targets[0].id not in self.effects.names(s)[0]
         )
 
     def move(self, block: Block, position: int) -> bool:
@@ -157,6 +145,7 @@ class _Propagator:
                 e = self.effects.of(s)
                 if e.writes & moved or e.reads & effects.writes or e.unknown:
                     return False
+        self.effects.forget(branch)
         for arm, definition in zip(arms, last, strict=True):
             if _is_zero(definition):
                 arm.remove(definition)
@@ -164,7 +153,6 @@ class _Propagator:
                 arm.append(clone(user))
                 self.live[arm[-1]] = self.live.get(user, self.live_out)
         del block[at]
-        self.effects.forget(branch)
         return True
 
     def _replace_twice(
@@ -191,7 +179,7 @@ class _Propagator:
 
         None where it is read beyond the block, or written on one path only.
         """
-        parts = names_read(value)
+        parts = self.effects.names(block[position])[0]
         memory = not (isinstance(value, gast.Name) or is_constant(value))
         uses: list[tuple[int, bool]] = []
         clear = True
@@ -306,7 +294,7 @@ class _Propagator:
         s = block[at]
         if any(isinstance(n, Save) and n.name == target for n in walk(s)):
             return False
-        if not pure_expression(value, self.pure):
+        if not pure_expression(value, self.effects.pure):
             if not self._next_to(block, position, at) or is_compound(s):
                 return False
             if not self._first_of_all(s, target) or _perhaps(s, target):
@@ -333,7 +321,7 @@ class _Propagator:
         for n in _evaluated(s):
             if type(n) is gast.Name and n.id == target:
                 return True
-            if isinstance(n, gast.Call) and not self.pure(n):
+            if isinstance(n, gast.Call) and not self.effects.pure(n):
                 return False
         return False
 
@@ -392,6 +380,8 @@ class _Propagator:
         return True
 
     def _substitute(self, s: Node, target: str, value: Node) -> None:
+        if target not in self.effects.of(s).reads:
+            return
         for field in s._fields:
             old = getattr(s, field, None)
             if isinstance(old, gast.AST):
@@ -404,7 +394,7 @@ class _Propagator:
                         self._substitute(item, target, value)
                     else:
                         old[i] = substitute(item, {target: value})
-        self.effects.forget(s)
+        self.effects.forget(s, inside=False)
 
 
 def _copies_back(s: Node, target: str, value: Node) -> bool:

@@ -12,19 +12,19 @@ import gast
 
 from s2sad.flow import before_restore, before_restore_part, every_round, free_names
 from s2sad.nodes import Block, Node, blocks_of, is_constant, names_read, names_written
-from s2sad.polish.effects import Pure, Sharing, mutated_by, pure_expression, root
+from s2sad.polish.effects import EffectTable, mutated_by, pure_expression, root
 from s2sad.stages import Comment, Replay, Restore, RestorePart, Save, SavePart, Undo
 
 Names = frozenset[str]
+_PLACES = (gast.Subscript, gast.Attribute)
 
 
 def prune(
     block: Block,
     live_out: Names,
-    pure: Pure,
+    effects: EffectTable,
     local: Names | None = None,
     pinned: Names = frozenset(),
-    sharing: Sharing | None = None,
 ) -> Block:
     """Return a block without what its results do not need.
 
@@ -32,15 +32,14 @@ def prune(
     (made up by the transformer) count only where the variable is read afterwards. What is bound
     to `pinned` names stays: inner functions read them.
     """
-    worker = _Pruner(pure, local or frozenset(), pinned, sharing or {})
+    worker = _Pruner(effects, local or frozenset(), pinned)
     kept, _ = worker.block(block, live_out, frozenset())
     return tidy(kept)
 
 
 class _Pruner:
-    def __init__(self, pure: Pure, local: Names, pinned: Names, sharing: Sharing) -> None:
-        self.sharing = sharing
-        self.pure = pure
+    def __init__(self, effects: EffectTable, local: Names, pinned: Names) -> None:
+        self.effects = effects
         self.pinned = pinned
         self.local = local
         self.guarded = False
@@ -56,6 +55,8 @@ class _Pruner:
 
     def statement(self, s: Node, live: Names, exits: Names) -> tuple[Node | None, Names]:
         kind = type(s)
+        if kind is gast.Assign:
+            return self._assign(s, live)
         if kind is Comment or kind is gast.Pass:
             return s, live
         if kind is Undo:
@@ -70,12 +71,11 @@ class _Pruner:
             return s, live | names_read(s)
         if kind is gast.Break:
             return s, exits
-        if kind is gast.Assign:
-            return self._assign(s, live)
         if kind is gast.AugAssign:
             return self._augmented(s, live)
         if kind is gast.Expr:
             return self._effect(s, live)
+        self.effects.forget(s, inside=False)
         if kind is gast.If:
             return self._if(s, live, exits)
         if kind is gast.For or kind is gast.While:
@@ -123,27 +123,28 @@ class _Pruner:
         """Say whether nobody can tell that an expression is not evaluated."""
         if self.guarded:
             return isinstance(node, gast.Name) or is_constant(node)
-        return pure_expression(node, self.pure)
+        return pure_expression(node, self.effects.pure)
 
     def _assign(self, s: Node, live: Names) -> tuple[Node | None, Names]:
-        written = names_written(s)
+        read, written = self.effects.names(s)
         value = s.value
         if type(value) is gast.Name and len(s.targets) == 1:
             target = s.targets[0]
             if type(target) is gast.Name and target.id == value.id:
                 return None, live
-        places = [t for t in s.targets if isinstance(t, gast.Subscript | gast.Attribute)]
-        needed = bool(written & (live | self.pinned)) or any(self._needed(t, live) for t in places)
+        needed = bool(written & live or written & self.pinned) or any(
+            self._needed(t, live) for t in s.targets if isinstance(t, _PLACES)
+        )
         if not needed and self._silent(s.value):
             return None, live
-        return s, (live - written) | names_read(s)
+        return s, (live - written) | read
 
     def _needed(self, place: Node, live: Names) -> bool:
         return self._content_needed(root(place), live)
 
     def _content_needed(self, owner: str, live: Names) -> bool:
         """Say whether somebody reads what is written into a variable's memory."""
-        shared = self.sharing.get(owner, frozenset()) | {owner}
+        shared = self.effects.sharing.get(owner, frozenset()) | {owner}
         return bool(shared & live) or bool(shared - self.local)
 
     def _augmented(self, s: Node, live: Names) -> tuple[Node | None, Names]:
@@ -153,7 +154,7 @@ class _Pruner:
             needed = self._needed(s.target, live)
         if not needed and self._silent(s.value):
             return None, live
-        return s, live | names_read(s)
+        return s, live | self.effects.names(s)[0]
 
     def _effect(self, s: Node, live: Names) -> tuple[Node | None, Names]:
         if isinstance(s.value, gast.Call):
@@ -163,7 +164,7 @@ class _Pruner:
                     return None, live
         elif self._silent(s.value):
             return None, live
-        return s, live | names_read(s)
+        return s, live | self.effects.names(s)[0]
 
     def _if(self, s: Node, live: Names, exits: Names) -> tuple[Node | None, Names]:
         s.body, then = self.block(s.body, live, exits)
@@ -177,10 +178,11 @@ class _Pruner:
         header = names_read(s.iter if is_for else s.test)
         bound = names_written(s.target) if is_for else set()
         current = live if is_for else live | header
+        always = every_round(s) if is_for else header
         while True:
             inside = _copy_blocks(s.body)
             _, start = self.block(inside, current, live)
-            start = (start - bound) | live | (every_round(s) if is_for else header)
+            start = (start - bound) | live | always
             if start <= current:
                 break
             current |= start
