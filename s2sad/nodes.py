@@ -299,8 +299,15 @@ def names_written(node: Node) -> set[str]:
 
 def names_of(node: Node) -> tuple[set[str], set[str]]:
     """Return what `names_read` and `names_written` return, in one walk."""
+    read, written, _ = survey(node)
+    return read, written
+
+
+def survey(node: Node) -> tuple[set[str], set[str], list[Node]]:
+    """Return the names read, those written, and all nodes but names, constants and operators."""
     read: set[str] = set()
     written: set[str] = set()
+    others: list[Node] = []
     nodes = [node]  # grows while it is read
     for top in nodes:
         kind = top.__class__
@@ -313,8 +320,10 @@ def names_of(node: Node) -> tuple[set[str], set[str]]:
         elif kind is BinOp:
             nodes += (top.left, top.right)
         elif kind is Attribute:
+            others.append(top)
             nodes.append(top.value)
         elif kind is Call:
+            others.append(top)
             nodes.append(top.func)
             nodes += top.args
             nodes += top.keywords
@@ -327,13 +336,15 @@ def names_of(node: Node) -> tuple[set[str], set[str]]:
         elif kind in _HIDING:
             read |= names_read(top)
             written |= _shown(top)
+            others += walk(top)
         else:
+            others.append(top)
             if kind in _NAMING:
                 written |= _named(top)
             elif kind is gast.AugAssign and top.target.__class__ is Name:
                 read.add(top.target.id)
             nodes += _below(top, _fields_with_names[kind])
-    return read, written
+    return read, written, others
 
 
 class Remembered(dict[Node, tuple[set[str], set[str]]]):
@@ -470,10 +481,11 @@ def substitute(node: Node, table: Mapping[str, Node]) -> Node:
 
 def rename(node: Node, table: Mapping[str, str]) -> Node:
     """Rename variables in place, read and written, and return the node."""
-    for n in walk(node):
-        if type(n) is gast.Name:
+    for n in walk(node) if table else ():
+        kind = n.__class__
+        if kind is Name:
             n.id = table.get(n.id, n.id)
-        elif type(n) is Save or type(n) is Restore:
+        elif kind is Save or kind is Restore:
             n.name = table.get(n.name, n.name)
     return node
 
@@ -508,17 +520,13 @@ def free_reads(fn: Node) -> set[str]:
     """Return the names that a function definition reads and does not bind itself."""
     bound = {a.id for a in [*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs]}
     bound |= {a.id for a in (fn.args.vararg, fn.args.kwarg) if a is not None}
-    for s in fn.body:
-        bound |= names_written(s)
     read: set[str] = set()
+    inner: set[str] = set()
     for s in fn.body:
-        read |= names_read(s)
-    inner = {
-        n.target.id
-        for s in fn.body
-        for c in walk(s)
-        if isinstance(c, COMPREHENSIONS)
-        for n in c.generators
-        if isinstance(n.target, gast.Name)
-    }
+        reads, binds, others = survey(s)
+        read |= reads
+        bound |= binds
+        for n in others:
+            if isinstance(n, COMPREHENSIONS):
+                inner |= {g.target.id for g in n.generators if isinstance(g.target, Name)}
     return read - bound - inner

@@ -21,6 +21,7 @@ from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
+    all_inside,
     assign,
     attribute,
     block_writes,
@@ -175,7 +176,7 @@ def displays(function: Function) -> dict[str, Block]:
     """Return the temporaries that hold a list written out, whose items are bound only once."""
     counts = count_writes(function.node.body)
     found: dict[str, Block] = {}
-    for s in walk(function.node):
+    for s in all_inside(function.node.body):
         if isinstance(s, gast.Assign) and isinstance(s.value, gast.List):
             target = s.targets[0]
             if isinstance(target, gast.Name) and target.id in function.temps:
@@ -188,11 +189,10 @@ def displays(function: Function) -> dict[str, Block]:
 def undecided(function: Function, kinds: KindFacts) -> frozenset[str]:
     """Return the variables that are augmented where they may be a number or an array."""
     return frozenset(
-        n.target.id
-        for s in function.node.body
-        for n in walk(s)
-        if isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name)
-        if isinstance(kinds.of.get(n.target), K.Union)
+        s.target.id
+        for s in all_inside(function.node.body)
+        if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name)
+        if isinstance(kinds.of.get(s.target), K.Union)
     )
 
 

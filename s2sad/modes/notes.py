@@ -114,8 +114,7 @@ class _Worker:
         self.writes = count_writes(function.node.body)
 
     def block(self, body: Block, in_loop: Any, behind: set[str]) -> None:
-        for position, s in enumerate(body):
-            later = behind | changed_in(body[position + 1 :], self.touched)
+        for s, later in self._with_later(body, behind):
             if isinstance(s, gast.If) and s not in self.decided:
                 arms, tests = _chain(s, self.decided)
                 self.branch(s, arms, tests, in_loop, later)
@@ -136,6 +135,16 @@ class _Worker:
                 for part in blocks_of(s):
                     self.block(part, in_loop, later)
 
+    def _with_later(self, body: Block, behind: set[str]) -> list[tuple[Node, set[str]]]:
+        """Return the statements of a block, each with the names that change after it."""
+        found: list[tuple[Node, set[str]]] = []
+        later = behind
+        for s in reversed(body):
+            found.append((s, later))
+            later = later | changed_in([s], self.touched)
+        found.reverse()
+        return found
+
     def branch(
         self, s: Node, arms: list[Block], tests: list[Node], in_loop: Any, later: set[str]
     ) -> None:
@@ -145,7 +154,7 @@ class _Worker:
 
     def attempt(self, s: Node, in_loop: Any, later: set[str]) -> None:
         """Note of a try whether a handler went on from it."""
-        later |= changed_in(s.finalbody, self.touched)
+        later = later | changed_in(s.finalbody, self.touched)
         arms = ways_through(s)
         if not all(map(raises, arms[1:])):
             self.notes.chains[s] = Chain(tuple(arms), (), self.names.fresh("arm"))

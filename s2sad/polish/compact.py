@@ -6,12 +6,11 @@ t_2_bar = h_bar * (1.0 - h * h)      ->      t_bar = h_bar * (1.0 - h * h)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import gast
 
 from s2sad.names import Names
-from s2sad.nodes import Node, children, rename
+from s2sad.nodes import Node, ordered, rename
 
 _NUMBER = re.compile(r"(?<=[A-Za-z])(_\d+)+(?=$|_bar|_saved|_left)")
 _OLD = re.compile(r"^(.+)_(\d+)$")
@@ -19,14 +18,17 @@ _OLD = re.compile(r"^(.+)_(\d+)$")
 
 def compact(definition: Node, users: frozenset[str]) -> Node:
     """Rename in place what the transformer made up in a definition; `users` names stay."""
-    found = list(dict.fromkeys(_names(definition)))
-    bound = {
-        n.id
-        for n in _ordered(definition)
-        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store | gast.Param)
-    }
+    found: dict[str, None] = {}
+    bound: set[str] = set()
+    for n in ordered(definition):
+        if isinstance(n, gast.Name):
+            found[n.id] = None
+            if isinstance(n.ctx, gast.Store | gast.Param):
+                bound.add(n.id)
+        elif isinstance(n, gast.FunctionDef):
+            found[n.name] = None
     made_up = [n for n in found if n in bound and n not in users]
-    names = Names(n for n in found if n not in made_up)
+    names = Names(found.keys() - set(made_up))
     names.take(*users)
     table = {}
     for n in made_up:
@@ -42,17 +44,3 @@ def _fresh(name: str, names: Names, users: frozenset[str]) -> str:
     stem = name[: -len("_bar")] if name.endswith("_bar") else name
     base = name if stem in users else _NUMBER.sub("", name)
     return names.fresh(base)
-
-
-def _ordered(node: Node) -> Iterator[Node]:
-    yield node
-    for child in children(node):
-        yield from _ordered(child)
-
-
-def _names(node: Node) -> Iterator[str]:
-    for n in _ordered(node):
-        if isinstance(n, gast.Name):
-            yield n.id
-        elif isinstance(n, gast.FunctionDef):
-            yield n.name

@@ -11,7 +11,7 @@ from typing import Any
 
 import gast
 
-from s2sad.nodes import Node, blocks_of, names_of, walk
+from s2sad.nodes import Node, blocks_of, survey, walk
 from s2sad.stages import Comment, Replay, RestorePart
 
 Pure = Callable[[Node], bool]
@@ -116,9 +116,10 @@ class EffectTable:
         return seen
 
     def _look(self, node: Node) -> _Seen:
-        seen = _Seen(*names_of(node), set())
-        changed = seen.changed
-        for n in walk(node):
+        read, bound, others = survey(node)
+        changed: set[str] = set()
+        seen = _Seen(read, bound, changed)
+        for n in others:
             kind = type(n)
             if kind is gast.Call:
                 owner = mutated_by(n)

@@ -87,12 +87,13 @@ class _Owner:
                 owner = mutated_by(s.value)
                 if owner is not None:
                     self.mutated.add(owner)
-            for n in walk(s) if not blocks_of(s) else ():
-                if isinstance(n, gast.Call):
+            parts = blocks_of(s)
+            for n in walk(s) if not parts else ():
+                if type(n) is gast.Call:
                     owner = mutated_by(n)
                     if owner is not None:
                         self.mutated.add(owner)
-            for part in blocks_of(s):
+            for part in parts:
                 self.survey(part)
 
     def _assignment(self, s: Node) -> None:
