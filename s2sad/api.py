@@ -38,7 +38,7 @@ from s2sad.errors import ActivityError, AliasError, Place, SourceError, Unsuppor
 from s2sad.guard import IGNORED, UNSET, may_ignore
 from s2sad.hints import kind_of_annotation
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
-from s2sad.pipeline import Request, derive
+from s2sad.pipeline import Request, derive, printed
 from s2sad.sharing import Bound, Recipe, Recipes, recipe
 from s2sad.signature import key_of
 from s2sad.stages import Text
@@ -213,7 +213,8 @@ class Derived:
 
     def _derive(self, key: Any, values: tuple[Any, ...]) -> Entry:
         request, settled = self.request(kinds_of(self.parameters, values), values)
-        text, derivation = derive(request)
+        derivation = derive(request)
+        text = printed(derivation)
         functions = loaded(text, derivation)
         kinds = dict(settled.params)
         finished = self.options.mode == "vjp" or any(needs_mirror(kinds[n]) for n in settled.wrt)
@@ -224,7 +225,6 @@ class Derived:
             request.fn,
             derivation,
             functions,
-            text.entry,
             settled,
             self._asked(values) if plain else None,
             len(self.prefix),
@@ -457,10 +457,10 @@ class Operator:
             )
             derived = Derived(parameters, options, self._unfold, self._prefix)
         request, settled = derived.request(kinds, examples)
-        text, derivation = derive(request)
+        derivation = derive(request)
         try:
             params = dict(settled.params) if checked else None
-            return standalone(derivation, text.entry, lambda fn: read(fn).node, params)
+            return standalone(derivation, lambda fn: read(fn).node, params)
         except SourceError as error:
             raise error.at(place_of(parameters.fn)) from None
 

@@ -78,6 +78,7 @@ class Derivation:
     """One module of derived text in the making."""
 
     names: Names = field(default_factory=Names)
+    entry: str = ""
     functions: list[Any] = field(default_factory=list)
     namespaces: dict[str, dict[str, object]] = field(default_factory=dict)
     cells: dict[str, dict[str, object]] = field(default_factory=dict)

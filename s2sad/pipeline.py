@@ -99,13 +99,13 @@ class Request:
     lengths: tuple[tuple[str, int], ...] = ()
 
 
-def derive(request: Request) -> tuple[Text, Derivation]:
-    """Return the derived module's text for a request."""
+def derive(request: Request) -> Derivation:
+    """Return what is derived for a request: functions yet to be printed, and what they need."""
     d = Derivation()
     d.refs.prefer(request.fn)
     suffix = request.mode
     base = request.fn.__name__ if request.fn.__name__ != "<lambda>" else "lambda_"
-    entry = d.names.fresh(f"{base}_{suffix}")
+    d.entry = d.names.fresh(f"{base}_{suffix}")
     params = dict(request.params)
     d.reusable = request.mode == "vjp" or request.batch
     d.lengths = dict(request.lengths)
@@ -113,7 +113,7 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     analysed = analyse(d, request.fn, params)
     if not isinstance(analysed.kinds.result, K.Unknown):
         _check_result(analysed, request)
-    node = _entry(d, analysed, request, entry)
+    node = _entry(d, analysed, request, d.entry)
     _check_result(analysed, request)
     for reached in list(d.analysed.values()):
         refuse_globals(reached.function)
@@ -122,11 +122,12 @@ def derive(request: Request) -> tuple[Text, Derivation]:
     _note_written(d, analysed)
     _add(d, node, request.fn, analysed)
     settle_names(d.functions, d.origins, d.cells, {*d.refs.modules, *d.refs.functions})
-    body, cells = prelude(d.refs, d.functions)
-    text = module(body)
-    for fn_name in d.namespaces:
-        d.cells[fn_name].update(cells)
-    return Text(text, entry, d.namespaces, d.cells), d
+    return d
+
+
+def printed(d: Derivation) -> Text:
+    """Return the text of a derived module."""
+    return Text(module(prelude(d.refs, d.functions)), d.entry, d.namespaces, d.cells)
 
 
 def _note_written(d: Derivation, entry: Analysed) -> None:

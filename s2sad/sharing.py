@@ -202,7 +202,6 @@ def recipe(
     fn: types.FunctionType,
     derivation: Derivation,
     functions: Mapping[str, types.FunctionType],
-    entry: str,
     settled: Settled,
     values: tuple[Any, ...] | None,
     bound: int,
@@ -214,7 +213,7 @@ def recipe(
     `values` are the arguments for the shortcut, or None where there can be none; `key` is that of
     the arguments; `text` defines the functions.
     """
-    seen = derivation.seen
+    seen, entry = derivation.seen, derivation.entry
     by_identity = _functions_in(key)
     for own in seen.values():
         data = [v for v in own.values() if v is not K.MISSING and not K.is_function(v)]

@@ -12,12 +12,13 @@ from collections.abc import Callable
 import gast
 
 from s2sad.flow import live_in
-from s2sad.nodes import Block, Node, blocks_of, children, copied, is_whole, names_written
+from s2sad.nodes import Block, Node, blocks_of, copied, is_whole, names_written
 from s2sad.polish.effects import EffectTable, Pure, Sharing, is_compound, root
 from s2sad.polish.own import shared_by
 from s2sad.stages import Comment
 
 Names = frozenset[str]
+_LEAVES = (gast.Name, gast.Constant, gast.expr_context, gast.operator)
 _READERS = frozenset("sum dot vdot inner outer mean exp sin cos sqrt log tanh multiply".split())
 
 
@@ -214,7 +215,6 @@ def _plain_wholes(node: Node) -> None:
 def _plain(node: Node) -> Node:
     if is_whole(node) and isinstance(node.ctx, gast.Load) and isinstance(node.value, gast.Name):
         return node.value
-    for _ in children(node):
+    if not isinstance(node, _LEAVES):
         _plain_wholes(node)
-        break
     return node

@@ -16,8 +16,8 @@ from s2sad.nodes import Block, Node, assign, free_reads, walk
 from s2sad.write.homes import homes_of, import_of
 
 
-def prelude(refs: Any, functions: Block) -> tuple[Block, dict[str, object]]:
-    """Return the body of the derived module, and cells for what the text does not define."""
+def prelude(refs: Any, functions: Block) -> Block:
+    """Return the body of the derived module."""
     helpers: dict[str, Node] = {}
     constants: dict[str, Any] = {}
     compiled: Block = []
@@ -44,7 +44,7 @@ def prelude(refs: Any, functions: Block) -> tuple[Block, dict[str, object]]:
             imports.append(gast.Import([alias]))
     settings: Block = [assign(n, literal(value)) for n, value in constants.items()]
     ordered = [helpers[n] for n in refs.functions if n in helpers]
-    return [*imports, *compiled, *settings, *ordered, *functions], {}
+    return [*imports, *compiled, *settings, *ordered, *functions]
 
 
 def _imported(fn: Any, name: str) -> Node:

@@ -33,16 +33,15 @@ from s2sad.write.printer import module
 Define = Callable[[types.FunctionType], Node]
 
 
-def standalone(
-    derivation: Any, entry: str, define: Define, params: Mapping[str, Any] | None = None
-) -> str:
+def standalone(derivation: Any, define: Define, params: Mapping[str, Any] | None = None) -> str:
     """Return the text of a module that defines what was derived and all that it needs.
 
     `define` gives the definition of a user's function. With `params`, the kinds of the entry's
     parameters, the entry checks its arguments, and a comment above says where it comes from.
     """
+    entry = derivation.entry
     origin = derivation.origins[entry]
-    body, _ = prelude(derivation.refs, derivation.functions)
+    body = prelude(derivation.refs, derivation.functions)
     linker = _Linker(origin, define)
     linker.take(body)
     linker.note_compared(body, derivation)
