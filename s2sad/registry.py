@@ -19,7 +19,7 @@ keyword that a rule does not list is refused where the call stands.
 from __future__ import annotations
 
 import functools
-import importlib.metadata
+import importlib
 import inspect
 import sys
 import threading
@@ -228,7 +228,9 @@ def load_rules() -> None:
             if _loaded or _loading:
                 return
             _loading = True
-            for entry in importlib.metadata.entry_points(group="s2sad.rules"):
+            from importlib.metadata import entry_points  # takes long, and only deriving needs it
+
+            for entry in entry_points(group="s2sad.rules"):
                 entry.load()
             _loaded = True
     if _waiting and any(module in sys.modules for module in tuple(_waiting)):
