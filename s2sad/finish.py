@@ -10,7 +10,6 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.derivation import Analysed
-from s2sad.facts.kinds_by_name import name_kinds
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Parts
 from s2sad.nodes import Block
@@ -35,7 +34,7 @@ def finish(
     """Polish a whole body: put temporaries back, prune, own what is returned, guard clauses."""
     movable = p.analysed.function.temps | p.made_up | extra | {p.analysed.function.result}
     movable -= {n for n in returned if not _no_memory(p.bar_kinds.get(n))}
-    made_up = p.made_up | extra | scalars(p.analysed)
+    made_up = p.made_up | extra | p.scalars
     movable -= p.pinned | p.shadows
     made_up -= p.pinned | p.shadows | _borrowed(p.analysed)
     live_out |= p.pinned
@@ -96,13 +95,6 @@ def _no_memory(kind: Kind | None) -> bool:
     if isinstance(kind, K.Tuple):
         return all(_no_memory(k) for k in kind.items)
     return isinstance(kind, K.Num | K.NoneKind | K.Str)
-
-
-def scalars(a: Analysed) -> frozenset[str]:
-    """Return the user's variables that are only ever scalars: `x += 1` changes nothing else."""
-    kinds = name_kinds(a.kinds, {})
-    simple = (K.Num, K.Str, K.NoneKind)
-    return frozenset(n for n, k in kinds.items() if isinstance(k, simple))
 
 
 def homes_of_temps(a: Analysed) -> dict[str, Any]:

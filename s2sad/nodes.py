@@ -418,14 +418,21 @@ def count_writes(block: Block) -> dict[str, int]:
     while pending:
         s = pending.pop()
         parts = blocks_of(s)
-        written = names_written(s.target) if isinstance(s, gast.For) else names_written(s)
-        if parts and not isinstance(s, gast.For):
+        written = names_written(_head(s))
+        if written and parts and not isinstance(s, gast.For):
             written = written - set().union(*(block_writes(p) for p in parts))
         for n in written:
             counts[n] = counts.get(n, 0) + 1
         for part in parts:
             pending += part
     return counts
+
+
+def _head(statement: Node) -> Node:
+    """Return what of a statement may bind names outside its blocks."""
+    if isinstance(statement, gast.For):
+        return statement.target
+    return statement.test if isinstance(statement, gast.If | gast.While) else statement
 
 
 def blocks_of(statement: Node) -> list[Block]:

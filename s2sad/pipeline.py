@@ -30,7 +30,7 @@ from s2sad.facts.fence import (
     refuse_globals,
     refuse_hidden_appends,
 )
-from s2sad.facts.kinds_by_name import name_kinds
+from s2sad.facts.kinds_by_name import name_kinds, scalars
 from s2sad.finish import finish, homes_of_temps
 from s2sad.flow import free_names
 from s2sad.identity import refuse_copy
@@ -278,7 +278,8 @@ def parts_of(
     bars = tuple(worker.lent.get(p, worker.bar(p)) for p in wanted)
     zeros = {n for n, fn in d.refs.functions.items() if fn is runtime.zeros_like}
     backward = assign_first(sweeps.backward, worker.primals(), worker.bar_kinds, zeros, names)
-    kinds = name_kinds(a.kinds, worker.bar_kinds)
+    own = name_kinds(a.kinds)
+    kinds = {**own, **worker.bar_kinds}
     pure = Purity(a, d)
     made_up = frozenset(worker.bars.values()) | frozenset(worker.bar_kinds)
     made_up -= {worker.bars[v] for v in worker.elements if v in worker.bars}
@@ -346,6 +347,7 @@ def parts_of(
         worker.aliases,
         kept_by_calls(worker),
         worker.asked | worker.split,
+        scalars(own),
     )
 
 

@@ -12,7 +12,7 @@ from s2sad.nodes import Node, names_read, names_written
 from s2sad.stages import KindFacts
 
 
-def name_kinds(facts: KindFacts, bars: Mapping[str, Kind]) -> dict[str, Kind]:
+def name_kinds(facts: KindFacts) -> dict[str, Kind]:
     """Return one kind per name of a function: joined over the statements that read or write it.
 
     What a name still is elsewhere, in the rounds of a loop before it is bound again, counts only
@@ -29,13 +29,20 @@ def name_kinds(facts: KindFacts, bars: Mapping[str, Kind]) -> dict[str, Kind]:
                 for n in mentioned & facts.before.get(s.body[0], {}).keys():
                     _joined(out, n, facts.before[s.body[0]][n])
             for n, k in env.items():
-                _joined(everywhere, n, k)
+                if everywhere.get(n) is not k:
+                    _joined(everywhere, n, k)
                 if n in mentioned:
                     _joined(out, n, k)
-                if isinstance(k, K.LocalFunction):
+                if type(k) is K.LocalFunction:
                     captured.update(k.variables)
     whole = {n: k for n, k in everywhere.items() if n in captured or n not in out}
-    return {**out, **whole, **bars}
+    return {**out, **whole}
+
+
+def scalars(kinds: Mapping[str, Kind]) -> frozenset[str]:
+    """Return the variables that are only ever scalars: `x += 1` changes nothing else."""
+    simple = (K.Num, K.Str, K.NoneKind)
+    return frozenset(n for n, k in kinds.items() if isinstance(k, simple))
 
 
 def _joined(table: dict[str, Kind], n: str, kind: Kind) -> None:

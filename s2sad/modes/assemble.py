@@ -68,6 +68,7 @@ class Parts:
     aliases: Aliases = field(default_factory=Aliases)
     kept: Mapping[str, str] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
+    scalars: frozenset[str] = frozenset()
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""

@@ -18,6 +18,7 @@ from s2sad.flow import live_in
 from s2sad.nodes import (
     Block,
     Node,
+    all_inside,
     blocks_of,
     children,
     clone,
@@ -292,7 +293,7 @@ class _Propagator:
     ) -> bool:
         at, clear = use
         s = block[at]
-        if any(isinstance(n, Save) and n.name == target for n in walk(s)):
+        if any(isinstance(n, Save) and n.name == target for n in all_inside([s])):
             return False
         if not pure_expression(value, self.effects.pure):
             if not self._next_to(block, position, at) or is_compound(s):
