@@ -12,6 +12,7 @@ from s2sad.nodes import (
     is_constant,
     key,
     name,
+    names_of,
     names_read,
     names_written,
     number,
@@ -125,3 +126,43 @@ def test_blocks():
         ["d"],
     ]
     assert blocks_of(statement("x = 1")) == []
+
+
+def test_copies_are_other_statements():
+    loop = statement("while x:\n    if y:\n        break\n    pass")
+    copy = clone(loop)
+    assert shown(copy) == shown(loop)
+    kept = {id(n) for n in walk(loop) if isinstance(n, gast.stmt | gast.expr)}
+    assert not kept & {id(n) for n in walk(copy)}
+
+
+def test_names_replaced_in_a_copy_are_those_that_are_read():
+    s = statement("x[i] = x + y")
+    copy = clone(s, {"x": expression("a * b"), "y": expression("x")})
+    assert shown(copy) == "(a * b)[i] = a * b + x"
+    assert shown(s) == "x[i] = x + y"
+
+
+MATCH = (
+    "match p:\n    case {'k': v, **rest}:\n        q = v\n"
+    "    case [one, *more] as whole:\n        r = 1"
+)
+
+
+@pytest.mark.parametrize(
+    "text, read, written",
+    [
+        ("x, y[i] = f(a, k=b)", "f a b y i", "x"),
+        ("x += (t := y) + x", "x y", "x t"),
+        ("z = [t for t in xs if (u := t)]", "xs t", "z u"),
+        ("def g(a, b=c):\n    return a + d", "c a d", "g"),
+        (MATCH, "p v", "v rest q one more whole r"),
+        ("try:\n    x = 1\nexcept ValueError as e:\n    print(e)", "ValueError print e", "x e"),
+        ("import numpy.linalg as la, os.path", "", "la os"),
+        ("del x, y[0]", "x y", "x"),
+    ],
+)
+def test_one_walk_tells_what_is_read_and_written(text, read, written):
+    s = statement(text)
+    assert names_of(s) == (set(read.split()), set(written.split()))
+    assert names_read(s) == set(read.split())
