@@ -26,7 +26,6 @@ from s2sad.modes import storage as storage_module
 from s2sad.modes.reverse import Reverse
 from s2sad.nodes import blocks_of, copied, is_constant
 from s2sad.polish import guards as guards_module
-from s2sad.polish import propagate as propagate_module
 from s2sad.polish import prune as prune_module
 from s2sad.polish import settle as settle_module
 from s2sad.stages import Restore
@@ -452,13 +451,14 @@ def algebra_drops_a_minus(m):
 
 
 def propagate_moves_past_writes(m):
-    class Blind(propagate_module.EffectTable):
+    class Blind(finish.EffectTable):
         def of(self, statement):
             e = super().of(statement)
             kept = frozenset() if isinstance(statement, gast.Assign) else e.writes
             return dataclasses.replace(e, writes=kept)
 
-    m.setattr(propagate_module, "EffectTable", Blind)
+    for maker in (pipeline, finish):
+        m.setattr(maker, "EffectTable", Blind)
 
 
 def prune_forgets_the_next_round(m):
