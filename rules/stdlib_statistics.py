@@ -1,0 +1,209 @@
+"""The module statistics of the standard library, for lists, tuples and arrays of numbers."""
+
+import math
+import statistics
+
+from s2sad.rules.scalars import like, weighted
+
+from s2sad.registry import nondifferentiable, pullback, pushforward
+
+nondifferentiable(statistics.mode, statistics.multimode)
+
+
+def even_weights(data):
+    """Return the weights of a mean."""
+    return [1.0 / len(data)] * len(data)
+
+
+def middle_weights(data, low, high):
+    """Return the weights of a median: of those in the middle, the lower one's and the higher's."""
+    n = len(data)
+    order = sorted(range(n), key=data.__getitem__)
+    weights = [0.0] * n
+    if n % 2:
+        weights[order[n // 2]] = 1.0
+    else:
+        weights[order[n // 2 - 1]] = low
+        weights[order[n // 2]] = high
+    return weights
+
+
+def of_one_length(x, y=None):
+    """Return samples as long as one another, of numbers that differ."""
+    if y is None:
+        return x, y
+    n = min(len(x), len(y))
+    return tuple(like([v + k for k, v in enumerate(part[:n])], part) for part in (x, y))
+
+
+def deviations(data):
+    """Return the differences to the mean."""
+    mean = math.fsum(data) / len(data)
+    return [x - mean for x in data]
+
+
+@pullback(statistics.mean)
+def pull_mean(out_bar, out, data):
+    return like([out_bar * w for w in even_weights(data)], data)
+
+
+@pushforward(statistics.mean)
+def push_mean(out, data, data_dot):
+    return weighted(even_weights(data), data_dot, data)
+
+
+@pullback(statistics.fmean, samples=of_one_length)
+def pull_fmean(out_bar, out, data, weights=None):
+    if weights is None:
+        return like([out_bar * w for w in even_weights(data)], data), None
+    total = math.fsum(weights)
+    weights_bar = [out_bar * (x - out) / total for x in data]
+    return like([out_bar * w / total for w in weights], data), like(weights_bar, weights)
+
+
+@pushforward(statistics.fmean)
+def push_fmean(out, data, weights, data_dot, weights_dot):
+    if weights is None:
+        return weighted(even_weights(data), data_dot, data)
+    total = math.fsum(weights)
+    moved = weighted([w / total for w in weights], data_dot, data)
+    return moved + weighted([(x - out) / total for x in data], weights_dot, weights)
+
+
+@pullback(statistics.geometric_mean)
+def pull_geometric_mean(out_bar, out, data):
+    return like([out_bar * out / (len(data) * x) for x in data], data)
+
+
+@pushforward(statistics.geometric_mean)
+def push_geometric_mean(out, data, data_dot):
+    return weighted([out / (len(data) * x) for x in data], data_dot, data)
+
+
+@pullback(statistics.harmonic_mean, samples=of_one_length)
+def pull_harmonic_mean(out_bar, out, data, weights=None):
+    known = [1.0] * len(data) if weights is None else weights
+    total = math.fsum(known)
+    data_bar = [out_bar * out * out * w / (total * x * x) for w, x in zip(known, data, strict=True)]
+    if weights is None:
+        return like(data_bar, data), None
+    weights_bar = [out_bar * out * (1.0 - out / x) / total for x in data]
+    return like(data_bar, data), like(weights_bar, weights)
+
+
+@pushforward(statistics.harmonic_mean)
+def push_harmonic_mean(out, data, weights, data_dot, weights_dot):
+    known = [1.0] * len(data) if weights is None else weights
+    total = math.fsum(known)
+    slopes = [out * out * w / (total * x * x) for w, x in zip(known, data, strict=True)]
+    moved = weighted(slopes, data_dot, data)
+    if weights is None:
+        return moved
+    return moved + weighted([out * (1.0 - out / x) / total for x in data], weights_dot, weights)
+
+
+@pullback(statistics.median, masks=True)
+def pull_median(out_bar, out, data):
+    return like([out_bar * w for w in middle_weights(data, 0.5, 0.5)], data)
+
+
+@pushforward(statistics.median)
+def push_median(out, data, data_dot):
+    return weighted(middle_weights(data, 0.5, 0.5), data_dot, data)
+
+
+@pullback(statistics.median_low, masks=True)
+def pull_median_low(out_bar, out, data):
+    return like([out_bar * w for w in middle_weights(data, 1.0, 0.0)], data)
+
+
+@pushforward(statistics.median_low)
+def push_median_low(out, data, data_dot):
+    return weighted(middle_weights(data, 1.0, 0.0), data_dot, data)
+
+
+@pullback(statistics.median_high, masks=True)
+def pull_median_high(out_bar, out, data):
+    return like([out_bar * w for w in middle_weights(data, 0.0, 1.0)], data)
+
+
+@pushforward(statistics.median_high)
+def push_median_high(out, data, data_dot):
+    return weighted(middle_weights(data, 0.0, 1.0), data_dot, data)
+
+
+@pullback(statistics.variance)
+def pull_variance(out_bar, out, data):
+    return like([2.0 * out_bar * d / (len(data) - 1) for d in deviations(data)], data)
+
+
+@pushforward(statistics.variance)
+def push_variance(out, data, data_dot):
+    return weighted([2.0 * d / (len(data) - 1) for d in deviations(data)], data_dot, data)
+
+
+@pullback(statistics.pvariance)
+def pull_pvariance(out_bar, out, data):
+    return like([2.0 * out_bar * d / len(data) for d in deviations(data)], data)
+
+
+@pushforward(statistics.pvariance)
+def push_pvariance(out, data, data_dot):
+    return weighted([2.0 * d / len(data) for d in deviations(data)], data_dot, data)
+
+
+@pullback(statistics.stdev)
+def pull_stdev(out_bar, out, data):
+    """Zero where all numbers are equal, like the norm."""
+    scale = (len(data) - 1) * (out + (out == 0))
+    return like([out_bar * d / scale for d in deviations(data)], data)
+
+
+@pushforward(statistics.stdev)
+def push_stdev(out, data, data_dot):
+    scale = (len(data) - 1) * (out + (out == 0))
+    return weighted([d / scale for d in deviations(data)], data_dot, data)
+
+
+@pullback(statistics.pstdev)
+def pull_pstdev(out_bar, out, data):
+    scale = len(data) * (out + (out == 0))
+    return like([out_bar * d / scale for d in deviations(data)], data)
+
+
+@pushforward(statistics.pstdev)
+def push_pstdev(out, data, data_dot):
+    scale = len(data) * (out + (out == 0))
+    return weighted([d / scale for d in deviations(data)], data_dot, data)
+
+
+@pullback(statistics.covariance, samples=of_one_length)
+def pull_covariance(out_bar, out, x, y):
+    scale = out_bar / (len(x) - 1)
+    x_bar, y_bar = [scale * d for d in deviations(y)], [scale * d for d in deviations(x)]
+    return like(x_bar, x), like(y_bar, y)
+
+
+@pushforward(statistics.covariance)
+def push_covariance(out, x, y, x_dot, y_dot):
+    moved = weighted(deviations(y), x_dot, x) + weighted(deviations(x), y_dot, y)
+    return moved / (len(x) - 1)
+
+
+def correlation_slopes(out, x, y):
+    """Return the derivatives of a correlation by x."""
+    dx, dy = deviations(x), deviations(y)
+    sxx, syy = math.fsum(d * d for d in dx), math.fsum(d * d for d in dy)
+    return [b / math.sqrt(sxx * syy) - out * a / sxx for a, b in zip(dx, dy, strict=True)]
+
+
+@pullback(statistics.correlation, samples=of_one_length)
+def pull_correlation(out_bar, out, x, y):
+    x_bar = [out_bar * slope for slope in correlation_slopes(out, x, y)]
+    return like(x_bar, x), like([out_bar * slope for slope in correlation_slopes(out, y, x)], y)
+
+
+@pushforward(statistics.correlation)
+def push_correlation(out, x, y, x_dot, y_dot):
+    moved = weighted(correlation_slopes(out, x, y), x_dot, x)
+    return moved + weighted(correlation_slopes(out, y, x), y_dot, y)

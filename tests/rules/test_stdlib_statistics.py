@@ -1,0 +1,44 @@
+"""The rules of rules/stdlib_statistics.py, a row for each function."""
+
+import statistics
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad.testing import check_rule
+
+X, Y, Z = [0.3, 1.7, 0.9, 2.2], [1.2, 0.4, 0.8, 2.1], (0.3, 1.7, 0.9)
+OF_ONE = [
+    *[statistics.mean, statistics.fmean, statistics.geometric_mean, statistics.harmonic_mean],
+    *[statistics.median, statistics.median_low, statistics.median_high, statistics.variance],
+    *[statistics.pvariance, statistics.stdev, statistics.pstdev],
+]
+OF_TWO = [
+    *[statistics.covariance, statistics.correlation, statistics.fmean],
+    statistics.harmonic_mean,
+]
+
+
+@pytest.mark.parametrize("data", [X, Z, np.array(X)], ids=["list", "tuple", "array"])
+@pytest.mark.parametrize("fn", OF_ONE, ids=lambda fn: fn.__name__)
+def test_of_one_sequence(fn, data):
+    check_rule(fn, data)
+
+
+@pytest.mark.parametrize("fn", OF_TWO, ids=lambda fn: fn.__name__)
+def test_of_two_sequences(fn):
+    check_rule(fn, X, Y)
+
+
+def spread(xs):
+    squares = [x * x for x in xs]
+    mixed = statistics.correlation(xs, Y) + statistics.fmean(xs, weights=squares)
+    return statistics.mean(xs) * statistics.stdev(xs) + statistics.median(squares) + mixed
+
+
+def test_in_a_program():
+    gradient = s2sad.grad(spread)(X)
+    for k in range(len(X)):
+        ends = [spread([x + h * (i == k) for i, x in enumerate(X)]) for h in (1e-6, -1e-6)]
+        assert abs((ends[0] - ends[1]) / 2e-6 - gradient[k]) < 1e-7
