@@ -166,7 +166,8 @@ def test_imports_run_one_way(path):
 
 @pytest.mark.parametrize("path", RULES, ids=named)
 def test_rules_know_only_the_registry_and_the_runtime(path):
-    optional = ("scipy",) if path.name.startswith("scipy_") else ()
+    library, _, part = path.stem.partition("_")
+    optional = {"scipy": ("scipy",), "stdlib": (part,)}.get(library, ())
     for line, name in own_imports(path):
         allowed = (*RULES_MAY_IMPORT, *optional)
         assert within(name, allowed), f"{named(path)}:{line}: rules may not import {name}"

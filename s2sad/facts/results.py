@@ -653,12 +653,15 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
 
     def run(sampler: Sampler, content: float) -> Any:
         values = [sampler.sample(a, content) for a in args]
+        named = {k: sampler.sample(v, content) for k, v in keywords}
         if rule is not None and rule.samples is not None:
+            for n in registry.positional_names(rule.pullback, 2)[len(values) :]:
+                if n in named:
+                    values.append(named.pop(n))
             values = list(rule.samples(*values))
-        settings = {k: sampler.sample(v, content) for k, v in keywords}
-        if _kills(fn, [*values, *settings.values()]):
+        if _kills(fn, [*values, *named.values()]):
             raise ValueError("no sample")
-        return fn(*values, **settings)
+        return fn(*values, **named)
 
     if rule is not None and rule.turns_complex and not any(map(K.is_complex, args)):
         return K.Unknown(
