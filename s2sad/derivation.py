@@ -19,11 +19,12 @@ from s2sad.capture.desugar import source_class
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
-from s2sad.capture.unfold import Made, unfold
+from s2sad.capture.unfold import Bound, Made, unfold
 from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.alias import alias
 from s2sad.facts.fence import outside_of, plain_appends
 from s2sad.facts.finite import Finite
+from s2sad.facts.formulas import is_formula
 from s2sad.facts.given import view_returned, written_parameters
 from s2sad.facts.inplace import in_place
 from s2sad.facts.kinds import infer
@@ -201,7 +202,13 @@ def analyse(
             function = plain
             scope.locals = function.locals
             continue
-        unfolded = unfold(function, made_here(d, facts), taken, writing_calls(d, facts))
+        unfolded = unfold(
+            function,
+            made_here(d, facts),
+            taken,
+            writing_calls(d, facts),
+            formula_calls(d, facts),
+        )
         if unfolded is not None:
             function = unfolded
             scope.locals = function.locals
@@ -354,36 +361,16 @@ def callee_kind(
 def made_here(d: Derivation, facts: KindFacts) -> Made:
     """Return what tells the calls that make inner functions, and of what they are made."""
 
-    def made(s: Node, node: Node) -> tuple[Function, dict[str, Any]] | None:
+    def made(s: Node, node: Node) -> Bound | None:
         target = facts.of.get(node.func, K.UNKNOWN)
-        kinds = [facts.of.get(a, K.UNKNOWN) for a in node.args]
-        named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in node.keywords}
         if not isinstance(facts.of.get(node), K.Unknown | K.Tuple | K.Dict | K.List | K.Obj):
             return None
         if isinstance(target, K.Known) and not isinstance(target.value, types.FunctionType):
             return None
-        if None in named or any(isinstance(a, gast.Starred) for a in node.args):
+        found = _bound_call(d, facts, s, node, target, list(node.args))
+        if found is None or outlives(found[0].kinds.result) == found[0].kinds.result:
             return None
-        bound = bind_kinds(target, kinds, named, facts.before.get(s, {}))
-        if bound is None:
-            return None
-        fn, params, extra = bound
-        callee = d.analysed.get(analysis_key(fn, params, tuple(n for n, _ in extra)))
-        if callee is None or outlives(callee.kinds.result) == callee.kinds.result:
-            return None
-        signature = signature_of(fn)
-        if signature is None:
-            return None
-        arguments = signature.bind(*node.args, **{k.arg: k.value for k in node.keywords}).arguments
-        given: dict[str, Any] = dict(extra)
-        for p in signature.parameters.values():
-            value = arguments.get(p.name, p.default)
-            if isinstance(value, int | float | str | None):
-                value = gast.Constant(value, None)
-            if not isinstance(value, gast.AST):
-                return None
-            given.setdefault(p.name, value)
-        return callee.function, given
+        return found[0].function, found[1]
 
     return made
 
@@ -394,42 +381,70 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
     Written out where they are called, they store into a structure of the function at hand.
     """
 
-    def written(s: Node, node: Node) -> tuple[Function, dict[str, Any]] | None:
-        if not isinstance(node, gast.Call) or any(k.arg is None for k in node.keywords):
+    def written(s: Node, node: Node) -> Bound | None:
+        if not isinstance(node, gast.Call):
             return None
         method = facts.methods.get(node)
         target = facts.of.get(node.func, K.UNKNOWN) if method is None else K.Known(method[0])
         args = list(node.args) if method is None else [method[1], *node.args]
-        if any(isinstance(a, gast.Starred) for a in args):
-            return None
         if not isinstance(target, K.Known) or not isinstance(target.value, types.FunctionType):
             return None
-        kinds = [facts.of.get(a, K.UNKNOWN) for a in args]
-        if not any(K.is_container(k) for k in kinds):
+        if not any(K.is_container(facts.of.get(a, K.UNKNOWN)) for a in args):
             return None
-        named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in node.keywords}
-        bound = bind_kinds(target, kinds, named, facts.before.get(s, {}))
-        if bound is None or isinstance(bound[0], K.LocalFunction):
+        found = _bound_call(d, facts, s, node, target, args)
+        if found is None or not stores_into_arguments(d, found[0]):
             return None
-        fn, params, extra = bound
-        callee = d.analysed.get(analysis_key(fn, params, tuple(n for n, _ in extra)))
-        if callee is None or not stores_into_arguments(d, callee):
-            return None
-        signature = signature_of(fn)
-        if signature is None:
-            return None
-        arguments = signature.bind(*args, **{k.arg: k.value for k in node.keywords}).arguments
-        given: dict[str, Any] = dict(extra)
-        for p in signature.parameters.values():
-            value = arguments.get(p.name, p.default)
-            if isinstance(value, int | float | str | None):
-                value = gast.Constant(value, None)
-            if not isinstance(value, gast.AST):
-                return None
-            given.setdefault(p.name, value)
-        return callee.function, given
+        return found[0].function, found[1]
 
     return written
+
+
+def formula_calls(d: Derivation, facts: KindFacts) -> Made:
+    """Return what tells the calls of functions that are one formula, applied to arrays.
+
+    Written out where they are called, what is kept of them and of the rest is decided together.
+    """
+
+    def formula(s: Node, node: Node) -> Bound | None:
+        target = facts.of.get(node.func, K.UNKNOWN)
+        if not isinstance(target, K.Known) or not isinstance(target.value, types.FunctionType):
+            return None
+        if not isinstance(facts.of.get(node), K.Array):
+            return None
+        found = _bound_call(d, facts, s, node, target, list(node.args))
+        if found is None or not is_formula(found[0].function, found[0].kinds):
+            return None
+        return found[0].function, found[1]
+
+    return formula
+
+
+def _bound_call(
+    d: Derivation, facts: KindFacts, s: Node, node: Node, target: Kind, args: list[Node]
+) -> tuple[Analysed, dict[str, Any]] | None:
+    """Return the function that a call runs, analysed, and the node that each parameter gets."""
+    if any(isinstance(a, gast.Starred) for a in args) or any(k.arg is None for k in node.keywords):
+        return None
+    kinds = [facts.of.get(a, K.UNKNOWN) for a in args]
+    named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in node.keywords}
+    bound = bind_kinds(target, kinds, named, facts.before.get(s, {}))
+    if bound is None:
+        return None
+    fn, params, extra = bound
+    callee = d.analysed.get(analysis_key(fn, params, tuple(n for n, _ in extra)))
+    signature = signature_of(fn)
+    if callee is None or signature is None:
+        return None
+    arguments = signature.bind(*args, **{k.arg: k.value for k in node.keywords}).arguments
+    given: dict[str, Any] = dict(extra)
+    for p in signature.parameters.values():
+        value = arguments.get(p.name, p.default)
+        if isinstance(value, int | float | str | None):
+            value = gast.Constant(value, None)
+        if not isinstance(value, gast.AST):
+            return None
+        given.setdefault(p.name, value)
+    return callee, given
 
 
 def stores_into_arguments(d: Derivation, a: Analysed) -> bool:

@@ -71,8 +71,9 @@ def finite_of(d: Derivation, a: Analysed, wild: frozenset[str]) -> Finite | None
         given_back, _ = written_parameters(inner.function, inner.kinds, memory_of(d, inner))
         return values is None or bool(({inner.function.result} | given_back) & values.wild())
 
-    writers = memory_of(d, a).aliases.writers()
-    d.finite[key] = finite(a.function, a.kinds, wild, callee, writers)
+    aliases = memory_of(d, a).aliases
+    touched = frozenset[str]().union(*aliases.touched.values())
+    d.finite[key] = finite(a.function, a.kinds, wild, callee, aliases.writers(), touched)
     return d.finite[key]
 
 

@@ -37,21 +37,31 @@ from s2sad.nodes import (
 )
 from s2sad.stages import Function, Loop
 
-Made = Callable[[Node, Node], "tuple[Function, dict[str, Any]] | None"]
+Bound = tuple[Function, dict[str, Any]]
+Made = Callable[[Node, Node], "Bound | None"]
+
+
+def _none(s: Node, node: Node) -> None:
+    """No call is written out."""
 
 
 def unfold(
-    function: Function, made: Made, taken: set[str], writers: Made = lambda s, node: None
+    function: Function,
+    made: Made,
+    taken: set[str],
+    writers: Made = _none,
+    formulas: Made = _none,
 ) -> Function | None:
     """Return the function with calls that make functions written out; None where there are none.
 
-    `writers` gives the same for calls that store into the structures they are given.
+    `writers` gives the same for calls that store into the structures they are given, `formulas`
+    for calls of functions that are one formula: what becomes of it is said to be the call's.
 
     `made` gives, for a statement and a call in it, the called function and the node that each of
     its parameters gets, where what it returns is (or holds) an inner function. For a parameter that
     stands for a captured variable it gives that variable's name.
     """
-    worker = _Unfolder(function, made, taken, writers)
+    worker = _Unfolder(function, made, taken, writers, formulas)
     function.node.body[:] = worker.block(function.node.body)
     if not worker.changed:
         return None
@@ -66,9 +76,12 @@ def unfold(
 
 
 class _Unfolder:
-    def __init__(self, function: Function, made: Made, taken: set[str], writers: Made) -> None:
+    def __init__(
+        self, function: Function, made: Made, taken: set[str], writers: Made, formulas: Made
+    ) -> None:
         self.function = function
         self.writers = writers
+        self.formulas = formulas
         self.made = made
         self.origins = dict(function.origins)
         self.loops = dict(function.loops)
@@ -96,6 +109,9 @@ class _Unfolder:
                 if found is not None and self.fits(found[0]):
                     if not self.depth or self.stays(s, body[position + 1 :]):
                         out += self.written_out(s, *found)
+                found = self.formulas(s, s.value) if isinstance(s.value, gast.Call) else None
+                if found is not None and self.fits(found[0]):
+                    out += self.formula(s, *found)
             if isinstance(s, gast.Assign | gast.Expr) and not self.changed:
                 found = self.writers(s, s.value)
                 if found is not None and self.fits(found[0]):
@@ -171,6 +187,14 @@ class _Unfolder:
         s.value = locate(name(table.get(result.id, result.id)), s.value)
         self.changed = True
         return [*before, *body]
+
+    def formula(self, s: Node, callee: Function, given: Mapping[str, Any]) -> Block:
+        """Return the steps of a formula; the last of them gives the call's result its name."""
+        steps = self.written_out(s, callee, given, named=True)
+        for step in steps:
+            self.origins[step] = self.origins.get(s, s)
+        s.value = steps.pop().value
+        return steps
 
     def copied(self, s: Node, callee: Function, table: Mapping[str, str]) -> Node:
         """Return a statement under the names it has here, with all that is known of it."""

@@ -84,13 +84,16 @@ def finite(
     wild: frozenset[str],
     callee: CalleeIsWild,
     writers: Mapping[Any, frozenset[str]] = MappingProxyType({}),
+    touched: frozenset[str] = frozenset(),
 ) -> Finite:
     """Return the facts of a function of which the parameters `wild` may be infinite or nan.
 
     `callee` says whether the result of a call of a user's function may be, for given wild names;
-    None where the call is a library's. `writers` are the calls that write arrays, and which.
+    None where the call is a library's. `writers` are the calls that write arrays, and which;
+    `touched` are the names of arrays whose content statements change: no sign of these is sure.
     """
     facts = Finite(kinds, {n: WILD if n in wild else ANY for n in function.params}, callee)
+    facts.touched = touched
     assignments = list(_assignments(function, facts))
     assignments += [(s, tuple(sorted(names)), s.value) for s, names in writers.items()]
     facts.signs &= not writers
@@ -117,6 +120,7 @@ class Finite:
         self.made: dict[Any, K.Kind] = {}
         self.reads: dict[Any, set[str]] = {}
         self.signs = True
+        self.touched: frozenset[str] = frozenset()
 
     def assign(self, s: Node, targets: tuple[str, ...], value: Node) -> bool:
         """Note one more value of some variables; says whether that is new."""
@@ -129,7 +133,8 @@ class Finite:
             known = self.values.get(n)
             kind = after.get(n, K.UNKNOWN)
             wild = found.wild and (isinstance(kind, K.Unknown) or K.differentiable(kind))
-            new = Value(found.sign if self.signs else Sign.ANY, wild)
+            sure = self.signs and n not in self.touched
+            new = Value(found.sign if sure else Sign.ANY, wild)
             self.values[n] = new if known is None else known.join(new)
         return before != [self.values.get(n) for n in targets]
 
@@ -328,7 +333,8 @@ def _hashable(fn: Any) -> bool:
 def _assignments(function: Function, facts: Finite) -> Iterator[tuple[Node, tuple[str, ...], Node]]:
     """Yield every statement that gives values to variables: statement, variables, expression.
 
-    Where memory is written another name may see the change: then no sign is sure.
+    Where something other than an array is written another name may see the change: then no sign is
+    sure.
     """
     return _assignments_in(function.node.body, function, facts, False)
 
@@ -341,11 +347,12 @@ def _assignments_in(
             continue
         if isinstance(s, gast.Assign):
             for target in s.targets:
-                facts.signs &= not isinstance(target, gast.Subscript | gast.Attribute)
+                facts.signs &= not _in_structure(target, facts.kinds)
                 yield s, _bound(target), s.value
         elif isinstance(s, gast.AugAssign):
             plain = isinstance(s.target, gast.Name)
-            facts.signs &= plain and isinstance(facts.kinds.of.get(s.target), K.Num)
+            scalar = plain and isinstance(facts.kinds.of.get(s.target), K.Num)
+            facts.signs &= scalar or not (plain or _in_structure(s.target, facts.kinds))
             yield s, _bound(s.target), facts.augmented(s) if plain else s.value
         elif isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
             if isinstance(s.value.func, gast.Attribute):
@@ -367,6 +374,13 @@ def _assignments_in(
                     yield s, (n,), s.subject
         for part in blocks_of(s):
             yield from _assignments_in(part, function, facts, bindings)
+
+
+def _in_structure(target: Node, kinds: KindFacts) -> bool:
+    """Say whether an assignment changes something that is not surely an array."""
+    if not isinstance(target, gast.Subscript | gast.Attribute):
+        return False
+    return not isinstance(kinds.of.get(target.value), K.Array)
 
 
 def _bound(target: Node) -> tuple[str, ...]:

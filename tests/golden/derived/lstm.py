@@ -62,15 +62,11 @@ def lstm_grad(W, U, b, xs, ys):
         f_bar = unbroadcast(t_bar_1 * cs[t], f.shape)
         cs_bar[t] += t_bar_1 * f
         # o = 1.0 / (1.0 + np.exp(-z[2 * n : 3 * n]))
-        z_bar[2 * n : 3 * n] += (
-            o_bar * np.where(o_bar == 0, 1.0, o) * np.where(o_bar == 0, 1.0, o) * exp_t_2
-        )
+        z_bar[2 * n : 3 * n] += o_bar * o * o * exp_t_2
         # f = 1.0 / (1.0 + np.exp(-z[n : 2 * n]))
-        z_bar[n : 2 * n] += (
-            f_bar * np.where(f_bar == 0, 1.0, f) * np.where(f_bar == 0, 1.0, f) * exp_t_1
-        )
+        z_bar[n : 2 * n] += f_bar * f * f * exp_t_1
         # i = 1.0 / (1.0 + np.exp(-z[:n]))
-        z_bar[:n] += i_bar * np.where(i_bar == 0, 1.0, i) * np.where(i_bar == 0, 1.0, i) * exp_t
+        z_bar[:n] += i_bar * i * i * exp_t
         # z = W @ xs[t] + U @ hs[t] + b
         b_bar += z_bar
         U_bar += np.outer(z_bar, hs[t])
