@@ -20,6 +20,7 @@ from s2sad.polish.guards import guards
 from s2sad.polish.last import skip_last
 from s2sad.polish.late import late
 from s2sad.polish.own import is_fresh, own
+from s2sad.polish.parts import assign_parts
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune, tidy
 from s2sad.polish.rounds import rounds
@@ -67,6 +68,7 @@ def finish(
     if p.held:
         body = propagate(body, live_out, p.held, EffectTable(p.pure, p.sharing))
     body = doubled(body, EffectTable(p.pure, p.sharing))
+    body = assign_parts(body, p.bar_kinds.keys(), p.kinds, d.refs.module(np))
     consuming = {x.reverse for x in d.pairs.values() if x.consumes}
     given |= p.analysed.function.locals
     body = hand_over(body, live_out, is_fresh, fresh, consuming, given)

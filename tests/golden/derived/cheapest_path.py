@@ -69,7 +69,7 @@ def cheapest_path_grad(costs):
         costs_item_bar[i] += row_bar
     # for row in costs[1:]:
     costs_bar = np.zeros_like(costs)
-    costs_bar[1:] += costs_item_bar
+    costs_bar[1:] = costs_item_bar
     # best = list(costs[0])
-    costs_bar[0] += np.array(best_bar)
+    costs_bar[0] = np.array(best_bar)
     return costs_bar

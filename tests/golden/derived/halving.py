@@ -27,8 +27,8 @@ def pairwise_reverse_1(kept, value_bar):
     else:
         # return pairwise(xs[:middle]) + pairwise(xs[middle:])
         xs_bar = np.zeros_like(xs)
-        xs_bar[middle:] += pairwise_reverse_1(pairwise_saved, value_bar)
-        xs_bar[:middle] += pairwise_reverse_1(pairwise_saved_1, value_bar)
+        xs_bar[middle:] = pairwise_reverse_1(pairwise_saved, value_bar)
+        xs_bar[:middle] = pairwise_reverse_1(pairwise_saved_1, value_bar)
     return xs_bar
 
 
@@ -58,8 +58,8 @@ def pairwise_reverse(kept, xs, value_bar):
     else:
         # return pairwise(xs[:middle]) + pairwise(xs[middle:])
         xs_bar = np.zeros_like(xs)
-        xs_bar[middle:] += pairwise_reverse_1(pairwise_saved, value_bar)
-        xs_bar[:middle] += pairwise_reverse_1(pairwise_saved_1, value_bar)
+        xs_bar[middle:] = pairwise_reverse_1(pairwise_saved, value_bar)
+        xs_bar[:middle] = pairwise_reverse_1(pairwise_saved_1, value_bar)
     return xs_bar
 
 

@@ -21,5 +21,5 @@ def horner_grad(coefficients, x):
         value_bar = value_bar * x
     # for c in coefficients[::-1]:
     coefficients_bar = np.zeros_like(coefficients)
-    coefficients_bar[::-1] += coefficients_item_bar
+    coefficients_bar[::-1] = coefficients_item_bar
     return coefficients_bar, x_bar

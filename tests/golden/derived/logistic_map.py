@@ -17,7 +17,7 @@ def logistic_map_grad(x0, r, steps):
 
     # return np.mean(xs[-1])
     xs_bar = np.zeros_like(xs)
-    xs_bar[-1] += 1.0 / xs_item_1.size
+    xs_bar[-1] = 1.0 / xs_item_1.size
     r_bar = 0.0
     for t in range(steps - 1, -1, -1):
         xs_0, t_0, t_1, xs_item = saved.pop()

@@ -37,7 +37,7 @@ def lstm_grad(W, U, b, xs, ys):
 
     # return np.mean((hs[1:] - ys) ** 2)
     hs_bar = np.zeros_like(hs)
-    hs_bar[1:] += 2.0 / t_1.size * t_1
+    hs_bar[1:] = 2.0 / t_1.size * t_1
     U_bar = np.zeros_like(U)
     W_bar = np.zeros_like(W)
     b_bar = np.zeros_like(b)
@@ -55,18 +55,18 @@ def lstm_grad(W, U, b, xs, ys):
         i = 1.0 / (1.0 + exp_t)
         i_bar = unbroadcast(t_bar_2 * tanh_z_item, i.shape)
         z_bar = np.zeros_like(z)
-        z_bar[3 * n :] += unbroadcast(t_bar_2 * i, z[3 * n :].shape) * (
+        z_bar[3 * n :] = unbroadcast(t_bar_2 * i, z[3 * n :].shape) * (
             1.0 - tanh_z_item * tanh_z_item
         )
         f = 1.0 / (1.0 + exp_t_1)
         f_bar = unbroadcast(t_bar_1 * cs[t], f.shape)
         cs_bar[t] += t_bar_1 * f
         # o = 1.0 / (1.0 + np.exp(-z[2 * n : 3 * n]))
-        z_bar[2 * n : 3 * n] += o_bar * o * o * exp_t_2
+        z_bar[2 * n : 3 * n] = o_bar * o * o * exp_t_2
         # f = 1.0 / (1.0 + np.exp(-z[n : 2 * n]))
-        z_bar[n : 2 * n] += f_bar * f * f * exp_t_1
+        z_bar[n : 2 * n] = f_bar * f * f * exp_t_1
         # i = 1.0 / (1.0 + np.exp(-z[:n]))
-        z_bar[:n] += i_bar * i * i * exp_t
+        z_bar[:n] = i_bar * i * i * exp_t
         # z = W @ xs[t] + U @ hs[t] + b
         b_bar += z_bar
         U_bar += np.outer(z_bar, hs[t])

@@ -32,7 +32,7 @@ def momentum_grad(A, rate, beta, start, steps):
 
     # return np.sum(z[:n] ** 2)
     z_bar = np.zeros_like(z)
-    z_bar[:n] += 2.0 * z_item_2
+    z_bar[:n] = 2.0 * z_item_2
     A_bar = np.zeros_like(A)
     beta_bar = 0.0
     rate_bar = 0.0

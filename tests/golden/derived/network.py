@@ -31,7 +31,7 @@ def network_value_and_grad(layers, X, y):
 
     # return np.mean((out[:, 0] - y) ** 2)
     out_bar = np.zeros_like(out)
-    out_bar[:, 0] += 2.0 / out_item.size * t_2
+    out_bar[:, 0] = 2.0 / out_item.size * t_2
     # out = h @ layers[-1]["W"] + layers[-1]["b"]
     t_bar = unbroadcast(out_bar, t_1.shape).copy()
     layers_bar = [dict.fromkeys(part) for part in layers]

@@ -16,7 +16,7 @@ def pendulum_reverse(kept, y, damping, value_bar):
     t_bar_1 = -t_bar
     damping_bar = t_bar_1 * y_item_1
     y_bar = np.zeros_like(y)
-    y_bar[1] += t_bar_1 * damping
+    y_bar[1] = t_bar_1 * damping
     y_bar[0] -= t_bar * np.cos(y_item)
     y_bar[1] += y_item_bar
     return y_bar, damping_bar
@@ -40,7 +40,7 @@ def rk4_grad(rhs, y, damping, dt, steps):
 
     # return y[0]
     y_bar = np.zeros_like(y)
-    y_bar[0] += 1.0
+    y_bar[0] = 1.0
     damping_bar = 0.0
     while saved:
         y, pendulum_saved_3, pendulum_saved_2, pendulum_saved_1, pendulum_saved, t, t_1, t_2 = (

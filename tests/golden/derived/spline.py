@@ -15,6 +15,6 @@ def spline_grad(heights, knots, x):
     # return (1.0 - t) * heights[i] + t * heights[i + 1]
     x_bar = (heights_item_1 - heights_item) / t_0
     heights_bar = np.zeros_like(heights)
-    heights_bar[i + 1] += t
+    heights_bar[i + 1] = t
     heights_bar[i] += t_1
     return heights_bar, x_bar

@@ -29,7 +29,7 @@ def wave_history_grad(start, c, steps, seen):
 
     # return np.sum((U[:, n // 2] - seen) ** 2)
     U_bar = np.zeros_like(U)
-    U_bar[:, n // 2] += unbroadcast(2.0 * t_2, U_item.shape)
+    U_bar[:, n // 2] = unbroadcast(2.0 * t_2, U_item.shape)
     c_bar = 0.0
     for t in range(steps - 1, 0, -1):
         t_0, t_1 = saved.pop()
