@@ -23,6 +23,7 @@ from s2sad.polish.own import is_fresh, own
 from s2sad.polish.parts import assign_parts
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune, tidy
+from s2sad.polish.rolling import roll
 from s2sad.polish.rounds import rounds
 from s2sad.polish.settle import settle, whole
 from s2sad.polish.sole import hand_over
@@ -68,6 +69,7 @@ def finish(
     if p.held:
         body = propagate(body, live_out, p.held, EffectTable(p.pure, p.sharing))
     body = doubled(body, EffectTable(p.pure, p.sharing))
+    body = roll(body, frozenset(p.bar_kinds) - given, p.kinds | p.bar_kinds, d.refs.module(np))
     body = assign_parts(body, p.bar_kinds.keys(), p.kinds, d.refs.module(np))
     consuming = {x.reverse for x in d.pairs.values() if x.consumes}
     given |= p.analysed.function.locals

@@ -37,6 +37,7 @@ from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
 from s2sad.modes.asked import Undecided, reachable
 from s2sad.modes.assemble import Parts, joint, share, vjp
+from s2sad.modes.at_hand import Shapes, arrays_given, shapes_at_hand
 from s2sad.modes.first import assign_first
 from s2sad.modes.notes import take_notes
 from s2sad.modes.operations import Site
@@ -301,6 +302,7 @@ def parts_of(
     backward = like_shadows(backward, _copies(a, worker), numpy)
     elements = _elements(worker)
     if any(isinstance(k, K.Array) for k in kinds.values()):
+        shapes_at_hand(backward, kinds, _shapes_given(a, worker), live_out, numpy)
         effects = EffectTable(pure, sharing)
         backward = remake(sweeps.forward, backward, live_out, kinds, effects, elements, undone)
         numbers = frozenset(n for n, k in kinds.items() if isinstance(k, K.Num))
@@ -359,6 +361,15 @@ def ask_more(
     if more is None or more <= asked:
         raise error.final() from None
     return asked | more
+
+
+def _shapes_given(a: Analysed, worker: Reverse) -> Shapes:
+    """Return the arrays that parameters hold throughout: they are never bound or given others."""
+    bound = block_writes(a.function.node.body)
+    held = frozenset().union(*worker.aliases.structures.values())
+    entry = a.kinds.before.get(a.function.node.body[0], {})
+    held |= {n for n in a.function.params if n in worker.aliases.slots}
+    return arrays_given({p: entry[p] for p in a.function.params if p not in bound | held})
 
 
 def _copies(a: Analysed, worker: Reverse) -> dict[str, str]:

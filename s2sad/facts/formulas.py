@@ -77,6 +77,7 @@ def _is_elementwise(value: Node, kinds: KindFacts) -> bool:
     else:
         return False
     return known and all(
-        (is_constant(o) or isinstance(o, gast.Name)) and isinstance(kinds.of.get(o), K.Array | K.Num)
+        (is_constant(o) or isinstance(o, gast.Name))
+        and isinstance(kinds.of.get(o), K.Array | K.Num)
         for o in operands
     )

@@ -56,14 +56,14 @@ def keep_shapes(
     sure: set[object] = set()
     _bound_before(forward, sure)
     found -= {n for k, n in keys.items() if k not in sure}
+    table: dict[Any, Node] = {}
     for n in sorted(found):
         shape = names.fresh(re.sub(r"_\d+$", "", n) + "_shape")
         chosen = {k for k, v in keys.items() if v == n}
         _save_shape(forward, n, shape, chosen)
         _restore_shape(backward, shape, chosen)
-        for use in uses[n]:
-            use.value.id, use.attr = shape, _READ
-    _plain(backward)
+        table |= {use: name(shape) for use in uses[n]}
+    renew(backward, table)
 
 
 def _look(node: Node, uses: dict[str, list[Node]], others: set[str]) -> None:
@@ -97,9 +97,6 @@ def _bound_before(block: Block, sure: set[object]) -> None:
             _bound_before(part, sure)
 
 
-_READ = "@shape"
-
-
 def _save_shape(block: Block, n: str, shape: str, keys: set[Any]) -> None:
     for position in range(len(block) - 1, -1, -1):
         s = block[position]
@@ -118,18 +115,18 @@ def _restore_shape(block: Block, shape: str, keys: set[Any]) -> None:
             _restore_shape(part, shape, keys)
 
 
-def _plain(node: object) -> None:
-    """Read the name that is the shape now, and not its attribute."""
+def renew(node: object, table: Mapping[Any, Node]) -> None:
+    """Put other expressions, in place, where those in a table stand."""
     if isinstance(node, list):
         for i, item in enumerate(node):
-            if isinstance(item, gast.Attribute) and item.attr == _READ:
-                node[i] = item.value
+            if isinstance(item, gast.AST) and item in table:
+                node[i] = table[item]
             else:
-                _plain(item)
+                renew(item, table)
     elif isinstance(node, gast.AST):
         for f in node._fields:
             child = getattr(node, f, None)
-            if isinstance(child, gast.Attribute) and child.attr == _READ:
-                setattr(node, f, child.value)
+            if isinstance(child, gast.AST) and child in table:
+                setattr(node, f, table[child])
             elif f not in ("ctx", "key", "sharing", "ghosts"):
-                _plain(child)
+                renew(child, table)

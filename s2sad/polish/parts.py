@@ -125,10 +125,14 @@ def _before(one: Node, other: Node, kinds: Mapping[str, Kind]) -> bool:
         return False
     if isinstance(one, gast.Slice) and isinstance(other, gast.Slice) and same(end, start):
         return True
-    back = number(end), number(start)
-    if type(back[0]) is int and type(back[1]) is int and back[0] < 0 and back[1] < 0:
-        return back[0] <= back[1]
-    until, since = _form(end, kinds), _form(start, kinds)
+    until, since = number(end), number(start)
+    if until is not None and since is not None and until < 0 and since < 0:
+        return until <= since  # both counted from the end
+    return _at_most(one, _form(end, kinds), _form(start, kinds))
+
+
+def _at_most(one: Node, until: _Form | None, since: _Form | None) -> bool:
+    """Say whether a part that ends at a place ends before another, both counted from the start."""
     if until is None or since is None or not _counts(until) or not _counts(since):
         return False
     if not isinstance(one, gast.Slice):
@@ -139,7 +143,7 @@ def _before(one: Node, other: Node, kinds: Mapping[str, Kind]) -> bool:
 def _end(part: Node) -> Node | None:
     """Return where a part ends: a slice before that, a number just there."""
     if not isinstance(part, gast.Slice):
-        return part if type(number(part)) is not int or number(part) >= 0 else None
+        return None if (number(part) or 0) < 0 else part
     return part.upper if part.step is None else None
 
 

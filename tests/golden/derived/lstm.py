@@ -27,12 +27,13 @@ def lstm_grad(W, U, b, xs, ys):
         f = 1.0 / (1.0 + exp_t_1)
         exp_t_2 = np.exp(-z[2 * n : 3 * n])
         o = 1.0 / (1.0 + exp_t_2)
-        tanh_z_item = np.tanh(z[3 * n :])
+        z_item = z[3 * n :]
+        tanh_z_item = np.tanh(z_item)
         t_0 = i * tanh_z_item
         cs[t + 1] = f * cs[t] + t_0
         tanh = np.tanh(cs[t + 1])
         hs[t + 1] = o * tanh
-        saved.append((exp_t_1, exp_t_2, exp_t, t_0.shape, tanh, tanh_z_item, z))
+        saved.append((exp_t_1, exp_t_2, exp_t, t_0.shape, tanh, tanh_z_item, z_item.shape))
     t_1 = hs[1:] - ys
 
     # return np.mean((hs[1:] - ys) ** 2)
@@ -41,26 +42,23 @@ def lstm_grad(W, U, b, xs, ys):
     U_bar = np.zeros_like(U)
     W_bar = np.zeros_like(W)
     b_bar = np.zeros_like(b)
-    cs_bar = np.zeros_like(cs)
+    cs_bar = np.zeros(cs.shape[1:])
     for t in range(len_xs - 1, -1, -1):
-        exp_t_1, exp_t_2, exp_t, t_shape, tanh, tanh_z_item, z = saved.pop()
+        exp_t_1, exp_t_2, exp_t, t_shape, tanh, tanh_z_item, z_item_shape = saved.pop()
         # hs[t + 1] = o * np.tanh(cs[t + 1])
         t_bar = hs_bar[t + 1]
         o = 1.0 / (1.0 + exp_t_2)
         o_bar = unbroadcast(t_bar * tanh, o.shape)
-        cs_bar[t + 1] += t_bar * o * (1.0 - tanh * tanh)
+        cs_bar += t_bar * o * (1.0 - tanh * tanh)
         # cs[t + 1] = f * cs[t] + i * np.tanh(z[3 * n :])
-        t_bar_1 = cs_bar[t + 1].copy()
-        t_bar_2 = unbroadcast(t_bar_1, t_shape)
+        t_bar_1 = unbroadcast(cs_bar, t_shape)
         i = 1.0 / (1.0 + exp_t)
-        i_bar = unbroadcast(t_bar_2 * tanh_z_item, i.shape)
-        z_bar = np.zeros_like(z)
-        z_bar[3 * n :] = unbroadcast(t_bar_2 * i, z[3 * n :].shape) * (
-            1.0 - tanh_z_item * tanh_z_item
-        )
+        i_bar = unbroadcast(t_bar_1 * tanh_z_item, i.shape)
+        z_bar = np.zeros(len(W))
+        z_bar[3 * n :] = unbroadcast(t_bar_1 * i, z_item_shape) * (1.0 - tanh_z_item * tanh_z_item)
         f = 1.0 / (1.0 + exp_t_1)
-        f_bar = unbroadcast(t_bar_1 * cs[t], f.shape)
-        cs_bar[t] += t_bar_1 * f
+        f_bar = unbroadcast(cs_bar * cs[t], f.shape)
+        cs_bar = cs_bar * f
         # o = 1.0 / (1.0 + np.exp(-z[2 * n : 3 * n]))
         z_bar[2 * n : 3 * n] = o_bar * o * o * exp_t_2
         # f = 1.0 / (1.0 + np.exp(-z[n : 2 * n]))
