@@ -38,11 +38,11 @@ from s2sad.errors import ActivityError, AliasError, Place, SourceError, Unsuppor
 from s2sad.guard import IGNORED, UNSET, may_ignore
 from s2sad.hints import kind_of_annotation
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
+from s2sad.pieces import lengths_given
 from s2sad.pipeline import Request, derive, printed
 from s2sad.sharing import Bound, Recipe, Recipes, recipe
 from s2sad.signature import key_of
 from s2sad.stages import Text
-from s2sad.tree import is_array
 from s2sad.write.load import load
 from s2sad.write.standalone import standalone
 
@@ -188,7 +188,8 @@ class Derived:
             raise error.at(place_of(fn)) from None
         o = self.options
         request = Request(fn, settled.params, settled.wrt, settled.single, o.mode, o.has_aux)
-        request = replace(request, lengths=tuple(_lengths(self.parameters, values)))
+        lengths = tuple(lengths_given(self.parameters.names, values))
+        request = replace(request, lengths=lengths)
         constant = self._constant - set(settled.wrt)
         if o.pattern is None:
             return replace(request, constant=constant), settled
@@ -220,7 +221,7 @@ class Derived:
         finished = self.options.mode == "vjp" or any(needs_mirror(kinds[n]) for n in settled.wrt)
         writes = derivation.written or derivation.written_outside
         plain = self.parameters.is_simple and not finished and not settled.as_float and not writes
-        plain = plain and self.options.mode != "reverse"
+        plain = plain and self.options.mode != "reverse" and not derivation.not_one
         made = recipe(
             request.fn,
             derivation,
@@ -297,13 +298,6 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
         cells=text.cells,
         defaults={n: f for n, f in derivation.origins.items() if n not in derivation.inner},
     )
-
-
-def _lengths(parameters: Parameters, values: Iterable[Any]) -> Iterator[tuple[str, int]]:
-    """Yield the lengths of example arrays by the symbols that kinds have for them."""
-    for n, value in zip(parameters.names, values, strict=False):
-        if is_array(value):
-            yield from ((f"{n}.{axis}", length) for axis, length in enumerate(value.shape))
 
 
 def _reached(bound: Bound, values: dict[str, Any]) -> Iterator[Reached]:

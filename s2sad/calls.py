@@ -42,6 +42,7 @@ from s2sad.derivation import (
 from s2sad.errors import InternalError
 from s2sad.facts.given import written_parameters
 from s2sad.facts.memory import shares_nothing
+from s2sad.facts.passing import Lengths
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.modes.again import compute_again
@@ -68,6 +69,7 @@ from s2sad.nodes import (
     subscript,
     tuple_,
 )
+from s2sad.pieces import Assume, elsewhere, never
 from s2sad.polish.prune import tidy
 from s2sad.stages import Arrival, Comment
 
@@ -103,7 +105,8 @@ def user_call(
         p for p, arg in target.args.items() if isinstance(arg, gast.Name | gast.Constant)
     )
     arrival = worker.zeros.arrivals.get(site.statement, Arrival())
-    pair = pair_for(d, target, Pair("", "", active), supplied, build, arrival)
+    plan = Pair("", "", active, assume=worker.assume)
+    pair = pair_for(d, target, plan, supplied, build, arrival)
     before, found, forward = _turn(a, worker, site, target, pair)
     return before, [c for c in found if c.operand in varied], forward
 
@@ -136,6 +139,7 @@ def undo_writer(
     )
     arrival = worker.zeros.arrivals.get(s, Arrival())
     plan = Pair("", "", active, shadows, bar is not None, isinstance(s, gast.Expr))
+    plan.assume = worker.assume
     pair = pair_for(d, target, plan, supplied, build, arrival)
     worker.made_by_calls.add(pair.reverse)
     out: Block = []
@@ -230,7 +234,8 @@ def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
     if given is None or None in named:
         return None
     kinds = [_kind_of(g, a.kinds.of) for g in given]
-    bound = bind_kinds(kind, kinds, {k: a.kinds.of[v] for k, v in named.items()}, env)
+    known: Lengths = {}
+    bound = bind_kinds(kind, kinds, {k: a.kinds.of[v] for k, v in named.items()}, env, known)
     if bound is None:
         return None
     fn, params, extra = bound
@@ -242,7 +247,8 @@ def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
     for p, local in extra:
         nodes[p] = name(local)
     brought = tuple((k, v) for k, v in whole.items() if k not in named)
-    return Target(fn, params, nodes, extra, tuple(leading), brought)
+    lengths = {new.symbol: K.Dim(*place) for place, new in known.items() if not new.cut}
+    return Target(fn, params, nodes, extra, tuple(leading), brought, lengths)
 
 
 def _is_library(value: Any) -> bool:
@@ -439,15 +445,27 @@ def pair_for(
     """Return the pair of a function for one pattern of kinds and activities: those of a plan."""
     extra = tuple(p for p, _ in target.extra)
     pattern = (plan.active, plan.shadows, plan.seeded, plan.bare)
-    key = (analysis_key(target.fn, target.params, extra), pattern, supplied, arrival)
+    key: Any = (analysis_key(target.fn, target.params, extra), pattern, supplied, arrival)
     known = d.pairs.get(key)
+    assume = _assumed_by(plan.assume, target)
+    if known is not None and not all(map(assume, known.assumed)):
+        key, assume = (*key, "whatever the lengths are"), never
+        known = d.pairs.get(key)
     if known is not None:
         if not known.done:
             known.recursive = True
         return known
     base = target_name(target)
     forward, reverse = d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse")
-    pair = dataclasses.replace(plan, forward=forward, reverse=reverse)
+    pair = dataclasses.replace(plan, forward=forward, reverse=reverse, assumed=set())
+
+    def ask(dim: K.Dim) -> bool:
+        sure = not pair.recursive and assume(dim)
+        if sure:
+            pair.assumed.add(dim)
+        return sure
+
+    pair.assume = ask
     pair.arrival = arrival
     d.pairs[key] = pair
     a = analyse(d, target.fn, target.params, extra)
@@ -456,6 +474,16 @@ def pair_for(
         raise AssertionError("a recursive pair passes nothing")
     pair.done = True
     return pair
+
+
+def _assumed_by(caller: Assume, target: Target) -> Assume:
+    """Return what a called function may assume of lengths: what its caller may of those it gave."""
+
+    def assume(dim: K.Dim) -> bool:
+        known = elsewhere(dim, target.lengths)
+        return known is not None and caller(known)
+
+    return assume
 
 
 def write_pair(
@@ -471,16 +499,26 @@ def write_pair(
     function = a.function
     bar = f"{function.result}_bar"
     active = (*pair.active, *pair.shadows)
-    p = parts_of(
-        d,
-        a,
-        active,
-        name(bar),
-        active,
-        arrival=pair.arrival,
-        shadows=frozenset(pair.shadows),
-        seeded=pair.seeded,
-    )
+
+    def parts() -> Parts:
+        made: Parts = parts_of(
+            d,
+            a,
+            active,
+            name(bar),
+            active,
+            arrival=pair.arrival,
+            shadows=frozenset(pair.shadows),
+            seeded=pair.seeded,
+            assume=pair.assume,
+        )
+        return made
+
+    p = parts()
+    if pair.recursive and pair.assumed:
+        # What is known of the lengths of the first call need not hold of those in it.
+        pair.assumed.clear()
+        p = parts()
     bars = list(p.bars)
     shadows = bars[len(pair.active) :]
     extra = p.made_up_names()

@@ -37,6 +37,7 @@ from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import Node, clone, names_read, operands, substitute
+from s2sad.pieces import Assume, count, never
 from s2sad.stages import TWICE, Arrival, Function, KindFacts, Write, Written, Zeros
 
 
@@ -57,7 +58,8 @@ class Pair:
     the caller has them, then the shadows of the arrays in `shadows`, which the function writes, and
     last the cotangent of the result (where `seeded`); it returns those of `active`. `bare` calls
     want no result of the forward. A reverse that `consumes` the cotangent of the result may change
-    it. `arrival` says what of the caller it is made for.
+    it. `arrival` says what of the caller it is made for; `assumed` are lengths in the function
+    that are taken not to be 1, by what its caller knows and `assume` tells.
     """
 
     forward: str
@@ -72,6 +74,8 @@ class Pair:
     done: bool = False
     consumes: bool = False
     arrival: Arrival = field(default_factory=Arrival)
+    assumed: set[K.Dim] = field(default_factory=set)
+    assume: Assume = never
 
 
 @dataclass
@@ -108,8 +112,7 @@ class Derivation:
 
     def assume(self, dim: K.Dim) -> bool:
         """Assume that a length is not 1 where the example's is not: callers are held to that."""
-        length = self.lengths.get(dim.symbol)
-        if length is None or length - dim.cut == 1:
+        if count(dim, self.lengths) in (None, 1):
             return False
         self.not_one.add((dim.symbol, dim.cut))
         return True
@@ -146,7 +149,8 @@ class Target:
     caller: a node, a tuple of nodes for *args, a dict of nodes for **kwargs, or MISSING for a
     default. `extra` are parameters added for what inner functions capture: pairs of parameter and
     variable of the caller. `leading` and `brought` are the positional and keyword arguments that
-    a bound method or a partial brings along.
+    a bound method or a partial brings along. `lengths` are those of the caller for which the
+    function has names.
     """
 
     fn: Any
@@ -155,6 +159,7 @@ class Target:
     extra: tuple[tuple[str, str], ...]
     leading: tuple[Any, ...] = ()
     brought: tuple[tuple[str, Any], ...] = ()
+    lengths: Mapping[str, K.Dim] = field(default_factory=dict)
 
 
 _ROUNDS = 64

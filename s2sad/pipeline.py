@@ -17,7 +17,14 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.calls import undo_writer, user_call, write_pair
-from s2sad.derivation import Analysed, Derivation, LocalSource, Pair, analyse, memory_of
+from s2sad.derivation import (
+    Analysed,
+    Derivation,
+    LocalSource,
+    Pair,
+    analyse,
+    memory_of,
+)
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.fence import (
@@ -63,6 +70,7 @@ from s2sad.nodes import (
     names_read,
     walk,
 )
+from s2sad.pieces import Assume, never
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.effects import EffectTable
@@ -240,6 +248,7 @@ def parts_of(
     outermost: bool = False,
     shadows: frozenset[str] = frozenset(),
     seeded: bool = True,
+    assume: Assume = never,
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     given = a.kinds.before.get(a.function.node.body[0], {})
@@ -259,8 +268,9 @@ def parts_of(
             seeded,
             asked,
         )
-        if worker.arrays and outermost:
-            worker.operations.assume = d.assume
+        worker.assume = d.assume if outermost else assume
+        if worker.arrays:
+            worker.operations.assume = worker.assume
         worker.given_shadows({p: given[p] for p in active if p in shadowed})
         try:
             sweeps = worker.sweeps(clone(seed), has_aux)

@@ -7,6 +7,7 @@ the function at hand. A captured function may differ too, as long as its code do
 
 from __future__ import annotations
 
+import functools
 import threading
 import types
 from collections import OrderedDict
@@ -30,6 +31,7 @@ from s2sad.guard import (
     shortcut,
 )
 from s2sad.parameters import Settled
+from s2sad.pieces import not_one_text
 from s2sad.signature import lasting_key
 from s2sad.stages import Written
 
@@ -81,12 +83,17 @@ class Outside:
         return value
 
 
+@functools.lru_cache(256)
+def _compiled(tests: tuple[str, ...]) -> types.CodeType:
+    return compile(" and ".join(tests), "<s2sad lengths>", "eval")
+
+
 @dataclass(frozen=True)
 class Bound:
     """A recipe bound to one function.
 
     What is `written` of the arguments may overlap nothing else, `outside` included; `not_one` are
-    lengths that it was derived for.
+    tests of lengths that it was derived for.
     """
 
     call: Callable[..., Any]
@@ -94,11 +101,11 @@ class Bound:
     shortcut: Callable[..., Any] | None
     written: Written = field(default_factory=Written)
     outside: tuple[Outside, ...] = ()
-    not_one: tuple[tuple[str, int, int], ...] = ()
+    not_one: tuple[str, ...] = ()
 
     def fits(self, values: Mapping[str, Any]) -> bool:
-        """Say whether no length is 1 that was taken not to be: (parameter, axis, less what)."""
-        return all(values[p].shape[axis] - cut != 1 for p, axis, cut in self.not_one)
+        """Say whether no length is 1 that was taken not to be."""
+        return bool(eval(_compiled(self.not_one), {"len": len, "range": range}, dict(values)))
 
     @property
     def writes(self) -> bool:
@@ -119,7 +126,7 @@ class Recipe:
     shortcut: Question | None
     written: Written = field(default_factory=Written)
     outside: tuple[Outside, ...] = ()
-    not_one: tuple[tuple[str, int, int], ...] = ()
+    not_one: tuple[str, ...] = ()
 
     def bind(
         self,
@@ -258,13 +265,9 @@ def recipe(
     )
 
 
-def lengths_assumed(derivation: Derivation) -> tuple[tuple[str, int, int], ...]:
-    """Return the lengths taken not to be 1: a parameter, an axis, and what it is less by."""
-    found = []
-    for symbol, cut in sorted(derivation.not_one):
-        parameter, axis = symbol.rsplit(".", 1)
-        found.append((parameter, int(axis), cut))
-    return tuple(found)
+def lengths_assumed(derivation: Derivation) -> tuple[str, ...]:
+    """Return tests, as text, that the lengths taken not to be 1 are not."""
+    return tuple(not_one_text(*fact) for fact in sorted(derivation.not_one))
 
 
 def _outside(derivation: Derivation, roles: Mapping[Any, Role]) -> tuple[Outside, ...]:

@@ -37,7 +37,7 @@ DERIVED = HERE / "golden" / "derived"
 UPDATE = bool(os.environ.get("S2SAD_UPDATE"))
 PYTHONS = ("python3.11", "python3.12", "python3.13")
 COLUMNS = 100
-BROADCASTING = {"network", "cavity_edges", "lstm", "momentum", "relax", "wave_history"}
+BROADCASTING = {"network", "cavity_edges", "momentum", "relax", "wave_history"}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.kinds import Dim, Kind
-from s2sad.nodes import Node, key, names_written, walk
+from s2sad.nodes import Node, key, names_written, number, walk
+from s2sad.pieces import Form, length_form, piece
 
 _MARKS = (gast.operator, gast.unaryop, gast.expr_context)
 _NUMBERS = (gast.Name, gast.Constant, gast.BinOp, gast.UnaryOp, *_MARKS)
@@ -46,6 +47,10 @@ class Slices:
             if position >= len(dims) or not names <= self.locals:
                 continue
             if dims[position].symbol.startswith("=") or dims[position].symbol == dim.symbol:
+                continue
+            found = _of_arguments(part, dim, of)
+            if found is not None:
+                dims[position] = found
                 continue
             text = key(part), dim.symbol, dim.cut
             mask = isinstance(part, gast.Name)
@@ -89,6 +94,42 @@ class Slices:
     def meet(self, other: Slices) -> None:
         """Keep what is known on another way, too."""
         self.found = {t: f for t, f in self.found.items() if other.found.get(t) == f}
+
+
+def _of_arguments(part: Node, dim: Dim, of: Mapping[Any, Kind]) -> Dim | None:
+    """Return the length of a slice of what is as long as an argument, by such lengths."""
+    whole = length_form(dim)
+    if whole is None or not isinstance(part, gast.Slice) or part.step is not None:
+        return None
+    lower, upper = _form(part.lower, of), _form(part.upper, of)
+    if (lower is None) != (part.lower is None) or (upper is None) != (part.upper is None):
+        return None
+    end = of.get(part.upper)
+    shorter = isinstance(end, K.Num) and end.dim is not None and end.dim.many and not end.dim.cut
+    return Dim(piece(whole, lower, upper), 0, part.lower is None and shorter and dim.many)
+
+
+def _form(node: Node | None, of: Mapping[Any, Kind]) -> Form | None:
+    """Return a bound as a sum of lengths of arguments."""
+    if node is None:
+        return None
+    value = number(node)
+    if value is not None:
+        return Form((), value) if type(value) is int else None
+    if isinstance(node, gast.Name):
+        kind = of.get(node)
+        return length_form(kind.dim) if isinstance(kind, K.Num) and kind.dtype is None else None
+    if not isinstance(node, gast.BinOp):
+        return None
+    left, right = _form(node.left, of), _form(node.right, of)
+    if left is None or right is None:
+        return None
+    if isinstance(node.op, gast.Add | gast.Sub):
+        return left.added(right, 1 if isinstance(node.op, gast.Add) else -1)
+    for factor, other in ((left, right), (right, left)):
+        if isinstance(node.op, gast.Mult) and not factor.terms:
+            return Form().added(other, factor.plus)
+    return None
 
 
 def _is_number(node: Node, of: Mapping[Any, Kind]) -> bool:

@@ -94,6 +94,7 @@ class Reverse(Tries):
         self.operations.displays = self.reuse.displays
         self.operations.distinct = self.reuse.distinct
         self.replaced: dict[Any, Node] = {}
+        self.assume: Callable[[K.Dim], bool] = lambda _: False
         self.rebinding: Container[Any] = ()
         self.kept = {}
 

@@ -71,7 +71,8 @@ def _assign_from(block: Block, start: int, shadow: str, kinds: Mapping[str, Kind
                 return
             met.append(s.target.slice)
             read |= names_read(s.target.slice)
-            block[position] = gast.Assign([s.target], s.value, None)
+            if isinstance(s.op, gast.Add):
+                block[position] = gast.Assign([s.target], s.value, None)
             continue
         else:
             if any(isinstance(n, gast.Name) and n.id == shadow for n in walk(s)):
@@ -82,8 +83,8 @@ def _assign_from(block: Block, start: int, shadow: str, kinds: Mapping[str, Kind
 
 
 def _is_part(s: Node, shadow: str, kinds: Mapping[str, Kind]) -> bool:
-    """Say whether a statement adds to a part of the shadow that slices and numbers select."""
-    if not isinstance(s, gast.AugAssign) or not isinstance(s.op, gast.Add):
+    """Say whether a statement adds to, or takes from, a part that slices and numbers select."""
+    if not isinstance(s, gast.AugAssign) or not isinstance(s.op, gast.Add | gast.Sub):
         return False
     place = s.target
     if not isinstance(place, gast.Subscript) or not isinstance(place.value, gast.Name):

@@ -17,6 +17,7 @@ from s2sad import kinds as K
 from s2sad.errors import SourceError
 from s2sad.kinds import Kind
 from s2sad.nodes import Block
+from s2sad.pieces import Piece, length_text, not_one_text
 from s2sad.stages import Written
 
 
@@ -37,9 +38,13 @@ def check(entry: str, name: str, kind: Kind, numpy: str) -> Block:
 
 def check_length(entry: str, symbol: str, cut: int) -> Block:
     """Return the statement that refuses an array with parts of length 1, which would broadcast."""
-    parameter, axis = symbol.rsplit(".", 1)
-    message = f"{entry} was derived for {parameter} not of length {1 + cut} along axis {axis}"
-    test = f"{parameter}.shape[{axis}] == {1 + cut}"
+    if isinstance(symbol, Piece):
+        message = f"{entry} was derived for arguments with {not_one_text(symbol, cut)}"
+        test = f"{symbol.text()} == {1 + cut}"
+    else:
+        parameter, axis = symbol.rsplit(".", 1)
+        message = f"{entry} was derived for {parameter} not of length {1 + cut} along axis {axis}"
+        test = f"{length_text(symbol)} == {1 + cut}"
     body: Block = gast.parse(f"if {test}:\n    raise TypeError({message!r})").body
     return body
 
