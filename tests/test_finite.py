@@ -88,6 +88,17 @@ def test_what_comes_in_may_be_infinite():
     assert facts_of(case("y = x + 1.0"), X, 2.0, wild={"x"}).wild
 
 
-def test_written_memory_has_no_sign():
-    found = facts_of(case("y = np.ones(2); v = y[:1]; v[0] = 0.0"), X, 2.0)
-    assert found.sign == ANY
+WRITTEN = [
+    ("y = np.exp(x); v = y[:1]; v[0] = s", ANY),
+    ("y = np.exp(x); v = y[:1]; v *= s", ANY),
+    ("v = np.exp(x); v[0] = s; y = v[1]", ANY),
+    ("v = np.exp(x); y = v.reshape(2, 1); v[0] = s", ANY),
+    ("v = [np.exp(x)]; y = v[0]; v[0][0] = s", ANY),
+    ("v = np.zeros(2); v[0] = s; y = 1.0 / (1.0 + np.exp(-v))", NONNEGATIVE),
+    ("y = np.exp(x); v = 1.0 * y; v[0] = s", NONNEGATIVE),
+]
+
+
+@pytest.mark.parametrize(("text", "sign"), WRITTEN, ids=[c[0] for c in WRITTEN])
+def test_written_memory_has_no_sign(text, sign):
+    assert facts_of(case(text), X, 2.0).sign == sign

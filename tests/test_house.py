@@ -41,7 +41,7 @@ LAYERS = (
             "nodes",
             "samples",
         ),
-        *("parameters", "registry", "runtime", "signature", "stages", "testing", "tree"),
+        *("parameters", "pieces", "registry", "runtime", "signature", "stages", "testing", "tree"),
     ),
     ("errors",),
 )
