@@ -94,7 +94,8 @@ def length_form(dim: Dim | None) -> Form | None:
     return Form(((dim.symbol, 1),), -dim.cut)
 
 
-_OF_ARGUMENT = re.compile(r"[^?=].*\.\d+$", re.DOTALL).match
+# `ws[].0` is how long an item is of a list in which each has a length of its own.
+_OF_ARGUMENT = re.compile(r"[^?=]((?!\[\]).)*\.\d+$", re.DOTALL).match
 
 
 def lengths_given(names: Iterable[str], values: Iterable[Any]) -> Iterator[tuple[str, int]]:

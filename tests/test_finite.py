@@ -34,7 +34,7 @@ X = np.array([0.5, 2.0])
 
 
 def case(text):
-    space = {"np": np, "own": own, "countdown": countdown}
+    space = {"np": np, "own": own, "countdown": countdown, "GIVEN": np.ones(2)}
     name = f"<finite {len(linecache.cache)}>"
     body = "".join(f"    {line}\n" for line in text.split("; "))
     source = f"def f(x, s):\n{body}    return np.sum(y)\n"
@@ -96,6 +96,8 @@ WRITTEN = [
     ("v = [np.exp(x)]; y = v[0]; v[0][0] = s", ANY),
     ("v = np.zeros(2); v[0] = s; y = 1.0 / (1.0 + np.exp(-v))", NONNEGATIVE),
     ("y = np.exp(x); v = 1.0 * y; v[0] = s", NONNEGATIVE),
+    ("GIVEN[0] = np.exp(s); y = 1.0 * GIVEN", ANY),
+    ("v = GIVEN; v[0] = np.exp(s); y = 1.0 * GIVEN", ANY),
 ]
 
 

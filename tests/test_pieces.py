@@ -142,4 +142,5 @@ def test_a_length_where_it_comes_from():
     assert found.symbol.text() == "len(range(W.shape[0] - 1)[V.shape[0]:])"
     assert elsewhere(Dim(piece(length_form(Dim("z.0")), None, TWO_N)), table) is None
     assert elsewhere(Dim("n.0", 2), table) == Dim("V.0", 2)
-    assert length_form(Dim("?3")) is None and length_form(Dim("steps")) is None
+    for symbol in ("?3", "steps", "=4", "ws[].0"):
+        assert length_form(Dim(symbol)) is None

@@ -348,11 +348,15 @@ def _assignments_in(
         if isinstance(s, gast.Assign):
             for target in s.targets:
                 facts.signs &= not _in_structure(target, facts.kinds)
+                if isinstance(target, gast.Subscript | gast.Attribute):
+                    facts.touched |= {*_bound(target)}
                 yield s, _bound(target), s.value
         elif isinstance(s, gast.AugAssign):
             plain = isinstance(s.target, gast.Name)
             scalar = plain and isinstance(facts.kinds.of.get(s.target), K.Num)
             facts.signs &= scalar or not (plain or _in_structure(s.target, facts.kinds))
+            if not plain:
+                facts.touched |= {*_bound(s.target)}
             yield s, _bound(s.target), facts.augmented(s) if plain else s.value
         elif isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
             if isinstance(s.value.func, gast.Attribute):

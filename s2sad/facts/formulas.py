@@ -24,6 +24,8 @@ def is_formula(function: Function, kinds: KindFacts) -> bool:
     """Say whether a function is an elementwise formula whose result another array of it gives."""
     if len(_body(function.source.node)) != 1 or function.loops:
         return False
+    if registry.rule_for(function.source.fn) is not None:
+        return False
     *steps, last = function.node.body
     if function.locals - function.temps - {*function.params, function.result}:
         return False
