@@ -24,6 +24,11 @@ def never(dim: Dim) -> bool:
     return False
 
 
+def of_slices(assume: Assume) -> Assume:
+    """Assume what can be of the lengths of slices; what is given whole may be of length 1."""
+    return lambda dim: isinstance(dim.symbol, Piece) and assume(dim)
+
+
 @dataclass(frozen=True)
 class Form:
     """A sum: lengths of arguments, by their symbols, each so many times, and a number."""

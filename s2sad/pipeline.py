@@ -70,7 +70,7 @@ from s2sad.nodes import (
     names_read,
     walk,
 )
-from s2sad.pieces import Assume, never
+from s2sad.pieces import Assume, never, of_slices
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.effects import EffectTable
@@ -269,8 +269,7 @@ def parts_of(
             asked,
         )
         worker.assume = d.assume if outermost else assume
-        if worker.arrays:
-            worker.operations.assume = worker.assume
+        worker.operations.assume = worker.assume if worker.arrays else of_slices(worker.assume)
         worker.given_shadows({p: given[p] for p in active if p in shadowed})
         try:
             sweeps = worker.sweeps(clone(seed), has_aux)

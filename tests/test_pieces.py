@@ -144,3 +144,27 @@ def test_a_length_where_it_comes_from():
     assert elsewhere(Dim("n.0", 2), table) == Dim("V.0", 2)
     for symbol in ("?3", "steps", "=4", "ws[].0"):
         assert length_form(Dim(symbol)) is None
+
+
+def gru(W, U, b, xs, ys):
+    """Nothing is written: the state is a new array in each round."""
+    n = U.shape[1]
+    h = np.zeros(n)
+    s = 0.0
+    for t in range(len(xs)):
+        a = W * xs[t] + b
+        keep = sigmoid(a[:n] + U[:n] @ h)
+        reset = sigmoid(a[n : 2 * n] + U[n : 2 * n] @ h)
+        new = np.tanh(a[2 * n :] + U[2 * n :] @ (reset * h))
+        h = (1.0 - keep) * h + keep * new
+        s = s + np.sum((h - ys[t]) ** 2)
+    return s
+
+
+@pytest.mark.parametrize("n, rows", [(2, 6), (2, 5), (1, 3), (3, 9), (3, 7)])
+def test_where_nothing_is_written(n, rows):
+    args = (*given(n, rows), RNG.standard_normal((4, n)))
+    check(gru, *args)
+    if (n, rows) == (2, 6):
+        kept = s2sad.grad(gru).source(*args)
+        assert ".shape" not in kept[kept.index("saved.append(") :].split("\n")[0]
