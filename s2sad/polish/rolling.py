@@ -13,7 +13,6 @@ A round adds to its own row first and then to the next one's, which is zero unti
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import gast
 
@@ -61,10 +60,10 @@ def _block(
         loop = next((t for t in block[position + 1 :] if _mentions(t, shadow)), None)
         if not isinstance(loop, gast.For) or _count(body, shadow) != 1 + _count([loop], shadow):
             continue
-        rows = _rows(loop, shadow)
-        if rows is None:
+        turn = _turn(loop, shadow)
+        if turn is None:
             continue
-        _one_row(loop, shadow, rows, kinds, numpy)
+        _one_row(loop, shadow, turn, kinds, numpy)
         rest = gast.Slice(constant(1), None, None)
         shape = subscript(attribute(s.value.args[0], "shape"), rest)
         s.value = call(dotted(f"{numpy}.zeros"), shape)
@@ -92,22 +91,11 @@ def _mentions(s: Node, n: str) -> bool:
     return _count([s], n) > 0
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Which rows a round of a loop works on: its own as `own`, as text says, and the next one's.
+def _turn(loop: Node, shadow: str) -> int | None:
+    """Return which statement of a loop is the first to add to the next row; None where it is none.
 
-    `turn` is the position of the statement that is the first to add to the next row.
-    """
-
-    index: str
-    own: int
-    turn: int
-
-
-def _rows(loop: Node, shadow: str) -> _Rows | None:
-    """Return which rows of a shadow a loop works on; None where it needs more than one at a time.
-
-    Own and next row are A[t + 1] and A[t], or any others by numbers that far apart.
+    Own and next row are A[t + 1] and A[t], or any others by numbers that far apart. A loop that
+    comes back to its own row after that needs more than one at a time.
     """
     if not _counts_down(loop) or not _runs_through(loop.body):
         return None
@@ -124,9 +112,9 @@ def _rows(loop: Node, shadow: str) -> _Rows | None:
         return None
     turn = min(at for at, o in found if o != own)
     first = loop.body[turn]
-    if any(o == own and at > turn for at, o in found) or not _adds_to(
-        first, shadow, index, own - 1
-    ):
+    if any(o == own and at > turn for at, o in found):
+        return None
+    if not _adds_to(first, shadow, index, own - 1):
         return None
     if own - 1 in (_offsets(first.value, shadow, index) or ()):
         return None
@@ -135,20 +123,16 @@ def _rows(loop: Node, shadow: str) -> _Rows | None:
             return None
         if at > turn and isinstance(s, gast.Assign) and _is_row(copied(s.value) or s.value, shadow):
             return None
-    return _Rows(index, own, turn)
+    return turn
 
 
 def _counts_down(loop: Node) -> bool:
     """Say whether a loop is over a range that goes down one by one."""
-    if (
-        not isinstance(loop.target, gast.Name)
-        or loop.orelse
-        or not isinstance(loop.iter, gast.Call)
-    ):
+    if not isinstance(loop.iter, gast.Call) or not isinstance(loop.target, gast.Name):
         return False
     func, args = loop.iter.func, loop.iter.args
     down = isinstance(func, gast.Name) and func.id == "range" and len(args) == 3
-    return down and number(args[2]) == -1
+    return down and number(args[2]) == -1 and not loop.orelse
 
 
 def _runs_through(body: Block) -> bool:
@@ -204,15 +188,15 @@ def _adds_to(s: Node, shadow: str, index: str, offset: int) -> bool:
 # the loop with one row
 
 
-def _one_row(loop: Node, shadow: str, rows: _Rows, kinds: Mapping[str, Kind], numpy: str) -> None:
+def _one_row(loop: Node, shadow: str, turn: int, kinds: Mapping[str, Kind], numpy: str) -> None:
     """Let a loop, in place, work on one row under the name of the shadow."""
     body = loop.body
-    first = body[rows.turn]
+    first = body[turn]
     _by_name(loop, shadow)
     row = kinds[shadow]
     assert isinstance(row, K.Array)
     env = {**kinds, shadow: K.Array(row.dtype, row.dims[1:])}
-    for s in body[: rows.turn]:
+    for s in body[:turn]:
         if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
             if _is_name(copied(s.value) or s.value, shadow):
                 env[s.targets[0].id] = env[shadow]
@@ -222,13 +206,13 @@ def _one_row(loop: Node, shadow: str, rows: _Rows, kinds: Mapping[str, Kind], nu
     bare = isinstance(value, gast.Name)
     computed = bare or isinstance(value, gast.BinOp | gast.UnaryOp)
     if computed and _fills(first.value, env, row.rank - 1):
-        body[rows.turn] = assign(shadow, call(attribute(value, "copy")) if bare else value)
+        body[turn] = assign(shadow, call(attribute(value, "copy")) if bare else value)
     else:
         zeros = call(dotted(f"{numpy}.zeros_like"), name(shadow))
         if shadow in names_read(first.value):
-            return _apart(body, rows.turn, shadow, zeros)
-        body.insert(rows.turn, assign(shadow, zeros))
-    body[:] = _without_names(body, shadow, rows.turn)
+            return _apart(body, turn, shadow, zeros)
+        body.insert(turn, assign(shadow, zeros))
+    body[:] = _without_names(body, shadow, turn)
     return None
 
 
