@@ -8,7 +8,6 @@ y, pullback = vjp(f, x)
 
 from __future__ import annotations
 
-import builtins
 import functools
 import inspect
 import itertools
@@ -40,15 +39,12 @@ from s2sad.hints import kind_of_annotation
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
 from s2sad.pieces import lengths_given
 from s2sad.pipeline import Request, derive, printed
-from s2sad.sharing import Bound, Recipe, Recipes, recipe
+from s2sad.sharing import Bound, Recipe, Recipes, loaded, recipe
 from s2sad.signature import key_of
-from s2sad.stages import Text
-from s2sad.write.load import load
 from s2sad.write.standalone import standalone
 
 MODES = ("grad", "value_and_grad", "vjp", "reverse")
 _LATER = ("jvp",)
-_numbers = itertools.count(1)
 _KEPT = 8  # entries for one key, where what a function sees goes to and fro
 
 
@@ -281,23 +277,6 @@ def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]
     """Return the kinds of the arguments in a call."""
     pairs = zip(parameters.names, values, strict=True)
     return {n: K.kind_of(value, n) for n, value in pairs}
-
-
-def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
-    """Return the functions of a derived text, in the surroundings of the user's functions."""
-    filename = f"<s2sad {text.entry} {next(_numbers)}>"
-    # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
-    helpers: dict[str, dict[str, object]] = {
-        n: {"__builtins__": builtins} for n in derivation.refs.functions
-    }
-    return load(
-        text.text,
-        text.entry,
-        filename=filename,
-        namespaces={**helpers, **text.namespaces},
-        cells=text.cells,
-        defaults={n: f for n, f in derivation.origins.items() if n not in derivation.inner},
-    )
 
 
 def _reached(bound: Bound, values: dict[str, Any]) -> Iterator[Reached]:

@@ -38,6 +38,7 @@ from s2sad.facts.fence import (
     refuse_hidden_appends,
 )
 from s2sad.facts.kinds_by_name import name_kinds, scalars
+from s2sad.facts.order import order_matters
 from s2sad.finish import finish, homes_of_temps
 from s2sad.flow import free_names
 from s2sad.identity import refuse_copy
@@ -211,6 +212,7 @@ def sweep(
         asked,
     )
     worker.rebinding = memory.rebinding
+    worker.order_matters = lambda s: order_matters(s, a.function, a.kinds, memory.aliases)
     worker.undone = undone
     return worker
 
@@ -475,6 +477,9 @@ def _backward_temps(backward: Block, a: Analysed) -> frozenset[str]:
     return frozenset(found)
 
 
+_LOOKS = (runtime.in_order, runtime.apart_from)
+
+
 class Purity:
     """Says of a call in derived text whether it does nothing but give its value."""
 
@@ -500,7 +505,7 @@ class Purity:
             )
         if isinstance(func, gast.Name):
             if func.id in self.d.refs.functions or func.id in self.reverse_names():
-                return True
+                return self.d.refs.functions.get(func.id) not in _LOOKS
             return func.id not in self.a.function.locals and self._known(func)
         return False
 

@@ -67,6 +67,57 @@ def view_of(shadow: Any, part: Any, base: Any, view: Any) -> Any:
     return part
 
 
+def in_order(place: Any, value: Any, at: str) -> None:
+    """Refuse to write a value into a place where NumPy's order of copying decides what comes out.
+
+    NumPy copies a value first that overlaps the place, but not where both have one axis, along
+    which they go in one direction, nor the items of a list. `at` says where that is written.
+    """
+    if isinstance(value, list | tuple):
+        if len(value) != len(place):
+            return
+        for i, part in enumerate(value):
+            apart_from(place[:i], part, at)
+            if isinstance(place[i], np.ndarray):
+                in_order(place[i], part, at)
+        return
+    if not isinstance(place, np.ndarray) or not isinstance(value, np.ndarray):
+        return
+    if place.ndim != 1 or value.ndim == 0 or not np.may_share_memory(place, value):
+        return
+    step, other = place.strides[0], value.strides[-1]
+    if value.size <= 1 or step == other or step * other <= 0:
+        return
+    start, origin = (x.__array_interface__["data"][0] for x in (place, value))
+    size = place.size
+    if step < 0:
+        start, origin = start + (size - 1) * step, origin + (size - 1) * other
+        step, other = -step, -other
+    turn, width = np.arange(size), max(place.itemsize, value.itemsize)
+    away = origin + other * turn - start
+    first = np.maximum((away - width) // step + 1, 0)
+    last = np.minimum((away + width - 1) // step, size - 1)
+    backward = origin < start < origin + size * other
+    early = last > turn if backward else first < turn
+    if np.any(early & (first <= last)):
+        raise ValueError(
+            f"{at}: what is written lies in the memory that is written, and NumPy changes it on "
+            "the way: that cannot be differentiated. Write a copy: .copy()"
+        )
+
+
+def apart_from(x: Any, value: Any, at: str) -> None:
+    """Refuse to write a value that lies in the array x, of which NumPy makes no copy first."""
+    if isinstance(value, list | tuple):
+        for part in value:
+            apart_from(x, part, at)
+    elif isinstance(value, np.ndarray) and np.shares_memory(x, value):
+        raise ValueError(
+            f"{at}: what is written lies in the memory that is written, and NumPy may change it "
+            "on the way: that cannot be differentiated. Write a copy: .copy()"
+        )
+
+
 def log_of_base(x: Any) -> Any:
     """Return log(x), but 0 where x is 0: there x**y stays 0 whatever a positive exponent does."""
     if isinstance(x, float | int) and x >= 0:

@@ -7,7 +7,9 @@ the function at hand. A captured function may differ too, as long as its code do
 
 from __future__ import annotations
 
+import builtins
 import functools
+import itertools
 import threading
 import types
 from collections import OrderedDict
@@ -16,9 +18,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
 from s2sad.aliasing import reach
 from s2sad.derivation import Derivation
+from s2sad.errors import AliasError
 from s2sad.guard import (
     DERIVED,
     OTHERWISE,
@@ -33,11 +36,13 @@ from s2sad.guard import (
 from s2sad.parameters import Settled
 from s2sad.pieces import not_one_text
 from s2sad.signature import lasting_key
-from s2sad.stages import Written
+from s2sad.stages import Text, Written
+from s2sad.write.load import load
 
 Guard = Callable[[], bool]
 _SHARED = 512  # how many recipes are kept, those used last
 _EACH = 8  # how many for one key, where what functions see goes to and fro
+_numbers = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -319,6 +324,26 @@ def _parts(
             parts[value] = _Part(role, value.__code__, value.__globals__, own, name)
             pending.append(value)
     return parts
+
+
+def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
+    """Return the functions of a derived text, in the surroundings of the user's functions."""
+    filename = f"<s2sad {text.entry} {next(_numbers)}>"
+    # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
+    # A helper of our own refuses as s2sad does.
+    helpers: dict[str, dict[str, object]] = {
+        n: {"__builtins__": builtins}
+        | ({"ValueError": AliasError} if fn.__module__ == runtime.__name__ else {})
+        for n, fn in derivation.refs.functions.items()
+    }
+    return load(
+        text.text,
+        text.entry,
+        filename=filename,
+        namespaces={**helpers, **text.namespaces},
+        cells=text.cells,
+        defaults={n: f for n, f in derivation.origins.items() if n not in derivation.inner},
+    )
 
 
 def _templates(

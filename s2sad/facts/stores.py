@@ -79,7 +79,7 @@ class _Stores(Rewriter):
         if isinstance(s, gast.Assign | gast.AugAssign):
             target = s.targets[0] if isinstance(s, gast.Assign) else s.target
             if isinstance(target, gast.Subscript):
-                return self._flat_write(s, target)
+                return self._flat_write(s, target) or self._listed(s, target)
         value = getattr(s, "value", None)
         if isinstance(s, gast.Assign) and isinstance(value, gast.Subscript):
             return self._flat_read(s, value)
@@ -112,6 +112,21 @@ class _Stores(Rewriter):
 
     def _is_array(self, given: list[Any]) -> bool:
         return isinstance(given[0], gast.Name) and isinstance(self.kind(given[0]), K.Array)
+
+    def _listed(self, s: Node, target: Node) -> Block | None:
+        """`A[i] = [u, v]` writes the array that NumPy makes of the list."""
+        listed = K.List | K.Tuple
+        if not isinstance(s, gast.Assign) or not isinstance(self.kind(s.value), listed):
+            return None
+        kind = self.kind(target.value)
+        if not isinstance(kind, K.Array) or not K.differentiable(kind):
+            return None
+        if not K.differentiable(self.kind(s.value)):
+            return None
+        lines = self.lines("listed = np.array(v)", v=s.value)
+        write = gast.Assign([target], name(lines[0].targets[0].id), None)
+        write.listed = s.value
+        return [*lines, write]
 
     # out= and where=
 
@@ -155,7 +170,8 @@ class _Stores(Rewriter):
     def _whole_out(self, plain: Node, fn: Any, out: Node, kind: K.Array) -> Block | None:
         if not self._fits(self._result(plain, fn), kind, isinstance(fn, np.ufunc)):
             return None
-        return self.lines("t = call\nc[...] = t", call=plain, c=out)
+        writes = self.lines("t = call\nc[...] = t", call=plain, c=out)
+        return _unordered(writes, plain.args[0]) if fn in _PIECEWISE else writes
 
     def _result(self, node: Node, fn: Any) -> Kind:
         """Return the kind of a library call that writes nothing."""
@@ -311,7 +327,9 @@ class _Stores(Rewriter):
         more, part = self._part(src, dst, mask)
         if part is None:
             return None
-        return [*lines, *more, *self.lines("c[m] = x", c=dst, m=mask, x=part)]
+        write = self.lines("c[m] = x", c=dst, m=mask, x=part)
+        write[0].copied = src
+        return [*lines, *more, *write]
 
     def fill(self, s: Node, a: Node, value: Node) -> Block | None:
         if not isinstance(self.kind(value), K.Num):
@@ -360,7 +378,7 @@ class _Stores(Rewriter):
         if not _same_shape(self.kind(mask), self._array(arr)):
             return None
         at = self.lines("at = np.flatnonzero(m)", m=mask)
-        return self._placed(at, arr, vals)
+        return _unordered(self._placed(at, arr, vals), vals)
 
     def putmask(self, s: Node, a: Node, mask: Node, values: Node) -> Block | None:
         kind = self.kind(values)
@@ -405,6 +423,7 @@ class _Stores(Rewriter):
         rank = self._array(a).rank
         if wrap is not None or rank < 2 or not isinstance(self.kind(val), K.Num | K.Array):
             return None
+        given = val
         lines = self.lines("at = np.arange(min(A.shape))", A=a)
         at = name(lines[0].targets[0].id)
         if isinstance(self.kind(val), K.Array):
@@ -412,7 +431,7 @@ class _Stores(Rewriter):
             lines += self.lines(_IN_ORDER, v=name(lines[-1].targets[0].id), at=at)
             val = name(lines[-1].targets[0].id)
         index = gast.Tuple([clone(at) for _ in range(rank)], gast.Load())
-        return [*lines, *self.lines("A[at] = v", A=a, at=index, v=val)]
+        return _unordered([*lines, *self.lines("A[at] = v", A=a, at=index, v=val)], given)
 
     # np.split
 
@@ -478,7 +497,7 @@ class _Stores(Rewriter):
         whole = gast.Subscript(self._positions(owner), clone(index), gast.Load())
         found = self.lines("at = found", found=whole)
         if isinstance(s, gast.Assign):
-            return self._placed(found, owner, s.value)
+            return _unordered(self._placed(found, owner, s.value), s.value)
         if not isinstance(self.kind(s.value), K.Num | K.Array):
             return None
         at = name(found[0].targets[0].id)
@@ -500,6 +519,7 @@ class _Stores(Rewriter):
         return [*flat, assign(s.targets[0].id, part)]
 
 
+_PIECEWISE: tuple[Any, ...] = (np.concatenate, np.stack)
 _SPLITS: tuple[Any, ...] = (np.split, np.hsplit, np.vsplit, np.dsplit)
 _AXES: dict[Any, int] = {np.hsplit: 1, np.vsplit: 0, np.dsplit: 2}
 
@@ -520,6 +540,13 @@ def _same_shape(one: Kind, other: K.Array) -> bool:
         and one.rank == other.rank
         and all(K.same_length(a, b) for a, b in zip(one.dims, other.dims, strict=True))
     )
+
+
+def _unordered(writes: Block | None, value: Node) -> Block | None:
+    """Note of a write that NumPy copies the value element by element, as it finds it."""
+    if writes is not None:
+        writes[-1].unordered = value
+    return writes
 
 
 def _with_value(s: Node, value: Node) -> Node:

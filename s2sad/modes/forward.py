@@ -15,7 +15,10 @@ from s2sad.stages import Function, KindFacts, Save, SavePart, Write
 
 
 class Forward:
-    """Writes the forward sweep; `replaced` are calls whose forwards also return what is saved."""
+    """Writes the forward sweep; `replaced` are calls whose forwards also return what is saved.
+
+    `looks` are done before a statement: they refuse what has no derivative.
+    """
 
     def __init__(
         self,
@@ -27,7 +30,9 @@ class Forward:
         array_writes: set[Any],
         call_writes: Mapping[Any, list[Write]],
         inert: Container[Any] = (),
+        looks: Mapping[Any, Node] | None = None,
     ) -> None:
+        self.looks = looks or {}
         self.inert = inert
         self.function = function
         self.kinds = kinds
@@ -65,7 +70,8 @@ class Forward:
             saves = [Save(n, ("over", s, n)) for v in bound for n in sorted(names_written(v))]
             return [*saves, gast.With(s.items, self.forward(s.body), None)]
         replaced = self.replaced.get(s)
-        return [*self._saves(s), replaced if replaced is not None else clone(s)]
+        looks = [self.looks[s]] if s in self.looks else []
+        return [*looks, *self._saves(s), replaced if replaced is not None else clone(s)]
 
     def _saves(self, s: Node) -> Block:
         written = names_written(s)

@@ -165,6 +165,7 @@ class Reverse(Tries):
             self.parts_written(),
             self.call_writes,
             self.inert,
+            self.looks,
         )
         forward = worker.forward(body)
         self.see_kept(backward)

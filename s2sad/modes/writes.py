@@ -10,6 +10,7 @@ Two names that share memory never have two shadows: that is checked after every 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -123,6 +124,8 @@ class Writes(Turned):
         self.point: dict[str, frozenset[str]] = {}
         self.unsure: set[str] = set()
         self.laid_out = laid_out(aliases)
+        self.order_matters: Callable[[Any], Any] = lambda s: None
+        self.looks: dict[Any, Node] = {}
 
     # shadows
 
@@ -362,7 +365,14 @@ class Writes(Turned):
         """Undo `A[i] = v`: what is there goes to v, and the old content had none."""
         base = target.value.id
         back = self.put_back(s, base, target)
-        if not self._concerned(s, base):
+        concerned = self._concerned(s, base)
+        rewritten = any(hasattr(s, word) for word in ("unordered", "copied", "listed"))
+        check = self.order_matters(s) if concerned or rewritten else None
+        if check is not None:
+            helper = name(self.refs.function(check.helper))
+            look = call(helper, check.place, clone(check.value), constant(check.at))
+            self.looks[s] = gast.Expr(look)
+        if not concerned:
             return [back]
         out = self._comment(s) + self.ensure(base, self.kinds.of[target.value], s)
         self._one_root(base, s)
