@@ -39,6 +39,7 @@ from s2sad.hints import kind_of_annotation
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
 from s2sad.pieces import lengths_given
 from s2sad.pipeline import Request, derive, printed
+from s2sad.runtime import private
 from s2sad.sharing import Bound, Recipe, Recipes, loaded, recipe
 from s2sad.signature import key_of
 from s2sad.write.standalone import standalone
@@ -250,7 +251,8 @@ class Derived:
 
             def pull(result: Any, values: dict[str, Any]) -> Any:
                 y, pullback, *aux = result
-                after = functools.partial(shape, values=values) if mirrored else None
+                kept = {n: private(values[n]) for n in wrt} if mirrored else {}
+                after = functools.partial(shape, values=kept) if mirrored else None
                 return y, checked(pullback, y, name, after), *aux
 
             return pull

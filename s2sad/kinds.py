@@ -330,6 +330,17 @@ def reached(kind: Kind) -> frozenset[Any] | None:
     return own.union(*(r for r in inner if r is not None))
 
 
+def shares_nothing(kind: Kind) -> bool:
+    """Say whether values of a kind have no memory that could be written."""
+    if isinstance(kind, Tuple):
+        return all(shares_nothing(k) for k in kind.items)
+    if isinstance(kind, Union):
+        return all(map(shares_nothing, kind.options))
+    return isinstance(
+        kind, Num | Str | NoneKind | Known | LocalFunction | Choice | Unbound
+    )
+
+
 def may_hold(kind: Kind, owner: Kind) -> bool:
     """Say whether a value of a kind may be, or hold, a structure such as `owner`."""
     cls = {List: list, Dict: dict}.get(type(owner), getattr(owner, "cls", None))

@@ -39,6 +39,7 @@ from s2sad.nodes import (
 )
 from s2sad.stages import Aliases, Function, KindFacts, Write
 
+shares_nothing = K.shares_nothing
 Summary = Callable[[Any, Any], "tuple[list[Any], list[Any]] | None"]
 
 _MUTATORS = frozenset(
@@ -580,17 +581,6 @@ def touches(write: Write, kind: Kind) -> bool:
     if shares_nothing(kind):
         return False
     return not (K.is_container(write.owner) and isinstance(kind, K.Array))
-
-
-def shares_nothing(kind: Kind) -> bool:
-    """Say whether values of a kind have no memory that could be written."""
-    if isinstance(kind, K.Tuple):
-        return all(shares_nothing(k) for k in kind.items)
-    if isinstance(kind, K.Union):
-        return all(map(shares_nothing, kind.options))
-    return isinstance(
-        kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Choice | K.Unbound
-    )
 
 
 def is_observer(fn: Any) -> bool:

@@ -342,18 +342,17 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
     shared: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in read | ghosts))
     # What is a view of a reshaped array depends on how the arguments lie in memory.
     order = {"order": gast.Constant("K", None)} if laid_out(p.aliases) else {}
+    entry = p.analysed.kinds.before.get(p.analysed.function.node.body[0], {})
     for param in p.analysed.function.params:
-        kind = p.kinds.get(param)
-        if param in written:
+        kind = entry.get(param)
+        if param in written or (kind is not None and K.shares_nothing(kind)):
             continue
         reads = param in free or f"{param}@arg" in shared
         if reads and kind is not None:
             refuse_copy(param, kind, [(a.function, a.kinds) for a in p.pure.d.analysed.values()])
         if reads and isinstance(kind, K.Array):
             out.append(assign(param, call(attribute(name(param), "copy"), **order)))
-        elif reads and isinstance(kind, K.List | K.Tuple | K.Dict | K.Obj):
-            if isinstance(kind, K.Obj) and K.is_enumerated(kind.cls):
-                continue
+        elif reads and not (isinstance(kind, K.Obj) and K.is_enumerated(kind.cls)):
             helper = p.pure.d.refs.function(runtime.private)
             out.append(assign(param, call(helper, name(param))))
     return out
