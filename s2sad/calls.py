@@ -46,8 +46,17 @@ from s2sad.facts.passing import Lengths
 from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.modes.again import compute_again
-from s2sad.modes.assemble import Parts, apart, define, put_back_in, result_of, wrapped
+from s2sad.modes.assemble import (
+    Parts,
+    apart,
+    define,
+    outside_of,
+    put_back_in,
+    result_of,
+    wrapped,
+)
 from s2sad.modes.operations import Contribution, Site
+from s2sad.modes.outside import kept_copies
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import bind_unbound
 from s2sad.modes.writes import laid_out
@@ -106,6 +115,7 @@ def user_call(
     )
     arrival = worker.zeros.arrivals.get(site.statement, Arrival())
     plan = Pair("", "", active, assume=worker.assume)
+    plan.lent = lent_by(d, worker, target, supplied)
     pair = pair_for(d, target, plan, supplied, build, arrival)
     before, found, forward = _turn(a, worker, site, target, pair)
     return before, [c for c in found if c.operand in varied], forward
@@ -140,6 +150,7 @@ def undo_writer(
     arrival = worker.zeros.arrivals.get(s, Arrival())
     plan = Pair("", "", active, shadows, bar is not None, isinstance(s, gast.Expr))
     plan.assume = worker.assume
+    plan.lent = lent_by(d, worker, target, supplied)
     pair = pair_for(d, target, plan, supplied, build, arrival)
     worker.made_by_calls.add(pair.reverse)
     out: Block = []
@@ -161,6 +172,29 @@ def undo_writer(
     if forward is not None:
         worker.replaced[s] = forward
     return [*out, *pre], [c for c in found if c.operand in varied]
+
+
+def lent_by(
+    d: Derivation, worker: Reverse, target: Target, supplied: frozenset[str]
+) -> frozenset[str]:
+    """Return the parameters that a call may give memory which is not the derivative's own.
+
+    That matters where the reverse runs later, and again.
+    """
+    if not d.reusable:
+        return frozenset()
+    local = worker.function.locals
+    given = {f"{p}@arg" for p in worker.lent_to}
+    found: set[str] = set()
+    for p, kind in target.params.items():
+        if K.shares_nothing(kind):
+            continue
+        names = roots(target.args.get(p))
+        reached = names.union(*(worker.aliases.ever(n) for n in names))
+        outside = {n for n in reached if "@" not in n} - local
+        if not names or p not in supplied or outside or reached & given:
+            found.add(p)
+    return frozenset(found)
 
 
 def _check_apart(worker: Reverse, s: Node, target: Target) -> None:
@@ -444,7 +478,7 @@ def pair_for(
 ) -> Pair:
     """Return the pair of a function for one pattern of kinds and activities: those of a plan."""
     extra = tuple(p for p, _ in target.extra)
-    pattern = (plan.active, plan.shadows, plan.seeded, plan.bare)
+    pattern = (plan.active, plan.shadows, plan.seeded, plan.bare, plan.lent)
     key: Any = (analysis_key(target.fn, target.params, extra), pattern, supplied, arrival)
     known = d.pairs.get(key)
     assume = _assumed_by(plan.assume, target)
@@ -511,6 +545,7 @@ def write_pair(
             shadows=frozenset(pair.shadows),
             seeded=pair.seeded,
             assume=pair.assume,
+            lent=pair.lent,
         )
         return made
 
@@ -536,6 +571,8 @@ def write_pair(
     if pair.seeded and not pair.recursive and not laid_out(p.aliases):
         seed = _used_up(backward, bar)
         pair.consumes = seed != bar
+    if d.reusable:
+        p.forward += _outside_copies(p, backward, pair, supplied, seed)
     local = set(function.locals) | block_writes(p.forward)
     wanted = [
         n for n in sorted(live_in(backward, frozenset())) if n in local and n not in (bar, seed)
@@ -580,6 +617,17 @@ def write_pair(
     docstring = gast.Expr(gast.Constant(wrapped(doc), None))
     reverse = gast.FunctionDef(pair.reverse, args, [docstring, *start, *backward], [], None, None)
     add(d, reverse, function.source.fn, a)
+
+
+def _outside_copies(
+    p: Parts, backward: Block, pair: Pair, supplied: frozenset[str], seed: str
+) -> Block:
+    """Let a reverse read copies of what others may change; return what makes them."""
+    written = block_writes(p.forward)
+    passed = supplied - written if not pair.recursive else frozenset[str]()
+    lent = {n: kind for n, kind in p.borrowed.items() if n not in passed}
+    outside = dataclasses.replace(outside_of(p), borrowed=lent)
+    return kept_copies(backward, {*written, *p.bars, seed}, outside)
 
 
 def _again(p: Parts, supplied: frozenset[str]) -> Block:

@@ -59,7 +59,8 @@ class Pair:
     last the cotangent of the result (where `seeded`); it returns those of `active`. `bare` calls
     want no result of the forward. A reverse that `consumes` the cotangent of the result may change
     it. `arrival` says what of the caller it is made for; `assumed` are lengths in the function
-    that are taken not to be 1, by what its caller knows and `assume` tells.
+    that are taken not to be 1, by what its caller knows and `assume` tells. What is `lent` to it is
+    memory that others may change before the reverse runs, which keeps copies.
     """
 
     forward: str
@@ -76,6 +77,7 @@ class Pair:
     arrival: Arrival = field(default_factory=Arrival)
     assumed: set[K.Dim] = field(default_factory=set)
     assume: Assume = never
+    lent: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -715,9 +717,16 @@ def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], bool
     if called is None or not called.memory.known:
         return None
     result = called.memory.aliases.result
-    if any("@" not in n for n in result if n not in called.memory.local):
-        return None
-    return called.nodes({n[:-4] for n in result if n.endswith("@arg")}), TWICE in result
+    outside = {n for n in result if "@" not in n and n not in called.memory.local}
+    nodes = called.nodes({n[:-4] for n in result if n.endswith("@arg")})
+    callee = called.callee.scope.fn
+    for n in sorted(outside):
+        same = callee.__globals__ is a.scope.fn.__globals__ and n not in a.function.locals
+        same = same and n not in callee.__code__.co_freevars
+        nodes.append(
+            gast.Name(n if same else f"{callee.__qualname__}.{n}", gast.Load(), None, None)
+        )
+    return nodes, TWICE in result
 
 
 def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | None:

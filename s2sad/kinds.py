@@ -336,9 +336,7 @@ def shares_nothing(kind: Kind) -> bool:
         return all(shares_nothing(k) for k in kind.items)
     if isinstance(kind, Union):
         return all(map(shares_nothing, kind.options))
-    return isinstance(
-        kind, Num | Str | NoneKind | Known | LocalFunction | Choice | Unbound
-    )
+    return isinstance(kind, Num | Str | NoneKind | Known | LocalFunction | Choice | Unbound)
 
 
 def may_hold(kind: Kind, owner: Kind) -> bool:

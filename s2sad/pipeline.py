@@ -49,6 +49,7 @@ from s2sad.modes.at_hand import Shapes, arrays_given, shapes_at_hand
 from s2sad.modes.first import assign_first
 from s2sad.modes.notes import take_notes
 from s2sad.modes.operations import Site
+from s2sad.modes.outside import borrowed
 from s2sad.modes.rebound import own_names, rebound_outside
 from s2sad.modes.remake import remake, undone_in
 from s2sad.modes.reverse import Reverse
@@ -251,6 +252,7 @@ def parts_of(
     shadows: frozenset[str] = frozenset(),
     seeded: bool = True,
     assume: Assume = never,
+    lent: frozenset[str] = frozenset(),
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters."""
     given = a.kinds.before.get(a.function.node.body[0], {})
@@ -272,6 +274,7 @@ def parts_of(
         )
         worker.assume = d.assume if outermost else assume
         worker.operations.assume = worker.assume if worker.arrays else of_slices(worker.assume)
+        worker.lent_to = lent
         worker.given_shadows({p: given[p] for p in active if p in shadowed})
         try:
             sweeps = worker.sweeps(clone(seed), has_aux)
@@ -323,8 +326,11 @@ def parts_of(
     read = set().union(*(names_read(s) for s in backward), set())
     check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
     held = Held(worker.replaced_memory())
+    theirs = borrowed(a.function, worker.aliases, kinds, lent) if d.reusable else {}
+    private = d.refs.function(runtime.private) if theirs else ""
+    apart = {n: call(private, name(n)) for n in theirs}
     forward, backward = store_values(
-        sweeps.forward, backward, live_out, names, params, elements, held
+        sweeps.forward, backward, live_out, names, params, elements, held, apart
     )
     for kept, n in sorted(held.names):
         share(sharing, kept, n)
@@ -361,6 +367,7 @@ def parts_of(
         kept_by_calls(worker),
         worker.asked | worker.split,
         scalars(own),
+        theirs,
     )
 
 

@@ -15,7 +15,7 @@ from s2sad import runtime
 from s2sad.flow import live_in
 from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
-from s2sad.modes.outside import keep_as_it_was
+from s2sad.modes.outside import Outside, keep_as_it_was
 from s2sad.modes.shapes import NARROW
 from s2sad.modes.storage import bind_unbound
 from s2sad.modes.writes import laid_out
@@ -69,6 +69,7 @@ class Parts:
     kept: Mapping[str, str] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     scalars: frozenset[str] = frozenset()
+    borrowed: Mapping[str, Kind] = field(default_factory=dict)
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""
@@ -146,17 +147,23 @@ def vjp(
     body = finish(p, body, frozenset(), set(), extra)
     body = [*_late_copies(p, body, copies, seed), *body]
     _protect_value(body, p, inner)
-    d = p.pure.d
-    body = keep_as_it_was(
-        body,
-        next(s for s in reversed(body) if isinstance(s, gast.FunctionDef)),
+    pullback = next(s for s in reversed(body) if isinstance(s, gast.FunctionDef))
+    body = keep_as_it_was(body, pullback, outside_of(p))
+    return define(function.node, entry, doc, body)
+
+
+def outside_of(p: Parts) -> Outside:
+    """Return what a backward sweep may read that belongs to others."""
+    d, function = p.pure.d, p.analysed.function
+    derived = (f.name for f in d.functions)
+    return Outside(
         p.analysed.scope.path,
-        {*function.locals, *d.refs.modules, *d.refs.functions, *(f.name for f in d.functions)},
-        _outside_memory(p, function.params),
+        frozenset({*function.locals, *d.refs.modules, *d.refs.functions, *derived}),
+        p.borrowed,
+        p.kinds,
         p.names,
         lambda: d.refs.function(runtime.private),
     )
-    return define(function.node, entry, doc, body)
 
 
 def _made_up(p: Parts) -> frozenset[str]:
@@ -399,18 +406,6 @@ def _on_tapes(block: Block, tapes: frozenset[str]) -> set[str]:
         elif isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
             if value.func.attr == "append" and names_read(value.func.value) & tapes:
                 found |= set[str]().union(*map(names_read, value.args))
-    return found
-
-
-def _outside_memory(p: Parts, params: tuple[str, ...]) -> dict[str, Kind]:
-    """Return the variables that may be, or hold, memory of globals or of captured variables."""
-    local = set(p.analysed.function.locals)
-    found: dict[str, Kind] = {}
-    for n in sorted(local - set(params)):
-        kind = p.kinds.get(n, K.UNKNOWN)
-        roots = {root for root in p.aliases.ever(n) if "@" not in root} - local
-        if roots and not isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction):
-            found[n] = kind
     return found
 
 

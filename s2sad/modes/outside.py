@@ -9,73 +9,136 @@ def f_vjp(x):                            def f_vjp(x):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.kinds import MISSING, Kind
 from s2sad.names import Names
-from s2sad.nodes import Block, Node, assign, attribute, block_writes, call, name
+from s2sad.nodes import Block, Node, assign, attribute, block_writes, call, name, walk
+from s2sad.stages import Aliases, Function
 
 _CONSTANT = ("numpy", "math", "cmath", "scipy", "cupy")
 
 
-def keep_as_it_was(
-    body: Block,
-    pullback: Node,
-    path: Callable[[Node], Any],
-    defined: Iterable[str],
-    borrowed: Mapping[str, Kind],
-    names: Names,
-    private: Callable[[], str],
-) -> Block:
-    """Return a body whose pullback reads its own copies of what is outside and may change.
+@dataclass(frozen=True)
+class Outside:
+    """What a backward sweep may read that somebody else may change before it runs.
 
     `path` gives the object that a dotted name denotes outside the function, `defined` are the
-    names that the text defines, `borrowed` the variables that hold memory from outside, `private`
-    names the helper that copies structures.
+    names that the text defines, `borrowed` the variables that hold memory from outside, `kinds`
+    those of the variables, `private` names the helper that copies structures.
     """
-    own = {*block_writes(pullback.body), *(a.id for a in pullback.args.args)}
-    hidden = {*defined, *block_writes(body), *own}
-    kinds = {n: kind for n, kind in borrowed.items() if n not in own}
-    worker = _Outside(path, hidden, kinds, names, private)
-    pullback.body = [worker.visit(s) for s in pullback.body]
+
+    path: Callable[[Node], Any]
+    defined: frozenset[str]
+    borrowed: Mapping[str, Kind]
+    kinds: Mapping[str, Kind]
+    names: Names
+    private: Callable[[], str]
+
+    def copied(self, variable: str) -> Node:
+        """Return a copy of what a variable holds."""
+        if isinstance(self.borrowed[variable], K.Array):
+            return call(attribute(name(variable), "copy"))
+        return call(self.private(), name(variable))
+
+
+def borrowed(
+    function: Function, aliases: Aliases, kinds: Mapping[str, Kind], lent: frozenset[str]
+) -> dict[str, Kind]:
+    """Return the variables that may be, or hold, memory of globals or of captured variables.
+
+    What a caller has from outside is lent to some parameters.
+    """
+    given = {f"{p}@arg" for p in lent}
+    found: dict[str, Kind] = {}
+    for n in sorted(function.locals):
+        kind = kinds.get(n, K.UNKNOWN)
+        if not K.shares_nothing(kind):
+            ever = aliases.ever(n)
+            if ever & given or {m for m in ever if "@" not in m} - function.locals:
+                found[n] = kind
+    return found
+
+
+def keep_as_it_was(body: Block, pullback: Node, outside: Outside) -> Block:
+    """Return a body whose pullback reads its own copies of what is outside and may change."""
+    bound = {*block_writes(body), *(a.id for a in pullback.args.args)}
+    kept = kept_copies(pullback.body, bound, outside)
     at = body.index(pullback)
-    return [*body[:at], *worker.kept, *body[at:]]
+    return [*body[:at], *kept, *body[at:]]
+
+
+def kept_copies(backward: Block, bound: set[str], outside: Outside) -> Block:
+    """Let a backward sweep read copies, and return what makes these after the forward sweep.
+
+    `bound` are the names that the text binds around it.
+    """
+    own = block_writes(backward)
+    stored = {
+        n.attr
+        for s in backward
+        for n in walk(s)
+        if isinstance(n, gast.Attribute) and isinstance(n.ctx, gast.Store)
+    }
+    worker = _Outside(outside, {*outside.defined, *bound, *own}, frozenset(own), stored)
+    backward[:] = [worker.visit(s) for s in backward]
+    return worker.kept
 
 
 class _Outside(gast.NodeTransformer):  # type: ignore[misc]
     """Replaces what is read from outside by names, and notes what they hold."""
 
     def __init__(
-        self,
-        path: Callable[[Node], Any],
-        hidden: set[str],
-        borrowed: Mapping[str, Kind],
-        names: Names,
-        private: Callable[[], str],
+        self, outside: Outside, hidden: set[str], own: frozenset[str], stored: set[str]
     ) -> None:
-        self.path = path
+        self.outside = outside
         self.hidden = hidden
-        self.borrowed = borrowed
-        self.names = names
-        self.private = private
+        self.own = own
+        self.stored = stored
         self.table: dict[str, str] = {}
         self.kept: Block = []
 
     def visit_Attribute(self, node: Node) -> Node:
-        made = self._kept(node)
+        made = self._of_class(node) or self._kept(node)
         return self.generic_visit(node) if made is None else made
 
     def visit_Name(self, node: Node) -> Node:
-        if node.id in self.borrowed and isinstance(node.ctx, gast.Load):
-            array = isinstance(self.borrowed[node.id], K.Array)
-            copy = call(attribute(node, "copy")) if array else call(self.private(), node)
-            return self._named(node, copy)
+        lent = node.id in self.outside.borrowed and node.id not in self.own
+        if lent and isinstance(node.ctx, gast.Load):
+            return self._named(node, self.outside.copied(node.id))
         return self._kept(node) or node
+
+    def _of_class(self, node: Node) -> Node | None:
+        """Keep what an object has from its class, which no copy of the object has of its own."""
+        if not isinstance(node.value, gast.Name) or not isinstance(node.ctx, gast.Load):
+            return None
+        if node.attr in self.stored:
+            return None
+        n = node.value.id
+        if n in self.hidden - self.own or n in self.outside.kinds:
+            kind = self.outside.kinds.get(n)
+            if n in self.own or not isinstance(kind, K.Obj) or node.attr in dict(kind.fields):
+                return None
+            cls = kind.cls
+        else:
+            value = self.outside.path(node.value)
+            if not runtime.has_fields(type(value)) or node.attr in runtime.attributes(value):
+                return None
+            cls = type(value)
+        found = inspect.getattr_static(cls, node.attr, MISSING)
+        if isinstance(found, property):
+            return self._named(node, call(self.outside.private(), node))
+        if found is MISSING or hasattr(type(found), "__get__"):
+            return None
+        return self._named(node, self._copy(node, found))
 
     def _kept(self, node: Node) -> Node | None:
         root = node
@@ -85,11 +148,11 @@ class _Outside(gast.NodeTransformer):  # type: ignore[misc]
             return None
         if not isinstance(node.ctx, gast.Load):
             return None
-        value = self.path(node)
+        value = self.outside.path(node)
         if value is MISSING or K.is_function(value):
             return None
         if isinstance(node, gast.Attribute):
-            owner = getattr(self.path(node.value), "__name__", "")
+            owner = getattr(self.outside.path(node.value), "__name__", "")
             if owner.split(".")[0] in _CONSTANT:
                 return None
         return self._named(node, self._copy(node, value))
@@ -97,7 +160,7 @@ class _Outside(gast.NodeTransformer):  # type: ignore[misc]
     def _named(self, node: Node, copy: Node) -> Node:
         text = _text(node)
         if text not in self.table:
-            self.table[text] = self.names.numbered(text.rpartition(".")[2])
+            self.table[text] = self.outside.names.numbered(text.rpartition(".")[2])
             self.kept.append(assign(self.table[text], copy))
         return name(self.table[text])
 
@@ -106,7 +169,7 @@ class _Outside(gast.NodeTransformer):  # type: ignore[misc]
             return node
         if type(value) is np.ndarray:
             return call(attribute(node, "copy"))
-        return call(self.private(), node)
+        return call(self.outside.private(), node)
 
 
 def _text(node: Node) -> str:

@@ -96,6 +96,7 @@ class Reverse(Tries):
         self.replaced: dict[Any, Node] = {}
         self.assume: Callable[[K.Dim], bool] = lambda _: False
         self.rebinding: Container[Any] = ()
+        self.lent_to: frozenset[str] = frozenset()
         self.kept = {}
 
     def keep(self, statement: Any, base: str) -> str:

@@ -15,6 +15,7 @@ where the first of its values is wanted:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,14 +76,16 @@ def store_values(
     params: set[str],
     elements: frozenset[Any] = frozenset(),
     held: Held | None = None,
+    copied: Mapping[str, Node] | None = None,
 ) -> tuple[Block, Block]:
     """Return both sweeps with every Save and Restore decided.
 
     `elements` are the statements that overwrite one number of an array: that needs no copy.
-    `held` gets the names, and the stacks, that hold old values.
+    `held` gets the names, and the stacks, that hold old values. Of variables whose memory belongs
+    to others it is copies, as in `copied`.
     """
     kept = held or Held()
-    worker = _Storage(wanted(backward, live_out), names, elements, kept)
+    worker = _Storage(wanted(backward, live_out), names, elements, kept, copied or {})
     forward, plan = worker.forward_block(forward, None), worker
     backward = plan.backward_block(backward)
     backward = _while_saved(backward, worker.tapes)
@@ -161,8 +164,10 @@ class _Storage:
         names: Names,
         elements: frozenset[Any],
         held: Held,
+        copied: Mapping[str, Node],
     ) -> None:
         self.held = held
+        self.copied = copied
         self.wanted = wanted
         self.elements = elements
         self.names = names
@@ -265,7 +270,8 @@ class _Storage:
             for s in block[position + 1 : last]:
                 if not isinstance(s, Save | SavePart):
                     between |= names_written(s)
-            held = self.names.numbered(saved) if saved in between else saved
+            apart = saved in between or saved in self.copied
+            held = self.names.numbered(saved) if apart else saved
             self.held.names.add((held, saved))
             self.held.stacks.add((stack, saved))
             entries.append(_Entry(save.key, saved, held, value))
@@ -277,7 +283,8 @@ class _Storage:
     def _value(self, save: Node) -> Node:
         """Return what is kept: a reference, or a copy of the content that is overwritten."""
         if isinstance(save, Save):
-            return name(save.name)
+            lent = self.copied.get(save.name)
+            return name(save.name) if lent is None else clone(lent)
         place = clone(save.place)
         if save.key[1] in self.elements:
             return place
