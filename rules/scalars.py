@@ -335,8 +335,20 @@ if hasattr(math, "sumprod"):
         return weighted(q, p_dot, p) + weighted(p, q_dot, q)
 
 
+def taken_apart(out_bar, parts):
+    """Return the cotangents of lists or tuples from that of all of them, one after the other."""
+    found, at = [], 0
+    for part in parts:
+        found.append(out_bar[at : at + len(part)])
+        at = at + len(part)
+    return found
+
+
 @pullback(builtins.sum)
 def pull_sum(out_bar, out, iterable, start=0):
+    if isinstance(start, list | tuple):
+        bars = taken_apart(out_bar, [start, *iterable])
+        return like(bars[1:], iterable), bars[0]
     start_bar = unbroadcast(out_bar, np.shape(start))
     if isinstance(iterable, np.ndarray):
         return np.broadcast_to(out_bar, iterable.shape), start_bar

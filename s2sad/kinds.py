@@ -330,6 +330,21 @@ def reached(kind: Kind) -> frozenset[Any] | None:
     return own.union(*(r for r in inner if r is not None))
 
 
+def holds_complex(kind: Kind) -> bool:
+    """Say whether a value of a kind is, or holds, a complex number, as far as is known."""
+    if isinstance(kind, Union):
+        return any(map(holds_complex, kind.options))
+    if isinstance(kind, Tuple):
+        return any(map(holds_complex, kind.items))
+    if isinstance(kind, List):
+        return any(map(holds_complex, kind.items or (kind.item,)))
+    if isinstance(kind, Dict):
+        return any(holds_complex(k) for _, k in kind.items)
+    if isinstance(kind, Obj):
+        return any(holds_complex(k) for _, k in kind.fields)
+    return isinstance(kind, Unknown) or is_complex(kind)
+
+
 def shares_nothing(kind: Kind) -> bool:
     """Say whether values of a kind have no memory that could be written."""
     if isinstance(kind, Tuple):

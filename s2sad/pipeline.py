@@ -39,6 +39,7 @@ from s2sad.facts.fence import (
 )
 from s2sad.facts.kinds_by_name import name_kinds, scalars
 from s2sad.facts.order import order_matters
+from s2sad.facts.powers import may_turn_complex
 from s2sad.finish import finish, homes_of_temps
 from s2sad.flow import free_names
 from s2sad.identity import refuse_copy
@@ -368,6 +369,7 @@ def parts_of(
         worker.asked | worker.split,
         scalars(own),
         theirs,
+        any(may_turn_complex(b.function, b.kinds) for b in d.analysed.values()),
     )
 
 

@@ -30,6 +30,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from s2sad.errors import UnsupportedError
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 View = Literal["never", "always", "maybe"]
@@ -99,8 +101,33 @@ def _file(fn: object, **changes: Any) -> None:
         for asked in list(_asked):
             asked.fresh = False
         key = _key(fn)
-        old = _rules.get(key, Rule(fn))
-        _rules[key] = replace(old, **changes)
+        _rules[key] = replace(_kept(_rules.get(key, Rule(fn)), changes), **changes)
+
+
+def _kept(old: Rule, changes: Mapping[str, Any]) -> Rule:
+    """Return what of a rule stays beside a new one: what comes later counts.
+
+    The rules that s2sad brings may be elementwise where no keyword is given, and general else.
+    """
+    if "zero" in changes:
+        return Rule(old.fn, view=old.view)
+    old = replace(old, zero=False)
+    for word, other in (("partials", "pullback"), ("pullback", "partials")):
+        rule, rival = changes.get(word), getattr(old, other)
+        if rule is None or rival is None or (_brought(rule) and _brought(rival)):
+            continue
+        if not _brought(rival):
+            raise UnsupportedError(
+                f"{old.name} has a rule by @elementwise and one by @pullback: which of them "
+                "counts is not known.",
+                remedy="Keep one of the two.",
+            )
+        old = replace(old, **{other: None})
+    return old
+
+
+def _brought(rule: Callable[..., Any]) -> bool:
+    return str(rule.__module__).startswith("s2sad.rules")
 
 
 def _zeros(masks: Masks, regular: Mapping[str, float] | None) -> dict[str, Any]:

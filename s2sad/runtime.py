@@ -118,6 +118,26 @@ def apart_from(x: Any, value: Any, at: str) -> None:
         )
 
 
+def real(x_bar: Any) -> Any:
+    """Return a derivative of what is real; one that is complex is refused.
+
+    Python gives complex powers of negative floats: what follows was not derived for these.
+    """
+    if isinstance(x_bar, complex) or getattr(getattr(x_bar, "dtype", None), "kind", "") == "c":
+        raise NotImplementedError(
+            "a power of a negative float is complex: that cannot be differentiated. Write "
+            "abs(x) ** y, or use arrays"
+        )
+    if isinstance(x_bar, list | tuple):
+        for part in x_bar:
+            real(part)
+    elif isinstance(x_bar, dict):
+        real(list(x_bar.values()))
+    elif attributes(x_bar):
+        real(list(attributes(x_bar).values()))
+    return x_bar
+
+
 def log_of_base(x: Any) -> Any:
     """Return log(x), but 0 where x is 0: there x**y stays 0 whatever a positive exponent does."""
     if isinstance(x, float | int) and x >= 0:

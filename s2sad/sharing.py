@@ -21,7 +21,7 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.aliasing import reach
 from s2sad.derivation import Derivation
-from s2sad.errors import AliasError
+from s2sad.errors import AliasError, UnsupportedError
 from s2sad.guard import (
     DERIVED,
     OTHERWISE,
@@ -43,6 +43,8 @@ Guard = Callable[[], bool]
 _SHARED = 512  # how many recipes are kept, those used last
 _EACH = 8  # how many for one key, where what functions see goes to and fro
 _numbers = itertools.count(1)
+# What helpers of our own raise, which know nothing of s2sad in a file of their own.
+_REFUSALS: dict[str, object] = {"ValueError": AliasError, "NotImplementedError": UnsupportedError}
 
 
 @dataclass(frozen=True)
@@ -330,10 +332,8 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
     """Return the functions of a derived text, in the surroundings of the user's functions."""
     filename = f"<s2sad {text.entry} {next(_numbers)}>"
     # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
-    # A helper of our own refuses as s2sad does.
     helpers: dict[str, dict[str, object]] = {
-        n: {"__builtins__": builtins}
-        | ({"ValueError": AliasError} if fn.__module__ == runtime.__name__ else {})
+        n: {"__builtins__": builtins} | (_REFUSALS if fn.__module__ == runtime.__name__ else {})
         for n, fn in derivation.refs.functions.items()
     }
     return load(

@@ -398,8 +398,8 @@ class _Normaliser(Expressions):
 
     def _while(self, statement: Node) -> None:
         if not has_walrus(statement.test):
-            node = gast.While(statement.test, self.statements(statement.body), [])
-            self.emit(node, statement)
+            body = self.statements(statement.body) or [locate(gast.Pass(), statement)]
+            self.emit(gast.While(statement.test, body, []), statement)
             return
         saved, self.out = self.out, []
         test = self.test(statement.test)

@@ -70,6 +70,7 @@ class Parts:
     asked: frozenset[str] = frozenset()
     scalars: frozenset[str] = frozenset()
     borrowed: Mapping[str, Kind] = field(default_factory=dict)
+    odd: bool = False
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""
@@ -428,16 +429,19 @@ def like(p: Parts, bar: str) -> Node:
     given = p.analysed.kinds.before.get(p.analysed.function.node.body[0], {})
     kind = given.get(param, p.bar_kinds.get(bar))
     numpy = p.pure.d.refs.module(np)
+    value: Node = name(bar)
+    if p.odd and not K.holds_complex(given.get(param, K.UNKNOWN)):
+        value = call(p.pure.d.refs.function(runtime.real), value)
     if isinstance(kind, K.Array) and not kind.rank and kind.namespace == "numpy":
-        return call(f"{numpy}.array", name(bar), dtype=dotted(f"{numpy}.{kind.dtype}"))
+        return call(f"{numpy}.array", value, dtype=dotted(f"{numpy}.{kind.dtype}"))
     if isinstance(kind, K.Array) and kind.dtype in _WIDE and _mixes(p):
         dtype = dotted(f"{numpy}.{kind.dtype}")
-        return call(attribute(name(bar), "astype"), dtype, copy=constant(False))
+        return call(attribute(value, "astype"), dtype, copy=constant(False))
     if isinstance(kind, K.Num) and kind.type == "float" and kind.dtype is None and _mixes(p):
-        return call("float", name(bar))
+        return call("float", value)
     if not isinstance(kind, K.Tuple) or kind.cls is None:
-        return name(bar)
-    return gast.Call(call("type", name(param)), [gast.Starred(name(bar), gast.Load())], [])
+        return value
+    return gast.Call(call("type", name(param)), [gast.Starred(value, gast.Load())], [])
 
 
 _WIDE = ("float64", "complex128")

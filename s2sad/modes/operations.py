@@ -639,6 +639,7 @@ class Operations(Shapes):
         self._check_known(node, fn, dict(bound.arrays))
         given: dict[str, Any] = {"out": Given(clone(site.out), site.kind)}
         given |= {n: self._given(a) for n, a in bound.arrays}
+        given |= self._logical(fn, dict(bound.arrays))
         given |= self._guarded(site, fn, {"out": site.out, **dict(bound.arrays)})
         count = len(_positional(rule)) - 1
         pre, partials = self._inlined(node, fn, rule, given, count)
@@ -684,9 +685,30 @@ class Operations(Shapes):
             if isinstance(arg, gast.Name):
                 no_axes = isinstance(site.kind, K.Array) and not site.kind.rank
                 if K.is_scalar(self.kind(arg)) and (no_axes or registry.wants_arrays(fn)):
-                    value = _number(value, no_axes)
+                    value = self._number(value, no_axes, site.kind, self.kind(arg))
                 found.append(Contribution(arg.id, self.cast(value, site.kind, arg)))
         return pre, found
+
+    def _number(self, value: Node, no_axes: bool, given: Kind, kind: Kind) -> Node:
+        """Return the number in what may be an array without axes, as names are where `no_axes`."""
+        if isinstance(value, gast.BinOp | gast.UnaryOp | gast.Constant):
+            return value
+        if isinstance(value, gast.Name) and not no_axes:
+            return value
+        if K.is_complex(given) or K.is_complex(kind) or not isinstance(kind, K.Num):
+            return subscript(value, gast.Tuple([], gast.Load()))
+        plain = kind.dtype in (None, "any")
+        return call("float" if plain else self.np(str(kind.dtype)), value)
+
+    def _logical(self, fn: Any, operands: Mapping[str, Node]) -> dict[str, Given]:
+        """Return truth values as the numbers they are to a power: nothing is subtracted of them."""
+        kind = self.kind(operands["y"]) if fn in _POWERS and "y" in operands else K.UNKNOWN
+        if getattr(kind, "type", "") != "bool" and getattr(kind, "dtype", "") != "bool":
+            return {}
+        whole = call(self.np("multiply"), clone(operands["y"]), constant(1))
+        if isinstance(kind, K.Array):
+            return {"y": Given(whole, dataclasses.replace(kind, dtype="int64"))}
+        return {"y": Given(whole, K.Num("int", "int64"))}
 
     # zeros by structure
 
@@ -725,15 +747,7 @@ class Operations(Shapes):
         return Given(value, K.Array(dtype or "float64", site.kind.dims, site.kind.namespace))
 
 
-def _number(value: Node, no_axes: bool) -> Node:
-    """Return the number in what may be an array without axes, as names are where `no_axes`."""
-    if isinstance(value, gast.BinOp | gast.UnaryOp | gast.Constant):
-        return value
-    if isinstance(value, gast.Name) and not no_axes:
-        return value
-    return subscript(value, gast.Tuple([], gast.Load()))
-
-
+_POWERS: tuple[Any, ...] = (operator.pow, builtins.pow, np.power, np.float_power)
 _STACKING: tuple[Any, ...] = (np.array, np.asarray)
 _CONVERSIONS: tuple[Any, ...] = (list, tuple, float, builtins.complex)
 

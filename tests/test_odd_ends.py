@@ -1,0 +1,230 @@
+"""Small programs at the edges: no statement, no element, truth values, complex powers of floats."""
+
+import math
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad import registry
+from tests.slopes import check
+
+X = np.array([0.4, -0.7, 1.2])
+
+
+# powers of Python floats
+
+
+def size_of_root(x):
+    return abs(x**0.5)
+
+
+def real_part(x):
+    return (x**1.5).real * x
+
+
+def augmented(x):
+    y = x
+    y **= 0.5
+    return abs(y)
+
+
+def power_of(x):
+    return pow(x, 0.5)
+
+
+def called(x):
+    return abs(power_of(x))
+
+
+@pytest.mark.parametrize("f", [size_of_root, real_part, augmented, called])
+def test_a_complex_power_of_a_float_is_refused(f):
+    check(f, 0.7)
+    for derived in (s2sad.grad(f), s2sad.value_and_grad(f), lambda x: s2sad.vjp(f, x)[1](1.0)):
+        with pytest.raises(s2sad.UnsupportedError, match="a power of a negative float is complex"):
+            derived(-0.7)
+
+
+def test_structures_of_floats_are_looked_at_too():
+    def f(p):
+        return abs(p["a"] ** 0.5) * p["b"][0]
+
+    check(f, {"a": 2.0, "b": [3.0]})
+    with pytest.raises(s2sad.UnsupportedError, match="complex"):
+        s2sad.grad(f)({"a": -2.0, "b": [3.0]})
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: x**2, lambda x: x**3.0, lambda x: 2.0**x, lambda x: x**-2 * x]
+)
+def test_other_powers_are_not_looked_at(f):
+    check(f, -1.5)
+    assert "complex" not in s2sad.grad(f).source(-1.5)
+
+
+# truth values
+
+
+@pytest.mark.parametrize("f", [lambda x, m: np.sum(x**m), lambda x, m: np.sum(np.power(x, m) * x)])
+def test_a_mask_as_an_exponent(f):
+    check(f, X, X > 0.0, constant=(1,))
+    assert np.isfinite(s2sad.grad(f)(np.zeros(3), X > 0.0)).all()
+
+
+def test_a_truth_value_as_an_exponent():
+    for m in (True, False, np.True_, np.False_):
+        check(lambda x, m: x**m * x, 1.5, m, constant=(1,))
+
+
+# loops of nothing
+
+
+def passing(x):
+    for i in range(3):
+        pass
+    for v in x:
+        pass
+    while False:
+        pass
+    if x[0] > 0.0:
+        pass
+    with np.errstate(all="ignore"):
+        pass
+    try:
+        pass
+    except ValueError:
+        pass
+    return v * v * i
+
+
+def test_pass():
+    check(passing, X)
+
+
+# lists in sums
+
+
+def lists(x):
+    both = sum([[x[0], x[2]], [x[1] * x[0]]], [x[2] * x[2]])
+    return both[0] * both[1] + both[3] ** 2
+
+
+def tuples(x):
+    return sum([(x[0],), (x[1], x[2])], ())[1] * x[0]
+
+
+def test_a_sum_of_lists():
+    check(lists, X)
+    check(tuples, X)
+    assert s2sad.vjp(lambda x: sum([[x[0]], [x[1]]], []), X)[1]([1.0, 2.0]).tolist() == [1, 2, 0]
+
+
+# numbers as arrays without axes
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.full_like(x, x) * np.ones_like(x),
+        lambda x: np.full_like(1.0, x) * x,
+        lambda x: np.asarray(x) * np.array(x) * x,
+        lambda x: np.full((2,), x).sum() * x,
+    ],
+)
+def test_a_number_in_an_array(f):
+    check(f, 2.0)
+    assert isinstance(s2sad.grad(f)(2.0), float)
+    assert s2sad.vjp(f, 2.0)[1](1.0) == s2sad.grad(f)(2.0)
+
+
+def test_a_number_alone():
+    value, pull = s2sad.vjp(lambda x: np.full_like(x, x), 2.0)
+    assert value == 2.0 and pull(1.0) == 1.0
+
+
+# functions of next to nothing
+
+
+def nothing(x):
+    pass
+
+
+def documented(x):
+    "What it does."
+
+
+def same(x):
+    return x
+
+
+def fixed(x):
+    return 1.0
+
+
+def nested(x):
+    return 1.0, (2.0, 3)
+
+
+def twice(x):
+    return x, [x, None]
+
+
+@pytest.mark.parametrize("x", [2.0, X, np.zeros(0), np.zeros((0, 3)), np.array(1.5)])
+def test_functions_of_next_to_nothing(x):
+    one = np.ones_like(x) if isinstance(x, np.ndarray) else 1.0
+    zero = np.zeros_like(x) if isinstance(x, np.ndarray) else 0.0
+    for f, dy, expected in [
+        (nothing, None, zero),
+        (documented, None, zero),
+        (same, one, one),
+        (fixed, 1.0, zero),
+        (nested, (1.0, (1.0, None)), zero),
+        (twice, (one, [one, None]), 2.0 * one),
+    ]:
+        _, pull = s2sad.vjp(f, x)
+        assert np.array_equal(pull(dy), expected)
+    for f in (nothing, documented, nested):
+        with pytest.raises(s2sad.ActivityError):
+            s2sad.grad(f)(x)
+    assert np.array_equal(s2sad.grad(fixed)(x), zero)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_goes_through(bad):
+    x = np.array([1.0, bad, 2.0])
+    gradient = s2sad.grad(lambda x: np.sum(x[::2] ** 2) + np.sum(x * 0.5))(x)
+    assert gradient.tolist() == [2.5, 0.5, 4.5]
+    assert s2sad.grad(lambda x: 3.0 * x)(bad) == 3.0
+
+
+# two rules for one function
+
+
+def test_a_rule_by_elementwise_and_one_by_pullback():
+    def g(x):
+        return x * x
+
+    @s2sad.elementwise(g)
+    def partial_g(out, x):
+        return 2.0 * x
+
+    with pytest.raises(s2sad.UnsupportedError, match="g has a rule by @elementwise and one by"):
+
+        @s2sad.pullback(g)
+        def pull_g(out_bar, out, x):
+            return 3.0 * x * out_bar
+
+    assert s2sad.grad(lambda x: g(x))(2.0) == 4.0
+
+
+def test_a_rule_of_the_users_takes_the_place_of_one_that_is_brought():
+    old = registry.rule_for(np.cosh)
+    try:
+
+        @s2sad.pullback(np.cosh)
+        def pull(out_bar, out, x):
+            return 7.0 * out_bar
+
+        assert s2sad.grad(lambda x: np.cosh(x))(2.0) == 7.0
+    finally:
+        registry._rules[registry._key(np.cosh)] = old
