@@ -122,7 +122,7 @@ def _kept(old: Rule, changes: Mapping[str, Any]) -> Rule:
                 "counts is not known.",
                 remedy="Keep one of the two.",
             )
-        old = replace(old, **{other: None})
+        old = replace(old, pullback=None) if word == "partials" else replace(old, partials=None)
     return old
 
 
