@@ -97,6 +97,38 @@ def test_a_captured_array_may_change():
     assert pull(1.0).tolist() == (2.0 * X).tolist()
 
 
+def rebound(x):
+    w = WEIGHTS
+    for i in range(3):
+        w = WEIGHTS * w if i == 1 else WEIGHTS
+        x = x * x * w
+    return np.sum(x)
+
+
+def renamed_and_taped(x):
+    table = {"w": WEIGHTS, "c": TABLE["w"]}
+    s = x
+    for key in ("w", "c"):
+        s = s * s * table[key]
+    return np.sum(s)
+
+
+def turned(x):
+    a, b = x, x[::-1]
+    for _ in range(2):
+        a, b = b, a * b
+    return np.sum(a * b)
+
+
+@pytest.mark.parametrize("f", [rebound, renamed_and_taped, turned])
+def test_an_argument_under_other_names_may_change(f):
+    x = X.copy()
+    expected = s2sad.grad(f)(x)
+    _, pull = s2sad.vjp(f, x)
+    x[:] = 9.0
+    assert np.allclose(pull(1.0), expected, rtol=1e-12)
+
+
 def exponential(x):
     return np.exp(x)
 

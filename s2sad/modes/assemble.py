@@ -345,7 +345,7 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
     free = live_in(inner, frozenset()) - {seed}
     out: Block = []
     written = {s.targets[0].id for s in p.copies}
-    read = free | _on_tapes(p.forward, free)
+    read = free | _on_tapes(p.forward, free) | _under_other_names(p.forward, free)
     ghosts = {ghost for ghost, n in p.kept.items() if n in read}
     shared: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in read | ghosts))
     # What is a view of a reshaped array depends on how the arguments lie in memory.
@@ -418,6 +418,17 @@ def share(sharing: dict[str, frozenset[str]], kept: str, variable: str) -> None:
     sharing[kept] = sharing.get(kept, frozenset()) | others
     for n in others:
         sharing[n] = sharing.get(n, frozenset()) | {kept}
+
+
+def _under_other_names(block: Block, names: frozenset[str]) -> set[str]:
+    """Return the variables whose values are kept under some of the names."""
+    found: set[str] = set()
+    for s in block:
+        for part in blocks_of(s):
+            found |= _under_other_names(part, names)
+        if isinstance(s, gast.Assign) and isinstance(s.value, gast.Name):
+            found |= {s.value.id} if names_written(s) & names else set()
+    return found
 
 
 def like(p: Parts, bar: str) -> Node:
