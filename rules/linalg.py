@@ -202,7 +202,7 @@ def pinv_map(x, u, s, vh, f):
     return u @ inner @ vh + left + right
 
 
-@pullback(np.linalg.pinv)
+@pullback(np.linalg.pinv, masks=("rcond", "rtol"))
 def pull_pinv(out_bar, out, a, *, rcond=None, rtol=None):
     """For matrices of which as many singular values stay as are kept.
 
@@ -289,7 +289,7 @@ def condition_partials(out, x, p):
     return other * norm_partials(one, x, p, (-2, -1)) - one * moved
 
 
-@pullback(np.linalg.cond)
+@pullback(np.linalg.cond, masks=("p",))
 def pull_cond(out_bar, out, x, *, p=None):
     """The quotient of two singular values, or a norm times the norm of the inverse."""
     partials = condition_partials(np.asarray(out)[..., None, None], x, p)
@@ -302,7 +302,7 @@ def push_cond(out, x, x_dot, *, p=None):
     return np.sum(np.real(partials * x_dot), axis=(-2, -1))
 
 
-@pullback(np.linalg.vector_norm)
+@pullback(np.linalg.vector_norm, masks=("ord",))
 def pull_vector_norm(out_bar, out, x, *, axis=None, keepdims=False, ord=2):
     if axis is None:
         flat = norm_partials(np.reshape(out, (1,)), np.ravel(x), ord, 0)
@@ -329,7 +329,7 @@ def push_vector_norm(out, x, x_dot, *, axis=None, keepdims=False, ord=2):
     return np.sum(np.real(partials * x_dot), axis=axis, keepdims=keepdims)
 
 
-@pullback(np.linalg.matrix_norm)
+@pullback(np.linalg.matrix_norm, masks=("ord",))
 def pull_matrix_norm(out_bar, out, x, *, keepdims=False, ord="fro"):
     if not keepdims:
         out_bar, out = np.expand_dims(out_bar, (-2, -1)), np.expand_dims(out, (-2, -1))

@@ -452,7 +452,7 @@ def diagonal_sums(x):
     return np.array([np.sum(np.diagonal(x, k)) for k in range(1 - rows, columns)])
 
 
-@pullback(linalg.toeplitz)
+@pullback(linalg.toeplitz, masks=True)
 def pull_toeplitz(out_bar, out, c, r=None):
     """The first number of r is not read; without r it is conj(c)."""
     sums = diagonal_sums(out_bar)

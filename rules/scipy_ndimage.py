@@ -187,7 +187,7 @@ def one_per_axis(image, coordinates):
     return image, coordinates[: np.ndim(image)]
 
 
-@pullback(ndimage.map_coordinates, samples=one_per_axis)
+@pullback(ndimage.map_coordinates, masks=True, samples=one_per_axis)
 def pull_map_coordinates(
     out_bar, out, input, coordinates, *, order=3, mode="constant", cval=0.0, prefilter=True
 ):

@@ -24,7 +24,7 @@ def whole_cotangent(out_bar, one, other, mode):
     return np.pad(out_bar, widths)
 
 
-@pullback(signal.convolve)
+@pullback(signal.convolve, masks=True)
 def pull_convolve(out_bar, out, in1, in2, *, mode="full", method="auto"):
     whole = whole_cotangent(out_bar, in1, in2, mode)
     in1_bar = signal.convolve(whole, np.flip(in2), "valid", method)
@@ -42,7 +42,7 @@ def push_convolve(out, in1, in2, in1_dot, in2_dot, *, mode="full", method="auto"
     return left + right
 
 
-@pullback(signal.fftconvolve, signal.oaconvolve)
+@pullback(signal.fftconvolve, signal.oaconvolve, masks=True)
 def pull_fftconvolve(out_bar, out, in1, in2, *, mode="full", axes=None):
     if axes is not None:
         raise NotImplementedError("fftconvolve: a derivative with axes=None only")
@@ -63,7 +63,7 @@ def push_fftconvolve(out, in1, in2, in1_dot, in2_dot, *, mode="full", axes=None)
     )
 
 
-@pullback(signal.correlate)
+@pullback(signal.correlate, masks=True)
 def pull_correlate(out_bar, out, in1, in2, *, mode="full", method="auto"):
     """A correlation is the convolution with the conjugate of in2 turned around."""
     turned = np.conj(np.flip(in2))

@@ -25,22 +25,22 @@ def weak(number):
 # gamma and beta functions, DLMF chapters 5 and 8
 
 
-@elementwise(special.gamma)
+@elementwise(special.gamma, regular={"out": 0.5, "x": 0.5})
 def gamma(out, x):
     return out * special.psi(x)
 
 
-@elementwise(special.gammaln, special.loggamma)
+@elementwise(special.gammaln, special.loggamma, regular={"out": 0.5, "x": 0.5})
 def gammaln(out, x):
     return special.psi(x)
 
 
-@elementwise(special.rgamma)
+@elementwise(special.rgamma, regular={"out": 0.5, "x": 0.5})
 def rgamma(out, x):
     return -special.psi(x) * out
 
 
-@elementwise(special.psi, special.digamma)
+@elementwise(special.psi, special.digamma, regular={"out": 0.5, "x": 0.5})
 def psi(out, x):
     return special.zeta(2.0, x)
 
@@ -70,25 +70,25 @@ def push_multigammaln(out, a, a_dot, *, d=1):
     return a_dot * multigammaln_partial(a, d)
 
 
-@elementwise(special.beta)
+@elementwise(special.beta, regular={"out": 0.5, "a": 0.5, "b": 0.5})
 def beta(out, a, b):
     psi_sum = special.psi(a + b)
     return out * (special.psi(a) - psi_sum), out * (special.psi(b) - psi_sum)
 
 
-@elementwise(special.betaln)
+@elementwise(special.betaln, regular={"out": 0.5, "a": 0.5, "b": 0.5})
 def betaln(out, a, b):
     psi_sum = special.psi(a + b)
     return special.psi(a) - psi_sum, special.psi(b) - psi_sum
 
 
-@elementwise(special.poch)
+@elementwise(special.poch, regular={"out": 0.5, "z": 0.5, "m": 0.5})
 def poch(out, z, m):
     psi_sum = special.psi(z + m)
     return out * (psi_sum - special.psi(z)), out * psi_sum
 
 
-@elementwise(special.binom)
+@elementwise(special.binom, regular={"out": 0.5, "n": 0.5, "k": 0.5})
 def binom(out, n, k):
     psi_rest = special.psi(n - k + 1.0)
     return out * (special.psi(n + 1.0) - psi_rest), out * (psi_rest - special.psi(k + 1.0))
@@ -104,29 +104,35 @@ def gammaincc(out, a, x):
     return None, -np.exp((a - 1.0) * np.log(x) - x - weak(special.gammaln(a)))
 
 
-@elementwise(special.gammaincinv, unknown=("a",))
+@elementwise(special.gammaincinv, unknown=("a",), regular={"out": 0.5, "a": 0.5, "y": 0.5})
 def gammaincinv(out, a, y):
     return None, np.exp(weak(special.gammaln(a)) + out - (a - 1.0) * np.log(out))
 
 
-@elementwise(special.gammainccinv, unknown=("a",))
+@elementwise(special.gammainccinv, unknown=("a",), regular={"out": 0.5, "a": 0.5, "y": 0.5})
 def gammainccinv(out, a, y):
     return None, -np.exp(weak(special.gammaln(a)) + out - (a - 1.0) * np.log(out))
 
 
-@elementwise(special.betainc, unknown=("a", "b"))
+@elementwise(
+    special.betainc, unknown=("a", "b"), regular={"out": 0.5, "a": 0.5, "b": 0.5, "x": 0.5}
+)
 def betainc(out, a, b, x):
     power = (a - 1.0) * np.log(x) + (b - 1.0) * np.log1p(-x)
     return None, None, np.exp(power - weak(special.betaln(a, b)))
 
 
-@elementwise(special.betaincc, unknown=("a", "b"))
+@elementwise(
+    special.betaincc, unknown=("a", "b"), regular={"out": 0.5, "a": 0.5, "b": 0.5, "x": 0.5}
+)
 def betaincc(out, a, b, x):
     power = (a - 1.0) * np.log(x) + (b - 1.0) * np.log1p(-x)
     return None, None, -np.exp(power - weak(special.betaln(a, b)))
 
 
-@elementwise(special.betaincinv, unknown=("a", "b"))
+@elementwise(
+    special.betaincinv, unknown=("a", "b"), regular={"out": 0.5, "a": 0.5, "b": 0.5, "y": 0.5}
+)
 def betaincinv(out, a, b, y):
     power = (a - 1.0) * np.log(out) + (b - 1.0) * np.log1p(-out)
     return None, None, np.exp(weak(special.betaln(a, b)) - power)
@@ -167,12 +173,12 @@ def erfi(out, x):
     return 2.0 / math.sqrt(math.pi) * np.exp(x * x)
 
 
-@elementwise(special.erfinv)
+@elementwise(special.erfinv, regular={"out": 0.5, "y": 0.5})
 def erfinv(out, y):
     return math.sqrt(math.pi) / 2.0 * np.exp(out * out)
 
 
-@elementwise(special.erfcinv)
+@elementwise(special.erfcinv, regular={"out": 0.5, "y": 0.5})
 def erfcinv(out, y):
     return -math.sqrt(math.pi) / 2.0 * np.exp(out * out)
 
@@ -197,17 +203,17 @@ def log_ndtr(out, x):
     return np.exp(-0.5 * x * x - out) / math.sqrt(2.0 * math.pi)
 
 
-@elementwise(special.ndtri)
+@elementwise(special.ndtri, regular={"out": 0.5, "p": 0.5})
 def ndtri(out, p):
     return math.sqrt(2.0 * math.pi) * np.exp(0.5 * out * out)
 
 
-@elementwise(special.ndtri_exp)
+@elementwise(special.ndtri_exp, regular={"out": 0.5, "y": 0.5})
 def ndtri_exp(out, y):
     return math.sqrt(2.0 * math.pi) * np.exp(0.5 * out * out + y)
 
 
-@elementwise(special.voigt_profile)
+@elementwise(special.voigt_profile, regular={"out": 0.5, "x": 0.5, "sigma": 0.5, "gamma": 0.5})
 def voigt_profile(out, x, sigma, gamma):
     z = (x + 1j * gamma) / (sigma * math.sqrt(2.0))
     w = special.wofz(z)
@@ -229,7 +235,7 @@ def log_expit(out, x):
     return special.expit(-x)
 
 
-@elementwise(special.logit)
+@elementwise(special.logit, regular={"out": 0.5, "x": 0.5})
 def logit(out, x):
     return 1.0 / (x * (1.0 - x))
 
@@ -266,19 +272,19 @@ def kl_div(out, x, y):
     return np.log(x / y), 1.0 - x / y
 
 
-@elementwise(special.huber)
+@elementwise(special.huber, regular={"out": 0.5, "delta": 0.5, "r": 0.5})
 def huber(out, delta, r):
     inside = np.abs(r) <= delta
     return np.where(inside, 0.0, np.abs(r) - delta), np.where(inside, r, delta * np.sign(r))
 
 
-@elementwise(special.pseudo_huber)
+@elementwise(special.pseudo_huber, regular={"out": 0.5, "delta": 0.5, "r": 0.5})
 def pseudo_huber(out, delta, r):
     root = np.sqrt(1.0 + (r / delta) ** 2)
     return 2.0 * delta * (root - 1.0) - r * r / (delta * root), r / root
 
 
-@elementwise(special.boxcox)
+@elementwise(special.boxcox, regular={"out": 0.5, "x": 0.5, "lmbda": 0.5})
 def boxcox(out, x, lmbda):
     """The derivative by lmbda at 0 is log(x)**2 / 2."""
     power = np.power(x, lmbda)
@@ -288,7 +294,7 @@ def boxcox(out, x, lmbda):
     return power / x, slope
 
 
-@elementwise(special.boxcox1p)
+@elementwise(special.boxcox1p, regular={"out": 0.5, "x": 0.5, "lmbda": 0.5})
 def boxcox1p(out, x, lmbda):
     power = np.power(1.0 + x, lmbda)
     log_x = np.log1p(x)
@@ -311,12 +317,12 @@ def cosm1(out, x):
     return -np.sin(x)
 
 
-@elementwise(special.powm1)
+@elementwise(special.powm1, regular={"out": 0.5, "x": 0.5, "y": 0.5})
 def powm1(out, x, y):
     return y * np.power(x, y - 1.0), (out + 1.0) * np.log(x)
 
 
-@elementwise(special.log1p)
+@elementwise(special.log1p, regular={"out": 0.5, "x": 0.5})
 def log1p(out, x):
     return 1.0 / (1.0 + x)
 
@@ -356,7 +362,7 @@ def tandg(out, x):
     return math.pi / 180.0 * (1.0 + out * out)
 
 
-@elementwise(special.cotdg)
+@elementwise(special.cotdg, regular={"out": 0.5, "x": 0.5})
 def cotdg(out, x):
     return -math.pi / 180.0 * (1.0 + out * out)
 
@@ -374,12 +380,12 @@ def exp1(out, x):
     return -np.exp(-x) / x
 
 
-@elementwise(special.expn, unknown=("n",))
+@elementwise(special.expn, unknown=("n",), regular={"out": 0.5, "n": 0.5, "x": 0.5})
 def expn(out, n, x):
     return None, -special.expn(n - 1, x)
 
 
-@elementwise(special.spence)
+@elementwise(special.spence, regular={"out": 0.5, "z": 0.5})
 def spence(out, z):
     """Minus log(z) / (z - 1), which is 1 at 1."""
     away = np.where(z == 1, 2.0, z)
@@ -401,22 +407,22 @@ def wrightomega(out, z):
     return out / (1.0 + out)
 
 
-@elementwise(special.ellipk)
+@elementwise(special.ellipk, regular={"out": 0.5, "m": 0.5})
 def ellipk(out, m):
     return (special.ellipe(m) - (1.0 - m) * out) / (2.0 * m * (1.0 - m))
 
 
-@elementwise(special.ellipkm1)
+@elementwise(special.ellipkm1, regular={"out": 0.5, "p": 0.5})
 def ellipkm1(out, p):
     return -(special.ellipe(1.0 - p) - p * out) / (2.0 * (1.0 - p) * p)
 
 
-@elementwise(special.ellipe)
+@elementwise(special.ellipe, regular={"out": 0.5, "m": 0.5})
 def ellipe(out, m):
     return (out - special.ellipk(m)) / (2.0 * m)
 
 
-@elementwise(special.ellipkinc)
+@elementwise(special.ellipkinc, regular={"out": 0.5, "phi": 0.5, "m": 0.5})
 def ellipkinc(out, phi, m):
     """DLMF 19.4.5."""
     sine, root = np.sin(phi), np.sqrt(1.0 - m * np.sin(phi) ** 2)
@@ -424,7 +430,7 @@ def ellipkinc(out, phi, m):
     return 1.0 / root, by_m - sine * np.cos(phi) / (2.0 * (1.0 - m) * root)
 
 
-@elementwise(special.ellipeinc)
+@elementwise(special.ellipeinc, regular={"out": 0.5, "phi": 0.5, "m": 0.5})
 def ellipeinc(out, phi, m):
     root = np.sqrt(1.0 - m * np.sin(phi) ** 2)
     return root, (out - special.ellipkinc(phi, m)) / (2.0 * m)
@@ -450,12 +456,12 @@ def j1(out, x):
     return 0.5 * (special.j0(x) - special.jv(2, x))
 
 
-@elementwise(special.y0)
+@elementwise(special.y0, regular={"out": 0.5, "x": 0.5})
 def y0(out, x):
     return -special.y1(x)
 
 
-@elementwise(special.y1)
+@elementwise(special.y1, regular={"out": 0.5, "x": 0.5})
 def y1(out, x):
     return 0.5 * (special.y0(x) - special.yv(2, x))
 
@@ -480,22 +486,22 @@ def i1e(out, x):
     return 0.5 * (special.i0e(x) + special.ive(2, x)) - np.sign(x) * out
 
 
-@elementwise(special.k0)
+@elementwise(special.k0, regular={"out": 0.5, "x": 0.5})
 def k0(out, x):
     return -special.k1(x)
 
 
-@elementwise(special.k1)
+@elementwise(special.k1, regular={"out": 0.5, "x": 0.5})
 def k1(out, x):
     return -0.5 * (special.k0(x) + special.kv(2, x))
 
 
-@elementwise(special.k0e)
+@elementwise(special.k0e, regular={"out": 0.5, "x": 0.5})
 def k0e(out, x):
     return out - special.k1e(x)
 
 
-@elementwise(special.k1e)
+@elementwise(special.k1e, regular={"out": 0.5, "x": 0.5})
 def k1e(out, x):
     return out - 0.5 * (special.k0e(x) + special.kve(2, x))
 
@@ -505,12 +511,12 @@ def jv(out, v, z):
     return None, 0.5 * (special.jv(v - 1, z) - special.jv(v + 1, z))
 
 
-@elementwise(special.yv, unknown=("v",))
+@elementwise(special.yv, unknown=("v",), regular={"out": 0.5, "v": 0.5, "z": 0.5})
 def yv(out, v, z):
     return None, 0.5 * (special.yv(v - 1, z) - special.yv(v + 1, z))
 
 
-@elementwise(special.yn, unknown=("n",))
+@elementwise(special.yn, unknown=("n",), regular={"out": 0.5, "n": 0.5, "x": 0.5})
 def yn(out, n, x):
     return None, 0.5 * (special.yv(n - 1, x) - special.yv(n + 1, x))
 
@@ -520,12 +526,12 @@ def iv(out, v, z):
     return None, 0.5 * (special.iv(v - 1, z) + special.iv(v + 1, z))
 
 
-@elementwise(special.kv, unknown=("v",))
+@elementwise(special.kv, unknown=("v",), regular={"out": 0.5, "v": 0.5, "z": 0.5})
 def kv(out, v, z):
     return None, -0.5 * (special.kv(v - 1, z) + special.kv(v + 1, z))
 
 
-@elementwise(special.kn, unknown=("n",))
+@elementwise(special.kn, unknown=("n",), regular={"out": 0.5, "n": 0.5, "x": 0.5})
 def kn(out, n, x):
     return None, -0.5 * (special.kv(n - 1, x) + special.kv(n + 1, x))
 
@@ -536,17 +542,17 @@ def ive(out, v, z):
     return None, slope - np.sign(z) * out
 
 
-@elementwise(special.kve, unknown=("v",))
+@elementwise(special.kve, unknown=("v",), regular={"out": 0.5, "v": 0.5, "z": 0.5})
 def kve(out, v, z):
     return None, out - 0.5 * (special.kve(v - 1, z) + special.kve(v + 1, z))
 
 
-@elementwise(special.hankel1, unknown=("v",))
+@elementwise(special.hankel1, unknown=("v",), regular={"out": 0.5, "v": 0.5, "z": 0.5})
 def hankel1(out, v, z):
     return None, 0.5 * (special.hankel1(v - 1, z) - special.hankel1(v + 1, z))
 
 
-@elementwise(special.hankel2, unknown=("v",))
+@elementwise(special.hankel2, unknown=("v",), regular={"out": 0.5, "v": 0.5, "z": 0.5})
 def hankel2(out, v, z):
     return None, 0.5 * (special.hankel2(v - 1, z) - special.hankel2(v + 1, z))
 
@@ -554,22 +560,26 @@ def hankel2(out, v, z):
 # hypergeometric functions, DLMF chapters 13 and 15
 
 
-@elementwise(special.hyp0f1, unknown=("v",))
+@elementwise(special.hyp0f1, unknown=("v",), regular={"out": 0.5, "v": 0.5, "z": 0.5})
 def hyp0f1(out, v, z):
     return None, special.hyp0f1(v + 1.0, z) / v
 
 
-@elementwise(special.hyp1f1, unknown=("a", "b"))
+@elementwise(special.hyp1f1, unknown=("a", "b"), regular={"out": 0.5, "a": 0.5, "b": 0.5, "x": 0.5})
 def hyp1f1(out, a, b, x):
     return None, None, a / b * special.hyp1f1(a + 1.0, b + 1.0, x)
 
 
-@elementwise(special.hyperu, unknown=("a", "b"))
+@elementwise(special.hyperu, unknown=("a", "b"), regular={"out": 0.5, "a": 0.5, "b": 0.5, "x": 0.5})
 def hyperu(out, a, b, x):
     return None, None, -a * special.hyperu(a + 1.0, b + 1.0, x)
 
 
-@elementwise(special.hyp2f1, unknown=("a", "b", "c"))
+@elementwise(
+    special.hyp2f1,
+    unknown=("a", "b", "c"),
+    regular={"out": 0.5, "a": 0.5, "b": 0.5, "c": 0.5, "z": 0.5},
+)
 def hyp2f1(out, a, b, c, z):
     return None, None, None, a * b / c * special.hyp2f1(a + 1.0, b + 1.0, c + 1.0, z)
 
@@ -577,12 +587,12 @@ def hyp2f1(out, a, b, c, z):
 # orthogonal polynomials, DLMF chapter 18
 
 
-@elementwise(special.eval_legendre, unknown=("n",))
+@elementwise(special.eval_legendre, unknown=("n",), regular={"out": 0.5, "n": 0.5, "x": 0.5})
 def eval_legendre(out, n, x):
     return None, n * (x * out - special.eval_legendre(n - 1, x)) / (x * x - 1.0)
 
 
-@elementwise(special.eval_chebyt, unknown=("n",))
+@elementwise(special.eval_chebyt, unknown=("n",), regular={"out": 0.5, "n": 0.5, "x": 0.5})
 def eval_chebyt(out, n, x):
     return None, n * special.eval_chebyu(n - 1, x)
 
@@ -597,7 +607,11 @@ def eval_hermitenorm(out, n, x):
     return None, 1.0 * n * special.eval_hermitenorm(np.maximum(n - 1, 0), x)
 
 
-@elementwise(special.eval_genlaguerre, unknown=("n", "alpha"))
+@elementwise(
+    special.eval_genlaguerre,
+    unknown=("n", "alpha"),
+    regular={"out": 0.5, "n": 0.5, "alpha": 0.5, "x": 0.5},
+)
 def eval_genlaguerre(out, n, alpha, x):
     return None, None, -special.eval_genlaguerre(n - 1.0, alpha + 1.0, x)
 
@@ -605,13 +619,13 @@ def eval_genlaguerre(out, n, alpha, x):
 # distributions
 
 
-@elementwise(special.stdtr, unknown=("df",))
+@elementwise(special.stdtr, unknown=("df",), regular={"out": 0.5, "df": 0.5, "t": 0.5})
 def stdtr(out, df, t):
     power = -0.5 * (df + 1.0) * np.log1p(t * t / df)
     return None, np.exp(power - weak(special.betaln(0.5, 0.5 * df))) / weak(np.sqrt(df))
 
 
-@elementwise(special.chdtr, unknown=("v",))
+@elementwise(special.chdtr, unknown=("v",), regular={"out": 0.5, "v": 0.5, "x": 0.5})
 def chdtr(out, v, x):
     half = 0.5 * v
     return None, 0.5 * np.exp(
@@ -619,7 +633,7 @@ def chdtr(out, v, x):
     )
 
 
-@elementwise(special.chdtrc, unknown=("v",))
+@elementwise(special.chdtrc, unknown=("v",), regular={"out": 0.5, "v": 0.5, "x": 0.5})
 def chdtrc(out, v, x):
     half = 0.5 * v
     return None, -0.5 * np.exp(
@@ -627,12 +641,12 @@ def chdtrc(out, v, x):
     )
 
 
-@elementwise(special.pdtr, unknown=("k",))
+@elementwise(special.pdtr, unknown=("k",), regular={"out": 0.5, "k": 0.5, "m": 0.5})
 def pdtr(out, k, m):
     return None, -np.exp(k * np.log(m) - m - weak(special.gammaln(k + 1.0)))
 
 
-@elementwise(special.pdtrc, unknown=("k",))
+@elementwise(special.pdtrc, unknown=("k",), regular={"out": 0.5, "k": 0.5, "m": 0.5})
 def pdtrc(out, k, m):
     return None, np.exp(k * np.log(m) - m - weak(special.gammaln(k + 1.0)))
 
