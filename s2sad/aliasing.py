@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from s2sad.errors import AliasError
-from s2sad.runtime import attributes
+from s2sad.runtime import attributes, stands_at
+from s2sad.stages import ANYWHERE, Places, Steps
 from s2sad.tree import is_array
 
 _WORK: Any = (
@@ -32,43 +33,43 @@ class Reached:
     written: bool
 
 
-def reach(way: str, value: Any, written: bool, changed: bool = False) -> Iterator[Reached]:
+def reach(way: str, value: Any, written: Places = (), changed: Places = ()) -> Iterator[Reached]:
     """Yield the arrays in a value, and the containers that hold them, with their ways.
 
-    The arrays may be `written`, the containers `changed`.
+    The arrays may be `written` at some places, the containers `changed`.
     """
-    yield from _reach(way, value, written, changed, frozenset())
+    yield from _reach(way, value, (), written, changed, frozenset())
 
 
 def reach_shadow(way: str, shadow: Any) -> Iterator[Reached]:
     """Yield what is written in a shadow: the arrays of floats, and the containers."""
-    for r in reach(way, shadow, True, True):
+    for r in reach(way, shadow, (ANYWHERE,), (ANYWHERE,)):
         if not is_array(r.memory) or r.memory.dtype.kind in "fc":
             yield r
 
 
 def _reach(
-    way: str, value: Any, written: bool, changed: bool, above: frozenset[int]
+    way: str, value: Any, path: Steps, written: Places, changed: Places, above: frozenset[int]
 ) -> Iterator[Reached]:
     if is_array(value):
-        yield Reached(way, value, written)
+        yield Reached(way, value, stands_at(path, written))
         return
     if isinstance(value, str | bytes | int | float | complex | type | np.generic) or value is None:
         return
     if id(value) in above:
         return
     above = above | {id(value)}
-    parts: list[tuple[str, Any]] = []
+    parts: list[tuple[str, Any, Any]] = []
     if isinstance(value, list | tuple):
-        parts = [(f"{way}[{i}]", part) for i, part in enumerate(value)]
+        parts = [(f"{way}[{i}]", i, part) for i, part in enumerate(value)]
     elif isinstance(value, dict):
-        parts = [(f"{way}[{key!r}]", part) for key, part in value.items()]
+        parts = [(f"{way}[{key!r}]", key, part) for key, part in value.items()]
     else:
-        parts = [(f"{way}.{n}", part) for n, part in attributes(value).items()]
+        parts = [(f"{way}.{n}", n, part) for n, part in attributes(value).items()]
     if parts and not isinstance(value, tuple):
-        yield Reached(way, value, changed)
-    for place, part in parts:
-        yield from _reach(place, part, written, changed, above)
+        yield Reached(way, value, stands_at(path, changed))
+    for place, step, part in parts:
+        yield from _reach(place, part, (*path, step), written, changed, above)
 
 
 def refuse_overlap(reached: Iterable[Reached], name: str) -> None:

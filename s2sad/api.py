@@ -42,6 +42,7 @@ from s2sad.pipeline import Request, derive, printed
 from s2sad.runtime import private
 from s2sad.sharing import Bound, Recipe, Recipes, loaded, recipe
 from s2sad.signature import key_of
+from s2sad.stages import ANYWHERE
 from s2sad.write.standalone import standalone
 
 MODES = ("grad", "value_and_grad", "vjp", "reverse")
@@ -283,10 +284,11 @@ def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]
 
 def _reached(bound: Bound, values: dict[str, Any]) -> Iterator[Reached]:
     """Yield the memory that a call reaches, through its arguments and from outside."""
+    written = bound.written
     for n, value in values.items():
-        yield from reach(n, value, n in bound.written.arrays, n in bound.written.containers)
+        yield from reach(n, value, written.arrays.get(n, ()), written.containers.get(n, ()))
     for o in bound.outside:
-        yield from reach(o.path, o.value(), o.written)
+        yield from reach(o.path, o.value(), (ANYWHERE,) if o.written else ())
 
 
 def _refuse_overlap(reached: Iterator[Reached], parameters: Parameters) -> None:
@@ -558,7 +560,7 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
     entry = derived.find(tuple(given.values.values()))
     reached = _reached_in_shadows(entry.bound, given)
-    _refuse_overlap(itertools.chain(reached, reach("the seed", seed, False)), parameters)
+    _refuse_overlap(itertools.chain(reached, reach("the seed", seed)), parameters)
     for n in entry.as_float:
         given.values[n] = float(given.values[n])
     bound.arguments.update(given.values)

@@ -8,7 +8,7 @@ Each pass is one function of its room; this page only says in which order they c
 from __future__ import annotations
 
 import types
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -33,13 +33,13 @@ from s2sad.facts.fence import (
     fence,
     keep_arguments,
     outside_written,
-    parameters_written,
     refuse_globals,
     refuse_hidden_appends,
 )
 from s2sad.facts.kinds_by_name import name_kinds, scalars
 from s2sad.facts.order import order_matters
 from s2sad.facts.powers import may_turn_complex
+from s2sad.facts.places import places_written
 from s2sad.finish import finish, homes_of_temps
 from s2sad.flow import free_names
 from s2sad.identity import refuse_copy
@@ -81,7 +81,7 @@ from s2sad.polish.likes import copies, like_shadows
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
 from s2sad.shadows import check_seed, reverse_entry
-from s2sad.stages import Aliases, Arrival, Text
+from s2sad.stages import ANYWHERE, Aliases, Arrival, Steps, Text, Written
 from s2sad.strong import zeros_of
 from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
@@ -144,12 +144,20 @@ def printed(d: Derivation) -> Text:
 
 def _note_written(d: Derivation, entry: Analysed) -> None:
     """Note which memory is written: when called, it may overlap nothing else."""
-    written = parameters_written(memory_of(d, entry))
-    asked = d.asked.get(entry, frozenset())
-    d.written = replace(written, arrays=written.arrays | asked)
+    d.written = _written(d, entry)
     for a in d.analysed.values():
         outside = outside_written(a.function, memory_of(d, a))
         d.written_outside |= {(a.scope.fn, n) for n in outside}
+
+
+def _written(d: Derivation, entry: Analysed) -> Written:
+    """Return where the arguments are written.
+
+    Shadows that are looked up belong to memory, whichever way it is reached: nothing that may be
+    written may hold what is reached by another way.
+    """
+    found = places_written(entry.function, entry.kinds, memory_of(d, entry))
+    return found.anywhere(d.asked.get(entry, frozenset())) if any(d.asked.values()) else found
 
 
 def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None:
@@ -635,6 +643,7 @@ def _work_on_copies(d: Derivation, a: Analysed) -> Block:
     memory = memory_of(d, a)
     written = arguments_written(memory) | d.asked.get(a, frozenset())
     laid = laid_out(memory.aliases)
+    found = _written(d, a)
     for p in a.function.params:
         if p not in written:
             continue
@@ -653,9 +662,14 @@ def _work_on_copies(d: Derivation, a: Analysed) -> Block:
         elif isinstance(entry.get(p), K.Array):
             copied = call(attribute(name(p), "copy"), order=gast.Constant("K", None))
         else:
-            copied = call(d.refs.function(runtime.unshared), name(p))
+            places = [] if ANYWHERE in found.places(p) else map(_literal, found.places(p))
+            copied = call(d.refs.function(runtime.unshared), name(p), *places)
         out.append(assign(p, copied))
     return out
+
+
+def _literal(place: Steps) -> Node:
+    return gast.Tuple([gast.Constant(step, None) for step in place], gast.Load())
 
 
 def _ours(a: Analysed, aliases: Aliases, whole: bool) -> frozenset[str]:

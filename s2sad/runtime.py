@@ -231,35 +231,54 @@ def private(x: Any) -> Any:
     return twin
 
 
-def unshared(x: Any) -> Any:
-    """Return a copy of a structure to be written; nothing may stand in it twice."""
+def stands_at(path: Any, places: Any) -> bool:
+    """Say whether a path leads to one of some places, or below one that ends with an ellipsis."""
+    for place in places:
+        below = len(place) > 0 and place[-1] is ...
+        steps = place[:-1] if below else place
+        if len(path) == len(steps) or (below and len(path) > len(steps)):
+            if all(steps[i] is None or steps[i] == path[i] for i in range(len(steps))):
+                return True
+    return False
+
+
+def unshared(x: Any, *places: Any) -> Any:
+    """Return a copy of a structure to be written, at some places or anywhere.
+
+    What is written must not stand twice in it; what is only read may.
+    """
     met: list[Any] = []
 
-    def twin(part: Any) -> Any:
+    def meet(part: Any, path: Any) -> None:
+        written = not places or stands_at(path, places)
+        for other, too in met:
+            if written or too:
+                array = isinstance(part, np.ndarray) and isinstance(other, np.ndarray)
+                if part is other or (array and np.shares_memory(part, other)):
+                    raise ValueError("memory that is written stands twice in one argument")
+        met.append((part, written))
+
+    def twin(part: Any, path: Any) -> Any:
         if isinstance(part, np.ndarray):
-            if any(isinstance(m, np.ndarray) and np.shares_memory(m, part) for m in met):
-                raise ValueError("an array that is written stands twice in one argument")
-            met.append(part)
+            meet(part, path)
             return part.copy()
         if isinstance(part, tuple):
-            parts = [twin(p) for p in part]
+            parts = [twin(p, (*path, i)) for i, p in enumerate(part)]
             return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
         if not isinstance(part, list | dict) and not has_fields(type(part)):
             return part
-        if any(m is part for m in met):
-            raise ValueError("a structure that is written stands twice in one argument")
-        met.append(part)
+        meet(part, path)
         if isinstance(part, list):
-            return [twin(p) for p in part]
+            return [twin(p, (*path, i)) for i, p in enumerate(part)]
         if isinstance(part, dict):
-            return {key: twin(part[key]) for key in part}
+            return {key: twin(part[key], (*path, key)) for key in part}
         copied = object.__new__(type(part))
         fields = attributes(part)
         for name in fields:
-            object.__setattr__(copied, name, twin(fields[name]))
+            object.__setattr__(copied, name, twin(fields[name], (*path, name)))
         return copied
 
-    return twin(x)
+    return twin(x, ())
 
 
 def lying_like(x: Any) -> Any:

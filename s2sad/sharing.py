@@ -285,7 +285,7 @@ def _outside(derivation: Derivation, roles: Mapping[Any, Role]) -> tuple[Outside
     for reader, own in derivation.seen.items():
         for path, value in own.items():
             written = (reader, path) in derivation.written_outside
-            if any(True for _ in reach(path, value, written)):
+            if any(True for _ in reach(path, value)):
                 found.append(Outside(roles.get(reader, reader), path, written))
     return tuple(found)
 

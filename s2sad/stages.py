@@ -308,15 +308,35 @@ def place_of(node: Any) -> int | None:
     return sign * value if type(value) is int else None
 
 
+Steps = tuple[Any, ...]
+Places = tuple[Steps, ...]
+ANYWHERE: Steps = (...,)
+
+
 @dataclass(frozen=True)
 class Written:
-    """The parameters in which a function may write `arrays`, and change lists, dicts, objects."""
+    """Where in its parameters a function may write `arrays`, and change lists, dicts, objects.
 
-    arrays: Names = NONE
-    containers: Names = NONE
+    A place is a path: of attributes, keys and indices, of which None is any; an ellipsis at its end
+    stands for all that is below.
+    """
+
+    arrays: Mapping[str, Places] = field(default_factory=dict)
+    containers: Mapping[str, Places] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.arrays or self.containers)
+
+    def anywhere(self, more: Names = NONE) -> Written:
+        """Return the same parameters, and more with arrays: they may be written anywhere."""
+        arrays, containers = (
+            dict.fromkeys(names, (ANYWHERE,)) for names in ({*self.arrays, *more}, self.containers)
+        )
+        return Written(arrays, containers)
+
+    def places(self, parameter: str) -> Places:
+        """Return all places of a parameter at which something is written."""
+        return (*self.arrays.get(parameter, ()), *self.containers.get(parameter, ()))
 
 
 @dataclass(frozen=True)

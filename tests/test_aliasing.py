@@ -9,7 +9,8 @@ import pytest
 
 import s2sad
 from s2sad import AliasError, aliasing
-from s2sad.aliasing import reach, refuse_overlap
+from s2sad.aliasing import reach, reach_shadow, refuse_overlap
+from s2sad.stages import ANYWHERE
 
 TABLE = np.arange(6.0)
 
@@ -179,7 +180,7 @@ def test_a_helper_gets_a_copy():
 
 def test_empty_arrays_overlap_nothing():
     z = np.arange(4.0)
-    refuse_overlap([*reach("x", z[:0], True), *reach("y", z, False)], "f")
+    refuse_overlap([*reach("x", z[:0], (ANYWHERE,)), *reach("y", z)], "f")
 
 
 def test_what_is_too_hard_to_decide_counts_as_overlap(monkeypatch):
@@ -196,7 +197,7 @@ def test_what_is_too_hard_to_decide_counts_as_overlap(monkeypatch):
 def test_containers_of_a_shadow():
     part = [np.zeros(2)]
     with pytest.raises(AliasError):
-        refuse_overlap([*reach("x", part, False), *reach("the shadow", part, True, True)], "f")
+        refuse_overlap([*reach("x", part), *reach_shadow("the shadow", part)], "f")
     cyclic = []
     cyclic.append(cyclic)
-    refuse_overlap([*reach("x", cyclic, True)], "f")
+    refuse_overlap([*reach("x", cyclic, (ANYWHERE,))], "f")

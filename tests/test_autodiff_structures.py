@@ -21,8 +21,9 @@ from s2sad import (
 )
 from tests.test_writes_containers import leaves, moved
 from tests.writing_given import PROGRAMS, SHADOWED, Cell, Model
+from tests.writing_shared import PROGRAMS as SHARED
 
-CASES = [pytest.param(f, args, id=f.__name__) for f, args in [*SHADOWED, *PROGRAMS]]
+CASES = [pytest.param(f, args, id=f.__name__) for f, args in [*SHADOWED, *PROGRAMS, *SHARED]]
 rng = np.random.default_rng(3)
 
 

@@ -10,11 +10,12 @@ import s2sad
 from tests.writing_containers import PROGRAMS, X
 from tests.writing_given import PROGRAMS as GIVEN
 from tests.writing_objects import PROGRAMS as OBJECTS
+from tests.writing_shared import PROGRAMS as SHARED
 from tests.writing_structures import PROGRAMS as STRUCTURES
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}")
-    for f, args in [*PROGRAMS, *STRUCTURES, *OBJECTS, *GIVEN]
+    for f, args in [*PROGRAMS, *STRUCTURES, *OBJECTS, *GIVEN, *SHARED]
     for k in range(len(args))
 ]
 

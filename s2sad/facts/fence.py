@@ -26,7 +26,7 @@ from s2sad.facts.activity import flows
 from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.memory import Memory, shares_nothing, touches
 from s2sad.nodes import blocks_of, children, names_read, names_written, walk
-from s2sad.stages import Activity, Function, KindFacts, Names, Write, Written
+from s2sad.stages import Activity, Function, KindFacts, Names, Write
 
 _DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
 _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
@@ -236,15 +236,6 @@ def arguments_written(memory: Memory) -> frozenset[str]:
 def memory_written(memory: Memory) -> frozenset[str]:
     """Return the parameters whose memory, as given, a statement of the function may write."""
     return frozenset().union(*(memory.aliases.arguments(w) for w in memory.writes))
-
-
-def parameters_written(memory: Memory) -> Written:
-    """Return the parameters with arrays, or containers, that may be written."""
-    arrays, containers = (
-        [memory.aliases.arguments(w) for w in memory.writes if K.is_container(w.owner) is one]
-        for one in (False, True)
-    )
-    return Written(frozenset().union(*arrays), frozenset().union(*containers))
 
 
 def outside_written(function: Function, memory: Memory) -> Names:

@@ -55,14 +55,16 @@ def check_overlap(entry: str, params: Mapping[str, Kind], written: Written, nump
     out: Block = []
     for i, one in enumerate(arrays):
         for other in arrays[i + 1 :]:
-            if {one, other} & written.arrays:
+            if {one, other} & written.arrays.keys():
                 message = f"{entry}: {one} and {other} share memory, which is written"
                 test = f"{numpy}.shares_memory({one}, {other})"
                 out += gast.parse(f"if {test}:\n    raise ValueError({message!r})").body
     holders = [n for n, kind in params.items() if K.is_container(kind)]
     for i, one in enumerate(holders):
         for other in holders[i + 1 :]:
-            if {one, other} & written.containers and type(params[one]) is type(params[other]):
+            if {one, other} & written.containers.keys() and type(params[one]) is type(
+                params[other]
+            ):
                 message = f"{entry}: {one} and {other} are one structure, which is changed"
                 out += gast.parse(f"if {one} is {other}:\n    raise ValueError({message!r})").body
     return out

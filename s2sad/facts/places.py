@@ -1,0 +1,120 @@
+"""Where in its arguments a function writes.
+
+    for layer in layers:
+        layer.h[:] = layer.W @ x             layers: (None, "h")      any item, there the array h
+    p["count"] += 1                          p: ()                    the dict itself
+
+A place is a path of attributes, keys and indices; None stands for any of them, an ellipsis at its
+end for all that is below. Who shares what stands elsewhere does no harm: it is only read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.facts.memory import Memory, appended
+from s2sad.kinds import Kind
+from s2sad.nodes import Node, block_writes
+from s2sad.stages import ANYWHERE, Aliases, Function, KindFacts, Steps, Write, Written
+
+
+def places_written(function: Function, kinds: KindFacts, memory: Memory) -> Written:
+    """Return the places in the parameters where arrays are written, or containers changed."""
+    aliases = memory.aliases
+    moved = _moved(aliases, kinds) | block_writes(function.node.body)
+    entry = kinds.before.get(function.node.body[0], {})
+    arrays: dict[str, set[Steps]] = {}
+    containers: dict[str, set[Steps]] = {}
+    for w in memory.writes:
+        found = containers if K.is_container(w.owner) else arrays
+        for p in aliases.arguments(w):
+            place = None if p in moved else _place(aliases, w, p, entry.get(p, K.UNKNOWN))
+            found.setdefault(p, set()).add(ANYWHERE if place is None else place)
+    return Written(_sorted(arrays), _sorted(containers))
+
+
+def _sorted(found: dict[str, set[Steps]]) -> dict[str, tuple[Steps, ...]]:
+    whole = (ANYWHERE,)
+    return {
+        p: whole if ANYWHERE in places else tuple(sorted(places, key=repr))
+        for p, places in sorted(found.items())
+    }
+
+
+def _moved(aliases: Aliases, kinds: KindFacts) -> frozenset[str]:
+    """Return the parameters in which memory that was given may stand elsewhere later on."""
+    found: frozenset[str] = frozenset()
+    for w in aliases.writes:
+        if w.in_array:
+            continue
+        stored = appended(w.statement, w, kinds)
+        given = frozenset().union(*(aliases.sharing(w.statement, n) for n in stored))
+        if not w.in_slot or any(n.endswith("@arg") for n in given):
+            found |= aliases.arguments(w)
+    return found
+
+
+def _place(aliases: Aliases, write: Write, parameter: str, kind: Kind) -> Steps | None:
+    """Return the place of what is written, where it surely is one; it may be below another."""
+    links = aliases.links_before.get(write.statement, {})
+    steps: list[Any] = []
+    n = write.base
+    while n != parameter:
+        link = links.get(n)
+        if link is None:
+            return None
+        if not isinstance(link.owner, K.Array):
+            found = _steps(link.value)
+            if found is None:
+                return None
+            steps = [*found, *steps]
+        n = link.base
+    return _reached(kind, steps, write.owner)
+
+
+def _steps(value: Node) -> list[Any] | None:
+    """Return the steps from a structure to a part of it; None where these are none."""
+    if isinstance(value, gast.Name):
+        return []
+    if isinstance(value, gast.Attribute):
+        before, step = _steps(value.value), value.attr
+    elif isinstance(value, gast.Subscript) and not isinstance(value.slice, gast.Slice):
+        before, step = _steps(value.value), getattr(value.slice, "value", None)
+        plain = isinstance(step, str) or (isinstance(step, int) and step >= 0)
+        step = step if isinstance(value.slice, gast.Constant) and plain else None
+    else:
+        return None
+    return None if before is None else [*before, step]
+
+
+def _reached(kind: Kind, steps: list[Any], owner: Kind) -> Steps | None:
+    """Return where steps lead in a value of a kind: to the array in which they go on, if any."""
+    for at, step in enumerate(steps):
+        if isinstance(kind, K.Array):
+            return tuple(steps[:at])
+        if isinstance(kind, K.Tuple) and isinstance(step, str):
+            step = steps[at] = getattr(kind.cls, "_fields", ()).index(step)
+        if isinstance(kind, K.List) and isinstance(step, int | None):
+            kind = kind.item
+        elif isinstance(kind, K.Tuple):
+            kind = kind.items[step] if isinstance(step, int) else _all(kind.items)
+        elif isinstance(kind, K.Dict):
+            known = dict(kind.items)
+            kind = known[step] if step in known else _all(known.values())
+        elif isinstance(kind, K.Obj) and isinstance(step, str):
+            kind = dict(kind.fields).get(step, K.UNKNOWN)
+        else:
+            return None
+    if isinstance(kind, K.Array):
+        return tuple(steps)
+    return tuple(steps) if K.is_container(owner) and type(owner) is type(kind) else (*steps, ...)
+
+
+def _all(kinds: Any) -> Kind:
+    found: Kind = K.UNBOUND
+    for k in kinds:
+        found = K.join(found, k)
+    return found
