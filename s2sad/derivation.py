@@ -394,7 +394,8 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
         method = facts.methods.get(node)
         target = facts.of.get(node.func, K.UNKNOWN) if method is None else K.Known(method[0])
         args = list(node.args) if method is None else [method[1], *node.args]
-        if not isinstance(target, K.Known) or not isinstance(target.value, types.FunctionType):
+        inner = isinstance(target, K.LocalFunction)
+        if not inner and not isinstance(getattr(target, "value", None), types.FunctionType):
             return None
         if not any(K.is_container(facts.of.get(a, K.UNKNOWN)) for a in args):
             return None

@@ -165,6 +165,8 @@ def clone(node: Node, table: Mapping[str, Node] = MappingProxyType({})) -> Node:
         values["col_offset"] = node.col_offset
         values["end_lineno"] = held.get("end_lineno", line)
         values["end_col_offset"] = held.get("end_col_offset", node.col_offset)
+        if "home" in held:  # the source it stands in, where that is another function's
+            values["home"] = held["home"]
     return new
 
 
@@ -176,6 +178,8 @@ def locate(node: Node, origin: Node) -> Node:
         node.col_offset = origin.col_offset
         node.end_lineno = getattr(origin, "end_lineno", line)
         node.end_col_offset = getattr(origin, "end_col_offset", origin.col_offset)
+        if hasattr(origin, "home"):
+            node.home = origin.home
     return node
 
 

@@ -565,13 +565,13 @@ def shadow_of(shadows: dict[int, Any], x: Any) -> Any:
         for key in x:
             table[key] = shadow_of(shadows, x[key])
         return table
-    names = x.__dict__ if hasattr(x, "__dict__") else getattr(x, "__dataclass_fields__", None)
-    if names is None or isinstance(x, type) or type(x).__module__ == "builtins" or callable(x):
+    if not has_fields(type(x)):
         return None
     made = object.__new__(type(x))
     shadows[id(x)] = x, made
-    for name in names:
-        object.__setattr__(made, name, shadow_of(shadows, getattr(x, name)))
+    fields = attributes(x)
+    for name in fields:
+        object.__setattr__(made, name, shadow_of(shadows, fields[name]))
     return made
 
 
@@ -631,12 +631,12 @@ def take_from_shadow(shadow: Any) -> Any:
             if isinstance(shadow[key], float | complex | np.inexact):
                 shadow[key] = type(shadow[key])(0.0)
         return table
-    names = shadow.__dict__ if hasattr(shadow, "__dict__") else None
-    if not names:
+    fields = attributes(shadow)
+    if not fields:
         return shadow
     made = object.__new__(type(shadow))
-    for name in names:
-        part = getattr(shadow, name)
+    for name in fields:
+        part = fields[name]
         object.__setattr__(made, name, take_from_shadow(part))
         if isinstance(part, float | complex | np.inexact):
             object.__setattr__(shadow, name, type(part)(0.0))

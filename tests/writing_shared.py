@@ -5,6 +5,7 @@ tests/test_autodiff_structures.py where structures are given.
 """
 
 from collections import namedtuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,6 +35,9 @@ class Layer:
     def step(self, x):
         self.h[:] = np.tanh(self.W @ self.h + x)
         return self.h
+
+    def replace(self, x):
+        self.h = np.tanh(self.W @ self.h + x)
 
 
 class Layer0:
@@ -408,3 +412,385 @@ def history_alias(x, w):
         state["h"] *= state["w"]
         hist.append(state["h"])
     return np.sum(hist[0] * hist[2])
+
+
+_c = r(3)
+_g = r(4)
+State = namedtuple("State", "h c")
+
+
+@prog([Layer(_W, r(3)), Layer(_W, r(3))], r(3))
+def replace_given(layers, x):
+    for layer in layers:
+        layer.replace(x)
+        x = layer.h * 1.0
+    return np.sum(x)
+
+
+class Net:
+    def __init__(self, W):
+        self.W = W
+        self.layers = [Layer(W, np.zeros(3)), Layer(W, np.zeros(3))]
+
+    def __call__(self, x):
+        for layer in self.layers:
+            layer.step(x)
+            x = layer.h * 1.0
+        return x
+
+
+@prog(r(3, 3), r(3))
+def net(W, x):
+    n = Net(W)
+    y = n(x)
+    z = n(y)
+    return np.sum(z * y)
+
+
+@prog([r(3), r(3), r(3)], [r(3), r(3), r(3)])
+def two_lists(rows, cols):
+    for i in range(3):
+        for j in range(3):
+            rows[i][j] += cols[j][i] * rows[i - 1][j]
+    return np.sum(rows[0] * rows[2])
+
+
+@prog([r(3), r(3)], [_c, _c, _c])
+def shared_second_list(rows, cols):
+    for i in range(2):
+        rows[i] *= cols[i]
+        rows[i][0] += cols[2][1]
+    return np.sum(rows[0] * rows[1])
+
+
+@prog([r(3), r(3), r(3)], r(3))
+def picked_dynamic(rows, x):
+    for k in range(3):
+        j = (2 * k) % 3
+        hot = rows[j]
+        cold = rows[(j + 1) % 3]
+        hot[0] += cold[1] * x[k]
+        hot *= x
+    return np.sum(rows[0] * rows[2])
+
+
+@prog([r(3), r(3), r(3)], r(3))
+def picked_by_value(rows, x):
+    k = int(np.argmax(x))
+    rows[k] += rows[(k + 1) % 3] * x
+    hot = rows[0] if x[0] > 0 else rows[1]
+    hot[1:] *= rows[2][1:]
+    return np.sum(rows[0] * rows[1])
+
+
+@prog({"u": {"grid": _g, "val": r(4)}, "v": {"grid": _g, "val": r(4)}}, 0.3)
+def nested_shared(s, a):
+    u = s["u"]
+    v = s["v"]
+    u["val"][1:] += a * u["grid"][1:] * v["val"][:-1]
+    v["val"] *= v["grid"]
+    return np.sum(u["val"] * v["val"])
+
+
+@dataclass
+class Grid:
+    dx: np.ndarray
+    n: int
+
+
+@dataclass
+class Field:
+    grid: Grid
+    q: np.ndarray
+
+    def lap(self):
+        return (self.q[2:] - 2 * self.q[1:-1] + self.q[:-2]) * self.grid.dx
+
+
+_gr = Grid(r(2), 4)
+
+
+@prog(Field(_gr, r(4)), Field(_gr, r(4)), 0.1)
+def fields_on_a_grid(u, v, dt):
+    for _ in range(2):
+        du = u.lap()
+        dv = v.lap()
+        u.q[1:-1] += dt * du
+        v.q[1:-1] += dt * dv * u.q[1:-1]
+    return np.sum(u.q * v.q)
+
+
+@prog([Field(_gr, r(4)), Field(_gr, r(4))], 0.1)
+def field_list(fs, dt):
+    for f in fs:
+        f.q[1:-1] += dt * f.lap()
+    fs[0].q *= fs[1].q
+    return np.sum(fs[0].q)
+
+
+@prog(r(3, 3), r(3, 3), r(3))
+def two_weights(W, V, x):
+    ws = [W, V, W]
+    hs = [np.zeros(3) for _ in ws]
+    for i, w in enumerate(ws):
+        hs[i] += np.tanh(w @ x)
+        hs[i] *= x
+    return np.sum(hs[0] * hs[1] * hs[2])
+
+
+@prog({"layers": [{"W": r(3, 3), "b": r(3)}, {"W": r(3, 3), "b": r(3)}]}, r(3))
+def mlp_update(p, x):
+    for layer in p["layers"]:
+        x = np.tanh(layer["W"] @ x + layer["b"])
+        layer["b"] -= 0.1 * x
+    return np.sum(x * p["layers"][0]["b"])
+
+
+@prog(r(3, 3), State(r(3), r(3)), r(3))
+def lstm_state(W, s, x):
+    for _ in range(2):
+        z = W @ s.h + x
+        s.c[:] = s.c * np.tanh(z)
+        s.h[:] = np.tanh(s.c)
+    return np.sum(s.h)
+
+
+class Buf:
+    def __init__(self, n):
+        self.data = [np.zeros(3) for _ in range(n)]
+        self.at = 0
+
+    def push(self, x):
+        self.data[self.at][:] = x
+        self.at = (self.at + 1) % len(self.data)
+
+
+@prog(r(3), r(3))
+def ring_object(x, w):
+    b = Buf(2)
+    for _ in range(3):
+        b.push(x)
+        x = x * w + b.data[0]
+    return np.sum(b.data[0] * b.data[1])
+
+
+@prog(r(3), r(3))
+def shared_default(x, w):
+    cfg = {"w": w}
+    a = {"cfg": cfg, "s": x.copy()}
+    b = {"cfg": cfg, "s": x * x}
+    for d in (a, b):
+        d["s"] *= d["cfg"]["w"]
+    return np.sum(a["s"] * b["s"])
+
+
+@prog(r(3, 3), r(3))
+def matrix_rows_list(A, x):
+    rows = [A[i] for i in range(3)]
+    rows[1] += rows[0] * x
+    rows[2][0] *= rows[1][1]
+    return np.sum(A)
+
+
+class Base:
+    def __init__(self, W):
+        self.W = W
+        self.h = np.zeros(3)
+
+    def step(self, x):
+        self.h[:] = self.act(self.W @ self.h + x)
+
+
+class Tanh(Base):
+    def act(self, z):
+        return np.tanh(z)
+
+
+class Sin(Base):
+    def act(self, z):
+        return np.sin(z)
+
+
+@prog(r(3, 3), r(3))
+def inherited(W, x):
+    a = Tanh(W)
+    b = Sin(W)
+    a.step(x)
+    b.step(a.h)
+    a.step(b.h)
+    return np.sum(a.h)
+
+
+@prog(r(3, 3), r(3), r(3))
+def inner_writer(W, h, x):
+    def run(layer, x):
+        layer.h[:] = np.tanh(layer.W @ layer.h + x)
+
+    a = Layer(W, h.copy())
+    b = Layer(W, h * 2)
+    run(a, x)
+    run(b, a.h)
+    return np.sum(b.h)
+
+
+@prog(r(3, 3), r(3), r(3))
+def inner_captures(W, h, x):
+    s = h * 2.0
+
+    def run(layer, k):
+        layer.h[:] = np.tanh(layer.W @ layer.h + x * s) * k
+        return layer.h[0]
+
+    a = Layer(W, h.copy())
+    b = Layer(W, h * 2)
+    t = run(a, 1.5)
+    s = s * t
+    t = run(b, t)
+    return np.sum(b.h * a.h) * t
+
+
+@prog(r(3), r(3))
+def inner_lists(h, x):
+    def put(rows, i, v):
+        rows[i] += v * x
+        rows[i][0] *= 2.0
+
+    rows = [h.copy(), h * x]
+    for i in range(2):
+        put(rows, i, h)
+    return np.sum(rows[0] * rows[1])
+
+
+@prog(r(3), r(3))
+def inner_default(h, x):
+    def put(rows, i, v=2.0):
+        rows[i] *= v * x
+
+    rows = [h.copy(), h * x]
+    put(rows, 0)
+    put(rows, 1, 3.0)
+    return np.sum(rows[0] * rows[1])
+
+
+@prog(r(3), r(3))
+def inner_passed(h, x):
+    def put(rows, i):
+        rows[i] *= x
+
+    def both(g, rows):
+        g(rows, 0)
+        g(rows, 1)
+
+    rows = [h.copy(), h * x]
+    both(put, rows)
+    return np.sum(rows[0] * rows[1])
+
+
+@prog(r(3), r(3))
+def late_default(h, x):
+    k = x * 2
+
+    def put(rows, i, v=k):
+        rows[i] *= v
+
+    k = x * 3
+    rows = [h.copy(), h * x]
+    put(rows, 0)
+    put(rows, 1, k)
+    return np.sum(rows[0] * rows[1])
+
+
+@prog(r(3), r(3))
+def loop_capture(h, x):
+    rows = [h.copy(), h * x]
+    for i in range(2):
+
+        def put(rows):
+            rows[i] *= x * (i + 1.0)
+
+        put(rows)
+    put(rows)
+    return np.sum(rows[0] * rows[1])
+
+
+@prog(r(3), r(3))
+def same_names(h, x):
+    rows = [h.copy(), h * x]
+    v = x * x
+
+    def put(x, h):
+        x[0][:] = h * v + x[1]
+        x[1] *= h
+
+    put(rows, x)
+    put([rows[1], rows[0]], h)
+    return np.sum(rows[0] * rows[1])
+
+
+@prog(r(3), r(3))
+def captured_list(h, x):
+    rows = [h.copy(), h * x]
+
+    def put(d, i):
+        d["a"][:] = rows[i] * d["a"]
+        rows[i] += d["a"]
+
+    d = {"a": x * 1.0}
+    put(d, 0)
+    put(d, 1)
+    put({"a": rows[0] * 2.0}, 1)
+    return np.sum(rows[0] * rows[1] * d["a"])
+
+
+@prog(r(3), r(3))
+def returned_fn(h, x):
+    def maker(k):
+        def put(rows, i):
+            rows[i] *= k * x
+
+        return put
+
+    rows = [h.copy(), h * x]
+    p = maker(2.0)
+    q = maker(h)
+    p(rows, 0)
+    q(rows, 1)
+    return np.sum(rows[0] * rows[1])
+
+
+@prog(r(3), r(3))
+def early_return(h, x):
+    def put(rows, i):
+        if x[i] > 0:
+            rows[i] *= x
+            return rows[i][0]
+        rows[i] += x
+        return rows[i][1]
+
+    rows = [h.copy(), h * x]
+    s = put(rows, 0) + put(rows, 1)
+    return np.sum(rows[0] * rows[1]) * s
+
+
+class Scale:
+    def __init__(self, W, h):
+        self.W = W
+        self.h = h
+
+    def __call__(self, x):
+        return self.W * x
+
+
+@prog(Scale(np.array([0.3, 0.4]), np.array([0.5, 0.6])), np.array([1.0, 2.0]))
+def called(scale, x):
+    u = scale.h if x[0] > 0 else scale.W
+    u[0] *= x[1]
+    return np.sum(scale(x) * scale.h)
+
+
+@prog(np.array([0.3, 0.4]), np.array([0.5, 0.6]), np.array([1.0, 2.0]))
+def made(a, b, x):
+    scale = Scale(a, b)
+    u = scale.h if x[0] > 0 else scale.W
+    u[0] *= x[1]
+    return np.sum(scale(x) * scale.h)

@@ -188,6 +188,9 @@ class Source:
         """Return where `node` stands in the file: the part on its first line."""
         # Helper nodes (arguments, operators) have no position: the function's own will do.
         spot = node if getattr(node, "lineno", None) is not None else self.node
+        home = getattr(spot, "home", self)
+        if home is not self and isinstance(home, Source):
+            return home.place(spot)
         return _place(spot, self.file, self.lines, self.fn.__code__.co_name)
 
 

@@ -12,11 +12,14 @@ What the inner function captures is then a variable of the function at hand, wit
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -143,10 +146,6 @@ class _Unfolder:
         """Say whether a body means the same here: its globals are ours, and nothing hides them."""
         ours: Any = self.function.source.fn
         theirs: Any = callee.source.fn
-        if ours.__globals__ is not theirs.__globals__:
-            return False
-        if self.function.source.file != callee.source.file:
-            return False
         captured = set(theirs.__code__.co_freevars)
         if "super" not in names_read(callee.node):
             captured -= {"__class__"}  # which only super() asks for
@@ -156,7 +155,9 @@ class _Unfolder:
         if any(isinstance(n, strange) for n in walk(callee.node)):
             return False
         outer = set().union(*(names_read(s) for s in callee.node.body), set()) - callee.locals
-        return not outer & self.function.locals
+        if outer & self.function.locals:
+            return False
+        return ours.__globals__ is theirs.__globals__ or all(_same(ours, theirs, n) for n in outer)
 
     def written_out(
         self, s: Node, callee: Function, given: Mapping[str, Any], named: bool = False
@@ -199,12 +200,32 @@ class _Unfolder:
     def copied(self, s: Node, callee: Function, table: Mapping[str, str]) -> Node:
         """Return a statement under the names it has here, with all that is known of it."""
         new = clone(s)
+        home: Any = callee.source
+        while hasattr(home, "outer"):
+            home = home.outer
+        strange = home.file != self.function.source.file
         for old, copy in zip(walk(s), walk(new), strict=True):
+            if strange and not hasattr(copy, "home"):
+                copy.home = home
             if old in callee.origins:
-                self.origins[copy] = callee.origins[old]
+                origin = self.origins[copy] = callee.origins[old]
+                for n in walk(origin) if strange else ():
+                    n.home = getattr(n, "home", home)
             if old in callee.loops:
                 self.loops[copy] = _renamed_loop(callee.loops[old], table)
         return renamed(new, table)
+
+
+def _same(one: Any, other: Any, variable: str) -> bool:
+    """Say whether functions of two modules see the same module, class or function under a name.
+
+    Data may change in one of the modules later; that these are others then is noticed.
+    """
+    known = [vars(builtins) | fn.__globals__ for fn in (one, other)]
+    values = [table.get(variable) for table in known]
+    made = types.ModuleType | types.FunctionType | types.BuiltinFunctionType | np.ufunc | type
+    inner = variable in one.__code__.co_freevars
+    return not inner and values[0] is values[1] and isinstance(values[0], made)
 
 
 def _reads(node: Node, variable: str) -> bool:

@@ -38,6 +38,7 @@ from s2sad.nodes import (
     call,
     clone,
     constant,
+    locate,
     name,
     names_read,
     names_written,
@@ -298,10 +299,7 @@ class Reverse(Tries):
         value = gast.BinOp(name(variable), s.op, s.value)
         self.kinds.of[value.left] = before
         self.kinds.of[value] = self.kinds.after[s][variable]
-        value.lineno = getattr(s, "lineno", None)
-        value.col_offset = getattr(s, "col_offset", 0)
-        value.end_lineno = getattr(s, "end_lineno", None)
-        value.end_col_offset = getattr(s, "end_col_offset", 0)
+        locate(value, s)
         return self.assignment(s, variable, value)
 
     def assignment(self, s: Node, variable: str, value: Node) -> Block:
