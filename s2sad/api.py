@@ -284,9 +284,8 @@ def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]
 
 def _reached(bound: Bound, values: dict[str, Any]) -> Iterator[Reached]:
     """Yield the memory that a call reaches, through its arguments and from outside."""
-    written = bound.written
     for n, value in values.items():
-        yield from reach(n, value, written.arrays.get(n, ()), written.containers.get(n, ()))
+        yield from reach(n, value, *bound.written.of(n))
     for o in bound.outside:
         yield from reach(o.path, o.value(), (ANYWHERE,) if o.written else ())
 

@@ -45,7 +45,7 @@ from s2sad.flow import free_names
 from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
 from s2sad.modes.asked import Undecided, reachable
-from s2sad.modes.assemble import Parts, joint, share, vjp
+from s2sad.modes.assemble import Parts, joint, literal, share, vjp
 from s2sad.modes.at_hand import Shapes, arrays_given, shapes_at_hand
 from s2sad.modes.first import assign_first
 from s2sad.modes.notes import take_notes
@@ -81,7 +81,7 @@ from s2sad.polish.likes import copies, like_shadows
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
 from s2sad.shadows import check_seed, reverse_entry
-from s2sad.stages import ANYWHERE, Aliases, Arrival, Steps, Text, Written
+from s2sad.stages import ANYWHERE, Aliases, Arrival, Text, Written
 from s2sad.strong import zeros_of
 from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
@@ -662,14 +662,11 @@ def _work_on_copies(d: Derivation, a: Analysed) -> Block:
         elif isinstance(entry.get(p), K.Array):
             copied = call(attribute(name(p), "copy"), order=gast.Constant("K", None))
         else:
-            places = [] if ANYWHERE in found.places(p) else map(_literal, found.places(p))
-            copied = call(d.refs.function(runtime.unshared), name(p), *places)
+            places = {place for part in found.of(p) for place in part}
+            listed = [] if ANYWHERE in places else map(literal, sorted(places, key=repr))
+            copied = call(d.refs.function(runtime.unshared), name(p), *listed)
         out.append(assign(p, copied))
     return out
-
-
-def _literal(place: Steps) -> Node:
-    return gast.Tuple([gast.Constant(step, None) for step in place], gast.Load())
 
 
 def _ours(a: Analysed, aliases: Aliases, whole: bool) -> frozenset[str]:

@@ -510,8 +510,28 @@ def content_of(x: Any) -> Any:
     return kept
 
 
+def arrays_at(x: Any, *places: Any) -> Any:
+    """Return the arrays at some places of a structure, each with its content as it is now."""
+    kept: list[Any] = []
+
+    def look(part: Any, path: Any) -> None:
+        parts: Any = enumerate(part) if isinstance(part, list | tuple) else ()
+        if hasattr(type(part), "dtype"):
+            if stands_at(path, places) and getattr(part.flags, "writeable", True):
+                kept.append((part, part.copy()))
+        elif isinstance(part, dict):
+            parts = part.items()
+        elif not isinstance(part, list | tuple):
+            parts = attributes(part).items()
+        for step, p in parts:
+            look(p, (*path, step))
+
+    look(x, ())
+    return kept
+
+
 def put_into_place(kept: Any) -> None:
-    """Put back the content of what content_of has looked at."""
+    """Put back what content_of or arrays_at has kept."""
     for part, content in kept:
         if hasattr(type(part), "dtype"):
             part[...] = content

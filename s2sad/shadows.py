@@ -13,6 +13,7 @@ from s2sad.derivation import Analysed, Derivation, memory_of
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.fence import memory_written
 from s2sad.facts.memory import Memory
+from s2sad.facts.places import places_written
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Finish, Parts
 from s2sad.modes.shadows import Shadows, reversal, shared_reversal
@@ -58,6 +59,7 @@ def reverse_entry(
         {n: p.names.fresh(f"{n}_shadow") for n in copied},
         tuple(n for n in request.wrt if n not in request.shadowed),
         request.shadowed,
+        places_written(a.function, a.kinds, memory_of(d, a)).arrays,
     )
     make = shared_reversal if request.batch else reversal
     return make(p, finish, entry, _doc(a, shadows, request.batch), shadows, seed)

@@ -334,9 +334,9 @@ class Written:
         )
         return Written(arrays, containers)
 
-    def places(self, parameter: str) -> Places:
-        """Return all places of a parameter at which something is written."""
-        return (*self.arrays.get(parameter, ()), *self.containers.get(parameter, ()))
+    def of(self, parameter: str) -> tuple[Places, Places]:
+        """Return the places of a parameter: of arrays, and of containers."""
+        return self.arrays.get(parameter, ()), self.containers.get(parameter, ())
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from s2sad.nodes import (
     tuple_,
     walk,
 )
-from s2sad.stages import Aliases, Comment
+from s2sad.stages import Aliases, Comment, Steps
 
 
 @dataclass
@@ -462,6 +462,11 @@ def _mixes(p: Parts) -> bool:
     """Say whether there is anything of less than double precision in a function."""
     known = (k for kind in p.kinds.values() for k in K.options(kind))
     return any(isinstance(k, K.Array | K.Num) and k.dtype in NARROW for k in known)
+
+
+def literal(place: Steps) -> Node:
+    """Return a place in a structure as a tuple of its steps."""
+    return gast.Tuple([gast.Constant(step, None) for step in place], gast.Load())
 
 
 def result_of(bars: list[Node], single: bool) -> Node:

@@ -9,6 +9,7 @@ Where the backward sweep puts back old content, the final content is kept and pu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import gast
@@ -22,6 +23,7 @@ from s2sad.modes.assemble import (
     define,
     keep_outside,
     like,
+    literal,
     result_apart,
     share,
     written_parts,
@@ -40,7 +42,7 @@ from s2sad.nodes import (
     subscript,
     tuple_,
 )
-from s2sad.stages import Comment
+from s2sad.stages import ANYWHERE, Comment, Places
 
 
 @dataclass
@@ -57,6 +59,7 @@ class Shadows:
     lent: dict[str, str] = field(default_factory=dict)
     active: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    places: Mapping[str, Places] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -70,7 +73,7 @@ def reversal(
 ) -> Node:
     """Return one function that runs f, and accumulates into shadows."""
     function = p.analysed.function
-    given, kept, put = _final_content(p)
+    given, kept, put = _final_content(p, shadows.places)
     valued = not isinstance(p.analysed.kinds.result, K.NoneKind)
     last = _returned(p, shadows, valued)
     kept = [*kept, *(result_apart(p) if valued else [])]
@@ -171,7 +174,7 @@ def _given_back(p: Parts, shadows: Shadows) -> Block:
     ]
 
 
-def _final_content(p: Parts) -> tuple[Block, Block, Block]:
+def _final_content(p: Parts, places: Mapping[str, Places]) -> tuple[Block, Block, Block]:
     """Return what keeps the final content of arguments that are put back, and what restores it."""
     given: Block = []
     kept: Block = []
@@ -181,12 +184,13 @@ def _final_content(p: Parts) -> tuple[Block, Block, Block]:
     for parameter in _put_back(p):
         held = parameter
         plain = isinstance(_entry_kind(p, parameter), K.Array)
-        if parameter in rebound or (not plain and _replaced(p, parameter)):
+        replaced = not plain and (parameter in rebound or _replaced(p, parameter))
+        if parameter in rebound or replaced:
             held = p.names.fresh(f"{parameter}_given")
             first: Node = name(parameter)
-            given.append(
-                assign(held, first if plain else call(d.refs.function(runtime.held_by), first))
-            )
+            if replaced:
+                first = call(d.refs.function(runtime.held_by), first)
+            given.append(assign(held, first))
             share(p.sharing, held, parameter)
         final = p.names.fresh(f"{parameter}_final")
         if plain:
@@ -194,10 +198,15 @@ def _final_content(p: Parts) -> tuple[Block, Block, Block]:
             place = subscript(name(held), gast.Constant(Ellipsis, None))
             place.ctx = gast.Store()
             put.append(gast.Assign([place], name(final), None))
+            continue
+        share(p.sharing, final, parameter)
+        if replaced:
+            content = call(d.refs.function(runtime.content_of), name(held))
         else:
-            share(p.sharing, final, parameter)
-            kept.append(assign(final, call(d.refs.function(runtime.content_of), name(held))))
-            put.append(gast.Expr(call(d.refs.function(runtime.put_into_place), name(final))))
+            at = map(literal, places.get(parameter, (ANYWHERE,)))
+            content = call(d.refs.function(runtime.arrays_at), name(held), *at)
+        kept.append(assign(final, content))
+        put.append(gast.Expr(call(d.refs.function(runtime.put_into_place), name(final))))
     return given, kept, put
 
 
