@@ -327,7 +327,9 @@ def parts_of(
     if any(isinstance(k, K.Array) for k in kinds.values()):
         shapes_at_hand(backward, kinds, _shapes_given(a, worker), live_out, numpy)
         effects = EffectTable(pure, sharing)
-        backward = remake(sweeps.forward, backward, live_out, kinds, effects, elements, undone)
+        backward = remake(
+            sweeps.forward, backward, live_out, kinds, effects, elements, undone, worker.asked
+        )
         numbers = frozenset(n for n, k in kinds.items() if isinstance(k, K.Num))
         mine = own_memory(a.function, sharing, _seen(worker, bars))
         backward = forget_rows(backward, a.function, mine, numbers)

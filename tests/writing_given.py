@@ -238,6 +238,16 @@ def object_arrays_exchanged(p, x):
     return np.sum(p.h * old[0])
 
 
+@prog([r(3), r(3), r(3)], X)
+def replaced_by_products_in_a_loop(p, x):
+    """What is cheap to have again is not the memory that it was."""
+    for c in [p[0], p[1]]:
+        c *= x
+    for _ in range(2):
+        p[1] = p[2] * x
+    return np.sum(p[1] * p[0])
+
+
 @seeded(Cell(r(3, 3), r(3)), X)
 def returns_nothing(p, x):
     for _ in range(2):

@@ -68,14 +68,17 @@ def remake(
     effects: Effects,
     elements: frozenset[Any],
     whole: Undone,
+    looked_up: Names = frozenset(),
 ) -> Block:
     """Return the backward sweep with values made again where less is kept that way.
 
     `effects` says what statements read and change; `elements` are the statements that overwrite
-    one number of an array; `whole` is what the sweep undid before it was polished.
+    one number of an array; `whole` is what the sweep undid before it was polished. The shadows of
+    what is `looked_up` belong to memory: only a view of that is as good as what was there.
     """
     for _ in range(_TIMES):
-        worker = _Remaker(forward, kinds, effects, elements, whole.left_out(backward))
+        lost = whole.left_out(backward)
+        worker = _Remaker(forward, kinds, effects, elements, lost, looked_up)
         if not worker.improve(backward, live_out):
             break
     return backward
@@ -137,8 +140,10 @@ class _Remaker:
         effects: Effects,
         elements: frozenset[Any],
         lost: Names,
+        looked_up: Names,
     ) -> None:
         self.lost = lost
+        self.looked_up = looked_up
         self.kinds = kinds
         self.effects = effects
         self.elements = elements
@@ -289,7 +294,7 @@ class _Remaker:
             return False
         if self._is_part(value):
             return True
-        if not isinstance(self.kinds.get(variable), K.Array):
+        if not isinstance(self.kinds.get(variable), K.Array) or variable in self.looked_up:
             return False
         if isinstance(value, gast.UnaryOp):
             return isinstance(value.op, gast.USub) and isinstance(value.operand, gast.Name)
