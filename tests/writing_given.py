@@ -248,6 +248,20 @@ def replaced_by_products_in_a_loop(p, x):
     return np.sum(p[1] * p[0])
 
 
+@prog({"a": Model(r(3, 3), r(3)), "b": Model(r(3, 3), r(3)), "v": r(3)}, X)
+def another_name_for_a_part(p, x):
+    q = p["a"]
+    t = x * 1.0
+    t[0] += x[1] * p["v"][1]
+    if x[0] > 0.0:
+        q = p["b"]
+    else:
+        t = p["a"].h
+    p["a"].s = q.s * x[0]
+    q = p["a"]
+    return np.sum(p["a"].h * p["b"].h) + np.sum(t)
+
+
 @seeded(Cell(r(3, 3), r(3)), X)
 def returns_nothing(p, x):
     for _ in range(2):

@@ -19,6 +19,7 @@ from s2sad.nodes import (
     Block,
     Node,
     all_inside,
+    block_writes,
     blocks_of,
     children,
     clone,
@@ -191,7 +192,7 @@ class _Propagator:
             e = self.effects.of(s)
             if target in e.reads:
                 compound = is_compound(s)
-                inside = clear and not (compound and e.writes & parts)
+                inside = clear and not (compound and (e.writes & parts or _hides(s, parts)))
                 if memory and e.unknown and parts & self.effects.sharing.keys():
                     inside = inside and self._first_of_all(s, target)
                 if compound and target in e.named:
@@ -558,6 +559,14 @@ def _in_loop(s: Node, target: str) -> bool:
     return any(
         _in_loop(x, target) for part in blocks_of(s) for x in part if target in names_read(x)
     )
+
+
+def _hides(s: Node, names: set[str]) -> bool:
+    """Say whether an inner function binds names of its own that hide some of those outside."""
+    if isinstance(s, gast.FunctionDef):
+        params = {n.id for n in walk(s.args) if isinstance(n, gast.Name)}
+        return bool((block_writes(s.body) | params) & names)
+    return any(_hides(x, names) for part in blocks_of(s) for x in part)
 
 
 def _in_scope(s: Node, target: str) -> bool:
