@@ -38,8 +38,8 @@ from s2sad.facts.fence import (
 )
 from s2sad.facts.kinds_by_name import name_kinds, scalars
 from s2sad.facts.order import order_matters
-from s2sad.facts.powers import may_turn_complex
 from s2sad.facts.places import places_written
+from s2sad.facts.powers import may_turn_complex
 from s2sad.finish import finish, homes_of_temps
 from s2sad.flow import free_names
 from s2sad.identity import refuse_copy
