@@ -324,6 +324,11 @@ def is_foreign(fn: Any) -> bool:
     return root in ("numpy", "scipy", "cupy", "cupyx")
 
 
+def method_like(name: str) -> object | None:
+    """Return the function that does what an array method does (self comes first), or None."""
+    return method_function(name) or (getattr(np, name, None) if is_zero_method(name) else None)
+
+
 _TAKE_SEQUENCES = frozenset(
     "concatenate concat stack vstack hstack dstack column_stack array asarray asanyarray block "
     "select choose meshgrid multi_dot einsum dist fsum prod sumprod max min sum append tuple list "

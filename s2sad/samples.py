@@ -176,6 +176,8 @@ def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
             dims = tuple(_length(a, b, one, two) for a, b in pairs)
         return Array(first.dtype.name, dims)
     if isinstance(first, tuple):
+        if isinstance(second, tuple) and len(second) != len(first):
+            return Unknown("a tuple whose length depends on that of an array")
         others = second if isinstance(second, tuple) and len(second) == len(first) else None
         pairs_ = zip(first, others or [MISSING] * len(first), strict=True)
         cls = type(first) if hasattr(first, "_fields") or hasattr(type(first), "n_fields") else None

@@ -155,9 +155,8 @@ def outside(f: Any) -> dict[str, Any]:
                 pending += [v for v in vars(value).values() if isinstance(v, types.FunctionType)]
             elif callable(value):
                 pending.append(value)
-            elif isinstance(value, DATA) or children(value):
-                if not isinstance(value, types.ModuleType):
-                    found[f"{fn.__qualname__}.{n}"] = value
+            elif isinstance(value, DATA) or type(value).__module__ == fn.__module__:
+                found[f"{fn.__qualname__}.{n}"] = value
     return found
 
 

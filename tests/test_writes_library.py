@@ -155,9 +155,32 @@ def all_flat(x):
     return np.sum(y)
 
 
+def unstacked(x):
+    y = np.unstack(np.outer(x, x))
+    y[0][0] *= 2.0
+    return np.sum(y[1])
+
+
+def largest_row(x):
+    y = np.outer(x, x)[:1]
+    row = max(y)
+    row[0] *= x[1]
+    return np.sum(y)
+
+
+def largest_of_rows(x):
+    y = np.outer(x, x)[:1]
+    row = max(list(y))
+    row[0] *= x[1]
+    return np.sum(y)
+
+
 @pytest.mark.parametrize(
     "f, words",
     [
+        (largest_row, "Writing into `row`"),
+        (largest_of_rows, "Writing into `row`"),
+        (unstacked, "length depends on that of an array"),
         (resized, "by `y.resize`"),
         (strided, "sliding_window_view"),
         (two_outputs, "by `np.modf`"),

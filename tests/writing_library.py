@@ -514,3 +514,90 @@ def a_constant_writes(x):
     y[3] = True
     y[1] = y[2] + y[1]
     return np.sum(y * x)
+
+
+# what gives back the array itself, and what has no derivative
+
+
+@prog(r(5))
+def conjugate_of_real(x):
+    y = x.copy()
+    z = y.conj()
+    z[0] *= x[1]
+    y[2] = z[0] * z[3]
+    w = y.conjugate()
+    w += np.conj(y)
+    return np.sum(y**3)
+
+
+@prog(r(5))
+def rounded_into_itself(x):
+    y = 3.0 * x
+    z = y.round(0, y)
+    z[0] *= x[1]
+    return np.sum(y * x)
+
+
+@prog(r(5))
+def cleaned_in_place(x):
+    y = np.where(x > 0.0, x * x, np.nan)
+    z = np.nan_to_num(y, False, nan=0.5)
+    z *= 2.0
+    np.nan_to_num(y, copy=False)
+    return np.sum(y * x)
+
+
+@prog(r(5))
+def cleaned_in_place_and_forgotten(x):
+    y = np.where(x > 0.0, x**3, np.nan)
+    np.nan_to_num(y, copy=False)
+    return np.sum(y * x)
+
+
+@prog(r(5), r(5))
+def floor_divided(x, w):
+    y = x.copy()
+    y //= 0.3
+    s = np.sum(y * x)
+    y += x
+    y[1:3] //= w[0]
+    y[x > 0.0] //= 0.7
+    y[4] //= 0.2
+    return s + np.sum(y * w)
+
+
+@prog(r(5))
+def floor_divided_in_a_loop(x):
+    y = x.copy()
+    s = 0.0
+    for k in range(5):
+        y[k] //= 0.3
+        s += y[k] * x[k]
+        y[k] = x[k] * s
+    return s + np.sum(y)
+
+
+@prog(r(3, 4))
+def put_by_a_list(A):
+    np.put(A, [0, 5, 7], [A[0, 1] ** 2, A[1, 2] * 2.0, A[2, 3]])
+    A.put([1, 2, 3], [A[0, 0], 1.0])
+    np.place(A, A > 1.0, [A[0, 0], A[1, 1]])
+    return np.sum(A**2 * np.arange(12.0).reshape(3, 4))
+
+
+@prog(r(5))
+def converted_to_what_it_is(x):
+    y = x.copy()
+    z = np.float64(y)
+    z[0] *= x[1]
+    y[2] = z[0] * z[3]
+    w = np.double(y) if x[0] > 0.0 else 2.0 * y
+    w[1:] *= w[:-1]
+    return np.sum(y**3) + np.sum(z * w)
+
+
+@prog(r(5))
+def argument_converted_to_what_it_is(x):
+    z = np.float64(x)
+    x[0] *= x[1]
+    return np.sum(z**3)

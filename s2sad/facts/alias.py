@@ -15,7 +15,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.facts.memory import appended, shares_nothing, sources
+from s2sad.facts.memory import appended, given_back, shares_nothing, sources
 from s2sad.flow import free_names, live_in
 from s2sad.nodes import (
     Block,
@@ -423,7 +423,8 @@ class _Walker:
         if not isinstance(value, gast.Call):
             return False, False
         word = getattr(self._called(value)[0], "__name__", "")
-        return word in _MAYBE_VIEWS, word in _FIXED_VIEWS
+        converted = isinstance(self._called(value)[0], type)  # a copy where the byte order differs
+        return word in _MAYBE_VIEWS or converted, word in _FIXED_VIEWS
 
     def _part_of(self, value: Node) -> Link | None:
         """Return the structure that holds another one, or has another name."""
@@ -472,6 +473,9 @@ class _Walker:
     def _surely_view(self, node: Node) -> Node | None:
         """Return the array of which the result of a call is a view, where it is no copy."""
         fn, first = self._called(node)
+        given = given_back(node, self.kinds)
+        if isinstance(given, gast.Name):
+            return given
         rule = registry.rule_for(fn) if fn is not None else None
         owner = self.kinds.of.get(first)
         if rule is None or not isinstance(first, gast.Name) or not isinstance(owner, K.Array):

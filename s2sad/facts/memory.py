@@ -62,6 +62,7 @@ _HARMLESS = frozenset(
     "tolist tobytes item view astype copy flatten ravel __len__ __array__ nonzero".split()
 )
 _FRESH_METHODS = frozenset({"copy", "sum", "mean", "dot", "max", "min", "std", "var", "prod"})
+_CHOOSERS: tuple[Any, ...] = (max, min)
 _OBSERVERS: tuple[Any, ...] = (
     print,
     len,
@@ -340,7 +341,7 @@ class _Walker:
         if fn is not None:
             for argument in positional_outs(fn, node.args):
                 self.write(s, argument, "item", whole=True)
-        if fn in _SETTERS and node.args:
+        if (fn in _SETTERS or (fn is np.nan_to_num and spares_copy(fn, node))) and node.args:
             self.write(s, node.args[0], "item", whole=True)
             return
         if fn in _APPLIERS:
@@ -407,11 +408,10 @@ class _Walker:
         owner = self.kinds.of.get(node.func.value, K.UNKNOWN)
         attr = node.func.attr
         if K.may_be_array(owner):
-            method = registry.method_function(attr)
-            if method is not None:
-                for argument in positional_outs(method, [node.func.value, *node.args]):
-                    self.write(s, argument, "item", whole=True)
-            elif not registry.is_zero_method(attr) and attr not in _HARMLESS:
+            method = registry.method_like(attr)
+            for argument in positional_outs(method, [node.func.value, *node.args]):
+                self.write(s, argument, "item", whole=True)
+            if method is None and not registry.is_zero_method(attr) and attr not in _HARMLESS:
                 self.write(s, node.func.value, "item", whole=True)
                 return
         elif attr.startswith("__") and not isinstance(owner, K.Num | K.Str):
@@ -493,16 +493,28 @@ def _copies(index: Node, kinds: KindFacts) -> bool:
 def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     fn = kinds.objects.get(node.func)
     rule = registry.rule_for(fn) if fn is not None else None
+    outs = [k.value for k in node.keywords if k.arg == "out"]
+    given = given_back(node, kinds)
+    if given is not None:
+        return sources(given, kinds)
+    if fn in _CHOOSERS and K.may_be_array(kinds.of.get(node, K.UNKNOWN)):
+        return frozenset().union(*(sources(a, kinds) for a in node.args))
     if rule is None and isinstance(node.func, gast.Attribute) and fn is None:
         owner = kinds.of.get(node.func.value)
         if owner is not None and K.is_numeric(owner):
-            method = registry.method_function(node.func.attr)
+            method = registry.method_like(node.func.attr)
             rule = registry.rule_for(method) if method is not None else None
-            if node.func.attr in _FRESH_METHODS or registry.is_zero_method(node.func.attr):
+            outs += positional_outs(method, [node.func.value, *node.args])
+            fresh = node.func.attr in _FRESH_METHODS or registry.is_zero_method(node.func.attr)
+            if fresh and not outs:
                 return frozenset()
+    elif fn is not None:
+        outs += positional_outs(fn, node.args)
     if (
         rule is not None
         and rule.view == "never"
+        and not outs
+        and not spares_copy(fn, node)
         and not isinstance(kinds.of.get(node), K.List | K.Tuple | K.Dict | K.Obj)
     ):
         return frozenset()
@@ -523,9 +535,36 @@ def captured(node: Node, kinds: KindFacts) -> frozenset[str]:
     return frozenset(fn.variables) if isinstance(fn, K.LocalFunction) else frozenset()
 
 
+def given_back(node: Node, kinds: KindFacts) -> Any:
+    """Return the array that a call of the library gives back, or None: one of a conversion does.
+
+    `x.conj()` of a real array is x, and `np.float64(x)` is, where x is of that type.
+    """
+    fn = kinds.objects.get(node.func)
+    if isinstance(fn, type) and issubclass(fn, np.generic) and len(node.args) == 1:
+        owner, given = kinds.of.get(node.args[0], K.UNKNOWN), node.args[0]
+        itself = isinstance(owner, K.Array) and owner.dtype in ("any", np.dtype(fn).name)
+    elif fn is None and isinstance(node.func, gast.Attribute):
+        owner, given = kinds.of.get(node.func.value, K.UNKNOWN), node.func.value
+        conjugate = node.func.attr in ("conj", "conjugate")
+        itself = conjugate and isinstance(owner, K.Array) and not K.is_complex(owner)
+    else:
+        return None
+    return given if itself else None
+
+
+def spares_copy(fn: Any, node: Node) -> bool:
+    """Say whether a library function may be told not to copy what it is given."""
+    given = [k.value for k in node.keywords if k.arg == "copy"]
+    names = positional_parameters(fn) if fn is not None and node.args else ()
+    if "copy" in names:
+        given += node.args[names.index("copy") :][:1]
+    return any(getattr(value, "value", False) is not True for value in given)
+
+
 def _copying(node: Node, fn: Any) -> bool:
     """Say whether np.array(...) or .astype(...) is called, not told to spare the copy."""
-    method = isinstance(fn, gast.Attribute) and fn.attr == "astype"
+    method = isinstance(fn, gast.Attribute) and fn.attr == "astype" and len(node.args) < 5
     return (method or fn is np.array) and not any(k.arg in ("copy", None) for k in node.keywords)
 
 
@@ -546,6 +585,8 @@ def appended(s: Node, write: Write, kinds: KindFacts) -> frozenset[str]:
 
 def positional_outs(fn: Any, args: list[Any]) -> list[Any]:
     """Return the arguments of a library call that are given by position and are outputs."""
+    if fn is None:
+        return []
     if isinstance(fn, np.ufunc):
         return list(args[fn.nin :])
     names = positional_parameters(fn)

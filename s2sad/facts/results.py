@@ -87,8 +87,12 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return _lazy_kind(fn, args)
     if fn in (max, min, sorted) and (keywords.keys() & {"key", "default"} or fn is sorted):
         return _chosen_kind(fn, args, keywords)
-    if fn in (max, min) and args and not (len(args) == 1 and isinstance(args[0], K.Array)):
-        return _one_of(args)
+    if fn in (max, min) and args:
+        rows = len(args) == 1 and isinstance(args[0], K.Array)
+        if rows and args[0].rank > 1:  # type: ignore[attr-defined]
+            return K.Unknown("one of the rows of an array")
+        if not rows:
+            return _one_of(args)
     if fn in (isinstance, issubclass, callable, any, all, hasattr):
         return K.BOOL
     if fn is print:
@@ -190,6 +194,8 @@ def _one_of(args: list[Kind]) -> Kind:
     found: Kind = K.UNBOUND
     for kind in args:
         found = K.join(found, K.erase_value(element_kind(kind) if len(args) == 1 else kind))
+    if isinstance(found, K.Array) and found.rank:
+        return K.Unknown("one of several arrays")
     return found if K.is_numeric(found) or isinstance(found, K.Str | K.Unbound) else K.UNKNOWN
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.facts.memory import positional_parameters
+from s2sad.facts.memory import positional_parameters, spares_copy
 from s2sad.facts.results import known_call, sample_method
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.kinds import Kind
@@ -108,6 +108,8 @@ class _Stores(Rewriter):
             return written
         if fn in _SPLITS and isinstance(s, gast.Assign):
             return self.split(s, value, fn, list(value.args))
+        if fn is np.nan_to_num and spares_copy(fn, value):
+            return self._cleaned(s, value)
         return self._out(s, value, fn, list(value.args))
 
     def _is_array(self, given: list[Any]) -> bool:
@@ -138,7 +140,7 @@ class _Stores(Rewriter):
             return None
         writer = _METHODS.get(func.attr)
         if writer is None:
-            fn = registry.method_function(func.attr)
+            fn = registry.method_like(func.attr)
             return None if fn is None else self._out(s, node, fn, [func.value, *node.args])
         if not isinstance(s, gast.Expr):
             return None
@@ -166,6 +168,22 @@ class _Stores(Rewriter):
         if writes is None or isinstance(s, gast.Expr):
             return writes
         return [*writes, assign(s.targets[0].id, name(out.id))]
+
+    def _cleaned(self, s: Node, node: Node) -> Block | None:
+        """`np.nan_to_num(A, copy=False)` is `A[...] = np.nan_to_num(A)`; its value is A."""
+        spare = [*node.args[1:2], *(k.value for k in node.keywords if k.arg == "copy")]
+        if not self._is_array(node.args[:1]) or any(
+            getattr(c, "value", 0) is not False for c in spare
+        ):
+            return None
+        if len(node.args) > 2:
+            return None
+        keywords = [k for k in node.keywords if k.arg != "copy"]
+        plain = locate(gast.Call(node.func, node.args[:1], keywords), node)
+        writes = self.lines("t = call\nc[...] = t", call=plain, c=node.args[0])
+        if isinstance(s, gast.Expr):
+            return writes
+        return [*writes, assign(s.targets[0].id, name(node.args[0].id))]
 
     def _whole_out(self, plain: Node, fn: Any, out: Node, kind: K.Array) -> Block | None:
         if not self._fits(self._result(plain, fn), kind, isinstance(fn, np.ufunc)):
@@ -365,6 +383,10 @@ class _Stores(Rewriter):
         kind = self.kind(v)
         if isinstance(kind, K.Array):
             lines += self.lines("u = np.ravel(v)", v=v)
+            lines += self.lines(_IN_ORDER, v=name(lines[-1].targets[0].id), at=at)
+            v = name(lines[-1].targets[0].id)
+        elif isinstance(kind, K.List) and isinstance(kind.item, K.Num):
+            lines += self.lines("u = np.array(v)", v=v)
             lines += self.lines(_IN_ORDER, v=name(lines[-1].targets[0].id), at=at)
             v = name(lines[-1].targets[0].id)
         elif not isinstance(kind, K.Num):

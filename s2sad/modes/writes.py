@@ -414,6 +414,8 @@ class Writes(Turned):
         out.append(back)
         linear = isinstance(s.op, gast.Add | gast.Sub)
         own = [] if linear else [c for c in found if c.operand == OLD]
+        if not linear and not own:  # A //= v: the old content has no derivative
+            own = [Contribution(OLD, constant(0.0))]
         others = [c for c in found if c.operand != OLD]
         sharing = self.point.get(base, frozenset()) | {base}
         overlap = {c.operand for c in others} & sharing
