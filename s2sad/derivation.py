@@ -742,6 +742,9 @@ def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | Non
     given = called.given.get(parameter, [])
     if len(given) != 1 or not isinstance(given[0], gast.Name):
         return None
+    parameters = called.callee.function.node.args
+    if parameter in {p.id for p in (parameters.vararg, parameters.kwarg) if p is not None}:
+        return None  # a view of what it gathers
     return substitute(view, {parameter: given[0]}), given[0]
 
 

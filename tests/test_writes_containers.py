@@ -227,3 +227,56 @@ def test_a_structure_given_as_seed_stays_as_it_is():
         assert np.allclose(pullback(seed), [3.0, 2.0 + X[2], X[1]])
         assert seed == {"a": 1.0, "b": [2.0, 3.0]}
     assert y == shown(X)
+
+
+def grown(x, n):
+    path = [x, 2.0 * x]
+    for k in range(n):
+        path.append(path[k] * path[-1])
+    return path
+
+
+def as_array(x):
+    return np.array(grown(x, 2))
+
+
+def as_sum(x):
+    path = [x]
+    for _ in range(3):
+        path.append(path[-1] * path[0])
+    return np.ones((4, 3)) + np.array(path)
+
+
+def as_line(x):
+    path = [x, 2.0 * x]
+    for k in range(2):
+        path.append(path[k] * path[-1])
+    return np.concatenate(path).reshape(4, 3)
+
+
+@pytest.mark.parametrize("f", [as_array, as_sum, as_line])
+def test_the_rows_of_a_seed_stay_as_they_are(f):
+    y, pullback = s2sad.vjp(f, X)
+    seed = np.arange(12.0).reshape(4, 3)
+    first, second = pullback(seed), pullback(seed)
+    assert np.array_equal(seed, np.arange(12.0).reshape(4, 3))
+    assert np.array_equal(first, second) and not np.shares_memory(first, seed)
+    want = numeric_along(lambda v: np.sum(f(v) * seed))
+    assert np.allclose(first, want, rtol=1e-6) and np.array_equal(y, f(X))
+
+
+def numeric_along(f, h=1e-6):
+    return [(f(X + h * e) - f(X - h * e)) / (2 * h) for e in np.eye(3)]
+
+
+def stacked_rows(rows):
+    return np.stack(rows)
+
+
+def test_the_gradients_of_a_list_share_no_memory_with_the_seed():
+    _, pullback = s2sad.vjp(stacked_rows, [X, 2.0 * X])
+    seed = np.ones((2, 3))
+    gradients = pullback(seed)
+    assert not any(np.shares_memory(g, seed) for g in gradients)
+    gradients[0][...] = 7.0
+    assert np.array_equal(gradients[1], np.ones(3))

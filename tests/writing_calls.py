@@ -761,3 +761,21 @@ def result_is_a_part(x):
     v = x * x
     w = tail(v)
     return np.sum(v) * np.sum(w * w)
+
+
+def gathered(*given):
+    return given[-1]
+
+
+def named(**given):
+    return given["first"]
+
+
+@prog(r(4))
+def view_of_what_is_gathered(x):
+    a, A = x * 2.0, np.outer(x, x)
+    c = named(first=a)
+    c[0] *= x[1]
+    row = gathered(A)
+    row[0] *= x[2]
+    return np.sum(a**3) + np.sum(A**2)

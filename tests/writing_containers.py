@@ -517,3 +517,11 @@ def trajectory_of_steps(x):
         y = y + 0.1 * step(path[-1])
         path.append(y)
     return np.sum(np.array(path)[:, 0] ** 2) + path[-1][1]
+
+
+@prog(X)
+def trajectory_summed(x):
+    path = [x]
+    for _ in range(3):
+        path.append(path[-1] * path[0])
+    return np.sum(np.array(path)) + np.mean(np.stack(path))

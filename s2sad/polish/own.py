@@ -230,12 +230,19 @@ class _Owner:
             return
         if target in need:
             self._claim_parts(s, target)
-        if target in need and self._is_memory(target) and not self.fresh(s.value):
+        if target in need and self._is_memory(target) and not self._owns(s.value, target):
             s.value = self._copy(s.value, self.bars[target])
             return
         taken = self._aliased(s.value) & self.mutated & set(self.bars)
         if taken and target in self.bars and self._is_memory(target):
             s.value = self._copy(s.value, self.bars[target])
+
+    def _owns(self, value: Node, target: str) -> bool:
+        """Say whether a cotangent is a new value; of a list of arrays its arrays are new, too."""
+        if not self.fresh(value):
+            return False
+        listed = isinstance(value, gast.Call) and getattr(value.func, "id", "") == "list"
+        return not listed or not _holds_arrays(self.bars[target]) or self.fresh(value.args[0])
 
     def _is_memory(self, bar: str) -> bool:
         kind = self.bars.get(bar)
@@ -243,13 +250,28 @@ class _Owner:
 
     def _copy(self, node: Node, kind: Kind) -> Node:
         if isinstance(kind, K.List):
-            return call("list", node)
+            listed = isinstance(node, gast.Call) and getattr(node.func, "id", "") == "list"
+            given = node.args[0] if listed else node
+            if not _holds_arrays(kind):
+                return call("list", node)
+            if self._is_array(given):
+                return call("list", call(attribute(given, "copy")))
+            part = gast.Name("part", gast.Store(), None, None)
+            turn = gast.comprehension(part, given, [], 0)
+            return gast.ListComp(call(attribute(name("part"), "copy")), [turn])
         if isinstance(kind, K.Union) or (isinstance(kind, K.Array) and not kind.rank):
             return gast.UnaryOp(gast.UAdd(), node)
         parts = _broadcast(node)
         if parts is not None:
             return parts
         return call(attribute(node, "copy"))
+
+    def _is_array(self, node: Node) -> bool:
+        """Say whether what a list is made of is an array: the items are its rows."""
+        if isinstance(node, gast.Name):
+            return isinstance(self.bars.get(node.id), K.Array)
+        called = getattr(node.func, "attr", "") if isinstance(node, gast.Call) else ""
+        return called in ("broadcast_to", "reshape", "expand_dims", "squeeze", "swapaxes")
 
     def accumulate(self, block: Block) -> None:
         """Add in place where the array is ours alone."""
@@ -266,6 +288,10 @@ class _Owner:
             folded = _augmentation(target, value)
             if folded is not None:
                 block[position] = folded
+
+
+def _holds_arrays(kind: Kind) -> bool:
+    return isinstance(kind, K.List) and isinstance(kind.item, K.Array)
 
 
 def is_fresh(node: Node) -> bool:
