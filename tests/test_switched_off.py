@@ -92,7 +92,7 @@ SWITCHES = {
         "writing.neg_step",
         "writing.swap_rows",
         "writing.heat",
-        "writing_calls.stencil_buffer",
+        "writing.view_kept",
     ),
 }
 CASES = [
