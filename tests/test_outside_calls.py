@@ -193,6 +193,16 @@ def several_layers(x):
     return s
 
 
+LAYERS = [Layer(1.0), Layer(2.0)]
+
+
+def what_a_class_has_in_a_loop(x):
+    s = x
+    for layer in LAYERS:
+        s = s * s * layer.gain * layer.k
+    return np.sum(s)
+
+
 def an_inner_function(x):
     def inner(v):
         return v * v * ROW * SCALE
@@ -207,6 +217,7 @@ PROGRAMS += [
     a_row_from_a_call,
     written_by_a_call,
     several_layers,
+    what_a_class_has_in_a_loop,
     an_inner_function,
 ]
 

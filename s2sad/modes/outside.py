@@ -118,14 +118,19 @@ class _Outside(gast.NodeTransformer):  # type: ignore[misc]
 
     def _of_class(self, node: Node) -> Node | None:
         """Keep what an object has from its class, which no copy of the object has of its own."""
-        if not isinstance(node.value, gast.Name) or not isinstance(node.ctx, gast.Load):
+        if not isinstance(node.ctx, gast.Load) or node.attr in self.stored:
             return None
-        if node.attr in self.stored:
+        if isinstance(node.value, gast.Subscript):
+            item = self._item(node.value)
+            if not isinstance(item, K.Obj) or node.attr in dict(item.fields):
+                return None
+            return self._by_class(item.cls, node.attr)
+        if not isinstance(node.value, gast.Name):
             return None
         n = node.value.id
-        if n in self.hidden - self.own or n in self.outside.kinds:
+        if n in self.hidden or n in self.outside.kinds:
             kind = self.outside.kinds.get(n)
-            if n in self.own or not isinstance(kind, K.Obj) or node.attr in dict(kind.fields):
+            if not isinstance(kind, K.Obj) or node.attr in dict(kind.fields):
                 return None
             cls = kind.cls
         else:
@@ -134,10 +139,33 @@ class _Outside(gast.NodeTransformer):  # type: ignore[misc]
                 return None
             cls = type(value)
         found = inspect.getattr_static(cls, node.attr, MISSING)
+        if n in self.own:
+            return self._by_class(cls, node.attr)
         if isinstance(found, property):
             return self._named(node, call(self.outside.private(), node))
         if found is MISSING or hasattr(type(found), "__get__"):
             return None
+        return self._named(node, self._copy(node, found))
+
+    def _item(self, node: Node) -> Kind:
+        """Return the kind of an item of a list, as far as is known."""
+        if not isinstance(node.value, gast.Name):
+            return K.UNKNOWN
+        n = node.value.id
+        kind = self.outside.kinds.get(n, K.UNKNOWN)
+        if n not in self.hidden and n not in self.outside.kinds:
+            kind = K.kind_of(self.outside.path(node.value), n)
+        return kind.item if isinstance(kind, K.List) else K.UNKNOWN
+
+    def _by_class(self, cls: type, attr: str) -> Node | None:
+        """Keep what a class has, by the name of that: each round has another object of it."""
+        found = inspect.getattr_static(cls, attr, MISSING)
+        owner = name(cls.__name__)
+        if cls.__name__ in self.hidden or self.outside.path(owner) is not cls:
+            return None
+        if found is MISSING or hasattr(type(found), "__get__"):
+            return None
+        node = attribute(owner, attr)
         return self._named(node, self._copy(node, found))
 
     def _kept(self, node: Node) -> Node | None:
