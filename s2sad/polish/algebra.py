@@ -141,7 +141,8 @@ class _Simplifier:
         if value is None or wanted is None:
             return variable
         for other in sorted(names_read(value)):
-            if self.equal_shapes(_dims(self.kinds.get(other)), wanted):
+            kind = self.kinds.get(other)
+            if kind is not None and _has_shape(kind) and self.equal_shapes(_dims(kind), wanted):
                 return self.home(other)
         return variable
 
@@ -151,7 +152,17 @@ class _Simplifier:
         if isinstance(display, gast.Tuple) and isinstance(index, gast.Constant):
             if type(index.value) is int and -len(display.elts) <= index.value < len(display.elts):
                 return display.elts[index.value]
+        if isinstance(index, gast.Tuple) and not index.elts:
+            parts = self.broadcast_parts(display)
+            if parts is not None and self.shape_of_shape(parts[1]) == ():
+                return parts[0] if self._is_scalar(parts[0]) else node
         return node
+
+    def _is_scalar(self, node: Node) -> bool:
+        """Say whether this is a scalar, and no array without axes."""
+        if isinstance(node, gast.Name):
+            return isinstance(self.kinds.get(node.id), K.Num)
+        return isinstance(node, gast.Constant | gast.BinOp) and self.shape(node) == ()
 
     def compare(self, node: Node) -> Node:
         node.left = self.expression(node.left)
@@ -569,6 +580,11 @@ class _Simplifier:
         if left is None or right is None or len(left) != len(right):
             return False
         return all(K.same_length(a, b) for a, b in zip(left, right, strict=True))
+
+
+def _has_shape(kind: Kind) -> bool:
+    """Say whether values of a kind have a shape: Python's own numbers have none."""
+    return not (isinstance(kind, K.Num) and kind.dtype in (None, "any"))
 
 
 _ELEMENTWISE = frozenset(
