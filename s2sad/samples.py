@@ -35,7 +35,8 @@ class Sampler:
     """Makes small values of given kinds, and reads the kind of what a function made of them.
 
     Each symbolic length gets a size of its own; two runs with different sizes, in another order,
-    tell lengths, constants and coincidences apart. Arrays have one content throughout; where it
+    tell lengths, constants and coincidences apart. Where these do not fit together, all lengths are
+    one (`uniform`): one that the program says. Arrays have one content throughout; where it
     is `varied`, zeros, repetitions and other numbers tell which lengths depend on it.
     """
 
@@ -56,6 +57,7 @@ class Sampler:
         self.small = small
         kinds = tuple(kinds)
         taken = {d for k in kinds for d in _constants(k)}
+        self.common = max((n for k in kinds for n in _lengths(k)), default=3)
         self.free = [p for p in _PRIMES[run] if not any(abs(p - t) <= 3 for t in taken)]
         if run:  # what is the longer one in one run is the shorter one in the other
             count = len(set().union(*map(_symbols, kinds)))
@@ -65,7 +67,7 @@ class Sampler:
         if dim.symbol.startswith("="):
             return int(dim.symbol[1:]) - dim.cut
         if self.uniform:
-            return 3
+            return self.common
         if dim.symbol not in self.sizes:
             used = len(self.sizes)
             if used >= len(self.free):
@@ -90,7 +92,7 @@ class Sampler:
                 return []
             count = kind.length
             if count is None:
-                count = 3 if self.uniform else (5, 7)[self.run]
+                count = self.common if self.uniform else (5, 7)[self.run]
             return [self.sample(kind.item, content) for _ in range(count)]
         if isinstance(kind, Dict):
             return {k: self.sample(v, content) for k, v in kind.items}
@@ -151,6 +153,19 @@ def _constants(kind: Kind) -> set[int]:
     if isinstance(kind, Tuple):
         return set().union(*map(_constants, kind.items)) if kind.items else set()
     return set()
+
+
+def _lengths(kind: Kind) -> set[int]:
+    """Return the lengths in a kind that the program says, and that are not 1."""
+    if isinstance(kind, List) and kind.length is not None and kind.items is None:
+        found = {kind.length}
+    elif isinstance(kind, Array):
+        found = _constants(kind)
+    elif isinstance(kind, Tuple):
+        found = {len(kind.items)}.union(*map(_lengths, kind.items))
+    else:
+        found = set()
+    return {n for n in found if n > 1}
 
 
 def _symbols(kind: Kind) -> set[str]:

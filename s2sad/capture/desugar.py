@@ -2,13 +2,15 @@
 
     list(map(f, xs))             ->   list([f(item) for item in xs])
     sum(map(lambda v: v * n, xs))     sum([v * n for v in xs])
+    any(map(f, xs))                   any(f(item) for item in xs)
     for y in map(f, xs): ...          for item in xs: y = f(item); ...
+    for y in (v * n for v in xs):     for v in xs: y = v * n; ...
     list(filter(f, xs))               list([item for item in xs if f(item)])
     operator.itemgetter(1)            lambda whole: whole[1]
     dict(a=x, b=y)                    {"a": x, "b": y}
     with suppress(E): ...             try: ... except E: pass
 
-Only where the whole of map and filter is read at once: elsewhere they are left as they are.
+Only where map and filter are read at once: elsewhere they are left as they are.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ from s2sad.nodes import (
     walk,
 )
 
-_READ_AT_ONCE: tuple[Any, ...] = (list, tuple, sum, max, min, sorted, any, all, functools.reduce)
+_READ_AT_ONCE: tuple[Any, ...] = (list, tuple, sum, max, min, sorted, functools.reduce)
+_READ_IN_PART: tuple[Any, ...] = (any, all, next)
 
 
 def desugar(body: Block, fn: Any, names: Names, locals_: set[str]) -> Block:
@@ -94,6 +97,11 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             at = 1 if fn is functools.reduce else 0
             if len(node.args) > at:
                 node.args[at] = self.applied(node.args[at])
+        elif any(fn is f for f in _READ_IN_PART) and node.args:
+            found = self.applied(node.args[0])
+            if isinstance(found, gast.ListComp):
+                lazy = gast.GeneratorExp(found.elt, found.generators)
+                node.args[0] = locate(lazy, node.args[0])
         self.generic_visit(node)
         parent = self.parent(node.func)
         if parent is not None:
@@ -147,6 +155,8 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
 
     def visit_For(self, node: Node) -> Node:
         self.generic_visit(node)
+        if isinstance(node.iter, gast.GeneratorExp):
+            return self.generated(node)
         found = self.mapped(node.iter)
         if found is None:
             return node
@@ -161,6 +171,23 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         for n in walk(new):
             locate(n, node)
         return new
+
+    def generated(self, node: Node) -> Node:
+        """A loop over `(f(v) for v in xs if g(v))` is one over xs."""
+        parts = node.iter.generators
+        inner = any(isinstance(n, (*SCOPES, gast.NamedExpr)) for n in walk(node.iter))
+        if len(parts) != 1 or parts[0].is_async or inner:
+            return node
+        part, value = parts[0], node.iter.elt
+        bound = [n.id for n in walk(part.target) if isinstance(n, gast.Name)]
+        table = {n: self.names.fresh(n) for n in bound}
+        for n in (part.target, value, *part.ifs):
+            rename(n, table)
+        start = locate(gast.Assign([node.target], value, None), node.iter)
+        body = [start, *node.body]
+        for test in reversed(part.ifs):
+            body = [locate(gast.If(test, body, []), test)]
+        return locate(gast.For(part.target, part.iter, body, node.orelse, None), node)
 
     def applied(self, node: Node) -> Node:
         """Return map and filter as a list comprehension, anything else as it is."""

@@ -10,6 +10,7 @@ Lazy expressions become branches, comprehensions loops.
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,7 +18,7 @@ import gast
 
 from s2sad.capture.applied import Applied
 from s2sad.capture.desugar import denoted
-from s2sad.capture.elements import all_statements, is_call, plain, rename_scoped
+from s2sad.capture.elements import all_statements, plain, rename_scoped
 from s2sad.capture.temps import temp_base
 from s2sad.errors import UnsupportedError
 from s2sad.names import Names
@@ -34,6 +35,10 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Loop, SourceLike
+
+_READS_WHOLE: tuple[Any, ...] = (
+    sum, max, min, list, tuple, set, frozenset, sorted, math.prod, math.fsum
+)  # fmt: skip
 
 
 def has_walrus(node: Node) -> bool:
@@ -234,7 +239,7 @@ class Expressions(Applied):
 
     def item(self, node: Node) -> Node:
         if isinstance(node, gast.Starred):
-            return locate(gast.Starred(self.atom(node.value), node.ctx), node)
+            return locate(gast.Starred(self.whole(node.value), node.ctx), node)
         return self.atom(node)
 
     def ex_Dict(self, node: Node) -> Node:
@@ -286,18 +291,42 @@ class Expressions(Applied):
 
     def argument(self, node: Node, arg: Node) -> Node:
         if isinstance(arg, gast.Starred):
-            return locate(gast.Starred(self.atom(arg.value), arg.ctx), arg)
+            return locate(gast.Starred(self.whole(arg.value), arg.ctx), arg)
         if isinstance(arg, gast.GeneratorExp):
-            if len(node.args) == 1 or (is_call(node, "sum") and self.is_builtin(node.func)):
-                return self._comprehension(arg)
-            return arg
+            return self.whole(arg) if self.reads_whole(node, arg) else self.lazy(arg)
         return self.atom(arg)
+
+    def whole(self, node: Node) -> Node:
+        """Return an atom for what is read to its end at once: a generator expression is a list."""
+        if isinstance(node, gast.GeneratorExp):
+            return self._comprehension(node)
+        return self.atom(node)
+
+    def reads_whole(self, node: Node, arg: Node) -> bool:
+        """Say whether a call reads an argument to its end, and does nothing else meanwhile."""
+        if node.args[0] is not arg:
+            return False
+        found = denoted(node.func, self.source.fn, self.locals | self.temps)
+        return any(found is f for f in _READS_WHOLE) and (len(node.args) == 1 or found is sum)
+
+    def lazy(self, node: Node) -> Node:
+        """A generator expression that may be read in part, or later, stays what it is."""
+        if has_walrus(node):
+            raise self.refuse(
+                node,
+                "A walrus in a generator expression that may not be read to its end.",
+                "Write a loop, or give a list: `[...]`.",
+            )
+        return node
 
     def ex_Lambda(self, node: Node) -> Node:
         return self.held_defaults(node)
 
     def ex_Starred(self, node: Node) -> Node:
         return gast.Starred(self.atom(node.value), node.ctx)
+
+    def ex_GeneratorExp(self, node: Node) -> Node:
+        return self.lazy(node)
 
     # lazy expressions become branches, comprehensions loops
 

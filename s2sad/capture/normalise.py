@@ -172,7 +172,8 @@ class _Normaliser(Expressions):
         if len(targets) == 1 and self._elementwise(targets[0], statement.value):
             self._parallel(targets[0], statement.value)
             return
-        value = self.atom(statement.value)
+        unpacks = len(targets) == 1 and isinstance(targets[0], gast.Tuple | gast.List)
+        value = self.whole(statement.value) if unpacks else self.atom(statement.value)
         if len(targets) > 1 and isinstance(value, gast.Name):
             value = self.hold(value, targets)
         for target in targets:

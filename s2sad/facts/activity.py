@@ -139,7 +139,8 @@ class _Walker:
     def varied_block(self, body: Block, varied: Names) -> Names:
         for s in body:
             self.facts.varied_before[s] = varied
-            varied = self._spread(s, varied, self.varied(s, varied))
+            inside = self._spread(s, varied, varied) if blocks_of(s) else varied
+            varied = self._spread(s, varied, self.varied(s, inside))
             self.facts.varied_after[s] = varied
         return varied
 
@@ -156,11 +157,13 @@ class _Walker:
 
     def _value_reads(self, s: Node) -> Names:
         """Return the names whose values a statement may write somewhere, captured ones too."""
-        found = set(_value_reads(s))
-        for n in walk(s.value) if isinstance(s, gast.Assign | gast.AugAssign | gast.Expr) else ():
-            kind = self.kinds.of.get(n)
-            if isinstance(kind, K.LocalFunction):
-                found |= set(kind.variables)
+        found: set[str] = set()
+        for value in _values(s):
+            found |= names_read(value)
+            for n in walk(value):
+                kind = self.kinds.of.get(n)
+                if isinstance(kind, K.LocalFunction):
+                    found |= set(kind.variables)
         return frozenset(found)
 
     def varied(self, s: Node, varied: Names) -> Names:
@@ -253,6 +256,7 @@ class _Walker:
     def _varied_loop(self, s: Node, varied: Names) -> Names:
         current = varied
         while True:
+            current = self._spread(s, current, current)
             self.facts.head_varied[s] = current
             inside = self._varied_header(s, current)
             end = self.varied_block(s.body, inside) | current | self._at_breaks(s)
@@ -299,7 +303,7 @@ class _Walker:
             before = self.useful(s, useful)
             for base in self.changes.get(s, ()):
                 shared = self.memory.aliases.partners(s, base)
-                if shared & useful:
+                if shared & (useful | before):
                     before = before | self._value_reads(s) | shared
             useful = before
             self.facts.useful_before[s] = useful
@@ -422,11 +426,19 @@ def _changes(memory: Memory) -> dict[Any, list[str]]:
     return found
 
 
-def _value_reads(s: Node) -> Names:
-    """Return the names whose values a statement may write somewhere; tests and bodies aside."""
+def _values(s: Node) -> list[Node]:
+    """Return the expressions that a statement evaluates; of a compound one, before its blocks."""
     if isinstance(s, gast.Assign | gast.AugAssign | gast.Expr):
-        return frozenset(names_read(s.value))
-    return NONE if blocks_of(s) else frozenset(names_read(s))
+        return [s.value]
+    if isinstance(s, gast.If | gast.While):
+        return [s.test]
+    if isinstance(s, gast.For):
+        return [s.iter]
+    if isinstance(s, gast.Match):
+        return [s.subject]
+    if isinstance(s, gast.With):
+        return [item.context_expr for item in s.items]
+    return [] if blocks_of(s) else [s]
 
 
 def _root(node: Node) -> str | None:

@@ -204,7 +204,9 @@ class Expressions:
         if isinstance(node, gast.Tuple):
             self.facts.of[node] = K.UNKNOWN
             return tuple(self._index(e, env) for e in node.elts)
-        return self.kind(node, env)
+        kind = self.kind(node, env)
+        whole = isinstance(kind, K.Iterable_) and kind.item == K.INT
+        return K.List(K.INT) if whole else kind  # a range is as good as a list of its numbers
 
     def ex_BinOp(self, node: Node, env: Env) -> Kind:
         left, right = self._used(node.left, env), self._used(node.right, env)
@@ -315,6 +317,36 @@ class Expressions:
     def ex_Starred(self, node: Node, env: Env) -> Kind:
         return self.kind(node.value, env)
 
+    def ex_GeneratorExp(self, node: Node, env: Env) -> Kind:
+        """It is read later, or in part: no kind is that of what it gives."""
+        inner = dict(env)
+        for generator in node.generators:
+            each = element_kind(self.kind(generator.iter, inner))
+            self._bound_inside(generator.target, each, inner)
+            for test in generator.ifs:
+                self.kind(test, inner)
+        self.kind(node.elt, inner)
+        return K.Unknown("a generator, which may be read in part")
+
+    ex_SetComp = ex_GeneratorExp
+
+    def _first_of(self, node: Node, args: list[Kind]) -> Kind:
+        """Return the kind of `next(generator, default)`, where it carries no derivative."""
+        found = K.erase_value(self.facts.of[node.elt])
+        for default in args[1:]:
+            found = K.join(found, K.erase_value(default))
+        return (
+            found if isinstance(found, K.Num | K.Str) and not K.differentiable(found) else args[0]
+        )
+
+    def _bound_inside(self, target: Node, kind: Kind, env: Env) -> None:
+        """Give the variables of a comprehension the kinds that they have in it."""
+        if isinstance(target, gast.Name):
+            env[target.id] = kind
+        for i, part in enumerate(getattr(target, "elts", ())):
+            plain = isinstance(kind, K.Tuple) and not isinstance(part, gast.Starred)
+            self._bound_inside(part, item_kind(kind, i) if plain else K.UNKNOWN, env)
+
     def ex_Call(self, node: Node, env: Env) -> Kind:
         func = node.func
         args = self._arguments(node.args, env)
@@ -343,6 +375,8 @@ class Expressions:
             return _not_whole(node)
         if isinstance(target, K.Known):
             self.facts.objects[func] = target.value
+            if target.value is next and node.args and isinstance(node.args[0], gast.GeneratorExp):
+                return self._first_of(node.args[0], args or [])
             return self._call_known(target.value, args or [], keywords, env)
         if isinstance(target, K.Choice):
             return _one_of_several()

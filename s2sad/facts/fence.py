@@ -30,6 +30,7 @@ from s2sad.stages import Activity, Function, KindFacts, Names, Write
 
 _DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
 _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
+_WHOLE = "Write a loop, or make it a list: `[... for ...]`."
 _UNPACK = "Write the arguments out, or unpack a tuple, or a dict with literal keys."
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
 
@@ -88,6 +89,7 @@ def fence(
     _into_defaults(function, activity, memory)
     for statement, call, given in memory.opaque:
         varied = activity.varied_before.get(statement, frozenset())
+        varied |= activity.varied_after.get(statement, frozenset())
         hit = {n for n in given if n in varied and n in active}
         hit = {n for n in hit if not _immutable(kinds, statement, n)}
         if hit:
@@ -484,6 +486,8 @@ def _undecided(
 def _remedy(why: str) -> str:
     if "on one path" in why:
         return _ONE_KIND
+    if "a generator" in why:
+        return _WHOLE
     return _UNPACK if "that unpacks with" in why else _DECIDE
 
 

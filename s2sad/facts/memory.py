@@ -329,6 +329,8 @@ class _Walker:
         if self._is_users(node, fn):
             self._users_function(s, node)
             return
+        for given in [*node.args, *(k.value for k in node.keywords)]:
+            self._handed_over(s, node, given)
         for k in node.keywords:
             if k.arg == "out":
                 self.write(s, k.value, "item", whole=True)
@@ -355,6 +357,24 @@ class _Walker:
         if isinstance(fn, type) and (issubclass(fn, tuple) or dataclasses.is_dataclass(fn)):
             return
         self._users_function(s, node)
+
+    def _handed_over(self, s: Node, node: Node, given: Node) -> None:
+        """Note what a function may write that a library is given to call: `sorted(xs, key=f)`."""
+        kind = self.kinds.of.get(given, K.UNKNOWN)
+        for option in kind.options if isinstance(kind, K.Choice) else (kind,):
+            if not isinstance(option, K.LocalFunction):
+                continue
+            args = option.node.args
+            wanted = len([*args.posonlyargs, *args.args]) - len(args.defaults)
+            wanted += args.vararg is not None  # a method kept for later is `lambda *rest: ...`
+            call = gast.Call(given, [gast.Constant(None, None) for _ in range(wanted)], [])
+            found = self.summary(call, self.kinds)
+            if found is None:
+                self.memory.opaque.append((s, node, frozenset(option.variables)))
+                continue
+            for argument in [*found[0], *found[1]]:
+                for n in sorted(self.aliases(argument)):
+                    self.memory.writes.append(Write(s, n, "item", K.UNKNOWN))
 
     def _users_function(self, s: Node, node: Node) -> None:
         """Note what a function of the user's, or an operator or property of his, may write."""
@@ -425,6 +445,8 @@ class _Walker:
                 for n in self.aliases(a):
                     if base is not None:
                         self.memory.unite(base, n)
+        elif isinstance(owner, K.Unknown) and issubclass(owner.cls or object, _LOGGERS):
+            return
         elif isinstance(owner, K.Unknown | K.Obj) and not isinstance(owner, K.Known):
             base = root(node.func.value)
             given = frozenset(n for a in node.args for n in self.aliases(a))
@@ -630,7 +652,10 @@ def is_observer(fn: Any) -> bool:
         return True
     module = getattr(fn, "__module__", "") or ""
     owner = getattr(fn, "__self__", None)
-    return module.startswith(("logging", "numpy.testing")) or isinstance(owner, logging.Logger)
+    return module.startswith(("logging", "numpy.testing")) or isinstance(owner, _LOGGERS)
+
+
+_LOGGERS = (logging.Logger, logging.LoggerAdapter)
 
 
 def root(node: Node) -> str | None:

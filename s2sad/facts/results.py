@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import logging
 import operator
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -97,6 +99,10 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return K.BOOL
     if fn is print:
         return K.NONE
+    if fn is logging.getLogger:
+        return K.Unknown("a logger", logging.Logger)
+    if fn is type and len(args) == 1 and isinstance(args[0], K.Obj):
+        return K.Known(args[0].cls)
     if fn in (int, float) and len(args) == 1 and isinstance(args[0], K.Str):
         return K.INT if fn is int else K.FLOAT
     if fn is dataclasses.replace and len(args) == 1 and isinstance(args[0], K.Obj):
@@ -329,6 +335,8 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
     if isinstance(owner, K.Known) and inspect.ismodule(owner.value):
         value = scope.held(owner.value, attr)
         return K.UNKNOWN if value is MISSING else K.kind_of(value, f"{owner.value!r}.{attr}")
+    if isinstance(owner, K.Known) and inspect.isclass(owner.value):
+        return _of_class(scope, owner.value, attr)
     if isinstance(owner, K.Union):
         return K.union(attribute_kind(scope, k, attr) for k in owner.options)
     if isinstance(owner, K.Array):
@@ -350,6 +358,8 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         return K.UNKNOWN if by_hidden is None else K.Unknown(f"the attribute {attr}")
     if isinstance(owner, K.Obj):
         fields = dict(owner.fields)
+        if attr == "__class__":
+            return K.Known(owner.cls)
         if K.is_enumerated(owner.cls):
             held = fields.get({"value": "_value_", "name": "_name_"}.get(attr, ""), K.UNKNOWN)
             return held if not K.differentiable(held) else K.Unknown(f"the attribute {attr}")
@@ -360,6 +370,16 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
             return K.kind_of(shared, f"{owner.cls!r}.{attr}")
         return K.Unknown(f"the attribute {attr} of {owner.cls.__name__}")
     return K.UNKNOWN
+
+
+def _of_class(scope: Scope, cls: type, attr: str) -> Kind:
+    """Return the kind of what a class itself has under a name: a function or data."""
+    static = scope.member(cls, attr, MISSING)
+    if isinstance(static, staticmethod | classmethod | types.FunctionType):
+        return K.Known(getattr(cls, attr))
+    if static is MISSING or hasattr(type(static), "__get__") or attr.startswith("__"):
+        return K.UNKNOWN
+    return K.kind_of(static, f"{cls!r}.{attr}")
 
 
 def _real_name(dtype: str | None) -> str | None:
@@ -716,7 +736,7 @@ _FAILURES = (
 
 
 def _two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> Kind:
-    for uniform, small in ((False, False), (True, False), (False, True)):
+    for uniform, small in ((False, False), (True, False), (False, True), (True, True)):
         for content in _CONTENTS:
             one, two = (Sampler(kinds, r, uniform, small) for r in (0, 1))
             with warnings.catch_warnings(), np.errstate(all="ignore"):

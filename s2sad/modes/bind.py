@@ -34,6 +34,10 @@ _UFUNC_METHODS = {
 }
 
 
+# Parameters that the library knows by two names.
+_OTHER_NAMES: dict[tuple[Any, Any], str] = {(np.clip, "min"): "a_min", (np.clip, "max"): "a_max"}
+
+
 @functools.lru_cache(2048)
 def _signature(fn: Any) -> tuple[str, ...] | None:
     """Return the names of the positional parameters of a library function, where it tells them."""
@@ -111,7 +115,7 @@ def bind(
     if gathered in settings and spread:
         given[str(gathered)] = gast.Tuple(spread, gast.Load())
     for keyword in keywords:
-        given[keyword.arg] = keyword.value
+        given[_OTHER_NAMES.get((fn, keyword.arg), keyword.arg)] = keyword.value
     for name in given:
         if name not in positional and name not in settings:
             raise BindingError(f"its rule does not take `{name}`")
