@@ -202,9 +202,13 @@ class Union(Kind):
 
 @dataclass(frozen=True)
 class Iterable_(Kind):
-    """A lazy sequence (range, zip, enumerate, reversed, dict views) of items of one kind."""
+    """A lazy sequence (range, zip, enumerate, reversed, dict views) of items of one kind.
+
+    A range has a length and is `indexed`; others can be gone through once.
+    """
 
     item: Kind
+    indexed: bool = False
 
 
 UNKNOWN = Unknown()
@@ -458,7 +462,7 @@ def join(left: Kind, right: Kind) -> Kind:
             pairs = zip(left.fields, right.fields, strict=True)
             return Obj(left.cls, tuple((n, join(a, b)) for (n, a), (_, b) in pairs))
     elif isinstance(left, Iterable_) and isinstance(right, Iterable_):
-        return Iterable_(join(left.item, right.item))
+        return Iterable_(join(left.item, right.item), left.indexed and right.indexed)
     one, other = _functions(left), _functions(right)
     if one and other:
         return _one_of([*one, *other])

@@ -78,8 +78,10 @@ from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.effects import EffectTable
 from s2sad.polish.likes import copies, like_shadows
+from s2sad.polish.merge import merge
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
+from s2sad.polish.straight import straighten
 from s2sad.shadows import check_seed, reverse_entry
 from s2sad.stages import ANYWHERE, Aliases, Arrival, Text, Written
 from s2sad.strong import zeros_of
@@ -133,6 +135,7 @@ def derive(request: Request) -> Derivation:
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
     _note_written(d, analysed)
     _add(d, node, request.fn, analysed)
+    _merge(d)
     settle_names(d.functions, d.origins, d.cells, {*d.refs.modules, *d.refs.functions})
     return d
 
@@ -160,8 +163,19 @@ def _written(d: Derivation, entry: Analysed) -> Written:
     return found.anywhere(d.asked.get(entry, frozenset())) if any(d.asked.values()) else found
 
 
+def _merge(d: Derivation) -> None:
+    """Keep one of several functions derived from one function that came out equal."""
+    homes = {n: (id(fn), n in d.inner) for n, fn in d.origins.items()}
+    for n in merge(d.functions, homes):
+        for table in (d.namespaces, d.cells, d.origins):
+            table.pop(n)
+        d.inner.discard(n)
+
+
 def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None:
-    compact(node, a.function.locals - a.function.temps)
+    users = a.function.locals - a.function.temps
+    straighten(node, users)
+    compact(node, users)
     d.functions.append(node)
     d.namespaces[node.name] = fn.__globals__
     closure = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
@@ -698,7 +712,7 @@ def _one(d: Derivation, a: Analysed) -> Node:
 
 def _doc(a: Analysed, request: Request) -> str:
     source = a.function.source
-    where = f"{source.name} ({source.file.rsplit('/', 1)[-1]}:{source.fn.__code__.co_firstlineno})"
+    where = f"{_label(a)} ({source.file.rsplit('/', 1)[-1]}:{source.fn.__code__.co_firstlineno})"
     listed = _listed(request.wrt)
     if request.mode == "grad":
         return f"Gradient of {where} with respect to {listed}."
@@ -713,13 +727,19 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(names[:-1]) + " and " + names[-1]
 
 
+def _label(a: Analysed) -> str:
+    """Return what a function is called in messages and docstrings."""
+    name = a.function.source.name
+    return "the lambda" if a.scope.fn.__name__ == "<lambda>" else name
+
+
 def _loss_of(a: Analysed, kind: Kind) -> Kind:
     if isinstance(kind, K.Tuple) and len(kind.items) == 2:
         return kind.items[0]
     if isinstance(kind, K.Unknown):
         return kind
     raise ActivityError(
-        f"With has_aux=True {a.function.name} must return (loss, aux), but it returns "
+        f"With has_aux=True {_label(a)} must return (loss, aux), but it returns "
         f"{K.describe(kind)}.",
         remedy="Return a pair, or leave has_aux out.",
         place=a.function.source.place(a.function.source.node),
@@ -744,13 +764,13 @@ def _check_result(a: Analysed, request: Request) -> None:
         return
     if isinstance(kind, K.Unknown):
         raise UnsupportedError(
-            f"What {a.function.name} returns is not known when its derivative is written"
+            f"What {_label(a)} returns is not known when its derivative is written"
             f"{': ' + kind.why if kind.why else ''}.",
             remedy="Give example arguments, or return a float.",
             place=a.function.source.place(a.function.source.node),
         )
     raise ActivityError(
-        f"{request.mode} wants a real scalar, but {a.function.name} returns {K.describe(kind)}.",
-        remedy="Use s2sad.vjp or s2sad.jacobian, or return a sum of the result.",
+        f"{request.mode} wants a real scalar, but {_label(a)} returns {K.describe(kind)}.",
+        remedy="Use s2sad.vjp, or return a sum of the result.",
         place=a.function.source.place(a.function.source.node),
     )

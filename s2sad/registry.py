@@ -344,3 +344,13 @@ def wants_arrays(fn: Any) -> bool:
     if fn in (np.sum, np.prod, np.max, np.min):
         return True
     return getattr(fn, "__name__", "") not in _TAKE_SEQUENCES
+
+
+_LAZY = (zip, enumerate, reversed, iter, next, map, filter, tuple, dict, set, frozenset)
+
+
+def instead_of_rule(fn: Any, label: str) -> str:
+    """Return the advice for a function without a rule."""
+    if any(fn is f for f in _LAZY):
+        return "Write a loop, or make a list of it by a comprehension: `[... for ...]`."
+    return f"Write one with @s2sad.pullback({label}), or make its inputs Const."

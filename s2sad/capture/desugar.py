@@ -6,6 +6,7 @@
     for y in map(f, xs): ...          for item in xs: y = f(item); ...
     for y in (v * n for v in xs):     for v in xs: y = v * n; ...
     list(filter(f, xs))               list([item for item in xs if f(item)])
+    for p in product(xs, ys): ...     for p in list(product(xs, ys)): ...
     operator.itemgetter(1)            lambda whole: whole[1]
     dict(a=x, b=y)                    {"a": x, "b": y}
     with suppress(E): ...             try: ... except E: pass
@@ -19,6 +20,7 @@ import builtins
 import contextlib
 import functools
 import inspect
+import itertools
 import operator
 import types
 from typing import Any
@@ -43,6 +45,13 @@ from s2sad.nodes import (
 )
 
 _READ_AT_ONCE: tuple[Any, ...] = (list, tuple, sum, max, min, sorted, functools.reduce)
+# These read all that they are given before they give anything.
+_COMBINING: tuple[Any, ...] = (
+    itertools.product,
+    itertools.combinations,
+    itertools.combinations_with_replacement,
+    itertools.permutations,
+)
 _READ_IN_PART: tuple[Any, ...] = (any, all, next)
 
 
@@ -153,8 +162,24 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return False
         return self.denoted(made.func) is contextlib.suppress
 
+    def visit_comprehension(self, node: Node) -> Node:
+        self.generic_visit(node)
+        node.iter = self.combined(node.iter)
+        return node
+
+    def combined(self, node: Node) -> Node:
+        """`for a, b in combinations(xs, 2)` goes through a list."""
+        if isinstance(node, gast.Call) and any(self.denoted(node.func) is f for f in _COMBINING):
+            if self.denoted(name("list")) is list:
+                made = call("list", node)
+                for n in (made, made.func):
+                    locate(n, node)
+                return made
+        return node
+
     def visit_For(self, node: Node) -> Node:
         self.generic_visit(node)
+        node.iter = self.combined(node.iter)
         if isinstance(node.iter, gast.GeneratorExp):
             return self.generated(node)
         found = self.mapped(node.iter)

@@ -109,7 +109,7 @@ class Expressions:
             operands = [node.value]
         else:
             return False
-        return any(isinstance(self.facts.of.get(o), K.Unbound) for o in operands)
+        return any(_has_no_value(self.facts.of.get(o)) for o in operands)
 
     def ex_Name(self, node: Node, env: Env) -> Kind:
         if node.id in env:
@@ -205,7 +205,7 @@ class Expressions:
             self.facts.of[node] = K.UNKNOWN
             return tuple(self._index(e, env) for e in node.elts)
         kind = self.kind(node, env)
-        whole = isinstance(kind, K.Iterable_) and kind.item == K.INT
+        whole = isinstance(kind, K.Iterable_) and kind.indexed
         return K.List(K.INT) if whole else kind  # a range is as good as a list of its numbers
 
     def ex_BinOp(self, node: Node, env: Env) -> Kind:
@@ -464,6 +464,15 @@ class Expressions:
         if isinstance(owner, K.Str):
             return text_method(attr)
         return K.Unknown(f"the result of .{attr}()")
+
+
+def _has_no_value(kind: Kind | None) -> bool:
+    """Say whether an operand, or an item that a display holds, has no value yet."""
+    if isinstance(kind, K.Tuple):
+        return any(map(_has_no_value, kind.items))
+    if isinstance(kind, K.List) and kind.length:
+        return isinstance(kind.item, K.Unbound)
+    return isinstance(kind, K.Unbound)
 
 
 def _negated(op: type, kind: Kind) -> Kind:

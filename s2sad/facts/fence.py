@@ -50,8 +50,8 @@ def fence(
     check_attempts(function, kinds, activity, memory, active)
     _unpacked(function, memory)
     _one_kind(function, kinds, active, memory)
-    _into_constants(function, kinds, activity, memory, constant)
     _first_unknown(function, kinds, activity)
+    _into_constants(function, kinds, activity, memory, constant)
     _rounded(function, kinds, activity, memory)
     for write in memory.writes:
         if _own(function, kinds, write, memory):
@@ -468,7 +468,7 @@ def _undecided(
                     if foreign and inspect.isfunction(fn)
                     else ", and no Python source to derive one from."
                 ),
-                f"Write one with @s2sad.pullback({label}), or make its inputs Const.",
+                registry.instead_of_rule(fn, label),
                 value,
             )
     whys = [k.why for k in (kinds.of.get(o) for o in [*unknown, value]) if isinstance(k, K.Unknown)]

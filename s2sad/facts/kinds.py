@@ -186,12 +186,12 @@ class _Walker(Tries):
             left = K.without_none(self.kind(gast.Name(s.target.id, gast.Load(), None, None), env))
             self.facts.of[s.target] = left
             kept = isinstance(left, K.Array)
-            env[s.target.id] = left if kept else binary_kind(type(s.op), left, right)
+            env[s.target.id] = left if kept else _worked_out(type(s.op), left, right)
         else:
             self._place(s.target, env)
             left = self.facts.of.get(s.target, K.UNKNOWN)
             if not isinstance(left, K.Array):
-                self._stored(s.target, binary_kind(type(s.op), left, right), env)
+                self._stored(s.target, _worked_out(type(s.op), left, right), env)
         return env
 
     def st_Expr(self, s: Node, env: Env) -> Env:
@@ -385,3 +385,9 @@ _ROUNDS = 8
 def _settled(n: str, now: Env, before: Env, born: Callable[[str], bool]) -> bool:
     """Say whether another walk of a loop's body has told nothing new about a name."""
     return alike({n: now[n]}, {n: before.get(n, K.UNBOUND)}, born)
+
+
+def _worked_out(op: type, left: Kind, right: Kind) -> Kind:
+    """Return the kind of `left op right`; none where an operand has no value yet, or never."""
+    nothing = isinstance(left, K.Unbound) or isinstance(right, K.Unbound)
+    return K.UNBOUND if nothing else binary_kind(op, left, right)

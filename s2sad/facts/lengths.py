@@ -35,7 +35,7 @@ def relabel(kind: Kind, naming: Naming) -> Kind:
         return K.Obj(kind.cls, tuple((n, relabel(k, naming)) for n, k in kind.fields))
     if isinstance(kind, K.Union):
         return K.union(relabel(k, naming) for k in kind.options)
-    return K.Iterable_(relabel(kind.item, naming)) if isinstance(kind, K.Iterable_) else kind
+    return replace(kind, item=relabel(kind.item, naming)) if isinstance(kind, K.Iterable_) else kind
 
 
 def anew(keep: Callable[[str], bool], known: Mapping[str, Dim | None] | None = None) -> Naming:

@@ -49,7 +49,7 @@ def rebase(kind: Kind, path: str, known: Lengths | None = None) -> Kind:
     if isinstance(kind, K.Union):
         return K.union(rebase(k, f"{path}:{i}", known) for i, k in enumerate(kind.options))
     if isinstance(kind, K.Iterable_):
-        return K.Iterable_(rebase(kind.item, f"{path}[]"))
+        return replace(kind, item=rebase(kind.item, f"{path}[]"))
     return outlives(K.erase_value(kind))
 
 
@@ -97,4 +97,4 @@ def outlives(kind: Kind) -> Kind:
         return K.Dict(tuple((k, outlives(v)) for k, v in kind.items))
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, outlives(k)) for n, k in kind.fields))
-    return K.Iterable_(outlives(kind.item)) if isinstance(kind, K.Iterable_) else kind
+    return replace(kind, item=outlives(kind.item)) if isinstance(kind, K.Iterable_) else kind

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import itertools
 import logging
 import operator
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -70,6 +71,17 @@ def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:
     return K.Array(dtype, tuple(dims))
 
 
+def squeezed_kind(args: Sequence[Kind], keywords: Mapping[str, Kind]) -> Kind | None:
+    """Return the kind of an array without one axis, where it is not known which one."""
+    axis = args[1] if len(args) == 2 else keywords.get("axis")
+    if not args or not isinstance(args[0], K.Array) or not isinstance(axis, K.Num):
+        return None
+    if axis.type != "int" or axis.value is not MISSING:
+        return None
+    dims = tuple(K.fresh_dim() for _ in args[0].dims[1:])
+    return K.Array(args[0].dtype, dims, args[0].namespace)
+
+
 def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     """Return the kind of a library call, or None where the function is the user's."""
     if any(isinstance(a, K.Union) for a in args) and registry.rule_for(fn) is not None:
@@ -87,6 +99,8 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return _sequence_kind(fn, args)
     if _hashable(fn) and fn in _LAZY:
         return _lazy_kind(fn, args)
+    if getattr(fn, "__module__", "") == "itertools":
+        return _combined_kind(fn, args, keywords)
     if fn in (max, min, sorted) and (keywords.keys() & {"key", "default"} or fn is sorted):
         return _chosen_kind(fn, args, keywords)
     if fn in (max, min) and args:
@@ -113,6 +127,9 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return matmul_kind(args[0], args[1])
     if fn is np.dot and not keywords and len(args) == 2:
         return dot_kind(args[0], args[1])
+    squeezed = squeezed_kind(args, keywords) if fn is np.squeeze else None
+    if squeezed is not None:
+        return squeezed
     if fn in (np.reshape, np.broadcast_to) and len(args) == 2:
         return shaped_kind(args[0], args[1:])
     if fn is sum and args and isinstance(getattr(args[0], "item", None), K.Unbound):
@@ -227,7 +244,7 @@ def _lazy_kind(fn: Any, args: list[Kind]) -> Kind:
     if not args:
         return K.UNKNOWN
     if fn is range:
-        return K.Iterable_(K.INT)
+        return K.Iterable_(K.INT, indexed=True)
     if fn is enumerate:
         return K.Iterable_(K.Tuple((K.INT, element_kind(args[0]))))
     if fn is zip:
@@ -235,6 +252,25 @@ def _lazy_kind(fn: Any, args: list[Kind]) -> Kind:
     if fn is reversed:
         return K.Iterable_(element_kind(args[0]))
     return K.UNKNOWN
+
+
+def _combined_kind(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
+    """Return the kind of what itertools makes of its arguments, where it gives tuples of them."""
+    each = [element_kind(a) for a in args]
+    if fn is itertools.product and not keywords:
+        return K.Iterable_(K.Tuple(tuple(each)))
+    if fn in _CHOOSING and len(args) == 2 and not keywords:
+        count = getattr(args[1], "value", MISSING)
+        if type(count) is int:
+            return K.Iterable_(K.Tuple((each[0],) * count))
+    return None
+
+
+_CHOOSING = (
+    itertools.combinations,
+    itertools.combinations_with_replacement,
+    itertools.permutations,
+)
 
 
 def replaced_kind(owner: Kind, keywords: dict[str, Kind]) -> Kind:
@@ -712,6 +748,9 @@ def sample_method(
     owner: Kind, attr: str, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]
 ) -> Kind:
     """Return the kind of an array method's result."""
+    squeezed = squeezed_kind((owner, *args), dict(keywords)) if attr == "squeeze" else None
+    if squeezed is not None:
+        return squeezed
     return sample_call(_method_caller(attr), (owner, *args), keywords)
 
 

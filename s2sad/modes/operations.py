@@ -493,7 +493,7 @@ class Operations(Shapes):
                 node,
                 f"There is no derivative rule for {label}, and no Python source to derive one "
                 "from.",
-                f"Write one with @s2sad.pullback({label}), or make its inputs Const.",
+                registry.instead_of_rule(fn, label),
             )
         if rule.zero:
             return [], []

@@ -47,6 +47,7 @@ from s2sad.nodes import (
     subscript,
     substitute,
     tuple_,
+    walk,
 )
 from s2sad.stages import Activity, Aliases, Comment, Function, KindFacts, Restore, Undo, Zeros
 
@@ -628,7 +629,8 @@ class Reverse(Tries):
         plan = self.function.loops[s]
         bound = names_written(s.target)
         inside = self.activity.before(s.body[0]) if s.body else frozenset()
-        if plan.bounds is None and bound & (inside | self.activity.after(s)):
+        read_once = plan.bounds is None and bound & (inside | self.activity.after(s))
+        if read_once or any(map(self._read_once, (n for b in plan.bindings for n in walk(b)))):
             raise self.refuse(
                 s,
                 "A loop over something that can be read only once cannot pass on derivatives.",
@@ -637,6 +639,11 @@ class Reverse(Tries):
         self.check_iterated(s, plan)
         out = self.loop(s)
         return out + [self._restore(n, s) for n in sorted(names_written(s.target))]
+
+    def _read_once(self, node: Node) -> bool:
+        """Say whether an item is read of a zip, an enumerate or a view that a variable holds."""
+        owner = self.kinds.of.get(node.value) if isinstance(node, gast.Subscript) else None
+        return isinstance(owner, K.Iterable_) and not owner.indexed
 
     def loop(self, s: Node) -> Block:
         """Undo a loop: as many rounds as it ran, each from the state that every round starts in."""

@@ -35,8 +35,7 @@ def scan_reverse(saved, xs, f_decay, value_bar):
         # outputs.append(out)
         out_bar = outputs_bar.pop()
         # state, out = f(state, x)
-        s_bar, x_bar, decay_bar = lambda__reverse(saved.pop(), x, f_decay, (state_bar, out_bar))
-        state_bar = s_bar
+        state_bar, x_bar, decay_bar = lambda__reverse(saved.pop(), x, f_decay, (state_bar, out_bar))
         f_decay_bar = f_decay_bar + decay_bar
         xs_bar[i] += x_bar
     return f_decay_bar, xs_bar
