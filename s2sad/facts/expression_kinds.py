@@ -326,7 +326,8 @@ class Expressions:
             for test in generator.ifs:
                 self.kind(test, inner)
         self.kind(node.elt, inner)
-        return K.Unknown("a generator, which may be read in part")
+        lazy = isinstance(node, gast.GeneratorExp)
+        return K.Unknown("a generator, which may be read in part" if lazy else "a set")
 
     ex_SetComp = ex_GeneratorExp
 
