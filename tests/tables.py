@@ -28,7 +28,15 @@ DOCS = HERE.parent / "docs"
 X = np.array([0.7, -1.3, 0.4])
 MADE = "<!-- made by tests/tables.py; S2SAD_UPDATE=1 pytest tests/test_tables.py writes it anew -->"
 
-_IMPORTED = ("collections", "contextlib", "dataclasses", "functools", "math", "numpy as np")
+_IMPORTED = (
+    "collections",
+    "contextlib",
+    "dataclasses",
+    "functools",
+    "itertools",
+    "math",
+    "numpy as np",
+)
 _HEAD = "".join(f"import {name}\n" for name in _IMPORTED) + "\n\n"
 _count = itertools.count()
 
@@ -214,6 +222,35 @@ squares = [v * v for v in x]
 return sum(v * v for v in squares) + max(v for v in x) + len(list(squares))
 # np.array of a comprehension
 return np.sum(np.array([v * v for v in x]))
+# generator expression unpacked, looped over
+a, b, c = (v * v for v in x)
+for w in (v * a for v in x if v > 0.0):
+    b = b + w * c
+return b
+# any, all of a generator expression, next of one without derivative
+i = next((i for i in range(3) if x[i] > 0.5), -1)
+return x[i] * x[i] if any(v > 0.5 for v in x) else np.sum(x)
+# itertools.product, combinations, permutations over constants
+s = 0.0
+for i, j in itertools.combinations(range(3), 2):
+    s += x[i] * x[j]
+return s
+# generator expression given to a function of the user's
+def first(values):
+    for v in values:
+        return v
+
+def f(x):
+    return first(v * v for v in x) * 1.0
+# zip kept in a variable and looped over
+s = 0.0
+pairs = zip(x, x * x)
+for a, b in pairs:
+    s += a * b
+return s
+# tuple made of a generator expression
+t = tuple(v * v for v in x)
+return t[0] * t[1]
 # list filled by append
 ys = []
 for v in x:
@@ -463,6 +500,42 @@ LINE = Line()
 
 def f(x):
     return LINE.at(x[0])
+# class method, attribute read through cls, type(self)
+class Scale:
+    factor = 2.0
+
+    def __init__(self, v):
+        self.v = v
+
+    @classmethod
+    def of(cls, v):
+        return cls(v * cls.factor)
+
+    def squared(self):
+        return type(self)(self.v * self.v)
+
+
+def f(x):
+    return Scale.of(x[0]).squared().v
+# list of objects of different classes
+class Square:
+    def __init__(self, a):
+        self.a = a
+
+    def area(self):
+        return self.a * self.a
+
+
+class Circle:
+    def __init__(self, r):
+        self.r = r
+
+    def area(self):
+        return 3.0 * self.r * self.r
+
+
+def f(x):
+    return sum(shape.area() for shape in [Square(x[0]), Circle(x[1])])
 # named tuple made on the way
 Pair = collections.namedtuple("Pair", "a b")
 
@@ -516,6 +589,20 @@ return np.sum(y)
 y = np.zeros(())
 np.sum(x * x, out=y)
 return y * 1.0
+# a write in the test of an if
+y = np.zeros(3)
+if np.add(x, 1.0, out=y).sum() > 0.0:
+    return np.sum(y * y)
+return 0.0
+# a write by a key function
+y = np.zeros(3)
+
+def key(i):
+    y[i] = x[i]
+    return i
+
+m = max(range(3), key=key)
+return np.sum(y) * m
 # ufunc.at with positions that repeat: add and subtract
 y = np.zeros(2)
 np.add.at(y, [0, 1, 1], x)
