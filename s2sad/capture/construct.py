@@ -156,7 +156,7 @@ def _plain(cls: type) -> bool:
     """Say whether an object of a class is nothing but its attributes."""
     if type(cls) not in (type, abc.ABCMeta) or "__slots__" in cls.__dict__:
         return False
-    if cls.__module__ == "builtins" or not hasattr(cls, "__dict__"):
+    if cls.__module__ == "builtins" or not hasattr(cls, "__dict__") or not K.has_fields(cls):
         return False
     bases = [b for b in cls.__mro__[:-1] if b not in (abc.ABC, typing.Generic)]
     if any(b.__module__ in ("builtins", "abc", "typing", "numpy") for b in bases):
