@@ -152,17 +152,7 @@ class _Simplifier:
         if isinstance(display, gast.Tuple) and isinstance(index, gast.Constant):
             if type(index.value) is int and -len(display.elts) <= index.value < len(display.elts):
                 return display.elts[index.value]
-        if isinstance(index, gast.Tuple) and not index.elts:
-            parts = self.broadcast_parts(display)
-            if parts is not None and self.shape_of_shape(parts[1]) == ():
-                return parts[0] if self._is_scalar(parts[0]) else node
         return node
-
-    def _is_scalar(self, node: Node) -> bool:
-        """Say whether this is a scalar, and no array without axes."""
-        if isinstance(node, gast.Name):
-            return isinstance(self.kinds.get(node.id), K.Num)
-        return isinstance(node, gast.Constant | gast.BinOp) and self.shape(node) == ()
 
     def compare(self, node: Node) -> Node:
         node.left = self.expression(node.left)
