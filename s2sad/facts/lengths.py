@@ -8,7 +8,7 @@ the next round of a loop and in the next look at a library function, in `passing
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -179,3 +179,14 @@ def learn(env: dict[str, Kind], dim: Dim, count: int, always: bool) -> None:
     if not dim.symbol.startswith("="):
         for n, kind in env.items():
             env[n] = relabel(kind, known)
+
+
+def squeezed_kind(args: Sequence[Kind], keywords: Mapping[str, Kind]) -> Kind | None:
+    """Return the kind of an array without one axis, where it is not known which one."""
+    axis = args[1] if len(args) == 2 else keywords.get("axis")
+    if not args or not isinstance(args[0], K.Array) or not isinstance(axis, K.Num):
+        return None
+    if axis.type != "int" or axis.value is not K.MISSING:
+        return None
+    dims = tuple(K.fresh_dim() for _ in args[0].dims[1:])
+    return K.Array(args[0].dtype, dims, args[0].namespace)

@@ -10,7 +10,7 @@ import logging
 import operator
 import types
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -18,7 +18,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
-from s2sad.facts.lengths import own_lengths, renewed, shifted_length, symbols
+from s2sad.facts.lengths import own_lengths, renewed, shifted_length, squeezed_kind, symbols
 from s2sad.facts.members import class_attribute
 from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
@@ -69,17 +69,6 @@ def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:
         else:
             dims.append(K.fresh_dim())
     return K.Array(dtype, tuple(dims))
-
-
-def squeezed_kind(args: Sequence[Kind], keywords: Mapping[str, Kind]) -> Kind | None:
-    """Return the kind of an array without one axis, where it is not known which one."""
-    axis = args[1] if len(args) == 2 else keywords.get("axis")
-    if not args or not isinstance(args[0], K.Array) or not isinstance(axis, K.Num):
-        return None
-    if axis.type != "int" or axis.value is not MISSING:
-        return None
-    dims = tuple(K.fresh_dim() for _ in args[0].dims[1:])
-    return K.Array(args[0].dtype, dims, args[0].namespace)
 
 
 def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
