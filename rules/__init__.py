@@ -1,20 +1,29 @@
 """Hand-written derivatives, by kind of operation, in NumPy's own names."""
 
 from s2sad.rules import arithmetic as arithmetic
+from s2sad.rules import constants as constants
 from s2sad.rules import creation as creation
 from s2sad.rules import decompositions as decompositions
+from s2sad.rules import differences as differences
 from s2sad.rules import elementwise as elementwise
 from s2sad.rules import fft as fft
 from s2sad.rules import indexing as indexing
+from s2sad.rules import insertion as insertion
 from s2sad.rules import joining as joining
 from s2sad.rules import linalg as linalg
 from s2sad.rules import methods as methods
 from s2sad.rules import ordering as ordering
 from s2sad.rules import padding as padding
+from s2sad.rules import polynomial_series as polynomial_series
+from s2sad.rules import polynomials as polynomials
 from s2sad.rules import products as products
+from s2sad.rules import quantiles as quantiles
 from s2sad.rules import reductions as reductions
+from s2sad.rules import refusals as refusals
 from s2sad.rules import scalars as scalars
+from s2sad.rules import sets as sets
 from s2sad.rules import shapes as shapes
+from s2sad.rules import statistics as statistics
 
 from s2sad.registry import when_imported
 

@@ -130,3 +130,53 @@ nondifferentiable(np.isreal, np.iscomplex, np.isrealobj, np.iscomplexobj, np.iss
 nondifferentiable(np.isclose, np.allclose, np.array_equal, np.array_equiv)
 nondifferentiable(np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.fix)
 nondifferentiable(np.sign, np.heaviside, np.floor_divide)
+
+
+@pullback(np.sign)
+def pull_sign(out_bar, out, x):
+    """Of a complex number z / |z|, which turns with z; zero where z is."""
+    if not np.iscomplexobj(x):
+        return None
+    r = np.abs(x)
+    return (out_bar - np.conj(out) * np.real(out_bar * out)) / (r + (r == 0)) * (r != 0)
+
+
+@pushforward(np.sign)
+def push_sign(out, x, x_dot):
+    if not np.iscomplexobj(x):
+        return np.zeros_like(out)
+    r = np.abs(x)
+    return (x_dot - out * np.real(np.conj(out) * x_dot)) / (r + (r == 0)) * (r != 0)
+
+
+@pullback(np.add.outer)
+def pull_add_outer(out_bar, out, A, B):
+    rows = tuple(range(np.ndim(A)))
+    columns = tuple(range(np.ndim(A), np.ndim(out_bar)))
+    return np.sum(out_bar, axis=columns), np.sum(out_bar, axis=rows)
+
+
+@pushforward(np.add.outer)
+def push_add_outer(out, A, B, A_dot, B_dot):
+    A_dot = np.zeros_like(A) if A_dot is None else A_dot
+    return np.add.outer(A_dot, np.zeros_like(B) if B_dot is None else B_dot)
+
+
+@pullback(np.subtract.outer)
+def pull_subtract_outer(out_bar, out, A, B):
+    rows = tuple(range(np.ndim(A)))
+    columns = tuple(range(np.ndim(A), np.ndim(out_bar)))
+    return np.sum(out_bar, axis=columns), -np.sum(out_bar, axis=rows)
+
+
+@pushforward(np.subtract.outer)
+def push_subtract_outer(out, A, B, A_dot, B_dot):
+    A_dot = np.zeros_like(A) if A_dot is None else A_dot
+    return np.subtract.outer(A_dot, np.zeros_like(B) if B_dot is None else B_dot)
+
+
+for method in ("accumulate", "outer", "reduce"):
+    for fn in (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal):
+        nondifferentiable(getattr(fn, method))
+    for fn in (np.logical_and, np.logical_or, np.logical_xor):
+        nondifferentiable(getattr(fn, method))

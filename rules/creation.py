@@ -1,12 +1,13 @@
 """Making arrays: of scalars and lists (a cotangent of the same structure), filled, or spaced."""
 
 import numpy as np
+from s2sad.rules.elementwise import bessel_i1
 
 from s2sad.registry import nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
 
 nondifferentiable(np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like)
-nondifferentiable(np.eye, np.identity, np.tri)
+nondifferentiable(np.eye, np.identity, np.tri, np.bartlett, np.blackman, np.hamming, np.hanning)
 
 
 def take_apart(x_bar, structure):
@@ -26,10 +27,17 @@ def fill_tangent(tangent, structure):
     return tangent
 
 
+def listed_back(out_bar, out, structure):
+    """Return the cotangents of what stands in a nested list: zeros where integers were made."""
+    if out.dtype.kind in "biu":
+        out_bar = np.zeros(out.shape)
+    return take_apart(out_bar, structure)
+
+
 @pullback(np.array, view="maybe")
 def pull_array(out_bar, out, object, *, dtype=None, order="K", copy=True):
     if isinstance(object, (list, tuple)):
-        return take_apart(out_bar, object)
+        return listed_back(out_bar, out, object)
     if dtype is not None and hasattr(object, "dtype"):
         return out_bar.astype(object.dtype)
     return out_bar
@@ -42,20 +50,32 @@ def push_array(out, object, object_dot, *, dtype=None, order="K", copy=True):
     return np.array(object_dot, out.dtype)
 
 
-@pullback(np.asarray, np.asanyarray, view="maybe")
+@pullback(np.asarray, np.asanyarray, np.asarray_chkfinite, view="maybe")
 def pull_asarray(out_bar, out, a, *, dtype=None, order=None, copy=None):
     if isinstance(a, (list, tuple)):
-        return take_apart(out_bar, a)
+        return listed_back(out_bar, out, a)
     if dtype is not None and hasattr(a, "dtype"):
         return out_bar.astype(a.dtype)
     return out_bar
 
 
-@pushforward(np.asarray, np.asanyarray)
+@pushforward(np.asarray, np.asanyarray, np.asarray_chkfinite)
 def push_asarray(out, a, a_dot, *, dtype=None, order=None, copy=None):
     if isinstance(a, (list, tuple)):
         a_dot = fill_tangent(a_dot, a)
     return np.asarray(a_dot, out.dtype)
+
+
+@pullback(np.require, view="maybe")
+def pull_require(out_bar, out, a, *, dtype=None, requirements=None):
+    if dtype is not None and hasattr(a, "dtype"):
+        out_bar = out_bar.astype(a.dtype)
+    return np.reshape(out_bar, np.shape(a))
+
+
+@pushforward(np.require)
+def push_require(out, a, a_dot, *, dtype=None, requirements=None):
+    return np.reshape(np.asarray(a_dot, out.dtype), out.shape)
 
 
 @pullback(np.ascontiguousarray, view="maybe")
@@ -170,3 +190,21 @@ def push_geomspace(out, start, stop, start_dot, stop_dot, *, num=50, endpoint=Tr
     if stop_dot is None:
         stop_dot = np.zeros_like(stop)
     return out * np.linspace(start_dot / start, stop_dot / stop, num, endpoint, axis=axis)
+
+
+@pullback(np.kaiser)
+def pull_kaiser(out_bar, out, M, beta):
+    """The window is i0(beta * s) / i0(beta) with s the height of a half circle."""
+    return None, np.sum(out_bar * kaiser_slope(out, beta))
+
+
+@pushforward(np.kaiser)
+def push_kaiser(out, M, beta, M_dot, beta_dot):
+    return kaiser_slope(out, beta) * beta_dot
+
+
+def kaiser_slope(out, beta):
+    """Return the derivative of a Kaiser window by its parameter."""
+    t = np.linspace(-1.0, 1.0, out.size) if out.size > 1 else np.zeros(out.size)
+    s = np.sqrt(1.0 - t * t)
+    return (s * bessel_i1(beta * s) - out * bessel_i1(beta)) / np.i0(beta)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from s2sad.registry import elementwise, pullback, pushforward
+from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
 
 
@@ -16,6 +16,92 @@ def sinc_slope(x, out):
     near = -np.pi * t * (1 / 3 - s * (1 / 30) + s * near)
     far = (np.cos(t) - out) / (x + (x == 0))
     return np.where(np.abs(t) < 0.5, near, far)
+
+
+# Coefficients of exp(-x) * i1(x) / x in Chebyshev polynomials of x / 4 - 1, the highest first, and
+# of exp(-x) * sqrt(x) * i1(x) in those of 16 / x - 1, for x to 8 and beyond, as Cephes has them:
+# S. L. Moshier, "Methods and programs for mathematical functions", 1989.
+I1_NEAR = (
+    2.7779141127610464e-18,
+    -2.111421214358166e-17,
+    1.5536319577362005e-16,
+    -1.1055969477353862e-15,
+    7.600684294735408e-15,
+    -5.042185504727912e-14,
+    3.223793365945575e-13,
+    -1.9839743977649436e-12,
+    1.1736186298890901e-11,
+    -6.663489723502027e-11,
+    3.625590281552117e-10,
+    -1.8872497517228294e-09,
+    9.381537386495773e-09,
+    -4.445059128796328e-08,
+    2.0032947535521353e-07,
+    -8.568720264695455e-07,
+    3.4702513081376785e-06,
+    -1.3273163656039436e-05,
+    4.781565107550054e-05,
+    -0.00016176081582589674,
+    0.0005122859561685758,
+    -0.0015135724506312532,
+    0.004156422944312888,
+    -0.010564084894626197,
+    0.024726449030626516,
+    -0.05294598120809499,
+    0.1026436586898471,
+    -0.17641651835783406,
+    0.25258718644363365,
+)
+I1_FAR = (
+    -1.2421932751948906e-18,
+    -9.314178867326875e-19,
+    7.517296310842104e-18,
+    4.414348323071708e-18,
+    -4.650305368489358e-17,
+    -3.209525921993424e-17,
+    2.96262899764595e-16,
+    3.3082023109209285e-16,
+    -1.8803547755107825e-15,
+    -3.8144030724370075e-15,
+    1.0420276984128802e-14,
+    4.272440016711951e-14,
+    -2.1015418427726643e-14,
+    -4.0835511110921974e-13,
+    -7.198551776245908e-13,
+    2.0356285441470896e-12,
+    1.4125807436613782e-11,
+    3.2526035830154884e-11,
+    -1.8974958123505413e-11,
+    -5.589743462196584e-10,
+    -3.835380385964237e-09,
+    -2.6314688468895196e-08,
+    -2.512236237870209e-07,
+    -3.882564808877691e-06,
+    -0.00011058893876262371,
+    -0.009761097491361469,
+    0.7785762350182801,
+)
+
+
+def chebyshev_sum(t, coefficients):
+    """Return half the sum of Chebyshev polynomials of t / 2, by Clenshaw's recurrence."""
+    b0, b1, b2 = 0.0 * t, 0.0, 0.0
+    for c in coefficients:
+        b0, b1, b2 = t * b0 - b1 + c, b0, b1
+    return 0.5 * (b0 - b2)
+
+
+def bessel_i1(x):
+    """Return the modified Bessel function of order 1, the derivative of np.i0."""
+    a = np.abs(x)
+    near = chebyshev_sum(np.minimum(a, 8.0) / 2.0 - 2.0, I1_NEAR) * a
+    far = chebyshev_sum(32.0 / np.maximum(a, 8.0) - 2.0, I1_FAR) / np.sqrt(np.maximum(a, 8.0))
+    return np.sign(x) * np.exp(a) * np.where(a <= 8.0, near, far)
+
+
+@elementwise(np.i0)
+def i0(out, x):
+    return bessel_i1(x)
 
 
 @elementwise(np.exp)
@@ -199,6 +285,37 @@ def copysign(out, x, y):
 @elementwise(np.ldexp)
 def ldexp(out, x, i):
     return np.ldexp(np.ones_like(x), i), None
+
+
+@elementwise(np.nextafter)
+def nextafter(out, x1, x2):
+    return 1.0, None
+
+
+nondifferentiable(np.spacing)
+
+
+@pullback(np.modf)
+def pull_modf(out_bar, out, x):
+    """The whole part is constant."""
+    return out_bar[0]
+
+
+@pushforward(np.modf)
+def push_modf(out, x, x_dot):
+    return x_dot, None
+
+
+@pullback(np.frexp)
+def pull_frexp(out_bar, out, x):
+    if out_bar[0] is None:
+        return None
+    return np.ldexp(out_bar[0], -out[1])
+
+
+@pushforward(np.frexp)
+def push_frexp(out, x, x_dot):
+    return np.ldexp(x_dot, -out[1]), None
 
 
 @pullback(np.where, masks=True)

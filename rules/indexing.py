@@ -9,6 +9,7 @@ from s2sad.runtime import unbroadcast
 
 nondifferentiable(np.nonzero, np.flatnonzero, np.argwhere, np.ravel_multi_index, np.unravel_index)
 nondifferentiable(np.indices, np.ix_, np.diag_indices, np.tril_indices, np.triu_indices)
+nondifferentiable(np.diag_indices_from, np.tril_indices_from, np.triu_indices_from)
 
 
 def may_repeat(index):
@@ -101,6 +102,21 @@ def push_compress(out, condition, a, condition_dot, a_dot, *, axis=None):
     return np.compress(condition, a_dot, axis)
 
 
+def compress_method(a, condition, axis=None):
+    """Compress as the method of an array does, which comes first: `a.compress(condition)`."""
+    return a.compress(condition, axis)
+
+
+@pullback(compress_method, masks=True)
+def pull_compress_method(out_bar, out, a, *, condition=None, axis=None):
+    return pull_compress(out_bar, out, condition, a, axis=axis)[1]
+
+
+@pushforward(compress_method)
+def push_compress_method(out, a, a_dot, *, condition=None, axis=None):
+    return np.compress(condition, a_dot, axis)
+
+
 @pullback(np.extract, masks=True)
 def pull_extract(out_bar, out, condition, arr):
     arr_bar = np.zeros(arr.size, arr.dtype)
@@ -144,8 +160,8 @@ def push_select(out, condlist, choicelist, default, condlist_dot, choicelist_dot
 
 
 @pullback(np.choose, masks=True)
-def pull_choose(out_bar, out, a, choices):
-    chosen = np.asarray(a)
+def pull_choose(out_bar, out, a, choices, *, mode="raise"):
+    chosen = wrap_or_clip(np.asarray(a), len(choices), mode)
     choices_bar = [
         unbroadcast(np.where(chosen == k, out_bar, 0), np.shape(choice))
         for k, choice in enumerate(choices)
@@ -154,5 +170,5 @@ def pull_choose(out_bar, out, a, choices):
 
 
 @pushforward(np.choose)
-def push_choose(out, a, choices, a_dot, choices_dot):
-    return np.choose(a, tangents_of_choices(choices_dot, choices))
+def push_choose(out, a, choices, a_dot, choices_dot, *, mode="raise"):
+    return np.choose(a, tangents_of_choices(choices_dot, choices), mode=mode)

@@ -76,6 +76,51 @@ def push_vstack(out, tup, tup_dot):
     return np.vstack(zeros_for_none(tup_dot, tup))
 
 
+if hasattr(np, "row_stack"):  # another name of vstack, on its way out
+    pullback(np.row_stack)(pull_vstack)
+    pushforward(np.row_stack)(push_vstack)
+
+
+def depth_of(arrays):
+    """Return how deep lists of arrays are nested."""
+    return 1 + max(map(depth_of, arrays)) if isinstance(arrays, list) else 0
+
+
+def as_block(arrays, depth, ndim):
+    """Return what nested lists of arrays make together, joined along the last axes."""
+    if not isinstance(arrays, list):
+        return np.reshape(arrays, (1,) * (ndim - np.ndim(arrays)) + np.shape(arrays))
+    return np.concatenate([as_block(a, depth - 1, ndim) for a in arrays], -depth)
+
+
+def unblock(bar, arrays, depth):
+    """Return the cotangents of nested lists of arrays that np.block put together."""
+    if not isinstance(arrays, list):
+        return np.reshape(bar, np.shape(arrays))
+    lengths = [as_block(a, depth - 1, bar.ndim).shape[-depth] for a in arrays]
+    ends = [sum(lengths[: k + 1]) for k in range(len(lengths) - 1)]
+    parts = np.split(bar, ends, -depth)
+    return [unblock(part, a, depth - 1) for part, a in zip(parts, arrays, strict=True)]
+
+
+def tangents_of_blocks(dots, arrays):
+    """Return nested lists of tangents, with zeros for what is constant."""
+    if not isinstance(arrays, list):
+        return np.zeros_like(arrays) if dots is None else dots
+    dots = [None] * len(arrays) if dots is None else dots
+    return [tangents_of_blocks(dot, a) for dot, a in zip(dots, arrays, strict=True)]
+
+
+@pullback(np.block)
+def pull_block(out_bar, out, arrays):
+    return unblock(out_bar, arrays, depth_of(arrays))
+
+
+@pushforward(np.block)
+def push_block(out, arrays, arrays_dot):
+    return np.block(tangents_of_blocks(arrays_dot, arrays))
+
+
 @pullback(np.hstack)
 def pull_hstack(out_bar, out, tup):
     axis = 0 if out.ndim == 1 else 1

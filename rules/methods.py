@@ -4,7 +4,8 @@ The array is the function's first argument; the remaining arguments are the same
 """
 
 import numpy as np
-from s2sad.rules.shapes import item_method, reshape_method, transpose_method
+from s2sad.rules.indexing import compress_method
+from s2sad.rules.shapes import item_method, reshape_method, tolist_method, transpose_method
 
 from s2sad.registry import array_methods
 
@@ -12,6 +13,7 @@ ARRAY_METHODS = {
     "astype": np.ndarray.astype,
     "clip": np.clip,
     "choose": np.choose,
+    "compress": compress_method,
     "conj": np.conj,
     "conjugate": np.conj,
     "copy": np.ndarray.copy,
@@ -34,6 +36,7 @@ ARRAY_METHODS = {
     "sum": np.sum,
     "swapaxes": np.swapaxes,
     "take": np.take,
+    "tolist": tolist_method,
     "trace": np.trace,
     "transpose": transpose_method,
     "var": np.var,

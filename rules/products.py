@@ -413,38 +413,61 @@ def interp_segment(x, xp, fp):
     return low, high, t, np.where(inside, (fp[high] - fp[low]) / width, 0)
 
 
-@pullback(np.interp, masks=True)
-def pull_interp(out_bar, out, x, xp, fp, *, left=None, right=None):
-    low, high, t, slope = interp_segment(x, xp, fp)
+def one_period(x, xp, fp, period):
+    """Return x, the knots and their values as np.interp sees them with a period; and the order."""
+    period = abs(period)
+    xp, fp = np.asarray(xp) % period, np.asarray(fp)
+    order = np.argsort(xp)
+    around = np.concatenate((order[-1:], order, order[:1]))
+    turns = np.zeros(around.size, xp.dtype)
+    turns[0], turns[-1] = -period, period
+    return np.asarray(x) % period, xp[around] + turns, fp[around], around
+
+
+def outside(x, xp, left, right):
+    """Say which x have no derivative: those beyond an end where another value is given."""
+    beyond = np.zeros(np.shape(x), bool)
     if left is not None:
-        out_bar = np.where(x < xp[0], 0, out_bar)
+        beyond = beyond | (x < xp[0])
     if right is not None:
-        out_bar = np.where(x > xp[-1], 0, out_bar)
+        beyond = beyond | (x > xp[-1])
+    return beyond
+
+
+@pullback(np.interp, masks=True)
+def pull_interp(out_bar, out, x, xp, fp, *, left=None, right=None, period=None):
+    if period is None:
+        out_bar = np.where(outside(x, xp, left, right), 0, out_bar)
+        around = np.arange(np.size(xp))
+    else:
+        x, xp, fp, around = one_period(x, xp, fp, period)
+    low, high, t, slope = interp_segment(x, xp, fp)
     x_bar = out_bar * slope
-    xp_bar = np.zeros(np.shape(xp), x_bar.dtype)
-    np.subtract.at(xp_bar, low, x_bar * (1 - t))
-    np.subtract.at(xp_bar, high, x_bar * t)
-    fp_bar = np.zeros(np.shape(fp), out.dtype)
-    np.add.at(fp_bar, low, out_bar * (1 - t))
-    np.add.at(fp_bar, high, out_bar * t)
+    xp_bar = np.zeros(np.size(around) if period is None else np.size(around) - 2, x_bar.dtype)
+    np.subtract.at(xp_bar, around[low], x_bar * (1 - t))
+    np.subtract.at(xp_bar, around[high], x_bar * t)
+    fp_bar = np.zeros(xp_bar.shape, out.dtype)
+    np.add.at(fp_bar, around[low], out_bar * (1 - t))
+    np.add.at(fp_bar, around[high], out_bar * t)
     return x_bar, xp_bar, fp_bar
 
 
 @pushforward(np.interp)
-def push_interp(out, x, xp, fp, x_dot, xp_dot, fp_dot, *, left=None, right=None):
+def push_interp(out, x, xp, fp, x_dot, xp_dot, fp_dot, *, left=None, right=None, period=None):
+    around, beyond = np.arange(np.size(xp)), False
+    if period is None:
+        beyond = outside(x, xp, left, right)
+    else:
+        x, xp, fp, around = one_period(x, xp, fp, period)
     low, high, t, slope = interp_segment(x, xp, fp)
     out_dot = np.zeros_like(out)
     if x_dot is not None:
         out_dot = out_dot + slope * x_dot
     if xp_dot is not None:
-        out_dot = out_dot - slope * (xp_dot[low] * (1 - t) + xp_dot[high] * t)
+        out_dot = out_dot - slope * (xp_dot[around[low]] * (1 - t) + xp_dot[around[high]] * t)
     if fp_dot is not None:
-        out_dot = out_dot + fp_dot[low] * (1 - t) + fp_dot[high] * t
-    if left is not None:
-        out_dot = np.where(x < xp[0], 0, out_dot)
-    if right is not None:
-        out_dot = np.where(x > xp[-1], 0, out_dot)
-    return out_dot
+        out_dot = out_dot + fp_dot[around[low]] * (1 - t) + fp_dot[around[high]] * t
+    return np.where(beyond, 0, out_dot)
 
 
 def trapezoid_widths(x, dx, axis):

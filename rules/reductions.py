@@ -182,7 +182,9 @@ def push_std(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, wh
 
 
 @pullback(np.average)
-def pull_average(out_bar, out, a, weights=None, *, axis=None, keepdims=False):
+def pull_average(out_bar, out, a, weights=None, *, axis=None, returned=False, keepdims=False):
+    if returned:
+        return average_and_total_back(out_bar, out, a, weights, axis, keepdims)
     if axis is not None and not keepdims:
         out = np.expand_dims(out, axis)
         out_bar = np.expand_dims(out_bar, axis)
@@ -193,20 +195,36 @@ def pull_average(out_bar, out, a, weights=None, *, axis=None, keepdims=False):
     return share * w, along_back(share * (a - out), weights, axis)
 
 
+def average_and_total_back(out_bar, out, a, weights, axis, keepdims):
+    """Return the cotangents of a and its weights for an average and the sum of the weights."""
+    mean_bar, total_bar = out_bar
+    if mean_bar is None:
+        mean_bar = np.zeros_like(out[0])
+    a_bar, weights_bar = pull_average(mean_bar, out[0], a, weights, axis=axis, keepdims=keepdims)
+    if weights is None or total_bar is None:
+        return a_bar, weights_bar
+    if axis is not None and not keepdims:
+        total_bar = np.expand_dims(total_bar, axis)
+    return a_bar, weights_bar + along_back(np.broadcast_to(total_bar, a.shape), weights, axis)
+
+
 @pushforward(np.average)
-def push_average(out, a, weights, a_dot, weights_dot, *, axis=None, keepdims=False):
-    out_dot = 0.0
+def push_average(out, a, weights, a_dot, weights_dot, *, axis=None, returned=False, keepdims=False):
+    mean_dot, total_dot = np.zeros_like(out[0] if returned else out), 0.0
     if a_dot is not None:
-        out_dot = np.average(a_dot, axis=axis, weights=weights, keepdims=keepdims)
+        mean_dot = mean_dot + np.average(a_dot, axis=axis, weights=weights, keepdims=keepdims)
     if weights_dot is not None:
         w = np.broadcast_to(along(weights, a, axis), a.shape)
-        w_dot = along(weights_dot, a, axis)
+        w_dot = np.broadcast_to(along(weights_dot, a, axis), a.shape)
         d = a - np.average(a, axis=axis, weights=weights, keepdims=True)
-        out_dot = out_dot + (
+        mean_dot = mean_dot + (
             np.sum(d * w_dot, axis=axis, keepdims=keepdims)
             / np.sum(w, axis=axis, keepdims=keepdims)
         )
-    return out_dot
+        total_dot = np.sum(w_dot, axis=axis, keepdims=keepdims)
+    if returned:
+        return mean_dot, total_dot + np.zeros_like(out[1])
+    return mean_dot
 
 
 @pullback(np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin, masks=True)
@@ -313,6 +331,130 @@ def push_cumprod(out, a, a_dot, *, axis=None, dtype=None):
     return np.moveaxis(out_dot, 0, axis)
 
 
+@pullback(np.nanprod, masks=True)
+def pull_nanprod(
+    out_bar, out, a, *, axis=None, dtype=None, keepdims=False, initial=None, where=True
+):
+    if axis is not None and not keepdims:
+        out_bar = np.expand_dims(out_bar, axis)
+    if initial is not None:
+        out_bar = out_bar * initial
+    counted = where & ~np.isnan(a)
+    return np.where(counted, out_bar * products_of_others(np.where(counted, a, 1), axis), 0)
+
+
+@pushforward(np.nanprod)
+def push_nanprod(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, initial=None, where=True):
+    counted = where & ~np.isnan(a)
+    if initial is not None:
+        a_dot = a_dot * initial
+    others = products_of_others(np.where(counted, a, 1), axis)
+    return np.sum(a_dot * others, axis=axis, dtype=dtype, keepdims=keepdims, where=counted)
+
+
+def nan_deviation(a, axis, where):
+    """Return what is counted of a, how much that is, and how far it is from its mean; else 0."""
+    counted = where & ~np.isnan(a)
+    n = np.sum(counted, axis=axis, keepdims=True, dtype=np.real(a).dtype)
+    mean = np.sum(a, axis=axis, keepdims=True, where=counted) / n
+    return counted, n, np.where(counted, np.conj(a - mean), 0)
+
+
+@pullback(np.nanvar, masks=True)
+def pull_nanvar(out_bar, out, a, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
+    if axis is not None and not keepdims:
+        out_bar = np.expand_dims(out_bar, axis)
+    counted, n, d = nan_deviation(a, axis, where)
+    return np.where(counted, 2.0 * out_bar * d / (n - ddof), 0)
+
+
+@pushforward(np.nanvar)
+def push_nanvar(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
+    counted, n, d = nan_deviation(a, axis, where)
+    terms = 2.0 * np.real(d * a_dot) / (n - ddof)
+    return np.sum(terms, axis=axis, dtype=dtype, keepdims=keepdims, where=counted)
+
+
+@pullback(np.nanstd, masks=True)
+def pull_nanstd(out_bar, out, a, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
+    """Zero where all entries are equal, like the norm at zero."""
+    out_bar = out_bar / (out + (out == 0))
+    if axis is not None and not keepdims:
+        out_bar = np.expand_dims(out_bar, axis)
+    counted, n, d = nan_deviation(a, axis, where)
+    return np.where(counted, out_bar * d / (n - ddof), 0)
+
+
+@pushforward(np.nanstd)
+def push_nanstd(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
+    """Zero where all entries are equal, like the norm at zero."""
+    counted, n, d = nan_deviation(a, axis, where)
+    terms = np.real(d * a_dot) / (n - ddof)
+    total = np.sum(terms, axis=axis, dtype=dtype, keepdims=keepdims, where=counted)
+    return total / (out + (out == 0))
+
+
+def running_sums_back(out_bar, a, axis):
+    """Return the cotangent of a for `out = np.cumsum(a, axis)`."""
+    if axis is None:
+        return np.cumsum(out_bar[::-1])[::-1].reshape(a.shape)
+    return np.flip(np.cumsum(np.flip(out_bar, axis), axis=axis), axis)
+
+
+@pullback(np.nancumsum, masks=True)
+def pull_nancumsum(out_bar, out, a, *, axis=None, dtype=None):
+    return np.where(np.isnan(a), 0, running_sums_back(out_bar, a, axis))
+
+
+@pushforward(np.nancumsum)
+def push_nancumsum(out, a, a_dot, *, axis=None, dtype=None):
+    return np.cumsum(np.where(np.isnan(a), 0, a_dot), axis=axis, dtype=dtype)
+
+
+@pullback(np.nancumprod, masks=True)
+def pull_nancumprod(out_bar, out, a, *, axis=None, dtype=None):
+    a_bar = pull_cumprod(out_bar, out, np.where(np.isnan(a), 1, a), axis=axis)
+    return np.where(np.isnan(a), 0, a_bar)
+
+
+@pushforward(np.nancumprod)
+def push_nancumprod(out, a, a_dot, *, axis=None, dtype=None):
+    a_dot = np.where(np.isnan(a), 0, a_dot)
+    return push_cumprod(out, np.where(np.isnan(a), 1, a), a_dot, axis=axis)
+
+
+def pull_cumulative_sum(out_bar, out, x, *, axis=None, dtype=None, include_initial=False):
+    if include_initial:
+        out_bar = np.delete(out_bar, 0, 0 if axis is None else axis)
+    return running_sums_back(out_bar, x, axis)
+
+
+def push_cumulative_sum(out, x, x_dot, *, axis=None, dtype=None, include_initial=False):
+    return np.cumulative_sum(x_dot, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
+def pull_cumulative_prod(out_bar, out, x, *, axis=None, dtype=None, include_initial=False):
+    if include_initial:
+        out_bar = np.delete(out_bar, 0, 0 if axis is None else axis)
+        out = np.delete(out, 0, 0 if axis is None else axis)
+    return pull_cumprod(out_bar, out, x, axis=axis)
+
+
+def push_cumulative_prod(out, x, x_dot, *, axis=None, dtype=None, include_initial=False):
+    if not include_initial:
+        return push_cumprod(out, x, x_dot, axis=axis)
+    axis = 0 if axis is None else axis
+    out_dot = push_cumprod(np.delete(out, 0, axis), x, x_dot, axis=axis)
+    return np.insert(out_dot, 0, 0, axis)
+
+
+if hasattr(np, "cumulative_sum"):  # from NumPy 2.1 on
+    pullback(np.cumulative_sum)(pull_cumulative_sum)
+    pushforward(np.cumulative_sum)(push_cumulative_sum)
+    pullback(np.cumulative_prod)(pull_cumulative_prod)
+    pushforward(np.cumulative_prod)(push_cumulative_prod)
+
+
 nondifferentiable(np.any, np.all)
 
 
@@ -368,3 +510,84 @@ def pull_add_accumulate(out_bar, out, array, *, axis=0):
 @pushforward(np.add.accumulate)
 def push_add_accumulate(out, array, array_dot, *, axis=0):
     return np.cumsum(array_dot, axis=axis)
+
+
+@pullback(np.multiply.accumulate)
+def pull_multiply_accumulate(out_bar, out, array, *, axis=0):
+    return pull_cumprod(out_bar, out, array, axis=axis)
+
+
+@pushforward(np.multiply.accumulate)
+def push_multiply_accumulate(out, array, array_dot, *, axis=0):
+    return push_cumprod(out, array, array_dot, axis=axis)
+
+
+@pullback(np.add.reduceat, masks=True)
+def pull_add_reduceat(out_bar, out, array, *, indices=None, axis=0):
+    """Each sum runs to where the next begins, or is one element where that is no way on."""
+    array_bar = np.zeros_like(array)
+    rows, bars = np.moveaxis(array_bar, axis, 0), np.moveaxis(out_bar, axis, 0)
+    starts = np.asarray(indices).tolist()
+    for start, stop, bar in zip(starts, [*starts[1:], len(rows)], bars, strict=True):
+        rows[start : max(stop, start + 1)] += bar
+    return array_bar
+
+
+@pushforward(np.add.reduceat)
+def push_add_reduceat(out, array, array_dot, *, indices=None, axis=0):
+    return np.add.reduceat(array_dot, indices, axis)
+
+
+def running_extreme_back(out_bar, out, a):
+    """Return the cotangent of a for a running maximum or minimum along axis 0.
+
+    Each goes to where the extreme was reached; what ties with the one before shares with it.
+    """
+    new = a == out
+    if not np.any(a[1:] == out[:-1]):
+        where = np.maximum.accumulate(np.where(new, along_first(np.arange(len(a)), a), 0), axis=0)
+        a_bar = np.zeros_like(a)
+        rest = np.indices(a.shape, sparse=True)[1:]
+        np.add.at(a_bar, (where, *rest), out_bar)
+        return a_bar
+    a_bar = np.array(out_bar)
+    for i in range(len(a) - 1, 0, -1):
+        share = np.where(new[i], np.where(a[i] == out[i - 1], 0.5, 1.0), 0.0).astype(a.dtype)
+        a_bar[i - 1] += (1 - share) * a_bar[i]
+        a_bar[i] *= share
+    return a_bar
+
+
+def along_first(x, a):
+    """Return a vector along the first axis of a."""
+    return np.reshape(x, (-1,) + (1,) * (a.ndim - 1))
+
+
+@pullback(np.maximum.accumulate, np.minimum.accumulate, masks=True)
+def pull_extreme_accumulate(out_bar, out, array, *, axis=0):
+    out_bar, out = np.moveaxis(out_bar, axis, 0), np.moveaxis(out, axis, 0)
+    return np.moveaxis(running_extreme_back(out_bar, out, np.moveaxis(array, axis, 0)), 0, axis)
+
+
+@pushforward(np.maximum.accumulate, np.minimum.accumulate)
+def push_extreme_accumulate(out, array, array_dot, *, axis=0):
+    a, out_dot = np.moveaxis(array, axis, 0), np.array(np.moveaxis(array_dot, axis, 0))
+    out = np.moveaxis(out, axis, 0)
+    for i in range(1, len(a)):
+        share = np.where(a[i] == out[i], np.where(a[i] == out[i - 1], 0.5, 1.0), 0.0)
+        out_dot[i] = share * out_dot[i] + (1 - share) * out_dot[i - 1]
+    return np.moveaxis(out_dot, 0, axis)
+
+
+@pullback(np.logaddexp.reduce)
+def pull_logaddexp_reduce(out_bar, out, array, *, axis=0, keepdims=False):
+    if axis is not None and not keepdims:
+        out = np.expand_dims(out, axis)
+        out_bar = np.expand_dims(out_bar, axis)
+    return out_bar * np.exp(array - out)
+
+
+@pushforward(np.logaddexp.reduce)
+def push_logaddexp_reduce(out, array, array_dot, *, axis=0, keepdims=False):
+    shifted = array - (np.expand_dims(out, axis) if axis is not None and not keepdims else out)
+    return np.sum(np.exp(shifted) * array_dot, axis=axis, keepdims=keepdims)

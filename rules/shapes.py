@@ -185,6 +185,23 @@ def push_broadcast_to(out, array, array_dot, *, shape=None):
     return np.broadcast_to(array_dot, shape)
 
 
+@pullback(np.broadcast_arrays, view="always")
+def pull_broadcast_arrays(out_bar, out, *args):
+    return tuple(
+        None if bar is None else unbroadcast(bar, np.shape(a))
+        for bar, a in zip(out_bar, args, strict=True)
+    )
+
+
+@pushforward(np.broadcast_arrays)
+def push_broadcast_arrays(out, *args_and_tangents):
+    tangents = args_and_tangents[len(out) :]
+    return tuple(
+        np.zeros_like(part) if dot is None else np.broadcast_to(dot, part.shape)
+        for part, dot in zip(out, tangents, strict=True)
+    )
+
+
 @pullback(np.atleast_1d, np.atleast_2d, np.atleast_3d, view="maybe")
 def pull_atleast(out_bar, out, a):
     return np.reshape(out_bar, np.shape(a))
@@ -416,6 +433,21 @@ def pull_item(out_bar, out, a, *, args=()):
 @pushforward(item_method)
 def push_item(out, a, a_dot, *, args=()):
     return a_dot.item(*args)
+
+
+def tolist_method(a):
+    """Return the numbers of an array in nested lists, as its method does."""
+    return a.tolist()
+
+
+@pullback(tolist_method)
+def pull_tolist(out_bar, out, a):
+    return np.array(out_bar, a.dtype)
+
+
+@pushforward(tolist_method)
+def push_tolist(out, a, a_dot):
+    return a_dot.tolist()
 
 
 def blocks_shape(reps, shape):

@@ -43,7 +43,8 @@ class Rule:
     """All that is known about one function: its derivatives, and whether it returns views.
 
     `partials` is the elementwise rule (broadcasting, settings-free), `pullback` and
-    `pushforward` the general ones. `zero` means: the derivative is zero by decision.
+    `pushforward` the general ones. `zero` means: the derivative is zero by decision; where there
+    is a pullback too, that is for complex arguments.
     `view` says whether the result may share memory with an argument. `masks` says that the
     pullback gives zero by structure to some entries: always, or where one of the named settings
     is given, or a function tells from the arguments of the call (None for what is no literal).
@@ -65,6 +66,10 @@ class Rule:
     turns_complex: bool = False
     unknown: tuple[str, ...] = ()
     samples: Callable[..., Any] | None = None
+
+    def is_zero(self, of_complex: bool) -> bool:
+        """Say whether there is no derivative; a pullback beside `zero` is for complex numbers."""
+        return self.zero and not (of_complex and self.pullback is not None)
 
     @property
     def name(self) -> str:
@@ -332,7 +337,7 @@ def method_like(name: str) -> object | None:
 _TAKE_SEQUENCES = frozenset(
     "concatenate concat stack vstack hstack dstack column_stack array asarray asanyarray block "
     "select choose meshgrid multi_dot einsum dist fsum prod sumprod max min sum append tuple list "
-    "hypot ix_ broadcast_arrays".split()
+    "hypot ix_ broadcast_arrays histogramdd".split()
 )
 
 
@@ -354,3 +359,66 @@ def instead_of_rule(fn: Any, label: str) -> str:
     if any(fn is f for f in _LAZY):
         return "Write a loop, or make a list of it by a comprehension: `[... for ...]`."
     return f"Write one with @s2sad.pullback({label}), or make its inputs Const."
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Functions, classes or methods of one home that have no derivative here, why, and advice."""
+
+    home: Any
+    names: tuple[str, ...]
+    because: str
+    instead: str
+
+
+_refusals: dict[Hashable, Refusal] = {}
+_stated: list[Refusal] = []
+
+
+def refuse(home: Any, names: str, *, because: str, instead: str) -> None:
+    """Say why what a module or class holds under these names has no derivative.
+
+    It is no rule: off active paths such a function is what it is without.
+    """
+    refusal = Refusal(home, tuple(names.split()), because, instead)
+    _stated.append(refusal)
+    for name in refusal.names:
+        found = getattr(home, name, None)
+        if found is not None:
+            _refusals[_key(found)] = refusal
+
+
+def all_refusals() -> tuple[Refusal, ...]:
+    """Return every refusal, in the order of registration."""
+    load_rules()
+    return tuple(_stated)
+
+
+def is_refused(fn: Any) -> bool:
+    """Say whether a function, or the class of an object, is refused by name."""
+    load_rules()
+    return fn is not None and bool(_refusals.keys() & {_key(fn), _key(type(fn))})
+
+
+def missing(fn: Any, label: str) -> tuple[str, str]:
+    """Return why a function without a rule cannot be differentiated, and what to do."""
+    load_rules()
+    for asked in (fn, type(fn)):
+        refusal = _refusals.get(_key(asked))
+        if refusal is not None:
+            return f"{label} has no derivative: {refusal.because}.", refusal.instead
+    source = ", and no Python source to derive one from."
+    if is_foreign(fn) and inspect.isfunction(fn):
+        source = ": a library is known by its rules."
+    return f"There is no derivative rule for {label}{source}", instead_of_rule(fn, label)
+
+
+def missing_method(name: str) -> tuple[str, str]:
+    """Return why an array method without a rule cannot be differentiated, and what to do."""
+    refusal = _refusals.get(_key(getattr(np.ndarray, name, None)))
+    if refusal is not None:
+        return f"The array method .{name}() has no derivative: {refusal.because}.", refusal.instead
+    return (
+        f"The array method .{name}() has no derivative rule.",
+        "Write it with functions that have one, or make its inputs Const.",
+    )

@@ -50,6 +50,7 @@ class Sampler:
     ) -> None:
         self.run = run
         self.varied = varied
+        self.made = 0
         self.uniform = uniform
         self.sizes: dict[str, int] = {}
         self.many: set[str] = set()
@@ -129,7 +130,11 @@ class Sampler:
             raise ValueError("not on this machine")
         shape = tuple(self.size(d) for d in kind.dims)
         if self.varied:
-            return np.resize(np.array(_VARIED), shape).astype(kind.dtype)
+            values = np.resize(np.array(_VARIED), shape).astype(kind.dtype)
+            if not is_float_dtype(kind.dtype):
+                return values
+            self.made += 1  # no two arrays hold the same numbers
+            return (values + 10.0 * (self.made - 1)).astype(kind.dtype)
         if kind.dtype == "bool":
             return np.full(shape, self.run == 0)
         if not is_float_dtype(kind.dtype):

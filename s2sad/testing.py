@@ -104,7 +104,7 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
             continue
         for _ in range(2):
             direction = _random(value, rng)
-            if rule.zero:
+            if rule.is_zero(any(map(np.iscomplexobj, _leaves(value)))):
                 _check_zero(call, names, index, direction)
             if bars is not None:
                 _check_differences(call, names, index, direction, out_bar, bars)

@@ -403,6 +403,9 @@ def scaled(v, k=k):
 
 
 return scaled(x[2])
+# np.vectorize(f)(x), np.fromfunction
+s = np.sum(np.vectorize(lambda v: v * v if v > 0.0 else v)(x))
+return s + np.sum(np.fromfunction(lambda i: i * x[0] * x[1], (4,)))
 # functools.reduce, map, filter
 s = functools.reduce(lambda a, b: a * b + a, x)
 return s + sum(map(lambda v: v * v, filter(lambda v: v > 0.0, x)))
@@ -1011,10 +1014,15 @@ def language():
 # --- functions -----------------------------------------------------------------------------------
 
 # Only with a newer Python or NumPy than the oldest that is supported: the page is the same for all.
-NEWER = ("math.fma", "math.sumprod", "np.unstack")
+NEWER = (
+    *("math.fma", "math.sumprod", "np.cumulative_prod", "np.cumulative_sum"),
+    *("np.matvec", "np.unstack", "np.vecmat"),
+)
 
+SERIES = ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial")
 _HOMES = (
     *(("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft)),
+    *((f"np.polynomial.{m}", getattr(np.polynomial, m)) for m in SERIES),
     *(("math", math), ("operator", operator)),
 )
 
@@ -1022,6 +1030,8 @@ _HOMES = (
 def spelled(fn):
     """Return how a reader writes a function, or None where it is nothing of Python's or NumPy's."""
     name = getattr(fn, "__name__", "")
+    if isinstance(getattr(fn, "__self__", None), np.ufunc):
+        return f"np.{fn.__self__.__name__}.{name}"
     if getattr(builtins, name, None) is fn:
         return name
     module = getattr(fn, "__module__", None)
@@ -1058,7 +1068,7 @@ def functions():
     rows = ["", "| function | rule | settings | forward too |", "|---|---|---|---|"]
     zero = []
     for name, r in rules:
-        if r.zero:
+        if r.zero and r.pullback is None:
             zero.append(f"`{name}`")
             continue
         kind = "elementwise" if r.partials else "pullback"
@@ -1070,6 +1080,50 @@ def functions():
     rows += ["", "Array methods with derivative zero: " + _listed(registry._zero_methods) + "."]
     rows += ["", "Array properties: " + _listed(registry._properties) + "."]
     return rows
+
+
+# What is no call with a rule: statements that write arrays, and facts about an array.
+WRITTEN = {
+    "np": "copyto fill_diagonal place put put_along_axis putmask".split(),
+    "ndarray": "fill flat partition put sort".split(),
+    "ufunc": ["at"],
+}
+FACTS = "ctypes data device dtype flags itemsize nbytes ndim shape size strides".split()
+
+
+def refusals():
+    """Return the table of what NumPy has that is refused by name, and why."""
+    rows = ["", "| refused | because | instead |", "|---|---|---|"]
+    for r in registry.all_refusals():
+        names = "`np.ma`"
+        if r.home is not np.ma:
+            home = {np: "np.", np.polynomial: "np.polynomial.", np.ndarray: "ndarray."}[r.home]
+            names = ", ".join(f"`{home}{n}`" for n in sorted(r.names))
+        rows.append(f"| {names} | {r.because} | {r.instead} |")
+    rows.append("| methods of ufuncs that are not above | there is no rule | Use the functions. |")
+    written = [f"`{h}.{n}`" for h, names in WRITTEN.items() for n in names]
+    rows += ["", "Followed as statements that write: " + ", ".join(written) + "."]
+    return [*rows, "", "Facts about an array, without derivative: " + _listed(FACTS) + "."]
+
+
+def unaccounted():
+    """Return the public functions, methods and attributes of NumPy that no table has."""
+    refused = {(r.home, n) for r in registry.all_refusals() for n in r.names}
+    missed = []
+    for home in (np, np.linalg, np.fft):
+        for name in dir(home):
+            fn = getattr(home, name)
+            if name.startswith("_") or not callable(fn) or isinstance(fn, type):
+                continue
+            known = registry.rule_for(fn) is not None or (home, name) in refused
+            if not known and name not in (*WRITTEN["np"], "test"):
+                missed.append(f"{home.__name__}.{name}")
+    for name in dir(np.ndarray):
+        known = registry.method_function(name) or registry.property_function(name)
+        known = known or registry.is_zero_method(name) or (np.ndarray, name) in refused
+        if not known and name not in (*WRITTEN["ndarray"], *FACTS) and not name.startswith("_"):
+            missed.append(f"ndarray.{name}")
+    return missed
 
 
 def _listed(names):
@@ -1091,6 +1145,7 @@ def support():
         *("", "## The language", *table),
         *("", "## Functions with a rule", "", "A keyword that a rule does not list is refused."),
         *functions(),
+        *("", "## What else NumPy has", *refusals()),
         *("", "## The programs", "", "A program without `def f(x)` is the body of f.", *programs),
     ]
     return "\n".join(lines) + "\n"

@@ -130,3 +130,50 @@ def kept_lazy(x):
 def test_a_map_that_is_kept_is_refused():
     with pytest.raises(s2sad.Error):
         s2sad.grad(kept_lazy)(X)
+
+
+def bump(v):
+    return math.sin(v) * v if v > 0.5 else v * v
+
+
+def vectorized(x, n):
+    return np.sum(np.vectorize(bump)(x) * np.vectorize(lambda v: v * x[0])(np.outer(x, x))) * n
+
+
+def vectorized_number(x, n):
+    return np.vectorize(bump)(x[0]) * n
+
+
+def on_indices(x, n):
+    return np.sum(np.fromfunction(lambda i, j: x[0] * i + x[1] * j * j, (3, 4)) ** 2) * n
+
+
+def on_one_index(x, n):
+    return np.sum(np.fromfunction(lambda i: np.sin(i * x[0]), (n,), dtype=np.float32))
+
+
+@pytest.mark.parametrize("f", [vectorized, vectorized_number, on_indices, on_one_index])
+def test_functions_that_numpy_calls(f):
+    check(f, X, 3, constant=(1,))
+    assert s2sad.value_and_grad(f)(X, 3)[0] == f(X, 3)
+
+
+def test_vectorize_takes_the_dtype_of_the_first_result():
+    """0 is an integer: NumPy rounds all results to integers, which carry no derivative."""
+
+    def f(x):
+        return np.sum(np.vectorize(lambda v: 0 if v < 0.0 else 3.0 * v)(x) * x)
+
+    x = np.array([-0.7, 1.2, 0.4])
+    assert s2sad.value_and_grad(f)(x)[0] == f(x)
+    assert s2sad.grad(f)(x).tolist() == [0.0, 3.0, 1.0]
+
+
+def test_vectorize_of_texts():
+    """The first text is the shortest: the others are not cut to its length."""
+
+    def f(x):
+        names = np.vectorize(lambda s: 2 * s if s != "a" else s)(np.array(["a", "bcd"]))
+        return np.sum(x * len(names[1]))
+
+    assert s2sad.value_and_grad(f)(X)[0] == f(X)

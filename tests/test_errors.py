@@ -9,6 +9,7 @@ import zlib
 
 import numpy as np
 import pytest
+from numpy._core.multiarray import correlate2
 
 import s2sad
 from s2sad.errors import Place
@@ -330,7 +331,7 @@ def test_nonlocal_is_never_wrong():
 
 
 def has_no_rule(x):
-    y = np.unwrap(x)
+    y = correlate2(x, x)
     return np.sum(y)
 
 
@@ -339,12 +340,51 @@ def test_no_rule_and_no_source():
         lambda: s2sad.grad(has_no_rule)(X),
         "MissingRuleError",
         NotImplementedError,
-        "There is no derivative rule for np.unwrap, and no Python source to derive one from.",
+        "There is no derivative rule for correlate2, and no Python source to derive one from.",
         has_no_rule,
-        "y = np.unwrap(x)",
-        "np.unwrap(x)",
-        remedy="Write one with @s2sad.pullback(np.unwrap), or make its inputs Const.",
+        "y = correlate2(x, x)",
+        "correlate2(x, x)",
+        remedy="Write one with @s2sad.pullback(correlate2), or make its inputs Const.",
     )
+
+
+def by_an_object(x):
+    p = np.poly1d(x)
+    return p(0.5)
+
+
+def by_bytes(x):
+    y = x.view(np.float32)
+    return np.sum(y)
+
+
+def by_a_loop(x):
+    y = np.vectorize(abs, otypes="d")(x)
+    return np.sum(y)
+
+
+def by_a_mask(x):
+    y = np.ma.masked_less(x, 0.0)
+    return y.sum()
+
+
+REASONS = [
+    (by_a_mask, "np.ma.masked_less has no derivative: masked arrays", "Use where="),
+    (by_an_object, "np.poly1d has no derivative: it is an object", "Use np.polyval"),
+    (by_bytes, "The array method .view() has no derivative: it reads", "Use .real and .imag"),
+    (
+        by_a_loop,
+        "np.vectorize has no derivative: it calls a function of yours",
+        "Write np.vectorize(f)(x)",
+    ),
+]
+
+
+@pytest.mark.parametrize("f, why, advice", REASONS)
+def test_what_is_refused_by_name_says_why(f, why, advice):
+    with pytest.raises(s2sad.MissingRuleError) as error:
+        s2sad.grad(f)(X)
+    assert error.value.reason.startswith(why) and advice in str(error.value)
 
 
 def gives_it_away(x):

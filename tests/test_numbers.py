@@ -13,6 +13,7 @@ FUNCTIONS = [
 CALLS = {
     **{fn.__name__: fn for fn in FUNCTIONS},
     "product": lambda x: np.sum(x * (x + 1.0)),
+    "difference": lambda x: np.sum((np.sin(x) - np.exp(x)) ** 2),
     "kron": lambda x: np.kron(x, 1.5 * x),
     "dot": lambda x: np.dot(x, x),
     "outer": lambda x: np.outer(x, x),

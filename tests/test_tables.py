@@ -51,3 +51,7 @@ def test_what_is_asked_of_a_result_is_differentiated():
     """`.T` and `.real` of an operation, not of a variable."""
     assert tables.outcome("return np.sum((x.reshape(3, 1) * x).T)") is None
     assert tables.outcome("return np.sum((x * x).real)") is None
+
+
+def test_all_of_numpy_is_accounted_for():
+    assert tables.unaccounted() == []

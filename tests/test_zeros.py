@@ -634,8 +634,9 @@ def test_python_numbers_that_would_have_raised_need_no_guard():
 
 # --- what the rules say --------------------------------------------------------------------------
 
-# Zeros by value: of a singular matrix, a power 0, one point, nothing repeated.
-BY_VALUE = {"det", "matrix_power", "linspace", "tile"}
+# Zeros by value: of a singular matrix, a power 0, one point, nothing repeated, a polynomial that
+# is constant.
+BY_VALUE = {"det", "matrix_power", "linspace", "tile", "polyval", "vander", "polyfit"}
 RULES = Path(__file__).parent / "rules"
 
 

@@ -26,6 +26,7 @@ import types
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -35,6 +36,7 @@ from s2sad.nodes import (
     attribute,
     call,
     clone,
+    constant,
     locate,
     name,
     rename,
@@ -86,6 +88,14 @@ def source_class(fn: Any) -> type | None:
     return home if isinstance(home, type) else None
 
 
+def located(made: Node, node: Node) -> Node:
+    """Give all that was made the place of a node, where it has none of its own."""
+    for n in walk(made):
+        if isinstance(n, gast.expr | gast.comprehension) and getattr(n, "lineno", None) is None:
+            locate(n, node)
+    return made
+
+
 class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
     def __init__(self, fn: Any, names: Names, locals_: set[str]) -> None:
         self.fn = fn
@@ -121,9 +131,63 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             if all(k.arg is not None for k in node.keywords):
                 keys = [gast.Constant(k.arg, None) for k in node.keywords]
                 return locate(gast.Dict(keys, [k.value for k in node.keywords]), node)
+        if fn is np.fromfunction:
+            return self.on_indices(node)
+        applied = None if len(node.args) != 1 or node.keywords else self.vectorized(node)
+        if applied is not None:
+            return self.elementwise(node, *applied)
         if (fn is operator.itemgetter or fn is operator.attrgetter) and node.args:
             return self.getter(node, fn)
         return node
+
+    def on_indices(self, node: Node) -> Node:
+        """`np.fromfunction(f, shape)` is `f(*np.indices(shape, dtype=float))`."""
+        given = {k.arg: k.value for k in node.keywords}
+        if not isinstance(node.func, gast.Attribute) or len(node.args) != 2:
+            return node
+        if given.keys() - {"dtype"}:
+            return node
+        home = node.func.value
+        dtype = given.get("dtype", attribute(clone(home), "float64"))
+        grid = gast.Call(attribute(home, "indices"), [node.args[1]], [gast.keyword("dtype", dtype)])
+        return located(gast.Call(node.args[0], [gast.Starred(grid, gast.Load())], []), node)
+
+    def vectorized(self, node: Node) -> tuple[Node, Node] | None:
+        """Return the function in `np.vectorize(f)(...)`, and how NumPy is called here, or None."""
+        made = node.func
+        if not isinstance(made, gast.Call) or not isinstance(made.func, gast.Attribute):
+            return None
+        if self.denoted(made.func) is not np.vectorize or isinstance(node.args[0], gast.Starred):
+            return None
+        plain = len(made.args) == 1 and not made.keywords
+        plain = plain and isinstance(made.args[0], gast.Name | gast.Attribute | gast.Lambda)
+        return (made.args[0], made.func.value) if plain else None
+
+    def elementwise(self, node: Node, fn: Node, home: Node) -> Node:
+        """`np.vectorize(f)(x)` is f of each element, in an array of a first result's dtype.
+
+        np.reshape(np.array(dtype=np.asarray(f(np.ravel(x)[0])).dtype.type,
+                            object=[f(v) for v in np.ravel(x).tolist()]), np.shape(x))
+        """
+        (x,) = node.args
+        item = self.names.fresh("v")
+        first = clone(x)
+        if not isinstance(x, gast.Name):
+            held = self.names.fresh("x")
+            first, x = gast.NamedExpr(store(held), x), name(held)
+            self.locals.add(held)
+
+        def of(attr: str, *args: Node, **keywords: Node) -> Node:
+            pairs = [gast.keyword(k, v) for k, v in keywords.items()]
+            return gast.Call(attribute(clone(home), attr), list(args), pairs)
+
+        trial = gast.Call(clone(fn), [subscript(of("ravel", first), constant(0))], [])
+        numbers = gast.Call(attribute(of("ravel", clone(x)), "tolist"), [], [])
+        each = gast.Call(clone(fn), [name(item)], [])
+        listed = gast.ListComp(each, [gast.comprehension(store(item), numbers, [], 0)])
+        dtype = attribute(attribute(of("asarray", trial), "dtype"), "type")
+        array = of("array", dtype=dtype, object=listed)
+        return located(of("reshape", array, of("shape", clone(x))), node)
 
     def parent(self, func: Node) -> str | None:
         """Return the name of the base class in `super().method`."""

@@ -108,7 +108,9 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
         rule = registry.rule_for(fn)
         hashable = getattr(type(fn), "__hash__", None) is not None
         lazy = hashable and fn in _LAZY
-        if not lazy and ((rule is not None and rule.zero) or (hashable and fn in _ZERO_BUILTINS)):
+        of_complex = any(K.is_complex(kinds.of.get(a, K.UNKNOWN)) for a in node.args)
+        zero = rule is not None and rule.is_zero(of_complex)
+        if not lazy and (zero or (hashable and fn in _ZERO_BUILTINS)):
             return set()
     elif isinstance(node.func, gast.Attribute) and registry.is_zero_method(node.func.attr):
         owner = kinds.of.get(node.func.value)

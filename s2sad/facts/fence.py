@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -453,24 +454,16 @@ def _undecided(
     function: Function, kinds: KindFacts, s: Any, value: Any, unknown: list[Any]
 ) -> Error:
     if isinstance(value, gast.Call):
+        refused = _refused_by_name(function, kinds, value)
+        if refused is not None:
+            return _refusal(function, s, MissingRuleError, *refused, value)
         fn = kinds.objects.get(value.func)
         foreign = registry.is_foreign(fn)
         without = fn is not None and registry.rule_for(fn) is None
         if without and (foreign or not inspect.isfunction(fn)):
             label = expression_path(value.func)
-            return _refusal(
-                function,
-                s,
-                MissingRuleError,
-                f"There is no derivative rule for {label}"
-                + (
-                    ": a library is known by its rules."
-                    if foreign and inspect.isfunction(fn)
-                    else ", and no Python source to derive one from."
-                ),
-                registry.instead_of_rule(fn, label),
-                value,
-            )
+            why, advice = registry.missing(fn, label)
+            return _refusal(function, s, MissingRuleError, why, advice, value)
     whys = [k.why for k in (kinds.of.get(o) for o in [*unknown, value]) if isinstance(k, K.Unknown)]
     why = next((w for w in whys if w), "not known")
     return _refusal(
@@ -481,6 +474,30 @@ def _undecided(
         _remedy(why),
         value,
     )
+
+
+def _refused_by_name(function: Function, kinds: KindFacts, value: Any) -> tuple[str, str] | None:
+    """Return why, and what to do, where a library's function, object or method is refused.
+
+    An object may be made and called at once: `np.vectorize(f)(x)`.
+    """
+    func = value.func
+    if isinstance(func, gast.Attribute) and K.is_numeric(kinds.of.get(func.value, K.UNKNOWN)):
+        found = registry.is_refused(getattr(np.ndarray, func.attr, None))
+        return registry.missing_method(func.attr) if found else None
+    makers = [func]
+    if isinstance(func, gast.Name):
+        makers += [
+            n.value.func
+            for n in walk(function.node)
+            if isinstance(n, gast.Assign) and isinstance(n.value, gast.Call)
+            if func.id in names_written(n)
+        ]
+    for maker in makers:
+        fn = kinds.objects.get(maker)
+        if registry.is_refused(fn):
+            return registry.missing(fn, expression_path(maker))
+    return None
 
 
 def _remedy(why: str) -> str:

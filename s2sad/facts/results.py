@@ -362,6 +362,8 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         return K.UNKNOWN if value is MISSING else K.kind_of(value, f"{owner.value!r}.{attr}")
     if isinstance(owner, K.Known) and inspect.isclass(owner.value):
         return _of_class(scope, owner.value, attr)
+    if isinstance(owner, K.Known) and isinstance(owner.value, np.dtype) and attr == "type":
+        return K.Known(owner.value.type)
     if isinstance(owner, K.Union):
         return K.union(attribute_kind(scope, k, attr) for k in owner.options)
     if isinstance(owner, K.Array):

@@ -30,6 +30,7 @@ class BoundCall:
 _UFUNC_METHODS = {
     "reduce": ("array", "axis", "dtype", "out", "keepdims"),
     "accumulate": ("array", "axis", "dtype", "out"),
+    "reduceat": ("array", "indices", "axis", "dtype", "out"),
     "outer": ("A", "B"),
 }
 

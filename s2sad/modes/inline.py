@@ -101,6 +101,7 @@ def _called(
 ) -> tuple[Block, list[Node | None]]:
     args: list[Node] = []
     keywords: dict[str, Node] = {}
+    by_name = False  # after an array that is not given the others go by their names
     for parameter in inspect.signature(rule).parameters.values():
         value = given.get(parameter.name)
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
@@ -109,8 +110,12 @@ def _called(
         elif isinstance(value, Given):
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
                 keywords[parameter.name] = value.node
+            elif by_name:
+                keywords[parameter.name] = _as_array(value, refs, arrays)
             else:
                 args.append(_as_array(value, refs, arrays))
+        else:
+            by_name = True
     invoked = call(refs.function(rule), *args, **keywords)
     variadic = any(
         p.kind is inspect.Parameter.VAR_POSITIONAL
@@ -281,6 +286,12 @@ class _Fold(gast.NodeTransformer):  # type: ignore[misc]
         if verdict is MISSING:
             return self.generic_visit(node)
         return self.visit(node.body if verdict else node.orelse)
+
+    def visit_BinOp(self, node: Node) -> Node:
+        """`where & mask` is the mask where all is counted."""
+        if isinstance(node.op, gast.BitAnd) and self.inliner.evaluate(node.left) is True:
+            return self.visit(node.right)
+        return self.generic_visit(node)
 
     def visit_Attribute(self, node: Node) -> Node:
         """Python's numbers have no shape of their own: np.shape(a) for a.shape."""

@@ -300,10 +300,7 @@ class Operations(Shapes):
                 args = [node.func.value, *args]
                 if fn is None:
                     raise self.refuse(
-                        MissingRuleError,
-                        node,
-                        f"The array method .{node.func.attr}() has no derivative rule.",
-                        "Write it with functions that have one, or make its inputs Const.",
+                        MissingRuleError, node, *registry.missing_method(node.func.attr)
                     )
             elif isinstance(owner, K.Dict):
                 return self._dict_method(site, node, owner)
@@ -488,14 +485,8 @@ class Operations(Shapes):
         rule = registry.rule_for(fn)
         if rule is None:
             label = _path_of(node.func) if isinstance(node, gast.Call) else repr(fn)
-            raise self.refuse(
-                MissingRuleError,
-                node,
-                f"There is no derivative rule for {label}, and no Python source to derive one "
-                "from.",
-                registry.instead_of_rule(fn, label),
-            )
-        if rule.zero:
+            raise self.refuse(MissingRuleError, node, *registry.missing(fn, label))
+        if rule.is_zero(any(K.is_complex(self.kind(a)) for a in args)):
             return [], []
         if isinstance(node, gast.BinOp) or registry.wants_arrays(fn):
             lists = self._lists(node, fn, rule, args, keywords)

@@ -127,6 +127,8 @@ class _Simplifier:
         elif isinstance(node, gast.Attribute):
             node.value = self.expression(node.value)
             if node.attr in ("shape", "size") and isinstance(node.value, gast.Name):
+                if self.is_number(node.value):
+                    return constant(() if node.attr == "shape" else 1)
                 node.value.id = self.home(node.value.id)
         elif isinstance(node, gast.Compare):
             return self.compare(node)
@@ -152,7 +154,15 @@ class _Simplifier:
         if isinstance(display, gast.Tuple) and isinstance(index, gast.Constant):
             if type(index.value) is int and -len(display.elts) <= index.value < len(display.elts):
                 return display.elts[index.value]
+        if isinstance(index, gast.Tuple) and not index.elts and is_constant(display):
+            return display
         return node
+
+    def is_number(self, node: Node) -> bool:
+        """Say whether an expression is a literal or a variable that is a number, no array."""
+        return isinstance(node, gast.Constant) or (
+            isinstance(node, gast.Name) and isinstance(self.kinds.get(node.id), K.Num)
+        )
 
     def compare(self, node: Node) -> Node:
         node.left = self.expression(node.left)
@@ -175,6 +185,9 @@ class _Simplifier:
         if self._of_numpy(node):
             node.keywords = [k for k in node.keywords if not _is_default(k)]
         parts = self.broadcast_parts(node)
+        if parts is not None and self.is_number(parts[0]):
+            if isinstance(parts[1], gast.Tuple) and not parts[1].elts:
+                return parts[0]
         if parts is not None and self.shape(parts[0]) not in (None, ()):
             same = self.equal_shapes(self.shape(parts[0]), self.shape_of_shape(parts[1]))
             if same:

@@ -6,6 +6,7 @@ import operator
 import numpy as np
 import pytest
 
+import s2sad
 from s2sad.registry import rule_for
 from s2sad.testing import check_rule
 
@@ -219,3 +220,22 @@ def test_zero_others():
         assert rule_for(fn).zero
     for fn in (np.invert, np.bitwise_count, np.fix):
         assert rule_for(fn).zero
+
+
+def test_sign_of_complex():
+    z = np.array([0.3 + 0.4j, -1.0 + 0.2j, 2.0 - 1.0j])
+    check_rule(np.sign, z)
+    check_rule(np.sign, 0.3 - 0.4j)
+    rule = rule_for(np.sign)
+    assert rule.pullback(np.ones(1), np.zeros(1), np.zeros(1, complex)) == 0
+    gradient = s2sad.grad(lambda z: np.real(np.sign(z) * (1.0 + 2.0j)))(0.3 + 0.4j)
+    assert gradient == pytest.approx(3.2 + 2.4j)
+    assert s2sad.grad(lambda x: np.sign(x) * x)(-2.0) == -1.0
+
+
+@pytest.mark.parametrize("fn", [np.add.outer, np.subtract.outer, np.less.outer])
+def test_outer(fn):
+    x, y = np.array([0.3, -0.7, 1.2]), np.array([[0.5], [-1.0]])
+    check_rule(fn, x, y)
+    check_rule(fn, x, 0.7)
+    check_rule(fn, x, x * (1.0 + 2.0j))

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from s2sad.rules.elementwise import bessel_i1
 
+import s2sad
 from s2sad.registry import rule_for
 from s2sad.testing import check_rule
 
@@ -212,3 +214,27 @@ def test_where_masks_an_infinite_cotangent():
     )
     assert x_bar.tolist() == [0.0, 1.0]
     assert y_bar.tolist() == [np.inf, 0.0]
+
+
+@pytest.mark.parametrize("x", [np.linspace(-12.0, 12.0, 8), np.array(0.3), np.array([8.0, -8.0])])
+def test_bessel(x):
+    check_rule(np.i0, x)
+    check_rule(np.i0, 0.0)
+
+
+def test_bessel_is_the_function_of_order_one():
+    special = pytest.importorskip("scipy.special")
+    x = np.concatenate((np.linspace(-20.0, 20.0, 401), np.geomspace(1e-9, 600.0, 99)))
+    assert np.allclose(bessel_i1(x), special.i1(x), rtol=1e-14, atol=0.0)
+
+
+@pytest.mark.parametrize("fn", [np.modf, np.frexp, np.spacing])
+def test_parts_of_a_number(fn):
+    check_rule(fn, np.array([0.3, -1.7, 5.3, 0.7]))
+    check_rule(fn, 0.7)
+
+
+def test_nextafter():
+    check_rule(np.nextafter, S, 3.0)
+    parts = s2sad.grad(lambda x: np.sum(np.modf(x)[0] ** 2 + np.frexp(x)[0]))(np.array([1.7, -2.3]))
+    assert parts == pytest.approx([2 * 0.7 + 0.5, -2 * 0.3 + 0.25])

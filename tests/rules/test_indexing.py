@@ -4,9 +4,11 @@ import operator
 
 import numpy as np
 import pytest
-from s2sad.rules.indexing import may_repeat
+from s2sad.rules.indexing import compress_method, may_repeat
+from s2sad.rules.shapes import tolist_method
 
 from s2sad.testing import check_rule
+from tests import slopes
 
 rng = np.random.default_rng(3)
 scalar = np.array(0.7)
@@ -80,3 +82,11 @@ def test_plain_indices_name_every_element_once(index):
 @pytest.mark.parametrize("index", [[0, 1], several, (0, several), (several, slice(None))])
 def test_integer_arrays_may_repeat(index):
     assert may_repeat(index)
+
+
+def test_methods():
+    check_rule(compress_method, a, condition=some)
+    check_rule(compress_method, A, condition=[True, False, True], axis=0)
+    check_rule(tolist_method, a)
+    check_rule(tolist_method, np.array(0.5))
+    slopes.check(lambda x: np.sum(x.compress(x > 0.0) ** 2) * x.tolist()[1], a)

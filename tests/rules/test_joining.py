@@ -5,6 +5,7 @@ import pytest
 
 from s2sad.registry import rule_for
 from s2sad.testing import check_rule
+from tests import slopes
 
 rng = np.random.default_rng(2)
 scalar = np.array(0.7)
@@ -34,6 +35,13 @@ ROWS = [
     (np.vstack, ([A, a],), {}),
     (np.vstack, ([a, a],), {}),
     (np.vstack, ([0.5, 1.5],), {}),
+    (np.block, ([a, b],), {}),
+    (np.block, (a,), {}),
+    (np.block, ([[A, C], [C, A]],), {}),
+    (np.block, ([[A, np.ones((2, 1))], [a, scalar]],), {}),
+    (np.block, ([[0.5, 1.5]],), {}),
+    (np.block, ([[a], [a]],), {}),
+    (np.block, ([[[cube], [cube]], [[A[:, :, None] * np.ones(4)], [cube]]],), {}),
     (np.hstack, ([a, b],), {}),
     (np.hstack, ([A, C],), {}),
     (np.hstack, ([0.5, b],), {}),
@@ -115,3 +123,12 @@ def test_constants_may_have_no_tangent():
     assert np.array_equal(out_dot, [*a, 0.0])
     one, two = rule_for(np.meshgrid).pushforward(None, *whole, None, b)
     assert not np.any(one) and np.array_equal(two, np.meshgrid(*whole)[1])
+
+
+def bordered(x, y, s):
+    whole = np.block([[np.outer(x, y), x[:, None]], [y[None], np.full((1, 1), s)]])
+    return np.sum(whole @ whole.T)
+
+
+def test_gradient_of_a_block_matrix():
+    slopes.check(bordered, a, b, 0.7)

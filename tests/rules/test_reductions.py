@@ -6,6 +6,7 @@ import pytest
 import s2sad
 from s2sad.registry import rule_for
 from s2sad.testing import check_rule
+from tests import slopes
 
 RNG = np.random.default_rng(3)
 A = RNG.permutation(np.linspace(-1.9, 2.1, 24)).reshape(2, 3, 4)
@@ -20,7 +21,13 @@ WITH_NAN[:, 1] = M[:, 1]
 
 AXES = [{}, {"axis": None}, {"axis": 0}, {"axis": -1}, {"axis": (0, 1)}, {"axis": (-1, 0)}]
 AXES = [*AXES, {"axis": 1, "keepdims": True}, {"keepdims": True}, {"axis": (1,), "keepdims": True}]
-SUMS = [np.sum, np.mean, np.var, np.std, np.nansum, np.nanmean, np.prod]
+SUMS = [np.sum, np.mean, np.var, np.std, np.prod]
+SUMS = [*SUMS, np.nansum, np.nanmean, np.nanvar, np.nanstd, np.nanprod]
+RUNNING = [np.cumsum, np.cumprod, np.nancumsum, np.nancumprod]
+if hasattr(np, "cumulative_sum"):
+    ARRAY_API = [np.cumulative_sum, np.cumulative_prod]
+else:
+    ARRAY_API = []
 EXTREMES = [np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin]
 
 
@@ -34,11 +41,11 @@ def test_axes(fn, settings):
 @pytest.mark.parametrize("x", [M[0], M[:1, :1], np.array(0.7), np.float64(1.3), M.T], ids=str)
 @pytest.mark.parametrize("fn", [*SUMS, *EXTREMES, np.ptp, np.average])
 def test_shapes(fn, x):
-    if fn is not np.std or np.size(x) > 1:
+    if fn not in (np.std, np.nanstd) or np.size(x) > 1:
         check_rule(fn, x)
 
 
-@pytest.mark.parametrize("fn", [np.sum, np.prod, np.nansum, np.cumsum, np.cumprod])
+@pytest.mark.parametrize("fn", [np.sum, np.prod, np.nansum, np.nanprod, *RUNNING])
 def test_empty(fn):
     check_rule(fn, M[:0])
     check_rule(fn, M[:0], axis=0)
@@ -65,23 +72,21 @@ def test_extremes_where(fn, settings):
 
 
 @pytest.mark.parametrize("initial", [0.3, 2.5, -2.5])
-@pytest.mark.parametrize("fn", [np.sum, np.nansum, np.prod, *EXTREMES])
+@pytest.mark.parametrize("fn", [np.sum, np.nansum, np.prod, np.nanprod, *EXTREMES])
 def test_initial(fn, initial):
     check_rule(fn, M, initial=initial)
     check_rule(fn, M, initial=initial, axis=0)
     check_rule(fn, M, initial=initial, axis=0, keepdims=True)
 
 
-@pytest.mark.parametrize("fn", [np.var, np.std])
+@pytest.mark.parametrize("fn", [np.var, np.std, np.nanvar, np.nanstd])
 @pytest.mark.parametrize("settings", AXES, ids=str)
 def test_ddof(fn, settings):
     check_rule(fn, M, ddof=1, **settings)
     check_rule(fn, M, ddof=1, where=MASK, **settings)
 
 
-@pytest.mark.parametrize(
-    "fn", [np.sum, np.mean, np.var, np.std, np.nansum, np.nanmean, np.prod, np.cumsum, np.cumprod]
-)
+@pytest.mark.parametrize("fn", [*SUMS, *RUNNING])
 def test_dtype(fn):
     check_rule(fn, M, dtype=np.float64)
     check_rule(fn, M, dtype=np.float64, axis=0)
@@ -91,7 +96,10 @@ def test_dtype(fn):
     assert bar.shape == M.shape
 
 
-@pytest.mark.parametrize("fn", [np.nansum, np.nanmean, np.nanmax, np.nanmin])
+NANS = [np.nansum, np.nanmean, np.nanmax, np.nanmin, np.nanvar, np.nanstd, np.nanprod]
+
+
+@pytest.mark.parametrize("fn", NANS)
 @pytest.mark.parametrize("settings", AXES, ids=str)
 def test_nans_are_left_out(fn, settings):
     bar = rule_for(fn).pullback(np.float64(1.0), fn(WITH_NAN), WITH_NAN)
@@ -112,18 +120,42 @@ def test_nans_are_left_out(fn, settings):
 
 
 @pytest.mark.parametrize("settings", [{}, {"axis": 0}, {"axis": 1, "keepdims": True}], ids=str)
-@pytest.mark.parametrize("fn", [np.sum, np.mean, np.var, np.std, np.prod, np.average, np.nansum])
+@pytest.mark.parametrize("fn", [*SUMS, np.average])
 def test_complex(fn, settings):
     check_rule(fn, Z, **settings)
 
 
 @pytest.mark.parametrize("settings", [{}, {"axis": 0}, {"axis": -1}, {"axis": None}], ids=str)
-@pytest.mark.parametrize("fn", [np.cumsum, np.cumprod])
+@pytest.mark.parametrize("fn", RUNNING)
 def test_running(fn, settings):
     for x in (M, A, Z, np.where(MASK, M, 0.0), M[:, :1]):
         check_rule(fn, x, **settings)
     check_rule(fn, M[0])
     check_rule(fn, np.array(0.7))
+
+
+@pytest.mark.parametrize("fn", [np.nancumsum, np.nancumprod])
+@pytest.mark.parametrize("settings", [{}, {"axis": 0}, {"axis": 1}], ids=str)
+def test_running_past_nans(fn, settings):
+    out = fn(WITH_NAN, **settings)
+    bar = rule_for(fn).pullback(np.cos(out), out, WITH_NAN, **settings)
+    direction = RNG.normal(size=WITH_NAN.shape)
+    up, down = (fn(WITH_NAN + h * direction, **settings) for h in (1e-6, -1e-6))
+    assert np.sum(bar * direction) == pytest.approx(np.sum(np.cos(out) * (up - down)) / 2e-6)
+    push = rule_for(fn).pushforward(out, WITH_NAN, direction, **settings)
+    assert np.sum(push * np.cos(out)) == pytest.approx(np.sum(bar * direction), rel=1e-12)
+    assert np.all(bar[np.isnan(WITH_NAN)] == 0.0)
+
+
+@pytest.mark.parametrize("fn", ARRAY_API)
+@pytest.mark.parametrize("initial", [False, True])
+def test_cumulative(fn, initial):
+    for x in (M[0], Z[0], np.array([0.5]), np.array([0.5, 0.0, 2.0])):
+        check_rule(fn, x, include_initial=initial)
+        check_rule(fn, x, axis=-1, include_initial=initial)
+    for axis in (0, 1, -1, -2):
+        check_rule(fn, A, axis=axis, include_initial=initial)
+    check_rule(fn, M, axis=1, dtype=np.float64)
 
 
 @pytest.mark.parametrize("zeros", [1, 2, 3, 4])
@@ -199,6 +231,8 @@ WEIGHTS = [
 @pytest.mark.parametrize(("weights", "settings"), WEIGHTS, ids=str)
 def test_average_with_weights(weights, settings):
     check_rule(np.average, M, weights=weights, **settings)
+    check_rule(np.average, M, weights=weights, returned=True, **settings)
+    check_rule(np.average, M, returned=True, **settings)
 
 
 def test_average_of_several_axes():
@@ -239,3 +273,40 @@ def test_the_largest_of_another_byte_order():
     for fn in (np.max, np.min, np.ptp, np.maximum.reduce):
         got = s2sad.grad(lambda a, fn=fn: np.sum(fn(a, axis=1) ** 2))(x)
         assert np.array_equal(got, s2sad.grad(lambda a, fn=fn: np.sum(fn(a, axis=1) ** 2))(x + 0.0))
+    for axis in (0, 1, -1):
+        check_rule(np.multiply.accumulate, M, axis=axis)
+
+
+@pytest.mark.parametrize("indices", [[0, 2], [1], [2, 0, 1], np.array([0, 1, 1, 2])], ids=str)
+def test_reduceat(indices):
+    check_rule(np.add.reduceat, M, indices=indices)
+    check_rule(np.add.reduceat, A, indices=indices, axis=1)
+    check_rule(np.add.reduceat, Z, indices=indices, axis=-1)
+    slopes.check(lambda x: np.sum(np.add.reduceat(x, [0, 2]) ** 2), M[0])
+
+
+@pytest.mark.parametrize("fn", [np.maximum.accumulate, np.minimum.accumulate])
+def test_running_extremes(fn):
+    check_rule(fn, M[0])
+    check_rule(fn, M, axis=-1)
+    check_rule(fn, A, axis=1)
+    check_rule(fn, M[:0])
+
+
+def test_a_running_maximum_shares_ties():
+    x = np.array([1.0, 3.0, 2.0, 3.0, 4.0])
+    rule, out = rule_for(np.maximum.accumulate), np.maximum.accumulate(x)
+    bar = rule.pullback(np.array([1.0, 10.0, 100.0, 1000.0, 1e4]), out, x)
+    assert bar.tolist() == [1.0, 610.0, 0.0, 500.0, 1e4]
+    dot = rule.pushforward(out, x, np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
+    assert dot.tolist() == [1.0, 2.0, 2.0, 3.0, 5.0]
+
+
+def drawdown(x):
+    return np.max(np.maximum.accumulate(x) - x) + np.logaddexp.reduce(x)
+
+
+@pytest.mark.parametrize("settings", [{}, {"axis": 1}, {"axis": None}, {"keepdims": True}], ids=str)
+def test_reduce_of_logaddexp(settings):
+    check_rule(np.logaddexp.reduce, M, **settings)
+    slopes.check(drawdown, A[0, 1])

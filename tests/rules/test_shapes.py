@@ -7,6 +7,7 @@ from s2sad.rules.shapes import item_method, reshape_method, transpose_method
 
 from s2sad.registry import rule_for
 from s2sad.testing import check_rule
+from tests import slopes
 
 rng = np.random.default_rng(1)
 scalar = np.array(0.7)
@@ -206,6 +207,7 @@ ARGUMENTS = {
     "astype": (float,),
     "choose": ([matrix, -matrix],),
     "clip": (-0.5, 0.5),
+    "compress": ([True, False], 0),
     "dot": (square,),
     "item": (3,),
     "repeat": (2, 1),
@@ -233,3 +235,15 @@ def test_the_function_of_a_property_does_the_same(name):
 def test_every_name_is_one_of_an_array():
     names = {*ARRAY_METHODS, *ARRAY_PROPERTIES, *ARRAY_ZERO}
     assert all(hasattr(matrix, name) for name in names)
+
+
+def test_broadcast_arrays():
+    x, y = np.arange(3.0), np.arange(2.0)[:, None]
+    check_rule(np.broadcast_arrays, x, y)
+    check_rule(np.broadcast_arrays, x, 0.5, np.ones((2, 1, 3)))
+
+    def f(x, y):
+        one, two = np.broadcast_arrays(x, y)
+        return np.sum(one * two * two)
+
+    slopes.check(f, x, y)

@@ -1,0 +1,222 @@
+"""Medians, quantiles and percentiles, with and without nans. Ties follow NumPy's stable order.
+
+Where a quantile lies is asked of NumPy itself: the quantiles of the ranks 0, 1, 2, ... are
+positions among the sorted values, whole or between two of them. So one rule serves every method.
+"""
+
+import numpy as np
+
+from s2sad.registry import pullback, pushforward
+
+
+def axes_last(ndim, axis):
+    """Return the axes that are kept, and those that are reduced."""
+    axes = range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    reduced = tuple(sorted(k % ndim for k in axes))
+    return tuple(k for k in range(ndim) if k not in reduced), reduced
+
+
+def to_rows(a, axis):
+    """Return a with the reduced axes as one, the last."""
+    kept, reduced = axes_last(a.ndim, axis)
+    shape = [a.shape[k] for k in kept]
+    length = 1
+    for k in reduced:
+        length *= a.shape[k]
+    return np.reshape(np.transpose(a, kept + reduced), (*shape, length))
+
+
+def from_rows(rows, shape, axis):
+    """Undo to_rows, for an array that had this shape."""
+    kept, reduced = axes_last(len(shape), axis)
+    axes = kept + reduced
+    a = np.reshape(rows, [shape[k] for k in axes])
+    return np.transpose(a, sorted(range(len(shape)), key=axes.__getitem__))
+
+
+def positions(quantile, a, q, axis, weights, method):
+    """Return where the quantiles lie among the sorted values: axes of q, then those that are kept.
+
+    Where weights or nans are, that is another place in every row.
+    """
+    rows = to_rows(a, axis)
+    n = rows.shape[-1]
+    exact = np.result_type(a.dtype, np.min_scalar_type(n))  # a float16 counts to 2048
+    if weights is None and quantile not in (np.nanquantile, np.nanpercentile):
+        found = np.asarray(quantile(np.arange(n, dtype=exact), q, method=method))
+        found = np.reshape(found, found.shape + (1,) * (rows.ndim - 1))
+        return np.broadcast_to(found, (*np.shape(q), *rows.shape[:-1]))
+    rank = np.argsort(np.argsort(rows, axis=-1, kind="stable"), axis=-1).astype(exact)
+    rank = from_rows(np.where(np.isnan(rows), np.nan, rank), a.shape, axis)
+    if weights is None:
+        return quantile(rank, q, axis, method=method)
+    return quantile(rank, q, axis, method=method, weights=weights)
+
+
+def middles(a, axis):
+    """Return where the medians lie among the sorted values that are no nans."""
+    return (np.sum(~np.isnan(to_rows(a, axis)), axis=-1) - 1) / 2
+
+
+def neighbours(a, positions, axis):
+    """Return a as rows, where in its row each two values stand that a quantile lies between, and
+    the share of the second: one row for each row, one column for each quantile.
+    """
+    rows = to_rows(a, axis)
+    rows = np.reshape(rows, (-1, rows.shape[-1]))
+    order = np.argsort(rows, axis=-1, kind="stable")
+    positions = np.reshape(positions, (np.size(positions) // max(len(rows), 1), len(rows))).T
+    positions = np.where(positions >= 0, positions, 0)
+    below = np.floor(positions).astype(int)
+    above = np.minimum(below + 1, rows.shape[-1] - 1)
+    row = np.arange(len(rows))[:, None]
+    return rows, order[row, below], order[row, above], (positions - below).astype(a.dtype)
+
+
+def quantile_pull(out_bar, a, positions, axis):
+    """Share the cotangents of quantiles among the values they lie between."""
+    rows, first, second, share = neighbours(a, positions, axis)
+    bars = np.reshape(out_bar, share.T.shape).T
+    row = np.arange(len(rows))[:, None]
+    rows_bar = np.zeros_like(rows)
+    np.add.at(rows_bar, (row, first), bars * (1 - share))
+    np.add.at(rows_bar, (row, second), bars * share)
+    return from_rows(np.where(np.isnan(rows), 0, rows_bar), a.shape, axis)
+
+
+def quantile_push(out, a, a_dot, positions, axis):
+    """Interpolate the tangents of the values that the quantiles lie between."""
+    rows, first, second, share = neighbours(a, positions, axis)
+    rows_dot = np.where(np.isnan(rows), 0, np.reshape(to_rows(a_dot, axis), rows.shape))
+    row = np.arange(len(rows))[:, None]
+    out_dot = (1 - share) * rows_dot[row, first] + share * rows_dot[row, second]
+    return np.reshape(out_dot.T, np.shape(out))
+
+
+# By how much the position moves with q, more than by the number of values: Hyndman and Fan,
+# "Sample quantiles in statistical packages", 1996. The other methods move it in jumps.
+GAINS = (
+    ("linear", -1.0),
+    ("interpolated_inverted_cdf", 0.0),
+    ("hazen", 0.0),
+    ("weibull", 1.0),
+    ("median_unbiased", 1.0 / 3.0),
+    ("normal_unbiased", 0.25),
+)
+
+
+def quantile_slope(a, q, positions, axis, method):
+    """Return the derivative of the quantiles in q: on to the next value, at the last one from it.
+
+    Zero where the method stays at the first or the last value.
+    """
+    gain = dict(GAINS).get(method)
+    if gain is None:
+        return np.zeros(np.shape(positions), a.dtype)
+    rows = to_rows(a, axis)
+    n = np.sum(~np.isnan(rows), axis=-1)
+    moving = (positions > 0) & (positions < n - 1) | (method == "linear")
+    below = np.minimum(np.floor(positions), n - 2)
+    _, first, second, _ = neighbours(a, np.where(below >= 0, below, 0), axis)
+    rows = np.reshape(rows, (-1, rows.shape[-1]))
+    row = np.arange(len(rows))[:, None]
+    steps = np.reshape((rows[row, second] - rows[row, first]).T, np.shape(positions))
+    return np.where(moving & (n > 1), steps * (n + gain), 0).astype(a.dtype)
+
+
+def quantile_rate(out_bar, a, q, positions, axis, method):
+    """Return the cotangent of q: the sum over the rows."""
+    slope = quantile_slope(a, q, positions, axis, method)
+    bars = np.reshape(out_bar, slope.shape) * slope
+    return np.sum(bars, axis=tuple(range(np.ndim(q), slope.ndim)))
+
+
+def quantile_tangent(out, a, q, a_dot, q_dot, positions, axis, method):
+    """Return the tangent of quantiles; a tangent that is None is zero."""
+    out_dot = np.zeros_like(out)
+    if a_dot is not None:
+        out_dot = out_dot + quantile_push(out, a, a_dot, positions, axis)
+    if q_dot is not None:
+        slope = quantile_slope(a, q, positions, axis, method)
+        q_dot = np.asarray(q_dot, slope.dtype)
+        moved = np.reshape(q_dot, q_dot.shape + (1,) * (slope.ndim - q_dot.ndim))
+        out_dot = out_dot + np.reshape(slope * moved, np.shape(out))
+    return out_dot
+
+
+@pullback(np.quantile, masks=True)
+def pull_quantile(out_bar, out, a, q, *, axis=None, method="linear", keepdims=False, weights=None):
+    at = positions(np.quantile, a, q, axis, weights, method)
+    q_bar = quantile_rate(out_bar, a, q, at, axis, method)
+    return quantile_pull(out_bar, a, at, axis), q_bar
+
+
+@pushforward(np.quantile)
+def push_quantile(
+    out, a, q, a_dot, q_dot, *, axis=None, method="linear", keepdims=False, weights=None
+):
+    at = positions(np.quantile, a, q, axis, weights, method)
+    return quantile_tangent(out, a, q, a_dot, q_dot, at, axis, method)
+
+
+@pullback(np.percentile, masks=True)
+def pull_percentile(
+    out_bar, out, a, q, *, axis=None, method="linear", keepdims=False, weights=None
+):
+    at = positions(np.percentile, a, q, axis, weights, method)
+    q_bar = quantile_rate(out_bar, a, q, at, axis, method) / 100
+    return quantile_pull(out_bar, a, at, axis), q_bar
+
+
+@pushforward(np.percentile)
+def push_percentile(
+    out, a, q, a_dot, q_dot, *, axis=None, method="linear", keepdims=False, weights=None
+):
+    at = positions(np.percentile, a, q, axis, weights, method)
+    q_dot = None if q_dot is None else q_dot / 100
+    return quantile_tangent(out, a, q, a_dot, q_dot, at, axis, method)
+
+
+@pullback(np.nanquantile, masks=True)
+def pull_nanquantile(
+    out_bar, out, a, q, *, axis=None, method="linear", keepdims=False, weights=None
+):
+    at = positions(np.nanquantile, a, q, axis, weights, method)
+    q_bar = quantile_rate(out_bar, a, q, at, axis, method)
+    return quantile_pull(out_bar, a, at, axis), q_bar
+
+
+@pushforward(np.nanquantile)
+def push_nanquantile(
+    out, a, q, a_dot, q_dot, *, axis=None, method="linear", keepdims=False, weights=None
+):
+    at = positions(np.nanquantile, a, q, axis, weights, method)
+    return quantile_tangent(out, a, q, a_dot, q_dot, at, axis, method)
+
+
+@pullback(np.nanpercentile, masks=True)
+def pull_nanpercentile(
+    out_bar, out, a, q, *, axis=None, method="linear", keepdims=False, weights=None
+):
+    at = positions(np.nanpercentile, a, q, axis, weights, method)
+    q_bar = quantile_rate(out_bar, a, q, at, axis, method) / 100
+    return quantile_pull(out_bar, a, at, axis), q_bar
+
+
+@pushforward(np.nanpercentile)
+def push_nanpercentile(
+    out, a, q, a_dot, q_dot, *, axis=None, method="linear", keepdims=False, weights=None
+):
+    at = positions(np.nanpercentile, a, q, axis, weights, method)
+    q_dot = None if q_dot is None else q_dot / 100
+    return quantile_tangent(out, a, q, a_dot, q_dot, at, axis, method)
+
+
+@pullback(np.median, np.nanmedian, masks=True)
+def pull_median(out_bar, out, a, *, axis=None, keepdims=False):
+    return quantile_pull(out_bar, a, middles(a, axis), axis)
+
+
+@pushforward(np.median, np.nanmedian)
+def push_median(out, a, a_dot, *, axis=None, keepdims=False):
+    return quantile_push(out, a, a_dot, middles(a, axis), axis)

@@ -1,0 +1,130 @@
+"""What has no derivative here, by name, with the reason and something to do instead."""
+
+import numpy as np
+
+from s2sad.registry import refuse
+
+
+def is_masked(name):
+    """Say whether a name in np.ma is that of something for masked arrays."""
+    home = getattr(getattr(np.ma, name), "__module__", None) or ""
+    return not name.startswith("_") and home.startswith("numpy.ma")
+
+
+CONST = "Make its inputs Const, or keep it off the path to the result."
+
+refuse(
+    np,
+    "apply_along_axis apply_over_axes",
+    because="it calls a function of yours, for each row",
+    instead="Loop over the rows and put the results together with np.stack.",
+)
+refuse(
+    np,
+    "vectorize frompyfunc",
+    because="it calls a function of yours, for each element",
+    instead="Write np.vectorize(f)(x), with one array, where it is called; or call f on arrays.",
+)
+refuse(
+    np,
+    "piecewise",
+    because="it calls functions of yours, for parts of an array",
+    instead="Use np.select or np.where; the branch not taken counts for nothing.",
+)
+refuse(
+    np,
+    "fromfunction",
+    because="it calls a function of yours, with more than indices",
+    instead="Write np.fromfunction(f, shape), or call the function on np.indices(shape).",
+)
+refuse(
+    np,
+    "fromiter",
+    because="what an iterator gives is not known",
+    instead="Use np.array of a list.",
+)
+refuse(
+    np,
+    "poly1d",
+    because="it is an object that holds coefficients",
+    instead="Use np.polyval, np.polyder and their kin on an array of coefficients.",
+)
+refuse(
+    np.polynomial,
+    "Polynomial Chebyshev Legendre Hermite HermiteE Laguerre",
+    because="it is an object that holds coefficients",
+    instead="Use functions such as np.polynomial.chebyshev.chebval on an array of coefficients.",
+)
+refuse(
+    np,
+    "matrix asmatrix bmat",
+    because="a matrix is no plain array",
+    instead="Use arrays with @, and np.block.",
+)
+refuse(
+    np,
+    "nditer nested_iters ndenumerate ndindex flatiter broadcast",
+    because="it is an iterator over arrays",
+    instead="Loop over indices, or broadcast with np.broadcast_arrays.",
+)
+refuse(
+    np.ma,
+    " ".join(filter(is_masked, dir(np.ma))),
+    because="masked arrays are no plain arrays",
+    instead="Use where= of the reductions, np.where, or np.nansum and its kin.",
+)
+refuse(
+    np,
+    "recarray memmap",
+    because="it is a class of arrays of its own",
+    instead="Use plain arrays.",
+)
+refuse(
+    np,
+    "load loadtxt genfromtxt fromfile fromregex save savetxt savez savez_compressed",
+    because="it reads or writes files",
+    instead=CONST,
+)
+refuse(
+    np,
+    "frombuffer fromstring from_dlpack",
+    because="it reads other objects' memory",
+    instead="Use np.asarray.",
+)
+refuse(
+    np,
+    "seterr seterrcall setbufsize set_printoptions printoptions geterr geterrcall getbufsize "
+    "get_printoptions get_include info show_config show_runtime test",
+    because="it is about NumPy itself",
+    instead=CONST,
+)
+refuse(
+    np.ndarray,
+    "view getfield byteswap",
+    because="it reads the memory of an array in another way",
+    instead="Use .real and .imag, np.stack, or .astype.",
+)
+refuse(
+    np.ndarray,
+    "setfield setflags resize",
+    because="it changes what an array is",
+    instead="Make a new array: np.reshape, np.resize.",
+)
+refuse(
+    np.ndarray,
+    "tobytes tofile dump dumps",
+    because="what it gives is no number",
+    instead=CONST,
+)
+refuse(
+    np.ndarray,
+    "base",
+    because="what an array is a view of is not followed",
+    instead="Name the array itself.",
+)
+refuse(
+    np.ndarray,
+    "to_device",
+    because="arrays stay where they are",
+    instead="Bring arguments to the device before.",
+)
