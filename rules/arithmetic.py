@@ -129,7 +129,7 @@ nondifferentiable(np.isnan, np.isinf, np.isfinite, np.isposinf, np.isneginf, np.
 nondifferentiable(np.isreal, np.iscomplex, np.isrealobj, np.iscomplexobj, np.isscalar)
 nondifferentiable(np.isclose, np.allclose, np.array_equal, np.array_equiv)
 nondifferentiable(np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.fix)
-nondifferentiable(np.sign, np.heaviside, np.floor_divide)
+nondifferentiable(np.heaviside, np.floor_divide)
 
 
 @pullback(np.sign)
@@ -147,6 +147,9 @@ def push_sign(out, x, x_dot):
         return np.zeros_like(out)
     r = np.abs(x)
     return (x_dot - out * np.real(np.conj(out) * x_dot)) / (r + (r == 0)) * (r != 0)
+
+
+nondifferentiable(np.sign)  # of real numbers
 
 
 @pullback(np.add.outer)
