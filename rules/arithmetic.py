@@ -132,7 +132,7 @@ nondifferentiable(np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.
 nondifferentiable(np.heaviside, np.floor_divide)
 
 
-@pullback(np.sign)
+@pullback(np.sign, of_complex=True)
 def pull_sign(out_bar, out, x):
     """Of a complex number z / |z|, which turns with z; zero where z is."""
     if not np.iscomplexobj(x):
@@ -147,9 +147,6 @@ def push_sign(out, x, x_dot):
         return np.zeros_like(out)
     r = np.abs(x)
     return (x_dot - out * np.real(np.conj(out) * x_dot)) / (r + (r == 0)) * (r != 0)
-
-
-nondifferentiable(np.sign)  # of real numbers
 
 
 @pullback(np.add.outer)

@@ -114,9 +114,9 @@ def _kept(old: Rule, changes: Mapping[str, Any]) -> Rule:
 
     The rules that s2sad brings may be elementwise where no keyword is given, and general else.
     """
-    if "zero" in changes:
+    if "zero" in changes and "pullback" not in changes:
         return Rule(old.fn, view=old.view)
-    old = replace(old, zero=False)
+    old = replace(old, zero=old.zero and old.pullback is not None and "pushforward" in changes)
     for word, other in (("partials", "pullback"), ("pullback", "partials")):
         rule, rival = changes.get(word), getattr(old, other)
         if rule is None or rival is None or (_brought(rule) and _brought(rival)):
@@ -170,6 +170,7 @@ def pullback(
     *fns: object,
     view: View = "never",
     masks: Masks = False,
+    of_complex: bool = False,
     regular: Mapping[str, float] | None = None,
     turns_complex: bool = False,
     unknown: tuple[str, ...] = (),
@@ -185,13 +186,14 @@ def pullback(
     `regular` is as for `elementwise`. With `turns_complex` the content of real arguments decides
     whether the result is real or complex. `unknown` is as for `elementwise`.
     The kind of a result is found by calls with samples of any lengths: `samples(*args)` returns
-    arguments that fit one another.
+    arguments that fit one another. `of_complex` says that the rule is for complex arguments only:
+    for real ones the derivative is zero by decision.
     """
 
     def register(rule: F) -> F:
         for fn in fns:
             said = {"turns_complex": turns_complex, "unknown": unknown, "samples": samples}
-            said |= _zeros(masks, regular)
+            said |= _zeros(masks, regular) | ({"zero": True} if of_complex else {})
             _file(fn, pullback=rule, view=view, **said)
         return rule
 
