@@ -29,6 +29,8 @@ def needs_mirror(kind: Kind) -> bool:
         return needs_mirror(kind.item)
     if isinstance(kind, K.Dict):
         return any(needs_mirror(k) for _, k in kind.items)
+    if isinstance(kind, K.OpenDict):
+        return needs_mirror(kind.item)
     return isinstance(kind, K.Obj) and any(needs_mirror(k) for _, k in kind.fields)
 
 

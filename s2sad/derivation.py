@@ -370,7 +370,8 @@ def made_here(d: Derivation, facts: KindFacts) -> Made:
 
     def made(s: Node, node: Node) -> Bound | None:
         target = facts.of.get(node.func, K.UNKNOWN)
-        if not isinstance(facts.of.get(node), K.Unknown | K.Tuple | K.Dict | K.List | K.Obj):
+        kind = facts.of.get(node, K.NONE)
+        if not K.is_container(kind) and not isinstance(kind, K.Unknown | K.Tuple):
             return None
         if isinstance(target, K.Known) and not isinstance(target.value, types.FunctionType):
             return None

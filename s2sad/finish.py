@@ -28,6 +28,7 @@ from s2sad.polish.rounds import rounds
 from s2sad.polish.settle import settle, whole
 from s2sad.polish.sole import hand_over
 from s2sad.polish.together import together
+from s2sad.polish.turns import turns
 
 
 def finish(
@@ -74,7 +75,19 @@ def finish(
     consuming = {x.reverse for x in d.pairs.values() if x.consumes}
     given |= p.analysed.function.locals
     body = hand_over(body, live_out, is_fresh, fresh, consuming, given)
-    return guards(rounds(whole(tidy(body))))
+    body = turns(whole(tidy(body)), lists_of_keys(p.analysed), p.names.fresh)
+    return guards(rounds(body))
+
+
+def lists_of_keys(a: Analysed) -> frozenset[str]:
+    """Return the temporaries that list the keys of a dict."""
+    found: set[str] = set()
+    for n, value in homes_of_temps(a).items():
+        listing = isinstance(value, gast.Call) and len(value.args) == 1
+        if listing and a.kinds.objects.get(value.func) in (list, sorted):
+            kind = a.kinds.of.get(value.args[0])
+            found |= {n} if isinstance(kind, K.Dict | K.OpenDict) else set()
+    return frozenset(found)
 
 
 def _alone(p: Parts, variable: str) -> bool:

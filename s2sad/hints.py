@@ -52,6 +52,9 @@ def _kind(annotation: Any, path: str) -> Kind | None:
     if origin is list:
         item = _kind(parts[0], f"{path}[0]")
         return None if item is None else K.List(item)
+    if origin is dict:
+        key, item = (_kind(part, f"{path}[0]") for part in parts)
+        return None if key is None or item is None else K.OpenDict(K.key_kind(key), item)
     return _numpy_scalar(annotation)
 
 

@@ -20,7 +20,7 @@ from s2sad.nodes import Node, walk
 from s2sad.stages import Function, KindFacts
 
 _IDENTITY = (gast.Is, gast.IsNot)
-_MEMORY = (K.Array, K.List, K.Dict, K.Obj, K.Tuple)
+_MEMORY = (K.Array, K.List, K.Dict, K.OpenDict, K.Obj, K.Tuple)
 
 
 def refuse_copy(name: str, kind: Kind, functions: Iterable[tuple[Function, KindFacts]]) -> None:

@@ -12,7 +12,7 @@ import functools
 import inspect
 import itertools
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -143,6 +143,14 @@ class Dict(Kind):
 
 
 @dataclass(frozen=True)
+class OpenDict(Kind):
+    """A dict whose keys nobody knows: of one kind, with values of one kind."""
+
+    key: Kind
+    item: Kind
+
+
+@dataclass(frozen=True)
 class Obj(Kind):
     """An instance of a class, with the kinds of its fields."""
 
@@ -251,7 +259,7 @@ def differentiable(kind: Kind) -> bool:
         return any(differentiable(k) for k in kind.items)
     if isinstance(kind, List) and kind.items is not None:
         return any(differentiable(k) for k in kind.items)
-    if isinstance(kind, List | Iterable_):
+    if isinstance(kind, List | Iterable_ | OpenDict):
         # What is empty here may be filled where nobody looks: by an inner function, say.
         return isinstance(kind.item, Unbound) or differentiable(kind.item)
     if isinstance(kind, Dict):
@@ -301,12 +309,13 @@ def each(kinds: Iterable[Kind]) -> list[tuple[Kind, ...]]:
 
 def is_container(kind: Kind) -> bool:
     """Say whether this is a mutable structure, whose cotangent is a shadow."""
-    return isinstance(kind, List | Dict | Obj)
+    return isinstance(kind, List | Dict | OpenDict | Obj)
 
 
 def holds_more(kind: Kind) -> bool:
     """Say whether a value may hold several arrays or structures."""
-    return isinstance(kind, List | Dict | Obj | Tuple | Union | Unknown | Iterable_)
+    several = (List, Dict, OpenDict, Obj, Tuple, Union, Unknown, Iterable_)
+    return isinstance(kind, several)
 
 
 def reached(kind: Kind) -> frozenset[Any] | None:
@@ -320,6 +329,8 @@ def reached(kind: Kind) -> frozenset[Any] | None:
         parts = [kind.item]
     elif isinstance(kind, Dict):
         own, parts = frozenset({dict}), [k for _, k in kind.items]
+    elif isinstance(kind, OpenDict):
+        own, parts = frozenset({dict}), [kind.item]
     elif isinstance(kind, Obj):
         own, parts = frozenset({kind.cls}), [k for _, k in kind.fields]
     elif isinstance(kind, Tuple):
@@ -360,14 +371,14 @@ def shares_nothing(kind: Kind) -> bool:
 
 def may_hold(kind: Kind, owner: Kind) -> bool:
     """Say whether a value of a kind may be, or hold, a structure such as `owner`."""
-    cls = {List: list, Dict: dict}.get(type(owner), getattr(owner, "cls", None))
+    cls = {List: list, Dict: dict, OpenDict: dict}.get(type(owner), getattr(owner, "cls", None))
     found = reached(kind)
     return found is None or cls is None or cls in found
 
 
 def may_hold_array(kind: Kind) -> bool:
     """Say whether a value of a kind may be, or hold, an array."""
-    if isinstance(kind, List | Iterable_):
+    if isinstance(kind, List | Iterable_ | OpenDict):
         return may_hold_array(kind.item)
     if isinstance(kind, Tuple):
         return any(map(may_hold_array, kind.items))
@@ -378,28 +389,6 @@ def may_hold_array(kind: Kind) -> bool:
     if isinstance(kind, Union):
         return any(map(may_hold_array, kind.options))
     return isinstance(kind, Array | Unknown)
-
-
-def surely_others(one: Kind, other: Kind) -> bool:
-    """Say whether two structures cannot be the same one."""
-    if type(one) is not type(other):
-        return is_container(one) and is_container(other)
-    if isinstance(one, Obj) and isinstance(other, Obj):
-        return one.cls is not other.cls
-    if isinstance(one, List) and isinstance(other, List):
-        inner = (one.item, other.item)
-        if any(isinstance(k, Unknown | Unbound) for k in inner):
-            return False
-        return type(one.item) is not type(other.item)
-    return False
-
-
-def plain_field(cls: type, name: str) -> bool:
-    """Say whether setting an attribute only puts it into the object."""
-    if getattr(cls, "__setattr__", None) is not object.__setattr__:
-        return False
-    static = inspect.getattr_static(cls, name, None)
-    return not hasattr(type(static), "__set__") and "__dict__" in dir(cls)
 
 
 def describe(kind: Kind) -> str:
@@ -418,6 +407,7 @@ def describe(kind: Kind) -> str:
         Choice: "one of several functions",
         List: "a list",
         Dict: "a dict",
+        OpenDict: "a dict",
         NoneKind: "None",
         Str: "a string",
     }
@@ -456,6 +446,9 @@ def join(left: Kind, right: Kind) -> Kind:
         if [k for k, _ in left.items] == [k for k, _ in right.items]:
             pairs = zip(left.items, right.items, strict=True)
             return Dict(tuple((k, join(a, b)) for (k, a), (_, b) in pairs))
+        return _join_open(opened(left), opened(right))
+    elif isinstance(left, Dict | OpenDict) and isinstance(right, Dict | OpenDict):
+        return _join_open(opened(left), opened(right))
     elif isinstance(left, Obj) and isinstance(right, Obj):
         names = [n for n, _ in left.fields]
         if left.cls is right.cls and names == [n for n, _ in right.fields]:
@@ -469,6 +462,31 @@ def join(left: Kind, right: Kind) -> Kind:
     if type(left) is not type(right):
         return union((left, right))
     return Unknown(f"{_phrase(left)} on one path and {_phrase(right)} on another")
+
+
+def _join_open(left: OpenDict, right: OpenDict) -> OpenDict:
+    return OpenDict(join(left.key, right.key), join(left.item, right.item))
+
+
+def opened(kind: Dict | OpenDict) -> OpenDict:
+    """Return the kind of a dict of which the keys are not known any more."""
+    if isinstance(kind, OpenDict):
+        return kind
+    keys: Kind = UNBOUND
+    item: Kind = UNBOUND
+    for key, value in kind.items:
+        keys = join(keys, key_kind(kind_of(key, "", literal=True)))
+        item = join(item, erase_value(value))
+    return OpenDict(keys, item)
+
+
+def key_kind(kind: Kind) -> Kind:
+    """Return the kind of a key that a dict of open keys remembers: no values, no lengths."""
+    if isinstance(kind, Num):
+        return Num(kind.type, kind.dtype)
+    if isinstance(kind, Tuple):
+        return Tuple(tuple(map(key_kind, kind.items)), kind.cls)
+    return erase_value(kind)
 
 
 _LONGEST = 64
@@ -712,7 +730,8 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
         return List(made.item) if made.items is None or numbers else made
     if type(value) is dict:
         entries = value.items()
-        return Dict(tuple((k, kind_of(v, f"{path}[{k!r}]", literal, around)) for k, v in entries))
+        table = Dict(tuple((k, kind_of(v, f"{path}[{k!r}]", literal, around)) for k, v in entries))
+        return table if literal else _told_by_keys(table)
     if is_function(value):
         return Known(value)
     if type(value).__module__.startswith("cupy") and hasattr(value, "__cuda_array_interface__"):
@@ -725,6 +744,23 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
         kinds = tuple((k, kind_of(v, f"{path}.{k}", literal, around)) for k, v in fields.items())
         return Obj(type(value), kinds)
     return Unknown(f"a {type(value).__name__}", type(value))
+
+
+def are_names(keys: Collection[Any]) -> bool:
+    """Say whether the keys of a dict are a few words, as a program knows them by name."""
+    return len(keys) <= _LONGEST and all(isinstance(key, str) for key in keys)
+
+
+def _told_by_keys(kind: Dict) -> Dict | OpenDict:
+    """Return the kind of a dict that is given.
+
+    Words are names that the program knows. Other keys, and many words, differ from dict to dict:
+    one source serves all where the values are of one kind.
+    """
+    if not kind.items or are_names([key for key, _ in kind.items]):
+        return kind
+    made = opened(kind)
+    return kind if isinstance(made.item, Unknown | Union) else made
 
 
 def is_function(value: Any) -> bool:

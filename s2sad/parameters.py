@@ -279,7 +279,7 @@ def _check(name: str, kind: Kind) -> None:
 
 
 def _no_floats(kind: Kind) -> str:
-    if isinstance(kind, K.Tuple | K.List | K.Dict | K.Obj):
+    if isinstance(kind, K.Tuple | K.List | K.Dict | K.OpenDict | K.Obj):
         return f"is {K.describe(kind)} that holds no floats: there is nothing to differentiate"
     if isinstance(kind, K.Known):
         shown = getattr(kind.value, "__name__", repr(kind.value))

@@ -55,8 +55,18 @@ def key_of(value: Any) -> _Key:
     if cls is list:
         return _key_of_list(value)
     if cls is dict:
-        return cls, tuple(value), tuple([key_of(part) for part in value.values()])
+        return _key_of_dict(value)
     return _key_of_other(value)
+
+
+def _key_of_dict(value: dict[Any, Any]) -> _Key:
+    keys = tuple([key_of(part) for part in value.values()])
+    if not value or K.are_names(value):
+        return dict, tuple(value), keys
+    distinct = frozenset(keys)
+    if len(distinct) > 1:
+        return dict, tuple(value), keys
+    return dict, frozenset(map(key_of, value)), min(len(value), 2), distinct
 
 
 def _key_of_list(value: list[Any]) -> _Key:

@@ -6,6 +6,7 @@ what is kept and how: a pair shares one key.
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import gast
 
-from s2sad.kinds import UNBOUND, Array, Dict, Kind, List, Obj, plain_field
+from s2sad.kinds import (
+    UNBOUND,
+    Array,
+    Dict,
+    Kind,
+    List,
+    Obj,
+    OpenDict,
+    Unbound,
+    Unknown,
+    is_container,
+)
 
 if TYPE_CHECKING:
     from s2sad.errors import Place
@@ -51,12 +63,15 @@ class RestorePart(gast.AST):  # type: ignore[misc]
     """Backward sweep: `place` gets its old content back, where a name in `sharing` is live.
 
     One of a whole array `binds` its name to the copy, where nobody else wants the content, unless
-    it `stays`: the name holds the same memory as before.
+    it `stays`: the name holds the same memory as before. Of a dict of open keys it puts back an
+    `entry` that was "set" there, or takes it out where there was none, or one that was "dropped",
+    in the order of the whole.
     """
 
-    _fields = ("place", "key", "sharing", "stays")
+    _fields: tuple[str, ...] = ("place", "key", "sharing", "stays", "entry")
     binds = False
     stays = False
+    entry = ""
 
 
 class Replay(RestorePart):
@@ -65,7 +80,7 @@ class Replay(RestorePart):
     `place` is the structure; nothing is kept for it, what it needs is still there.
     """
 
-    _fields = ("place", "key", "sharing", "action")
+    _fields: tuple[str, ...] = ("place", "key", "sharing", "action")
 
 
 class Undo(gast.AST):  # type: ignore[misc]
@@ -242,23 +257,28 @@ class Write:
             return False
         if isinstance(place, gast.Attribute):
             return isinstance(self.owner, Obj) and plain_field(self.owner.cls, place.attr)
-        if not isinstance(place, gast.Subscript) or not isinstance(self.owner, List | Dict):
+        if not isinstance(place, gast.Subscript):
+            return False
+        if isinstance(self.owner, Dict | OpenDict):
+            return not isinstance(place.slice, gast.Slice)
+        if not isinstance(self.owner, List):
             return False
         if isinstance(place.slice, gast.Slice):
-            return isinstance(self.owner, List) and is_all(place.slice)
+            return is_all(place.slice)
         return not isinstance(place.slice, gast.Tuple)
 
     @property
     def drops(self) -> bool:
-        """Whether the statement takes an entry of known key out of a dict: `del d["a"]`."""
+        """Whether the statement takes an entry out of a dict: `del d["a"]`."""
         s = self.statement
         if not isinstance(s, gast.Delete) or len(s.targets) != 1:
             return False
         place = s.targets[0]
         if not isinstance(place, gast.Subscript) or not isinstance(place.value, gast.Name):
             return False
-        known = isinstance(place.slice, gast.Constant) and isinstance(self.owner, Dict)
-        return known and place.slice.value in dict(self.owner.items)  # type: ignore[attr-defined]
+        if not isinstance(self.owner, Dict) or not isinstance(place.slice, gast.Constant):
+            return isinstance(self.owner, Dict | OpenDict)
+        return place.slice.value in dict(self.owner.items)
 
     @property
     def takes(self) -> str:
@@ -294,6 +314,30 @@ def undoable(method: str, args: list[Any]) -> bool:
     if method == "pop":
         return len(args) < 2 and place
     return method == "insert" and len(args) == 2 and place
+
+
+def surely_others(one: Kind, other: Kind) -> bool:
+    """Say whether two structures cannot be the same one."""
+    if isinstance(one, Dict | OpenDict) and isinstance(other, Dict | OpenDict):
+        return False
+    if type(one) is not type(other):
+        return is_container(one) and is_container(other)
+    if isinstance(one, Obj) and isinstance(other, Obj):
+        return one.cls is not other.cls
+    if isinstance(one, List) and isinstance(other, List):
+        inner = (one.item, other.item)
+        if any(isinstance(k, Unknown | Unbound) for k in inner):
+            return False
+        return type(one.item) is not type(other.item)
+    return False
+
+
+def plain_field(cls: type, name: str) -> bool:
+    """Say whether setting an attribute only puts it into the object."""
+    if getattr(cls, "__setattr__", None) is not object.__setattr__:
+        return False
+    static = inspect.getattr_static(cls, name, None)
+    return not hasattr(type(static), "__set__") and "__dict__" in dir(cls)
 
 
 def is_all(part: Any) -> bool:

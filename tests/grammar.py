@@ -37,7 +37,8 @@ CONSTRUCTS: tuple[str, ...] = tuple(
     while_write argument_write array_swap element_swap row_swap matrix_write row_write
     view_slice view_written view_read view_row view_transpose alias_written reshaped_view
     zeros_filled empty_filled copy_filled own_input stepping kept_value helper_written
-    bound_on_one_path try try_else try_finally try_in_loop try_return try_call
+    bound_on_one_path dict_filled dict_comprehension dict_changed
+    try try_else try_finally try_in_loop try_return try_call
     """.split()
 )
 

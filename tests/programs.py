@@ -22,6 +22,7 @@ import types
 import warnings
 
 import duals
+import keyed  # noqa: F401  # registers its statements
 import numpy as np
 from grammar import CONSTRUCTS
 from mutating import one_writing

@@ -566,7 +566,7 @@ def attempts_in_a_loop(w):
         update(w)
 
 
-@statement(1.2, "root")
+@statement(1.9, "root")
 def attempt_with_a_call(w):
     def write(name, parameters):
         with w.block(f"def {name}(p, q):"):

@@ -259,6 +259,34 @@ return ys[0] * ys[-1] + np.sum(np.array(ys))
 # dict comprehension of active values
 d = {i: x[i] * x[i] for i in range(3)}
 return d[0] * d[1]
+# dict filled by keys that are not literals
+cache = {0: x[0]}
+for i in range(1, 4):
+    cache[i] = cache[i - 1] * x[i % 3]
+return cache[3] * cache[2]
+# get, pop, setdefault and del of a dict by keys that are not literals
+d = {}
+for i in range(4):
+    d[i % 2] = d.get(i % 2, 0.0) + x[i % 3] * d.setdefault(7, x[0])
+    if i == 2:
+        del d[7]
+return d.pop(0) * sum(d.values())
+# defaultdict of float, int or list
+d = collections.defaultdict(float)
+for i in range(4):
+    d[i % 2] += x[i % 3] ** 2
+return d[0] * d[1]
+# dict with keys that depend on what is differentiated
+d = {x[0]: x[1]}
+return d[x[0]]
+# dict that a function fills and passes to itself
+def f(x):
+    def power(n, memo):
+        if n not in memo:
+            memo[n] = power(n - 1, memo) * x[0] if n else x[1]
+        return memo[n]
+
+    return power(3, {})
 # set comprehension of active values
 return sum({v * v for v in x})
 # loop over an iterator that can be read only once

@@ -39,6 +39,7 @@ LAYERS = (
             "kinds",
             "names",
             "nodes",
+            "open_dicts",
             "samples",
         ),
         *("parameters", "pieces", "registry", "runtime", "signature", "stages", "testing", "tree"),

@@ -8,6 +8,7 @@ import pytest
 
 import s2sad
 from tests.writing_containers import PROGRAMS, X
+from tests.writing_dicts import PROGRAMS as DICTS
 from tests.writing_given import PROGRAMS as GIVEN
 from tests.writing_objects import PROGRAMS as OBJECTS
 from tests.writing_shared import PROGRAMS as SHARED
@@ -15,7 +16,7 @@ from tests.writing_structures import PROGRAMS as STRUCTURES
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}")
-    for f, args in [*PROGRAMS, *STRUCTURES, *OBJECTS, *GIVEN, *SHARED]
+    for f, args in [*PROGRAMS, *DICTS, *STRUCTURES, *OBJECTS, *GIVEN, *SHARED]
     for k in range(len(args))
 ]
 
@@ -105,20 +106,6 @@ def test_pullback_may_be_called_again(f, args, k):
 @dataclass
 class Box:
     value: float
-
-
-def items_iterated(x):
-    d, s = {"a": x[0], "b": x[1]}, 0.0
-    for _, v in d.items():
-        d["b"] = x[2] * v
-        s += v
-    return s * d["b"]
-
-
-@pytest.mark.parametrize("f", [items_iterated])
-def test_refused(f):
-    with pytest.raises(s2sad.UnsupportedError):
-        s2sad.grad(f)(X)
 
 
 def first_written(ps, x):

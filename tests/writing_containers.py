@@ -174,6 +174,17 @@ def list_stack_of_arrays(x):
 
 
 @prog(X)
+def list_of_products_popped_and_written(x):
+    s = [x * x[i] for i in range(3)]
+    while len(s) > 1:
+        v = s.pop()
+        v *= x
+        s[0] = s[0] * v
+        s[0][1] = v[0] * v[2]
+    return np.sum(s[0])
+
+
+@prog(X)
 def list_insert_del_extend(x):
     xs = [x[0], x[1], x[2]]
     xs.insert(0, x[1] * x[2])
@@ -283,6 +294,18 @@ def arrays_of_an_argument(ps, x):
         p *= x
         p[0] = p[1] * p[2]
     return np.sum(ps[0] * ps[1])
+
+
+@prog(X)
+def dict_display_of_one_of_two(x):
+    d = {"a": x[0], "w": x * 1.0}
+    e = {"a": x[1], "w": x * x}
+    u = d if x[0] > 0 else e
+    u["w"][0] = x[1] * u["a"]
+    u["a"] = u["a"] * x[2]
+    g = {**u, "b": x[2]}
+    g["a"] = g["a"] ** 2
+    return g["a"] * g["b"] * np.sum(d["w"] * e["w"]) + u["a"]
 
 
 # objects

@@ -9,6 +9,7 @@
     for p in product(xs, ys): ...     for p in list(product(xs, ys)): ...
     operator.itemgetter(1)            lambda whole: whole[1]
     dict(a=x, b=y)                    {"a": x, "b": y}
+    dict(zip(a, b))                   {key: item for key, item in zip(a, b)}
     with suppress(E): ...             try: ... except E: pass
 
 Only where map and filter are read at once: elsewhere they are left as they are.
@@ -28,6 +29,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2sad.capture.defaults import plain_defaults
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -60,6 +62,7 @@ _READ_IN_PART: tuple[Any, ...] = (any, all, next)
 def desugar(body: Block, fn: Any, names: Names, locals_: set[str]) -> Block:
     """Return the body of a function without map, filter, itemgetter and the like."""
     worker = _Desugarer(fn, names, locals_)
+    body = plain_defaults(body, worker.denoted)
     return [worker.visit(s) for s in body]
 
 
@@ -127,6 +130,8 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             own = gast.Name(self.fn.__code__.co_varnames[0], gast.Load(), None, None)
             func = locate(attribute(name(parent), node.func.attr), node.func)
             return locate(gast.Call(func, [locate(own, node), *node.args], node.keywords), node)
+        if fn is dict and len(node.args) == 1 and not node.keywords:
+            return self.tabled(node)
         if fn is dict and node.keywords and not node.args:
             if all(k.arg is not None for k in node.keywords):
                 keys = [gast.Constant(k.arg, None) for k in node.keywords]
@@ -188,6 +193,26 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         dtype = attribute(attribute(of("asarray", trial), "dtype"), "type")
         array = of("array", dtype=dtype, object=listed)
         return located(of("reshape", array, of("shape", clone(x))), node)
+
+    def tabled(self, node: Node) -> Node:
+        """`dict(zip(a, b))`, and dict of pairs that are made one by one, are comprehensions."""
+        pairs = node.args[0]
+        if isinstance(pairs, gast.GeneratorExp | gast.ListComp):
+            if not isinstance(pairs.elt, gast.Tuple) or len(pairs.elt.elts) != 2:
+                return node
+            key, value = pairs.elt.elts
+            return locate(gast.DictComp(key, value, pairs.generators), node)
+        if not isinstance(pairs, gast.Call) or self.denoted(pairs.func) is not zip:
+            return node
+        if len(pairs.args) != 2 or any(isinstance(a, gast.Starred) for a in pairs.args):
+            return node
+        key_, value_ = self.names.fresh("key"), self.names.fresh("item")
+        target = gast.Tuple([store(key_), store(value_)], gast.Store())
+        turn = gast.comprehension(target, pairs, [], 0)
+        made = gast.DictComp(name(key_), name(value_), [turn])
+        for n in walk(made):
+            locate(n, node)
+        return made
 
     def parent(self, func: Node) -> str | None:
         """Return the name of the base class in `super().method`."""

@@ -46,6 +46,15 @@ def has_walrus(node: Node) -> bool:
     return any(isinstance(n, gast.NamedExpr) for n in walk(node))
 
 
+def _added(target: str, node: Node) -> Node:
+    """Return the statement that adds what a round of a comprehension gives to its result."""
+    if isinstance(node, gast.DictComp):
+        place = locate(gast.Subscript(name(target), node.key, gast.Store()), node)
+        return gast.Assign([place], node.value, None)
+    append = gast.Attribute(name(target), "append", gast.Load())
+    return gast.Expr(locate(call(append, node.elt), node))
+
+
 class Expressions(Applied):
     """Reduces expressions; holds the block being written and the names made up."""
 
@@ -115,7 +124,7 @@ class Expressions(Applied):
             return self._conditional(node)
         if isinstance(node, gast.BoolOp):
             return self._lazy(node)
-        if isinstance(node, gast.ListComp):
+        if isinstance(node, gast.ListComp | gast.DictComp):
             return self._comprehension(node)
         value = self.expression(node)
         if self.is_atom(value):
@@ -143,7 +152,7 @@ class Expressions(Applied):
 
     ex_YieldFrom = ex_Await = ex_Yield
 
-    ex_IfExp = ex_BoolOp = ex_ListComp = ex_NamedExpr
+    ex_IfExp = ex_BoolOp = ex_ListComp = ex_DictComp = ex_NamedExpr
 
     def ex_BinOp(self, node: Node) -> Node:
         left = self.settled(self.atom(node.left), [node.right])
@@ -386,10 +395,16 @@ class Expressions(Applied):
         return locate(name(target), node)
 
     def _comprehension(self, node: Node) -> Node:
-        """Return the name of a list filled by a loop."""
-        target = self.names.fresh("items")
+        """Return the name of a list, or a dict, filled by a loop."""
+        target = self.names.fresh("entries" if isinstance(node, gast.DictComp) else "items")
         self.temps.add(target)
-        self.emit(assign(target, gast.List([], gast.Load())), node)
+        return self.comprehension(node, target)
+
+    def comprehension(self, node: Node, target: str) -> Node:
+        """Fill a list, or a dict, by a loop."""
+        is_dict = isinstance(node, gast.DictComp)
+        empty = gast.Dict([], []) if is_dict else gast.List([], gast.Load())
+        self.emit(assign(target, empty), node)
         bound = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, gast.Name)}
         table = {}
         for identifier in sorted(bound):
@@ -399,10 +414,7 @@ class Expressions(Applied):
                 table[identifier] = fresh
             self.locals.add(fresh)
             self.temps.add(fresh)
-        append = gast.Expr(
-            locate(call(gast.Attribute(name(target), "append", gast.Load()), node.elt), node)
-        )
-        body: Block = [locate(append, node)]
+        body: Block = [locate(_added(target, node), node)]
         first_iter = node.generators[0].iter
         for generator in reversed(node.generators):
             if generator.is_async:

@@ -37,6 +37,7 @@ from s2sad.nodes import (
     names_read,
     names_written,
     rename,
+    same,
     store,
     subscript,
     substitute,
@@ -115,6 +116,17 @@ def _declared(definition: Node) -> set[str]:
     return {n for s in walk(definition) if isinstance(s, gast.Nonlocal) for n in s.names}
 
 
+def _takes_from(value: Node, owner: Node) -> bool:
+    """Say whether a value takes items out of a list or dict, or puts some in: `xs.pop()`."""
+    return any(
+        isinstance(n, gast.Call)
+        and isinstance(n.func, gast.Attribute)
+        and n.func.attr in ("pop", "popitem", "setdefault")
+        and same(n.func.value, owner)
+        for n in walk(value)
+    )
+
+
 def _is_docstring(statement: Node) -> bool:
     return (
         isinstance(statement, gast.Expr)
@@ -167,6 +179,10 @@ class _Normaliser(Expressions):
             self.emit(assign(d, made), statement)
             return
         if len(targets) == 1 and isinstance(targets[0], gast.Name):
+            made = statement.value
+            if isinstance(made, gast.DictComp) and targets[0].id not in names_read(made):
+                self.comprehension(made, targets[0].id)
+                return
             self.emit(assign(targets[0].id, self.expression(statement.value)), statement)
             return
         if len(targets) == 1 and self._elementwise(targets[0], statement.value):
@@ -299,8 +315,17 @@ class _Normaliser(Expressions):
                 "A walrus binds a name that the same statement has read before.",
                 "Put the assignment on a line of its own.",
             )
-        value = self.atom(statement.value)
         target = statement.target
+        if isinstance(target, gast.Subscript) and _takes_from(statement.value, target.value):
+            place = self._place_expression(target)
+            read = clone(place)
+            read.ctx = gast.Load()
+            old = name(self.temp(read))
+            self.emit(assign(old.id, read))
+            total = locate(gast.BinOp(old, statement.op, statement.value), statement)
+            self.bind(place, self.atom(total))
+            return
+        value = self.atom(statement.value)
         if not isinstance(target, gast.Name):
             target = self._place_expression(target)
         self.emit(gast.AugAssign(target, statement.op, value), statement)

@@ -30,7 +30,7 @@ from s2sad.nodes import (
     subscript,
     walk,
 )
-from s2sad.stages import TWICE, Aliases, Function, KindFacts, Link, Write
+from s2sad.stages import TWICE, Aliases, Function, KindFacts, Link, Write, surely_others
 
 Pairs = dict[str, frozenset[str]]
 Links = dict[str, Link]
@@ -435,7 +435,7 @@ class _Walker:
         if not K.is_container(owner) or isinstance(getattr(value, "slice", None), gast.Slice):
             return None
         if isinstance(value, gast.Name | gast.Subscript):
-            named = isinstance(value, gast.Name) or isinstance(owner, K.List | K.Dict)
+            named = isinstance(value, gast.Name) or isinstance(owner, K.List | K.Dict | K.OpenDict)
             return Link(value, base.id, owner) if named else None
         if isinstance(value, gast.Attribute) and isinstance(owner, K.Obj):
             return Link(value, base.id, owner) if value.attr in dict(owner.fields) else None
@@ -520,7 +520,7 @@ class _Walker:
                 n: link
                 for n, link in links.items()
                 if not names_read(link.value) & holders
-                or K.surely_others(w.owner, link.owner)
+                or surely_others(w.owner, link.owner)
                 or _other_slot(s, link.value)
             }
         return pairs, links

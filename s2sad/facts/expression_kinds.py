@@ -45,6 +45,7 @@ from s2sad.facts.scope import Scope, dotted_path
 from s2sad.facts.slices import Slices
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Node, children
+from s2sad.open_dicts import with_entry
 from s2sad.stages import Function, KindFacts
 
 Env = dict[str, Kind]
@@ -190,6 +191,8 @@ class Expressions:
             return K.UNKNOWN
         if isinstance(owner, K.Dict):
             return dict_item(owner, kind)
+        if isinstance(owner, K.OpenDict):
+            return own_lengths(owner.item)
         if isinstance(owner, K.Iterable_):
             return owner.item
         if isinstance(owner, K.Str):
@@ -294,19 +297,20 @@ class Expressions:
         return K.List(item)
 
     def ex_Dict(self, node: Node, env: Env) -> Kind:
-        items: dict[Any, Kind] = {}
+        made: K.Dict | K.OpenDict = K.Dict(())
         for key, value in zip(node.keys, node.values, strict=True):
             kind = self.kind(value, env)
-            if key is None:
-                if not isinstance(kind, K.Dict):
-                    return K.Unknown("a dict made of one whose keys are not known")
-                items.update(kind.items)
-                continue
-            literal = getattr(self.kind(key, env), "value", MISSING)
-            if literal is MISSING:
-                return K.Unknown("a dict whose keys are not literals")
-            items[literal] = kind
-        return K.Dict(tuple(items.items()))
+            if key is not None:
+                made = with_entry(made, self.kind(key, env), kind)
+            elif isinstance(kind, K.Dict) and isinstance(made, K.Dict):
+                made = K.Dict(tuple({**dict(made.items), **dict(kind.items)}.items()))
+            elif isinstance(kind, K.Dict | K.OpenDict):
+                joined = K.join(K.opened(made), K.opened(kind))
+                assert isinstance(joined, K.OpenDict)
+                made = joined
+            else:
+                return K.Unknown("a dict made of what may be no dict")
+        return made
 
     def ex_Lambda(self, node: Node, env: Env) -> Kind:
         return self._inner(node)
@@ -452,7 +456,7 @@ class Expressions:
             if fn is not None or registry.is_zero_method(attr):
                 return sample_method(owner, attr, tuple(args), tuple(sorted(keywords.items())))
             return K.Unknown(f"the result of .{attr}()")
-        if isinstance(owner, K.Dict):
+        if isinstance(owner, K.Dict | K.OpenDict):
             return dict_method(owner, attr, args)
         if isinstance(owner, K.List):
             if attr == "pop":

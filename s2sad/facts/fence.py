@@ -26,7 +26,7 @@ from s2sad.errors import (
 from s2sad.facts.activity import flows
 from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.memory import Memory, shares_nothing, touches
-from s2sad.nodes import blocks_of, children, names_read, names_written, walk
+from s2sad.nodes import all_inside, blocks_of, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Names, Write
 
 _DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
@@ -54,6 +54,7 @@ def fence(
     _first_unknown(function, kinds, activity)
     _into_constants(function, kinds, activity, memory, constant)
     _rounded(function, kinds, activity, memory)
+    _active_keys(function, kinds, activity, active)
     for write in memory.writes:
         if _own(function, kinds, write, memory):
             continue
@@ -323,6 +324,38 @@ def _rounded(function: Function, kinds: KindFacts, activity: Activity, memory: M
             "there and carries no derivative on."
         )
         warnings.warn_explicit(text, DerivativeWarning, place.file, place.line)
+
+
+def _active_keys(
+    function: Function, kinds: KindFacts, activity: Activity, active: frozenset[str]
+) -> None:
+    """Refuse keys that move with what is differentiated: another entry would be meant."""
+    for s in all_inside(function.node.body):
+        varied = activity.varied_before.get(s, frozenset())
+        for d, key in _keys_in(s):
+            if getattr(d, "id", None) not in active or not flows(key, kinds) & varied:
+                continue
+            if isinstance(kinds.of.get(d), K.Dict | K.OpenDict):
+                raise _refusal(
+                    function,
+                    s,
+                    UnsupportedError,
+                    f"A key of `{d.id}` depends on what is differentiated: which entry it names "
+                    "has no derivative.",
+                    "Use keys that do not: an index, a word, or int(...) or round(...) of it.",
+                    key,
+                )
+
+
+def _keys_in(s: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the dicts, or arrays, of which a statement names entries, with the keys."""
+    parts = [getattr(s, "value", None), getattr(s, "target", None), *getattr(s, "targets", ())]
+    for n in (n for p in parts if isinstance(p, gast.AST) for n in walk(p)):
+        if isinstance(n, gast.Subscript) and not isinstance(n.slice, gast.Slice):
+            yield n.value, n.slice
+        elif isinstance(n, gast.Call) and isinstance(n.func, gast.Attribute) and n.args:
+            if n.func.attr in ("get", "pop", "setdefault"):
+                yield n.func.value, n.args[0]
 
 
 def _into_buffer(

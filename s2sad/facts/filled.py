@@ -14,7 +14,8 @@ from s2sad import kinds as K
 from s2sad.facts.results import element_kind
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Block, Node, blocks_of, count_writes
-from s2sad.stages import is_all
+from s2sad.open_dicts import literal_key, surely_has, with_entry
+from s2sad.stages import is_all, plain_field
 
 Homes = dict[str, Any]
 
@@ -57,7 +58,7 @@ def with_part(owner: Kind, place: Node, index: Kind, kind: Kind) -> Kind:
     """Return the kind of a structure after a value of a kind is stored in a place of it."""
     kind = K.erase_value(kind)
     if isinstance(owner, K.Obj) and isinstance(place, gast.Attribute):
-        if not K.plain_field(owner.cls, place.attr):
+        if not plain_field(owner.cls, place.attr):
             return owner
         return K.Obj(owner.cls, tuple({**dict(owner.fields), place.attr: kind}.items()))
     if isinstance(owner, K.List) and not isinstance(place, gast.Attribute):
@@ -71,21 +72,17 @@ def with_part(owner: Kind, place: Node, index: Kind, kind: Kind) -> Kind:
             items[position] = kind
             return K.list_of(items)
         return K.List(K.join(owner.item, kind), owner.length)
-    if isinstance(owner, K.Dict) and not isinstance(place, gast.Attribute):
-        literal = getattr(index, "value", MISSING)
-        if literal is not MISSING:
-            return K.Dict(tuple({**dict(owner.items), literal: kind}.items()))
-        if isinstance(index, K.Str | K.Num):
-            joined = tuple((k, K.join(old, kind)) for k, old in owner.items)
-            return K.Dict(joined) if joined else K.Unknown("a dict whose keys are not literals")
-        return K.Unknown("a dict whose keys are not literals")
+    if isinstance(owner, K.Dict | K.OpenDict) and not isinstance(place, gast.Attribute):
+        return with_entry(owner, index, kind)
     return owner
 
 
 def without_part(owner: Kind, index: Kind) -> Kind:
     """Return the kind of a dict after the entry of a key is gone."""
-    key = getattr(index, "value", MISSING)
-    if not isinstance(owner, K.Dict) or key is MISSING or key not in dict(owner.items):
+    key = literal_key(index)
+    if isinstance(owner, K.OpenDict) or (isinstance(owner, K.Dict) and key is MISSING):
+        return K.opened(owner)
+    if not isinstance(owner, K.Dict) or key not in dict(owner.items):
         return K.Unknown("a dict of which a part is gone")
     return K.Dict(tuple((k, kind) for k, kind in owner.items if k != key))
 
@@ -102,8 +99,27 @@ def after_method(owner: Kind, method: str, args: list[Kind]) -> Kind:
             item = K.join(item, element_kind(args[0]))
         known = method in ("reverse", "sort")
         return K.List(item, owner.length if known else None)
-    if isinstance(owner, K.Dict) and method in ("pop", "popitem", "update", "setdefault", "clear"):
-        return K.Unknown("a dict whose keys change")
+    if isinstance(owner, K.Dict | K.OpenDict):
+        return _after_dict_method(owner, method, args)
+    return owner
+
+
+def _after_dict_method(owner: K.Dict | K.OpenDict, method: str, args: list[Kind]) -> Kind:
+    if method == "setdefault" and args:
+        if surely_has(owner, args[0]):
+            return owner
+        return with_entry(owner, args[0], args[1] if len(args) > 1 else K.NONE)
+    if method == "pop" and args:
+        if surely_has(owner, args[0]) is False:
+            return owner
+        return without_part(owner, args[0])
+    if method == "update" and len(args) == 1:
+        given = args[0]
+        if isinstance(given, K.Dict | K.OpenDict):
+            return K.join(K.opened(owner), K.opened(given))
+        return K.Unknown("a dict whose values change")
+    if method in ("popitem", "clear"):
+        return K.opened(owner)
     return owner
 
 

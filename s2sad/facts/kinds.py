@@ -152,7 +152,11 @@ class _Walker(Tries):
         func = call.func
         if isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
             owner = env.get(func.value.id)
-            if isinstance(owner, K.List | K.Dict):
+            if isinstance(owner, K.Dict | K.OpenDict) and call.keywords:
+                changes = func.attr in ("update", "pop", "setdefault")
+                after = K.Unknown("a dict whose keys change") if changes else owner
+                self._changed(func.value.id, after, env)
+            elif isinstance(owner, K.List | K.Dict | K.OpenDict):
                 args = [self.facts.of.get(a, K.UNKNOWN) for a in call.args]
                 self._changed(func.value.id, after_method(owner, func.attr, args), env)
 
@@ -210,7 +214,9 @@ class _Walker(Tries):
             owner = target.value
             if isinstance(owner, gast.Name) and isinstance(env.get(owner.id), K.List):
                 self._changed(owner.id, after_method(env[owner.id], "pop", []), env)
-            elif isinstance(owner, gast.Name) and isinstance(env.get(owner.id), K.Dict):
+            elif isinstance(owner, gast.Name) and isinstance(
+                env.get(owner.id), K.Dict | K.OpenDict
+            ):
                 key = self.facts.of.get(getattr(target, "slice", None), K.UNKNOWN)
                 self._changed(owner.id, without_part(env[owner.id], key), env)
             elif isinstance(owner, gast.Name) and K.is_container(env.get(owner.id, K.UNKNOWN)):
@@ -306,7 +312,7 @@ class _Walker(Tries):
 
     def st_For(self, s: Node, env: Env) -> Env:
         iterable = self.kind(s.iter, env)
-        if isinstance(iterable, K.Dict) or _over_object(self.scope, s.iter, env):
+        if isinstance(iterable, K.Dict | K.OpenDict) or _over_object(self.scope, s.iter, env):
             self.function.loops[s] = once(self.function.loops[s])  # type: ignore[index]
         loop = self.function.loops[s]
 
@@ -376,7 +382,7 @@ def _over_object(scope: Scope, iterable: Node, env: Env) -> bool:
     kind = env.get(iterable.id) if isinstance(iterable, gast.Name) else None
     if isinstance(kind, K.Tuple) and kind.cls is not None:
         return class_function(scope, kind, "__iter__") is not None
-    return isinstance(kind, K.Obj | K.Dict)
+    return isinstance(kind, K.Obj | K.Dict | K.OpenDict)
 
 
 _ROUNDS = 8

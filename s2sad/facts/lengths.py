@@ -31,6 +31,8 @@ def relabel(kind: Kind, naming: Naming) -> Kind:
         return K.List(relabel(kind.item, naming), kind.length, items)
     if isinstance(kind, K.Dict):
         return K.Dict(tuple((key, relabel(k, naming)) for key, k in kind.items))
+    if isinstance(kind, K.OpenDict):
+        return K.OpenDict(kind.key, relabel(kind.item, naming))
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, relabel(k, naming)) for n, k in kind.fields))
     if isinstance(kind, K.Union):

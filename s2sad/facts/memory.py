@@ -491,10 +491,10 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
 def _copies_structure(node: Node, kinds: KindFacts) -> bool:
     """Say whether a value is a new list or dict of what has no memory: `xs[1:]`, `list(xs)`."""
     kind = kinds.of.get(node)
-    items = [kind.item] if isinstance(kind, K.List) else []
+    items = [kind.item] if isinstance(kind, K.List | K.OpenDict) else []
     if isinstance(kind, K.Dict):
         items = [k for _, k in kind.items]
-    if not isinstance(kind, K.List | K.Dict) or not all(map(shares_nothing, items)):
+    if not isinstance(kind, K.List | K.Dict | K.OpenDict) or not all(map(shares_nothing, items)):
         return False
     if isinstance(node, gast.Call):
         fn = kinds.objects.get(node.func)
@@ -537,7 +537,7 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
         and rule.view == "never"
         and not outs
         and not spares_copy(fn, node)
-        and not isinstance(kinds.of.get(node), K.List | K.Tuple | K.Dict | K.Obj)
+        and not isinstance(kinds.of.get(node), K.List | K.Tuple | K.Dict | K.OpenDict | K.Obj)
     ):
         return frozenset()
     if _copying(node, fn) or (fn is None and _copying(node, node.func)):

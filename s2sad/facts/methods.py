@@ -18,6 +18,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad.facts.dicts import entries
 from s2sad.facts.inplace import displays
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.facts.stores import stores
@@ -32,7 +33,9 @@ def plain_writes(
 ) -> Function | None:
     """Return the function with its writing calls as plain writes, None where there are none."""
     written = stores(function, kinds, taken, numpy)
-    return written if written is not None else methods(function, kinds, taken, numpy)
+    if written is None:
+        written = methods(function, kinds, taken, numpy)
+    return written if written is not None else entries(function, kinds, taken, numpy)
 
 
 def methods(function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> Function | None:
@@ -76,7 +79,7 @@ class _Methods(Rewriter):
         owner = self.kind(func.value)
         if isinstance(owner, K.List) and not value.keywords:
             return self._of_list(target, func.value, func.attr, value.args)
-        if isinstance(owner, K.Dict):
+        if isinstance(owner, K.Dict | K.OpenDict):
             return self._of_dict(target, func.value, owner, value)
         return None
 
@@ -130,7 +133,7 @@ class _Methods(Rewriter):
         if isinstance(kind, K.List) and isinstance(s.op, gast.Mult):
             if isinstance(self.kind(s.value), K.Num):
                 return self.lines("t = xs * n\nxs[:] = t", xs=owner, n=s.value)
-        if isinstance(kind, K.Dict) and isinstance(s.op, gast.BitOr):
+        if isinstance(kind, K.Dict | K.OpenDict) and isinstance(s.op, gast.BitOr):
             return self._updated(owner, [s.value], [])
         return None
 
@@ -252,7 +255,9 @@ class _Methods(Rewriter):
 
     # dicts
 
-    def _of_dict(self, target: str | None, d: Node, owner: K.Dict, node: Node) -> Block | None:
+    def _of_dict(
+        self, target: str | None, d: Node, owner: K.Dict | K.OpenDict, node: Node
+    ) -> Block | None:
         method, args = node.func.attr, node.args
         if method == "update" and target is None:
             return self._updated(d, args, node.keywords)
@@ -260,6 +265,8 @@ class _Methods(Rewriter):
             return None
         if method == "copy" and not args and target is not None:
             return [assign(target, gast.Dict([None], [clone(d)]))]
+        if isinstance(owner, K.OpenDict):
+            return None
         if method == "clear" and not args and target is None:
             keys = [key for key, _ in owner.items]
             return [self._gone(d, key) for key in reversed(keys)] if _plain(keys) else None
@@ -309,7 +316,7 @@ class _Methods(Rewriter):
 
     def _dict_of(self, target: str, node: Node) -> Block | None:
         """`dict(d)` and `dict(d, a=x)` are displays."""
-        if len(node.args) != 1 or not isinstance(self.kind(node.args[0]), K.Dict):
+        if len(node.args) != 1 or not isinstance(self.kind(node.args[0]), K.Dict | K.OpenDict):
             return None
         keys = [None, *(constant(k.arg) for k in node.keywords)]
         values = [clone(node.args[0]), *(clone(k.value) for k in node.keywords)]

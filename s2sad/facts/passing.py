@@ -40,6 +40,8 @@ def rebase(kind: Kind, path: str, known: Lengths | None = None) -> Kind:
     if isinstance(kind, K.Dict):
         pairs = ((key, rebase(k, f"{path}[{key!r}]", known)) for key, k in kind.items)
         return K.Dict(tuple(pairs))
+    if isinstance(kind, K.OpenDict):
+        return K.OpenDict(kind.key, rebase(kind.item, f"{path}[]"))
     if isinstance(kind, K.Num):
         dim = _renamed(kind.dim or K.fresh_dim(), path, known) if kind.type == "int" else None
         return K.Num(kind.type, kind.dtype, K.MISSING, dim)
@@ -95,6 +97,8 @@ def outlives(kind: Kind) -> Kind:
         return K.List(outlives(kind.item), kind.length)
     if isinstance(kind, K.Dict):
         return K.Dict(tuple((k, outlives(v)) for k, v in kind.items))
+    if isinstance(kind, K.OpenDict):
+        return K.OpenDict(kind.key, outlives(kind.item))
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, outlives(k)) for n, k in kind.fields))
     return replace(kind, item=outlives(kind.item)) if isinstance(kind, K.Iterable_) else kind

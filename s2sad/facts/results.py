@@ -22,6 +22,7 @@ from s2sad.facts.lengths import own_lengths, renewed, shifted_length, squeezed_k
 from s2sad.facts.members import class_attribute
 from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
+from s2sad.open_dicts import literal_key, surely_has
 from s2sad.samples import Sampler, by_content, read_back
 
 OPERATORS: dict[type, Callable[..., Any]] = {
@@ -106,6 +107,11 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return K.Unknown("a logger", logging.Logger)
     if fn is type and len(args) == 1 and isinstance(args[0], K.Obj):
         return K.Known(args[0].cls)
+    if fn == dict.fromkeys and len(args) == 2 and not keywords:
+        return K.OpenDict(K.key_kind(element_kind(args[0])), K.erase_value(args[1]))
+    if fn is sum and len(args) == 1 and isinstance(args[0], K.Iterable_):
+        if isinstance(args[0].item, K.Num):
+            args = [K.List(args[0].item)]
     if fn in (int, float) and len(args) == 1 and isinstance(args[0], K.Str):
         return K.INT if fn is int else K.FLOAT
     if fn is dataclasses.replace and len(args) == 1 and isinstance(args[0], K.Obj):
@@ -190,12 +196,21 @@ def _chosen_kind(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind:
     one = len(args) == 1
     item = element_kind(args[0]) if one else item_kind(K.Tuple(tuple(args)), MISSING)
     lazy = one and isinstance(args[0], K.Iterable_) and K.differentiable(item)
+    if fn is sorted and not lazy and not K.differentiable(item):
+        return K.List(K.erase_value(item)) if shown_in_order(item) else K.UNKNOWN
     if not isinstance(item, K.Num) or lazy:
         return K.UNKNOWN
     item = K.erase_value(item)
     if fn is sorted:
         return K.List(item)
     return K.join(item, keywords["default"]) if "default" in keywords else item
+
+
+def shown_in_order(kind: Kind) -> bool:
+    """Say whether values of a kind are plain ones, which Python sorts."""
+    if isinstance(kind, K.Tuple):
+        return all(map(shown_in_order, kind.items))
+    return isinstance(kind, K.Num | K.Str | K.Unbound)
 
 
 def _one_of(args: list[Kind]) -> Kind:
@@ -276,13 +291,10 @@ def replaced_kind(owner: Kind, keywords: dict[str, Kind]) -> Kind:
     return K.UNKNOWN
 
 
-def dict_method(owner: K.Dict, attr: str, args: list[Kind]) -> Kind:
+def dict_method(owner: K.Dict | K.OpenDict, attr: str, args: list[Kind]) -> Kind:
     """Return the kind of a dict's method call."""
-    values: Kind = K.UNBOUND
-    keys: Kind = K.UNBOUND
-    for key, kind in owner.items:
-        values = K.join(values, kind)
-        keys = K.join(keys, K.erase_value(K.kind_of(key, "", literal=True)))
+    whole = K.opened(owner)
+    keys, values = whole.key, whole.item
     if attr == "values":
         return K.Iterable_(values)
     if attr == "keys":
@@ -290,10 +302,17 @@ def dict_method(owner: K.Dict, attr: str, args: list[Kind]) -> Kind:
     if attr == "items":
         return K.Iterable_(K.Tuple((keys, values)))
     if attr == "get" and args:
-        key = getattr(args[0], "value", MISSING)
-        if key is not MISSING and key not in dict(owner.items):
-            return args[1] if len(args) > 1 else K.NONE
-        return dict_item(owner, args[0])
+        has = surely_has(owner, args[0])
+        default = args[1] if len(args) > 1 else K.NONE
+        if has is False:
+            return default
+        if has is True and isinstance(owner, K.Dict):
+            return dict_item(owner, args[0])
+        return K.join(own_lengths(values), K.erase_value(default))
+    if attr == "popitem" and not args:
+        return K.Tuple((keys, own_lengths(values)))
+    if attr in ("pop", "setdefault") and isinstance(owner, K.OpenDict):
+        return K.join(own_lengths(values), *map(K.erase_value, args[1:2])) if args[1:] else values
     return owner if attr == "copy" else K.UNKNOWN
 
 
@@ -313,7 +332,7 @@ def item_kind(owner: Kind, index: Any) -> Kind:
 
 def dict_item(owner: K.Dict, key: Kind) -> Kind:
     """Return the kind of a dict's value."""
-    literal = getattr(key, "value", MISSING)
+    literal = literal_key(key)
     if literal is not MISSING:
         found: Kind = dict(owner.items).get(literal, K.UNKNOWN)
         return found
@@ -336,6 +355,8 @@ def element_kind(kind: Kind) -> Kind:
         return own_lengths(kind.item)
     if isinstance(kind, K.Tuple):
         return item_kind(kind, MISSING)
+    if isinstance(kind, K.OpenDict):
+        return kind.key
     if isinstance(kind, K.Dict):
         keys: Kind = K.UNBOUND
         for key, _ in kind.items:

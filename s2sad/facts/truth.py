@@ -122,7 +122,7 @@ def pattern_truth(pattern: Node, kind: Kind, class_of: Callable[[Node], Any]) ->
 
 def _sequence_truth(pattern: Node, kind: Kind, class_of: Callable[[Node], Any]) -> bool | None:
     """Return whether values of a kind match a pattern of a sequence, where that is sure."""
-    if isinstance(kind, K.Num | K.NoneKind | K.Str | K.Obj | K.Dict):
+    if isinstance(kind, K.Num | K.NoneKind | K.Str | K.Obj | K.Dict | K.OpenDict):
         return None if isinstance(kind, K.Obj) else False
     starred = any(isinstance(p, gast.MatchStar) for p in pattern.patterns)
     if not isinstance(kind, K.Tuple) or starred:
@@ -194,5 +194,11 @@ def python_type(kind: Kind | None) -> type | None:
         return kind.cls or tuple
     if isinstance(kind, K.Obj):
         return kind.cls
-    table: dict[type, type] = {K.Str: str, K.List: list, K.Dict: dict, K.NoneKind: type(None)}
+    table: dict[type, type] = {
+        K.Str: str,
+        K.List: list,
+        K.Dict: dict,
+        K.OpenDict: dict,
+        K.NoneKind: type(None),
+    }
     return table.get(type(kind))

@@ -74,7 +74,8 @@ def reachable(
                 known.setdefault(n, set()).add(env[n])
     for n in found:
         seen = {k for k in known.get(n, set()) if not isinstance(k, K.Unbound)}
-        if not all(_plain(k) for k in seen) or len({type(k) for k in seen}) > 1:
+        classes = {K.Dict if isinstance(k, K.OpenDict) else type(k) for k in seen}
+        if not all(_plain(k) for k in seen) or len(classes) > 1:
             return None
     return frozenset(n for n in found if any(map(_memory, known.get(n, set()))))
 
@@ -89,7 +90,7 @@ def _plain(kind: Kind) -> bool:
         return kind.namespace == "numpy"
     if isinstance(kind, K.Tuple):
         return all(_plain(k) and not isinstance(k, K.Tuple) for k in kind.items)
-    if isinstance(kind, K.List):
+    if isinstance(kind, K.List | K.OpenDict):
         return _item(kind.item)
     if isinstance(kind, K.Dict):
         return all(_item(k) for _, k in kind.items)
@@ -112,7 +113,7 @@ def has_numbers(kind: Kind) -> bool:
         return K.differentiable(kind)
     if isinstance(kind, K.Union):
         return any(map(has_numbers, kind.options))
-    if isinstance(kind, K.List):
+    if isinstance(kind, K.List | K.OpenDict):
         return has_numbers(kind.item)
     if isinstance(kind, K.Tuple):
         return any(map(has_numbers, kind.items))
@@ -259,9 +260,17 @@ class Asked(Cotangents):
         pre, found = self.back(site, self.activity.varied_before[s])
         func = self.kinds.objects.get(getattr(value, "func", None))
         if display or func is runtime.object_of:
-            found = [c for c in found if c.operand not in self.asked]
+            before = self.kinds.before.get(s, {})
+            found = [c for c in found if c.operand not in self.asked or self._copies(c, before)]
         after = [self._restore(self.ends.kept[s], s)] if s in self.ends.kept else []
         return [*out, *self._place(s, variable, marker, pre, found, restore), *after]
+
+    def _copies(self, c: Contribution, before: dict[str, Kind]) -> bool:
+        """Say whether numbers are copied: memory that a display holds has its shadow there."""
+        kind = before.get(c.operand, K.UNKNOWN)
+        if c.path is None or not isinstance(kind, K.Dict | K.OpenDict):
+            return False
+        return isinstance(self._part_kind(kind, *c.path), K.Num)
 
     def add_asked(self, c: Contribution, kind: Kind, at: Any) -> Block:
         """Add to the shadow of an array or a structure, in place."""

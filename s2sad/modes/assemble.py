@@ -322,7 +322,7 @@ def _copied(s: Node) -> set[str]:
     }
 
 
-_CHANGING = frozenset({"pop", "append", "insert"})
+_CHANGING = frozenset({"pop", "append", "insert", "clear"})
 
 
 def _popped(block: Block) -> set[str]:

@@ -98,7 +98,9 @@ class Cotangents:
                     for _, k in kind.items
                 ]
                 return gast.Dict(keys, parts)
-        if isinstance(kind, K.List | K.Dict | K.Obj):
+        if isinstance(kind, K.OpenDict) and getattr(kind.item, "type", "") == "float":
+            return call("dict.fromkeys", value, constant(0.0))
+        if isinstance(kind, K.List | K.Dict | K.OpenDict | K.Obj):
             return call(name(self.refs.function(runtime.zeros_like)), value)
         if not K.differentiable(kind):
             return gast.Constant(None, None)
@@ -216,6 +218,10 @@ class Cotangents:
         if K.is_container(inner) or isinstance(inner, K.Tuple):
             target = gast.Assign([place], self.sum(_loaded(place), c.value, inner), None)
             return [*out, target]
+        if isinstance(inner, K.Union) and K.NONE in inner.options:
+            helper = name(self.refs.function(runtime.add))  # of a None, the shadow has none
+            total = call(helper, _loaded(place), c.value)
+            return [*out, gast.Assign([place], total, None)]
         return [*out, gast.AugAssign(place, gast.Add(), c.value)]
 
     def _is_slice(self, variable: str) -> bool:
@@ -245,6 +251,8 @@ class Cotangents:
             part: Kind = kind.items[0][1] if kind.items else K.UNKNOWN
             part = dict(kind.items).get(literal, part)
             return part
+        if isinstance(kind, K.OpenDict):
+            return kind.item
         if isinstance(kind, K.Obj):
             return dict(kind.fields).get(where, K.UNKNOWN)
         return K.FLOAT

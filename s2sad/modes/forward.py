@@ -18,6 +18,7 @@ class Forward:
     """Writes the forward sweep; `replaced` are calls whose forwards also return what is saved.
 
     `looks` are done before a statement: they refuse what has no derivative.
+    `entries` say what is kept before statements that change a dict of open keys.
     """
 
     def __init__(
@@ -31,9 +32,11 @@ class Forward:
         call_writes: Mapping[Any, list[Write]],
         inert: Container[Any] = (),
         looks: Mapping[Any, Node] | None = None,
+        entries: Mapping[Any, Node] | None = None,
     ) -> None:
         self.looks = looks or {}
         self.inert = inert
+        self.entries = entries or {}
         self.function = function
         self.kinds = kinds
         self.notes = notes
@@ -79,8 +82,10 @@ class Forward:
             written = written | {self.ends.kept[s]}
         saves = [Save(n, ("over", s, n)) for n in sorted(written)]
         if s in self.array_writes:
-            place = clone(s.target if isinstance(s, gast.AugAssign) else s.targets[0])
-            place.ctx = gast.Load()
+            place = self.entries.get(s)
+            if place is None:
+                place = clone(s.target if isinstance(s, gast.AugAssign) else s.targets[0])
+                place.ctx = gast.Load()
             saves.append(SavePart(place, ("part", s)))
         for w in self.call_writes.get(s, ()):
             saves.append(SavePart(whole_of(w.base), ("part", s, w.base)))

@@ -39,6 +39,7 @@ from s2sad.nodes import (
     number,
     subscript,
 )
+from s2sad.open_dicts import surely_has
 from s2sad.stages import Guard
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
@@ -202,6 +203,8 @@ class Operations(Shapes):
                     bar = subscript(clone(site.bar), clone(key))
                     found[literal] = Contribution(v.id, bar)
                 continue
+            if isinstance(kind, K.OpenDict) and isinstance(v, gast.Name):
+                return [], [Contribution(v.id, site.bar, ("copied", None))]
             for literal, part in kind.items if isinstance(kind, K.Dict) else ():
                 found.pop(literal, None)
                 if isinstance(v, gast.Name) and K.differentiable(part):
@@ -302,7 +305,7 @@ class Operations(Shapes):
                     raise self.refuse(
                         MissingRuleError, node, *registry.missing_method(node.func.attr)
                     )
-            elif isinstance(owner, K.Dict):
+            elif isinstance(owner, K.Dict | K.OpenDict):
                 return self._dict_method(site, node, owner)
             elif node.func.attr == "_replace" and isinstance(owner, K.Tuple):
                 return [], self._replaced(site, node, node.func.value, owner)
@@ -319,6 +322,9 @@ class Operations(Shapes):
             stacked = self._stacked(site, args[0])
             if stacked is not None:
                 return [], stacked
+        if fn is sum and len(args) == 1 and isinstance(args[0], gast.Call):
+            owner = args[0].func.value  # sum(d.values())
+            return [], [Contribution(owner.id, site.bar, ("each", None))]
         if fn is sum and len(args) == 1 and isinstance(args[0], gast.Name):
             kind = self.kind(args[0])
             if isinstance(kind, K.List) and isinstance(kind.item, K.Num):
@@ -380,16 +386,18 @@ class Operations(Shapes):
         ]
 
     def _dict_method(
-        self, site: Site, node: Node, owner: K.Dict
+        self, site: Site, node: Node, owner: K.Dict | K.OpenDict
     ) -> tuple[Block, list[Contribution]]:
         """Undo d.get(key), d.values() and d.items() of a dict with known keys."""
         variable, method = node.func.value.id, node.func.attr
         if method == "get":
-            key = getattr(self.kind(node.args[0]), "value", None)
-            if key in dict(owner.items):
+            if surely_has(owner, self.kind(node.args[0])):
                 path = ("index", node.args[0])
                 return [], [Contribution(variable, site.bar, path)]
             default = node.args[1] if len(node.args) > 1 else None
+            if surely_has(owner, self.kind(node.args[0])) is None:
+                path = ("entry", node.args[0])
+                return [], [Contribution(variable, site.bar, path)]
             if isinstance(default, gast.Name):
                 return [], [Contribution(default.id, site.bar)]
             return [], []

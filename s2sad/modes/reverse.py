@@ -169,6 +169,7 @@ class Reverse(Tries):
             self.call_writes,
             self.inert,
             self.looks,
+            self.kept_entries(),
         )
         forward = worker.forward(body)
         self.see_kept(backward)
@@ -749,7 +750,7 @@ class Reverse(Tries):
 
 
 def _path(path: tuple[str, Any] | None, table: dict[str, Node]) -> tuple[str, Any] | None:
-    if path is None or path[0] != "index":
+    if path is None or path[0] not in ("index", "entry"):
         return path
     return path[0], substitute(path[1], table)
 

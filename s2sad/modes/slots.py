@@ -8,13 +8,16 @@ box.x = y           x_bar = box_bar.x       (what is there goes to y)
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.errors import Error
 from s2sad.kinds import Kind
+from s2sad.modes.fills import filling
 from s2sad.modes.operations import Contribution
 from s2sad.modes.writes import Writes, assign_place
 from s2sad.nodes import (
@@ -26,14 +29,17 @@ from s2sad.nodes import (
     call,
     children,
     clone,
+    compare,
     constant,
     name,
     names_read,
+    store,
     subscript,
     substitute,
     walk,
 )
-from s2sad.stages import Loop, Replay, RestorePart, Write, is_all, place_of
+from s2sad.open_dicts import literal_key
+from s2sad.stages import Loop, Replay, RestorePart, Write, is_all, place_of, surely_others
 
 
 class Slots(Writes):
@@ -61,6 +67,32 @@ class Slots(Writes):
             if isinstance(s, gast.Delete) or _is_memory(self._slot_kind(s, s.targets[0]))
         )
 
+    def kept_entries(self) -> dict[Any, Node]:
+        """Return what is kept before statements that change dicts of open keys."""
+        found: dict[Any, Node] = {}
+        for w in self.aliases.writes:
+            if not (w.drops or w.in_slot) or not self._is_open(w.statement):
+                continue
+            if w.statement in self.fills:
+                continue
+            place = w.statement.targets[0]
+            if w.drops:
+                found[w.statement] = call(attribute(clone(place.value), "copy"))
+            else:
+                key = _loaded_key(place)
+                found[w.statement] = call(attribute(clone(place.value), "get"), key)
+        return found
+
+    def _is_open(self, s: Node) -> bool:
+        """Say whether a statement sets or drops an entry of a dict, and which is not known."""
+        place = s.targets[0]
+        if not isinstance(place, gast.Subscript):
+            return False
+        owner = self.kinds.before[s].get(place.value.id, K.UNKNOWN)
+        if isinstance(owner, K.Dict) and owner.items:
+            return literal_key(self.kinds.of.get(place.slice, K.UNKNOWN)) is K.MISSING
+        return isinstance(owner, K.OpenDict)
+
     def _slot_kind(self, s: Node, target: Node) -> Kind:
         """Return the kind of what was in a place before a statement stored something there."""
         owner = self.kinds.before[s].get(target.value.id, K.UNKNOWN)
@@ -70,19 +102,23 @@ class Slots(Writes):
             return found
         if isinstance(owner, K.List):
             return owner if isinstance(target.slice, gast.Slice) else owner.item
-        assert isinstance(owner, K.Dict)
-        key = getattr(self.kinds.of.get(target.slice), "value", K.MISSING)
-        if key is not K.MISSING:
+        assert isinstance(owner, K.Dict | K.OpenDict)
+        key = literal_key(self.kinds.of.get(target.slice, K.UNKNOWN))
+        if isinstance(owner, K.Dict) and key is not K.MISSING:
             found = dict(owner.items).get(key, K.UNBOUND)
             return found
-        for _, kind in owner.items:
-            found = K.join(found, kind)
-        return found
+        return K.opened(owner).item
 
     def _is_new(self, s: Node, target: Node) -> bool:
         owner = self.kinds.before[s].get(target.value.id, K.UNKNOWN)
         found = self._slot_kind(s, target)
-        return isinstance(found, K.Unbound) and not isinstance(owner, K.List)
+        nothing = isinstance(found, K.Unbound) and not isinstance(owner, K.List)
+        return nothing or s in self.fills
+
+    @functools.cached_property
+    def fills(self) -> frozenset[Any]:
+        """The statements that set an entry of a dict that has none of that key."""
+        return filling(self.function, self._lists_keys)
 
     def undo_slot(self, s: Node, target: Node) -> Block:
         """Undo `c[i] = v`: what is there goes to v, and the old value had none."""
@@ -93,6 +129,9 @@ class Slots(Writes):
             back = self._replay(s, base, gast.Delete([_place(target, gast.Del())]))
         else:
             back = RestorePart(_place(target), ("part", s), self.aliases.reaching(s, base))
+            back.entry = "set" if self._is_open(s) else ""
+            if back.entry and any(isinstance(k, K.NoneKind) for k in K.options(old)):
+                raise self._with_none(s, base)
         if not self._has_shadow(s, base):
             return [back]
         after = self.kinds.after[s].get(base, K.UNKNOWN)
@@ -114,6 +153,8 @@ class Slots(Writes):
                 first = self.add(Contribution(s.value.id, name(held)), given, s)
                 if given == after and isinstance(getattr(target, "slice", None), gast.Slice):
                     self.buffers.add(held)
+        if s in self.fills and not asked:
+            return [*out, back, *first]  # of a key that the dict has not, nobody reads the shadow
         if new:
             clear: Node = gast.Delete([_place(place, gast.Del())])
         elif K.differentiable(old) and (isinstance(old, K.Unknown) or _mixed(old)):
@@ -128,12 +169,17 @@ class Slots(Writes):
             whole = isinstance(getattr(target, "slice", None), gast.Slice)
             zeros = self.zero(name(base) if whole else _place(target), old)
             clear = assign_place(place, zeros)
+        if not new and back.entry and (asked or names_read(clear.value) or self._given(s)):
+            there = compare(_loaded_key(target), gast.In, name(base))
+            clear = gast.If(there, [clear], [gast.Delete([_place(place, gast.Del())])])
         return [*out, back, clear, *first]
 
     def undo_drop(self, s: Node, target: Node) -> Block:
         """Undo `del d["a"]`: the entry is there again, where it was, and has no cotangent."""
         base = target.value.id
         owner = self.kinds.before[s][base]
+        if self._is_open(s):
+            return self._undo_open_drop(s, target)
         assert isinstance(owner, K.Dict)
         keys = [key for key, _ in owner.items]
         behind = keys[keys.index(target.slice.value) + 1 :]
@@ -148,6 +194,71 @@ class Slots(Writes):
         zeros = self.zero(_place(target), dict(owner.items)[target.slice.value])
         out += [*back, assign_place(place, zeros)]
         return [*out, gast.Expr(_moved_back(name(self.bar(base)), behind).value)] if behind else out
+
+    def _undo_open_drop(self, s: Node, target: Node) -> Block:
+        """Undo `del d[k]`: the entry is there again, in its place, and has no cotangent."""
+        base = target.value.id
+        back = RestorePart(_place(target), ("part", s), self.aliases.reaching(s, base))
+        back.entry = "dropped"
+        if not self._has_shadow(s, base):
+            return [back]
+        item = self._slot_kind(s, target)
+        out = self._comment(s) + self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
+        asked = base in self.asked
+        if not asked:
+            self._none_twice(base, s)
+        place = substitute(_place(target), {base: name(self.bar(base))})
+        zeros = self.shadow(_place(target)) if asked else self.zero(_place(target), item)
+        out += [back, assign_place(place, zeros)]
+        return [*out, *self._in_order(base)] if self._given(s) else out
+
+    def _in_order(self, base: str) -> Block:
+        """Give a dict's shadow the order of the dict: the caller sees it."""
+        key, bar = self.names.fresh("key"), name(self.bar(base))
+        again = call(attribute(clone(bar), "pop"), name(key))
+        moved = gast.Assign([gast.Subscript(bar, name(key), gast.Store())], again, None)
+        return [gast.For(store(key), call("list", name(base)), [moved], [], None)]
+
+    def _given(self, s: Node) -> bool:
+        """Say whether a dict that is written may be an argument's: its shadow is seen outside.
+
+        That of any other may have entries besides those that the dict has: nobody reads them.
+        """
+        write = self.slot_write(s)
+        return write is not None and bool(self.aliases.arguments(write))
+
+    def add_entry(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        """Add to an entry of a dict's shadow that may be there."""
+        assert c.path is not None
+        where = c.path[1]
+        out = self.ensure(c.operand, kind, at)
+        added = self.add(Contribution(c.operand, c.value, ("index", where)), kind, at)
+        there = compare(clone(where), gast.In, name(self.bar(c.operand)))
+        return [*out, gast.If(there, added, [])]
+
+    def add_each(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        """Add to every entry of a dict's shadow, or what another shadow has of the same key."""
+        copied = c.path is not None and c.path[0] == "copied"
+        known = self.live | self.asked | self.elements.keys() | self.links.keys()
+        if not copied and isinstance(kind, K.OpenDict) and c.operand not in known:
+            self._only_one(c.operand, at)
+            self.live.add(c.operand)
+            self.note_kind(c.operand, kind)
+            made = call("dict.fromkeys", name(c.operand), c.value)
+            return [assign(self.bar(c.operand), made)]
+        out = self.ensure(c.operand, kind, at)
+        key = self.names.fresh("key")
+        value = subscript(clone(c.value), name(key)) if copied else c.value
+        added = self.add(Contribution(c.operand, value, ("index", name(key))), kind, at)
+        return [*out, gast.For(store(key), name(c.operand), added, [], None)]
+
+    def _with_none(self, s: Node, base: str) -> Error:
+        return self.refuse(
+            s,
+            f"An entry of `{base}`, whose keys are not literals, is set where it may be None; "
+            "that cannot be differentiated yet.",
+            "Leave out the entries that are None, or let them be nan or 0.0.",
+        )
 
     def undo_taking(self, s: Node, w: Write) -> Block:
         """Undo append, insert and pop: the list and its shadow get or lose the same item."""
@@ -233,7 +344,9 @@ class Slots(Writes):
     def check_iterated(self, s: Node, plan: Loop) -> None:
         """Refuse a loop over memory that its body writes: what it binds could not be told again."""
         if isinstance(self.kinds.of.get(s.iter), K.Dict):
+            self._check_size(s, {s.iter.id})
             return
+        self._check_size(s, self._listed(s.iter))
         bindings = plan.bindings if plan.bounds is not None else ()
         read = [s.iter, *(b.value for b in bindings)]
         copied = _copied_by_user(self.function.origins.get(s))
@@ -253,7 +366,7 @@ class Slots(Writes):
             shared = self.aliases.sharing(w.statement, w.base)
             for n in sorted((items if same_length else sources) & shared):
                 kind = before.get(n, K.UNKNOWN)
-                if isinstance(kind, K.Num | K.Array) or K.surely_others(kind, w.owner):
+                if isinstance(kind, K.Num | K.Array) or surely_others(kind, w.owner):
                     continue
                 raise self.refuse(
                     w.statement,
@@ -262,20 +375,61 @@ class Slots(Writes):
                     "Loop over its indices: for i in range(len(...)).",
                 )
 
-    def _entry_of_round(self, s: Node, w: Write) -> bool:
-        """Say whether a loop over a dict's items sets the very entry that its round is about."""
+    def _listed(self, keys: Node) -> set[str]:
+        """Return the dict of which the temporary that a loop runs over lists the keys."""
+        for n in walk(self.function.node):
+            if isinstance(n, gast.Assign) and isinstance(n.targets[0], gast.Name):
+                if n.targets[0].id == getattr(keys, "id", None) in self.function.temps:
+                    if self._lists_keys(n.value):
+                        return {n.value.args[0].id}
+        return set()
+
+    def _lists_keys(self, value: Node) -> bool:
+        """Say whether an expression makes a list of a dict's keys."""
+        listing = isinstance(value, gast.Call) and len(value.args) == 1
+        if not listing or self.kinds.objects.get(value.func) not in (list, sorted):
+            return False
+        kind = self.kinds.of.get(value.args[0])
+        return isinstance(kind, K.Dict | K.OpenDict) and isinstance(value.args[0], gast.Name)
+
+    def _check_size(self, s: Node, dicts: set[str]) -> None:
+        """Refuse a loop over a dict that may get or lose entries: Python lets that fail."""
         origin = self.function.origins.get(s)
-        view = getattr(getattr(origin, "iter", None), "func", None)
+        if not dicts or _copied_by_user(origin) or isinstance(origin, gast.Expr | gast.AugAssign):
+            return  # d.clear() and d.update(e) are loops over lists, too
+        inside = {n for part in s.body for n in walk(part)}
+        for w in self.aliases.writes:
+            if w.statement not in inside or not (w.in_slot or w.drops):
+                continue
+            if not isinstance(w.statement.targets[0], gast.Subscript):
+                continue
+            grows = w.drops or self._is_open(w.statement)
+            grows = grows or self._is_new(w.statement, w.statement.targets[0])
+            shared = self.aliases.sharing(w.statement, w.base) & dicts
+            if grows and shared and not self._entry_of_round(s, w):
+                raise self.refuse(
+                    w.statement,
+                    f"`{w.base}` may get or lose entries in a loop over it; that cannot be "
+                    "differentiated.",
+                    f"Loop over a list of what is there: for ... in list({w.base}).",
+                )
+
+    def _entry_of_round(self, s: Node, w: Write) -> bool:
+        """Say whether a loop over a dict sets the very entry that its round is about."""
+        origin = self.function.origins.get(s)
         target = getattr(origin, "target", None)
+        over = getattr(origin, "iter", None)
+        view = getattr(over, "func", None)
+        if isinstance(view, gast.Attribute) and view.attr in ("items", "keys"):
+            over = view.value
+            if view.attr == "items":
+                target = target.elts[0] if isinstance(target, gast.Tuple) else None
         place = w.statement.targets[0] if w.in_slot else None
         return (
-            isinstance(view, gast.Attribute)
-            and view.attr == "items"
-            and getattr(view.value, "id", None) == w.base
-            and isinstance(target, gast.Tuple)
+            getattr(over, "id", None) == w.base
             and isinstance(place, gast.Subscript)
             and isinstance(place.slice, gast.Name)
-            and getattr(target.elts[0], "id", None) == place.slice.id
+            and getattr(target, "id", None) == place.slice.id
         )
 
     def _made_of(self, names: frozenset[str], copied: bool) -> frozenset[str]:
@@ -287,9 +441,9 @@ class Slots(Writes):
             if isinstance(n, gast.Assign) and isinstance(n.targets[0], gast.Name):
                 if n.targets[0].id in names & self.function.temps:
                     kind = self.kinds.of.get(n.value)
-                    own = False
+                    own = self._lists_keys(n.value)
                     if isinstance(kind, K.List) and not _holds_memory(kind):
-                        own = copied or isinstance(kind.item, K.Str)
+                        own = own or copied or isinstance(kind.item, K.Str)
                     if not own and not isinstance(kind, K.Num | K.Str):
                         names |= names_read(n.value)
         return names
@@ -440,6 +594,14 @@ def _place(target: Node, ctx: Any = None) -> Node:
     place = clone(target)
     place.ctx = ctx if ctx is not None else gast.Load()
     return place
+
+
+def _loaded_key(target: Node) -> Node:
+    """Return the key of a place that is set, as an expression."""
+    key = clone(target.slice)
+    if isinstance(key, gast.Tuple):
+        key.ctx = gast.Load()
+    return key
 
 
 def _inserted(place: Node, owner: Node) -> Node:

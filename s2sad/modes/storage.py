@@ -32,6 +32,7 @@ from s2sad.nodes import (
     blocks_of,
     call,
     clone,
+    compare,
     constant,
     is_whole,
     name,
@@ -318,7 +319,7 @@ class _Storage:
                 out.append(assign(statement.name, popped))
                 continue
             if statement.key in self.named:
-                out.append(self._put_back(statement, self.named[statement.key]))
+                out += self._put_back(statement, self.named[statement.key])
                 continue
             out += self._restore(block, position, statement)
         return out
@@ -341,9 +342,9 @@ class _Storage:
         own = (group.popped or {})[statement.key]
         if isinstance(statement, Restore) and own == statement.name:
             return []
-        return [self._put_back(statement, own)]
+        return self._put_back(statement, own)
 
-    def _put_back(self, restore: Node, kept: str) -> Node:
+    def _put_back(self, restore: Node, kept: str) -> Block:
         """Return `x = x_0`, or `A[i] = A_0` where a part was kept.
 
         A variable that is bound to what was kept is that memory: views made of it later are, too.
@@ -388,15 +389,27 @@ def _base_of(place: Node) -> str:
     return str(place.id)
 
 
-def _put_back(restore: Node, kept: str) -> Node:
+def _put_back(restore: Node, kept: str) -> Block:
     """Return `x = x_0`, or `A[i] = A_0` where a part was kept."""
     if isinstance(restore, Restore):
-        return assign(restore.name, name(kept))
+        return [assign(restore.name, name(kept))]
     if restore.binds:
-        return assign(restore.place.value.id, name(kept))
+        return [assign(restore.place.value.id, name(kept))]
+    if restore.entry == "dropped":
+        owner = restore.place.value
+        return [
+            gast.Expr(call(attribute(clone(owner), "clear"))),
+            gast.Expr(call(attribute(clone(owner), "update"), name(kept))),
+        ]
     place = clone(restore.place)
     place.ctx = gast.Store()
-    return gast.Assign([place], name(kept), None)
+    back = gast.Assign([place], name(kept), None)
+    if restore.entry == "set":
+        gone = clone(restore.place)
+        gone.ctx = gast.Del()
+        test = compare(name(kept), gast.Is, gast.Constant(None, None))
+        return [gast.If(test, [gast.Delete([gone])], [back])]
+    return [back]
 
 
 @dataclass(frozen=True)

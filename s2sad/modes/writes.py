@@ -274,6 +274,10 @@ class Writes(Turned):
 
     def add(self, c: Contribution, kind: Kind, at: Any) -> Block:
         """Add to a shadow in place; the first contribution may be the shadow."""
+        if c.path is not None and c.path[0] == "entry":
+            return self.add_entry(c, kind, at)
+        if c.path is not None and c.path[0] in ("each", "copied"):
+            return self.add_each(c, kind, at)
         if c.operand in self.asked:
             return self.add_asked(c, kind, at)
         if c.operand in self.split and isinstance(kind, K.Tuple):
@@ -310,6 +314,12 @@ class Writes(Turned):
         return [*out, gast.AugAssign(store(bar), gast.Add(), c.value)]
 
     def add_to_structure(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        raise NotImplementedError
+
+    def add_entry(self, c: Contribution, kind: Kind, at: Any) -> Block:
+        raise NotImplementedError
+
+    def add_each(self, c: Contribution, kind: Kind, at: Any) -> Block:
         raise NotImplementedError
 
     def add_plain(self, c: Contribution, kind: Kind, at: Any) -> Block:

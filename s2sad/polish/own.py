@@ -173,6 +173,8 @@ class _Owner:
         owner = self._kind(node.value)
         if isinstance(owner, K.List) and not isinstance(node.slice, gast.Slice):
             return owner.item
+        if isinstance(owner, K.OpenDict):
+            return owner.item
         if isinstance(owner, K.Dict) and isinstance(node.slice, gast.Constant):
             return dict(owner.items).get(node.slice.value)
         return None

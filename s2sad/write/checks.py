@@ -88,6 +88,8 @@ def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
         first = [f"isinstance({path}, dict)", f"list({path}) == {[k for k, _ in kind.items]!r}"]
         parts = [_tests(f"{path}[{key!r}]", k, numpy) for key, k in kind.items]
         return first + [test for tests in parts for test in tests]
+    if isinstance(kind, K.OpenDict):
+        return _each_tests(path, kind.item, "dict", f"{path}.values()", numpy)
     if isinstance(kind, K.List) and kind.items is not None:
         first = [f"isinstance({path}, list)", f"len({path}) == {len(kind.items)}"]
         parts = [_tests(f"{path}[{i}]", k, numpy) for i, k in enumerate(kind.items)]
@@ -137,10 +139,15 @@ def _is_named(path: str, value: Any) -> str:
 def _list_tests(path: str, kind: K.List, numpy: str) -> list[str]:
     if isinstance(kind.item, K.Unbound):
         return [f"{path} == []"]
+    return _each_tests(path, kind.item, "list", path, numpy)
+
+
+def _each_tests(path: str, kind: Kind, cls: str, items: str, numpy: str) -> list[str]:
+    """Return the tests that a value is of a class, and its items of a kind."""
     item = "item" if not path.startswith("item") else f"{path.split('[')[0].split('.')[0]}_item"
-    tests = _tests(item, kind.item, numpy)
-    every = [f"all({' and '.join(tests)} for {item} in {path})"] if tests else []
-    return [f"isinstance({path}, list)", *every]
+    tests = _tests(item, kind, numpy)
+    every = [f"all({' and '.join(tests)} for {item} in {items})"] if tests else []
+    return [f"isinstance({path}, {cls})", *every]
 
 
 def _array_tests(path: str, kind: K.Array, numpy: str) -> list[str]:

@@ -1,0 +1,36 @@
+"""Dicts whose keys nobody knows before the program runs: what is known of them as they are filled.
+
+cache[i] = y                 cache: a dict with keys of i's kind, whose values may also be what y is
+"""
+
+from __future__ import annotations
+
+from s2sad import kinds as K
+from s2sad.kinds import MISSING, Kind
+
+
+def with_entry(owner: K.Dict | K.OpenDict, key: Kind, kind: Kind) -> K.Dict | K.OpenDict:
+    """Return the kind of a dict after an entry is set."""
+    literal = literal_key(key)
+    if isinstance(owner, K.Dict) and literal is not MISSING:
+        return K.Dict(tuple({**dict(owner.items), literal: kind}.items()))
+    old = K.opened(owner)
+    return K.OpenDict(K.join(old.key, K.key_kind(key)), K.join(old.item, K.erase_value(kind)))
+
+
+def literal_key(key: Kind) -> object:
+    """Return the key that stands in the program, MISSING where it does not."""
+    if isinstance(key, K.NoneKind):
+        return None
+    if isinstance(key, K.Tuple) and key.cls is None:
+        parts = tuple(map(literal_key, key.items))
+        return MISSING if any(p is MISSING for p in parts) else parts
+    return getattr(key, "value", MISSING) if isinstance(key, K.Str | K.Num | K.Known) else MISSING
+
+
+def surely_has(owner: Kind, key: Kind) -> bool | None:
+    """Say whether a dict has a key; None where that is not known before the program runs."""
+    literal = literal_key(key)
+    if not isinstance(owner, K.Dict) or literal is MISSING:
+        return None
+    return literal in dict(owner.items)

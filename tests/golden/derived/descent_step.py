@@ -1,0 +1,106 @@
+import enum
+import numpy as np
+import sys
+
+
+def zeros_like(x):
+    """Return zeros in x's structure; None for what carries no derivative."""
+    if isinstance(x, float | complex | np.inexact):
+        return type(x)(0.0)
+    if hasattr(type(x), "dtype"):
+        return np.zeros_like(x) if x.dtype.kind in "fc" else None
+    if isinstance(x, list):
+        return [zeros_like(part) for part in x]
+    if isinstance(x, tuple):
+        parts = [zeros_like(part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if isinstance(x, dict):
+        zeros = x.copy()
+        for key in x:
+            zeros[key] = zeros_like(x[key])
+        return zeros
+    if not has_fields(type(x)):
+        return None
+    zeros = object.__new__(type(x))
+    parts = attributes(x)
+    for name in parts:
+        object.__setattr__(zeros, name, zeros_like(parts[name]))
+    return zeros
+
+
+def attributes(x):
+    """Return what an object of the user's holds, by name; nothing of other objects."""
+    if not has_fields(type(x)):
+        return {}
+    names = x.__dict__ if hasattr(x, "__dict__") else type(x).__dataclass_fields__
+    return {name: getattr(x, name) for name in names}
+
+
+def has_fields(cls):
+    """Say whether objects of a class are what their attributes are: the user's, not enumerated.
+
+    Others are known by their identity, as members of an Enum are, or are nobody's to copy.
+    """
+    if hasattr(cls, "__dataclass_fields__"):
+        return True
+    home = cls.__module__.partition(".")[0]
+    if home in ("numpy", "scipy", "cupy") or home in sys.stdlib_module_names - {"__main__"}:
+        return False
+    return not (issubclass(cls, type | enum.Enum | BaseException) or hasattr(cls, "__iter__"))
+
+
+def descent_step_grad(params, rate, x, y):
+    """Gradient of descent_step (descent_step.py:8) with respect to params and rate."""
+    hidden = np.tanh(params["inner"] @ x)
+    params_item = params["outer"]
+    error = params_item @ hidden - y
+    params_item_2_T = params["outer"].T
+    t = params_item_2_T @ error
+    t_1 = 1.0 - hidden * hidden
+    slope = t * t_1
+    slopes = {"inner": np.outer(slope, x), "outer": np.outer(error, hidden)}
+    entries = {}
+    keys = list(params)
+    for name in keys:
+        entries[name] = params[name] - rate * slopes[name]
+    params_0 = params
+    params = entries
+    params_item_1 = params["outer"]
+    tanh_t = np.tanh(params["inner"] @ x)
+    error_0 = error
+    error = params_item_1 @ tanh_t - y
+    t_2 = error * error
+
+    # return np.sum(error * error)
+    error_bar = 2.0 * np.broadcast_to(1.0, t_2.shape) * error
+    # error = params["outer"] @ np.tanh(params["inner"] @ x) - y
+    entries_bar = zeros_like(entries)
+    params_bar = entries_bar
+    params_bar["inner"] += np.outer(params_item_1.T @ error_bar * (1.0 - tanh_t * tanh_t), x)
+    params_bar["outer"] += np.outer(error_bar, tanh_t)
+    params_bar = zeros_like(params_0)
+    rate_bar = 0.0
+    slopes_bar = zeros_like(slopes)
+    for name in reversed(keys):
+        # params = {name: value - rate * slopes[name] for name, value in params.items()}
+        t_bar = -entries_bar[name]
+        rate_bar = rate_bar + np.sum(t_bar * slopes[name])
+        slopes_bar[name] += rate * t_bar
+        params_bar[name] += entries_bar[name]
+    # slopes = {"inner": np.outer(slope, x), "outer": np.outer(error, hidden)}
+    outer_error_bar = slopes_bar["outer"].copy()
+    error_bar = outer_error_bar @ hidden
+    hidden_bar = error_0 @ outer_error_bar
+    slope_bar = slopes_bar["inner"] @ x
+    # slope = params["outer"].T @ error * (1.0 - hidden * hidden)
+    t_bar_1 = slope_bar * t_1
+    t_bar_2 = -slope_bar * t
+    hidden_bar += 2.0 * t_bar_2 * hidden
+    error_bar += params_item_2_T.T @ t_bar_1
+    params_bar["outer"] += np.transpose(np.outer(t_bar_1, error_0))
+    # error = params["outer"] @ hidden - y
+    hidden_bar += params_item.T @ error_bar
+    params_bar["outer"] += np.outer(error_bar, hidden)
+    # hidden = np.tanh(params["inner"] @ x)
+    params_bar["inner"] += np.outer(hidden_bar * (1.0 - hidden * hidden), x)
+    return params_bar, rate_bar
