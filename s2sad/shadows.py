@@ -111,7 +111,11 @@ def _refuse_rebuilt(a: Analysed, parameter: str, memory: Memory) -> None:
         for w in memory.aliases.writes
         if w.in_container and parameter in memory.aliases.arguments(w)
     ]
-    resized = [w for w in changed if not w.in_slot or isinstance(_slice(w), gast.Slice)]
+    resized = [
+        w
+        for w in changed
+        if not w.in_slot or isinstance(_slice(w), gast.Slice) or isinstance(w.owner, K.OpenDict)
+    ]
     resized = [w for w in resized if w.takes != "reverse"]
     if not resized and _built_alike(entry, end):
         return
@@ -141,6 +145,8 @@ def _built_alike(one: Kind, other: Kind) -> bool:
         return len(one.items) == len(other.items) and all(map(_built_alike, one.items, other.items))
     if isinstance(one, K.Dict) and isinstance(other, K.Dict):
         return _parts_alike(one.items, other.items)
+    if isinstance(one, K.OpenDict) and isinstance(other, K.OpenDict):
+        return _built_alike(one.item, other.item)
     if isinstance(one, K.Obj) and isinstance(other, K.Obj):
         return one.cls is other.cls and _parts_alike(one.fields, other.fields)
     if not K.differentiable(one) and not K.differentiable(other):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import s2sad
+from s2sad import Const, Duplicated, Reverse, autodiff
 from s2sad import kinds as K
 from s2sad.open_dicts import literal_key, surely_has, with_entry
 from s2sad.signature import key_of
@@ -116,6 +117,26 @@ def test_a_gradient_has_the_keys_of_its_argument_in_their_order():
     assert list(gradient) == [3, 1, 7]
     assert gradient[7] == 0.0
     assert p == {3: 0.5, 1: 2.0, 7: 1.0}
+
+
+def test_shadows_of_a_caller_accumulate():
+    p, p_bar = {0: X * 1.0, 2: X + 1.0}, {0: np.zeros(3), 2: np.ones(3)}
+
+    def energy(p, w):
+        return sum(np.sum(v * v) * w[k] for k, v in p.items())
+
+    value, _ = autodiff(Reverse, energy, Duplicated(p, p_bar), Const(X))
+    assert value == energy(p, X)
+    assert p_bar[0] == pytest.approx(2.0 * p[0] * X[0])
+    assert p_bar[2] == pytest.approx(2.0 * p[2] * X[2] + 1.0)
+    with pytest.raises(s2sad.UnsupportedError, match="not built at the end as it was"):
+        autodiff(Reverse, grown_arrays, Duplicated(p, p_bar), Const(X))
+
+
+def grown_arrays(p, x):
+    for k in list(p):
+        p[k + 1] = p[k] * x
+    return np.sum(p[1])
 
 
 def tables(x):

@@ -196,6 +196,19 @@ def counted(x):
 
 
 @prog(X)
+def changed_where_there(x):
+    d = {}
+    for k in range(5):
+        if k % 2 in d:
+            d[k % 2] -= np.tanh(x[0] + x[k % 3])
+        else:
+            d[k % 2] = np.tanh(x[1] * x[2])
+    for k, v in d.items():
+        d[k] = v * x[0]
+    return max(d.values()) * x[0] + d[1]
+
+
+@prog(X)
 def arrays_counted(x):
     d = {}
     for i in range(5):
