@@ -25,7 +25,7 @@ from s2sad.facts.alias import alias
 from s2sad.facts.fence import outside_of, plain_appends
 from s2sad.facts.finite import Finite
 from s2sad.facts.formulas import is_formula
-from s2sad.facts.given import view_returned, written_parameters
+from s2sad.facts.given import calls_itself, view_returned, written_parameters
 from s2sad.facts.inplace import in_place
 from s2sad.facts.kinds import infer
 from s2sad.facts.lengths import alike
@@ -402,6 +402,8 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
             return None
         found = _bound_call(d, facts, s, node, target, args)
         if found is None or not stores_into_arguments(d, found[0]):
+            return None
+        if not inner and calls_itself(found[0].function.source.fn, d.analysed.values()):
             return None
         return found[0].function, found[1]
 

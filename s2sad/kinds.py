@@ -611,49 +611,16 @@ def _join_numbers(left: Num, right: Num) -> Num:
 def _join_arrays(left: Array, right: Array) -> Kind:
     if _apart(left, right):
         return union((left, right))
-    dims = tuple(_join_dim(a, b) for a, b in zip(left.dims, right.dims, strict=True))
+    dims = tuple(join_dim(a, b) for a, b in zip(left.dims, right.dims, strict=True))
     return Array(left.dtype, dims, left.namespace)
 
 
-def _join_dim(left: Dim, right: Dim) -> Dim:
+def join_dim(left: Dim, right: Dim) -> Dim:
+    """Return what is known of a length that is either of two."""
     if left == right:
         return left
     same = left.symbol == right.symbol and left.cut == right.cut
     return replace(left if same else fresh_dim(), many=left.many and right.many)
-
-
-def stacked(kind: Kind) -> Array | None:
-    """Return the kind of the array that a list or tuple of numbers or arrays makes, or None."""
-    found: tuple[Kind, ...]
-    if isinstance(kind, List) and kind.items is None:
-        found, count = (kind.item,), fresh_dim()
-        if kind.length is not None:
-            count = Dim(f"={kind.length}", 0, kind.length != 1)
-    elif isinstance(kind, Tuple | List):
-        found = kind.items or ()
-        count = Dim(f"={len(found)}", 0, len(found) != 1)
-    else:
-        return None
-    parts = [_entry(k) for k in found]
-    if not parts or None in parts or len({len(p.dims) for p in parts if p is not None}) > 1:
-        return None
-    dims = parts[0].dims if parts[0] is not None else ()
-    for part in parts:
-        dims = tuple(_join_dim(a, b) for a, b in zip(dims, part.dims, strict=True))  # type: ignore[union-attr]
-    dtype = np.result_type(*(p.dtype for p in parts if p is not None)).name
-    return Array(dtype, (count, *dims))
-
-
-_PLAIN = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
-
-
-def _entry(kind: Kind) -> Array | None:
-    """Return what an entry of a list is in the array made of the list: a number has no axes."""
-    if isinstance(kind, Num):
-        return None if kind.dtype == "any" else Array(kind.dtype or _PLAIN[kind.type], ())
-    if isinstance(kind, Array):
-        return kind if kind.namespace == "numpy" else None
-    return stacked(kind)
 
 
 def erase_value(kind: Kind) -> Kind:

@@ -24,6 +24,7 @@ from s2sad.kinds import (
     Unknown,
     fresh_dim,
     is_float_dtype,
+    join_dim,
     kind_of,
     list_of,
 )
@@ -244,3 +245,37 @@ def _length(a: int, b: int, one: Sampler, two: Sampler) -> Dim:
     if a == b:
         return Dim(f"={a}", 0, a != 1)
     return _symbol(a, b, one, two) or fresh_dim()
+
+
+def stacked(kind: Kind) -> Array | None:
+    """Return the kind of the array that a list or tuple of numbers or arrays makes, or None."""
+    found: tuple[Kind, ...]
+    if isinstance(kind, List) and kind.items is None:
+        found, count = (kind.item,), fresh_dim()
+        if kind.length is not None:
+            count = Dim(f"={kind.length}", 0, kind.length != 1)
+    elif isinstance(kind, Tuple | List):
+        found = kind.items or ()
+        count = Dim(f"={len(found)}", 0, len(found) != 1)
+    else:
+        return None
+    parts = [_entry(k) for k in found]
+    if not parts or None in parts or len({len(p.dims) for p in parts if p is not None}) > 1:
+        return None
+    dims = parts[0].dims if parts[0] is not None else ()
+    for part in parts:
+        dims = tuple(join_dim(a, b) for a, b in zip(dims, part.dims, strict=True))  # type: ignore[union-attr]
+    dtype = np.result_type(*(p.dtype for p in parts if p is not None)).name
+    return Array(dtype, (count, *dims))
+
+
+_PLAIN = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
+
+
+def _entry(kind: Kind) -> Array | None:
+    """Return what an entry of a list is in the array made of the list: a number has no axes."""
+    if isinstance(kind, Num):
+        return None if kind.dtype == "any" else Array(kind.dtype or _PLAIN[kind.type], ())
+    if isinstance(kind, Array):
+        return kind if kind.namespace == "numpy" else None
+    return stacked(kind)

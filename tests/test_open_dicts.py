@@ -80,7 +80,7 @@ REFUSED = [
     (emptied_in_a_loop_over_it, "`d` may get or lose entries in a loop over it"),
     (none_written_over, "may be None"),
     (written_by_an_inner_function, "`memo`, on which the result depends, is written in place"),
-    (memo_of_a_recursion, "change"),
+    (memo_of_a_recursion, "Let the called function return what is new"),
 ]
 
 
@@ -88,6 +88,21 @@ REFUSED = [
 def test_refused_by_name(f, why):
     with pytest.raises(s2sad.UnsupportedError, match=why):
         s2sad.grad(f)(X)
+
+
+def depth(n, seen):
+    seen[n] = seen.get(n, 0) + 1
+    return 1 if n < 1 else 1 + depth(n - 1, seen)
+
+
+def counted_by_a_recursion(x):
+    seen = {}
+    return x[0] * x[1] * depth(3, seen) * len(seen)
+
+
+def test_a_recursion_may_fill_a_dict_without_derivatives():
+    want = np.array([X[1], X[0], 0.0]) * 16.0
+    assert s2sad.grad(counted_by_a_recursion)(X) == pytest.approx(want)
 
 
 def weighted(p, x):

@@ -160,6 +160,8 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
 def _instead(write: Write) -> str:
     """Return what to write instead of a write: `s = s + t` for `s += t`."""
     s = write.statement
+    if write.how == "item" and isinstance(write.owner, K.Unknown):
+        return "Let the called function return what is new, and store that where it is called."
     if isinstance(s, gast.AugAssign) and isinstance(write.owner, K.Union):
         return f"Write {write.base} = {write.base} ... instead, which makes a new value."
     return _ADVICE

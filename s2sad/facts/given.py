@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import types
+from collections.abc import Iterable
+from typing import Any
+
 import gast
 
 from s2sad import kinds as K
@@ -48,3 +52,19 @@ def view_returned(function: Function, memory: Memory) -> tuple[Node, str] | None
     if n not in function.params or n in bound or names_read(view) != {n}:
         return None
     return view, n
+
+
+def calls_itself(fn: types.FunctionType, analysed: Iterable[Any]) -> bool:
+    """Say whether a function calls itself, perhaps through others that are `analysed`."""
+    called: dict[Any, set[Any]] = {}
+    for a in analysed:
+        found = {v for v in a.kinds.objects.values() if isinstance(v, types.FunctionType)}
+        found |= {method for method, _ in a.kinds.methods.values()}
+        called.setdefault(a.function.source.fn, set()).update(found)
+    met: set[Any] = set()
+    pending: list[Any] = [fn]
+    while pending:
+        more = called.get(pending.pop(), set()) - met
+        met |= more
+        pending += more
+    return fn in met

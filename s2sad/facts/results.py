@@ -23,7 +23,7 @@ from s2sad.facts.members import class_attribute
 from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
 from s2sad.open_dicts import literal_key, surely_has
-from s2sad.samples import Sampler, by_content, read_back
+from s2sad.samples import Sampler, by_content, read_back, stacked
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     gast.Add: operator.add,
@@ -154,7 +154,7 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
 
 def _as_floats(kind: Kind) -> Kind:
     """Return the kind of the array that NumPy makes of a list of floats; a shape stays one."""
-    made = K.stacked(kind) if isinstance(kind, K.List | K.Tuple) else None
+    made = stacked(kind) if isinstance(kind, K.List | K.Tuple) else None
     return made if made is not None and K.is_float_dtype(made.dtype) else kind
 
 
@@ -583,7 +583,7 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
     for one, other in ((left, right), (right, left)):
         array = isinstance(other, K.Array) or (isinstance(other, plain) and other.dtype is not None)
         if array and isinstance(one, sequences):
-            made = K.stacked(one)
+            made = stacked(one)
             if made is None:
                 return K.UNKNOWN
             return binary_kind(op, made if one is left else left, right if one is left else made)

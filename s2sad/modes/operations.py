@@ -40,6 +40,7 @@ from s2sad.nodes import (
     subscript,
 )
 from s2sad.open_dicts import surely_has
+from s2sad.samples import stacked
 from s2sad.stages import Guard
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
@@ -544,7 +545,7 @@ class Operations(Shapes):
         made: dict[str, tuple[Node, Node, K.Array]] = {}
         replaced: dict[Node, Node] = {}
         for a in lists:
-            kind = K.stacked(self.kind(a))
+            kind = stacked(self.kind(a))
             if kind is None:
                 label = _path_of(node.func) if isinstance(node, gast.Call) else "This operation"
                 raise self.refuse(
