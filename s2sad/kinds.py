@@ -81,9 +81,10 @@ class NoneKind(Kind):
 
 @dataclass(frozen=True)
 class Str(Kind):
-    """A string, perhaps with a known value."""
+    """A string, perhaps with a known value, or surely one of the `keys` of a dict."""
 
     value: Any = MISSING
+    keys: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -430,7 +431,7 @@ def join(left: Kind, right: Kind) -> Kind:
     if isinstance(left, Num) and isinstance(right, Num):
         return _join_numbers(left, right)
     if isinstance(left, Str) and isinstance(right, Str):
-        return Str()
+        return Str(MISSING, left.keys if left.keys == right.keys else None)
     if isinstance(left, Array) and isinstance(right, Array):
         return _join_arrays(left, right)
     if isinstance(left, Tuple) and isinstance(right, Tuple):
@@ -486,7 +487,7 @@ def key_kind(kind: Kind) -> Kind:
         return Num(kind.type, kind.dtype)
     if isinstance(kind, Tuple):
         return Tuple(tuple(map(key_kind, kind.items)), kind.cls)
-    return erase_value(kind)
+    return Str() if isinstance(kind, Str) else kind
 
 
 _LONGEST = 64
@@ -628,7 +629,7 @@ def erase_value(kind: Kind) -> Kind:
     if isinstance(kind, Num):
         return replace(kind, value=MISSING)
     if isinstance(kind, Str):
-        return Str()
+        return Str(MISSING, kind.keys)
     if isinstance(kind, Union):
         return union(map(erase_value, kind.options))
     return kind

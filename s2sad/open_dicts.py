@@ -14,6 +14,10 @@ def with_entry(owner: K.Dict | K.OpenDict, key: Kind, kind: Kind) -> K.Dict | K.
     literal = literal_key(key)
     if isinstance(owner, K.Dict) and literal is not MISSING:
         return K.Dict(tuple({**dict(owner.items), literal: kind}.items()))
+    if isinstance(owner, K.Dict) and surely_has(owner, key):
+        among = key.keys if isinstance(key, K.Str) and key.keys else frozenset()
+        new = ((k, K.join(old, kind) if k in among else old) for k, old in owner.items)
+        return K.Dict(tuple(new))
     old = K.opened(owner)
     return K.OpenDict(K.join(old.key, K.key_kind(key)), K.join(old.item, K.erase_value(kind)))
 
@@ -31,6 +35,9 @@ def literal_key(key: Kind) -> object:
 def surely_has(owner: Kind, key: Kind) -> bool | None:
     """Say whether a dict has a key; None where that is not known before the program runs."""
     literal = literal_key(key)
-    if not isinstance(owner, K.Dict) or literal is MISSING:
+    if not isinstance(owner, K.Dict):
         return None
+    if literal is MISSING:
+        among = key.keys if isinstance(key, K.Str) else None
+        return True if among and among <= dict(owner.items).keys() else None
     return literal in dict(owner.items)

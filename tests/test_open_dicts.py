@@ -206,6 +206,10 @@ def test_kinds_of_dicts_as_they_are_filled():
     assert with_entry(empty, K.INT, K.FLOAT) == K.OpenDict(K.INT, K.FLOAT)
     assert K.join(known, with_entry(empty, K.Str("b"), K.FLOAT)) == opened
     assert K.join(empty, opened) == opened
+    among = K.Str(K.MISSING, frozenset({"a"}))
+    assert with_entry(known, among, K.FLOAT) == known
+    assert surely_has(known, among) is True and surely_has(opened, among) is None
+    assert K.join(among, K.Str("a")) == K.Str()
     pair = K.Tuple((K.Num("int", None, 1), K.Str("a")))
     assert literal_key(pair) == (1, "a") and literal_key(K.INT) is K.MISSING
     assert surely_has(known, K.Str("a")) is True

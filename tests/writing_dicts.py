@@ -364,6 +364,15 @@ def descent_by_steps(p, x):
     return np.sum(np.tanh(p["W"] @ x + p["b"]) ** 2)
 
 
+@prog({"W": np.full((2, 3), 0.3), "b": X[:2] * 1.0}, X)
+def descent_in_place(p, x):
+    for _ in range(3):
+        g = slopes_of(p, x)
+        for k in p:
+            p[k] -= 0.1 * g[k]
+    return np.sum(np.tanh(p["W"] @ x + p["b"]) ** 2)
+
+
 @prog({"W": np.full((2, 3), 0.3), "b": 0.3}, X)
 def numbers_and_arrays(p, x):
     h = np.tanh(p["W"] @ x + p["b"])

@@ -293,8 +293,8 @@ def replaced_kind(owner: Kind, keywords: dict[str, Kind]) -> Kind:
 
 def dict_method(owner: K.Dict | K.OpenDict, attr: str, args: list[Kind]) -> Kind:
     """Return the kind of a dict's method call."""
-    whole = K.opened(owner)
-    keys, values = whole.key, whole.item
+    keys = element_kind(owner)
+    values = K.opened(owner).item
     if attr == "values":
         return K.Iterable_(values)
     if attr == "keys":
@@ -342,6 +342,17 @@ def dict_item(owner: K.Dict, key: Kind) -> Kind:
     return result
 
 
+def _keys_of(kind: K.Dict) -> Kind:
+    """Return the kind of a dict's keys; words are known to be some of these."""
+    words = frozenset(key for key, _ in kind.items if isinstance(key, str))
+    if kind.items and len(words) == len(kind.items):
+        return K.Str(MISSING, words)
+    keys: Kind = K.UNBOUND
+    for key, _ in kind.items:
+        keys = K.join(keys, K.erase_value(K.kind_of(key, "", literal=True)))
+    return keys
+
+
 def element_kind(kind: Kind) -> Kind:
     """Return the kind of what a loop over a value binds."""
     if isinstance(kind, K.Union):
@@ -358,10 +369,7 @@ def element_kind(kind: Kind) -> Kind:
     if isinstance(kind, K.OpenDict):
         return kind.key
     if isinstance(kind, K.Dict):
-        keys: Kind = K.UNBOUND
-        for key, _ in kind.items:
-            keys = K.join(keys, K.erase_value(K.kind_of(key, "", literal=True)))
-        return keys
+        return _keys_of(kind)
     if isinstance(kind, K.Str):
         return K.Str()
     return K.UNKNOWN

@@ -516,7 +516,7 @@ class Reverse(Tries):
         if isinstance(kind, K.List) and value.func.attr == "append":
             return self.append(s, owner.id, value.args[0])
         changed = owner.id in self.live | self.asked
-        if changed and (K.is_container(kind) or isinstance(kind, K.Array)):
+        if changed and kind is not None and (K.is_container(kind) or isinstance(kind, K.Array)):
             raise self.refuse(
                 s,
                 f"`{owner.id}.{value.func.attr}(...)` changes {K.describe(kind)} on which the "

@@ -38,7 +38,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.open_dicts import literal_key
+from s2sad.open_dicts import literal_key, surely_has
 from s2sad.stages import Loop, Replay, RestorePart, Write, is_all, place_of, surely_others
 
 
@@ -90,7 +90,8 @@ class Slots(Writes):
             return False
         owner = self.kinds.before[s].get(place.value.id, K.UNKNOWN)
         if isinstance(owner, K.Dict) and owner.items:
-            return literal_key(self.kinds.of.get(place.slice, K.UNKNOWN)) is K.MISSING
+            key = self.kinds.of.get(place.slice, K.UNKNOWN)
+            return literal_key(key) is K.MISSING and not surely_has(owner, key)
         return isinstance(owner, K.OpenDict)
 
     def _slot_kind(self, s: Node, target: Node) -> Kind:
