@@ -54,7 +54,7 @@ def view_returned(function: Function, memory: Memory) -> tuple[Node, str] | None
     return view, n
 
 
-def calls_itself(fn: types.FunctionType, analysed: Iterable[Any]) -> bool:
+def calls_itself(fn: Any, analysed: Iterable[Any]) -> bool:
     """Say whether a function calls itself, perhaps through others that are `analysed`."""
     called: dict[Any, set[Any]] = {}
     for a in analysed:
