@@ -370,8 +370,7 @@ def made_here(d: Derivation, facts: KindFacts) -> Made:
 
     def made(s: Node, node: Node) -> Bound | None:
         target = facts.of.get(node.func, K.UNKNOWN)
-        kind = facts.of.get(node, K.NONE)
-        if not K.is_container(kind) and not isinstance(kind, K.Unknown | K.Tuple):
+        if not K.holds_more(facts.of.get(node, K.NONE)):
             return None
         if isinstance(target, K.Known) and not isinstance(target.value, types.FunctionType):
             return None
@@ -403,9 +402,8 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
         found = _bound_call(d, facts, s, node, target, args)
         if found is None or not stores_into_arguments(d, found[0]):
             return None
-        if not inner and calls_itself(found[0].function.source.fn, d.analysed.values()):
-            return None
-        return found[0].function, found[1]
+        again = not inner and calls_itself(found[0].function.source.fn, d.analysed.values())
+        return None if again else (found[0].function, found[1])
 
     return written
 

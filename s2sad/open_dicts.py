@@ -41,3 +41,26 @@ def surely_has(owner: Kind, key: Kind) -> bool | None:
         among = key.keys if isinstance(key, K.Str) else None
         return True if among and among <= dict(owner.items).keys() else None
     return literal in dict(owner.items)
+
+
+def dict_item(owner: K.Dict, key: Kind) -> Kind:
+    """Return the kind of a dict's value."""
+    literal = literal_key(key)
+    if literal is not MISSING:
+        found: Kind = dict(owner.items).get(literal, K.UNKNOWN)
+        return found
+    result: Kind = K.UNBOUND
+    for _, kind in owner.items:
+        result = K.join(result, kind)
+    return result
+
+
+def keys_of(kind: K.Dict) -> Kind:
+    """Return the kind of a dict's keys; words are known to be some of these."""
+    words = frozenset(key for key, _ in kind.items if isinstance(key, str))
+    if kind.items and len(words) == len(kind.items):
+        return K.Str(MISSING, words)
+    keys: Kind = K.UNBOUND
+    for key, _ in kind.items:
+        keys = K.join(keys, K.erase_value(K.kind_of(key, "", literal=True)))
+    return keys

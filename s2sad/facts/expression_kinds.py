@@ -14,6 +14,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.closures import closed, local_function
+from s2sad.facts.dict_kinds import dict_method
 from s2sad.facts.lengths import own_lengths
 from s2sad.facts.members import (
     class_function,
@@ -28,8 +29,6 @@ from s2sad.facts.results import (
     array_item,
     attribute_kind,
     binary_kind,
-    dict_item,
-    dict_method,
     element_kind,
     item_kind,
     known_call,
@@ -45,7 +44,7 @@ from s2sad.facts.scope import Scope, dotted_path
 from s2sad.facts.slices import Slices
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Node, children
-from s2sad.open_dicts import with_entry
+from s2sad.open_dicts import dict_item, with_entry
 from s2sad.stages import Function, KindFacts
 
 Env = dict[str, Kind]

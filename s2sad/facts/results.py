@@ -22,7 +22,7 @@ from s2sad.facts.lengths import own_lengths, renewed, shifted_length, squeezed_k
 from s2sad.facts.members import class_attribute
 from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
-from s2sad.open_dicts import literal_key, surely_has
+from s2sad.open_dicts import keys_of
 from s2sad.samples import Sampler, by_content, read_back, stacked
 
 OPERATORS: dict[type, Callable[..., Any]] = {
@@ -291,31 +291,6 @@ def replaced_kind(owner: Kind, keywords: dict[str, Kind]) -> Kind:
     return K.UNKNOWN
 
 
-def dict_method(owner: K.Dict | K.OpenDict, attr: str, args: list[Kind]) -> Kind:
-    """Return the kind of a dict's method call."""
-    keys = element_kind(owner)
-    values = K.opened(owner).item
-    if attr == "values":
-        return K.Iterable_(values)
-    if attr == "keys":
-        return K.Iterable_(keys)
-    if attr == "items":
-        return K.Iterable_(K.Tuple((keys, values)))
-    if attr == "get" and args:
-        has = surely_has(owner, args[0])
-        default = args[1] if len(args) > 1 else K.NONE
-        if has is False:
-            return default
-        if has is True and isinstance(owner, K.Dict):
-            return dict_item(owner, args[0])
-        return K.join(own_lengths(values), K.erase_value(default))
-    if attr == "popitem" and not args:
-        return K.Tuple((keys, own_lengths(values)))
-    if attr in ("pop", "setdefault") and isinstance(owner, K.OpenDict):
-        return K.join(own_lengths(values), *map(K.erase_value, args[1:2])) if args[1:] else values
-    return owner if attr == "copy" else K.UNKNOWN
-
-
 def item_kind(owner: Kind, index: Any) -> Kind:
     """Return the kind of one item of a sequence; index may be MISSING."""
     if isinstance(owner, K.Tuple):
@@ -328,29 +303,6 @@ def item_kind(owner: Kind, index: Any) -> Kind:
     if isinstance(owner, K.List) and owner.items is not None and isinstance(index, int):
         return item_kind(K.Tuple(owner.items), index)
     return element_kind(owner)
-
-
-def dict_item(owner: K.Dict, key: Kind) -> Kind:
-    """Return the kind of a dict's value."""
-    literal = literal_key(key)
-    if literal is not MISSING:
-        found: Kind = dict(owner.items).get(literal, K.UNKNOWN)
-        return found
-    result: Kind = K.UNBOUND
-    for _, kind in owner.items:
-        result = K.join(result, kind)
-    return result
-
-
-def _keys_of(kind: K.Dict) -> Kind:
-    """Return the kind of a dict's keys; words are known to be some of these."""
-    words = frozenset(key for key, _ in kind.items if isinstance(key, str))
-    if kind.items and len(words) == len(kind.items):
-        return K.Str(MISSING, words)
-    keys: Kind = K.UNBOUND
-    for key, _ in kind.items:
-        keys = K.join(keys, K.erase_value(K.kind_of(key, "", literal=True)))
-    return keys
 
 
 def element_kind(kind: Kind) -> Kind:
@@ -369,7 +321,7 @@ def element_kind(kind: Kind) -> Kind:
     if isinstance(kind, K.OpenDict):
         return kind.key
     if isinstance(kind, K.Dict):
-        return _keys_of(kind)
+        return keys_of(kind)
     if isinstance(kind, K.Str):
         return K.Str()
     return K.UNKNOWN
