@@ -1041,10 +1041,10 @@ def language():
 
 # --- functions -----------------------------------------------------------------------------------
 
-# Only with a newer Python or NumPy than the oldest that is supported: the page is the same for all.
-NEWER = (
+# Only with some of the Pythons and NumPys that are supported: the page is the same for all.
+SOMETIMES = (
     *("math.fma", "math.sumprod", "np.cumulative_prod", "np.cumulative_sum"),
-    *("np.matvec", "np.unstack", "np.vecmat"),
+    *("np.matvec", "np.row_stack", "np.unstack", "np.vecmat"),
 )
 
 SERIES = ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial")
@@ -1092,7 +1092,7 @@ def functions():
     """Return the tables of functions, array methods and properties."""
     rules = [(spelled(r.fn), r) for r in registry.all_rules() if is_ours(r)]
     rules = sorted(((n, r) for n, r in rules if n), key=lambda pair: pair[0].lower())
-    rules = [(n, r) for n, r in rules if n not in NEWER]
+    rules = [(n, r) for n, r in rules if n not in SOMETIMES]
     rows = ["", "| function | rule | settings | forward too |", "|---|---|---|---|"]
     zero = []
     for name, r in rules:
@@ -1102,7 +1102,7 @@ def functions():
         kind = "elementwise" if r.partials else "pullback"
         forward = "yes" if r.partials or r.pushforward else "no"
         rows.append(f"| `{name}` | {kind} | {settings(r)} | {forward} |")
-    rows += ["", "Where Python or NumPy is new enough also: " + _listed(NEWER) + "."]
+    rows += ["", "Where Python or NumPy has them also: " + _listed(SOMETIMES) + "."]
     rows += ["", "Derivative zero by decision: " + ", ".join(zero) + "."]
     rows += ["", "Array methods: " + _listed(registry._methods) + "."]
     rows += ["", "Array methods with derivative zero: " + _listed(registry._zero_methods) + "."]
