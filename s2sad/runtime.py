@@ -124,18 +124,20 @@ def real(x_bar: Any) -> Any:
     Python gives complex powers of negative floats: what follows was not derived for these.
     """
     if isinstance(x_bar, complex) or getattr(getattr(x_bar, "dtype", None), "kind", "") == "c":
-        raise NotImplementedError(
-            "a power of a negative float is complex: that cannot be differentiated. Write "
-            "abs(x) ** y, or use arrays"
-        )
+        raise NotImplementedError("a power of a negative float is complex: write abs(x) ** y")
+    return x_bar
+
+
+def all_real(x_bar: Any) -> Any:
+    """Return derivatives in a structure; one that is complex is refused."""
     if isinstance(x_bar, list | tuple):
         for part in x_bar:
-            real(part)
+            all_real(part)
     elif isinstance(x_bar, dict):
-        real(list(x_bar.values()))
+        all_real(list(x_bar.values()))
     elif attributes(x_bar):
-        real(list(attributes(x_bar).values()))
-    return x_bar
+        all_real(list(attributes(x_bar).values()))
+    return real(x_bar)
 
 
 def log_of_base(x: Any) -> Any:

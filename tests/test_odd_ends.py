@@ -228,3 +228,27 @@ def test_a_rule_of_the_users_takes_the_place_of_one_that_is_brought():
         assert s2sad.grad(lambda x: np.cosh(x))(2.0) == 7.0
     finally:
         registry._rules[registry._key(np.cosh)] = old
+
+
+def stepped(x, r):
+    ratio = max(r * x, 0.001)
+    return x * max(0.2, 0.9 * ratio ** (-1.0 / 3.0))
+
+
+def rooted(x):
+    size = abs(x) + x * x
+    return size**0.5 + (x - 3.0) ** 0.5
+
+
+def test_a_base_that_is_never_negative_needs_no_check():
+    text = s2sad.grad(stepped).source(0.3, 2.0)
+    assert "real(" not in text and "!= 0" not in text
+    assert "real(x_bar)" in s2sad.grad(rooted).source(4.0)
+    assert (
+        abs(
+            s2sad.grad(stepped)(0.3, 2.0) - (stepped(0.300001, 2.0) - stepped(0.299999, 2.0)) / 2e-6
+        )
+        < 1e-6
+    )
+    with pytest.raises(NotImplementedError, match="power of a negative float"):
+        s2sad.grad(rooted)(1.0)

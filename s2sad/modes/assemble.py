@@ -442,7 +442,8 @@ def like(p: Parts, bar: str) -> Node:
     numpy = p.pure.d.refs.module(np)
     value: Node = name(bar)
     if p.odd and not K.holds_complex(given.get(param, K.UNKNOWN)):
-        value = call(p.pure.d.refs.function(runtime.real), value)
+        check = runtime.real if isinstance(kind, K.Num | K.Array) else runtime.all_real
+        value = call(p.pure.d.refs.function(check), value)
     if isinstance(kind, K.Array) and not kind.rank and kind.namespace == "numpy":
         return call(f"{numpy}.array", value, dtype=dotted(f"{numpy}.{kind.dtype}"))
     if isinstance(kind, K.Array) and kind.dtype in _WIDE and _mixes(p):

@@ -167,7 +167,7 @@ class _Simplifier:
     def compare(self, node: Node) -> Node:
         node.left = self.expression(node.left)
         node.comparators = [self.expression(c) for c in node.comparators]
-        left, right = number(node.left), number(node.comparators[0])
+        left, right = _quotient(node.left), _quotient(node.comparators[0])
         if len(node.ops) == 1 and left is not None and right is not None:
             if isinstance(node.ops[0], gast.NotEq):
                 return constant(int(left != right))
@@ -640,6 +640,14 @@ def _exact(value: float) -> bool:
     while 0 < mantissa < 1:
         mantissa *= 2
     return mantissa == 1
+
+
+def _quotient(node: Node) -> float | int | None:
+    """Return the value of a literal number, or of one over another: `1.0 / 3.0`."""
+    if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Div):
+        above, below = number(node.left), number(node.right)
+        return above / below if above is not None and below else None
+    return number(node)
 
 
 def _folded(op: Node, left: float, right: float) -> Node | None:
