@@ -54,10 +54,10 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/python examples/lynx_hare.py
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal -q $(PYTEST_ARGS)
 
 test-full: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 -q -m "not gpu" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal -q -m "not gpu" $(PYTEST_ARGS)
 
 test-gpu: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -q -m gpu $(PYTEST_ARGS)
