@@ -325,8 +325,11 @@ class _Normaliser(Expressions):
             total = locate(gast.BinOp(old, statement.op, statement.value), statement)
             self.bind(place, self.atom(total))
             return
+        first = any(isinstance(n, gast.Call | gast.NamedExpr) for n in walk(target))
+        if first:  # Python finds the place before it computes the value
+            target = self._place_expression(target)
         value = self.atom(statement.value)
-        if not isinstance(target, gast.Name):
+        if not first and not isinstance(target, gast.Name):
             target = self._place_expression(target)
         self.emit(gast.AugAssign(target, statement.op, value), statement)
 

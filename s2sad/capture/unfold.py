@@ -21,6 +21,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2sad.errors import UnsupportedError
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -118,11 +119,31 @@ class _Unfolder:
             if isinstance(s, gast.Assign | gast.Expr) and not self.changed:
                 found = self.writers(s, s.value)
                 if found is not None and self.fits(found[0]):
+                    self.check_read_before(s, found[0])
                     out += self.written_out(s, *found, named=True)
                     if isinstance(s, gast.Expr):
                         continue
             out.append(s)
         return out
+
+    def check_read_before(self, s: Node, callee: Function) -> None:
+        """`o.m += o.f()` reads o.m before f is called: f must not set it."""
+        origin = self.origins.get(s, s)
+        target = getattr(origin, "target", None)
+        if not isinstance(origin, gast.AugAssign) or not isinstance(target, gast.Attribute):
+            return
+        inside = [n for t in callee.node.body for n in walk(t)]
+        places = [n for n in inside if isinstance(n, gast.Attribute)]
+        sets = any(n.attr == target.attr and not isinstance(n.ctx, gast.Load) for n in places)
+        calls = [n.func for n in inside if isinstance(n, gast.Call)]
+        asks = any(isinstance(f, gast.Attribute) and _reads_some(f, callee.params) for f in calls)
+        if sets or asks:
+            raise UnsupportedError(
+                f"`.{target.attr}` may be set while the right side is computed, after this "
+                "statement has read it; that cannot be differentiated yet.",
+                remedy="Compute the right side in a statement of its own.",
+                place=self.function.source.place(origin),
+            )
 
     def stays(self, s: Node, rest: Block) -> bool:
         """Say whether what a round of a loop makes is only called, and in that round only.
@@ -226,6 +247,10 @@ def _same(one: Any, other: Any, variable: str) -> bool:
     made = types.ModuleType | types.FunctionType | types.BuiltinFunctionType | np.ufunc | type
     inner = variable in one.__code__.co_freevars
     return not inner and values[0] is values[1] and isinstance(values[0], made)
+
+
+def _reads_some(node: Node, variables: tuple[str, ...]) -> bool:
+    return bool(names_read(node) & set(variables))
 
 
 def _reads(node: Node, variable: str) -> bool:

@@ -25,7 +25,7 @@ from s2sad.errors import (
 )
 from s2sad.facts.activity import flows
 from s2sad.facts.attempts import check_attempts, check_half_reads
-from s2sad.facts.memory import Memory, shares_nothing, touches
+from s2sad.facts.memory import Memory, root, shares_nothing, touches
 from s2sad.nodes import all_inside, blocks_of, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Names, Write
 
@@ -48,6 +48,7 @@ def fence(
     What the caller declares `constant` keeps no derivative.
     """
     active = ever_active(activity)
+    _read_before(function, memory)
     check_attempts(function, kinds, activity, memory, active)
     _unpacked(function, memory)
     _one_kind(function, kinds, active, memory)
@@ -165,6 +166,26 @@ def _instead(write: Write) -> str:
     if isinstance(s, gast.AugAssign) and isinstance(write.owner, K.Union):
         return f"Write {write.base} = {write.base} ... instead, which makes a new value."
     return _ADVICE
+
+
+def _read_before(function: Function, memory: Memory) -> None:
+    """`a[i] += f()` reads a[i] before f is called: f must not change it."""
+    for write in memory.writes:
+        origin = function.origins.get(write.statement)
+        if not isinstance(origin, gast.AugAssign) or isinstance(origin.target, gast.Name):
+            continue
+        if write.how != "call":
+            continue
+        base = root(origin.target)
+        if base in memory.aliases.sharing(write.statement, write.base):
+            raise _refusal(
+                function,
+                write.statement,
+                UnsupportedError,
+                f"`{base}` may be changed while the right side is computed, after this statement "
+                "has read it; that cannot be differentiated yet.",
+                "Compute the right side in a statement of its own.",
+            )
 
 
 def _unpacked(function: Function, memory: Memory) -> None:

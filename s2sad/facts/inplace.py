@@ -183,7 +183,18 @@ def displays(function: Function) -> dict[str, Block]:
                 plain = all(isinstance(e, gast.Constant | gast.Name) for e in s.value.elts)
                 if counts.get(target.id) == 1 and plain:
                     found[target.id] = s.value.elts
-    return found
+    filled = {owner_of(n) for s in function.node.body for n in walk(s)}
+    return {n: items for n, items in found.items() if n not in filled}
+
+
+def owner_of(node: Node) -> str | None:
+    """Return the variable of which a node calls a method, or writes a part."""
+    place = node.func if isinstance(node, gast.Call) else node
+    if not isinstance(place, gast.Attribute | gast.Subscript):
+        return None
+    if place is node and isinstance(node.ctx, gast.Load):
+        return None
+    return place.value.id if isinstance(place.value, gast.Name) else None
 
 
 def undecided(function: Function, kinds: KindFacts) -> frozenset[str]:

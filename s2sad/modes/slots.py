@@ -137,6 +137,14 @@ class Slots(Writes):
             return [back]
         after = self.kinds.after[s].get(base, K.UNKNOWN)
         asked = base in self.asked
+        if asked and isinstance(getattr(target, "slice", None), gast.Slice):
+            if any(isinstance(k, K.Num) for k in K.options(getattr(after, "item", K.UNKNOWN))):
+                raise self.refuse(
+                    s,
+                    f"Numbers are put into the list `{base}`, whose memory only the run knows; "
+                    "that cannot be differentiated yet.",
+                    "Make a new list: a + b.",
+                )
         if base in self.aliases.arrays or K.is_container(self.kinds.of.get(s.value, K.UNKNOWN)):
             self.check_parts(s, s.value, target.value)
         out = self._comment(s) + self.ensure(base, after, s)

@@ -1,0 +1,102 @@
+"""`a[i] += v`: what is read first, what is put into lists, and what comes of it."""
+
+import numpy as np
+import pytest
+
+import s2sad
+from tests.slopes import check
+
+
+def by_a_stack(a, b):
+    a = a * 1.0
+    left = [0, 3, 2]
+    while left:
+        a[left.pop()] *= b[len(left)]
+    return np.sum(a * a)
+
+
+def extended_by_a_comprehension(a, b):
+    out = [a[0], b[1]]
+    out += [2.0 * p * b[0] for p in a]
+    out.extend([p * out[0] for p in b if p > 0.4])
+    return sum(out)
+
+
+def history(a, b):
+    kept = [np.zeros(2)]
+    for k in range(3):
+        kept += [a[k] * h + b[3] for h in kept[-1:]]
+    return np.sum(np.array(kept) ** 2)
+
+
+def until_long_enough(a, b):
+    parts = [a[0] - b[0]]
+    while len(parts) < 9:
+        parts += [p * a[1] for p in parts]
+    return sum(r * r for r in parts)
+
+
+A, B = np.array([0.3, 0.5, 0.7, 0.9]), np.array([1.3, 0.5, 0.6, 0.8])
+
+
+@pytest.mark.parametrize("f", [by_a_stack, extended_by_a_comprehension, history, until_long_enough])
+def test_gradient(f):
+    value, _ = s2sad.value_and_grad(f)(A, B)
+    assert value == f(A.copy(), B.copy())
+    check(f, A.copy(), B.copy())
+
+
+class Account:
+    def __init__(self, money):
+        self.money = money
+
+    def raised(self):
+        self.money *= 1.5
+        return self.money * 0.5
+
+    def halved(self):
+        return self.money * 0.5
+
+
+def changed_meanwhile(x):
+    account = Account(x)
+    account.money += account.raised()
+    return account.money
+
+
+def only_read(x):
+    account = Account(x)
+    account.money += account.halved()
+    return account.money
+
+
+def by_a_closure(a, b):
+    def doubled(k):
+        a[k] = a[k] * b[k]
+        return b[k]
+
+    a[0] += doubled(0)
+    return np.sum(a * a)
+
+
+def halves(v):
+    if len(v) == 1:
+        return [v[0] ** 2]
+    left = halves(v[: len(v) // 2])
+    left.extend(halves(v[len(v) // 2 :]))
+    return left
+
+
+def of_halves(x):
+    parts = halves(x)
+    return parts[0] * parts[3]
+
+
+def test_what_is_read_before_it_is_changed_is_refused():
+    check(only_read, 0.7)
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(changed_meanwhile)(0.7)
+    with pytest.raises(s2sad.UnsupportedError, match="read it"):
+        s2sad.grad(by_a_closure)(A.copy(), B.copy())
+    with pytest.raises(s2sad.UnsupportedError, match="only the run knows"):
+        s2sad.grad(of_halves)(A.copy())
