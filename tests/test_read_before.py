@@ -70,6 +70,32 @@ def only_read(x):
     return account.money
 
 
+class Shelf:
+    def __init__(self, x):
+        self.items = [x, 2.0 * x]
+        self.last = [x]
+
+    def tripled(self):
+        self.items[0] = self.items[0] * 3.0
+        return self.items[0]
+
+    def doubled(self):
+        self.last[0] = self.last[0] * 2.0
+        return self.last[0]
+
+
+def item_changed_meanwhile(x):
+    shelf = Shelf(x)
+    shelf.items[0] += shelf.tripled()
+    return shelf.items[0]
+
+
+def another_changed_meanwhile(x):
+    shelf = Shelf(x)
+    shelf.items[0] += shelf.doubled()
+    return shelf.items[0]
+
+
 def by_a_closure(a, b):
     def doubled(k):
         a[k] = a[k] * b[k]
@@ -94,6 +120,9 @@ def of_halves(x):
 
 def test_what_is_read_before_it_is_changed_is_refused():
     check(only_read, 0.7)
+    check(another_changed_meanwhile, 0.7)
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(item_changed_meanwhile)(0.7)
     with pytest.raises(s2sad.Error):
         s2sad.grad(changed_meanwhile)(0.7)
     with pytest.raises(s2sad.UnsupportedError, match="read it"):

@@ -130,11 +130,16 @@ class _Unfolder:
         """`o.m += o.f()` reads o.m before f is called: f must not set it."""
         origin = self.origins.get(s, s)
         target = getattr(origin, "target", None)
+        items = isinstance(target, gast.Subscript)
+        while isinstance(target, gast.Subscript):
+            target = target.value
         if not isinstance(origin, gast.AugAssign) or not isinstance(target, gast.Attribute):
             return
         inside = [n for t in callee.node.body for n in walk(t)]
-        places = [n for n in inside if isinstance(n, gast.Attribute)]
-        sets = any(n.attr == target.attr and not isinstance(n.ctx, gast.Load) for n in places)
+        places = [n for n in inside if isinstance(n, gast.Attribute) and n.attr == target.attr]
+        stored = [n for n in inside if isinstance(n, gast.Subscript | gast.Attribute)]
+        sets = any(not isinstance(n.ctx, gast.Load) for n in (stored if items else places))
+        sets = sets and bool(places)
         calls = [n.func for n in inside if isinstance(n, gast.Call)]
         asks = any(isinstance(f, gast.Attribute) and _reads_some(f, callee.params) for f in calls)
         if sets or asks:
