@@ -129,7 +129,7 @@ nondifferentiable(np.isnan, np.isinf, np.isfinite, np.isposinf, np.isneginf, np.
 nondifferentiable(np.isreal, np.iscomplex, np.isrealobj, np.iscomplexobj, np.isscalar)
 nondifferentiable(np.isclose, np.allclose, np.array_equal, np.array_equiv)
 nondifferentiable(np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.fix)
-nondifferentiable(np.heaviside, np.floor_divide)
+nondifferentiable(np.floor_divide)
 
 
 @pullback(np.sign, of_complex=True)

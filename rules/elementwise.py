@@ -292,6 +292,11 @@ def nextafter(out, x1, x2):
     return 1.0, None
 
 
+@elementwise(np.heaviside)
+def heaviside(out, x1, x2):
+    return None, np.where(np.equal(x1, 0), 1.0, 0.0)
+
+
 nondifferentiable(np.spacing)
 
 

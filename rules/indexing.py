@@ -8,7 +8,7 @@ from s2sad.registry import nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
 
 nondifferentiable(np.nonzero, np.flatnonzero, np.argwhere, np.ravel_multi_index, np.unravel_index)
-nondifferentiable(np.indices, np.ix_, np.diag_indices, np.tril_indices, np.triu_indices)
+nondifferentiable(np.indices, np.diag_indices, np.tril_indices, np.triu_indices)
 nondifferentiable(np.diag_indices_from, np.tril_indices_from, np.triu_indices_from)
 
 
@@ -32,6 +32,24 @@ def pull_getitem(out_bar, out, a, index):
 @pushforward(operator.getitem)
 def push_getitem(out, a, index, a_dot, index_dot):
     return a_dot[index]
+
+
+@pullback(np.ix_)
+def pull_ix(out_bar, out, *args):
+    """Each result is an argument along an axis of its own; where booleans stand, it is indices."""
+    return tuple(
+        np.reshape(bar, np.shape(a)) if np.issubdtype(part.dtype, np.inexact) else None
+        for bar, part, a in zip(out_bar, out, args, strict=True)
+    )
+
+
+@pushforward(np.ix_)
+def push_ix(out, *args_and_tangents):
+    tangents = args_and_tangents[len(out) :]
+    return tuple(
+        np.zeros(part.shape) if dot is None else np.reshape(dot, part.shape)
+        for part, dot in zip(out, tangents, strict=True)
+    )
 
 
 def wrap_or_clip(indices, n, mode):

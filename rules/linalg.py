@@ -171,12 +171,11 @@ def push_norm(out, x, x_dot, *, ord=None, axis=None, keepdims=False):
     return np.sum(np.real(partials * x_dot), axis=axis, keepdims=keepdims)
 
 
-def kept_values(s, rcond, rtol, shape):
+def kept_values(s, rcond, rtol):
     """Return 1 / s for the singular values that a pseudoinverse keeps, 0 for the others."""
-    cut = rtol if rtol is not None else rcond
-    if cut is None:
-        cut = 1e-15 if rtol is None else max(shape[-2:]) * np.finfo(s.dtype).eps
-    kept = s > np.expand_dims(np.asarray(cut), -1) * np.max(s, axis=-1, keepdims=True)
+    cut = rcond if rtol is None else rtol
+    cut = np.asarray(1e-15 if cut is None else cut)
+    kept = s > np.expand_dims(cut, -1) * np.max(s, axis=-1, keepdims=True)
     return kept / np.where(kept, s, 1)
 
 
@@ -209,14 +208,14 @@ def pull_pinv(out_bar, out, a, *, rcond=None, rtol=None):
     The derivative of an odd function of singular values is symmetric as a linear map.
     """
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    f = kept_values(s, rcond, rtol, a.shape)
+    f = kept_values(s, rcond, rtol)
     return np.conj(pinv_map(np.swapaxes(out_bar, -1, -2), u, s, vh, f))
 
 
 @pushforward(np.linalg.pinv)
 def push_pinv(out, a, a_dot, *, rcond=None, rtol=None):
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    f = kept_values(s, rcond, rtol, a.shape)
+    f = kept_values(s, rcond, rtol)
     return np.conj(np.swapaxes(pinv_map(a_dot, u, s, vh, f), -1, -2))
 
 

@@ -28,9 +28,9 @@ nondifferentiable(linalg.hadamard, linalg.pascal, linalg.dft, linalg.invhilbert)
 _HALF = {"sym", "symmetric", "her", "hermitian", "pos", "positive definite"}
 
 
-def check_single(a):
-    """Refuse stacks of matrices."""
-    if a.ndim != 2:
+def check_single(a, b=None):
+    """Refuse stacks of matrices, and stacks of right sides."""
+    if a.ndim != 2 or (b is not None and b.ndim > 2):
         raise NotImplementedError("scipy.linalg: a derivative for single matrices, not for stacks")
 
 
@@ -65,7 +65,7 @@ def unfold(a_dot, assume_a, lower):
 def pull_solve(
     out_bar, out, a, b, *, lower=False, check_finite=True, assume_a=None, transposed=False
 ):
-    check_single(a)
+    check_single(a, b)
     if assume_a in _HALF:
         check_real(a, b)
         b_bar = linalg.solve(a, out_bar, lower=lower, assume_a=assume_a)
@@ -79,7 +79,7 @@ def pull_solve(
 def push_solve(
     out, a, b, a_dot, b_dot, *, lower=False, check_finite=True, assume_a=None, transposed=False
 ):
-    check_single(a)
+    check_single(a, b)
     rest = np.zeros_like(out) if b_dot is None else b_dot
     if a_dot is not None:
         moved = unfold(a_dot, assume_a, lower)
@@ -98,7 +98,7 @@ def solved_transposed(trans):
 def pull_solve_triangular(
     out_bar, out, a, b, *, trans=0, lower=False, unit_diagonal=False, check_finite=True
 ):
-    check_single(a)
+    check_single(a, b)
     transposed = solved_transposed(trans)
     settings = {"lower": lower, "unit_diagonal": unit_diagonal}
     b_bar = linalg.solve_triangular(a, out_bar, trans=0 if transposed else 1, **settings)
@@ -117,6 +117,7 @@ def triangle(x, lower, unit_diagonal):
 def push_solve_triangular(
     out, a, b, a_dot, b_dot, *, trans=0, lower=False, unit_diagonal=False, check_finite=True
 ):
+    check_single(a, b)
     rest = np.zeros_like(out) if b_dot is None else b_dot
     if a_dot is not None:
         moved = triangle(a_dot, lower, unit_diagonal)
@@ -161,6 +162,7 @@ def banded_transpose(ab, below, above):
 
 @pullback(linalg.solve_banded, masks=True, unknown=("l_and_u",))
 def pull_solve_banded(out_bar, out, l_and_u, ab, b, *, check_finite=True):
+    check_single(ab, b)
     below, above = l_and_u
     b_bar = linalg.solve_banded((above, below), banded_transpose(ab, below, above), out_bar)
     return None, diagonals(b_bar, out, below, above), b_bar
@@ -168,6 +170,7 @@ def pull_solve_banded(out_bar, out, l_and_u, ab, b, *, check_finite=True):
 
 @pushforward(linalg.solve_banded)
 def push_solve_banded(out, l_and_u, ab, b, l_and_u_dot, ab_dot, b_dot, *, check_finite=True):
+    check_single(ab, b)
     below, above = l_and_u
     rest = np.zeros_like(out) if b_dot is None else b_dot
     if ab_dot is not None:
@@ -177,6 +180,7 @@ def push_solve_banded(out, l_and_u, ab, b, l_and_u_dot, ab_dot, b_dot, *, check_
 
 @pullback(linalg.solveh_banded, masks=True)
 def pull_solveh_banded(out_bar, out, ab, b, *, lower=False, check_finite=True):
+    check_single(ab, b)
     check_real(ab, b)
     b_bar = linalg.solveh_banded(ab, out_bar, lower=lower)
     width = ab.shape[0] - 1
@@ -189,6 +193,7 @@ def pull_solveh_banded(out_bar, out, ab, b, *, lower=False, check_finite=True):
 
 @pushforward(linalg.solveh_banded)
 def push_solveh_banded(out, ab, b, ab_dot, b_dot, *, lower=False, check_finite=True):
+    check_single(ab, b)
     rest = np.zeros_like(out) if b_dot is None else b_dot
     if ab_dot is not None:
         width = ab.shape[0] - 1
@@ -204,12 +209,14 @@ def push_solveh_banded(out, ab, b, ab_dot, b_dot, *, lower=False, check_finite=T
 
 @pullback(linalg.solve_sylvester)
 def pull_solve_sylvester(out_bar, out, a, b, q):
+    check_single(a, q)
     q_bar = linalg.solve_sylvester(a.T, b.T, out_bar)
     return -q_bar @ out.T, -out.T @ q_bar, q_bar
 
 
 @pushforward(linalg.solve_sylvester)
 def push_solve_sylvester(out, a, b, q, a_dot, b_dot, q_dot):
+    check_single(a, q)
     rest = np.zeros_like(out) if q_dot is None else q_dot
     if a_dot is not None:
         rest = rest - a_dot @ out
@@ -220,6 +227,7 @@ def push_solve_sylvester(out, a, b, q, a_dot, b_dot, q_dot):
 
 @pullback(linalg.solve_continuous_lyapunov, linalg.solve_lyapunov)
 def pull_solve_continuous_lyapunov(out_bar, out, a, q):
+    check_single(a, q)
     check_real(a, q)
     q_bar = linalg.solve_continuous_lyapunov(a.T, out_bar)
     return -(q_bar @ out.T + q_bar.T @ out), q_bar
@@ -235,6 +243,7 @@ def push_solve_continuous_lyapunov(out, a, q, a_dot, q_dot):
 
 @pullback(linalg.solve_discrete_lyapunov)
 def pull_solve_discrete_lyapunov(out_bar, out, a, q, *, method=None):
+    check_single(a, q)
     check_real(a, q)
     q_bar = linalg.solve_discrete_lyapunov(a.T, out_bar, method)
     return q_bar @ a @ out.T + q_bar.T @ a @ out, q_bar
@@ -280,6 +289,7 @@ def pull_cho_factor(out_bar, out, a, *, lower=False, check_finite=True):
 @pullback(linalg.cho_solve, masks=True)
 def pull_cho_solve(out_bar, out, c_and_lower, b, *, check_finite=True):
     c, lower = c_and_lower
+    check_single(c, b)
     check_real(c, b)
     b_bar = linalg.cho_solve(c_and_lower, out_bar)
     a_bar = -np.outer(b_bar, out) if b.ndim == 1 else -b_bar @ out.T
@@ -320,6 +330,7 @@ def pull_lu_factor(out_bar, out, a, *, check_finite=True):
 @pullback(linalg.lu_solve)
 def pull_lu_solve(out_bar, out, lu_and_piv, b, *, trans=0, check_finite=True):
     lu, piv = lu_and_piv
+    check_single(lu, b)
     transposed = solved_transposed(trans)
     b_bar = linalg.lu_solve(lu_and_piv, out_bar, trans=0 if transposed else 1)
     a_bar = -np.outer(b_bar, out) if b.ndim == 1 else -b_bar @ out.T

@@ -141,6 +141,8 @@ def pull_gaussian_filter(
         width = sigma if np.ndim(sigma) == 0 else sigma[axis]
         degree = order if np.ndim(order) == 0 else order[axis]
         border = mode if isinstance(mode, str) else mode[axis]
+        if width <= 1e-15:  # SciPy leaves such an axis as it is
+            continue
         weights = gaussian_weights(width, degree, truncate, None)
         out_bar = filter_back(out_bar, input, weights, axis, border, 0)
     return out_bar
@@ -197,8 +199,8 @@ def pull_map_coordinates(
     inside = (coordinates >= 0) & (coordinates <= limit)
     if mode == "constant":
         out_bar = out_bar * np.all(inside, axis=0)
-    input_bar = np.zeros_like(input)
-    coordinates_bar = np.zeros_like(coordinates)
+    input_bar = np.zeros(input.shape, out_bar.dtype)
+    coordinates_bar = np.zeros(coordinates.shape, out_bar.dtype)
     for place, factors, slopes in corner_weights(coordinates, input.shape, mode):
         np.add.at(input_bar, place, out_bar * np.prod(factors, axis=0))
         for k in range(len(place)):

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import special
 
 from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
+from s2sad.runtime import unbroadcast
 
-nondifferentiable(special.gammasgn, special.round, special.comb, special.perm)
-nondifferentiable(special.factorial, special.factorial2, special.factorialk, special.stirling2)
+nondifferentiable(special.gammasgn, special.round)
 nondifferentiable(special.bernoulli, special.euler, special.jn_zeros, special.roots_legendre)
 nondifferentiable(special.roots_hermite, special.roots_laguerre, special.roots_chebyt)
 
@@ -92,6 +92,74 @@ def poch(out, z, m):
 def binom(out, n, k):
     psi_rest = special.psi(n - k + 1.0)
     return out * (special.psi(n + 1.0) - psi_rest), out * (psi_rest - special.psi(k + 1.0))
+
+
+def check_counts(exact, repetition=False):
+    """Refuse what counts whole numbers only."""
+    if exact or repetition:
+        raise NotImplementedError("a derivative with exact=False and repetition=False only")
+
+
+@pullback(special.comb)
+def pull_comb(out_bar, out, N, k, *, exact=False, repetition=False):
+    check_counts(exact, repetition)
+    by_rest = special.psi(N - k + 1.0)
+    N_bar = out_bar * out * (special.psi(N + 1.0) - by_rest)
+    k_bar = out_bar * out * (by_rest - special.psi(k + 1.0))
+    return unbroadcast(N_bar, np.shape(N)), unbroadcast(k_bar, np.shape(k))
+
+
+@pushforward(special.comb)
+def push_comb(out, N, k, N_dot, k_dot, *, exact=False, repetition=False):
+    check_counts(exact, repetition)
+    by_rest = special.psi(N - k + 1.0)
+    moved = 0.0 if N_dot is None else N_dot * (special.psi(N + 1.0) - by_rest)
+    if k_dot is not None:
+        moved = moved + k_dot * (by_rest - special.psi(k + 1.0))
+    return out * moved
+
+
+@pullback(special.perm)
+def pull_perm(out_bar, out, N, k, *, exact=False):
+    check_counts(exact)
+    by_rest = special.psi(N - k + 1.0)
+    N_bar = out_bar * out * (special.psi(N + 1.0) - by_rest)
+    return unbroadcast(N_bar, np.shape(N)), unbroadcast(out_bar * out * by_rest, np.shape(k))
+
+
+@pushforward(special.perm)
+def push_perm(out, N, k, N_dot, k_dot, *, exact=False):
+    check_counts(exact)
+    by_rest = special.psi(N - k + 1.0)
+    moved = 0.0 if N_dot is None else N_dot * (special.psi(N + 1.0) - by_rest)
+    return out * (moved if k_dot is None else moved + k_dot * by_rest)
+
+
+@pullback(special.factorial)
+def pull_factorial(out_bar, out, n, *, exact=False):
+    check_counts(exact)
+    return out_bar * out * special.psi(n + 1.0)
+
+
+@pushforward(special.factorial)
+def push_factorial(out, n, n_dot, *, exact=False):
+    check_counts(exact)
+    return n_dot * out * special.psi(n + 1.0)
+
+
+@pullback(special.factorial2, unknown=("n",))
+def pull_factorial2(out_bar, out, n, *, exact=False):
+    return None
+
+
+@pullback(special.factorialk, unknown=("n",))
+def pull_factorialk(out_bar, out, n, *, k=1, exact=False):
+    return None
+
+
+@pullback(special.stirling2, unknown=("N", "K"))
+def pull_stirling2(out_bar, out, N, K, *, exact=False):
+    return None, None
 
 
 @elementwise(special.gammainc, unknown=("a",), regular={"x": 1.0})

@@ -264,9 +264,12 @@ def load_rules() -> None:
             _loading = True
             from importlib.metadata import entry_points  # takes long, and only deriving needs it
 
-            for entry in entry_points(group="s2sad.rules"):
-                entry.load()
-            _loaded = True
+            try:
+                for entry in entry_points(group="s2sad.rules"):
+                    entry.load()
+                _loaded = True
+            finally:
+                _loading = False
     if _waiting and any(module in sys.modules for module in tuple(_waiting)):
         _load_waiting()
 

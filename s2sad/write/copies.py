@@ -110,7 +110,9 @@ def _is_table(value: Any) -> bool:
     """Say whether a constant can be written down: a literal, or a dict or set of literals."""
     if type(value) is dict:
         return is_literal((*value, *value.values()))
-    return is_literal(tuple(value) if type(value) in (set, frozenset) else value)
+    if type(value) in (set, frozenset):
+        return bool(value) and is_literal(tuple(value))
+    return is_literal(value)
 
 
 # --- literals ------------------------------------------------------------------------------------

@@ -128,3 +128,12 @@ def test_what_is_not_known_is_refused(settings):
 
     with pytest.raises((s2sad.Error, NotImplementedError)):
         s2sad.grad(solved)(pos(3), n(3))
+
+
+@pytest.mark.parametrize("solve", [L.solve, L.solve_triangular])
+def test_stacks_of_right_sides_are_refused(solve):
+    def solved(a, b):
+        return np.sum(solve(a, b) ** 2)
+
+    with pytest.raises(NotImplementedError, match="not for stacks"):
+        s2sad.grad(solved)(np.tril(pos(2)).T, n(2, 2, 2))

@@ -20,6 +20,8 @@ ROWS = [
     (N.map_coordinates, (n(4, 5), points), {"order": 1, "mode": "nearest"}),
     (N.map_coordinates, (n(4, 5), points), {"order": 1, "mode": "constant"}),
     (N.map_coordinates, (n(6), np.array([[0.3, 2.2, 4.9]])), {"order": 1, "mode": "nearest"}),
+    (N.map_coordinates, (n(4, 5), np.array([[1, 2], [0, 3]])), {"order": 1}),
+    (N.gaussian_filter, (n(6, 7),), {"sigma": (0.0, 0.7)}),
 ]
 for mode in ("reflect", "mirror", "nearest", "wrap", "constant"):
     ROWS += [

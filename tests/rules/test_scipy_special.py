@@ -108,6 +108,12 @@ ROWS = [
     (special.chdtrc, (3.0, P), {}),
     (special.pdtr, (2.0, P), {}),
     (special.pdtrc, (2.0, P), {}),
+    (special.comb, (5.5, 2.2), {}),
+    (special.comb, (P + 3.0, 2.2), {}),
+    (special.comb, (4.3, U), {}),
+    (special.perm, (P + 3.0, 2.2), {}),
+    (special.perm, (4.3, U), {}),
+    (special.factorial, (P,), {}),
     (special.wofz, (Z,), {}),
     (special.loggamma, (Z,), {}),
     (special.gamma, (Z,), {}),
@@ -151,6 +157,18 @@ def loss(w, x, y):
     return -np.sum(special.log_expit(y * (x @ w))) + special.logsumexp(w) * np.sum(
         special.softmax(w) ** 2
     )
+
+
+@pytest.mark.parametrize("fn", [special.factorial2, special.factorialk, special.stirling2])
+def test_products_of_whole_numbers_are_refused(fn):
+    more = () if fn is special.factorial2 else (2,)
+    with pytest.raises(s2sad.UnsupportedError, match="is not known"):
+        s2sad.grad(lambda x: x * fn(x, *more))(4.0)
+
+
+def test_repetitions_are_not_counted():
+    with pytest.raises(NotImplementedError, match="repetition=False"):
+        s2sad.grad(lambda x: x * special.comb(x, 2, repetition=True))(4.0)
 
 
 def test_what_is_not_known_is_refused():

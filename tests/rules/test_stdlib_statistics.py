@@ -42,3 +42,9 @@ def test_in_a_program():
     for k in range(len(X)):
         ends = [spread([x + h * (i == k) for i, x in enumerate(X)]) for h in (1e-6, -1e-6)]
         assert abs((ends[0] - ends[1]) / 2e-6 - gradient[k]) < 1e-7
+
+
+@pytest.mark.parametrize("fn", [statistics.mode, statistics.multimode])
+def test_the_most_common_is_refused(fn):
+    with pytest.raises(s2sad.UnsupportedError, match="is not known"):
+        s2sad.grad(lambda xs: sum([fn(xs)][0:1]) if fn is statistics.mode else fn(xs)[0])(X)
