@@ -6,6 +6,7 @@ differences, or refused; the page says which, and quotes the refusal.
 
 import builtins
 import contextlib
+import importlib
 import inspect
 import io
 import itertools
@@ -1122,11 +1123,13 @@ FACTS = "ctypes data device dtype flags itemsize nbytes ndim shape size strides"
 def refusals():
     """Return the table of what NumPy has that is refused by name, and why."""
     rows = ["", "| refused | because | instead |", "|---|---|---|"]
+    homes = {np: "np.", np.polynomial: "np.polynomial.", np.ndarray: "ndarray."}
     for r in registry.all_refusals():
+        if is_of_scipy(r.home):
+            continue
         names = "`np.ma`"
         if r.home is not np.ma:
-            home = {np: "np.", np.polynomial: "np.polynomial.", np.ndarray: "ndarray."}[r.home]
-            names = ", ".join(f"`{home}{n}`" for n in sorted(r.names))
+            names = ", ".join(f"`{homes[r.home]}{n}`" for n in sorted(r.names))
         rows.append(f"| {names} | {r.because} | {r.instead} |")
     rows.append("| methods of ufuncs that are not above | there is no rule | Use the functions. |")
     written = [f"`{h}.{n}`" for h, names in WRITTEN.items() for n in names]
@@ -1152,6 +1155,50 @@ def unaccounted():
         if not known and name not in (*WRITTEN["ndarray"], *FACTS) and not name.startswith("_"):
             missed.append(f"ndarray.{name}")
     return missed
+
+
+SCIPY = (
+    *("fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.linalg"),
+    *("special", "stats"),
+)
+
+
+def is_of_scipy(home):
+    """Say whether a module or a class is one of SciPy's."""
+    return (getattr(home, "__module__", None) or home.__name__).split(".")[0] == "scipy"
+
+
+def of_scipy():
+    """Return docs/scipy.md: a table for each module of SciPy with rules."""
+    homes = [importlib.import_module(f"scipy.{part}") for part in SCIPY]
+    lines = ["# What is supported of SciPy", "", MADE, ""]
+    lines += [
+        "A keyword that a rule does not list is refused; so is what is in none of the tables."
+    ]
+    known = {id(r.fn): r for r in registry.all_rules() if is_ours(r)}
+    for home in homes:
+        named = {n: known.get(id(getattr(home, n))) for n in dir(home) if not n.startswith("_")}
+        rules = {n: r for n, r in named.items() if r is not None}
+        refused = [r for r in registry.all_refusals() if r.home is home]
+        if rules or refused:
+            lines += ["", f"## {home.__name__}", *_rows_of(rules)]
+        if refused:
+            lines += ["", "| refused | because | instead |", "|---|---|---|"]
+            lines += [f"| {_listed(r.names)} | {r.because} | {r.instead} |" for r in refused]
+    return "\n".join(lines) + "\n"
+
+
+def _rows_of(rules):
+    """Return the table of some rules by name."""
+    zero = [n for n, r in rules.items() if r.zero and r.pullback is None]
+    rows = ["", "| function | rule | settings | forward too | no derivative for |"]
+    rows += ["|---|---|---|---|---|"]
+    for name, r in rules.items():
+        if name not in zero:
+            kind = "elementwise" if r.partials else "pullback"
+            forward = "yes" if r.partials or r.pushforward else "no"
+            rows.append(f"| `{name}` | {kind} | {settings(r)} | {forward} | {_listed(r.unknown)} |")
+    return [*rows, "", "Derivative zero by decision: " + _listed(zero) + "."] if zero else rows
 
 
 def _listed(names):
@@ -1221,4 +1268,9 @@ def _example_args(name, example):
     return depth.ravel(), eta, seen, rows, columns, example.DT, 3
 
 
-PAGES = {"support.md": support, "targets.md": targets, "programs.md": programs}
+PAGES = {
+    "support.md": support,
+    "targets.md": targets,
+    "programs.md": programs,
+    "scipy.md": of_scipy,
+}
