@@ -72,6 +72,10 @@ class UnsupportedError(Error, NotImplementedError):
     """A construct that cannot be differentiated (yet) lies on an active path."""
 
 
+class RuleRefusal(UnsupportedError, ValueError):
+    """A rule raised a ValueError: it does not take what it was given."""
+
+
 class MissingRuleError(Error, NotImplementedError):
     """An active value goes into a function with neither a rule nor readable source."""
 

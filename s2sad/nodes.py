@@ -183,6 +183,14 @@ def locate(node: Node, origin: Node) -> Node:
     return node
 
 
+def stand_in(node: Node, origin: Node, source: Any) -> Node:
+    """Let a derived node say which node of the user's source it comes from, and return it."""
+    locate(node, origin)
+    if getattr(node, "lineno", None) is not None and not hasattr(node, "home"):
+        node.home = source
+    return node
+
+
 def operands(node: Node, owner: Node) -> list[Node]:
     """Return what the method behind an expression gets besides its owner, by position."""
     if isinstance(node, gast.Call):

@@ -87,6 +87,7 @@ from s2sad.stages import ANYWHERE, Aliases, Arrival, Text, Written
 from s2sad.strong import zeros_of
 from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
+from s2sad.write.origins import origins_of
 from s2sad.write.printer import module, statement_text
 
 
@@ -142,7 +143,9 @@ def derive(request: Request) -> Derivation:
 
 def printed(d: Derivation) -> Text:
     """Return the text of a derived module."""
-    return Text(module(prelude(d.refs, d.functions)), d.entry, d.namespaces, d.cells)
+    body = prelude(d.refs, d.functions)
+    origins = origins_of(body, d.refs.functions)
+    return Text(module(body), d.entry, d.namespaces, d.cells, origins=origins)
 
 
 def _note_written(d: Derivation, entry: Analysed) -> None:

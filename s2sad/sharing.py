@@ -21,7 +21,7 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.aliasing import reach
 from s2sad.derivation import Derivation
-from s2sad.errors import AliasError, UnsupportedError
+from s2sad.errors import AliasError, RuleRefusal, UnsupportedError
 from s2sad.guard import (
     DERIVED,
     OTHERWISE,
@@ -38,13 +38,16 @@ from s2sad.pieces import not_one_text
 from s2sad.signature import lasting_key
 from s2sad.stages import Text, Written
 from s2sad.write.load import load
+from s2sad.write.origins import Refusals
 
 Guard = Callable[[], bool]
 _SHARED = 512  # how many recipes are kept, those used last
 _EACH = 8  # how many for one key, where what functions see goes to and fro
 _numbers = itertools.count(1)
-# What helpers of our own raise, which know nothing of s2sad in a file of their own.
-_REFUSALS: dict[str, object] = {"ValueError": AliasError, "NotImplementedError": UnsupportedError}
+# What helpers raise, which know nothing of s2sad in a file of their own: rules, and s2sad's own.
+_OUR_OWN = {"NotImplementedError": UnsupportedError, "ValueError": AliasError}
+_OF_RULES = {"NotImplementedError": UnsupportedError, "ValueError": RuleRefusal}
+_ADVICE = "Write it in another way, or make its inputs Const."
 
 
 @dataclass(frozen=True)
@@ -331,11 +334,14 @@ def _parts(
 def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
     """Return the functions of a derived text, in the surroundings of the user's functions."""
     filename = f"<s2sad {text.entry} {next(_numbers)}>"
-    # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
-    helpers: dict[str, dict[str, object]] = {
-        n: {"__builtins__": builtins} | (_REFUSALS if fn.__module__ == runtime.__name__ else {})
-        for n, fn in derivation.refs.functions.items()
-    }
+    copied = derivation.refs.functions
+    refusals = Refusals(text.text, filename, text.origins, copied)
+    helpers: dict[str, dict[str, object]] = {}
+    for n, fn in copied.items():
+        own = fn.__module__ == runtime.__name__
+        names = refusals.names(n, _OUR_OWN, "") if own else refusals.names(n, _OF_RULES, _ADVICE)
+        # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
+        helpers[n] = {"__builtins__": builtins, **names}
     return load(
         text.text,
         text.entry,

@@ -524,10 +524,14 @@ class Zeros:
 
 @dataclass(frozen=True)
 class Text:
-    """A derived module: its text, the entry function, and what the functions in it see."""
+    """A derived module: its text, the entry function, and what the functions in it see.
+
+    `origins` say where the user's source has what it calls, where that may raise something.
+    """
 
     text: str
     entry: str
     namespaces: Mapping[str, dict[str, object]]
     cells: Mapping[str, Mapping[str, object]]
     imports: Mapping[str, str] = field(default_factory=dict)
+    origins: tuple[Any, ...] = ()

@@ -37,7 +37,9 @@ from s2sad.nodes import (
     names_read,
     negative,
     number,
+    stand_in,
     subscript,
+    walk,
 )
 from s2sad.open_dicts import surely_has
 from s2sad.samples import stacked
@@ -599,7 +601,7 @@ class Operations(Shapes):
     ) -> tuple[Block, list[Node | None]]:
         try:
             arrays = registry.wants_arrays(fn)
-            return inline(rule, given, self.refs, self.names, count, arrays)
+            pre, values = inline(rule, given, self.refs, self.names, count, arrays)
         except RuleRefusal as why:
             label = getattr(fn, "__name__", repr(fn))
             raise self.refuse(
@@ -608,6 +610,11 @@ class Operations(Shapes):
                 f"This call of {label} cannot be differentiated: {why}.",
                 "Write the call with other settings, or make its inputs Const.",
             ) from None
+        for made in [*pre, *(v for v in values if v is not None)]:
+            for n in walk(made):
+                if isinstance(n, gast.Call) and isinstance(n.func, gast.Name):
+                    stand_in(n, node, self.source)
+        return pre, values
 
     def _check_known(self, node: Node, fn: Any, arrays: Mapping[str, Node]) -> None:
         """Refuse what depends on an argument for which the rule knows no derivative."""

@@ -43,6 +43,7 @@ from s2sad.nodes import (
     names_read,
     names_written,
     rename,
+    stand_in,
     store,
     subscript,
     substitute,
@@ -222,7 +223,7 @@ class Reverse(Tries):
             return []
         comment = Comment(self.heading(origin))
         comment.origin = origin
-        return [comment]
+        return [stand_in(comment, origin, self.function.source)]
 
     def st_Pass(self, s: Node) -> Block:
         return []
