@@ -32,6 +32,7 @@ from s2sad.facts.lengths import alike
 from s2sad.facts.memory import Memory, memory
 from s2sad.facts.methods import plain_writes
 from s2sad.facts.passing import Lengths, Proved, handed_back, outlives, proved_by, rebase
+from s2sad.facts.read_before import read_before
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
@@ -204,30 +205,9 @@ def analyse(
         before = dict(d.analysed)
         d.used_open.discard(key)
         facts = infer(function, dict(params), scope, hook)
-        plain = spread(function, facts, call_signature(facts), taken)
-        if plain is not None:
-            function = plain
-            scope.locals = function.locals
-            continue
-        unfolded = unfold(
-            function,
-            made_here(d, facts),
-            taken,
-            writing_calls(d, facts),
-            formula_calls(d, facts),
-        )
-        if unfolded is not None:
-            function = unfolded
-            scope.locals = function.locals
-            continue
-        chosen = choose(function, facts, taken)
-        if chosen is not None:
-            function = chosen
-            scope.locals = function.locals
-            continue
-        written = plain_writes(function, facts, taken, numpy)
-        if written is not None:
-            function = written
+        changed = _more_plainly(d, function, facts, taken, numpy)
+        if changed is not None:
+            function = changed
             scope.locals = function.locals
             continue
         if key not in d.used_open or alike({"": facts.result}, {"": result}):
@@ -240,15 +220,33 @@ def analyse(
             remedy="Return the new values instead.",
             place=source.place(source.node),
         )
-    written = in_place(function, facts, taken)
-    if written is not None:
-        function = written
-        scope.locals = function.locals
-        facts = infer(function, dict(params), scope, hook)
+    for last in (read_before, in_place):
+        written = last(function, facts, taken)
+        if written is not None:
+            function = written
+            scope.locals = function.locals
+            facts = infer(function, dict(params), scope, hook)
     d.open.pop(key, None)
     analysed = Analysed(function, facts, scope)
     d.analysed[key] = analysed
     return analysed
+
+
+def _more_plainly(
+    d: Derivation,
+    function: Function,
+    facts: KindFacts,
+    taken: set[str],
+    numpy: Callable[[], str],
+) -> Function | None:
+    """Return a function with more of it written out, now that its kinds are known; or None."""
+    made, writers, formulas = made_here(d, facts), writing_calls(d, facts), formula_calls(d, facts)
+    return (
+        spread(function, facts, call_signature(facts), taken)
+        or unfold(function, made, taken, writers, formulas)
+        or choose(function, facts, taken)
+        or plain_writes(function, facts, taken, numpy)
+    )
 
 
 def check_parent(source: Any, params: Mapping[str, Kind]) -> None:

@@ -35,6 +35,7 @@ from s2sad.facts.fence import (
     outside_written,
     refuse_globals,
     refuse_hidden_appends,
+    refuse_rebound,
 )
 from s2sad.facts.kinds_by_name import name_kinds, scalars
 from s2sad.facts.order import order_matters
@@ -130,6 +131,7 @@ def derive(request: Request) -> Derivation:
         _check_result(analysed, request)
     node = _entry(d, analysed, request, d.entry)
     _check_result(analysed, request)
+    refuse_rebound([a.function for a in d.analysed.values()])
     for reached in list(d.analysed.values()):
         refuse_globals(reached.function)
         refuse_hidden_appends(reached.function, reached.kinds)

@@ -140,7 +140,8 @@ class Function:
     `temps` are the names that normalisation made up, `spread` the lists and dicts whose items were
     written out where a call unpacks them, each with that call: nobody may change them. `held` are
     the temporaries that hold defaults of inner functions. `half` are the tries that are not
-    simply done or not, each with a name that shows it.
+    simply done or not, each with a name that shows it. `was` are the temporaries that hold what a
+    place holds before a call gives what is added to it.
     """
 
     source: SourceLike
@@ -154,6 +155,7 @@ class Function:
     spread: Mapping[str, Any] = field(default_factory=dict)
     held: frozenset[str] = frozenset()
     half: Mapping[Any, Half] = field(default_factory=dict)
+    was: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import s2sad
+from tests.slopes import check
 
 X = np.array([0.5, 0.6, 0.7])
 WEIGHTS = np.array([1.0, 2.0, 3.0])
@@ -171,3 +172,88 @@ def test_the_auxiliary_result_may_change():
     _, pull, state = s2sad.vjp(f, X, has_aux=True)
     state[:] = 0.0
     assert pull(1.0).tolist() == np.exp(X).tolist()
+
+
+STATE = {"n": 1.5, "calls": 0}
+
+
+def state_in_a_dict(x):
+    STATE["n"] = 1.5
+    s = x[1]
+    for i in range(3):
+        s = s * (x[2] + STATE["n"])
+        STATE["n"] = STATE["n"] * 2.0
+        STATE[f"round {i}"] = 3.0
+    return s * STATE["n"]
+
+
+def counted(x):
+    STATE["calls"] += 1
+    MODEL.calls = STATE["calls"]
+    return x[0] * x[1]
+
+
+def doubled():
+    MODEL.c = MODEL.c * 2.0
+    return MODEL.c
+
+
+def state_in_an_object(x):
+    MODEL.c = 2.0
+    y = MODEL.c * (x[0] * doubled())
+    z = y * MODEL.c * x[1]
+    if doubled() > 7.0:
+        z = z * MODEL.c
+    for _ in range(2):
+        z = z * (x[2] + MODEL.c)
+        doubled()
+    MODEL.c = 2.0
+    return z
+
+
+class Gain:
+    value = 1.0
+
+    @classmethod
+    def raised(cls):
+        cls.value = cls.value * 1.5
+        return cls.value
+
+
+def state_in_a_class(x):
+    Gain.value = 1.0
+    y = Gain.value * (x[0] * Gain.raised())
+    return y * Gain.value * x[1]
+
+
+@pytest.mark.parametrize("f", [state_in_a_dict, counted, state_in_an_object, state_in_a_class])
+def test_what_is_outside_changes_while_the_function_runs(f):
+    value, _ = s2sad.value_and_grad(f)(X)
+    assert value == f(X)
+    check(f, X)
+
+
+def test_what_is_outside_keeps_what_was_left_in_it():
+    calls = STATE["calls"]
+    s2sad.grad(counted)(X)
+    assert STATE["calls"] == MODEL.calls == calls + 1
+
+
+def test_a_captured_number_that_a_called_function_binds_is_refused():
+    n = 1.0
+
+    def doubled():
+        nonlocal n
+        n *= 2.0
+        return n
+
+    def reads(x):
+        y = n * (x[0] * doubled())
+        return y * n * x[1]
+
+    def only_calls(x):
+        return x[0] * doubled() * x[1]
+
+    with pytest.raises(s2sad.UnsupportedError, match="`n`, which is read here, is rebound by doub"):
+        s2sad.grad(reads)(X)
+    assert np.allclose(s2sad.grad(only_calls)(X), [2.0 * 0.6, 2.0 * 0.5, 0.0])

@@ -185,6 +185,90 @@ def list_of_products_popped_and_written(x):
 
 
 @prog(X)
+def list_of_which_the_last_is_popped(x):
+    ys = [v * v for v in x]
+    y = ys.pop()
+    return y**2 - 2.0 * ys.pop(0)
+
+
+@prog(X)
+def list_popped_until_it_is_empty(x):
+    ys = [2.0 * x[0], x[1], x[2] * x[0]]
+    product = 1.0
+    while ys:
+        product = product * ys.pop() + x[1]
+    return product
+
+
+@prog(X)
+def list_popped_by_two_names(x):
+    ys = [x[0], x[1]]
+    zs = ys
+    y = zs.pop()
+    return y * ys.pop() ** 2
+
+
+@prog(X)
+def arrays_popped(x):
+    ys = [v * x for v in x]
+    total = 0.0
+    while ys:
+        total = total + ys.pop() @ x
+    return total
+
+
+@prog(X)
+def items_that_turn_constant(x):
+    ys = [1.0, 2.0, 3.0]
+    y, total = x[0], 0.0
+    for _ in range(3):
+        total += y * x[1]
+        y = ys.pop()
+    return total * y
+
+
+@prog(X)
+def tuples_popped(x):
+    queue = [(1.0, x[0]), (2.0, x[1])]
+    total = 0.0
+    while queue:
+        weight, v = queue.pop(0)
+        total += weight * v
+        if weight < 4:
+            queue.append((weight + 2.0, v * v))
+    return total
+
+
+@prog(X)
+def intervals_on_a_stack(x):
+    def inside(a, b):
+        return (b - a) * np.exp(-x[0] * (a + b)) * np.sin(x[1] * (a + b))
+
+    stack, total = [(0.0, 1.5 + x[2], inside(0.0, 1.5 + x[2]))], 0.0
+    while stack:
+        low, high, whole = stack.pop()
+        middle = 0.5 * (low + high)
+        left, right = inside(low, middle), inside(middle, high)
+        if abs(left + right - whole) < 0.01:
+            total += left + right
+        else:
+            stack.append((low, middle, left))
+            stack.append((middle, high, right))
+    return total
+
+
+@prog(X)
+def tuples_with_arrays_popped(x):
+    stack = [(x * 1.0, "a"), (x * 2.0, "b")]
+    total = 0.0
+    while stack:
+        v, word = stack.pop()
+        v[0] = v[1] * 2.0
+        total += v @ v if word == "a" else np.sum(v)
+    return total
+
+
+@prog(X)
 def list_insert_del_extend(x):
     xs = [x[0], x[1], x[2]]
     xs.insert(0, x[1] * x[2])

@@ -767,3 +767,11 @@ def entries_that_are_none(x):
         if v is not None:
             s += v * x[0]
     return s
+
+
+@prog(X)
+def words_taken_from_the_end(x):
+    d = {"a": x[0], "b": x[1] * x[0], "c": x[2]}
+    word, v = d.popitem()
+    _, w = d.popitem()
+    return v * v * w if word == "c" else w

@@ -78,6 +78,18 @@ def denoted(node: Node, fn: Any, locals_: set[str]) -> Any:
     return fn.__globals__.get(node.id, getattr(builtins, node.id, None))
 
 
+def from_outside(node: Node, fn: Any) -> Any:
+    """Return the object that a dotted name denotes outside a function, or None."""
+    if isinstance(node, gast.Attribute):
+        return inspect.getattr_static(from_outside(node.value, fn), node.attr, None)
+    if node.id not in fn.__code__.co_freevars:
+        return denoted(node, fn, set())
+    try:
+        return fn.__closure__[fn.__code__.co_freevars.index(node.id)].cell_contents
+    except ValueError:
+        return None
+
+
 def source_class(fn: Any) -> type | None:
     """Return the class that super() and __class__ mean in a method, or None."""
     names = fn.__code__.co_freevars

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import builtins
 import math
+import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad.capture.applied import Applied
-from s2sad.capture.desugar import denoted
+from s2sad.capture.desugar import denoted, from_outside
 from s2sad.capture.elements import all_statements, plain, rename_scoped
 from s2sad.capture.temps import temp_base
 from s2sad.errors import UnsupportedError
@@ -34,11 +36,15 @@ from s2sad.nodes import (
     names_read,
     walk,
 )
+from s2sad.registry import is_foreign
 from s2sad.stages import Loop, SourceLike
 
 _READS_WHOLE: tuple[Any, ...] = (
     sum, max, min, list, tuple, set, frozenset, sorted, math.prod, math.fsum
 )  # fmt: skip
+
+
+_LIBRARY = (types.BuiltinFunctionType, np.ufunc)
 
 
 def has_walrus(node: Node) -> bool:
@@ -97,11 +103,18 @@ class Expressions(Applied):
         return self.is_path(node)
 
     def is_path(self, node: Node) -> bool:
-        """Say whether this is a dotted name that starts outside the function: np.pi."""
-        while isinstance(node, gast.Attribute):
-            node = node.value
-        known = self.locals | self.temps
-        return isinstance(node, gast.Name) and node.id not in known
+        """Say whether this is a name from outside, or what a module or class defines: np.pi.
+
+        What an object or class holds may be another one after a call.
+        """
+        if isinstance(node, gast.Name):
+            return node.id not in self.locals | self.temps
+        if not isinstance(node, gast.Attribute) or not self.is_path(node.value):
+            return False
+        owner = from_outside(node.value, self.source.fn)
+        if isinstance(owner, types.ModuleType):
+            return True
+        return callable(getattr(owner, node.attr, None)) and isinstance(owner, type)
 
     def is_builtin(self, node: Node) -> bool:
         """Say whether this is the name of a builtin, and denotes that."""
@@ -211,6 +224,26 @@ class Expressions(Applied):
             ]
             return locate(gast.Slice(*parts), node)
         return self.atom(node)
+
+    def held_index(self, node: Node) -> Node:
+        """Return an index that is as it is now: its parts are kept under names."""
+        if isinstance(node, gast.Tuple):
+            parts = [self.held_index(e) for e in node.elts]
+            return locate(gast.Tuple(parts, node.ctx), node)
+        if isinstance(node, gast.Slice):
+            ends = (node.lower, node.upper, node.step)
+            return locate(
+                gast.Slice(*(self.held_index(p) if p is not None else None for p in ends)), node
+            )
+        return self.atom(node)
+
+    def runs_users(self, node: Node) -> bool:
+        """Say whether an expression calls what may be a function of the user's."""
+        known = self.locals | self.temps
+        found = [
+            denoted(n.func, self.source.fn, known) for n in walk(node) if isinstance(n, gast.Call)
+        ]
+        return not all(isinstance(f, _LIBRARY) or is_foreign(f) for f in found)
 
     def _joined(self, node: Node, make: str) -> Node:
         """`[x, *xs]` becomes `[x] + list(xs)`."""

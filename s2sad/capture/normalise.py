@@ -37,7 +37,6 @@ from s2sad.nodes import (
     names_read,
     names_written,
     rename,
-    same,
     store,
     subscript,
     substitute,
@@ -90,6 +89,7 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
         ),
         result=result,
         held=frozenset(worker.held),
+        was=frozenset(worker.was),
         half=worker.half,
     )
 
@@ -116,17 +116,6 @@ def _declared(definition: Node) -> set[str]:
     return {n for s in walk(definition) if isinstance(s, gast.Nonlocal) for n in s.names}
 
 
-def _takes_from(value: Node, owner: Node) -> bool:
-    """Say whether a value takes items out of a list or dict, or puts some in: `xs.pop()`."""
-    return any(
-        isinstance(n, gast.Call)
-        and isinstance(n.func, gast.Attribute)
-        and n.func.attr in ("pop", "popitem", "setdefault")
-        and same(n.func.value, owner)
-        for n in walk(value)
-    )
-
-
 def _is_docstring(statement: Node) -> bool:
     return (
         isinstance(statement, gast.Expr)
@@ -138,12 +127,14 @@ def _is_docstring(statement: Node) -> bool:
 class _Normaliser(Expressions):
     """Walks a structured body once; holds the block being written and the names made up.
 
-    `half` are the tries, as they are written, that may be left half done.
+    `half` are the tries, as they are written, that may be left half done, `was` the names of what
+    is read before a value is computed that is added to it.
     """
 
     def __init__(self, source: SourceLike, names: Names, locals_: set[str]) -> None:
         super().__init__(source, names, locals_)
         self.attempts = Attempts()
+        self.was: set[str] = set()
         self.half: dict[Any, Half] = {}
 
     def statements(self, body: Block) -> Block:
@@ -316,27 +307,38 @@ class _Normaliser(Expressions):
                 "Put the assignment on a line of its own.",
             )
         target = statement.target
-        if isinstance(target, gast.Subscript) and _takes_from(statement.value, target.value):
-            place = self._place_expression(target)
-            read = clone(place)
-            read.ctx = gast.Load()
-            old = name(self.temp(read))
-            self.emit(assign(old.id, read))
-            total = locate(gast.BinOp(old, statement.op, statement.value), statement)
-            self.bind(place, self.atom(total))
+        if isinstance(target, gast.Name):
+            self.emit(gast.AugAssign(target, statement.op, self.atom(statement.value)), statement)
             return
-        first = any(isinstance(n, gast.Call | gast.NamedExpr) for n in walk(target))
+        calls = self.runs_users(statement.value)
+        first = calls or any(isinstance(n, gast.Call | gast.NamedExpr) for n in walk(target))
         if first:  # Python finds the place before it computes the value
-            target = self._place_expression(target)
+            target = self._place_expression(target, calls)
+        if calls:
+            self._read_before(target)
         value = self.atom(statement.value)
-        if not first and not isinstance(target, gast.Name):
+        if not first:
             target = self._place_expression(target)
         self.emit(gast.AugAssign(target, statement.op, value), statement)
 
-    def _place_expression(self, target: Node) -> Node:
-        """Reduce the parts of a subscript or attribute target to atoms."""
+    def _read_before(self, target: Node) -> None:
+        """Read a place before the value is computed that is added to it."""
+        read = clone(target)
+        read.ctx = gast.Load()
+        old = self.temp(read, "was")
+        self.emit(assign(old, read))
+        self.was.add(old)
+
+    def _place_expression(self, target: Node, calls: bool = False) -> Node:
+        """Reduce the parts of a subscript or attribute target to atoms.
+
+        Where a call follows, an index that is an attribute is what it is before it.
+        """
         if isinstance(target, gast.Subscript):
-            new = gast.Subscript(self.atom(target.value), self.index(target.slice), target.ctx)
+            owner = self.atom(target.value)
+            held = calls and any(isinstance(n, gast.Attribute) for n in walk(target.slice))
+            index = self.held_index(target.slice) if held else self.index(target.slice)
+            new = gast.Subscript(owner, index, target.ctx)
         else:
             new = gast.Attribute(self.atom(target.value), target.attr, target.ctx)
         return locate(new, target)

@@ -21,7 +21,6 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2sad.errors import UnsupportedError
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -75,6 +74,7 @@ def unfold(
         loops=worker.loops,
         temps=function.temps | worker.temps,
         held=function.held | worker.held,
+        was=function.was | worker.was,
         locals=function.locals | worker.bound,
     )
 
@@ -97,6 +97,7 @@ class _Unfolder:
         self.depth = 0
         self.temps: set[str] = set()
         self.held: set[str] = set()
+        self.was: set[str] = set()
         self.bound: set[str] = set()
         self.changed = False
 
@@ -119,36 +120,11 @@ class _Unfolder:
             if isinstance(s, gast.Assign | gast.Expr) and not self.changed:
                 found = self.writers(s, s.value)
                 if found is not None and self.fits(found[0]):
-                    self.check_read_before(s, found[0])
                     out += self.written_out(s, *found, named=True)
                     if isinstance(s, gast.Expr):
                         continue
             out.append(s)
         return out
-
-    def check_read_before(self, s: Node, callee: Function) -> None:
-        """`o.m += o.f()` reads o.m before f is called: f must not set it."""
-        origin = self.origins.get(s, s)
-        target = getattr(origin, "target", None)
-        items = isinstance(target, gast.Subscript)
-        while isinstance(target, gast.Subscript):
-            target = target.value
-        if not isinstance(origin, gast.AugAssign) or not isinstance(target, gast.Attribute):
-            return
-        inside = [n for t in callee.node.body for n in walk(t)]
-        places = [n for n in inside if isinstance(n, gast.Attribute) and n.attr == target.attr]
-        stored = [n for n in inside if isinstance(n, gast.Subscript | gast.Attribute)]
-        sets = any(not isinstance(n.ctx, gast.Load) for n in (stored if items else places))
-        sets = sets and bool(places)
-        calls = [n.func for n in inside if isinstance(n, gast.Call)]
-        asks = any(isinstance(f, gast.Attribute) and _reads_some(f, callee.params) for f in calls)
-        if sets or asks:
-            raise UnsupportedError(
-                f"`.{target.attr}` may be set while the right side is computed, after this "
-                "statement has read it; that cannot be differentiated yet.",
-                remedy="Compute the right side in a statement of its own.",
-                place=self.function.source.place(origin),
-            )
 
     def stays(self, s: Node, rest: Block) -> bool:
         """Say whether what a round of a loop makes is only called, and in that round only.
@@ -206,6 +182,7 @@ class _Unfolder:
         self.bound |= set(table.values())
         self.temps |= {table[n] for n in callee.temps if n in table}
         self.held |= {table[n] for n in callee.held if n in table}
+        self.was |= {table[n] for n in callee.was if n in table}
         for statement in before:
             locate(statement, s)
             self.origins[statement] = self.origins.get(s, s)

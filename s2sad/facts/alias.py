@@ -126,7 +126,10 @@ def _structures(
         if not w.in_container or w.statement in plain:
             continue
         before = kinds.before.get(w.statement, {})
-        shared = facts.sharing(w.statement, w.base) & function.locals
+        shared = facts.sharing(w.statement, w.base)
+        if any("@" not in n for n in shared - function.locals):
+            continue  # what lives outside keeps what the function leaves in it
+        shared &= function.locals
         holders = {n for n in shared if K.may_hold(before.get(n, K.UNBOUND), w.owner)}
         facts.structures[w.statement] = frozenset(holders | {w.base})
     for w in facts.writes:

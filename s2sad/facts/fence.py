@@ -445,6 +445,43 @@ def refuse_globals(function: Function) -> None:
             )
 
 
+def refuse_rebound(functions: list[Function]) -> None:
+    """Refuse to read a captured variable that another function in the module binds anew.
+
+    Two functions that capture one variable share its cell. When it was read nobody could tell.
+    """
+    cells: dict[int | None, Function] = {}
+    for f in functions:
+        for n in sorted(_declared(f.node)):
+            cells.setdefault(_cell(f, n), f)
+    cells.pop(None, None)
+    for f in functions:
+        own = _declared(f.node)
+        for n in walk(f.node) if cells else ():
+            known = isinstance(n, gast.Name) and n.id not in own
+            other = cells.get(_cell(f, n.id)) if known else None
+            if other is not None and getattr(n, "lineno", None) is not None:
+                raise UnsupportedError(
+                    f"`{n.id}`, which is read here, is rebound by {other.name}; that cannot be "
+                    "differentiated yet.",
+                    remedy="Return the new value and assign it outside.",
+                    place=f.source.place(n),
+                )
+
+
+def _declared(node: Any) -> set[str]:
+    return {n for s in walk(node) if isinstance(s, gast.Nonlocal) for n in s.names}
+
+
+def _cell(function: Function, variable: str) -> int | None:
+    """Return which cell holds a variable that a function captures; None of any other."""
+    fn = function.source.fn
+    captured = fn.__code__.co_freevars
+    if variable not in captured or variable in function.locals:
+        return None
+    return id((fn.__closure__ or ())[captured.index(variable)])
+
+
 _FILLS = ("append", "extend", "insert")
 
 

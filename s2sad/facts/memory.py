@@ -42,7 +42,7 @@ from s2sad.stages import Aliases, Function, KindFacts, Write
 shares_nothing = K.shares_nothing
 Summary = Callable[[Any, Any], "tuple[list[Any], list[Any]] | None"]
 
-_MUTATORS = frozenset(
+MUTATORS = frozenset(
     """append extend insert pop remove clear reverse sort update setdefault popitem add discard
     fill put itemset partition resize setfield setflags byteswap appendleft popleft""".split()
 )
@@ -437,7 +437,7 @@ class _Walker:
         elif attr.startswith("__") and not isinstance(owner, K.Num | K.Str):
             self.write(s, node.func.value, "item", whole=True)
             return
-        if attr in _MUTATORS and not isinstance(owner, K.Num | K.Str):
+        if attr in MUTATORS and not isinstance(owner, K.Num | K.Str):
             how = "append" if attr == "append" and isinstance(owner, K.List) else "item"
             self.write(s, node.func.value, how, whole=True)
             base = root(node.func.value)

@@ -56,6 +56,7 @@ class Slots(Writes):
         return {
             w.statement
             for w in self.aliases.writes
+            if w.statement in self.aliases.structures
             if w.drops or (w.in_slot and not self._is_new(w.statement, w.statement.targets[0]))
         }
 
@@ -73,7 +74,7 @@ class Slots(Writes):
         for w in self.aliases.writes:
             if not (w.drops or w.in_slot) or not self._is_open(w.statement):
                 continue
-            if w.statement in self.fills:
+            if w.statement in self.fills or w.statement not in self.aliases.structures:
                 continue
             place = w.statement.targets[0]
             if w.drops:
@@ -91,7 +92,8 @@ class Slots(Writes):
         owner = self.kinds.before[s].get(place.value.id, K.UNKNOWN)
         if isinstance(owner, K.Dict) and owner.items:
             key = self.kinds.of.get(place.slice, K.UNKNOWN)
-            return literal_key(key) is K.MISSING and not surely_has(owner, key)
+            known = not isinstance(s, gast.Delete) and surely_has(owner, key)
+            return literal_key(key) is K.MISSING and not known
         return isinstance(owner, K.OpenDict)
 
     def _slot_kind(self, s: Node, target: Node) -> Kind:
@@ -295,9 +297,10 @@ class Slots(Writes):
                 mine = name(self.bar(target))
             self.live.discard(target)
             again = self._replay(s, base, _put_in(name(base), args, name(target)))
-            if not self._has_shadow(s, base):
+            flows = base in self.activity.varied_before.get(s, frozenset())
+            if not self._has_shadow(s, base) and (mine is None or not flows):
                 return [again, restore]
-            if not isinstance(item, K.Num | K.Array) and target not in self.asked:
+            if not _is_value(item) and target not in self.asked:
                 raise self.refuse(
                     s,
                     f"An item that is {K.describe(item)} is taken from `{base}`, on which the "
@@ -312,6 +315,8 @@ class Slots(Writes):
                 mine = self.zero(name(target), item)
             elif isinstance(item, K.Array) and target not in self.asked:
                 mine = call(attribute(mine, "copy"))
+            elif K.may_hold_array(item) and target not in self.asked:
+                mine = call(name(self.refs.function(runtime.private)), mine)
             bars = name(self.bar(base))
             return [*out, *first, _put_in(bars, args, mine), again, restore]
         place = [_inserted(args[0], name(base))] if method == "insert" else []
@@ -586,6 +591,13 @@ def _read_beyond_length(node: Node) -> frozenset[str]:
 def _mixed(kind: Kind) -> bool:
     """Say whether a value may be a number or an array: a shadow in place is one or the other."""
     return K.may_be_array(kind) and any(isinstance(k, K.Num) for k in K.options(kind))
+
+
+def _is_value(kind: Kind) -> bool:
+    """Say whether an item is a number or an array, or a tuple of such."""
+    if isinstance(kind, K.Tuple):
+        return all(_is_value(k) or isinstance(k, K.Str | K.NoneKind) for k in kind.items)
+    return isinstance(kind, K.Num | K.Array)
 
 
 def _holds_memory(kind: Kind) -> bool:
