@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import s2sad
+from tests.slopes import check
 
 
 def g(a, b, c=1.5):
@@ -364,3 +365,37 @@ def test_a_slice_of_a_structure_is_read_and_given_away():
         below = f(p, x)
         p[i]["b"][j] += 1e-6
         assert abs(gradient[i]["b"][j] - (above - below) / 2e-6) < 1e-8
+
+
+def stirred(s):
+    a, b = s
+    for _ in range(3):
+        a = np.tanh(a * b)
+        b = np.sin(a + b)
+    return b, -a
+
+
+def stirred_whole(s):
+    k = stirred(s)
+    return s[0] * k[0] + s[1] * k[1]
+
+
+def stirred_in_a_list(rows):
+    total = 0.0
+    for row in rows:
+        k = stirred(row)
+        total += row[0] * k[0] * k[1]
+    return total
+
+
+def stirred_item(pair, w):
+    (a, b), c = pair
+    k = stirred(pair[0])
+    return a * k[0] * w + k[1] * b * c
+
+
+def test_what_a_reverse_gives_for_a_tuple_is_computed_once():
+    check(stirred_whole, (0.3, 0.4))
+    check(stirred_in_a_list, [(0.3, 0.4), (0.7, -0.2)])
+    check(stirred_item, ((0.3, 0.4), 0.6), 0.9)
+    assert s2sad.grad(stirred_whole).source((0.3, 0.4)).count("= stirred_reverse(") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -27,6 +28,7 @@ from s2sad.nodes import (
     name,
     subscript,
     tuple_,
+    walk,
 )
 from s2sad.stages import Function, KindFacts
 
@@ -177,7 +179,16 @@ class Cotangents:
         return UnsupportedError(reason, remedy=remedy, place=place)
 
     def add(self, c: Contribution, kind: Kind, at: Any) -> Block:
-        """Return the statements that add a contribution to its operand's cotangent."""
+        """Return the statements that add a contribution to its operand's cotangent.
+
+        One that is computed, a call of a reverse, say, stands once: a tuple is added part by part.
+        """
+        if not any(isinstance(n, gast.Call) for n in walk(c.value)) or _no_tuple(kind):
+            return self._add(c, kind, at)
+        held = self.names.fresh(f"{c.operand}_part_bar")
+        return [assign(held, c.value), *self._add(replace(c, value=name(held)), kind, at)]
+
+    def _add(self, c: Contribution, kind: Kind, at: Any) -> Block:
         if c.path is not None or c.operand in self.live:
             self._decided(c.operand, kind, at)
         if c.path is not None:
@@ -289,6 +300,18 @@ class Cotangents:
             else:
                 parts.append(self.zero(subscript(name(c.operand), constant(i)), k))
         return [assign(bar, tuple_(parts))]
+
+
+def _no_tuple(kind: Kind) -> bool:
+    """Say whether neither a value of a kind nor a part of it is a tuple."""
+    parts: list[Kind] = [kind]
+    if isinstance(kind, K.List | K.OpenDict):
+        parts = [kind.item, *(getattr(kind, "items", None) or ())]
+    elif isinstance(kind, K.Dict):
+        parts = [k for _, k in kind.items]
+    elif isinstance(kind, K.Obj):
+        parts = [k for _, k in kind.fields]
+    return not any(isinstance(k, K.Tuple) for part in parts for k in K.options(part))
 
 
 def as_value(index: Node) -> Node:
