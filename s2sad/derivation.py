@@ -15,7 +15,7 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.capture.choose import choose
 from s2sad.capture.construct import OBJECT_OF, maker
-from s2sad.capture.desugar import source_class
+from s2sad.capture.desugar import check_parent
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
@@ -31,6 +31,7 @@ from s2sad.facts.kinds import infer
 from s2sad.facts.lengths import alike
 from s2sad.facts.memory import Memory, memory
 from s2sad.facts.methods import plain_writes
+from s2sad.facts.overloads import overloads
 from s2sad.facts.passing import Lengths, Proved, handed_back, outlives, proved_by, rebase
 from s2sad.facts.read_before import read_before
 from s2sad.facts.scope import Scope
@@ -242,26 +243,12 @@ def _more_plainly(
     """Return a function with more of it written out, now that its kinds are known; or None."""
     made, writers, formulas = made_here(d, facts), writing_calls(d, facts), formula_calls(d, facts)
     return (
-        spread(function, facts, call_signature(facts), taken)
+        overloads(function, facts, taken, numpy)
+        or spread(function, facts, call_signature(facts), taken)
         or unfold(function, made, taken, writers, formulas)
         or choose(function, facts, taken)
         or plain_writes(function, facts, taken, numpy)
     )
-
-
-def check_parent(source: Any, params: Mapping[str, Kind]) -> None:
-    """Refuse super() in a method where the order of classes is not that of its own class."""
-    home = source_class(source.fn)
-    cls = getattr(next(iter(params.values()), None), "cls", None)
-    if home is None or cls is None or home not in cls.__mro__:
-        return
-    order = cls.__mro__[cls.__mro__.index(home) :]
-    if order != home.__mro__:
-        raise UnsupportedError(
-            f"What super() means in {home.__name__} depends on the class {cls.__name__}.",
-            remedy="Call the method of the base class by its name.",
-            place=source.place(source.node),
-        )
 
 
 def call_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | None]:
@@ -387,11 +374,14 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
     """
 
     def written(s: Node, node: Node) -> Bound | None:
-        if not isinstance(node, gast.Call):
-            return None
         method = facts.methods.get(node)
-        target = facts.of.get(node.func, K.UNKNOWN) if method is None else K.Known(method[0])
-        args = list(node.args) if method is None else [method[1], *node.args]
+        if method is not None:
+            target: Kind = K.Known(method[0])
+            args = [method[1], *operands(node, method[1])]
+        elif isinstance(node, gast.Call):
+            target, args = facts.of.get(node.func, K.UNKNOWN), list(node.args)
+        else:
+            return None
         inner = isinstance(target, K.LocalFunction)
         if not inner and not isinstance(getattr(target, "value", None), types.FunctionType):
             return None
@@ -430,10 +420,11 @@ def _bound_call(
     d: Derivation, facts: KindFacts, s: Node, node: Node, target: Kind, args: list[Node]
 ) -> tuple[Analysed, dict[str, Any]] | None:
     """Return the function that a call runs, analysed, and the node that each parameter gets."""
-    if any(isinstance(a, gast.Starred) for a in args) or any(k.arg is None for k in node.keywords):
+    keywords = list(getattr(node, "keywords", ()))
+    if any(isinstance(a, gast.Starred) for a in args) or any(k.arg is None for k in keywords):
         return None
     kinds = [facts.of.get(a, K.UNKNOWN) for a in args]
-    named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in node.keywords}
+    named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in keywords}
     bound = bind_kinds(target, kinds, named, facts.before.get(s, {}))
     if bound is None:
         return None
@@ -442,7 +433,7 @@ def _bound_call(
     signature = signature_of(fn)
     if callee is None or signature is None:
         return None
-    arguments = signature.bind(*args, **{k.arg: k.value for k in node.keywords}).arguments
+    arguments = signature.bind(*args, **{k.arg: k.value for k in keywords}).arguments
     given: dict[str, Any] = dict(extra)
     for p in signature.parameters.values():
         value = arguments.get(p.name, p.default)

@@ -349,7 +349,7 @@ def members_guard(members: Members, roles: Mapping[Any, Role]) -> Question | Non
             draft.test("{0} is {1}", path, value.__func__)
         elif isinstance(value, classmethod):
             draft.test("{0}.__func__ is {1}", path, value.__func__)
-        elif not isinstance(value, types.FunctionType | property):
+        elif not isinstance(value, types.FunctionType | property | functools.cached_property):
             _held_tests(path, value, draft)
         elif found is value:
             draft.test("{0} is {1}", path, value)

@@ -455,6 +455,10 @@ def join(left: Kind, right: Kind) -> Kind:
         if left.cls is right.cls and names == [n for n, _ in right.fields]:
             pairs = zip(left.fields, right.fields, strict=True)
             return Obj(left.cls, tuple((n, join(a, b)) for (n, a), (_, b) in pairs))
+        apart = set(names) ^ {n for n, _ in right.fields}
+        if left.cls is right.cls and apart:
+            why = f"{describe(left)} that has the attribute {min(apart)} on one path only"
+            return Unknown(why)
     elif isinstance(left, Iterable_) and isinstance(right, Iterable_):
         return Iterable_(join(left.item, right.item), left.indexed and right.indexed)
     one, other = _functions(left), _functions(right)

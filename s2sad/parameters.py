@@ -274,8 +274,36 @@ def _check(name: str, kind: Kind) -> None:
         reason = f"{_no_floats(kind)}."
         remedy = f"Leave {name} out of what is differentiated."
     else:
-        return
+        kept = _kept(kind)
+        if kept is None:
+            return
+        cls, attr = kept
+        reason = (
+            f"holds `{attr}`, which `{cls.__name__}.{attr}` has computed before from other "
+            "attributes: derivatives by those would leave it out."
+        )
+        remedy = f"Delete it first, as in `del {name}.{attr}`: it is computed anew then."
     raise ActivityError(f"Argument {name} {reason}", remedy=remedy)
+
+
+def _kept(kind: Kind) -> tuple[type, str] | None:
+    """Return a cached property that an object, or one in a structure, holds a value of."""
+    parts: tuple[Kind, ...] = ()
+    if isinstance(kind, K.Obj):
+        for n, part in kind.fields:
+            static = inspect.getattr_static(kind.cls, n, None)
+            if isinstance(static, functools.cached_property) and K.differentiable(part):
+                return kind.cls, n
+        parts = tuple(part for _, part in kind.fields)
+    elif isinstance(kind, K.Tuple):
+        parts = kind.items
+    elif isinstance(kind, K.List):
+        parts = kind.items or (kind.item,)
+    elif isinstance(kind, K.Dict):
+        parts = tuple(part for _, part in kind.items)
+    elif isinstance(kind, K.OpenDict):
+        parts = (kind.item,)
+    return next((found for found in map(_kept, parts) if found is not None), None)
 
 
 def _no_floats(kind: Kind) -> str:

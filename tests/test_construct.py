@@ -3,7 +3,6 @@
 import abc
 import collections
 import dataclasses
-import functools
 import math
 import typing
 
@@ -327,15 +326,6 @@ def test_objects_given():
         assert getattr(gradient, name) == pytest.approx(slope, rel=1e-6)
 
 
-class Cached:
-    def __init__(self, a):
-        self.a = a
-
-    @functools.cached_property
-    def square(self):
-        return self.a * self.a
-
-
 class Sometimes:
     def __init__(self, a):
         if a > 0:
@@ -434,7 +424,6 @@ def in_an_order_of_its_own(x):
     [
         in_an_order_of_its_own,
         a_comparison_that_gives_a_number,
-        lambda x: Cached(x).square,
         lambda x: Sometimes(x).a,
         lambda x: Registered(x).a,
         lambda x: Checked(x).a,

@@ -10,13 +10,14 @@ import s2sad
 from tests.writing_containers import PROGRAMS, X
 from tests.writing_dicts import PROGRAMS as DICTS
 from tests.writing_given import PROGRAMS as GIVEN
+from tests.writing_members import PROGRAMS as MEMBERS
 from tests.writing_objects import PROGRAMS as OBJECTS
 from tests.writing_shared import PROGRAMS as SHARED
 from tests.writing_structures import PROGRAMS as STRUCTURES
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}")
-    for f, args in [*PROGRAMS, *DICTS, *STRUCTURES, *OBJECTS, *GIVEN, *SHARED]
+    for f, args in [*PROGRAMS, *DICTS, *STRUCTURES, *OBJECTS, *MEMBERS, *GIVEN, *SHARED]
     for k in range(len(args))
 ]
 

@@ -11,6 +11,7 @@
     dict(a=x, b=y)                    {"a": x, "b": y}
     dict(zip(a, b))                   {key: item for key, item in zip(a, b)}
     with suppress(E): ...             try: ... except E: pass
+    getattr(x, "a")                   x.a
 
 Only where map and filter are read at once: elsewhere they are left as they are.
 """
@@ -24,12 +25,15 @@ import inspect
 import itertools
 import operator
 import types
+from collections.abc import Mapping
 from typing import Any
 
 import gast
 import numpy as np
 
 from s2sad.capture.defaults import plain_defaults
+from s2sad.errors import UnsupportedError
+from s2sad.kinds import Kind
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -103,6 +107,27 @@ def source_class(fn: Any) -> type | None:
     return home if isinstance(home, type) else None
 
 
+def check_parent(source: Any, params: Mapping[str, Kind]) -> None:
+    """Refuse super() in a method where the order of classes is not that of its own class."""
+    home = source_class(source.fn)
+    cls = getattr(next(iter(params.values()), None), "cls", None)
+    if home is None or cls is None or home not in cls.__mro__:
+        return
+    order = cls.__mro__[cls.__mro__.index(home) :]
+    if order != home.__mro__:
+        raise UnsupportedError(
+            f"What super() means in {home.__name__} depends on the class {cls.__name__}.",
+            remedy="Call the method of the base class by its name.",
+            place=source.place(source.node),
+        )
+
+
+def is_attribute(node: Node) -> bool:
+    """Say whether this is a literal name of an attribute; private ones are mangled in a class."""
+    word = node.value if isinstance(node, gast.Constant) else None
+    return isinstance(word, str) and word.isidentifier() and not word.startswith("__")
+
+
 def located(made: Node, node: Node) -> Node:
     """Give all that was made the place of a node, where it has none of its own."""
     for n in walk(made):
@@ -150,11 +175,32 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 return locate(gast.Dict(keys, [k.value for k in node.keywords]), node)
         if fn is np.fromfunction:
             return self.on_indices(node)
+        if fn is getattr and len(node.args) == 2 and is_attribute(node.args[1]):
+            return locate(attribute(node.args[0], node.args[1].value), node)
         applied = None if len(node.args) != 1 or node.keywords else self.vectorized(node)
         if applied is not None:
             return self.elementwise(node, *applied)
         if (fn is operator.itemgetter or fn is operator.attrgetter) and node.args:
             return self.getter(node, fn)
+        return node
+
+    def visit_Expr(self, node: Node) -> Node:
+        """`setattr(x, "a", y)` is `x.a = y`, and `delattr(x, "a")` is `del x.a`."""
+        self.generic_visit(node)
+        made = node.value
+        if not isinstance(made, gast.Call) or made.keywords or len(made.args) < 2:
+            return node
+        fn = self.denoted(made.func)
+        if not any(fn is f for f in (setattr, delattr)) or not is_attribute(made.args[1]):
+            return node
+        if any(isinstance(a, gast.Starred) for a in made.args):
+            return node
+        context = gast.Store() if fn is setattr else gast.Del()
+        place = gast.Attribute(made.args[0], made.args[1].value, context)
+        if fn is setattr and len(made.args) == 3:
+            return located(locate(gast.Assign([place], made.args[2], None), node), node)
+        if fn is delattr and len(made.args) == 2:
+            return located(locate(gast.Delete([place]), node), node)
         return node
 
     def on_indices(self, node: Node) -> Node:

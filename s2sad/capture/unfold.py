@@ -121,7 +121,7 @@ class _Unfolder:
                 found = self.writers(s, s.value)
                 if found is not None and self.fits(found[0]):
                     out += self.written_out(s, *found, named=True)
-                    if isinstance(s, gast.Expr):
+                    if isinstance(s, gast.Expr) or _keeps(s):
                         continue
             out.append(s)
         return out
@@ -186,8 +186,10 @@ class _Unfolder:
         for statement in before:
             locate(statement, s)
             self.origins[statement] = self.origins.get(s, s)
-        body = [self.copied(t, callee, table) for t in callee.node.body[:-1]]
-        result = callee.node.body[-1].value
+        inside, result = callee.node.body[:-1], callee.node.body[-1].value
+        if named and inside and _hands_back(inside[-1], result.id, callee.params):
+            result = inside.pop().value
+        body = [self.copied(t, callee, table) for t in inside]
         s.value = locate(name(table.get(result.id, result.id)), s.value)
         self.changed = True
         return [*before, *body]
@@ -217,6 +219,18 @@ class _Unfolder:
             if old in callee.loops:
                 self.loops[copy] = _renamed_loop(callee.loops[old], table)
         return renamed(new, table)
+
+
+def _hands_back(s: Node, result: str, params: tuple[str, ...]) -> bool:
+    """Say whether the last statement of a function returns one of its parameters: `return self`."""
+    plain = isinstance(s, gast.Assign) and isinstance(s.value, gast.Name)
+    return plain and names_written(s) == {result} and s.value.id in params
+
+
+def _keeps(s: Node) -> bool:
+    """Say whether a statement binds a name to what it is already: `a = a`."""
+    plain = isinstance(s, gast.Assign) and isinstance(s.value, gast.Name)
+    return plain and [getattr(t, "id", None) for t in s.targets] == [s.value.id]
 
 
 def _same(one: Any, other: Any, variable: str) -> bool:

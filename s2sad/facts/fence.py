@@ -26,11 +26,15 @@ from s2sad.errors import (
 from s2sad.facts.activity import flows
 from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.memory import Memory, root, shares_nothing, touches
+from s2sad.kinds import Kind
 from s2sad.nodes import all_inside, blocks_of, children, names_read, names_written, walk
-from s2sad.stages import Activity, Function, KindFacts, Names, Write
+from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
+
+Env = dict[str, Kind]
 
 _DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
 _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
+_ATTRIBUTE = "Set it on all paths: before the branch or the loop, or in __init__."
 _WHOLE = "Write a loop, or make it a list: `[... for ...]`."
 _UNPACK = "Write the arguments out, or unpack a tuple, or a dict with literal keys."
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
@@ -137,8 +141,7 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
         known = {write.base}
         link = links.get(write.base)
         while link is not None:
-            same = not isinstance(link.value, gast.Name)
-            if same or after.get(link.base) == after.get(write.base):
+            if _told(link, before.get(write.base), after.get(write.base), before, after):
                 known.add(link.base)
             link = links.get(link.base)
         for n, other in links.items():
@@ -147,7 +150,9 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
                     known.add(n)
         others = (memory.aliases.sharing(s, write.base) & live & function.locals) - known
         hit = {n for n in others if K.may_hold(before.get(n, K.UNBOUND), write.owner)}
-        if hit and hit & active:
+        if not hit & active and not _tells(before.get(write.base), after.get(write.base)):
+            continue
+        if hit:
             raise _refusal(
                 function,
                 s,
@@ -158,9 +163,36 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
             )
 
 
+def _told(link: Link, old: Kind | None, new: Kind | None, before: Env, after: Env) -> bool:
+    """Say whether what a structure has become is known of the one that it is, or is a part of."""
+    if isinstance(link.value, gast.Name):
+        return after.get(link.base) == new
+    return not _tells(old, new) or before.get(link.base) != after.get(link.base)
+
+
+def _tells(old: Kind | None, new: Kind | None) -> bool:
+    """Say whether tests by kinds alone may come out another way after a structure has changed.
+
+    `is None`, isinstance and hasattr are such tests, and so is what a cached property holds.
+    """
+    if isinstance(old, K.Obj) and isinstance(new, K.Obj):
+        one, other = dict(old.fields), dict(new.fields)
+        return one.keys() != other.keys() or any(_tells(one[n], other[n]) for n in one)
+    if isinstance(old, K.Dict) and isinstance(new, K.Dict):
+        one, other = dict(old.items), dict(new.items)
+        return one.keys() != other.keys() or any(_tells(one[n], other[n]) for n in one)
+    if isinstance(old, K.List) and isinstance(new, K.List):
+        return not isinstance(old.item, K.Unbound) and _tells(old.item, new.item)
+    if isinstance(old, K.Num) and isinstance(new, K.Num):
+        return old.type != new.type and "bool" in (old.type, new.type)
+    return type(old) is not type(new)
+
+
 def _instead(write: Write) -> str:
     """Return what to write instead of a write: `s = s + t` for `s += t`."""
     s = write.statement
+    if isinstance(write.owner, K.Unknown) and "on one path only" in write.owner.why:
+        return f"It is {write.owner.why}. {_ATTRIBUTE}"
     if write.how == "item" and isinstance(write.owner, K.Unknown):
         return "Let the called function return what is new, and store that where it is called."
     if isinstance(s, gast.AugAssign) and isinstance(write.owner, K.Union):
@@ -594,6 +626,8 @@ def _refused_by_name(function: Function, kinds: KindFacts, value: Any) -> tuple[
 
 
 def _remedy(why: str) -> str:
+    if "on one path only" in why:
+        return _ATTRIBUTE
     if "on one path" in why:
         return _ONE_KIND
     if "a generator" in why:

@@ -6,6 +6,7 @@ xs.append(y)       # xs: a list whose items may also be what y is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gast
@@ -15,24 +16,32 @@ from s2sad.facts.results import element_kind
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Block, Node, blocks_of, count_writes
 from s2sad.open_dicts import literal_key, surely_has, with_entry
-from s2sad.stages import is_all, plain_field
+from s2sad.stages import Loop, is_all, plain_field
 
 Homes = dict[str, Any]
 
 
-def homes_of(body: Block) -> Homes:
-    """Return, for names bound once to a part of a structure, which part: `row = rows[i]`."""
+def homes_of(body: Block, loops: Mapping[Any, Loop]) -> Homes:
+    """Return, for names bound once to a part of a structure, which part: `row = rows[i]`.
+
+    The variable of a loop over a structure is such a name, too.
+    """
     counts = count_writes(body)
     found: Homes = {}
 
+    def bound(s: Node) -> None:
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+            value = s.value
+            part = isinstance(value, gast.Subscript | gast.Attribute)
+            if part and isinstance(value.value, gast.Name) and counts.get(s.targets[0].id, 1) == 1:
+                if not isinstance(getattr(value, "slice", None), gast.Slice):
+                    found[s.targets[0].id] = value
+
     def visit(block: Block) -> None:
         for s in block:
-            if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
-                value = s.value
-                part = isinstance(value, gast.Subscript | gast.Attribute)
-                if part and isinstance(value.value, gast.Name) and counts[s.targets[0].id] == 1:
-                    if not isinstance(getattr(value, "slice", None), gast.Slice):
-                        found[s.targets[0].id] = value
+            bound(s)
+            for binding in loops[s].bindings if s in loops else ():
+                bound(binding)
             for inner in blocks_of(s):
                 visit(inner)
 

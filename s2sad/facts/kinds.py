@@ -25,7 +25,7 @@ from s2sad.facts.filled import (
     without_part,
 )
 from s2sad.facts.lengths import alike, last_round, learn
-from s2sad.facts.members import class_function
+from s2sad.facts.members import class_function, in_place_method
 from s2sad.facts.passing import Proved
 from s2sad.facts.paths import drop_cases, join_envs
 from s2sad.facts.results import binary_kind, element_kind, item_kind
@@ -56,7 +56,7 @@ class _Walker(Tries):
     def __init__(self, function: Function, scope: Scope, callee: CalleeHook) -> None:
         super().__init__(function, scope, callee)
         self.depth = -1
-        self.homes = homes_of(function.node.body)
+        self.homes = homes_of(function.node.body, function.loops)
         self.copies = copies_of(function.node.body, function.params)
 
     def block(self, body: Block, env: Env) -> Env:
@@ -190,13 +190,20 @@ class _Walker(Tries):
             left = K.without_none(self.kind(gast.Name(s.target.id, gast.Load(), None, None), env))
             self.facts.of[s.target] = left
             kept = isinstance(left, K.Array)
-            env[s.target.id] = left if kept else _worked_out(type(s.op), left, right)
+            env[s.target.id] = left if kept else self._augmented(s.op, left, right, env)
         else:
             self._place(s.target, env)
             left = self.facts.of.get(s.target, K.UNKNOWN)
             if not isinstance(left, K.Array):
-                self._stored(s.target, _worked_out(type(s.op), left, right), env)
+                self._stored(s.target, self._augmented(s.op, left, right, env), env)
         return env
+
+    def _augmented(self, op: Node, left: Kind, right: Kind, env: Env) -> Kind:
+        """Return the kind of what `left += right` leaves in the place of left."""
+        method = in_place_method(self.scope, op, left, right)
+        if method is not None:
+            return self.callee(K.Known(method), [left, right], {}, env)
+        return _worked_out(type(op), left, right)
 
     def st_Expr(self, s: Node, env: Env) -> Env:
         self.kind(s.value, env)

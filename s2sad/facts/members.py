@@ -75,6 +75,22 @@ def operator_method(scope: Scope, op: Any, left: Kind, right: Kind) -> tuple[Any
     return None
 
 
+def in_place_method(scope: Scope, op: Any, left: Kind, right: Kind) -> Any:
+    """Return the function of the user's that `left += right` calls with these two, or None."""
+    own = class_function(scope, left, in_place_word(op))
+    if own is not None:
+        return own
+    found = operator_method(scope, op, left, right)
+    return found[0] if found is not None and found[1] else None
+
+
+def in_place_word(op: Any) -> str:
+    """Return the name of the method that does an operation in place: `__iadd__`."""
+    other = {gast.BitOr: "or", gast.BitAnd: "and", gast.BitXor: "xor"}
+    word = {**_BINARY, **other, gast.LShift: "lshift", gast.RShift: "rshift"}[type(op)]
+    return f"__i{word}__"
+
+
 _COMPARE = {
     gast.Eq: "__eq__",
     gast.NotEq: "__ne__",

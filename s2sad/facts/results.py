@@ -343,6 +343,9 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         return K.UNKNOWN if value is MISSING else K.kind_of(value, f"{owner.value!r}.{attr}")
     if isinstance(owner, K.Known) and inspect.isclass(owner.value):
         return _of_class(scope, owner.value, attr)
+    if isinstance(owner, K.Known) and isinstance(owner.value, property | functools.cached_property):
+        found = getattr(owner.value, attr, None)
+        return K.Known(found) if isinstance(found, types.FunctionType) else K.UNKNOWN
     if isinstance(owner, K.Known) and isinstance(owner.value, np.dtype) and attr == "type":
         return K.Known(owner.value.type)
     if isinstance(owner, K.Union):
@@ -385,6 +388,8 @@ def _of_class(scope: Scope, cls: type, attr: str) -> Kind:
     static = scope.member(cls, attr, MISSING)
     if isinstance(static, staticmethod | classmethod | types.FunctionType):
         return K.Known(getattr(cls, attr))
+    if isinstance(static, property | functools.cached_property):
+        return K.Known(static)
     if static is MISSING or hasattr(type(static), "__get__") or attr.startswith("__"):
         return K.UNKNOWN
     return K.kind_of(static, f"{cls!r}.{attr}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import importlib
 import inspect
 import types
@@ -14,6 +15,8 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.kinds import MISSING, Kind
+
+_CODE = (types.FunctionType, property, staticmethod, classmethod, functools.cached_property)
 
 
 @dataclass
@@ -66,7 +69,7 @@ class Scope:
     def member(self, cls: type, attr: str, missing: Any = None) -> Any:
         """Return what a class or its bases have under a name, unbound."""
         found = inspect.getattr_static(cls, attr, missing)
-        code = isinstance(found, types.FunctionType | property | staticmethod | classmethod)
+        code = isinstance(found, _CODE)
         if code or (found is not missing and not hasattr(type(found), "__get__")):
             self.members[cls, attr] = found
         return found
@@ -92,7 +95,8 @@ def lookup(fn: types.FunctionType, name: str) -> Any:
 
 def _stable(owner: Any) -> bool:
     """Modules and classes do not change under a derivation; attributes of other objects may."""
-    return isinstance(owner, types.ModuleType | type) or hasattr(owner, "reduceat")
+    fixed = (types.ModuleType, type, property, functools.cached_property)
+    return isinstance(owner, fixed) or hasattr(owner, "reduceat")
 
 
 def imported(scope: Scope, module: str, attr: str | None) -> Kind:

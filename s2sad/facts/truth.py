@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +31,8 @@ def truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
     if isinstance(test, gast.Call) and isinstance(test.func, gast.Name):
         if test.func.id == "isinstance" and len(test.args) == 2:
             return _isinstance_truth(kinds.get(test.args[0]), kinds.get(test.args[1]))
+        if test.func.id == "hasattr" and len(test.args) == 2:
+            return _hasattr_truth(kinds.get(test.args[0]), kinds.get(test.args[1]))
         if test.func.id == "callable" and len(test.args) == 1:
             kind = kinds.get(test.args[0])
             return True if isinstance(kind, K.Known | K.LocalFunction | K.Choice) else None
@@ -85,6 +88,22 @@ def _isinstance_truth(value: Kind | None, cls: Kind | None) -> bool | None:
         return issubclass(actual, wanted)
     except TypeError:
         return None
+
+
+def _hasattr_truth(value: Kind | None, attr: Kind | None) -> bool | None:
+    """Say whether an object has an attribute: one of its own, or one of its class."""
+    word = getattr(attr, "value", MISSING) if isinstance(attr, K.Str) else MISSING
+    if not isinstance(value, K.Obj) or not isinstance(word, str):
+        return None
+    if word in dict(value.fields):
+        return True
+    if inspect.getattr_static(value.cls, "__getattr__", None) is not None:
+        return None
+    static = inspect.getattr_static(value.cls, word, MISSING)
+    if static is MISSING:
+        return None if word.startswith("__") else False
+    # A descriptor may raise: a property asks the object, a slot may be empty.
+    return None if hasattr(type(static), "__set__") or isinstance(static, property) else True
 
 
 def pattern_truth(pattern: Node, kind: Kind, class_of: Callable[[Node], Any]) -> bool | None:

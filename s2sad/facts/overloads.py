@@ -1,0 +1,196 @@
+"""What classes of the user's make of statements, as the calls that it is equal to.
+
+    gas.temperature = t          ->   Gas.temperature.fset(gas, t)
+    gas.temperature += t         ->   old = gas.temperature;  old += t;  gas.temperature = old
+    grid[i] = v                  ->   grid.__setitem__(i, v)
+    del grid[i]                  ->   grid.__delitem__(i)
+    u += v                       ->   u = u.__iadd__(v)
+    t = model.lu                 ->   made = Model.lu.func(model);  model.lu = made;  t = made
+
+The last where `lu` is a `functools.cached_property` that the object does not hold yet.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.errors import UnsupportedError
+from s2sad.facts.members import in_place_word
+from s2sad.facts.rewrite import NumPy, Rewriter
+from s2sad.nodes import Block, Node, assign, attribute, clone, name, walk
+from s2sad.stages import Function, KindFacts
+
+
+def overloads(
+    function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy
+) -> Function | None:
+    """Return the function with such statements as calls, None where there are none."""
+    return _Overloads(function, kinds, taken, numpy).rewritten()
+
+
+class _Overloads(Rewriter):
+    def __init__(self, function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> None:
+        super().__init__(function, kinds, taken, numpy)
+        self.kept = False  # a cached property, by which other reads of it find their value
+
+    def statement(self, s: Node) -> Block | None:
+        if isinstance(s, gast.AugAssign):
+            return self._augmented(s)
+        if isinstance(s, gast.Delete) and len(s.targets) == 1:
+            return self._deleted(s.targets[0])
+        if isinstance(s, gast.Assign) and len(s.targets) == 1:
+            target = s.targets[0]
+            if isinstance(target, gast.Attribute | gast.Subscript):
+                return self._stored(target, s.value)
+            if isinstance(target, gast.Name) and isinstance(s.value, gast.Attribute):
+                return self._cached(target.id, s.value)
+            if isinstance(s.value, gast.Subscript):
+                return self._read(s, s.value)
+        self._look_for_cached(s)
+        return None
+
+    def _stored(self, place: Node, value: Node) -> Block | None:
+        owner = place.value
+        if isinstance(place, gast.Attribute):
+            found = self._static(owner, place.attr)
+            if not isinstance(found, property) or not _is_plain(found.fset):
+                return None
+            lines, cls = self._class_of(owner)
+            setter = attribute(attribute(cls, place.attr), "fset")
+            return [*lines, gast.Expr(gast.Call(setter, [clone(owner), clone(value)], []))]
+        if not _is_plain(self._static(owner, "__setitem__")):
+            return None
+        lines, key = self._key(place.slice)
+        return [*lines, gast.Expr(_method(owner, "__setitem__", key, value))]
+
+    def _deleted(self, place: Node) -> Block | None:
+        if not isinstance(place, gast.Subscript):
+            return None
+        if not _is_plain(self._static(place.value, "__delitem__")):
+            return None
+        lines, key = self._key(place.slice)
+        return [*lines, gast.Expr(_method(place.value, "__delitem__", key))]
+
+    def _read(self, s: Node, node: Node) -> Block | None:
+        """Give an index of several parts to `__getitem__` as the tuple that it is."""
+        if not isinstance(node.slice, gast.Tuple):
+            return None
+        if not _is_plain(self._static(node.value, "__getitem__")):
+            return None
+        if any(isinstance(n, gast.Slice) for n in walk(node.slice)):
+            return None
+        lines, key = self._key(node.slice)
+        made = gast.Assign(s.targets, _method(node.value, "__getitem__", key), None)
+        return [*lines, made]
+
+    def _augmented(self, s: Node) -> Block | None:
+        place = s.target
+        if isinstance(place, gast.Name):
+            word = in_place_word(s.op)
+            owner = name(place.id)
+            self.kinds.of[owner] = self.kind(place)
+            if not _is_plain(self._static(owner, word)):
+                return None
+            return [assign(place.id, _method(owner, word, s.value))]
+        found = None
+        if isinstance(place, gast.Attribute):
+            found = self._static(place.value, place.attr)
+            found = found if isinstance(found, property) else None
+        elif isinstance(place, gast.Subscript):
+            found = self._static(place.value, "__setitem__")
+        if not found and not isinstance(self.kind(place), K.Obj):
+            return None
+        read = clone(place)
+        read.ctx = gast.Load()
+        lines = self.lines("old = v", v=read)
+        old = lines[0].targets[0].id
+        turn = gast.AugAssign(gast.Name(old, gast.Store(), None, None), s.op, clone(s.value))
+        return [*lines, turn, gast.Assign([place], name(old), None)]
+
+    # cached properties
+
+    def _cached(self, target: str, node: Node) -> Block | None:
+        """The first use of a `cached_property` computes and keeps it."""
+        if self.kept or not self._is_uncached(node):
+            return None
+        self.kept = True
+        owner = node.value
+        lines, cls = self._class_of(owner)
+        getter = attribute(attribute(cls, node.attr), "func")
+        lines += self.lines("made = v", v=gast.Call(getter, [clone(owner)], []))
+        made = name(lines[-1].targets[0].id)
+        place = gast.Attribute(clone(owner), node.attr, gast.Store())
+        return [*lines, gast.Assign([place], made, None), assign(target, clone(made))]
+
+    def _is_uncached(self, node: Node) -> bool:
+        if not isinstance(node, gast.Attribute) or not isinstance(node.ctx, gast.Load):
+            return False
+        found = self._static(node.value, node.attr)
+        if not isinstance(found, functools.cached_property) or not _is_plain(found.func):
+            return False
+        return node.attr not in dict(self.kind(node.value).fields)  # type: ignore[attr-defined]
+
+    def _look_for_cached(self, s: Node) -> None:
+        """What is computed in the middle of an expression could be kept too late."""
+        if self.kept:
+            return
+        parts = [getattr(s, f, None) for f in ("test", "iter", "value", "targets", "target")]
+        flat = [p for part in parts for p in (part if isinstance(part, list) else [part])]
+        for n in (n for part in flat if part is not None for n in walk(part)):
+            if self._is_uncached(n):
+                raise UnsupportedError(
+                    f"`.{n.attr}` is computed here and kept, in the middle of a test, an index or "
+                    "the like; that cannot be differentiated yet.",
+                    remedy=f"Read it in a statement of its own before: value = ....{n.attr}",
+                    place=self.function.source.place(n),
+                )
+
+    # parts
+
+    def _static(self, owner: Node, attr: str) -> Any:
+        """Return what the class of an object has under a name, or None."""
+        kind = self.kind(owner)
+        if not isinstance(kind, K.Obj) or not isinstance(owner, gast.Name):
+            return None
+        return inspect.getattr_static(kind.cls, attr, None)
+
+    def _class_of(self, owner: Node) -> tuple[Block, Node]:
+        """Return an expression for the class of an object, and what computes it."""
+        cls = self.kind(owner).cls  # type: ignore[attr-defined]
+        fn: Any = self.function.source.fn
+        known = [n for n, v in fn.__globals__.items() if v is cls and n.isidentifier()]
+        hidden = self.function.locals | set(fn.__code__.co_freevars)
+        found = min(set(known) - hidden, key=lambda n: (n != cls.__name__, n), default=None)
+        if found is not None:
+            self.names.take(found)
+            return [], name(found)
+        lines = self.lines("cls = type(v)", v=owner)
+        return lines, name(lines[0].targets[0].id)
+
+    def _key(self, index: Node) -> tuple[Block, Node]:
+        """Return an index as an argument, and what makes it one."""
+        if any(isinstance(n, gast.Slice) for n in walk(index)):
+            raise UnsupportedError(
+                "A slice of an object of a class with `__setitem__` or `__delitem__` is written; "
+                "that cannot be differentiated yet.",
+                remedy="Write into the array that the object holds.",
+                place=self.function.source.place(index),
+            )
+        if isinstance(index, gast.Name | gast.Constant):
+            return [], clone(index)
+        lines = self.lines("key = k", k=index)
+        return lines, name(lines[0].targets[0].id)
+
+
+def _method(owner: Node, attr: str, *args: Node) -> Node:
+    return gast.Call(attribute(clone(owner), attr), [clone(a) for a in args], [])
+
+
+def _is_plain(fn: Any) -> bool:
+    return isinstance(fn, types.FunctionType)

@@ -1,0 +1,179 @@
+"""Objects whose class says what a statement does: what is refused, and in what words."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import s2sad
+from tests.writing_members import A, Model, Norm, X
+
+
+class Flag:
+    def __init__(self):
+        self.level = None
+
+    def set(self):
+        self.level = 2.0
+
+
+def a_choice_is_set(x):
+    c, d = Flag(), Flag()
+    b = c if x > 0 else d
+    b.level = 2.0
+    return (1.0 if c.level is None else 3.0) * x
+
+
+def an_item_is_set(x):
+    c = Flag()
+    flags = [c, Flag()]
+    flags[0].level = 2.0
+    return (1.0 if c.level is None else 3.0) * x
+
+
+def items_are_set_in_a_loop(x):
+    c = Flag()
+    flags = [c, Flag()]
+    for flag in flags:
+        flag.set()
+    return (1.0 if c.level is None else 3.0) * x
+
+
+def items_are_set_in_two_loops(x):
+    flags = [Flag(), Flag()]
+    for flag in flags:
+        x = x * 2.0
+    for flag in flags:
+        flag.level = 2.0
+    return (1.0 if flags[0].level is None else 3.0) * x
+
+
+class Scaled:
+    def __init__(self, m):
+        self.m = m
+
+    @functools.cached_property
+    def double(self):
+        return self.m * 2.0
+
+
+def kept_by_another_name(x):
+    c, d = Scaled(1.0), Scaled(1.0)
+    b = c if x > 0 else d
+    s = c.double * x
+    c.m = 3.0
+    return s + b.double * x * x
+
+
+def kept_in_a_list(x):
+    c = Scaled(1.0)
+    both = [c, Scaled(1.0)]
+    s = c.double * x
+    c.m = 3.0
+    return s + both[0].double * x * x
+
+
+def kept_in_a_loop(x):
+    both = [Scaled(1.0), Scaled(2.0)]
+    s = 0.0
+    for c in both:
+        s = s + c.double * x
+    for c in both:
+        c.m = 3.0
+    for c in both:
+        s = s + c.double * x * x
+    return s
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        a_choice_is_set,
+        an_item_is_set,
+        items_are_set_in_a_loop,
+        items_are_set_in_two_loops,
+        kept_by_another_name,
+        kept_in_a_list,
+        kept_in_a_loop,
+    ],
+)
+def test_what_a_test_by_kinds_sees_is_not_stale(f):
+    """Where an object has two names, what one tells must not be decided by what it was before."""
+    try:
+        value, gradient = s2sad.value_and_grad(f)(0.7)
+    except s2sad.Error:
+        return
+    assert value == f(0.7)
+    assert gradient == pytest.approx((f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6)
+
+
+def kept_on_one_path(x):
+    n = Norm(x)
+    a = n.square if x[0] > 0 else 1.0
+    n.x = x * 3.0
+    return a * n.square
+
+
+def test_a_cache_that_one_path_fills_is_refused():
+    with pytest.raises(s2sad.UnsupportedError) as error:
+        s2sad.grad(kept_on_one_path)(X)
+    assert "has the attribute square on one path only" in str(error.value)
+
+
+def in_a_test(x):
+    n = Norm(x)
+    if n.square > 1.0:
+        n.x = x * 2.0
+    return n.square
+
+
+def test_a_cache_filled_in_a_test_is_refused():
+    with pytest.raises(s2sad.UnsupportedError) as error:
+        s2sad.grad(in_a_test)(X)
+    assert "in a statement of its own" in str(error.value)
+
+
+def determinant(model):
+    return model.logdet
+
+
+def test_a_cache_that_is_given_full_is_refused():
+    model = Model(A.copy())
+    fresh = s2sad.grad(determinant)(model).A
+    assert "factor" not in vars(model)
+    model.logdet  # noqa: B018
+    with pytest.raises(s2sad.ActivityError) as error:
+        s2sad.grad(determinant)(model)
+    assert "holds `factor`" in error.value.reason and "del model.factor" in str(error.value)
+    del model.factor
+    assert np.array_equal(s2sad.grad(determinant)(model).A, fresh)
+
+
+class Swapped:
+    def __init__(self, t):
+        self._t = t
+
+    @property
+    def t(self):
+        return self._t
+
+    @t.setter
+    def t(self, value):
+        self._t = value * 2.0
+
+
+def tripled(self, value):
+    self._t = value * 3.0
+
+
+def swapped(x):
+    s = Swapped(x)
+    s.t = x * x
+    return s.t
+
+
+def test_a_setter_is_seen_live(monkeypatch):
+    gradient = s2sad.grad(swapped)
+    assert gradient(0.5) == 2.0
+    monkeypatch.setattr(Swapped, "t", Swapped.t.setter(tripled))
+    assert gradient(0.5) == 3.0
