@@ -18,7 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from s2sad import runtime
+from s2sad import registry, runtime
+from s2sad.dims import ONE as ONE
+from s2sad.dims import Dim as Dim
+from s2sad.dims import broadcast as broadcast
+from s2sad.dims import fresh_dim as fresh_dim
+from s2sad.dims import join_dim as join_dim
+from s2sad.dims import length_of as length_of
+from s2sad.dims import newer_symbols as newer_symbols
+from s2sad.dims import same_length as same_length
+from s2sad.dims import same_shape as same_shape
 
 
 class _Missing:
@@ -30,30 +39,6 @@ class _Missing:
 
 
 MISSING: Any = _Missing()
-
-
-@dataclass(frozen=True)
-class Dim:
-    """The length of an axis: `symbol` less `cut`; `many` says that it is known not to be 1."""
-
-    symbol: str
-    cut: int = 0
-    many: bool = False
-
-
-ONE = Dim("=1")
-_fresh = itertools.count()
-
-
-def fresh_dim() -> Dim:
-    """Return a length about which nothing is known."""
-    return Dim(f"?{next(_fresh)}")
-
-
-def newer_symbols() -> Callable[[str], bool]:
-    """Return what tells the symbols that are made from now on from older ones and named ones."""
-    mark = next(_fresh)
-    return lambda symbol: symbol[0] == "?" and int(symbol[1:]) > mark
 
 
 @dataclass(frozen=True)
@@ -157,6 +142,14 @@ class Obj(Kind):
 
     cls: type
     fields: tuple[tuple[str, Kind], ...]
+
+
+@dataclass(frozen=True)
+class Opaque(Kind):
+    """An object of a library's class that has rules; `like` is an array that tells the rest."""
+
+    cls: type
+    like: Array
 
 
 @dataclass(frozen=True)
@@ -270,7 +263,7 @@ def differentiable(kind: Kind) -> bool:
         return any(differentiable(k) for _, k in fields)
     if isinstance(kind, Union):
         return bool(carriers(kind))
-    return isinstance(kind, Unknown)
+    return isinstance(kind, Unknown | Opaque)
 
 
 def options(kind: Kind) -> tuple[Kind, ...]:
@@ -315,7 +308,7 @@ def is_container(kind: Kind) -> bool:
 
 def holds_more(kind: Kind) -> bool:
     """Say whether a value may hold several arrays or structures."""
-    several = (List, Dict, OpenDict, Obj, Tuple, Union, Unknown, Iterable_)
+    several = (List, Dict, OpenDict, Obj, Opaque, Tuple, Union, Unknown, Iterable_)
     return isinstance(kind, several)
 
 
@@ -358,7 +351,7 @@ def holds_complex(kind: Kind) -> bool:
         return any(holds_complex(k) for _, k in kind.items)
     if isinstance(kind, Obj):
         return any(holds_complex(k) for _, k in kind.fields)
-    return isinstance(kind, Unknown) or is_complex(kind)
+    return isinstance(kind, Unknown | Opaque) or is_complex(kind)
 
 
 def shares_nothing(kind: Kind) -> bool:
@@ -389,7 +382,7 @@ def may_hold_array(kind: Kind) -> bool:
         return any(may_hold_array(k) for _, k in kind.fields)
     if isinstance(kind, Union):
         return any(map(may_hold_array, kind.options))
-    return isinstance(kind, Array | Unknown)
+    return isinstance(kind, Array | Unknown | Opaque)
 
 
 def describe(kind: Kind) -> str:
@@ -400,7 +393,7 @@ def describe(kind: Kind) -> str:
         return f"a {kind.rank}-d array of {kind.dtype}"
     if isinstance(kind, Tuple):
         return kind.cls.__name__ if kind.cls else f"a tuple of {len(kind.items)}"
-    if isinstance(kind, Obj):
+    if isinstance(kind, Obj | Opaque):
         return f"an instance of {kind.cls.__name__}"
     if isinstance(kind, Union):
         return " or ".join(map(describe, kind.options))
@@ -459,6 +452,9 @@ def join(left: Kind, right: Kind) -> Kind:
         if left.cls is right.cls and apart:
             why = f"{describe(left)} that has the attribute {min(apart)} on one path only"
             return Unknown(why)
+    elif isinstance(left, Opaque) and isinstance(right, Opaque) and left.cls is right.cls:
+        like = join(left.like, right.like)
+        return Opaque(left.cls, like) if isinstance(like, Array) else Unknown("an object")
     elif isinstance(left, Iterable_) and isinstance(right, Iterable_):
         return Iterable_(join(left.item, right.item), left.indexed and right.indexed)
     one, other = _functions(left), _functions(right)
@@ -620,14 +616,6 @@ def _join_arrays(left: Array, right: Array) -> Kind:
     return Array(left.dtype, dims, left.namespace)
 
 
-def join_dim(left: Dim, right: Dim) -> Dim:
-    """Return what is known of a length that is either of two."""
-    if left == right:
-        return left
-    same = left.symbol == right.symbol and left.cut == right.cut
-    return replace(left if same else fresh_dim(), many=left.many and right.many)
-
-
 def erase_value(kind: Kind) -> Kind:
     """Forget literal values: what a parameter or a variable of a loop may have."""
     if isinstance(kind, Num):
@@ -715,6 +703,8 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
         fields = vars(value) if is_enumerated(type(value)) else runtime.attributes(value)
         kinds = tuple((k, kind_of(v, f"{path}.{k}", literal, around)) for k, v in fields.items())
         return Obj(type(value), kinds)
+    if (found := registry.objects_of(type(value))) is not None:
+        return Opaque(type(value), kind_of(found.like(value), path))  # type: ignore[arg-type]
     return Unknown(f"a {type(value).__name__}", type(value))
 
 
@@ -752,40 +742,3 @@ has_fields: Callable[[Any], bool] = functools.lru_cache(1024)(runtime.has_fields
 def is_enumerated(cls: type) -> bool:
     """Say whether a class is an Enum: its members are never copied."""
     return issubclass(cls, enum.Enum)
-
-
-def broadcast(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> tuple[Dim, ...]:
-    """Return the axis lengths of an elementwise operation's result."""
-    rank = max(len(left), len(right))
-    left = (ONE,) * (rank - len(left)) + left
-    right = (ONE,) * (rank - len(right)) + right
-    return tuple(_broadcast_dim(a, b) for a, b in zip(left, right, strict=True))
-
-
-def _broadcast_dim(left: Dim, right: Dim) -> Dim:
-    if left == ONE:
-        return right
-    if right == ONE:
-        return left
-    if (left.symbol, left.cut) == (right.symbol, right.cut):
-        return left if left.many else right
-    if left.many:
-        return left
-    if right.many:
-        return right
-    return fresh_dim()
-
-
-def length_of(dim: Dim) -> int | None:
-    """Return a length that the program itself says; None where it does not."""
-    return int(dim.symbol[1:]) - dim.cut if dim.symbol.startswith("=") else None
-
-
-def same_length(left: Dim, right: Dim) -> bool:
-    """Say whether two lengths are the same by what the program does."""
-    return (left.symbol, left.cut) == (right.symbol, right.cut)
-
-
-def same_shape(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> bool:
-    """Say whether two shapes are the same by what the program does."""
-    return len(left) == len(right) and all(map(same_length, left, right))

@@ -240,7 +240,7 @@ def settle(parameters: Parameters, choice: Choice, kinds: Mapping[str, Kind]) ->
 
 def can_be(kind: Kind) -> bool:
     """Say whether an argument of a kind can be differentiated."""
-    return K.differentiable(kind) and not isinstance(kind, K.Unknown)
+    return K.differentiable(kind) and not isinstance(kind, K.Unknown | K.Opaque)
 
 
 def _is_int(kind: Kind) -> bool:
@@ -267,6 +267,9 @@ def _check(name: str, kind: Kind) -> None:
     elif isinstance(kind, K.Array) and not K.is_float_dtype(kind.dtype):
         reason = f"is {K.describe(kind)}, which has no derivative."
         remedy = f"Pass {name}.astype(float)."
+    elif isinstance(kind, K.Opaque):
+        reason = f"is {K.describe(kind)}: it cannot be differentiated."
+        remedy = "Pass the array of its values, and make the object in the function."
     elif isinstance(kind, K.Unknown):
         reason = f"is {kind.why or 'of a kind that is not known'}: it cannot be differentiated."
         remedy = "Pass a float, an array of exactly numpy's ndarray, or a structure of these."

@@ -328,6 +328,65 @@ def is_zero_method(name: str) -> bool:
     return name in _zero_methods
 
 
+@dataclass(frozen=True)
+class Objects:
+    """What is known of the objects of a library's class: a sparse matrix, a spline.
+
+    `like` gives an array, which need not be filled, with the dtype and the shape that tell of what
+    kind an object is; `sample(cls, array)` makes an object of that kind. `functions` are by
+    operator ("MatMult", or "rMatMult" with the object on the right only), attribute (".T"), method
+    ("dot"), or "__call__". Classes `of_data` are called with (data, ...) and perhaps a shape.
+    """
+
+    like: Callable[[Any], np.ndarray[Any, Any]]
+    sample: Callable[[type, Any], Any]
+    functions: Mapping[str, object]
+    of_data: bool
+
+
+_objects: dict[type, Objects] = {}
+_of_objects: set[int] = set()
+
+
+def library_objects(
+    *classes: type,
+    like: Callable[[Any], Any],
+    sample: Callable[[type, Any], Any],
+    functions: Mapping[str, object],
+    of_data: bool = False,
+) -> None:
+    """Say which functions' rules serve the operators and methods of a library's objects."""
+    for cls in classes:
+        _objects[cls] = Objects(like, sample, functions, of_data)
+    _of_objects.update(map(id, functions.values()))
+
+
+def objects_of(cls: type) -> Objects | None:
+    """Return what is known of the objects of a class, or None."""
+    load_rules()
+    return _objects.get(cls)
+
+
+def object_function(cls: type, name: str) -> object | None:
+    """Return the function whose rule serves what an object does (it is an argument), or None."""
+    found = objects_of(cls)
+    return None if found is None else found.functions.get(name)
+
+
+def takes_objects(fn: Any) -> bool:
+    """Say whether a function's rule is made for a library's objects."""
+    module = getattr(fn, "__module__", None) or ""
+    return id(fn) in _of_objects or module.split(".")[0] == "scipy"
+
+
+def operator_function(op: str, left: type | None, right: type | None) -> object | None:
+    """Return the function whose rule serves `left op right`: one is the class of an object."""
+    found = object_function(left, op) if left is not None else None
+    if found is None and right is not None:
+        found = object_function(right, f"r{op}")
+    return found
+
+
 def is_foreign(fn: Any) -> bool:
     """Say whether a function belongs to an array library: those are known by rules only."""
     root = (getattr(fn, "__module__", "") or "").split(".")[0]
@@ -348,6 +407,8 @@ _TAKE_SEQUENCES = frozenset(
 
 def wants_arrays(fn: Any) -> bool:
     """Say whether a library function's rule needs arrays where NumPy takes lists too."""
+    if id(fn) in _of_objects:
+        return True
     module = getattr(fn, "__module__", "") or ""
     if fn in (max, min, sum) or not module.startswith("numpy"):
         return False

@@ -151,6 +151,8 @@ def zeros_like(x: Any) -> Any:
     """Return zeros in x's structure; None for what carries no derivative."""
     if isinstance(x, float | complex | np.inexact):
         return type(x)(0.0)
+    if hasattr(type(x), "nnz"):
+        return type(x)(x.shape, dtype=x.dtype)  # a sparse matrix that holds nothing
     if hasattr(type(x), "dtype"):
         return np.zeros_like(x) if x.dtype.kind in "fc" else None
     if isinstance(x, list):

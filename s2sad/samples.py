@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from s2sad import registry
 from s2sad.kinds import (
     MISSING,
     Array,
@@ -18,6 +19,7 @@ from s2sad.kinds import (
     List,
     NoneKind,
     Num,
+    Opaque,
     Str,
     Tuple,
     Unbound,
@@ -106,7 +108,10 @@ class Sampler:
             return None
         if isinstance(kind, Known):
             return kind.value
-        raise ValueError("no sample")
+        found = registry.objects_of(kind.cls) if isinstance(kind, Opaque) else None
+        if found is None:
+            raise ValueError("no sample")
+        return found.sample(kind.cls, self._array(kind.like, content))  # type: ignore[attr-defined]
 
     def _number(self, kind: Num, content: float) -> Any:
         if kind.value is not MISSING:
@@ -152,6 +157,8 @@ _VARIED = (0.0, 1.3, 2.4, 1.3)
 
 
 def _constants(kind: Kind) -> set[int]:
+    if isinstance(kind, Opaque):
+        return _constants(kind.like)
     if isinstance(kind, Num) and type(kind.value) is int:
         return {kind.value}
     if isinstance(kind, Array):
@@ -165,7 +172,7 @@ def _lengths(kind: Kind) -> set[int]:
     """Return the lengths in a kind that the program says, and that are not 1."""
     if isinstance(kind, List) and kind.length is not None and kind.items is None:
         found = {kind.length}
-    elif isinstance(kind, Array):
+    elif isinstance(kind, Array | Opaque):
         found = _constants(kind)
     elif isinstance(kind, Tuple):
         found = {len(kind.items)}.union(*map(_lengths, kind.items))
@@ -175,6 +182,8 @@ def _lengths(kind: Kind) -> set[int]:
 
 
 def _symbols(kind: Kind) -> set[str]:
+    if isinstance(kind, Opaque):
+        return _symbols(kind.like)
     if isinstance(kind, Array):
         return {d.symbol for d in kind.dims if not d.symbol.startswith("=")}
     if isinstance(kind, Num):
@@ -196,6 +205,11 @@ def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
             pairs = zip(first.shape, second.shape, strict=True)
             dims = tuple(_length(a, b, one, two) for a, b in pairs)
         return Array(first.dtype.name, dims)
+    found = registry.objects_of(type(first))
+    if found is not None:
+        same = type(first) is type(second)
+        like = read_back(found.like(first), found.like(second) if same else MISSING, one, two)
+        return Opaque(type(first), like)  # type: ignore[arg-type]
     if isinstance(first, tuple):
         if isinstance(second, tuple) and len(second) != len(first):
             return Unknown("a tuple whose length depends on that of an array")

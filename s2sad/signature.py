@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.runtime import attributes
 
 PLAIN = frozenset([float, int, bool, complex, str, bytes, types.NoneType])
@@ -93,6 +94,7 @@ def _key_of_other(value: Any) -> _Key:
     if hasattr(value, "__cuda_array_interface__"):
         return cls, value.dtype, tuple([n == 1 for n in value.shape])
     if not K.has_fields(cls):
-        return cls
+        found = registry.objects_of(cls)
+        return cls if found is None else (cls, key_of(found.like(value)))
     fields = attributes(value)
     return cls, tuple(fields), tuple([key_of(part) for part in fields.values()])

@@ -1180,12 +1180,28 @@ def of_scipy():
         named = {n: known.get(id(getattr(home, n))) for n in dir(home) if not n.startswith("_")}
         rules = {n: r for n, r in named.items() if r is not None}
         refused = [r for r in registry.all_refusals() if r.home is home]
-        if rules or refused:
+        objects = {
+            n: registry.objects_of(cls) for n, cls in vars(home).items() if isinstance(cls, type)
+        }
+        objects = {n: found for n, found in sorted(objects.items()) if found is not None}
+        if rules or refused or objects:
             lines += ["", f"## {home.__name__}", *_rows_of(rules)]
+        if objects:
+            lines += ["", "| objects of | what they do that has a rule |", "|---|---|"]
+            lines += [f"| `{n}` | {_served(found)} |" for n, found in objects.items()]
         if refused:
             lines += ["", "| refused | because | instead |", "|---|---|---|"]
             lines += [f"| {_listed(r.names)} | {r.because} | {r.instead} |" for r in refused]
     return "\n".join(lines) + "\n"
+
+
+_OPERATORS = {"Add": "+", "Div": "/", "MatMult": "@", "Mult": "*", "Sub": "-", "__call__": "()"}
+
+
+def _served(objects):
+    """Return what of a library's objects rules serve."""
+    names = {n[1:] if n[1:] in _OPERATORS else n for n in objects.functions}
+    return _listed(_OPERATORS.get(n, n if n.startswith(".") else f".{n}()") for n in names)
 
 
 def _rows_of(rules):

@@ -30,6 +30,7 @@ LAYERS = (
             "activities",
             "aliasing",
             "cotangents",
+            "dims",
             "duplicated",
             "flow",
             "guard",

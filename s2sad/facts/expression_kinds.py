@@ -16,6 +16,7 @@ from s2sad import registry
 from s2sad.facts.closures import closed, local_function
 from s2sad.facts.dict_kinds import dict_method
 from s2sad.facts.lengths import own_lengths
+from s2sad.facts.library import object_attribute, object_made, object_method, object_operator
 from s2sad.facts.members import (
     class_function,
     compare_methods,
@@ -148,6 +149,8 @@ class Expressions:
         if unbound is not MISSING:
             self.facts.objects[node] = unbound
             return K.Known(unbound)
+        if isinstance(owner, K.Opaque):
+            return object_attribute(owner, node.attr)
         kind = K.union(attribute_kind(self.scope, k, node.attr) for k in self._owners(node))
         if isinstance(kind, K.Known) and isinstance(owner, K.Known):
             self.facts.objects[node] = kind.value
@@ -219,7 +222,8 @@ class Expressions:
             order = [left, right] if mine else [right, left]
             return self.callee(K.Known(method), order, {}, env)
         self.facts.methods.pop(node, None)
-        return binary_kind(type(node.op), left, right)
+        made = object_operator(type(node.op), left, right)
+        return made if made is not None else binary_kind(type(node.op), left, right)
 
     def ex_UnaryOp(self, node: Node, env: Env) -> Kind:
         kind = self.kind(node.operand, env)
@@ -255,7 +259,7 @@ class Expressions:
                 for k in arrays:
                     dims = K.broadcast(dims, k.dims)
                 return K.Array("bool", dims, arrays[0].namespace)
-            if arrays or any(isinstance(k, K.Unknown) for k in kinds):
+            if arrays or any(isinstance(k, K.Unknown | K.Opaque) for k in kinds):
                 return K.UNKNOWN
         return K.BOOL
 
@@ -410,6 +414,8 @@ class Expressions:
             if method is not None:
                 self.facts.methods[node] = (method, node.func)
                 return self.callee(K.Known(method), [target, *args], keywords, env)
+        if isinstance(target, K.Opaque):
+            return object_method(target, "__call__", args, keywords)
         return self.callee(target, args, keywords, env)
 
     def _arguments(self, args: list[Node], env: Env) -> list[Kind] | None:
@@ -425,7 +431,7 @@ class Expressions:
         return found
 
     def _call_known(self, fn: Any, args: list[Kind], keywords: dict[str, Kind], env: Env) -> Kind:
-        kind = known_call(fn, args, keywords)
+        kind = object_made(fn, args, keywords) or known_call(fn, args, keywords)
         return kind if kind is not None else self.callee(K.Known(fn), args, keywords, env)
 
     def _method(
@@ -467,6 +473,8 @@ class Expressions:
             return K.INT if attr in ("index", "count") else K.UNKNOWN
         if isinstance(owner, K.Str):
             return text_method(attr)
+        if isinstance(owner, K.Opaque):
+            return object_method(owner, attr, args, keywords)
         return K.Unknown(f"the result of .{attr}()")
 
 

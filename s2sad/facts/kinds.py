@@ -191,6 +191,8 @@ class _Walker(Tries):
             self.facts.of[s.target] = left
             kept = isinstance(left, K.Array)
             env[s.target.id] = left if kept else self._augmented(s.op, left, right, env)
+            if isinstance(left, K.Opaque):
+                env[s.target.id] = K.Unknown(f"{K.describe(left)} that is changed in place")
         else:
             self._place(s.target, env)
             left = self.facts.of.get(s.target, K.UNKNOWN)

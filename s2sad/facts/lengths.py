@@ -24,6 +24,8 @@ def relabel(kind: Kind, naming: Naming) -> Kind:
         return replace(kind, dims=tuple(naming(d) or K.fresh_dim() for d in kind.dims))
     if isinstance(kind, K.Num):
         return kind if kind.dim is None else replace(kind, dim=naming(kind.dim))
+    if isinstance(kind, K.Opaque):
+        return K.Opaque(kind.cls, relabel(kind.like, naming))  # type: ignore[arg-type]
     if isinstance(kind, K.Tuple):
         return K.Tuple(tuple(relabel(k, naming) for k in kind.items), kind.cls)
     if isinstance(kind, K.List):

@@ -352,6 +352,9 @@ class _Walker:
             return
         if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
             return
+        called = self.kinds.of.get(node.func)
+        if isinstance(called, K.Opaque) and registry.object_function(called.cls, "__call__"):
+            return
         if fn is runtime.object_of:
             return
         if isinstance(fn, type) and (issubclass(fn, tuple) or dataclasses.is_dataclass(fn)):
@@ -447,6 +450,9 @@ class _Walker:
                         self.memory.unite(base, n)
         elif isinstance(owner, K.Unknown) and issubclass(owner.cls or object, _LOGGERS):
             return
+        elif isinstance(owner, K.Opaque):
+            if registry.object_function(owner.cls, attr) is None:
+                self.write(s, node.func.value, "item", whole=True)
         elif isinstance(owner, K.Unknown | K.Obj) and not isinstance(owner, K.Known):
             base = root(node.func.value)
             given = frozenset(n for a in node.args for n in self.aliases(a))

@@ -20,6 +20,7 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.modes.articles import article
 from s2sad.modes.bind import BindingError, BoundCall, bind
 from s2sad.modes.inline import Given, RuleRefusal, inline
 from s2sad.modes.shapes import NARROW, Shapes, dtype_of
@@ -98,7 +99,7 @@ class Operations(Shapes):
             raise self.refuse(
                 UnsupportedError,
                 node,
-                f"{_article(node)} with active values cannot be differentiated.",
+                f"{article(node)} with active values cannot be differentiated.",
                 "Write it with plain operations, or make its inputs Const.",
             )
         pre, found = handler(site, node)
@@ -118,6 +119,9 @@ class Operations(Shapes):
 
     def op_BinOp(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         left, right = self.kind(node.left), self.kind(node.right)
+        if isinstance(left, K.Opaque) or isinstance(right, K.Opaque):
+            fn = self._of_object(node, type(node.op).__name__, left, right)
+            return self._library(site, node, fn, [node.left, node.right], [])
         numeric = K.is_numeric(left) or K.is_numeric(right)
         if K.List in (type(left), type(right)) and not (numeric and K.is_numeric(site.kind)):
             return self._list_operator(site, node, left, right)
@@ -281,11 +285,20 @@ class Operations(Shapes):
             return [], []
         if isinstance(owner, K.Obj):
             return [], [Contribution(node.value.id, site.bar, ("attr", node.attr))]
-        if K.is_numeric(owner):
-            fn = registry.property_function(node.attr)
-            if fn is not None:
-                return self._library(site, node, fn, [node.value], [])
+        fn = registry.property_function(node.attr) if K.is_numeric(owner) else None
+        if isinstance(owner, K.Opaque):
+            fn = registry.object_function(owner.cls, f".{node.attr}")
+        if fn is not None:
+            return self._library(site, node, fn, [node.value], [])
         raise self.undecided(node, owner)
+
+    def _of_object(self, node: Node, op: str, left: Kind, right: Kind) -> Any:
+        """Return the function whose rule serves an operator of a library's object."""
+        one, other = (k.cls if isinstance(k, K.Opaque) else None for k in (left, right))
+        fn = registry.operator_function(op, one, other)
+        if fn is None:
+            raise self.undecided(node, self.kind(node))
+        return fn
 
     def undecided(self, node: Node, kind: Kind) -> Error:
         what = kind.why if isinstance(kind, K.Unknown) and kind.why else "not known"
@@ -299,9 +312,15 @@ class Operations(Shapes):
     def op_Call(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
         fn = self.objects.get(node.func)
         args = list(node.args)
-        if fn is None and isinstance(node.func, gast.Attribute):
+        called = self.kind(node.func)
+        if isinstance(called, K.Opaque):
+            fn, args = registry.object_function(called.cls, "__call__"), [node.func, *args]
+        elif fn is None and isinstance(node.func, gast.Attribute):
             owner = self.kind(node.func.value)
-            if K.is_numeric(owner):
+            if isinstance(owner, K.Opaque):
+                fn = registry.object_function(owner.cls, node.func.attr)
+                args = [node.func.value, *args]
+            elif K.is_numeric(owner):
                 fn = registry.method_function(node.func.attr)
                 args = [node.func.value, *args]
                 if fn is None:
@@ -506,7 +525,8 @@ class Operations(Shapes):
         if isinstance(site.kind, K.Unknown):
             raise self.undecided(node, site.kind)
         for a in args:
-            if isinstance(self.kind(a), K.Unknown):
+            opaque = isinstance(self.kind(a), K.Opaque) and not registry.takes_objects(fn)
+            if isinstance(self.kind(a), K.Unknown) or opaque:
                 raise self.undecided(a if getattr(a, "lineno", None) else node, self.kind(a))
         if rule.partials is not None and (rule.pullback is None or not keywords):
             return self._elementwise(site, node, fn, rule.partials, args, keywords)
@@ -777,19 +797,3 @@ def _root_name(node: Node) -> str | None:
 
 def _is_ellipsis(node: Node) -> bool:
     return isinstance(node, gast.Constant) and node.value is Ellipsis
-
-
-_WORDS = {
-    "Lambda": "A lambda",
-    "Await": "await",
-    "Yield": "yield",
-    "SetComp": "A set comprehension",
-    "DictComp": "A dict comprehension",
-    "GeneratorExp": "A generator expression",
-    "Set": "A set display",
-    "Starred": "Unpacking with *",
-}
-
-
-def _article(node: Node) -> str:
-    return _WORDS.get(type(node).__name__, f"The expression {type(node).__name__}")
