@@ -333,7 +333,7 @@ def data_cotangent(out_bar, out, given):
     if len(given) == 2:
         _, (rows, columns) = given
         return np.ravel(out_bar.tocsr()[np.asarray(rows), np.asarray(columns)]), None
-    data, indices, indptr = given
+    _, indices, indptr = given
     counted = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     rows, columns = (indices, counted) if out.format == "csc" else (counted, indices)
     return np.ravel(out_bar.tocsr()[rows, np.asarray(columns)]), None, None

@@ -703,8 +703,8 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
         fields = vars(value) if is_enumerated(type(value)) else runtime.attributes(value)
         kinds = tuple((k, kind_of(v, f"{path}.{k}", literal, around)) for k, v in fields.items())
         return Obj(type(value), kinds)
-    if (found := registry.objects_of(type(value))) is not None:
-        return Opaque(type(value), kind_of(found.like(value), path))  # type: ignore[arg-type]
+    if (known := registry.objects_of(type(value))) is not None:
+        return Opaque(type(value), kind_of(known.like(value), path))  # type: ignore[arg-type]
     return Unknown(f"a {type(value).__name__}", type(value))
 
 

@@ -151,8 +151,6 @@ def zeros_like(x: Any) -> Any:
     """Return zeros in x's structure; None for what carries no derivative."""
     if isinstance(x, float | complex | np.inexact):
         return type(x)(0.0)
-    if hasattr(type(x), "nnz"):
-        return type(x)(x.shape, dtype=x.dtype)  # a sparse matrix that holds nothing
     if hasattr(type(x), "dtype"):
         return np.zeros_like(x) if x.dtype.kind in "fc" else None
     if isinstance(x, list):
@@ -192,6 +190,11 @@ def fold(parts: Any, xs: Any) -> Any:
     for i in range(len(xs), len(parts)):
         folded[i % len(xs)] = add(folded[i % len(xs)], parts[i])
     return folded
+
+
+def emptied(x: Any) -> Any:
+    """Return a sparse matrix of x's class and shape that holds nothing."""
+    return type(x)(x.shape, dtype=x.dtype)
 
 
 def object_of(cls: Any, **fields: Any) -> Any:

@@ -1188,7 +1188,9 @@ def of_scipy():
             lines += ["", f"## {home.__name__}", *_rows_of(rules)]
         if objects:
             lines += ["", "| objects of | what they do that has a rule |", "|---|---|"]
-            lines += [f"| `{n}` | {_served(found)} |" for n, found in objects.items()]
+            served = {n: _served(found) for n, found in objects.items()}
+            for does in dict.fromkeys(served.values()):
+                lines.append(f"| {_listed(n for n in served if served[n] == does)} | {does} |")
         if refused:
             lines += ["", "| refused | because | instead |", "|---|---|---|"]
             lines += [f"| {_listed(r.names)} | {r.because} | {r.instead} |" for r in refused]

@@ -102,7 +102,9 @@ class Cotangents:
                 return gast.Dict(keys, parts)
         if isinstance(kind, K.OpenDict) and getattr(kind.item, "type", "") == "float":
             return call("dict.fromkeys", value, constant(0.0))
-        if isinstance(kind, K.List | K.Dict | K.OpenDict | K.Obj | K.Opaque):
+        if isinstance(kind, K.Opaque) and hasattr(kind.cls, "nnz"):
+            return call(name(self.refs.function(runtime.emptied)), value)
+        if isinstance(kind, K.List | K.Dict | K.OpenDict | K.Obj):
             return call(name(self.refs.function(runtime.zeros_like)), value)
         if not K.differentiable(kind):
             return gast.Constant(None, None)
