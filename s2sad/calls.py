@@ -478,7 +478,7 @@ def pair_for(
 ) -> Pair:
     """Return the pair of a function for one pattern of kinds and activities: those of a plan."""
     extra = tuple(p for p, _ in target.extra)
-    pattern = (plan.active, plan.shadows, plan.seeded, plan.bare, plan.lent)
+    pattern = (plan.active, plan.shadows, plan.seeded, plan.bare, plan.lent, d.reusable)
     key: Any = (analysis_key(target.fn, target.params, extra), pattern, supplied, arrival)
     known = d.pairs.get(key)
     assume = _assumed_by(plan.assume, target)

@@ -98,6 +98,8 @@ class Derivation:
     used_open: set[Any] = field(default_factory=set)
     reusable: bool = False
     pairs: dict[Any, Pair] = field(default_factory=dict)
+    handed: dict[Any, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    lasting: bool = False
     memories: dict[Any, Memory] = field(default_factory=dict)
     finite: dict[Any, Finite | None] = field(default_factory=dict)
     zeros: dict[Any, Zeros | None] = field(default_factory=dict)

@@ -509,6 +509,13 @@ def rename(node: Node, table: Mapping[str, str]) -> Node:
     return node
 
 
+def root_name(node: Node) -> str | None:
+    """Return the variable through which a place is reached, or None."""
+    while isinstance(node, gast.Subscript | gast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else None
+
+
 def is_whole(place: Node) -> bool:
     """Say whether a place is `A[...]`: all of an array."""
     return (

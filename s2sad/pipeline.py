@@ -7,6 +7,7 @@ Each pass is one function of its room; this page only says in which order they c
 
 from __future__ import annotations
 
+import functools
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -43,12 +44,14 @@ from s2sad.facts.places import places_written
 from s2sad.facts.powers import may_turn_complex
 from s2sad.finish import finish, homes_of_temps
 from s2sad.flow import free_names
+from s2sad.handed import Writers, check_handed, function_vjp
 from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
 from s2sad.modes.asked import Undecided, reachable
 from s2sad.modes.assemble import Parts, joint, literal, share, vjp
 from s2sad.modes.at_hand import Shapes, arrays_given, shapes_at_hand
 from s2sad.modes.first import assign_first
+from s2sad.modes.handed import FunctionVjp
 from s2sad.modes.notes import take_notes
 from s2sad.modes.operations import Site
 from s2sad.modes.outside import borrowed
@@ -123,7 +126,7 @@ def derive(request: Request) -> Derivation:
     base = request.fn.__name__ if request.fn.__name__ != "<lambda>" else "lambda_"
     d.entry = d.names.fresh(f"{base}_{suffix}")
     params = dict(request.params)
-    d.reusable = request.mode == "vjp" or request.batch
+    d.reusable = d.lasting = request.mode == "vjp" or request.batch
     d.lengths = dict(request.lengths)
     d.visible[request.fn] = frozenset(request.shadowed)
     analysed = analyse(d, request.fn, params)
@@ -135,6 +138,7 @@ def derive(request: Request) -> Derivation:
     for reached in list(d.analysed.values()):
         refuse_globals(reached.function)
         refuse_hidden_appends(reached.function, reached.kinds)
+    check_handed(d)
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
     _note_written(d, analysed)
     _add(d, node, request.fn, analysed)
@@ -240,6 +244,12 @@ def sweep(
         shadows,
         asked,
     )
+    writers = Writers(parts_of, finish, _work_on_copies, _add)
+
+    def handed(site: Site, node: Node, kinds: list[Kind]) -> FunctionVjp:
+        return function_vjp(d, a, worker, site, node, kinds, writers)
+
+    worker.operations.function_vjp = handed
     worker.rebinding = memory.rebinding
     worker.order_matters = lambda s: order_matters(s, a.function, a.kinds, memory.aliases)
     worker.undone = undone
@@ -573,9 +583,9 @@ class Purity:
             else:
                 value = self.a.scope.path(func)
             hashable = getattr(type(value), "__hash__", None) is not None
-            self._cache[path] = registry.rule_for(value) is not None or (
-                hashable and value in _PURE_FUNCTIONS
-            )
+            rule = registry.rule_for(value)
+            known = rule is not None and not rule.calls
+            self._cache[path] = known or (hashable and value in _PURE_FUNCTIONS)
         return self._cache[path]
 
 
@@ -601,6 +611,7 @@ _PURE_FUNCTIONS: frozenset[Any] = frozenset(
         reversed,
         sorted,
         dict.fromkeys,
+        functools.partial,
         isinstance,
         complex,
         np.zeros_like,

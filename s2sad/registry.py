@@ -53,6 +53,9 @@ class Rule:
     `turns_complex` says that the content of real arguments decides whether the result is complex.
     `unknown` are arrays for which no derivative is known: the rule gives None for them.
     `samples` makes sample arguments fit one another, where the function wants that.
+    `calls` says, for parameters that are functions, how they are called, and `result` stands in
+    for the function where the kind of its result is found. Of `constant` parameters the result
+    does not depend: the rule gives None for them.
     """
 
     fn: object
@@ -66,6 +69,9 @@ class Rule:
     turns_complex: bool = False
     unknown: tuple[str, ...] = ()
     samples: Callable[..., Any] | None = None
+    calls: Mapping[str, str] = field(default_factory=dict)
+    result: Callable[..., Any] | None = None
+    constant: tuple[str, ...] = ()
 
     def is_zero(self, of_complex: bool) -> bool:
         """Say whether there is no derivative; a pullback beside `zero` is for complex numbers."""
@@ -75,6 +81,14 @@ class Rule:
     def name(self) -> str:
         """The name a reader knows the function by."""
         return getattr(self.fn, "__name__", None) or repr(self.fn)
+
+
+class Outcome:
+    """What a function returns, as far as its rule knows it, if that is an object.
+
+    A named tuple that is an Outcome names the attributes that have derivatives; its own class
+    attributes are examples of others, which have none.
+    """
 
 
 _lock = threading.RLock()
@@ -175,6 +189,9 @@ def pullback(
     turns_complex: bool = False,
     unknown: tuple[str, ...] = (),
     samples: Callable[..., Any] | None = None,
+    calls: Mapping[str, str] | None = None,
+    result: Callable[..., Any] | None = None,
+    constant: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Register `pull(out_bar, out, *arrays, **settings)`, returning one cotangent per array.
 
@@ -188,11 +205,20 @@ def pullback(
     The kind of a result is found by calls with samples of any lengths: `samples(*args)` returns
     arguments that fit one another. `of_complex` says that the rule is for complex arguments only:
     for real ones the derivative is zero by decision.
+
+    A function that calls functions it is given, as a solver does, says how:
+    `calls={"fun": "fun(out, *args)"}`. In the place of `fun` the rule gets a function of the same
+    arguments that returns `(value, pullback)`; `pullback(value_bar)` returns a tuple, one cotangent
+    per argument (None where there is none), and one last entry for what `fun` captures: that is
+    what the rule returns for `fun`. The kind of the result is then found by calling `result` with
+    samples, and with None for functions. Parameters on which the result does not depend, as the
+    start of a search, are `constant`: the rule gives None for them.
     """
 
     def register(rule: F) -> F:
         for fn in fns:
             said = {"turns_complex": turns_complex, "unknown": unknown, "samples": samples}
+            said |= {"calls": dict(calls or {}), "result": result, "constant": constant}
             said |= _zeros(masks, regular) | ({"zero": True} if of_complex else {})
             _file(fn, pullback=rule, view=view, **said)
         return rule
@@ -225,6 +251,12 @@ def rule_for(fn: object) -> Rule | None:
         return _rules.get(_key(fn))
     except TypeError:
         return None
+
+
+def constant_parameters(fn: object) -> tuple[str, ...]:
+    """Return the parameters of a function on which its result does not depend."""
+    rule = rule_for(fn)
+    return () if rule is None else rule.constant
 
 
 class SameRules:

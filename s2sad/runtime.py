@@ -225,7 +225,7 @@ def private(x: Any) -> Any:
         parts = [private(part) for part in x]
         return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
     if isinstance(x, dict):
-        copied = x.copy()
+        copied = x.copy() if type(x.copy()) is type(x) else type(x)(x)
         for key in x:
             copied[key] = private(x[key])
         return copied

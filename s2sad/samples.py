@@ -12,11 +12,13 @@ from s2sad import registry
 from s2sad.kinds import (
     MISSING,
     Array,
+    Choice,
     Dict,
     Dim,
     Kind,
     Known,
     List,
+    LocalFunction,
     NoneKind,
     Num,
     Opaque,
@@ -26,6 +28,7 @@ from s2sad.kinds import (
     Unknown,
     fresh_dim,
     is_float_dtype,
+    is_function,
     join_dim,
     kind_of,
     list_of,
@@ -194,6 +197,18 @@ def _symbols(kind: Kind) -> set[str]:
     if isinstance(kind, Tuple | List):
         parts = list(kind.items or ())
     return set().union(*map(_symbols, parts))
+
+
+def no_function(kind: Kind) -> Kind:
+    """Return None for a function that is given to be called: a stand-in takes no notice of it."""
+    return NoneKind() if is_called(kind) else kind
+
+
+def is_called(kind: Kind) -> bool:
+    """Say whether a kind is that of a function."""
+    if isinstance(kind, Known):
+        return is_function(kind.value) and not isinstance(kind.value, np.dtype | type)
+    return isinstance(kind, LocalFunction | Choice)
 
 
 def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:

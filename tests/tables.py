@@ -1158,8 +1158,8 @@ def unaccounted():
 
 
 SCIPY = (
-    *("fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.linalg"),
-    *("special", "stats"),
+    *("fft", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse"),
+    *("sparse.linalg", "special", "stats"),
 )
 
 

@@ -21,7 +21,7 @@ LAYERS = (
     ("api",),
     ("sharing",),
     ("pipeline",),
-    ("finish", "strong"),
+    ("finish", "handed", "strong"),
     ("calls", "shadows"),
     ("derivation",),
     ROOMS,

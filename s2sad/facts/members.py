@@ -57,6 +57,14 @@ _BINARY = {
 _UNARY = {gast.USub: "neg", gast.UAdd: "pos"}
 
 
+def outcome_attribute(cls: type, attr: str) -> Kind:
+    """Return the kind of an attribute of a library's result which carries no derivative."""
+    example = getattr(cls, attr, MISSING)
+    if example is MISSING or callable(example):
+        return K.Unknown(f"`{attr}` of a result, of which no derivative is known")
+    return K.erase_value(K.kind_of(example, attr))
+
+
 def operator_method(scope: Scope, op: Any, left: Kind, right: Kind) -> tuple[Any, bool] | None:
     """Return the function of the user's that an operator calls, and whether the left has it.
 

@@ -369,7 +369,8 @@ class _Walker:
                 continue
             args = option.node.args
             wanted = len([*args.posonlyargs, *args.args]) - len(args.defaults)
-            wanted += args.vararg is not None  # a method kept for later is `lambda *rest: ...`
+            if args.vararg is not None:  # a method kept for later is `lambda *rest: ...`
+                wanted += self._count(node)
             call = gast.Call(given, [gast.Constant(None, None) for _ in range(wanted)], [])
             found = self.summary(call, self.kinds)
             if found is None:
@@ -378,6 +379,21 @@ class _Walker:
             for argument in [*found[0], *found[1]]:
                 for n in sorted(self.aliases(argument)):
                     self.memory.writes.append(Write(s, n, "item", K.UNKNOWN))
+
+    def _count(self, node: Node) -> int:
+        """Return with how many arguments a library calls the function that it is given."""
+        fn: Any = self.kinds.objects.get(node.func)
+        rule = registry.rule_for(fn)
+        if rule is None or not rule.calls:
+            return 1
+        given = inspect.signature(fn).bind_partial(
+            *node.args, **{k.arg: k.value for k in node.keywords if k.arg is not None}
+        )
+        more = self.kinds.of.get(given.arguments.get("args"), K.NONE)
+        count = min(text.count(",") + 1 - text.count("*") for text in rule.calls.values())
+        if isinstance(more, K.NoneKind):
+            return count
+        return count + (len(more.items) if isinstance(more, K.Tuple) else 1)
 
     def _users_function(self, s: Node, node: Node) -> None:
         """Note what a function of the user's, or an operator or property of his, may write."""

@@ -19,11 +19,11 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.facts.lengths import own_lengths, renewed, shifted_length, squeezed_kind, symbols
-from s2sad.facts.members import class_attribute
+from s2sad.facts.members import class_attribute, outcome_attribute
 from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
 from s2sad.open_dicts import keys_of
-from s2sad.samples import Sampler, by_content, read_back, stacked
+from s2sad.samples import Sampler, by_content, no_function, read_back, stacked
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     gast.Add: operator.add,
@@ -365,6 +365,8 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         names = getattr(owner.cls, "_fields", ())
         if attr in names:
             return owner.items[names.index(attr)]
+        if issubclass(owner.cls, registry.Outcome):
+            return outcome_attribute(owner.cls, attr)
         by_hidden = getattr(owner.cls, attr, None)
         return K.UNKNOWN if by_hidden is None else K.Unknown(f"the attribute {attr}")
     if isinstance(owner, K.Obj):
@@ -683,6 +685,10 @@ def dot_kind(left: Kind, right: Kind) -> Kind:
 
 def sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
     """Return the kind of a pure library function's result, by running it on small samples."""
+    rule = registry.rule_for(fn)
+    if rule is not None and rule.calls:
+        args = tuple(map(no_function, args))
+        keywords = tuple((n, no_function(k)) for n, k in keywords)
     return renewed(_sample_call(fn, args, keywords), (*args, *(k for _, k in keywords)))
 
 
@@ -700,7 +706,8 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
             values = list(rule.samples(*values))
         if _kills(fn, [*values, *named.values()]):
             raise ValueError("no sample")
-        return fn(*values, **named)
+        stand_in = None if rule is None else rule.result
+        return (fn if stand_in is None else stand_in)(*values, **named)
 
     if rule is not None and rule.turns_complex and not any(map(K.is_complex, args)):
         return K.Unknown(

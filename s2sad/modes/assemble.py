@@ -125,9 +125,19 @@ def result_apart(p: Parts) -> Block:
 
 
 def vjp(
-    p: Parts, finish: Finish, entry: str, doc: str, single: bool, seed: str, has_aux: bool
+    p: Parts,
+    finish: Finish,
+    entry: str,
+    doc: str,
+    single: bool,
+    seed: str,
+    has_aux: bool,
+    lasting: bool = True,
 ) -> Node:
-    """Return a function that gives the value and a pullback, which may be called again."""
+    """Return a function that gives the value and a pullback, which may be called again.
+
+    If it is `lasting`, what it was given may be changed before.
+    """
     function = p.analysed.function
     extra = p.made_up_names()
     backward = p.backward
@@ -142,10 +152,12 @@ def vjp(
         last = gast.Return(tuple_([parts[0], name(pullback_name), parts[1]]))
     else:
         last = gast.Return(tuple_([value, name(pullback_name)]))
-    copies = [*p.copies, *_private_copies(p, inner, seed)]
+    copies = [*p.copies, *(_private_copies(p, inner, seed) if lasting else ())]
     forward = all_bound(p, inner, frozenset({seed}))
     body = [*copies, *forward, Comment(""), definition, Comment(""), last]
     body = finish(p, body, frozenset(), set(), extra)
+    if not lasting:
+        return define(function.node, entry, doc, body)
     body = [*_late_copies(p, body, copies, seed), *body]
     _protect_value(body, p, inner)
     pullback = next(s for s in reversed(body) if isinstance(s, gast.FunctionDef))

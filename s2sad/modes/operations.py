@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedErro
 from s2sad.kinds import Kind
 from s2sad.modes.articles import article
 from s2sad.modes.bind import BindingError, BoundCall, bind
+from s2sad.modes.handed import FunctionVjp, called_with
 from s2sad.modes.inline import Given, RuleRefusal, inline
 from s2sad.modes.shapes import NARROW, Shapes, dtype_of
 from s2sad.nodes import (
@@ -38,6 +39,7 @@ from s2sad.nodes import (
     names_read,
     negative,
     number,
+    root_name,
     stand_in,
     subscript,
     walk,
@@ -87,6 +89,8 @@ class Site:
 
 class Operations(Shapes):
     """Knows the kinds and objects of one function, and turns its operations backward."""
+
+    function_vjp: Callable[[Site, Node, list[Kind]], FunctionVjp]
 
     def back(self, site: Site, wanted: frozenset[str]) -> tuple[Block, list[Contribution]]:
         """Return what an operation passes back to those of its operands that are wanted."""
@@ -693,23 +697,31 @@ class Operations(Shapes):
         }
         given |= {n: self._given(a) for n, a in bound.arrays}
         given |= self._guarded(site, fn, dict(bound.arrays))
+        called = called_with(fn, site.kind, dict(bound.arrays), self.kind)
+        functions = {n: self.function_vjp(site, a, kinds) for n, a, kinds in called}
+        given |= {n: Given(made.node, K.UNKNOWN) for n, made in functions.items()}
         for n, a in bound.settings.items():
             if isinstance(a, gast.Tuple) and a not in self.kinds:
                 self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
             given[n] = self._given(a)
+        fixed = registry.constant_parameters(fn)
         for n, a in bound.settings.items():
-            if self._is_active(a):
+            if n not in fixed and self._is_active(a):
                 raise self._not_known(node, fn, f"its setting `{n}`")
-        arrays: list[Any] = [dict(bound.arrays).get(n) for n in _positional(rule)[2:]]
+        active = {n: functions.get(n, a) for n, a in bound.arrays if n not in fixed}
+        arrays: list[Any] = [active.get(n) for n in _positional(rule)[2:]]
         if bound.varargs is not None:
             given[bound.varargs[0]] = [self._given(a) for a in bound.varargs[1]]
             arrays += list(bound.varargs[1])
         pre, values = self._inlined(node, fn, rule, given, len(arrays))
-        found = []
+        found: list[Contribution] = []
         for arg, value in zip(arrays, values, strict=True):
             if value is None or arg is None:
                 continue
-            if isinstance(arg, gast.Name):
+            if isinstance(arg, FunctionVjp):
+                parts = [subscript(clone(value), constant(i)) for i in range(len(arg.captured))]
+                found += map(Contribution, arg.captured, parts)
+            elif isinstance(arg, gast.Name):
                 no_axes = isinstance(site.kind, K.Array) and not site.kind.rank
                 if K.is_scalar(self.kind(arg)) and (no_axes or registry.wants_arrays(fn)):
                     value = self._number(value, no_axes, site.kind, self.kind(arg))
@@ -750,7 +762,7 @@ class Operations(Shapes):
             return {}
         found = {}
         for parameter, operand in operands.items():
-            wild = guard.out if operand is site.out else _root_name(operand) in guard.wild
+            wild = guard.out if operand is site.out else root_name(operand) in guard.wild
             if not wild and not (guard.singular and parameter in rule.regular):
                 continue
             if number(operand) is None:
@@ -787,12 +799,6 @@ def _path_of(node: Node) -> str:
     if isinstance(node, gast.Attribute):
         return f"{_path_of(node.value)}.{node.attr}"
     return getattr(node, "id", "this function")
-
-
-def _root_name(node: Node) -> str | None:
-    while isinstance(node, gast.Subscript | gast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, gast.Name) else None
 
 
 def _is_ellipsis(node: Node) -> bool:

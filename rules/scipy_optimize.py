@@ -1,0 +1,308 @@
+"""scipy.optimize: what is defined by an equation, by the implicit function theorem.
+
+Where F(x, theta) = 0, the cotangent of theta is -(dF/dtheta)^T (dF/dx)^-T x_bar: Blondel et al.,
+Efficient and Modular Implicit Differentiation, 2022 (arXiv:2105.15183). The Jacobian dF/dx is made
+row by row, by the pullback of F at the solution. Where the search starts, or between which limits
+it goes on, does not matter there: the derivative with respect to these is zero.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import optimize
+
+from s2sad.registry import Outcome, pullback, refuse
+
+
+class Root(NamedTuple):
+    """What of the result of scipy.optimize.root has a derivative."""
+
+    x: Any
+
+
+class RootOutcome(Root, Outcome):
+    """The rest of it."""
+
+    success = True
+    message = ""
+    status = nfev = njev = nit = 0
+
+
+class ScalarRoot(NamedTuple):
+    """What of the result of scipy.optimize.root_scalar has a derivative."""
+
+    root: Any
+
+
+class ScalarRootOutcome(ScalarRoot, Outcome):
+    """The rest of it."""
+
+    converged = True
+    flag = method = ""
+    iterations = function_calls = 0
+
+
+def at_solution(x_bar, x, vjp, args, minus_x=False):
+    """Return the cotangents of args, and of what a function captures that is zero at x.
+
+    With `minus_x` it is x there.
+    """
+    if np.iscomplexobj(x):
+        raise NotImplementedError("a derivative of real solutions only")
+    args = args if isinstance(args, tuple) else (args,)
+    value, pull = vjp(x, *args)
+    size = np.size(x)
+    if np.size(value) != size:
+        raise NotImplementedError("a derivative where there are as many equations as unknowns")
+    rows = [np.ravel(pull(shaped_as(value, row))[0]) for row in np.eye(np.size(value))]
+    jacobian = np.reshape(rows, (np.size(value), size)) - minus_x * np.eye(size)
+    value_bar = np.linalg.solve(jacobian.T, -np.ravel(x_bar))
+    _, *args_bar, captured_bar = pull(shaped_as(value, value_bar))
+    return tuple(args_bar), captured_bar
+
+
+def shaped_as(value, numbers):
+    """Return a vector in the structure of a function's value: an array, a list or a number."""
+    if isinstance(value, list | tuple):
+        return type(value)(numbers.tolist())
+    return np.reshape(numbers, np.shape(value)) if np.ndim(value) else float(numbers[0])
+
+
+def one_for(args, args_bar):
+    """Return the cotangent of args, which may be one argument by itself."""
+    return args_bar if isinstance(args, tuple) else args_bar[0]
+
+
+def check_values_only(derivative):
+    """Refuse a function that returns its derivative, too."""
+    if derivative is True:
+        raise NotImplementedError("a function that returns its value only has a derivative here")
+
+
+def in_double(x0):
+    """Return an array of floats like the start, which is in double precision."""
+    if np.asarray(x0).dtype in (np.float16, np.float32, np.complex64):
+        raise ValueError("the precision of what is found depends on the function")
+    return np.asarray(x0, dtype=float)
+
+
+def found_root(fun, x0, args=(), *, method="hybr", **settings):
+    x = in_double(x0)
+    return RootOutcome(np.ravel(x) if method in ("hybr", "lm") else x)
+
+
+def found_scalar_root(f, args=(), *, method=None, bracket=None, **settings):
+    within = bracket is not None if method is None else method in BRACKETED
+    return ScalarRootOutcome(0.5 if within else np.float64(0.5))
+
+
+BRACKETED = ("bisect", "brentq", "brenth", "ridder")
+
+
+@pullback(
+    optimize.root,
+    calls={"fun": "fun(out.x, *args)"},
+    constant=("x0",),
+    result=found_root,
+)
+def pull_root(
+    out_bar,
+    out,
+    fun,
+    x0,
+    args=(),
+    *,
+    method="hybr",
+    jac=None,
+    tol=None,
+    callback=None,
+    options=None,
+):
+    check_values_only(jac)
+    args_bar, fun_bar = at_solution(out_bar[0], out.x, fun, args)
+    return fun_bar, None, one_for(args, args_bar)
+
+
+@pullback(
+    optimize.fsolve,
+    calls={"func": "func(out, *args)"},
+    constant=("x0",),
+    result=lambda func, x0, args=(), **settings: np.ravel(np.asarray(x0, dtype=float)),
+)
+def pull_fsolve(
+    out_bar,
+    out,
+    func,
+    x0,
+    args=(),
+    *,
+    fprime=None,
+    col_deriv=0,
+    xtol=1.49012e-08,
+    maxfev=0,
+    band=None,
+    epsfcn=None,
+    factor=100,
+    diag=None,
+):
+    args_bar, func_bar = at_solution(out_bar, out, func, args)
+    return func_bar, None, one_for(args, args_bar)
+
+
+@pullback(
+    optimize.fixed_point,
+    calls={"func": "func(out, *args)"},
+    constant=("x0",),
+    result=lambda func, x0, args=(), **settings: in_double(x0),
+)
+def pull_fixed_point(out_bar, out, func, x0, args=(), *, xtol=1e-8, maxiter=500, method="del2"):
+    args_bar, func_bar = at_solution(out_bar, out, func, args, minus_x=True)
+    return func_bar, None, one_for(args, args_bar)
+
+
+@pullback(
+    optimize.newton,
+    calls={"func": "func(out, *args)"},
+    constant=("x0", "x1"),
+    result=lambda func, x0, fprime=None, args=(), **settings: in_double(x0)[()],
+)
+def pull_newton(
+    out_bar,
+    out,
+    func,
+    x0,
+    args=(),
+    *,
+    fprime=None,
+    tol=1.48e-8,
+    maxiter=50,
+    fprime2=None,
+    x1=None,
+    rtol=0.0,
+    disp=True,
+):
+    args_bar, func_bar = at_solution(out_bar, out, func, args)
+    return func_bar, None, one_for(args, args_bar)
+
+
+@pullback(
+    optimize.bisect,
+    optimize.brenth,
+    optimize.brentq,
+    optimize.ridder,
+    calls={"f": "f(out, *args)"},
+    constant=("a", "b"),
+    result=lambda f, a, b, args=(), **settings: 0.5,
+)
+def pull_bracketed(
+    out_bar, out, f, a, b, args=(), *, xtol=2e-12, rtol=8.9e-16, maxiter=100, disp=True
+):
+    args_bar, f_bar = at_solution(out_bar, out, f, args)
+    return f_bar, None, None, one_for(args, args_bar)
+
+
+@pullback(
+    optimize.toms748,
+    calls={"f": "f(out, *args)"},
+    constant=("a", "b"),
+    result=lambda f, a, b, args=(), **settings: 0.5,
+)
+def pull_toms748(
+    out_bar, out, f, a, b, args=(), *, k=1, xtol=2e-12, rtol=8.9e-16, maxiter=100, disp=True
+):
+    args_bar, f_bar = at_solution(out_bar, out, f, args)
+    return f_bar, None, None, one_for(args, args_bar)
+
+
+@pullback(
+    optimize.root_scalar,
+    calls={"f": "f(out.root, *args)"},
+    constant=("x0", "x1", "bracket"),
+    result=found_scalar_root,
+)
+def pull_root_scalar(
+    out_bar,
+    out,
+    f,
+    args=(),
+    *,
+    method=None,
+    bracket=None,
+    fprime=None,
+    fprime2=None,
+    x0=None,
+    x1=None,
+    xtol=None,
+    rtol=None,
+    maxiter=None,
+    options=None,
+):
+    check_values_only(fprime)
+    args_bar, f_bar = at_solution(out_bar[0], out.root, f, args)
+    return f_bar, one_for(args, args_bar)
+
+
+@pullback(
+    optimize.anderson,
+    optimize.broyden1,
+    optimize.broyden2,
+    optimize.diagbroyden,
+    optimize.excitingmixing,
+    optimize.linearmixing,
+    optimize.newton_krylov,
+    calls={"F": "F(out)"},
+    constant=("xin",),
+    result=lambda F, xin, **settings: in_double(xin),
+)
+def pull_nonlinear_solver(
+    out_bar,
+    out,
+    F,
+    xin,
+    *,
+    iter=None,
+    alpha=None,
+    alphamax=1.0,
+    w0=0.01,
+    M=5,
+    reduction_method="restart",
+    max_rank=None,
+    rdiff=None,
+    method="lgmres",
+    inner_maxiter=20,
+    inner_M=None,
+    outer_k=10,
+    verbose=False,
+    maxiter=None,
+    f_tol=None,
+    f_rtol=None,
+    x_tol=None,
+    x_rtol=None,
+    tol_norm=None,
+    line_search="armijo",
+    callback=None,
+):
+    _, F_bar = at_solution(out_bar, out, F, ())
+    return F_bar, None
+
+
+refuse(
+    optimize,
+    "minimize minimize_scalar fmin fmin_bfgs fmin_cg fmin_cobyla fmin_l_bfgs_b fmin_ncg "
+    "fmin_powell fmin_slsqp fmin_tnc fminbound brent golden bracket basinhopping brute "
+    "differential_evolution direct dual_annealing shgo",
+    because="where the minimum is depends on second derivatives",
+    instead="Give optimize.root the gradient, written by hand: at the minimum it is zero.",
+)
+refuse(
+    optimize,
+    "least_squares leastsq curve_fit lsq_linear nnls isotonic_regression",
+    because="where the squares are least depends on second derivatives",
+    instead="Give optimize.root the gradient, J.T @ residuals; a linear one is np.linalg.lstsq.",
+)
+refuse(
+    optimize,
+    "linprog milp linear_sum_assignment quadratic_assignment",
+    because="what it finds jumps from one corner to another",
+    instead="Make its inputs Const, or keep it off the path to the result.",
+)

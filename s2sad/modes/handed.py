@@ -1,0 +1,57 @@
+"""Functions that are handed to a library to be called: what its rule gets in their place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.kinds import Kind
+from s2sad.nodes import Node
+
+
+@dataclass(frozen=True)
+class FunctionVjp:
+    """The function that gives value and pullback, and the variables that have cotangents."""
+
+    node: Node
+    captured: tuple[str, ...]
+
+
+def called_with(
+    fn: Any, result: Kind, operands: Mapping[str, Node], kind_of: Callable[[Node], Kind]
+) -> Iterator[tuple[str, Node, list[Kind]]]:
+    """Yield the functions that a rule calls: its parameter, what is given, and with what kinds."""
+    rule = registry.rule_for(fn)
+    for n, text in rule.calls.items() if rule is not None else ():
+        if n in operands and not isinstance(kind_of(operands[n]), K.NoneKind):
+            given = {p: kind_of(node) for p, node in operands.items()}
+            yield n, operands[n], _kinds_in(text, {**given, "out": result, "float": K.FLOAT})
+
+
+def _kinds_in(text: str, given: Mapping[str, Kind]) -> list[Kind]:
+    """Return the kinds in what a rule says: `fun(out.x, *args)`; arguments may be left out."""
+    found: list[Kind] = []
+    made = ast.parse(text, mode="eval").body
+    assert isinstance(made, ast.Call)
+    for node in made.args:
+        if not isinstance(node, ast.Starred):
+            found.append(_kind_in(node, given))
+            continue
+        spread = _kind_in(node.value, given)
+        if isinstance(spread, K.Tuple):
+            found += spread.items
+        elif not isinstance(spread, K.NoneKind):
+            found.append(spread)
+    return [K.erase_value(k) for k in found]
+
+
+def _kind_in(node: ast.expr, given: Mapping[str, Kind]) -> Kind:
+    if isinstance(node, ast.Attribute):
+        owner = _kind_in(node.value, given)
+        names = getattr(getattr(owner, "cls", None), "_fields", ())
+        return getattr(owner, "items", ())[names.index(node.attr)]  # type: ignore[no-any-return]
+    return given.get(getattr(node, "id", ""), K.NONE)

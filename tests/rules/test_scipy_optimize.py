@@ -1,0 +1,343 @@
+"""The rules of rules/scipy_optimize.py: programs with what is defined by an equation."""
+
+import functools
+import runpy
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad.testing import differences
+
+optimize = pytest.importorskip("scipy.optimize")
+
+THETA = np.array([0.7, 1.3])
+SHIFT = np.array([0.3, 1.2])
+TIGHT = 1e-14
+
+
+def cubic(x, theta, b):
+    return x**3 + theta * x - b
+
+
+def coupled(x, t, b):
+    return [x[0] ** 3 + t * x[0] * x[1] - b, x[0] + 2.0 * x[1] * b - t]
+
+
+def layered(x, w):
+    y = x
+    for _ in range(3):
+        y = y + 0.1 * np.tanh(w * y)
+    return y - w
+
+
+def with_global(x, t):
+    return x**3 + t * x - SHIFT
+
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+    def residual(self, x, b):
+        return x**3 + self.w * x - b
+
+
+def by_args(theta):
+    return np.sum(optimize.root(cubic, np.ones(2), args=(theta, 2.0), tol=TIGHT).x ** 2)
+
+
+def one_argument(theta):
+    return np.sum(optimize.root(layered, np.ones(2), args=theta, tol=TIGHT).x)
+
+
+def by_closure(theta):
+    b = theta * 2.0
+    sol = optimize.root(lambda x: x**3 + theta * x - b, np.ones(2), tol=1e-13)
+    if not sol.success:
+        raise RuntimeError(sol.message)
+    return np.sum(sol.x)
+
+
+def a_list(t):
+    sol = optimize.root(coupled, [1.0, 0.5], args=(t, 2.0), method="lm", tol=TIGHT)
+    return sol.x[0] * sol.x[1]
+
+
+def keeps_shape(theta):
+    x = optimize.root(
+        lambda x: x**3 + theta * x - 2.0, np.ones((3, 2)), method="krylov", tol=1e-13
+    ).x
+    return np.sum(x[1] * theta)
+
+
+def with_jacobian(theta):
+    def residual(x):
+        y = np.zeros(2)
+        for i in range(2):
+            y[i] = x[i] ** 3 + theta[i] * x[1 - i] - 2.0
+        return y
+
+    def jacobian(x):
+        return np.array([[3.0 * x[0] ** 2, theta[0]], [theta[1], 3.0 * x[1] ** 2]])
+
+    return np.sum(optimize.root(residual, np.ones(2), tol=TIGHT, jac=jacobian).x)
+
+
+def of_an_object(theta):
+    model = Model(theta)
+    first = optimize.root(lambda x: model.residual(x, theta), np.ones(2), tol=TIGHT).x
+    return np.sum(first * optimize.root(model.residual, first, args=(1.0,), tol=TIGHT).x)
+
+
+def partly(theta):
+    given = functools.partial(layered, w=theta)
+    return np.sum(optimize.root(given, np.ones(2), tol=TIGHT).x)
+
+
+def in_a_loop(theta):
+    total, x = 0.0, np.ones(2)
+    for i in range(3):
+        x = optimize.root(lambda y: y**3 + theta * y - x - i, x, tol=TIGHT).x  # noqa: B023
+        total += np.sum(x * theta)
+    return total
+
+
+def in_a_called_function(theta):
+    def solved(w):
+        return optimize.root(layered, np.ones(2), args=(w,), tol=TIGHT).x
+
+    return np.sum(solved(theta) * theta + solved(2.0 * theta))
+
+
+def one_in_another(theta):
+    def outer(x, t):
+        inner = optimize.root(lambda y: y**3 + t * y - x, np.ones(2), tol=TIGHT).x
+        return inner + x - 2.0
+
+    return np.sum(optimize.root(outer, np.ones(2), args=(theta,), tol=TIGHT).x)
+
+
+def written_later(theta):
+    x = optimize.fsolve(cubic, np.ones(2), args=(theta, theta[0]))
+    x *= 2.0
+    theta *= 0.5
+    return np.sum(x * theta)
+
+
+def global_data(theta):
+    first = optimize.root(lambda x: np.exp(x) - theta * SHIFT, np.zeros(2), tol=TIGHT).x
+    return np.sum(first * optimize.root(with_global, np.ones(2), args=(theta,), tol=TIGHT).x)
+
+
+def of_a_dict(theta):
+    p = {"a": theta[0], "b": [theta[1], 3.0]}
+    return np.sum(optimize.root(lambda x: x**3 + p["a"] * x - p["b"][0], np.ones(2)).x)
+
+
+def one_equation_of_numbers(theta):
+    a, b = theta
+    return optimize.root(lambda x: x[0] ** 3 + a * x[0] - b, 1.0, tol=TIGHT).x[0]
+
+
+def without_args(theta):
+    x = optimize.newton_krylov(lambda x: x**3 + theta * x - 2.0, np.ones(2), f_tol=1e-13)
+    return np.sum(x * optimize.anderson(lambda x: layered(x, theta), np.ones(2), f_tol=1e-13))
+
+
+def fixed(theta):
+    x = optimize.fixed_point(lambda x: np.cos(x * theta), 0.5 * np.ones(2), xtol=TIGHT)
+    return np.sum(x * optimize.fixed_point(lambda x: np.cos(theta[0] * x), 1.0, xtol=TIGHT))
+
+
+def newton(theta):
+    x = optimize.newton(lambda x, p: x**3 + p * x - 2.0, np.ones(2), args=(theta,), tol=TIGHT)
+    return x[1]
+
+
+def newton_scalar(t):
+    return optimize.newton(
+        lambda x, p: x**3 + p * x - 2.0, 1.0, lambda x, p: 3.0 * x**2 + p, (t,), tol=TIGHT
+    )
+
+
+def brentq(t):
+    return optimize.brentq(lambda x: x**3 + t * x - 2.0, 0.0, 3.0 + t)
+
+
+def bracketed(t):
+    found = optimize.bisect(cubic, 0.0, 3.0, (t, 2.0))
+    found = found + optimize.brenth(cubic, 0.0, 3.0, (t, 2.0 * t))
+    found = found * optimize.ridder(cubic, 0.0, 3.0, args=(t, 2.0), xtol=1e-13)
+    return found * optimize.toms748(cubic, 0.0, 3.0, args=(2.0 * t, 2.0))
+
+
+def root_scalar(t):
+    sol = optimize.root_scalar(lambda x, a: x**3 + t * x - a * 2.0, args=(t,), bracket=(0.0, 3.0))
+    start = sol.root
+    assert sol.converged
+    return (
+        start
+        * optimize.root_scalar(cubic, (t, 2.0), x0=start, x1=2.0, method="secant", xtol=TIGHT).root
+    )
+
+
+PROGRAMS = [
+    *((f, THETA) for f in (by_args, one_argument, by_closure, keeps_shape, with_jacobian)),
+    *((f, THETA) for f in (of_an_object, partly, in_a_loop, in_a_called_function)),
+    *((f, THETA) for f in (one_in_another, written_later, global_data, of_a_dict)),
+    *((f, THETA) for f in (one_equation_of_numbers, without_args, fixed, newton)),
+    *((f, 0.7) for f in (a_list, newton_scalar, brentq, bracketed, root_scalar)),
+]
+
+
+def slopes(f, x):
+    """Return the gradient of f at x by differences, and a bound on its error."""
+    directions = list(np.eye(2)) if np.ndim(x) else [1.0]
+    found = [differences(lambda v: f(np.array(v)[()]), (x,), (d,)) for d in directions]
+    return [np.array([float(part[i]) for part in found]) for i in (0, 1)]
+
+
+@pytest.mark.parametrize(("f", "x"), PROGRAMS, ids=lambda v: getattr(v, "__name__", ""))
+def test_gradient(f, x):
+    expected, bound = slopes(f, x)
+    value, gradient = s2sad.value_and_grad(f)(np.array(x)[()])
+    assert value == f(np.array(x)[()])
+    assert np.all(np.abs(gradient - expected) <= 1e3 * bound + 1e-9)
+    assert np.shape(gradient) == np.shape(x)
+    _, pullback = s2sad.vjp(f, np.array(x)[()])
+    assert np.allclose(pullback(2.0), 2.0 * gradient, rtol=1e-12)
+    assert np.allclose(pullback(1.0), gradient, rtol=1e-12)
+
+
+@pytest.mark.parametrize("f", [by_args, in_a_loop, fixed, of_an_object])
+def test_alone(f, tmp_path):
+    alone = runpy.run_path(str(s2sad.grad(f).emit(tmp_path / "alone.py", THETA)))
+    assert np.allclose(alone[f"{f.__name__}_grad"](THETA), s2sad.grad(f)(THETA), rtol=1e-14)
+
+
+def test_the_start_does_not_matter():
+    def f(theta, x0):
+        return np.sum(optimize.root(layered, x0, args=(theta,), tol=TIGHT).x * x0)
+
+    found = s2sad.grad(f, wrt=(0, 1))(THETA, np.ones(2))
+    assert np.allclose(found[0], s2sad.grad(one_argument)(THETA))
+    assert np.allclose(found[1], optimize.root(layered, np.ones(2), args=(THETA,)).x)
+
+    def limits(a):
+        return optimize.brentq(lambda x: x**2 - 2.0, 0.5 * a, 2.0 * a) + a
+
+    assert s2sad.grad(limits)(1.0) == 1.0
+
+
+def test_pullback_remembers_what_was_there():
+    theta, shift = THETA.copy(), SHIFT.copy()
+    expected = s2sad.grad(global_data)(theta)
+    _, pullback = s2sad.vjp(global_data, theta)
+    theta[:] = 5.0
+    SHIFT[:] = 7.0
+    try:
+        assert np.array_equal(pullback(1.0), expected)
+    finally:
+        SHIFT[:] = shift
+
+
+def test_singular():
+    def f(theta):
+        return np.sum(optimize.root(lambda x: 0.0 * x + theta, np.ones(2)).x)
+
+    with pytest.raises(np.linalg.LinAlgError):
+        s2sad.grad(f)(THETA)
+
+
+def test_dtypes_and_layouts():
+    for theta in (THETA.astype(np.float32), np.repeat(THETA, 2)[::2], THETA[::-1].copy()[::-1]):
+        gradient = s2sad.grad(one_argument)(theta)
+        assert gradient.dtype == theta.dtype
+        assert np.allclose(gradient, s2sad.grad(one_argument)(THETA), rtol=1e-5)
+    frozen = THETA.copy()
+    frozen.flags.writeable = False
+    assert np.array_equal(s2sad.grad(by_closure)(frozen), s2sad.grad(by_closure)(THETA))
+
+
+def other_field(theta):
+    return np.sum(optimize.root(layered, np.ones(2), args=(theta,)).fun)
+
+
+def two_functions(theta):
+    g = layered if theta[0] > 2.0 else with_global
+    return np.sum(optimize.root(g, np.ones(2), args=(theta,)).x)
+
+
+def library_function(theta):
+    return np.sum(optimize.root(np.subtract, np.ones(2), args=(theta,)).x)
+
+
+def counted(theta):
+    calls = 0
+
+    def residual(x):
+        nonlocal calls
+        calls += 1
+        return x**3 + theta * x - 2.0
+
+    return np.sum(optimize.root(residual, np.ones(2)).x)
+
+
+def changes_a_global(theta):
+    x = optimize.root(with_global, np.ones(2), args=(theta,)).x
+    SHIFT[0] = 7.0
+    return np.sum(x)
+
+
+def complete(theta):
+    return np.sum(optimize.fsolve(layered, np.ones(2), args=(theta,), full_output=True)[0])
+
+
+def in_single(theta):
+    x0 = np.ones(2, dtype=np.float32)
+    return np.sum(optimize.fixed_point(lambda x: np.cos(theta * x), x0))
+
+
+def argmin(theta):
+    return np.sum(optimize.minimize(lambda x: np.sum((x - theta) ** 2), np.ones(2)).x)
+
+
+REFUSED = {
+    argmin: "second derivatives",
+    other_field: "`fun` of a result",
+    two_functions: "what it is is not known",
+    library_function: "what it is is not known",
+    counted: "rebound by an inner function",
+    changes_a_global: "changes something outside",
+    complete: "does not take `full_output`",
+    in_single: "not decided",
+}
+
+
+@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+def test_refused(f):
+    with pytest.raises(NotImplementedError, match=REFUSED[f]) as caught:
+        s2sad.grad(f)(THETA.copy())
+    assert caught.value.place.file == __file__
+
+
+def with_value(x, theta):
+    return x**3 + theta * x - 2.0, np.diag(3.0 * x**2 + theta)
+
+
+def test_refused_as_it_runs():
+    def least_squares(theta):
+        def residual(x):
+            return np.concatenate((x - theta, x + theta))
+
+        return np.sum(optimize.root(residual, np.ones(2), method="lm").x)
+
+    with pytest.raises(s2sad.UnsupportedError, match="as many equations as unknowns"):
+        s2sad.grad(least_squares)(THETA)
+
+    def both(theta):
+        return np.sum(optimize.root(with_value, np.ones(2), args=(theta,), jac=True).x)
+
+    with pytest.raises(s2sad.UnsupportedError, match="returns its value only"):
+        s2sad.grad(both)(THETA)
