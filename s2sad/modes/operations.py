@@ -704,11 +704,10 @@ class Operations(Shapes):
             if isinstance(a, gast.Tuple) and a not in self.kinds:
                 self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
             given[n] = self._given(a)
-        fixed = registry.constant_parameters(fn)
-        for n, a in bound.settings.items():
-            if n not in fixed and self._is_active(a):
+            if n not in registry.constant_parameters(fn) and self._is_active(a):
                 raise self._not_known(node, fn, f"its setting `{n}`")
-        active = {n: functions.get(n, a) for n, a in bound.arrays if n not in fixed}
+        active: dict[str, Any] = {**dict(bound.arrays), **functions}
+        active |= dict.fromkeys(registry.constant_parameters(fn))
         arrays: list[Any] = [active.get(n) for n in _positional(rule)[2:]]
         if bound.varargs is not None:
             given[bound.varargs[0]] = [self._given(a) for a in bound.varargs[1]]
