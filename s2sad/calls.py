@@ -55,7 +55,8 @@ from s2sad.modes.assemble import (
     result_of,
     wrapped,
 )
-from s2sad.modes.operations import Contribution, Site
+from s2sad.modes.guarded import Site
+from s2sad.modes.operations import Contribution
 from s2sad.modes.outside import kept_copies
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import bind_unbound

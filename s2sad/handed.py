@@ -40,8 +40,8 @@ from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import outside_of
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Parts, vjp
+from s2sad.modes.guarded import Site
 from s2sad.modes.handed import FunctionVjp
-from s2sad.modes.operations import Site
 from s2sad.modes.rebound import rebound_outside
 from s2sad.modes.reverse import Reverse
 from s2sad.nodes import Block, Node, call, constant, free_reads, name, tuple_, walk

@@ -51,9 +51,9 @@ from s2sad.modes.asked import Undecided, reachable
 from s2sad.modes.assemble import Parts, joint, literal, share, vjp
 from s2sad.modes.at_hand import Shapes, arrays_given, shapes_at_hand
 from s2sad.modes.first import assign_first
+from s2sad.modes.guarded import Site
 from s2sad.modes.handed import FunctionVjp
 from s2sad.modes.notes import take_notes
-from s2sad.modes.operations import Site
 from s2sad.modes.outside import borrowed
 from s2sad.modes.rebound import own_names, rebound_outside
 from s2sad.modes.remake import remake, undone_in

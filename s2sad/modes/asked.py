@@ -25,7 +25,8 @@ from s2sad import runtime
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.modes.cotangents import Cotangents
-from s2sad.modes.operations import Contribution, Site
+from s2sad.modes.guarded import Site
+from s2sad.modes.operations import Contribution
 from s2sad.nodes import (
     Block,
     Node,

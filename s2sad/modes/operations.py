@@ -22,9 +22,10 @@ from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedErro
 from s2sad.kinds import Kind
 from s2sad.modes.articles import article
 from s2sad.modes.bind import BindingError, BoundCall, bind
+from s2sad.modes.guarded import Guarded, Site
 from s2sad.modes.handed import FunctionVjp, called_with
 from s2sad.modes.inline import Given, RuleRefusal, inline
-from s2sad.modes.shapes import NARROW, Shapes, dtype_of
+from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.nodes import (
     Block,
     Node,
@@ -39,14 +40,12 @@ from s2sad.nodes import (
     names_read,
     negative,
     number,
-    root_name,
     stand_in,
     subscript,
     walk,
 )
 from s2sad.open_dicts import surely_has
 from s2sad.samples import stacked
-from s2sad.stages import Guard
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
     gast.Add: operator.add,
@@ -72,22 +71,7 @@ class Contribution:
     repeats: bool = False
 
 
-@dataclass(frozen=True)
-class Site:
-    """One operation where it stands: its result, the cotangent of that, and their kind.
-
-    `guard` is there where the cotangent may hold zeros by structure that must stay zero.
-    """
-
-    statement: Any
-    node: Any
-    out: Node
-    bar: Node
-    kind: Kind
-    guard: Guard | None = None
-
-
-class Operations(Shapes):
+class Operations(Guarded):
     """Knows the kinds and objects of one function, and turns its operations backward."""
 
     function_vjp: Callable[[Site, Node, list[Kind]], FunctionVjp]
@@ -747,42 +731,6 @@ class Operations(Shapes):
         if isinstance(kind, K.Array):
             return {"y": Given(whole, dataclasses.replace(kind, dtype="int64"))}
         return {"y": Given(whole, K.Num("int", "int64"))}
-
-    # zeros by structure
-
-    def _guarded(self, site: Site, fn: Any, operands: Mapping[str, Node]) -> dict[str, Given]:
-        """Return what a rule reads instead of operands that make 0 * inf: regular ones.
-
-        Where the cotangent is zero the rule is evaluated where it is finite.
-        """
-        rule = registry.rule_for(fn)
-        guard = site.guard
-        if guard is None or rule is None:
-            return {}
-        found = {}
-        for parameter, operand in operands.items():
-            wild = guard.out if operand is site.out else root_name(operand) in guard.wild
-            if not wild and not (guard.singular and parameter in rule.regular):
-                continue
-            if number(operand) is None:
-                regular = constant(rule.regular.get(parameter, 1.0))
-                kind = site.kind if operand is site.out else self.kind(operand)
-                found[parameter] = self._regular(site, operand, kind, regular)
-        return found
-
-    def _regular(self, site: Site, operand: Node, kind: Kind, regular: Node) -> Given:
-        """Return an operand with a regular number where the cotangent of the result is zero."""
-        nothing = compare(clone(site.bar), gast.Eq, gast.Constant(0, None))
-        if not K.may_be_array(site.kind):
-            return Given(gast.IfExp(nothing, regular, clone(operand)), K.erase_value(kind))
-        value = call(self.np("where"), nothing, regular, clone(operand))
-        if not isinstance(site.kind, K.Array):
-            return Given(value, K.erase_value(site.kind))
-        dtype = dtype_of(kind)
-        if isinstance(kind, K.Num) and dtype_of(site.kind) in NARROW:
-            dtype = dtype_of(site.kind)
-            value = call(attribute(value, "astype"), self.np(str(dtype)))
-        return Given(value, K.Array(dtype or "float64", site.kind.dims, site.kind.namespace))
 
 
 _POWERS: tuple[Any, ...] = (operator.pow, builtins.pow, np.power, np.float_power)

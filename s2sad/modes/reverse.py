@@ -20,8 +20,9 @@ from s2sad.errors import InternalError
 from s2sad.kinds import Kind
 from s2sad.modes.endings import Endings, anchor, exhaustive, split_exit
 from s2sad.modes.forward import Forward
+from s2sad.modes.guarded import Site
 from s2sad.modes.notes import Chain, Notes, raises
-from s2sad.modes.operations import Contribution, Operations, Site
+from s2sad.modes.operations import Contribution, Operations
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
 from s2sad.modes.tries import Tries

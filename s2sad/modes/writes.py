@@ -19,7 +19,8 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import Kind
 from s2sad.modes.cotangents import as_value
-from s2sad.modes.operations import Contribution, Operations, Site
+from s2sad.modes.guarded import Site
+from s2sad.modes.operations import Contribution, Operations
 from s2sad.modes.refs import Refs
 from s2sad.modes.shapes import dtype_of
 from s2sad.modes.turned import Turned
