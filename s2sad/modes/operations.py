@@ -663,7 +663,12 @@ class Operations(Guarded):
         by_name = dict(bound.arrays)
         for parameter, partial in zip(order, partials, strict=True):
             arg = by_name.get(parameter)
-            if partial is None or not isinstance(arg, gast.Name) or arg.id not in self.wanted:
+            if partial is None or arg is None:
+                continue
+            if not isinstance(arg, gast.Name):
+                self._no_operand(arg)
+                continue
+            if arg.id not in self.wanted:
                 continue
             value = binary(clone(site.bar), gast.Mult, partial)
             others = [a for n, a in bound.arrays if n != parameter]
