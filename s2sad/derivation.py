@@ -27,6 +27,7 @@ from s2sad.facts.finite import Finite
 from s2sad.facts.formulas import is_formula
 from s2sad.facts.given import calls_itself, view_returned, written_parameters
 from s2sad.facts.inplace import in_place
+from s2sad.facts.joiners import plain_joins
 from s2sad.facts.kinds import infer
 from s2sad.facts.lengths import alike
 from s2sad.facts.memory import Memory, memory
@@ -249,6 +250,7 @@ def _more_plainly(
         or spread(function, facts, call_signature(facts), taken)
         or unfold(function, made, taken, writers, formulas)
         or choose(function, facts, taken)
+        or plain_joins(function, facts, taken, numpy)
         or plain_writes(function, facts, taken, numpy)
     )
 

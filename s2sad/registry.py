@@ -439,7 +439,7 @@ _TAKE_SEQUENCES = frozenset(
 
 def wants_arrays(fn: Any) -> bool:
     """Say whether a library function's rule needs arrays where NumPy takes lists too."""
-    if id(fn) in _of_objects:
+    if id(fn) in _of_objects or isinstance(getattr(fn, "__self__", None), np.ufunc):
         return True
     module = getattr(fn, "__module__", "") or ""
     if fn in (max, min, sum) or not module.startswith("numpy"):

@@ -172,6 +172,20 @@ def zeros_like(x: Any) -> Any:
     return zeros
 
 
+def fitted(x_bar: Any, x: Any) -> Any:
+    """Return cotangents of several arrays with their dtypes, where one that is wider took them in.
+
+    That of a real array is real, that of a narrow one is narrow.
+    """
+    if isinstance(x, list | tuple):
+        return [fitted(*pair) for pair in zip(x_bar, x, strict=True)]
+    dtype = getattr(x, "dtype", None) or np.result_type(type(x))
+    if x_bar is None or dtype.kind not in "fc":
+        return x_bar
+    x_bar = x_bar if dtype.kind == "c" else x_bar.real
+    return x_bar.astype(dtype, copy=False) if hasattr(x_bar, "astype") else x_bar
+
+
 def pull_chosen(out_bar: Any, out: Any, xs: Any, key: Any) -> Any:
     """Return the cotangent of a sequence from that of the first item with the key of out."""
     keys = [key(x) for x in xs]

@@ -166,8 +166,8 @@ def _constants(kind: Kind) -> set[int]:
         return {kind.value}
     if isinstance(kind, Array):
         return {int(d.symbol[1:]) for d in kind.dims if d.symbol.startswith("=")}
-    if isinstance(kind, Tuple):
-        return set().union(*map(_constants, kind.items)) if kind.items else set()
+    if isinstance(kind, Tuple | List):
+        return set().union(*map(_constants, kind.items or ()))
     return set()
 
 
@@ -177,7 +177,7 @@ def _lengths(kind: Kind) -> set[int]:
         found = {kind.length}
     elif isinstance(kind, Array | Opaque):
         found = _constants(kind)
-    elif isinstance(kind, Tuple):
+    elif isinstance(kind, Tuple | List) and kind.items is not None:
         found = {len(kind.items)}.union(*map(_lengths, kind.items))
     else:
         found = set()

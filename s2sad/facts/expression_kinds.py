@@ -42,7 +42,7 @@ from s2sad.facts.results import (
     tuple_slice,
 )
 from s2sad.facts.scope import Scope, dotted_path
-from s2sad.facts.slices import Slices
+from s2sad.facts.slices import Slices, grid_kind
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Node, children
 from s2sad.open_dicts import dict_item, with_entry
@@ -186,6 +186,8 @@ class Expressions:
         if isinstance(owner, K.Array):
             parts = self._index(index, env)
             return self.slices.named(array_item(owner, parts), owner, index, parts, self.facts.of)
+        if isinstance(owner, K.Unknown):
+            return grid_kind(owner.cls, self._index(index, env))
         kind = self.kind(index, env)
         if isinstance(owner, K.Tuple | K.List):
             if isinstance(kind, K.Num) and kind.type in ("int", "bool"):

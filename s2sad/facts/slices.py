@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad.kinds import Dim, Kind
@@ -137,3 +138,42 @@ def _is_number(node: Node, of: Mapping[Any, Kind]) -> bool:
     return all(isinstance(n, _NUMBERS) for n in walk(node)) and all(
         isinstance(of.get(n), K.Num) for n in names
     )
+
+
+def grid_kind(cls: type | None, parts: Any) -> Kind:
+    """Return the kind of np.mgrid[a:b, ...] or np.ogrid[a:b, ...], where they are known.
+
+    An end that is a float may carry a derivative, which would be lost: nothing is known then.
+    """
+    if cls in (type(np.r_), type(np.c_)):
+        return K.Unknown("what np.r_ or np.c_ joins in a way that np.concatenate says plainly")
+    if cls not in (type(np.mgrid), type(np.ogrid)):
+        return K.UNKNOWN
+    slices = parts if isinstance(parts, tuple) else (parts,)
+    if not slices or not all(isinstance(s, slice) for s in slices):
+        return _NO_GRID
+    ends = [end for s in slices for end in (s.start, s.stop, s.step)]
+    ends = [end for end in ends if not isinstance(end, K.NoneKind)]
+    if not all(_is_end(end) for end in ends) or any(isinstance(s.stop, K.NoneKind) for s in slices):
+        return _NO_GRID
+    dtype = "int64" if all(getattr(end, "type", "") == "int" for end in ends) else "float64"
+    if not isinstance(parts, tuple):
+        return K.Array(dtype, (K.fresh_dim(),))
+    n = len(slices)
+    if cls is type(np.mgrid):
+        count = Dim(f"={n}", 0, n != 1)
+        return K.Array(dtype, (count, *(K.fresh_dim() for _ in slices)))
+    shapes = [[K.ONE] * n for _ in slices]
+    for k in range(n):
+        shapes[k][k] = K.fresh_dim()
+    return K.Tuple(tuple(K.Array(dtype, tuple(shape)) for shape in shapes))
+
+
+def _is_end(kind: Kind) -> bool:
+    """Say whether an end of a grid is a literal or a whole number."""
+    if not isinstance(kind, K.Num) or kind.dtype is not None:
+        return False
+    return kind.type == "int" or kind.value is not K.MISSING
+
+
+_NO_GRID = K.Unknown("a grid whose ends may be floats (np.meshgrid of np.linspace has a rule)")

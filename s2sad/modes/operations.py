@@ -90,8 +90,20 @@ class Operations(Guarded):
                 f"{article(node)} with active values cannot be differentiated.",
                 "Write it with plain operations, or make its inputs Const.",
             )
+        if isinstance(node, gast.Tuple | gast.List | gast.Dict | gast.Call):
+            self._check_operands(node)
         pre, found = handler(site, node)
         return pre, self._keep(found)
+
+    def _check_operands(self, node: Node) -> None:
+        """What carries a cotangent has a name: an expression would lose it in silence."""
+        parts = [*getattr(node, "elts", ()), *getattr(node, "values", ())]
+        parts += [*getattr(node, "args", ()), *(k.value for k in getattr(node, "keywords", ()))]
+        for part in parts:
+            if isinstance(part, gast.BinOp | gast.UnaryOp | gast.Tuple):
+                kind = self.kind(part)
+                if not isinstance(kind, K.Unknown) and K.differentiable(kind):
+                    self._no_operand(part)
 
     def _keep(self, found: list[Contribution]) -> list[Contribution]:
         return [c for c in found if c.operand in self.wanted]
@@ -430,7 +442,8 @@ class Operations(Guarded):
         if isinstance(kind.item, K.Num) and not K.differentiable(kind.item):
             return None
         if arg.id in self.displays:
-            return [Contribution(arg.id, site.bar)]
+            bar = site.bar if kind.items is None else self.fitted(site.bar, site.kind, arg)
+            return [Contribution(arg.id, bar)]
         if isinstance(kind.item, K.Num | K.Array):
             return [Contribution(arg.id, call("list", site.bar))]
         return None
@@ -663,12 +676,7 @@ class Operations(Guarded):
         by_name = dict(bound.arrays)
         for parameter, partial in zip(order, partials, strict=True):
             arg = by_name.get(parameter)
-            if partial is None or arg is None:
-                continue
-            if not isinstance(arg, gast.Name):
-                self._no_operand(arg)
-                continue
-            if arg.id not in self.wanted:
+            if partial is None or not isinstance(arg, gast.Name) or arg.id not in self.wanted:
                 continue
             value = binary(clone(site.bar), gast.Mult, partial)
             others = [a for n, a in bound.arrays if n != parameter]
@@ -713,6 +721,7 @@ class Operations(Guarded):
                 no_axes = isinstance(site.kind, K.Array) and not site.kind.rank
                 if K.is_scalar(self.kind(arg)) and (no_axes or registry.wants_arrays(fn)):
                     value = self._number(value, no_axes, site.kind, self.kind(arg))
+                value = self.fitted(value, site.kind, arg)
                 found.append(Contribution(arg.id, self.cast(value, site.kind, arg)))
         return pre, found
 

@@ -121,6 +121,15 @@ class Shapes:
             return call(self.np(narrow), value)
         return call(self.np("asarray"), value, dtype=self.np(narrow))
 
+    def fitted(self, value: Node, kind: Kind, arg: Node) -> Node:
+        """Give the cotangents of several arrays that were joined their own dtypes."""
+        parts = [k for k in _parts_of(self.kind(arg)) if K.differentiable(k)]
+        mixed = K.is_complex(kind) and not all(map(K.is_complex, parts))
+        narrow = {dtype_of(k) for k in parts} & set(NARROW)
+        if not parts or not (mixed or narrow - {dtype_of(kind)}):
+            return value
+        return call(name(self.refs.function(runtime.fitted)), value, clone(arg))
+
 
 _WIDE = ("float64", "complex128")
 NARROW = ("float16", "float32", "complex64")
@@ -141,3 +150,12 @@ def _dims_of(kind: Kind) -> tuple[K.Dim, ...]:
 
 def _same_name(one: Node, other: Node) -> bool:
     return isinstance(one, gast.Name) and isinstance(other, gast.Name) and one.id == other.id
+
+
+def _parts_of(kind: Kind) -> list[Kind]:
+    """Return the kinds of the numbers and arrays in lists and tuples in each other."""
+    if not isinstance(kind, K.Tuple | K.List):
+        return []
+    items = kind.items if kind.items is not None else (kind.item,)
+    found = [_parts_of(k) if isinstance(k, K.Tuple | K.List) else [k] for k in items]
+    return [k for some in found for k in some]
