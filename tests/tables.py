@@ -1158,7 +1158,7 @@ def unaccounted():
 
 
 SCIPY = (
-    *("fft", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse"),
+    *("fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse"),
     *("sparse.linalg", "special", "stats"),
 )
 

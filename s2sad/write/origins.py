@@ -115,7 +115,7 @@ class Refusals:
         """Return the place of the call in derived text that the frames are inside of."""
         callee = ""
         while frame is not None:
-            name = frame.f_code.co_name
+            name = frame.f_code.co_qualname.partition(".")[0]
             if frame.f_code.co_filename == self._filename:
                 if name not in self._helpers:
                     return self._place_of(callee, frame.f_lineno)
