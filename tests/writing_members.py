@@ -402,3 +402,58 @@ def by_name(v, x):
     setattr(v, "x", getattr(v, "y") * x)  # noqa: B009, B010
 
     return getattr(v, "x") * v.y + (v.x if hasattr(v, "z") else x)  # noqa: B009
+
+
+# an object that one arm of a branch uses
+
+
+def scaled(f, x):
+    return f.gain * x
+
+
+@prog([Filter(0.2, 0.7), Filter(0.1, 0.4), Filter(0.3, 0.5)], X)
+def used_in_one_arm(filters, x):
+    for i, f in enumerate(filters):
+        if i % 2 == 0:
+            x = scaled(f, x)
+        else:
+            x = np.sin(x)
+    return np.sum(x)
+
+
+@prog([Filter(0.2, 0.7), Filter(0.1, 0.4), Filter(0.3, 0.5)], X)
+def used_in_one_arm_and_written(filters, x):
+    for i, f in enumerate(filters):
+        if i == 1:
+            x = scaled(f, x)
+        elif i == 2:
+            f.step(0.3)
+        else:
+            f.gain = f.gain * scaled(f, x[0])
+        x = x * filters[2].gain + f.state
+    return np.sum(x)
+
+
+@prog([[0.3, 0.2], [0.5, 0.1]], X)
+def summed_in_one_arm(rows, x):
+    first = rows[0]
+    for row in rows:
+        if x[0] > 0.5:
+            x = x * sum(row)
+        elif x[1] > 0.0:
+            x = x * sum(first)
+        else:
+            x = x * row[0]
+    return np.sum(x) * (sum(first) if x[0] < 10.0 else 1.0)
+
+
+@prog({"a": Filter(0.2, 0.7), "b": Filter(0.1, 0.4)}, X)
+def used_in_one_case(filters, x):
+    f = filters["a"]
+    for i in range(3):
+        match i:
+            case 0:
+                x = scaled(f, x)
+            case 1:
+                x = x * scaled(filters["b"], x[0])
+    return np.sum(x)

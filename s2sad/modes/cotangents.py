@@ -39,7 +39,8 @@ class Cotangents:
     """State of a backward sweep: `live` are the variables whose cotangents are set.
 
     `elements` are variables that are parts of structures: their cotangents are the same parts of
-    the structures' cotangents, as long as they are in `aliased`.
+    the structures' cotangents, as long as they are in `aliased`; those `shared` by the arms of a
+    branch are that from the first contribution on, so that the arms agree.
     """
 
     def __init__(self, function: Function, kinds: KindFacts, refs: Refs, names: Names) -> None:
@@ -52,6 +53,7 @@ class Cotangents:
         self.live: set[str] = set()
         self.elements: dict[str, tuple[Any, Node]] = {}
         self.aliased: set[str] = set()
+        self.shared: frozenset[str] = frozenset()
 
     def bar(self, variable: str) -> str:
         """Return the name of a variable's cotangent."""
@@ -198,8 +200,9 @@ class Cotangents:
         self.note_kind(c.operand, kind)
         bar = self.bar(c.operand)
         if c.path is None:
+            out = self.ensure(c.operand, kind, at) if c.operand in self.shared else []
             if c.operand in self.aliased:
-                return [*self._into_shadow(c, kind)]
+                return [*out, *self._into_shadow(c, kind)]
             if c.operand not in self.live:
                 self.live.add(c.operand)
                 return [assign(bar, c.value)]

@@ -36,6 +36,7 @@ from s2sad.nodes import (
     assign_tuple,
     attribute,
     binary,
+    block_writes,
     call,
     clone,
     constant,
@@ -561,18 +562,20 @@ class Reverse(Tries):
         start = frozenset(self.live)
         aliased = frozenset(self.aliased)
         also: set[str] = set()
+        shared = self.shared
         sweeps: list[Block] = []
         ends: list[frozenset[str] | None] = []
         for arm in chain.arms:
             self.live = set(start)
             self.aliased = set(aliased)
+            self.shared = shared | (self.elements.keys() - block_writes(arm))
             code = self._with_restored_deaths(s, arm)
             self.forget_asked()
             sweeps.append(code)
             ends.append(None if raises(arm) else frozenset(self.live))
             also |= self.aliased
         self.at(s)
-        self.aliased = also
+        self.aliased, self.shared = also, shared
         open_match = isinstance(s, gast.Match) and not exhaustive(s)
         union = frozenset().union(*(e for e in ends if e is not None))
         if open_match:
