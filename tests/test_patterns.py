@@ -73,7 +73,29 @@ def replaced(x):
     return p.a * p.b + q.x * q.y
 
 
+def none_in_a_loop(x):
+    for i in range(4):
+        match i:
+            case 0:
+                x = np.sin(x)
+            case 2:
+                x = x * 3.0
+    return x
+
+
+def none_at_all(x):
+    k = 1 if x > 0.0 else 0
+    match k:
+        case 0:
+            y = np.sin(x)
+            x = y * x
+        case 2:
+            x = np.cos(x) * 2.0
+    return x * x
+
+
 FUNCTIONS = [sequence, by_value, nested, named, positional, mapping, whole, replaced]
+FUNCTIONS += [none_in_a_loop, none_at_all]
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)

@@ -587,7 +587,7 @@ class Reverse(Tries):
             code += self._fill(union, s)
         before = self.kinds.before[s]
         self.live = {n for n in union if not isinstance(before.get(n, K.UNBOUND), K.Unbound)}
-        if open_match and union - start:
+        if open_match:
             self.live = set(start)
             sweeps.append(self._fill(union, s))
         return self._taken(s, chain) + self._select(chain, sweeps) + self._untaken(s, chain)
