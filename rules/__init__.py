@@ -30,6 +30,7 @@ from s2sad.registry import when_imported
 when_imported("statistics", "s2sad.rules.stdlib_statistics")
 when_imported("scipy.fft", "s2sad.rules.scipy_fft")
 when_imported("scipy.integrate", "s2sad.rules.scipy_integrate")
+when_imported("scipy.interpolate", "s2sad.rules.scipy_interpolate")
 when_imported("scipy.linalg", "s2sad.rules.scipy_linalg")
 when_imported("scipy.optimize", "s2sad.rules.scipy_optimize")
 when_imported("scipy.ndimage", "s2sad.rules.scipy_ndimage")

@@ -51,6 +51,11 @@ def fitting(out_bar, given):
     return unbroadcast(out_bar.toarray() if sparse.issparse(out_bar) else out_bar, np.shape(given))
 
 
+def zero(matrix):
+    """Return the cotangent of a matrix that nothing depends on."""
+    return sparse.csr_array(matrix.shape, dtype=matrix.dtype)
+
+
 # products
 
 
@@ -299,11 +304,12 @@ FUNCTIONS = {
     "transpose": transpose,
 }
 
-library_objects(*ARRAYS, like=like, sample=sample, functions=FUNCTIONS, of_data=True)
+library_objects(*ARRAYS, like=like, sample=sample, zero=zero, functions=FUNCTIONS, of_data=True)
 library_objects(
     *MATRICES,
     like=like,
     sample=sample,
+    zero=zero,
     functions={**FUNCTIONS, "Mult": times, "rMult": times_left},
     of_data=True,
 )

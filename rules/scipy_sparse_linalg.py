@@ -33,7 +33,8 @@ def pull_spsolve(out_bar, out, A, b, *, permc_spec=None, use_umfpack=True):
 
 @pushforward(linalg.spsolve)
 def push_spsolve(out, A, b, A_dot, b_dot, *, permc_spec=None, use_umfpack=True):
-    return linalg.spsolve(A, b_dot, permc_spec, use_umfpack)
+    rest = np.zeros_like(out) if b_dot is None else np.reshape(b_dot, out.shape)
+    return linalg.spsolve(A, rest if A_dot is None else rest - A_dot @ out, permc_spec, use_umfpack)
 
 
 @pullback(linalg.spsolve_triangular, unknown=("A",))

@@ -704,7 +704,13 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
         kinds = tuple((k, kind_of(v, f"{path}.{k}", literal, around)) for k, v in fields.items())
         return Obj(type(value), kinds)
     if (known := registry.objects_of(type(value))) is not None:
-        return Opaque(type(value), kind_of(known.like(value), path))  # type: ignore[arg-type]
+        like = kind_of(known.like(value), path)
+        if isinstance(like, Array):
+            # Lengths have names where a reader finds them by the name of the object.
+            own = (
+                like if known.of_data else replace(like, dims=tuple(fresh_dim() for _ in like.dims))
+            )
+            return Opaque(type(value), own)
     return Unknown(f"a {type(value).__name__}", type(value))
 
 

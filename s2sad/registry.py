@@ -365,19 +365,22 @@ class Objects:
     """What is known of the objects of a library's class: a sparse matrix, a spline.
 
     `like` gives an array, which need not be filled, with the dtype and the shape that tell of what
-    kind an object is; `sample(cls, array)` makes an object of that kind. `functions` are by
+    kind an object is, or None of an object without rules; `zero` the cotangent of an object that
+    nothing depends on; `sample(cls, array)` makes an object of that kind. `functions` are by
     operator ("MatMult", or "rMatMult" with the object on the right only), attribute (".T"), method
     ("dot"), or "__call__". Classes `of_data` are called with (data, ...) and perhaps a shape.
     """
 
-    like: Callable[[Any], np.ndarray[Any, Any]]
+    like: Callable[[Any], np.ndarray[Any, Any] | None]
     sample: Callable[[type, Any], Any]
+    zero: Callable[[Any], Any] | None
     functions: Mapping[str, object]
     of_data: bool
 
 
 _objects: dict[type, Objects] = {}
 _of_objects: set[int] = set()
+_as_given: set[int] = set()
 
 
 def library_objects(
@@ -385,12 +388,18 @@ def library_objects(
     like: Callable[[Any], Any],
     sample: Callable[[type, Any], Any],
     functions: Mapping[str, object],
+    zero: Callable[[Any], Any] | None = None,
     of_data: bool = False,
+    as_given: tuple[str, ...] = (),
 ) -> None:
-    """Say which functions' rules serve the operators and methods of a library's objects."""
+    """Say which functions' rules serve the operators and methods of a library's objects.
+
+    They get arrays for lists and tuples, but for those `as_given`.
+    """
     for cls in classes:
-        _objects[cls] = Objects(like, sample, functions, of_data)
+        _objects[cls] = Objects(like, sample, zero, functions, of_data)
     _of_objects.update(map(id, functions.values()))
+    _as_given.update(id(functions[name]) for name in as_given)
 
 
 def objects_of(cls: type) -> Objects | None:
@@ -439,8 +448,10 @@ _TAKE_SEQUENCES = frozenset(
 
 def wants_arrays(fn: Any) -> bool:
     """Say whether a library function's rule needs arrays where NumPy takes lists too."""
-    if id(fn) in _of_objects or isinstance(getattr(fn, "__self__", None), np.ufunc):
+    if isinstance(getattr(fn, "__self__", None), np.ufunc):
         return True
+    if id(fn) in _of_objects:
+        return id(fn) not in _as_given
     module = getattr(fn, "__module__", "") or ""
     if fn in (max, min, sum) or not module.startswith("numpy"):
         return False

@@ -206,11 +206,6 @@ def fold(parts: Any, xs: Any) -> Any:
     return folded
 
 
-def emptied(x: Any) -> Any:
-    """Return a sparse matrix of x's class and shape that holds nothing."""
-    return type(x)(x.shape, dtype=x.dtype)
-
-
 def object_of(cls: Any, **fields: Any) -> Any:
     """Return an object of a class with these attributes, as its __init__ would have made it."""
     made = object.__new__(cls)

@@ -334,6 +334,9 @@ class _Walker:
         for k in node.keywords:
             if k.arg == "out":
                 self.write(s, k.value, "item", whole=True)
+        called = self.kinds.of.get(node.func)
+        if isinstance(called, K.Opaque) and registry.object_function(called.cls, "__call__"):
+            return
         if fn is None and isinstance(node.func, gast.Attribute) and node not in self.kinds.methods:
             self._method(s, node)
             return
@@ -351,9 +354,6 @@ class _Walker:
             self.memory.opaque.append((s, node, given))
             return
         if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
-            return
-        called = self.kinds.of.get(node.func)
-        if isinstance(called, K.Opaque) and registry.object_function(called.cls, "__call__"):
             return
         if fn is runtime.object_of:
             return

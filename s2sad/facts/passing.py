@@ -31,7 +31,8 @@ def rebase(kind: Kind, path: str, known: Lengths | None = None) -> Kind:
         dims = tuple(_renamed(d, f"{path}.{i}", known) for i, d in enumerate(kind.dims))
         return replace(kind, dims=dims)
     if isinstance(kind, K.Opaque):
-        return K.Opaque(kind.cls, rebase(kind.like, path, known))  # type: ignore[arg-type]
+        named = hasattr(kind.cls, "shape")
+        return K.Opaque(kind.cls, rebase(kind.like, path, known)) if named else kind  # type: ignore[arg-type]
     if isinstance(kind, K.Tuple):
         items = (rebase(k, f"{path}[{i}]", known) for i, k in enumerate(kind.items))
         return K.Tuple(tuple(items), kind.cls)

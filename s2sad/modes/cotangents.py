@@ -9,7 +9,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import registry, runtime
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.modes.operations import Contribution
@@ -104,8 +104,9 @@ class Cotangents:
                 return gast.Dict(keys, parts)
         if isinstance(kind, K.OpenDict) and getattr(kind.item, "type", "") == "float":
             return call("dict.fromkeys", value, constant(0.0))
-        if isinstance(kind, K.Opaque) and hasattr(kind.cls, "nnz"):
-            return call(name(self.refs.function(runtime.emptied)), value)
+        known = registry.objects_of(kind.cls) if isinstance(kind, K.Opaque) else None
+        if known is not None and known.zero is not None:
+            return call(name(self.refs.function(known.zero)), value)
         if isinstance(kind, K.List | K.Dict | K.OpenDict | K.Obj):
             return call(name(self.refs.function(runtime.zeros_like)), value)
         if not K.differentiable(kind):

@@ -1,0 +1,292 @@
+"""The rules of rules/scipy_interpolate.py: at places between the knots, beyond, and in values."""
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad.registry import load_rules, object_function
+from s2sad.testing import check_rule
+from tests import slopes
+
+inter = pytest.importorskip("scipy.interpolate")
+load_rules()
+rng = np.random.default_rng(8)
+
+
+def n(*shape):
+    return rng.standard_normal(shape)
+
+
+def name(value):
+    return getattr(value, "__name__", None)
+
+
+X = np.array([0.0, 0.7, 1.1, 2.0, 3.2, 4.1, 5.0])
+AT = np.array([0.3, 2.6, 1.9, 4.4, 0.31])
+BEYOND = np.array([-0.4, 1.3, 5.6])
+
+
+def splines(*shape):
+    y = n(7, *shape)
+    return [
+        inter.CubicSpline(X, y),
+        inter.CubicSpline(X, y, bc_type="natural"),
+        inter.CubicHermiteSpline(X, y, n(7, *shape)),
+        inter.PchipInterpolator(X, y),
+        inter.Akima1DInterpolator(X, y, extrapolate=True),
+        inter.PPoly(n(3, 6, *shape), X),
+        inter.make_interp_spline(X, y),
+        inter.BSpline(np.arange(12.0) / 2, n(8, *shape), 3),
+    ]
+
+
+def checked(spline, x, **settings):
+    check_rule(object_function(type(spline), "__call__"), spline, x, **settings)
+
+
+@pytest.mark.parametrize("spline", splines(), ids=lambda s: type(s).__name__)
+def test_slope(spline):
+    checked(spline, AT)
+    checked(spline, 1.7)
+    checked(spline, AT[:4].reshape(2, 2), nu=1)
+    checked(spline, BEYOND, extrapolate=True)
+
+
+@pytest.mark.parametrize("spline", splines(2), ids=lambda s: type(s).__name__)
+def test_slope_of_a_curve(spline):
+    checked(spline, AT)
+    checked(spline, 1.7)
+
+
+def test_periodic_spline():
+    y = n(7)
+    y[-1] = y[0]
+    checked(inter.CubicSpline(X, y, bc_type="periodic"), np.array([0.4, 6.3, -2.2]))
+
+
+def test_fitpack():
+    tck = inter.splrep(X, n(7))
+    for ext in (0, 1, 3):
+        check_rule(inter.splev, np.concatenate([AT, BEYOND]), tck, ext=ext)
+    check_rule(inter.splev, AT, tck, der=2)
+    check_rule(inter.splev, AT, tck, der=3)
+    check_rule(inter.splev, 1.3, tck)
+    for cls in (inter.UnivariateSpline, inter.InterpolatedUnivariateSpline):
+        checked(cls(X, n(7)), AT)
+        checked(cls(X, n(7), ext=3), np.concatenate([AT, BEYOND]))
+        checked(cls(X, n(7)), AT, nu=2)
+    plane = inter.RectBivariateSpline(X, X, n(7, 7))
+    check_rule(object_function(type(plane), "ev"), plane, AT, AT[::-1].copy())
+    check_rule(object_function(type(plane), "ev"), plane, AT, AT + 0.1, dx=1)
+
+
+def test_table():
+    for settings in ({}, {"fill_value": "extrapolate"}, {"fill_value": (1.0, 2.0)}):
+        given = {"bounds_error": False, **settings}
+        checked(inter.interp1d(X, n(7), **given), np.concatenate([AT, BEYOND]) if settings else AT)
+    checked(inter.interp1d(X, n(7)), 1.3)
+
+
+POINTS = np.array([[0.3, 1.2], [2.4, 0.4], [4.9, 1.7]])
+OUTSIDE = np.array([[0.3, 1.2], [-0.6, 0.4], [1.9, 3.7]])
+
+
+@pytest.mark.parametrize("shape", [(), (2,)], ids=str)
+def test_grid(shape):
+    grid = inter.RegularGridInterpolator((X, X[:4]), n(7, 4, *shape))
+    checked(grid, POINTS)
+    checked(grid, POINTS[0])
+
+
+def on_grid(x, grid):
+    return np.sum(grid(x) ** 2) + np.sum(grid((x[:, 0], x[:, 1])) ** 2)
+
+
+@pytest.mark.parametrize("method", ["slinear", "cubic", "quintic", "nearest"])
+@pytest.mark.parametrize("shape", [(), (2,)], ids=str)
+def test_constant_grid(method, shape):
+    grid = inter.RegularGridInterpolator((X, X[:6]), n(7, 6, *shape), method)
+    slopes.check(on_grid, POINTS, grid, constant=(1,))
+
+
+def test_grid_outside():
+    values = n(7, 4)
+    for fill_value in (None, 2.0):
+        settings = {"bounds_error": False, "fill_value": fill_value}
+        checked(inter.RegularGridInterpolator((X, X[:4]), values, **settings), OUTSIDE)
+    checked(inter.RegularGridInterpolator((-X, X[:4]), values), POINTS * [-1.0, 1.0])
+
+
+# --- in programs ---------------------------------------------------------------------------------
+
+Y, CURVE = n(7), n(7, 2)
+TABLE = inter.interp1d(X, Y)
+SPLINE = inter.CubicSpline(X, Y)
+PATH = inter.CubicSpline(X, CURVE)
+
+
+def of_a_global(x):
+    return np.sum(SPLINE(x) ** 2) + SPLINE(x[0], 1) + SPLINE.integrate(0.0, x[1]) + TABLE(x[2])
+
+
+def of_a_path(x):
+    return np.sum(PATH(x) ** 2) + np.sum((PATH(x[0]) - x[:2]) ** 2)
+
+
+def of_its_derivative(x):
+    d = SPLINE.derivative()
+    return np.sum(d(x) * x) + np.sum(SPLINE.antiderivative()(x))
+
+
+def made_here(x):
+    spline = inter.make_interp_spline(X, Y, k=3)
+    return np.sum(spline(x) * inter.PchipInterpolator(X, Y)(x))
+
+
+def of_lists(x):
+    return np.sum(SPLINE([x[0], x[1] * x[2]]))
+
+
+class Curve:
+    def __init__(self, y):
+        self.spline = inter.CubicSpline(X, y)
+
+    def cost(self, x):
+        s = 0.0
+        for v in x:
+            s = s + self.spline(v) ** 2
+        return s
+
+
+@pytest.mark.parametrize("f", [of_a_global, of_a_path, of_its_derivative, made_here, of_lists])
+def test_gradient_at_places(f):
+    slopes.check(f, AT[:3])
+
+
+def test_gradient_of_a_method():
+    curve = Curve(Y)
+    expected = 2 * curve.spline(AT) * curve.spline(AT, 1)
+    assert np.allclose(s2sad.grad(curve.cost)(AT), expected)
+
+
+def cubic(y, x):
+    return np.sum(inter.CubicSpline(X, y)(x) ** 2)
+
+
+def natural(y, x):
+    spline = inter.CubicSpline(X, y * y, bc_type="natural")
+    return np.sum(spline(x) * spline(x, 1)) + np.sum(spline(x[0]))
+
+
+def clamped(y, x):
+    return np.sum(inter.CubicSpline(X, np.sin(y), bc_type="clamped", extrapolate=False)(x))
+
+
+def hermite(y, x):
+    return np.sum(inter.CubicHermiteSpline(X, y, np.cos(y))(x) ** 2)
+
+
+def interpolating(y, x):
+    spline = inter.make_interp_spline(X, y, k=5)
+    return np.sum(spline(x) ** 2) + spline(x[1], 2)
+
+
+def fitting(y, x):
+    knots = np.array([0.0] * 4 + [2.0] + [5.0] * 4)
+    return np.sum(inter.make_lsq_spline(X, y, knots)(x) ** 2)
+
+
+def coefficients(y, x):
+    return np.sum(inter.BSpline(np.arange(11.0) / 2, y, 3)(x) ** 2)
+
+
+def pieces(y, x):
+    return np.sum(inter.PPoly(np.reshape(y[:6], (2, 3)), X[::2])(x) ** 2)
+
+
+def table(y, x):
+    return np.sum(inter.interp1d(X, y)(x) ** 2)
+
+
+def unsorted_table(y, x):
+    return np.sum(inter.interp1d(X[[3, 1, 0, 2, 6, 5, 4]], y)(x) ** 2)
+
+
+def in_a_branch(y, x):
+    spline = inter.CubicSpline(X, y) if y[0] > 100.0 else inter.CubicSpline(X, y * y)
+    return np.sum(spline(x) ** 2)
+
+
+def surface(y, x):
+    grid = inter.RegularGridInterpolator((X, X[:4]), np.outer(y, y[:4]))
+    points = np.stack([x, x / 3], axis=-1)
+    return np.sum(grid(points) ** 2)
+
+
+def surface_by_coordinates(y, x):
+    grid = inter.RegularGridInterpolator((X[::-1], X[:4]), np.outer(y, y[:4]))
+    return np.sum(grid((x, x / 3)) ** 2)
+
+
+LINEAR = [cubic, natural, clamped, hermite, interpolating, fitting, coefficients, pieces, table]
+
+
+@pytest.mark.parametrize(
+    "f", [*LINEAR, unsorted_table, in_a_branch, surface, surface_by_coordinates], ids=name
+)
+def test_gradient_in_values(f):
+    slopes.check(f, n(7), AT if f is not pieces else AT[:3])
+
+
+def test_gradient_in_the_points_of_a_curve():
+    slopes.check(lambda y, x: np.sum(inter.CubicSpline(X, y)(x) ** 2), CURVE, AT)
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+def active_knots(x):
+    return np.sum(inter.CubicSpline(np.cumsum(x * x), np.ones(5))(0.3))
+
+
+def pchip_values(x):
+    return np.sum(inter.PchipInterpolator(X[:5], x)(0.3))
+
+
+def another_axis(x):
+    return np.sum(inter.CubicSpline(X[:5], np.stack([x, x]), axis=1)(0.3))
+
+
+def other_kind(x):
+    return np.sum(inter.interp1d(X, Y, kind="cubic")(x))
+
+
+def radial(x):
+    return np.sum(inter.RBFInterpolator(X[:, None], Y)(x[:, None]))
+
+
+def periodic(x):
+    y = np.concatenate([x, x[:1]])
+    return np.sum(inter.CubicSpline(X[:6], y, bc_type="periodic")(0.3))
+
+
+def ends(x):
+    return np.sum(inter.CubicSpline(X, Y, bc_type=((1, x[0]), (1, 0.0)))(0.3))
+
+
+def coefficient(x):
+    spline = inter.CubicSpline(X[:5], x)
+    return np.sum(spline.c)
+
+
+def derived(x):
+    return np.sum(inter.CubicSpline(X[:5], x).derivative()(0.3))
+
+
+REFUSED = [active_knots, pchip_values, another_axis, other_kind, radial, periodic, ends]
+
+
+@pytest.mark.parametrize("f", [*REFUSED, coefficient, derived], ids=name)
+def test_what_is_not_known_is_refused(f):
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(f)(np.abs(n(5)) + 0.1)
