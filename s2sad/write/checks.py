@@ -97,11 +97,11 @@ def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
     if isinstance(kind, K.List):
         return _list_tests(path, kind, numpy)
     if isinstance(kind, K.Opaque):
-        first = _is_named(f"type({path})", kind.cls)
+        cls_test = _is_named(f"type({path})", kind.cls)
         if not hasattr(kind.cls, "dtype"):
-            return [first]
+            return [cls_test]
         shape = [t for t in _array_tests(path, kind.like, numpy) if f"{path}.shape" in t]
-        return [first, f'{path}.dtype == "{kind.like.dtype}"', *shape]
+        return [cls_test, f'{path}.dtype == "{kind.like.dtype}"', *shape]
     if isinstance(kind, K.Obj):
         parts = [_tests(f"{path}.{key}", k, numpy) for key, k in kind.fields]
         return [_is_named(f"type({path})", kind.cls), *(t for tests in parts for t in tests)]
