@@ -187,7 +187,7 @@ def analyse(
     taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
     d.names.take(*taken, *source.fn.__code__.co_varnames, *source.fn.__code__.co_cellvars)
     node = with_extra(source.node, extra)
-    function = normalise(source, node, taken | set(d.refs.modules))
+    function = normalise(source, node, taken | {*d.refs.modules, *d.refs.functions})
     check_parent(source, params)
     seen = d.seen.setdefault(source.fn, {})
     scope = Scope(source.fn, function.locals, seen, d.members)
@@ -231,6 +231,7 @@ def analyse(
             scope.locals = function.locals
             facts = infer(function, dict(params), scope, hook)
     d.open.pop(key, None)
+    d.names.take(*function.locals)
     analysed = Analysed(function, facts, scope)
     d.analysed[key] = analysed
     return analysed

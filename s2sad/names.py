@@ -28,6 +28,15 @@ class Names:
         self._taken.add(name)
         return name
 
+    def fresh_with(self, base: str, *endings: str) -> str:
+        """Return a fresh name such that no name taken is that with one of the endings."""
+        name, number = base, 1
+        while name in _NEVER or {name, *(name + e for e in endings)} & self._taken:
+            name = f"{base}_{number}"
+            number += 1
+        self._taken.add(name)
+        return name
+
     def numbered(self, base: str) -> str:
         """Return `base_0`, `base_1`, ...: the name of an earlier value of `base`."""
         number = 0

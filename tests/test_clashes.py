@@ -82,3 +82,39 @@ def test_a_builtin_that_is_hidden_is_python_s_own_in_a_file_too(tmp_path):
     space = {}
     exec(path.read_text(), space)
     assert space["f_grad"](X).tolist() == s2sad.grad(f)(X).tolist()
+
+
+def scaled(e, v, value_bar):
+    u_bar = value_bar * v * e
+    return u_bar
+
+
+def with_the_seed_of_the_pair(x, y):
+    return np.sum(scaled(np.exp(x), y, x * y))
+
+
+def with_the_seed(x, value_bar, value_0_bar=2.0):
+    return np.sum(np.exp(x) * value_bar**2) * value_0_bar
+
+
+def pull_slogdet(pair, out, a):
+    return pair[1] * np.linalg.inv(a).T * out[1]
+
+
+def with_the_name_of_a_rule(x, y):
+    W = np.outer(x, y) + np.eye(len(x))
+    t = pull_slogdet((0.0, 1.0), np.linalg.slogdet(W), W) - W
+    return np.sum(t * W)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [with_the_seed_of_the_pair, with_the_seed, with_the_name_of_a_rule],
+    ids=lambda f: f.__name__,
+)
+def test_names_that_derivatives_make_up(f):
+    x, y = np.array([0.3, 0.7, 1.1]), np.array([0.9, 1.3, 0.4])
+    check(f, x, y)
+    _, pullback = s2sad.vjp(f, x, y)
+    for found, expected in zip(pullback(1.0), s2sad.grad(f, wrt=(0, 1))(x, y), strict=True):
+        assert np.allclose(found, expected, rtol=1e-13)

@@ -48,7 +48,7 @@ def structure(body: Block, names: Names, place: Callable[[Node], object]) -> tup
     """Return the body in structured form and the name that holds the function's result."""
     builder = _Builder(names, place)
     body = builder.block(list(body), in_loop=False)
-    result = names.fresh("value")
+    result = names.fresh_with("value", "_bar", "_0_bar")  # the cotangents, as parameters
     body = _single_result(body, result)
     _verify(body)
     return body, result
