@@ -93,6 +93,30 @@ def tridiagonal(x):
 
 
 @prog(X)
+def list_grown_by_its_last(x):
+    ys = [x[0]]
+    for k in range(3):
+        ys.append(0.5 * ys[-1] + k)
+    return ys[-1] * ys[0] + x[1]
+
+
+@prog(X, X + 0.3)
+def list_of_rows_grown_by_its_last(x, y):
+    rows = [x]
+    for _ in range(3):
+        rows.append(rows[-1] * y + 0.1)
+    return np.sum(rows[-1] * rows[0])
+
+
+@prog(X)
+def list_grown_by_its_last_two(x):
+    ys = [x[0], x[1]]
+    for _ in range(4):
+        ys.append(0.3 * ys[-1] + x[2] * ys[-2])
+    return ys[-1] * ys[1]
+
+
+@prog(X)
 def list_read_before(x):
     ys = [x[0], x[1]]
     a = ys[0] ** 2

@@ -28,7 +28,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.polish.effects import EffectTable, is_compound, pure_expression
+from s2sad.polish.effects import EffectTable, is_compound, mutated_by, pure_expression
 from s2sad.stages import Comment, Restore, RestorePart, Save, SavePart
 
 Names = frozenset[str]
@@ -303,6 +303,8 @@ class _Propagator:
                 return False
             if self._changes_memory(value) and any(isinstance(n, gast.Subscript) for n in walk(s)):
                 return False
+            if self._takes_from(value) & (self.effects.of(s).reads | self.effects.of(s).writes):
+                return False  # `xs[-1] += xs.pop()` finds its place before anything is taken
         elif not clear:
             return self._lift(block, position, target, value, at)
         elif _heads(block, position, at) and not _small(value) and not _repacks(s):
@@ -329,6 +331,12 @@ class _Propagator:
 
     def _changes_memory(self, value: Node) -> bool:
         return any(isinstance(n, gast.Call) and self.effects.changes(n) for n in walk(value))
+
+    def _takes_from(self, value: Node) -> set[str]:
+        """Return the names of the lists that an expression changes, and their other names."""
+        calls = [mutated_by(n) for n in walk(value) if isinstance(n, gast.Call)]
+        found = {n for n in calls if n is not None}
+        return found.union(*(self.effects.sharing.get(n, ()) for n in found))
 
     def _next_to(self, block: Block, position: int, at: int) -> bool:
         return all(isinstance(s, Comment) for s in block[position + 1 : at])
