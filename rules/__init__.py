@@ -27,6 +27,8 @@ from s2sad.rules import statistics as statistics
 
 from s2sad.registry import when_imported
 
+when_imported("cupy", "s2sad.rules.cupy")
+when_imported("array_api_compat", "s2sad.rules.array_api")
 when_imported("statistics", "s2sad.rules.stdlib_statistics")
 when_imported("scipy.fft", "s2sad.rules.scipy_fft")
 when_imported("scipy.integrate", "s2sad.rules.scipy_integrate")

@@ -105,7 +105,7 @@ def push_take_along_axis(out, arr, arr_dot, *, indices=None, axis=-1):
 
 @pullback(np.compress, masks=True)
 def pull_compress(out_bar, out, condition, a, *, axis=None):
-    kept = np.flatnonzero(condition)
+    kept = np.flatnonzero(np.asarray(condition))
     if axis is None:
         a_bar = np.zeros(a.size, a.dtype)
         a_bar[kept] = out_bar

@@ -5,7 +5,13 @@ The array is the function's first argument; the remaining arguments are the same
 
 import numpy as np
 from s2sad.rules.indexing import compress_method
-from s2sad.rules.shapes import item_method, reshape_method, tolist_method, transpose_method
+from s2sad.rules.shapes import (
+    get_method,
+    item_method,
+    reshape_method,
+    tolist_method,
+    transpose_method,
+)
 
 from s2sad.registry import array_methods
 
@@ -21,6 +27,7 @@ ARRAY_METHODS = {
     "cumsum": np.cumsum,
     "diagonal": np.diagonal,
     "dot": np.dot,
+    "get": get_method,
     "flatten": np.ndarray.flatten,
     "item": item_method,
     "max": np.max,
@@ -52,6 +59,7 @@ ARRAY_PROPERTIES = {
 ARRAY_ZERO = frozenset(
     {
         "all",
+        "__array_namespace__",
         "any",
         "argmax",
         "argmin",

@@ -53,7 +53,7 @@ def along(weights, a, axis):
         return weights
     axes = axis if isinstance(axis, tuple) else (axis,)
     axes = [i % a.ndim for i in axes]
-    order = np.argsort(axes)
+    order = sorted(range(len(axes)), key=axes.__getitem__)
     shape = [a.shape[i] if i in axes else 1 for i in range(a.ndim)]
     return np.transpose(weights, order).reshape(shape)
 
@@ -65,7 +65,7 @@ def along_back(w_bar, weights, axis):
     axes = axis if isinstance(axis, tuple) else (axis,)
     axes = [i % w_bar.ndim for i in axes]
     summed = np.sum(w_bar, axis=tuple(i for i in range(w_bar.ndim) if i not in axes))
-    return np.transpose(summed, np.argsort(np.argsort(axes)))
+    return np.transpose(summed, [sorted(axes).index(i) for i in axes])
 
 
 @pullback(np.sum, masks=("where",))
@@ -356,7 +356,7 @@ def nan_deviation(a, axis, where):
     """Return what is counted of a, how much that is, and how far it is from its mean; else 0."""
     counted = where & ~np.isnan(a)
     n = np.sum(counted, axis=axis, keepdims=True, dtype=np.real(a).dtype)
-    mean = np.sum(a, axis=axis, keepdims=True, where=counted) / n
+    mean = np.sum(np.where(counted, a, 0), axis=axis, keepdims=True) / n
     return counted, n, np.where(counted, np.conj(a - mean), 0)
 
 

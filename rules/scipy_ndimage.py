@@ -176,7 +176,7 @@ def corner_weights(coordinates, shape, mode):
     low = np.floor(coordinates).astype(int)
     part = coordinates - low
     for corner in np.ndindex(*(2,) * len(shape)):
-        step = np.reshape(corner, (-1,) + (1,) * (low.ndim - 1))
+        step = np.reshape(np.array(corner), (-1,) + (1,) * (low.ndim - 1))
         limit = np.reshape(np.array(shape) - 1, step.shape)
         place = np.clip(low + step, 0, limit)
         factors = np.where(step == 1, part, 1.0 - part)

@@ -62,7 +62,7 @@ def pull_multigammaln(out_bar, out, a, *, d=1):
 
 def multigammaln_partial(a, d):
     """Return the sum of psi(a - j / 2) for j below d."""
-    return np.sum(special.psi(np.expand_dims(a, -1) - np.arange(d) / 2.0), axis=-1)
+    return np.sum(special.psi(np.expand_dims(np.asarray(a), -1) - np.arange(d) / 2.0), axis=-1)
 
 
 @pushforward(special.multigammaln)

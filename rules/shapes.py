@@ -242,11 +242,16 @@ def push_flipud(out, m, m_dot):
     return np.flipud(m_dot)
 
 
+def opposite(shift):
+    """Return how far to roll back."""
+    return tuple(-s for s in shift) if isinstance(shift, tuple | list) else -shift
+
+
 @pullback(np.roll)
 def pull_roll(out_bar, out, a, *, shift=None, axis=None):
     if isinstance(shift, int):
         return np.roll(out_bar, -shift, axis)
-    return np.roll(out_bar, tuple(-np.ravel(shift)), axis)
+    return np.roll(out_bar, opposite(shift), axis)
 
 
 @pushforward(np.roll)
@@ -433,6 +438,21 @@ def pull_item(out_bar, out, a, *, args=()):
 @pushforward(item_method)
 def push_item(out, a, a_dot, *, args=()):
     return a_dot.item(*args)
+
+
+def get_method(a, stream=None, order="C", out=None):
+    """Return a copy on the host, as the method of CuPy's arrays does."""
+    return np.array(a, order=order)
+
+
+@pullback(get_method)
+def pull_get(out_bar, out, a, *, stream=None, order="C"):
+    return out_bar
+
+
+@pushforward(get_method)
+def push_get(out, a, a_dot, *, stream=None, order="C"):
+    return a_dot
 
 
 def tolist_method(a):

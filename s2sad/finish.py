@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.derivation import Analysed
 from s2sad.kinds import Kind
+from s2sad.lifted import space_in
 from s2sad.modes.assemble import Parts
 from s2sad.nodes import Block
 from s2sad.polish.aside import aside
+from s2sad.polish.devices import devices
 from s2sad.polish.doubled import doubled
 from s2sad.polish.effects import EffectTable
 from s2sad.polish.guards import guards
@@ -29,6 +30,7 @@ from s2sad.polish.settle import settle, whole
 from s2sad.polish.sole import hand_over
 from s2sad.polish.together import together
 from s2sad.polish.turns import turns
+from s2sad.spaces import NUMPY
 
 
 def finish(
@@ -49,6 +51,8 @@ def finish(
         body = propagate(body, live_out, movable, effects, p.made_up)
     body = prune(body, live_out, effects, made_up, p.pinned)
     d = p.pure.d
+    space = space_in(p.analysed.kinds)
+    numpy = d.refs.space(space)
     reverses = {x.reverse for x in d.pairs.values()}
     fresh = reverses | {
         n for n, fn in d.refs.functions.items() if fn in (runtime.zeros_like, runtime.add)
@@ -57,7 +61,7 @@ def finish(
     given = p.shadows | p.buffers
     if p.buffers | p.moved:
         effects = EffectTable(p.pure, p.sharing)
-        body = together(body, live_out, p.buffers | p.moved, effects, d.refs.module(np))
+        body = together(body, live_out, p.buffers | p.moved, effects, numpy)
     if reverses:
         effects = EffectTable(p.pure, p.sharing)
         body = late(body, p.bar_kinds, reverses, p.pure, effects, given, lambda n: _alone(p, n))
@@ -70,12 +74,15 @@ def finish(
     if p.held:
         body = propagate(body, live_out, p.held, EffectTable(p.pure, p.sharing))
     body = doubled(body, EffectTable(p.pure, p.sharing))
-    body = roll(body, frozenset(p.bar_kinds) - given, p.kinds | p.bar_kinds, d.refs.module(np))
-    body = assign_parts(body, p.bar_kinds.keys(), p.kinds, d.refs.module(np))
+    body = roll(body, frozenset(p.bar_kinds) - given, p.kinds | p.bar_kinds, numpy)
+    body = assign_parts(body, p.bar_kinds.keys(), p.kinds, numpy)
     consuming = {x.reverse for x in d.pairs.values() if x.consumes}
     given |= p.analysed.function.locals
     body = hand_over(body, live_out, is_fresh, fresh, consuming, given)
     body = turns(whole(tidy(body)), lists_of_keys(p.analysed), p.names.fresh)
+    if space != NUMPY:
+        helpers = {n for n, home in d.refs.homes.items() if home == space}
+        body = devices(body, p.kinds, p.bar_kinds, numpy, helpers)
     return guards(rounds(body))
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import spaces
 from s2sad.activities import Activity
 from s2sad.registry import SameRules, rule_for
 from s2sad.signature import PLAIN, lasting_key
@@ -439,8 +440,11 @@ def _value_tests(path: str, value: Any, draft: _Draft) -> None:
         draft.test("MAY_IGNORE({0})", path)
     elif type(value) in PLAIN:
         draft.test("TYPE({0}) is {1}", path, type(value))
-    elif type(value) is np.ndarray:
-        draft.test("TYPE({0}) is NDARRAY", path, first=True)
+    elif spaces.is_array(value):
+        if type(value) is np.ndarray:
+            draft.test("TYPE({0}) is NDARRAY", path, first=True)
+        else:
+            draft.test("TYPE({0}) is {1}", path, type(value), first=True)
         draft.test("({0}.dtype is {1} or {0}.dtype == {1})", path, value.dtype, first=True)
         draft.lengths(path, value.shape)
     else:

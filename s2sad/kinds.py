@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from s2sad import registry, runtime
+from s2sad import registry, runtime, spaces
 from s2sad.dims import ONE as ONE
 from s2sad.dims import Dim as Dim
 from s2sad.dims import broadcast as broadcast
@@ -656,11 +656,12 @@ def kind_of(
         return Str(value if literal else MISSING)
     if isinstance(value, np.generic):
         return _kind_of_numpy_scalar(value)
-    if type(value) is np.ndarray:
+    space = spaces.space_of(type(value))
+    if space is not None:
         if value.dtype.hasobject or value.dtype.fields is not None:
             return Unknown("an array of objects or of records")
         dims = tuple(_dim_of(n, f"{path}.{axis}") for axis, n in enumerate(value.shape))
-        return Array(value.dtype.name, dims)
+        return Array(value.dtype.name, dims, space)
     if path.count(".") + path.count("[") > _DEPTH or id(value) in around:
         return Unknown("a structure that is very deep, or contains itself")
     return _kind_of_structure(value, path, literal, around | {id(value)})
@@ -694,9 +695,6 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
         return table if literal else _told_by_keys(table)
     if is_function(value):
         return Known(value)
-    if type(value).__module__.startswith("cupy") and hasattr(value, "__cuda_array_interface__"):
-        dims = tuple(_dim_of(n, f"{path}.{axis}") for axis, n in enumerate(value.shape))
-        return Array(value.dtype.name, dims, "cupy")
     if isinstance(value, np.ndarray):
         return Unknown(f"a {type(value).__name__}, a subclass of ndarray")
     if is_enumerated(type(value)) or has_fields(type(value)):
@@ -738,6 +736,7 @@ def is_function(value: Any) -> bool:
         or inspect.isclass(value)
         or inspect.ismodule(value)
         or isinstance(value, np.ufunc | types.MethodType | np.dtype)
+        or spaces.is_device_code(value)
         or (hasattr(value, "func") and hasattr(value, "keywords"))
     )
 

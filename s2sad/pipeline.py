@@ -47,6 +47,7 @@ from s2sad.flow import free_names
 from s2sad.handed import Writers, check_handed, function_vjp
 from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
+from s2sad.lifted import space_in
 from s2sad.modes.asked import Undecided, reachable
 from s2sad.modes.assemble import Parts, joint, literal, share, vjp
 from s2sad.modes.at_hand import Shapes, arrays_given, shapes_at_hand
@@ -337,7 +338,7 @@ def parts_of(
     made_up = frozenset(worker.bars.values()) | frozenset(worker.bar_kinds)
     made_up -= {worker.bars[v] for v in worker.elements if v in worker.bars}
     live_out = frozenset(bars)
-    numpy = d.refs.module(np)
+    numpy = d.refs.space(space_in(a.kinds))
     params = set(a.function.params)
     homes = homes_of_temps(a)
     sharing = shared_memory(worker)
@@ -722,7 +723,7 @@ def _one(d: Derivation, a: Analysed) -> Node:
         kind = kind.items[0]
     dtype = getattr(kind, "dtype", None)
     if dtype in ("float16", "float32"):
-        return call(f"{d.refs.module(np)}.{dtype}", constant(1.0))
+        return call(f"{d.refs.space(space_in(a.kinds))}.{dtype}", constant(1.0))
     return constant(1.0)
 
 

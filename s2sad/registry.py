@@ -30,7 +30,10 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from s2sad import spaces
 from s2sad.errors import UnsupportedError
+from s2sad.spaces import to_host as to_host
+from s2sad.spaces import twins as twins
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -245,12 +248,29 @@ def nondifferentiable(*fns: Any) -> Any:
 
 
 def rule_for(fn: object) -> Rule | None:
-    """Return the rule of a function, or None. Loads rule packages at the first call."""
+    """Return the rule of a function, or None. Loads rule packages at the first call.
+
+    What CuPy calls as NumPy does has NumPy's rule, where it has none of its own.
+    """
     load_rules()
     try:
-        return _rules.get(_key(fn))
+        found = _rules.get(_key(fn))
     except TypeError:
         return None
+    if found is None:
+        twin = spaces.twin(fn)
+        found = None if twin is fn else _rules.get(_key(twin))
+    return found
+
+
+def same_in_numpy(fn: Any, count: int) -> Any:
+    """Return NumPy's function that does what `fn` does with `count` arguments by position.
+
+    Itself where there is none, and where it has a rule or a refusal of its own.
+    """
+    load_rules()
+    key = _key(fn)
+    return fn if key in _rules or key in _refusals else spaces.twin_of_call(fn, count)
 
 
 def constant_parameters(fn: object) -> tuple[str, ...]:

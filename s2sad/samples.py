@@ -33,6 +33,8 @@ from s2sad.kinds import (
     kind_of,
     list_of,
 )
+from s2sad.lifted import space_among
+from s2sad.spaces import NUMPY, module_of, space_of
 
 _PRIMES = ((11, 17, 23, 29, 37, 43, 53, 59), (13, 29, 43, 61, 73, 89, 97, 101))
 
@@ -135,8 +137,9 @@ class Sampler:
         return np.dtype(kind.type if kind.dtype == "any" else kind.dtype).type(value)
 
     def _array(self, kind: Array, content: float) -> Any:
-        if kind.namespace != "numpy":
-            raise ValueError("not on this machine")
+        if kind.namespace != NUMPY:
+            on_host = self._array(replace(kind, namespace=NUMPY), content)
+            return module_of(kind.namespace).asarray(on_host)
         shape = tuple(self.size(d) for d in kind.dims)
         if self.varied:
             values = np.resize(np.array(_VARIED), shape).astype(kind.dtype)
@@ -213,13 +216,14 @@ def is_called(kind: Kind) -> bool:
 
 def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
     """Return the kind of a result from what two runs gave (second is MISSING where it failed)."""
-    if isinstance(first, np.ndarray) and type(first) is np.ndarray:
-        if not isinstance(second, np.ndarray) or second.ndim != first.ndim:
+    space = space_of(type(first))
+    if space is not None:
+        if type(second) is not type(first) or second.ndim != first.ndim:
             dims = tuple(fresh_dim() for _ in first.shape)
         else:
             pairs = zip(first.shape, second.shape, strict=True)
             dims = tuple(_length(a, b, one, two) for a, b in pairs)
-        return Array(first.dtype.name, dims)
+        return Array(first.dtype.name, dims, space)
     found = registry.objects_of(type(first))
     if found is not None:
         same = type(first) is type(second)
@@ -295,7 +299,7 @@ def stacked(kind: Kind) -> Array | None:
     for part in parts:
         dims = tuple(join_dim(a, b) for a, b in zip(dims, part.dims, strict=True))  # type: ignore[union-attr]
     dtype = np.result_type(*(p.dtype for p in parts if p is not None)).name
-    return Array(dtype, (count, *dims))
+    return Array(dtype, (count, *dims), space_among(found))
 
 
 _PLAIN = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
@@ -306,5 +310,5 @@ def _entry(kind: Kind) -> Array | None:
     if isinstance(kind, Num):
         return None if kind.dtype == "any" else Array(kind.dtype or _PLAIN[kind.type], ())
     if isinstance(kind, Array):
-        return kind if kind.namespace == "numpy" else None
+        return kind
     return stacked(kind)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, spaces
 from s2sad.runtime import attributes
 
 PLAIN = frozenset([float, int, bool, complex, str, bytes, types.NoneType])
@@ -88,11 +88,11 @@ def _key_of_other(value: Any) -> _Key:
         return cls, value.dtype, value.ndim, tuple([n == 1 for n in value.shape])
     if isinstance(value, tuple):
         return cls, tuple([key_of(part) for part in value])
+    if spaces.space_of(cls) is not None:
+        return cls, value.dtype, tuple([n == 1 for n in value.shape])
     kind = K.kind_of(value, "") if K.is_function(value) else None
     if kind is not None:
         return kind
-    if hasattr(value, "__cuda_array_interface__"):
-        return cls, value.dtype, tuple([n == 1 for n in value.shape])
     if not K.has_fields(cls):
         found = registry.objects_of(cls)
         return cls if found is None else (cls, key_of(found.like(value)))

@@ -44,6 +44,7 @@ from s2sad.facts.results import (
 from s2sad.facts.scope import Scope, dotted_path
 from s2sad.facts.slices import Slices, grid_kind
 from s2sad.kinds import MISSING, Kind
+from s2sad.lifted import space_among
 from s2sad.nodes import Node, children
 from s2sad.open_dicts import dict_item, with_entry
 from s2sad.stages import Function, KindFacts
@@ -260,7 +261,7 @@ class Expressions:
                 dims: tuple[K.Dim, ...] = ()
                 for k in arrays:
                     dims = K.broadcast(dims, k.dims)
-                return K.Array("bool", dims, arrays[0].namespace)
+                return K.Array("bool", dims, space_among(arrays))
             if arrays or any(isinstance(k, K.Unknown | K.Opaque) for k in kinds):
                 return K.UNKNOWN
         return K.BOOL
@@ -384,7 +385,7 @@ class Expressions:
         if not whole:
             return _not_whole(node)
         if isinstance(target, K.Known):
-            self.facts.objects[func] = target.value
+            self.facts.objects[func] = registry.same_in_numpy(target.value, len(node.args))
             if target.value is next and node.args and isinstance(node.args[0], gast.GeneratorExp):
                 return self._first_of(node.args[0], args or [])
             return self._call_known(target.value, args or [], keywords, env)

@@ -541,6 +541,8 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     given = given_back(node, kinds)
     if given is not None:
         return sources(given, kinds)
+    if _crosses(node, kinds):
+        return frozenset()
     if fn in _CHOOSERS and K.may_be_array(kinds.of.get(node, K.UNKNOWN)):
         return frozenset().union(*(sources(a, kinds) for a in node.args))
     if rule is None and isinstance(node.func, gast.Attribute) and fn is None:
@@ -571,6 +573,14 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     if method is not None:
         parts.append(method[1])
     return captured(node, kinds).union(*(sources(p, kinds) for p in parts))
+
+
+def _crosses(node: Node, kinds: KindFacts) -> bool:
+    """Say whether an array of another namespace is made: what is elsewhere shares no memory."""
+    made = kinds.of.get(node)
+    given = [kinds.of.get(a) for a in (*node.args, getattr(node.func, "value", None))]
+    arrays = [k for k in given if isinstance(k, K.Array)]
+    return isinstance(made, K.Array) and any(k.namespace != made.namespace for k in arrays)
 
 
 def captured(node: Node, kinds: KindFacts) -> frozenset[str]:

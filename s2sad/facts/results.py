@@ -9,7 +9,6 @@ import itertools
 import logging
 import operator
 import types
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,13 +16,15 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry, runtime
-from s2sad.facts.lengths import own_lengths, renewed, shifted_length, squeezed_kind, symbols
+from s2sad import registry, runtime, spaces
+from s2sad.facts.lengths import own_lengths, renewed, shifted_length, squeezed_kind
 from s2sad.facts.members import class_attribute, outcome_attribute
+from s2sad.facts.sampled import two_runs
 from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
+from s2sad.lifted import lifted, lowered, namespace_given, space_among
 from s2sad.open_dicts import keys_of
-from s2sad.samples import Sampler, by_content, no_function, read_back, stacked
+from s2sad.samples import Sampler, no_function, stacked
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     gast.Add: operator.add,
@@ -48,7 +49,6 @@ _SAFE_BUILTINS: frozenset[Any] = frozenset(
     {abs, min, max, sum, round, divmod, pow, float, int, bool, complex, str, sorted, hash, repr}
 )
 _LAZY: frozenset[Any] = frozenset({range, enumerate, zip, reversed, map, filter})
-_CONTENTS = (0.7, 1.7, 2.0)
 _ARRAY_NUMBERS = {"ndim": "rank", "size": None, "nbytes": None, "itemsize": None}
 
 
@@ -69,11 +69,22 @@ def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:
             dims.append(item.dim)
         else:
             dims.append(K.fresh_dim())
-    return K.Array(dtype, tuple(dims))
+    return K.Array(dtype, tuple(dims), space_among([owner]))
 
 
 def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     """Return the kind of a library call, or None where the function is the user's."""
+    told = namespace_given(fn, args, keywords)
+    if told is not None:
+        return told
+    space = spaces.home(fn)
+    if space != spaces.NUMPY:
+        here = registry.same_in_numpy(fn, len(args))
+        if here is not fn and spaces.space_of_result(fn) == spaces.NUMPY:
+            return known_call(here, [*map(lowered, args)], keywords)
+        if here is not fn:
+            made = known_call(here, args, keywords)
+            return made if made is None else lifted(made, space)
     if any(isinstance(a, K.Union) for a in args) and registry.rule_for(fn) is not None:
         found = [_known_call(fn, list(chosen), keywords) for chosen in K.each(args)]
         return None if any(k is None for k in found) else K.union(k for k in found if k is not None)
@@ -446,8 +457,23 @@ def _freeze(index: Any) -> Any:
     return index
 
 
-@functools.lru_cache(4096)
 def _array_item(owner: K.Array, frozen: Any) -> Kind:
+    if owner.namespace != spaces.NUMPY:
+        there = _map_frozen(lowered, frozen)
+        return lifted(
+            _array_item(dataclasses.replace(owner, namespace=spaces.NUMPY), there), owner.namespace
+        )
+    return _item_here(owner, frozen)
+
+
+def _map_frozen(change: Callable[[Kind], Kind], frozen: Any) -> Any:
+    if isinstance(frozen, tuple):
+        return (frozen[0], *(_map_frozen(change, part) for part in frozen[1:]))
+    return change(frozen) if isinstance(frozen, Kind) else frozen
+
+
+@functools.lru_cache(4096)
+def _item_here(owner: K.Array, frozen: Any) -> Kind:
     frozen = _masks_as_long(owner, frozen)
     flat = list(_flat(frozen))
 
@@ -455,7 +481,7 @@ def _array_item(owner: K.Array, frozen: Any) -> Kind:
         array = sampler.sample(owner, content)
         return array[_sample_index(frozen, sampler)]
 
-    kind = _two_runs(run, (owner, *flat))
+    kind = two_runs(run, (owner, *flat))
     if isinstance(kind, K.Array) and _unsure(frozen):
         return K.Array(kind.dtype, tuple(K.fresh_dim() for _ in kind.dims))
     return kind
@@ -639,6 +665,9 @@ def elementwise_kind(fn: Any, args: tuple[Kind, ...]) -> Kind:
     arrays = [a for a in args if isinstance(a, K.Array)]
     if not arrays:
         return sample_call(fn, args, ())
+    space = space_among(arrays)
+    if space != spaces.NUMPY:
+        return lifted(elementwise_kind(fn, tuple(map(lowered, args))), space)
     small = tuple(
         K.Array(a.dtype, (K.ONE,) * a.rank) if isinstance(a, K.Array) else a for a in args
     )
@@ -662,12 +691,12 @@ def matmul_kind(left: Kind, right: Kind) -> Kind:
     dtype = np.result_type(left.dtype, right.dtype).name
     batch = K.broadcast(left.dims[:-2], right.dims[:-2])
     dims = batch + left.dims[-2:-1] + (right.dims[-1:] if right.rank > 1 else ())
-    return _array_or_scalar(dtype, dims, left.namespace)
+    return lifted(_array_or_scalar(dtype, dims), space_among((left, right)))
 
 
-def _array_or_scalar(dtype: str, dims: tuple[K.Dim, ...], namespace: str) -> Kind:
+def _array_or_scalar(dtype: str, dims: tuple[K.Dim, ...]) -> Kind:
     if dims:
-        return K.Array(dtype, dims, namespace)
+        return K.Array(dtype, dims)
     names = {"f": "float", "c": "complex", "i": "int", "u": "int", "b": "bool"}
     return K.Num(names[np.dtype(dtype).kind], dtype)
 
@@ -680,11 +709,18 @@ def dot_kind(left: Kind, right: Kind) -> Kind:
         return elementwise_kind(np.multiply, (left, right))
     dtype = np.result_type(left.dtype, right.dtype).name
     dims = left.dims[:-1] + (right.dims[:-2] + right.dims[-1:] if right.rank > 1 else ())
-    return _array_or_scalar(dtype, dims, left.namespace)
+    return lifted(_array_or_scalar(dtype, dims), space_among((left, right)))
 
 
 def sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
-    """Return the kind of a pure library function's result, by running it on small samples."""
+    """Return the kind of a pure library function's result, by running it on small samples.
+
+    Those of arrays on a device are made of NumPy's, where NumPy has such a function.
+    """
+    space = space_among((*args, *(k for _, k in keywords)))
+    if space != spaces.NUMPY and spaces.home(fn) == spaces.NUMPY:
+        named = tuple((n, lowered(k)) for n, k in keywords)
+        return lifted(sample_call(fn, tuple(map(lowered, args)), named), space)
     rule = registry.rule_for(fn)
     if rule is not None and rule.calls:
         args = tuple(map(no_function, args))
@@ -713,7 +749,7 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
         return K.Unknown(
             "real or complex as the content of a real array decides (x.astype(complex) decides it)"
         )
-    kind = _two_runs(run, (*args, *(v for _, v in keywords)))
+    kind = two_runs(run, (*args, *(v for _, v in keywords)))
     if kind == K.UNKNOWN and not keywords and any(map(_scalar_value, args)):
         # A variable of a loop has a known value in the first round only, where none may exist.
         if all(isinstance(a, K.Num) for a in args):
@@ -735,6 +771,8 @@ def sample_method(
     squeezed = squeezed_kind((owner, *args), dict(keywords)) if attr == "squeeze" else None
     if squeezed is not None:
         return squeezed
+    if attr == "get":  # what is on the device comes to the host
+        return sample_call(np.array, (lowered(owner),), ())
     return sample_call(_method_caller(attr), (owner, *args), keywords)
 
 
@@ -745,46 +783,3 @@ def _method_caller(attr: str) -> Callable[..., Any]:
 
     call.__name__ = attr
     return call
-
-
-_FAILURES = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    np.linalg.LinAlgError,
-)
-
-
-def _two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> Kind:
-    for uniform, small in ((False, False), (True, False), (False, True), (True, True)):
-        for content in _CONTENTS:
-            one, two = (Sampler(kinds, r, uniform, small) for r in (0, 1))
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                try:
-                    first = run(one, content)
-                except _FAILURES:
-                    continue
-                try:
-                    second = run(two, content)
-                except _FAILURES:
-                    second = MISSING
-                kind = read_back(first, second, one, two)
-                if not symbols(kind) and not _constant_lengths(kind):
-                    return kind
-                try:
-                    other = run(Sampler(kinds, 0, uniform, small, varied=True), content)
-                except _FAILURES:
-                    return kind
-            return by_content(kind, first, other)
-    return K.UNKNOWN
-
-
-def _constant_lengths(kind: Kind) -> bool:
-    """Say whether there are arrays of known lengths in a value."""
-    if isinstance(kind, K.Tuple):
-        return any(map(_constant_lengths, kind.items))
-    return isinstance(kind, K.Array) and kind.rank > 0

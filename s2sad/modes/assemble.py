@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.flow import live_in
 from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
+from s2sad.lifted import space_among
 from s2sad.modes.outside import Outside, keep_as_it_was
 from s2sad.modes.shapes import NARROW
 from s2sad.modes.storage import bind_unbound
@@ -451,12 +451,12 @@ def like(p: Parts, bar: str) -> Node:
     param = p.wanted[p.bars.index(bar)]
     given = p.analysed.kinds.before.get(p.analysed.function.node.body[0], {})
     kind = given.get(param, p.bar_kinds.get(bar))
-    numpy = p.pure.d.refs.module(np)
+    numpy = p.pure.d.refs.space(space_among([kind or K.UNKNOWN]))
     value: Node = name(bar)
     if p.odd and not K.holds_complex(given.get(param, K.UNKNOWN)):
         check = runtime.real if isinstance(kind, K.Num | K.Array) else runtime.all_real
         value = call(p.pure.d.refs.function(check), value)
-    if isinstance(kind, K.Array) and not kind.rank and kind.namespace == "numpy":
+    if isinstance(kind, K.Array) and not kind.rank:
         return call(f"{numpy}.array", value, dtype=dotted(f"{numpy}.{kind.dtype}"))
     if isinstance(kind, K.Array) and kind.dtype in _WIDE and _mixes(p):
         dtype = dotted(f"{numpy}.{kind.dtype}")

@@ -66,7 +66,7 @@ def shapes_at_hand(
     kept = {k[2] for k in wanted(backward, live_out) if k[0] in ("over", "death")}
     for n in sorted(uses.keys() & kept - others):
         kind = kinds.get(n)
-        if not isinstance(kind, K.Array) or kind.namespace != "numpy":
+        if not isinstance(kind, K.Array):
             continue
         found = [_instead(use, kind, given, numpy) for use in uses[n]]
         if all(f is not None for f in found):

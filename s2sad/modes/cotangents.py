@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.lifted import space_among
 from s2sad.modes.operations import Contribution
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
@@ -68,8 +68,9 @@ class Cotangents:
         known = self.bar_kinds.get(bar)
         self.bar_kinds[bar] = kind if known is None else K.join(known, kind)
 
-    def np(self, path: str) -> Node:
-        return dotted(f"{self.refs.module(np)}.{path}")
+    def np(self, path: str, kind: Kind = K.UNKNOWN) -> Node:
+        """Return `np.path` under the name that the text has for the namespace of a kind."""
+        return dotted(f"{self.refs.space(space_among([kind]))}.{path}")
 
     def zero(self, value: Node, kind: Kind) -> Node:
         """Return zeros like a value: its structure, shape and dtype."""
@@ -80,7 +81,7 @@ class Cotangents:
         if isinstance(kind, K.Num) and kind.type == "complex":
             return gast.Constant(0j, None)
         if isinstance(kind, K.Array):
-            return self._zeros_of_known_shape(kind) or call(self.np("zeros_like"), value)
+            return self._zeros_of_known_shape(kind) or call(self.np("zeros_like", kind), value)
         if isinstance(kind, K.Union):
             return self._zero_of_union(value, kind)
         if isinstance(kind, K.Tuple):
@@ -120,10 +121,10 @@ class Cotangents:
     def _zeros_of_known_shape(self, kind: K.Array) -> Node | None:
         """Return zeros where the program itself says how many: the array need not be there."""
         shape = [K.length_of(d) for d in kind.dims]
-        if not shape or None in shape or kind.namespace != "numpy" or kind.dtype != "float64":
+        if not shape or None in shape or kind.dtype != "float64":
             return None
         sizes = [constant(n) for n in shape]
-        return call(self.np("zeros"), sizes[0] if len(sizes) == 1 else tuple_(sizes))
+        return call(self.np("zeros", kind), sizes[0] if len(sizes) == 1 else tuple_(sizes))
 
     def _zero_of_union(self, value: Node, kind: K.Union) -> Node:
         """Return zeros like what of a union carries a derivative; never None where sums follow."""
@@ -135,10 +136,10 @@ class Cotangents:
         if not carriers:
             return gast.Constant(None, None)
         if K.NONE not in kind.options:
-            return call(self.np("zeros_like"), value)
+            return call(self.np("zeros_like", kind), value)
         dtype = next(k.dtype for k in carriers if isinstance(k, K.Array))
         given = [] if dtype == "float64" else [self.np(dtype)]
-        return call(self.np("zeros"), call(self.np("shape"), value), *given)
+        return call(self.np("zeros", kind), call(self.np("shape", kind), value), *given)
 
     def ensure(self, variable: str, kind: Kind, at: Any) -> Block:
         """Return what sets a cotangent to zero where it is not set yet."""
@@ -213,7 +214,7 @@ class Cotangents:
             return self._add_item(c, where, kind)
         out = self.ensure(c.operand, kind, at)
         if c.repeats:
-            ufunc = call(self.np("add.at"), name(bar), as_value(clone(where)), c.value)
+            ufunc = call(self.np("add.at", kind), name(bar), as_value(clone(where)), c.value)
             return [*out, gast.Expr(ufunc)]
         if how == "at":
             helper = name(self.refs.function(runtime.add_at))

@@ -25,7 +25,9 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import spaces
 from s2sad.kinds import MISSING, Kind
+from s2sad.lifted import space_among
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -91,6 +93,13 @@ def inline(
         return _called(rule, given, refs, names, count, arrays)
 
 
+def _space_of(given: Mapping[str, Given | list[Given] | None]) -> str:
+    """Return the namespace of a call: what `np` means in its rule."""
+    found = [g for g in given.values() if isinstance(g, Given)]
+    found += [g for several in given.values() if isinstance(several, list) for g in several]
+    return space_among(g.kind for g in found)
+
+
 def _called(
     rule: Callable[..., Any],
     given: Mapping[str, Given | list[Given] | None],
@@ -99,6 +108,7 @@ def _called(
     count: int,
     arrays: bool,
 ) -> tuple[Block, list[Node | None]]:
+    space = _space_of(given)
     args: list[Node] = []
     keywords: dict[str, Node] = {}
     by_name = False  # after an array that is not given the others go by their names
@@ -106,17 +116,17 @@ def _called(
         value = given.get(parameter.name)
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             if isinstance(value, list):
-                args += [_as_array(g, refs, arrays) for g in value]
+                args += [_as_array(g, refs, arrays, space) for g in value]
         elif isinstance(value, Given):
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
                 keywords[parameter.name] = value.node
             elif by_name:
-                keywords[parameter.name] = _as_array(value, refs, arrays)
+                keywords[parameter.name] = _as_array(value, refs, arrays, space)
             else:
-                args.append(_as_array(value, refs, arrays))
+                args.append(_as_array(value, refs, arrays, space))
         else:
             by_name = True
-    invoked = call(refs.function(rule), *args, **keywords)
+    invoked = call(refs.function(rule, space), *args, **keywords)
     variadic = any(
         p.kind is inspect.Parameter.VAR_POSITIONAL
         for p in inspect.signature(rule).parameters.values()
@@ -132,11 +142,11 @@ def _called(
     return [assign(result, invoked)], parts
 
 
-def _as_array(given: Given, refs: Refs, arrays: bool) -> Node:
+def _as_array(given: Given, refs: Refs, arrays: bool, space: str) -> Node:
     """Return an argument for a rule that is called: an array where it may be one."""
     number = arrays and K.is_scalar(given.kind)
     if (isinstance(given.kind, K.Union) or number) and may_be_plain(given.kind):
-        return call(attribute(name(refs.module(np)), "asarray"), given.node)
+        return call(attribute(name(refs.space(space)), "asarray"), given.node)
     return given.node
 
 
@@ -161,6 +171,7 @@ class _Inliner:
         self.static: dict[str, Any] = {}
         self.kinds: dict[str, Kind] = {}
         self.open: set[str] = set()
+        self.space = _space_of(given)
         self._bind(given)
 
     def _bind(self, given: Mapping[str, Given | list[Given] | None]) -> None:
@@ -254,9 +265,10 @@ class _Inliner:
         if free in scope:
             value = scope[free]
             if isinstance(value, types.ModuleType):
-                return name(self.refs.module(value))
+                return name(self.refs.module(spaces.counterpart(value, self.space)))
             if callable(value):
-                return name(self.refs.function(value))
+                there = spaces.helper_in(value, self.space)
+                return name(self.refs.function(there, self.space))
             raise _Open
         if hasattr(builtins, free):
             return name(free)
@@ -298,7 +310,7 @@ class _Fold(gast.NodeTransformer):  # type: ignore[misc]
         if node.attr in ("shape", "ndim", "size") and isinstance(node.value, gast.Name):
             kind = self.inliner.kinds.get(node.value.id)
             if kind is not None and may_be_plain(kind):
-                module = self.inliner.refs.module(np)
+                module = self.inliner.refs.space(self.inliner.space)
                 return call(attribute(name(module), node.attr), node.value)
         node.value = self._as_array(node.value)
         return self.generic_visit(node)
@@ -332,7 +344,9 @@ class _Fold(gast.NodeTransformer):  # type: ignore[misc]
     def _as_array(self, node: Node) -> Node:
         kind = self.inliner.kinds.get(getattr(node, "id", ""), K.UNKNOWN)
         if self.inliner.arrays and K.is_scalar(kind) and may_be_plain(kind):
-            return call(attribute(name(self.inliner.refs.module(np)), "asarray"), node)
+            return call(
+                attribute(name(self.inliner.refs.space(self.inliner.space)), "asarray"), node
+            )
         return node
 
 

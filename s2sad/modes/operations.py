@@ -17,7 +17,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry, runtime
+from s2sad import registry, runtime, spaces
 from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.modes.articles import article
@@ -80,6 +80,7 @@ class Operations(Guarded):
         """Return what an operation passes back to those of its operands that are wanted."""
         self.wanted = wanted
         node = site.node
+        self.space = self.space_of(site.kind, node)
         if isinstance(node, gast.Name):
             return [], self._keep([Contribution(node.id, site.bar)])
         handler = getattr(self, f"op_{type(node).__name__}", None)
@@ -623,7 +624,7 @@ class Operations(Guarded):
         try:
             arrays = registry.wants_arrays(fn)
             pre, values = inline(rule, given, self.refs, self.names, count, arrays)
-        except RuleRefusal as why:
+        except (RuleRefusal, spaces.NoCounterpart) as why:
             label = getattr(fn, "__name__", repr(fn))
             raise self.refuse(
                 UnsupportedError,

@@ -6,12 +6,14 @@ Names are those that the user's module already has for the same object, or new o
 from __future__ import annotations
 
 import math
+import sys
 import types
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from s2sad import spaces
 from s2sad.names import Names
 
 _USUAL = {"numpy": "np", "math": "math", "cupy": "cp"}
@@ -24,6 +26,11 @@ class Refs:
     names: Names
     modules: dict[str, types.ModuleType] = field(default_factory=dict)
     functions: dict[str, Any] = field(default_factory=dict)
+    homes: dict[str, str] = field(default_factory=dict)
+
+    def space(self, space: str) -> str:
+        """Return the name under which the text imports the module of an array namespace."""
+        return self.module(spaces.module_of(space))
 
     def module(self, module: types.ModuleType) -> str:
         """Return the name under which the text imports a module."""
@@ -38,7 +45,8 @@ class Refs:
     def prefer(self, fn: types.FunctionType) -> None:
         """Take over the names that a user's module has for numpy and math."""
         hidden = {*fn.__code__.co_varnames, *fn.__code__.co_cellvars, *fn.__code__.co_freevars}
-        for module in (np, math):
+        device = sys.modules.get(spaces.CUPY)
+        for module in (np, math, *([] if device is None else [device])):
             if any(known is module for known in self.modules.values()):
                 continue
             for name, value in list(fn.__globals__.items()):
@@ -47,11 +55,16 @@ class Refs:
                     self.names.take(name)
                     break
 
-    def function(self, fn: Any) -> str:
-        """Return the name under which the text defines a copied helper function."""
+    def function(self, fn: Any, space: str = spaces.NUMPY) -> str:
+        """Return the name under which the text defines a copied helper function.
+
+        It works on arrays of a namespace: what it calls is found there.
+        """
         for name, known in self.functions.items():
-            if known is fn:
+            if known is fn and self.homes.get(name, spaces.NUMPY) == space:
                 return name
         name = self.names.fresh(fn.__name__)
         self.functions[name] = fn
+        if space != spaces.NUMPY:
+            self.homes[name] = space
         return name

@@ -486,7 +486,7 @@ class Reverse(Tries):
         elif isinstance(owner, K.List):
             value = gast.List(bars, gast.Load())
         elif isinstance(owner, K.Array):
-            value = call(self.np("array"), gast.List(bars, gast.Load()))
+            value = call(self.np("array", owner), gast.List(bars, gast.Load()))
         else:
             raise self.operations.undecided(s.value, owner)
         if source in names:

@@ -6,15 +6,27 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import Error
 from s2sad.kinds import Kind
+from s2sad.lifted import space_among
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, attribute, call, clone, constant, dotted, name, tuple_
+from s2sad.nodes import (
+    Node,
+    attribute,
+    call,
+    clone,
+    constant,
+    dotted,
+    name,
+    names_read,
+    tuple_,
+    walk,
+)
+from s2sad.spaces import NUMPY
 from s2sad.stages import SourceLike
 
 
@@ -35,6 +47,7 @@ class Shapes:
         self.refs = refs
         self.names = names
         self.wanted: frozenset[str] = frozenset()
+        self.space = NUMPY
         self.aux_result: str | None = None
         self.assume: Callable[[K.Dim], bool] = lambda _: False
         self.displays: set[str] = set()
@@ -43,9 +56,15 @@ class Shapes:
     def kind(self, node: Node) -> Kind:
         return self.kinds.get(node, K.UNKNOWN)
 
+    def space_of(self, kind: Kind, node: Node) -> str:
+        """Return the namespace in which an operation is worked out, backward too."""
+        used = names_read(node)
+        operands = [self.kind(n) for n in walk(node) if getattr(n, "id", None) in used]
+        return space_among([kind, *operands])
+
     def np(self, path: str) -> Node:
-        """Return `np.path` under the name that the text has for NumPy."""
-        return dotted(f"{self.refs.module(np)}.{path}")
+        """Return `np.path` under the name that the text has for the namespace at work."""
+        return dotted(f"{self.refs.space(self.space)}.{path}")
 
     def refuse(self, cls: type[Error], node: Node, reason: str, remedy: str) -> Error:
         return cls(reason, remedy=remedy, place=self.source.place(node))
@@ -63,7 +82,8 @@ class Shapes:
                 value = call(helper, value, call(self.np("shape"), clone(arg)))
         elif isinstance(kind, K.Array):
             if isinstance(target, K.Num):
-                value = call(self.np("sum"), value)
+                if kind.rank or kind.namespace == NUMPY:
+                    value = call(self.np("sum"), value)
             elif isinstance(target, K.Array):
                 value = self._unbroadcast(value, kind, target, arg)
         return self.cast(value, kind, arg)
@@ -105,6 +125,7 @@ class Shapes:
     def cast(self, value: Node, kind: Kind, arg: Node) -> Node:
         """Give a contribution its argument's dtype where the operation's is another."""
         target = self.kind(arg)
+        value = self._crossed(value, kind, target)
         if K.is_complex(kind) and not K.is_complex(target) and not K.is_container(target):
             if K.is_numeric(target):
                 value = call(self.np("real"), value)
@@ -129,6 +150,16 @@ class Shapes:
         if not parts or not (mixed or narrow - {dtype_of(kind)}):
             return value
         return call(name(self.refs.function(runtime.fitted)), value, clone(arg))
+
+    def _crossed(self, value: Node, kind: Kind, target: Kind) -> Node:
+        """Return a contribution where its argument is: it goes back the way that the value came."""
+        if not isinstance(kind, K.Array) or not isinstance(target, K.Array):
+            return value
+        if kind.namespace == target.namespace:
+            return value
+        there = "asnumpy" if target.namespace == NUMPY else "asarray"
+        device = kind.namespace if target.namespace == NUMPY else target.namespace
+        return call(f"{self.refs.space(device)}.{there}", value)
 
 
 _WIDE = ("float64", "complex128")

@@ -50,12 +50,12 @@ class Turned(Asked):
                 return variable, place, link.owner
         return None
 
-    def add_turned(self, c: Contribution, place: Node) -> Block:
+    def add_turned(self, c: Contribution, place: Node, kind: Kind) -> Block:
         """Subtract from an imaginary part what is added to its shadow."""
         if c.path is None:
             place = subscript(place, gast.Constant(Ellipsis, None))
         elif c.repeats:
-            ufunc = attribute(self.np("subtract"), "at")
+            ufunc = attribute(self.np("subtract", kind), "at")
             return [gast.Expr(call(ufunc, place, as_value(clone(c.path[1])), c.value))]
         else:
             place = subscript(place, clone(c.path[1]))

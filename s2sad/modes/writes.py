@@ -185,7 +185,10 @@ class Writes(Turned):
         self.unsure.discard(variable)
         base = self.aliases.links_after[s][variable].base
         shadow, own = name(self.bar(base)), name(self.bar(variable))
-        test = gast.UnaryOp(gast.Not(), call(self.np("may_share_memory"), own, shadow))
+        test = gast.UnaryOp(
+            gast.Not(),
+            call(self.np("may_share_memory", self.kinds.of.get(s.value, K.UNKNOWN)), own, shadow),
+        )
         return [gast.If(test, found, [])]
 
     def own_seed(self, result: str, seed: Node) -> Node:
@@ -197,7 +200,9 @@ class Writes(Turned):
                 own = call(name(self.refs.function(runtime.private)), clone(seed))
                 return assign(self.bar(result), own)
             return assign(self.bar(result), call(attribute(clone(seed), "copy")))
-        return assign(self.bar(result), call(self.np("full_like"), name(result), seed))
+        return assign(
+            self.bar(result), call(self.np("full_like", self.kinds.result), name(result), seed)
+        )
 
     def wants_old(self, variable: str, value: Node) -> bool:
         """Say whether passing on to what a value is made of wants what the variable was before.
@@ -285,7 +290,7 @@ class Writes(Turned):
             return self.add_split(c, kind, at)
         turned = self.turned(c.operand)
         if turned is not None:
-            return [*self.ensure(c.operand, kind, at), *self.add_turned(c, turned[1])]
+            return [*self.ensure(c.operand, kind, at), *self.add_turned(c, turned[1], kind)]
         memory = c.operand in self.arrays and K.is_container(kind)
         if memory or c.operand in self.aliases.slots:
             return self.add_to_structure(c, kind, at)
@@ -310,7 +315,7 @@ class Writes(Turned):
             self._only_one(c.operand, at)
             self.note_kind(c.operand, kind)
             self.live.add(c.operand)
-            return self._born(bar, c, at)
+            return self._born(bar, c, kind, at)
         out = self.ensure(c.operand, kind, at)
         return [*out, gast.AugAssign(store(bar), gast.Add(), c.value)]
 
@@ -327,11 +332,11 @@ class Writes(Turned):
         """Add to the cotangent of what is no array that is written."""
         return super().add(c, kind, at)
 
-    def _born(self, bar: str, c: Contribution, at: Any) -> Block:
+    def _born(self, bar: str, c: Contribution, kind: Kind, at: Any) -> Block:
         """The first contribution is the shadow where it is a buffer of its own, or a move."""
         value = _times_one(c.value)
         if c.operand in self.laid_out:
-            zeros = call(self.np("zeros_like"), name(c.operand))
+            zeros = call(self.np("zeros_like", kind), name(c.operand))
             return [assign(bar, zeros), gast.AugAssign(store(bar), gast.Add(), value)]
         moved = isinstance(getattr(at, "value", None), gast.Name) and isinstance(value, gast.Name)
         made = value.func if isinstance(value, gast.Call) else value
@@ -348,8 +353,10 @@ class Writes(Turned):
             return [assign(bar, call(attribute(value, "copy")))]
         spread = isinstance(value, gast.Call) and getattr(value.func, "attr", "") == "broadcast_to"
         if spread and isinstance(value.args[1], gast.Attribute):
-            return [assign(bar, call(self.np("full_like"), value.args[1].value, value.args[0]))]
-        zeros = call(self.np("zeros_like"), name(c.operand))
+            return [
+                assign(bar, call(self.np("full_like", kind), value.args[1].value, value.args[0]))
+            ]
+        zeros = call(self.np("zeros_like", kind), name(c.operand))
         return [assign(bar, zeros), gast.AugAssign(store(bar), gast.Add(), value)]
 
     def _apart(self, value: Node) -> Node:
@@ -490,7 +497,7 @@ class Writes(Turned):
             helper = name(self.refs.function(runtime.unbroadcast))
             return call(helper, value, attribute(clone(arg), "shape"))
         if isinstance(kind, K.Unknown) and isinstance(given, K.Num):
-            return call(self.np("sum"), value)
+            return call(self.operations.np("sum"), value)
         return self._narrowed(self.operations.fit(value, kind, arg), kind, arg)
 
     def _narrowed(self, value: Node, kind: Kind, arg: Node) -> Node:

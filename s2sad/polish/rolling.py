@@ -55,7 +55,7 @@ def _block(
         kind = kinds.get(shadow) if shadow is not None and shadow in shadows else None
         if shadow is None or not isinstance(kind, K.Array):
             continue
-        if kind.rank < 2 or kind.dtype != "float64" or kind.namespace != "numpy":
+        if kind.rank < 2 or kind.dtype != "float64":
             continue
         loop = next((t for t in block[position + 1 :] if _mentions(t, shadow)), None)
         if not isinstance(loop, gast.For) or _count(body, shadow) != 1 + _count([loop], shadow):

@@ -13,6 +13,7 @@ import numpy as np
 
 from s2sad.errors import SourceError
 from s2sad.nodes import Block, Node, assign, free_reads, walk
+from s2sad.spaces import NUMPY, counterpart, helper_in
 from s2sad.write.homes import homes_of, import_of
 
 
@@ -70,12 +71,13 @@ def _definition(fn: types.FunctionType, name: str, refs: Any, constants: dict[st
             n.returns = None
             n.body = [_plain(s) for s in n.body]
     table: dict[str, str] = {}
+    space = refs.homes.get(name, NUMPY)
     for free in sorted(free_reads(node)):
         value = fn.__globals__.get(free)
         if isinstance(value, types.ModuleType):
-            table[free] = refs.module(value)
+            table[free] = refs.module(counterpart(value, space))
         elif isinstance(value, types.FunctionType | types.BuiltinFunctionType | np.ufunc):
-            table[free] = name if value is fn else refs.function(value)
+            table[free] = name if value is fn else refs.function(helper_in(value, space), space)
         elif free in fn.__globals__:
             table[free] = _constant(fn, free, refs, constants)
     for n in walk(node):

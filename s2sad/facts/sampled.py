@@ -1,0 +1,59 @@
+"""The kind of what a function makes of samples: run twice, with other lengths."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad.facts.lengths import symbols
+from s2sad.kinds import MISSING, Kind
+from s2sad.samples import Sampler, by_content, read_back
+
+_CONTENTS = (0.7, 1.7, 2.0)
+_FAILURES = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    np.linalg.LinAlgError,
+)
+
+
+def two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> Kind:
+    """Return the kind of what `run` makes of two samples of these kinds, of different lengths."""
+    for uniform, small in ((False, False), (True, False), (False, True), (True, True)):
+        for content in _CONTENTS:
+            one, two = (Sampler(kinds, r, uniform, small) for r in (0, 1))
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                try:
+                    first = run(one, content)
+                except _FAILURES:
+                    continue
+                try:
+                    second = run(two, content)
+                except _FAILURES:
+                    second = MISSING
+                kind = read_back(first, second, one, two)
+                if not symbols(kind) and not _constant_lengths(kind):
+                    return kind
+                try:
+                    other = run(Sampler(kinds, 0, uniform, small, varied=True), content)
+                except _FAILURES:
+                    return kind
+            return by_content(kind, first, other)
+    return K.UNKNOWN
+
+
+def _constant_lengths(kind: Kind) -> bool:
+    """Say whether there are arrays of known lengths in a value."""
+    if isinstance(kind, K.Tuple):
+        return any(map(_constant_lengths, kind.items))
+    return isinstance(kind, K.Array) and kind.rank > 0
