@@ -204,8 +204,6 @@ def check_qr(a, mode):
     """Refuse the QR decompositions that have no derivative here."""
     if mode != "reduced":
         raise NotImplementedError("qr: a derivative for mode='reduced' only")
-    if a.shape[-2] < a.shape[-1]:
-        raise NotImplementedError("qr: no derivative for a matrix with more columns than rows")
     if np.iscomplexobj(a):
         raise NotImplementedError("qr: no derivative for a complex matrix")
 
@@ -216,6 +214,8 @@ def pull_qr(out_bar, out, a, *, mode="reduced"):
     check_qr(a, mode)
     q_bar, r_bar = out_bar
     q, r = out
+    if a.shape[-2] < a.shape[-1]:
+        return wide_qr_cotangent(q_bar, r_bar, q, r, a)
     middle = np.zeros_like(r)
     if q_bar is None:
         q_bar = np.zeros_like(q)
@@ -227,10 +227,28 @@ def pull_qr(out_bar, out, a, *, mode="reduced"):
     return np.swapaxes(np.linalg.solve(r, np.swapaxes(q_bar + q @ symmetric, -1, -2)), -1, -2)
 
 
+def wide_qr_cotangent(q_bar, r_bar, q, r, a):
+    """Return the cotangent of a matrix whose first columns decide q."""
+    rows = a.shape[-2]
+    if r_bar is None:
+        r_bar = np.zeros_like(r)
+    q_bar = np.zeros_like(q) if q_bar is None else q_bar
+    others = r_bar[..., rows:]
+    q_bar = q_bar + a[..., rows:] @ np.swapaxes(others, -1, -2)
+    first = pull_qr((q_bar, r_bar[..., :rows]), (q, r[..., :rows]), a[..., :rows])
+    return np.concatenate([first, q @ others], axis=-1)
+
+
 @pushforward(np.linalg.qr)
 def push_qr(out, a, a_dot, *, mode="reduced"):
     check_qr(a, mode)
     q, r = out
+    rows = a.shape[-2]
+    if rows < a.shape[-1]:
+        q_dot, first = push_qr((q, r[..., :rows]), a[..., :rows], a_dot[..., :rows])
+        others = np.swapaxes(q_dot, -1, -2) @ a[..., rows:]
+        others = others + np.swapaxes(q, -1, -2) @ a_dot[..., rows:]
+        return q_dot, np.concatenate([first, others], axis=-1)
     scaled = np.swapaxes(
         np.linalg.solve(np.swapaxes(r, -1, -2), np.swapaxes(a_dot, -1, -2)), -1, -2
     )

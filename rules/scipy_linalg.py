@@ -7,13 +7,10 @@ import numpy as np
 from s2sad.rules.decompositions import (
     cholesky_cotangent,
     cholesky_tangent,
-    eigen_cotangent,
     from_triangle,
     onto_triangle,
-    pull_eigvalsh,
     pull_svd,
     pull_svdvals,
-    push_eigvalsh,
     push_svd,
     push_svdvals,
 )
@@ -340,17 +337,6 @@ def pull_lu_solve(out_bar, out, lu_and_piv, b, *, trans=0, check_finite=True):
     return (lu_bar, None), b_bar
 
 
-@pullback(linalg.eigvalsh, masks=True)
-def pull_scipy_eigvalsh(out_bar, out, a, *, lower=True, check_finite=True, driver=None):
-    check_single(a)
-    return pull_eigvalsh(out_bar, out, a, UPLO="L" if lower else "U")
-
-
-@pushforward(linalg.eigvalsh)
-def push_scipy_eigvalsh(out, a, a_dot, *, lower=True, check_finite=True, driver=None):
-    return push_eigvalsh(out, a, a_dot, UPLO="L" if lower else "U")
-
-
 pullback(linalg.svdvals)(pull_svdvals)
 pushforward(linalg.svdvals)(push_svdvals)
 
@@ -367,14 +353,6 @@ def push_scipy_svd(
     out, a, a_dot, *, full_matrices=True, compute_uv=True, check_finite=True, lapack_driver=None
 ):
     return push_svd(out, a, a_dot, full_matrices=full_matrices, compute_uv=compute_uv)
-
-
-@pullback(linalg.eigvals, turns_complex=True)
-def pull_scipy_eigvals(out_bar, out, a, *, check_finite=True):
-    w, v = np.linalg.eig(a)
-    order = np.argmin(np.abs(out[:, None] - w[None, :]), axis=0)
-    a_bar = eigen_cotangent(out_bar[order], None, w, v)
-    return a_bar if np.iscomplexobj(a) else np.real(a_bar)
 
 
 # matrix functions
