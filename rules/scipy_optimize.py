@@ -28,6 +28,20 @@ class RootOutcome(Root, Outcome):
     status = nfev = njev = nit = 0
 
 
+class Minimum(NamedTuple):
+    """What of the result of scipy.optimize.minimize and minimize_scalar has a derivative."""
+
+    x: Any
+
+
+class MinimumOutcome(Minimum, Outcome):
+    """The rest of it; the value there is that of the function at x."""
+
+    success = True
+    message = ""
+    status = nfev = njev = nhev = nit = 0
+
+
 class ScalarRoot(NamedTuple):
     """What of the result of scipy.optimize.root_scalar has a derivative."""
 
@@ -286,19 +300,59 @@ def pull_nonlinear_solver(
     return F_bar, None
 
 
+@pullback(
+    optimize.minimize,
+    calls={"fun": "grad(fun)(out.x, *args)"},
+    constant=("x0",),
+    result=lambda fun, x0, args=(), **settings: MinimumOutcome(np.ravel(np.asarray(x0, float))),
+)
+def pull_minimize(
+    out_bar,
+    out,
+    fun,
+    x0,
+    args=(),
+    *,
+    method=None,
+    jac=None,
+    hess=None,
+    hessp=None,
+    tol=None,
+    callback=None,
+    options=None,
+):
+    """Where the minimum is the gradient is zero."""
+    check_values_only(jac)
+    args_bar, fun_bar = at_solution(out_bar[0], out.x, fun, args)
+    return fun_bar, None, one_for(args, args_bar)
+
+
+@pullback(
+    optimize.minimize_scalar,
+    calls={"fun": "grad(fun)(float, *args)"},
+    constant=("bracket",),
+    result=lambda fun, bracket=None, args=(), **settings: MinimumOutcome(np.float64(0.5)),
+)
+def pull_minimize_scalar(
+    out_bar, out, fun, bracket=None, args=(), *, method=None, tol=None, options=None
+):
+    args_bar, fun_bar = at_solution(out_bar[0], out.x, fun, args)
+    return fun_bar, None, one_for(args, args_bar)
+
+
 refuse(
     optimize,
-    "minimize minimize_scalar fmin fmin_bfgs fmin_cg fmin_cobyla fmin_l_bfgs_b fmin_ncg "
+    "fmin fmin_bfgs fmin_cg fmin_cobyla fmin_l_bfgs_b fmin_ncg "
     "fmin_powell fmin_slsqp fmin_tnc fminbound brent golden bracket basinhopping brute "
     "differential_evolution direct dual_annealing shgo",
-    because="where the minimum is depends on second derivatives",
-    instead="Give optimize.root the gradient, written by hand: at the minimum it is zero.",
+    because="it has no rule here",
+    instead="Use optimize.minimize, without bounds, or give it what these find as a start.",
 )
 refuse(
     optimize,
     "least_squares leastsq curve_fit lsq_linear nnls isotonic_regression",
-    because="where the squares are least depends on second derivatives",
-    instead="Give optimize.root the gradient, J.T @ residuals; a linear one is np.linalg.lstsq.",
+    because="it has no rule here",
+    instead="Use optimize.minimize of the sum of squares, or np.linalg.lstsq.",
 )
 refuse(
     optimize,

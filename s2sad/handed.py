@@ -15,6 +15,7 @@ captures. It is called as often as the rule likes.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import types
@@ -36,17 +37,18 @@ from s2sad.derivation import (
     bind_kinds,
     memory_of,
 )
-from s2sad.errors import UnsupportedError
+from s2sad.errors import MissingRuleError, UnsupportedError
 from s2sad.facts.fence import outside_of
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Parts, vjp
 from s2sad.modes.guarded import Site
-from s2sad.modes.handed import FunctionVjp
+from s2sad.modes.handed import Called, FunctionVjp
 from s2sad.modes.rebound import rebound_outside
 from s2sad.modes.reverse import Reverse
 from s2sad.nodes import Block, Node, call, constant, free_reads, name, tuple_, walk
 
 ADVICE = "Give it a function of yours that returns numbers or arrays: def, or lambda."
+GRADIENT = "Write its gradient by hand, and give that to scipy.optimize.root."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Writers:
     finish: Callable[..., Block]
     work_on_copies: Callable[[Derivation, Analysed], Block]
     add: Callable[[Derivation, Node, Any, Analysed], None]
+    gradient: Callable[[Derivation, Target, str, Writers], Target | None]
 
 
 def function_vjp(
@@ -65,10 +68,11 @@ def function_vjp(
     worker: Reverse,
     site: Site,
     node: Node,
-    kinds: list[Kind],
+    how: Called,
     writers: Writers,
 ) -> FunctionVjp:
     """Return what a rule gets in the place of a function that it calls with these kinds."""
+    kinds = how.kinds
     target = _target(a, worker, site, node, kinds)
     varied = worker.activity.varied_before.get(site.statement, frozenset())
     captured = tuple(
@@ -86,11 +90,16 @@ def function_vjp(
             "called with no number or array.",
             ADVICE,
         )
-    key = (analysis_key(target.fn, target.params, _names(target)), wanted)
+    key = (analysis_key(target.fn, target.params, _names(target)), wanted, how.gradient)
     if key not in d.handed:
-        made = d.names.fresh(f"{target_name(target)}_vjp")
+        made = d.names.fresh(f"{target_name(target)}{'_grad' if how.gradient else ''}_vjp")
         d.handed[key] = made, ()  # for functions that call themselves
-        _write(d, worker, site, target, made, arguments, wanted, writers)
+        own = analyse(d, target.fn, target.params, _names(target))
+        _check_alone(d, own, worker, site, target)
+        where = f"{'the gradient of ' * how.gradient}{_where(own)}"
+        with _of_second_order(worker, site, target, how):
+            own = _gradient(d, own, worker, site, target, writers) if how.gradient else own
+            _write(d, own, made, where, arguments, wanted, writers)
         if d.lasting:
             d.handed[key] = made, _brought(d, a, worker, site, made)
     made, brought = d.handed[key]
@@ -133,29 +142,56 @@ def _positional(target: Target) -> tuple[str, ...]:
     return tuple(p for p in target.params if p not in extra)
 
 
+@contextlib.contextmanager
+def _of_second_order(worker: Reverse, site: Site, target: Target, how: Called) -> Iterator[None]:
+    """Let what is refused in a derived gradient be told where the function is handed over."""
+    try:
+        yield
+    except (UnsupportedError, MissingRuleError) as error:
+        if not how.gradient or error.place is None or not error.place.file.startswith("<s2sad"):
+            raise
+        raise worker.refuse(
+            site.node,
+            f"The second derivative of {target_name(target)} is needed here, and its gradient "
+            f"cannot be differentiated: {error.reason}",
+            GRADIENT,
+        ) from error
+
+
+def _gradient(
+    d: Derivation, a: Analysed, worker: Reverse, site: Site, target: Target, writers: Writers
+) -> Analysed:
+    """Return the gradient of a function by its first argument, to be derived once more."""
+    found = writers.gradient(d, target, _positional(target)[0], writers)
+    if found is not None and a.function.node.args.vararg is None:
+        return analyse(d, found.fn, found.params)
+    raise worker.refuse(
+        site.node,
+        f"{target_name(target)}, the gradient of which is needed here, is not known to return a "
+        "real number.",
+        GRADIENT,
+    )
+
+
 def _write(
     d: Derivation,
-    worker: Reverse,
-    site: Site,
-    target: Target,
+    a: Analysed,
     made: str,
+    where: str,
     arguments: tuple[str, ...],
     wanted: tuple[str, ...],
-    writers: Writers,
+    w: Writers,
 ) -> None:
     """Write the function into the derived module."""
-    a = analyse(d, target.fn, target.params, _names(target))
-    _check_alone(d, a, worker, site, target)
     function = a.function
     seed = f"{function.result}_bar"
     before, d.reusable = d.reusable, True
     try:
-        p = writers.parts_of(d, a, wanted, name(seed), wanted)
-        p.copies = tuple(writers.work_on_copies(d, a))
+        p = w.parts_of(d, a, wanted, name(seed), wanted)
+        p.copies = tuple(w.work_on_copies(d, a))
         p.borrowed = {}
-        where = f"{function.source.name} ({function.source.file.rsplit('/', 1)[-1]}:{_line(a)})"
         doc = f"Value of {where}, and its pullback with respect to {_listed(wanted)}."
-        node = vjp(p, writers.finish, made, doc, False, seed, False, lasting=False)
+        node = vjp(p, w.finish, made, doc, False, seed, False, lasting=False)
     finally:
         d.reusable = before
     pullback = next(s for s in reversed(node.body) if isinstance(s, gast.FunctionDef))
@@ -168,7 +204,7 @@ def _write(
     ]
     rest = tuple_([found[n] for n in wanted if n not in arguments])
     pullback.body[-1].value = tuple_([*given, rest])
-    writers.add(d, node, function.source.fn, a)
+    w.add(d, node, function.source.fn, a)
 
 
 def _check_alone(d: Derivation, a: Analysed, worker: Reverse, site: Site, target: Target) -> None:
@@ -278,9 +314,10 @@ def _contents(cell: Any) -> Any:
         return None
 
 
-def _line(a: Analysed) -> int:
-    line = getattr(a.function.source.node, "lineno", None)
-    return int(line) if line is not None else a.function.source.fn.__code__.co_firstlineno
+def _where(a: Analysed) -> str:
+    source = a.function.source
+    line = getattr(source.node, "lineno", None) or source.fn.__code__.co_firstlineno
+    return f"{source.name} ({source.file.rsplit('/', 1)[-1]}:{line})"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -7,7 +7,6 @@ Each pass is one function of its room; this page only says in which order they c
 
 from __future__ import annotations
 
-import functools
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -16,13 +15,14 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry, runtime
+from s2sad import runtime
 from s2sad.calls import undo_writer, user_call, write_pair
 from s2sad.derivation import (
     Analysed,
     Derivation,
     LocalSource,
     Pair,
+    Target,
     analyse,
     memory_of,
 )
@@ -53,7 +53,7 @@ from s2sad.modes.assemble import Parts, joint, literal, share, vjp
 from s2sad.modes.at_hand import Shapes, arrays_given, shapes_at_hand
 from s2sad.modes.first import assign_first
 from s2sad.modes.guarded import Site
-from s2sad.modes.handed import FunctionVjp
+from s2sad.modes.handed import Called, FunctionVjp
 from s2sad.modes.notes import take_notes
 from s2sad.modes.outside import borrowed
 from s2sad.modes.rebound import own_names, rebound_outside
@@ -87,6 +87,8 @@ from s2sad.polish.merge import merge
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
 from s2sad.polish.straight import straighten
+from s2sad.purity import Purity
+from s2sad.second import gradient_of
 from s2sad.shadows import check_seed, reverse_entry
 from s2sad.stages import ANYWHERE, Aliases, Arrival, Text, Written
 from s2sad.strong import zeros_of
@@ -143,9 +145,18 @@ def derive(request: Request) -> Derivation:
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
     _note_written(d, analysed)
     _add(d, node, request.fn, analysed)
+    return _complete(d)
+
+
+def _complete(d: Derivation) -> Derivation:
     _merge(d)
     settle_names(d.functions, d.origins, d.cells, {*d.refs.modules, *d.refs.functions})
     return d
+
+
+def _gradient(d: Derivation, target: Target, wrt: str, writers: Writers) -> Target | None:
+    """Return the gradient of a function that is handed over, as a function."""
+    return gradient_of(d, target, wrt, writers, lambda own: printed(_complete(own)))
 
 
 def printed(d: Derivation) -> Text:
@@ -245,10 +256,10 @@ def sweep(
         shadows,
         asked,
     )
-    writers = Writers(parts_of, finish, _work_on_copies, _add)
+    writers = Writers(parts_of, finish, _work_on_copies, _add, _gradient)
 
-    def handed(site: Site, node: Node, kinds: list[Kind]) -> FunctionVjp:
-        return function_vjp(d, a, worker, site, node, kinds, writers)
+    def handed(site: Site, node: Node, how: Called) -> FunctionVjp:
+        return function_vjp(d, a, worker, site, node, how, writers)
 
     worker.operations.function_vjp = handed
     worker.rebinding = memory.rebinding
@@ -524,110 +535,6 @@ def _backward_temps(backward: Block, a: Analysed) -> frozenset[str]:
         for field_ in ("body", "orelse"):
             stack += getattr(s, field_, None) or []
     return frozenset(found)
-
-
-_LOOKS = (runtime.in_order, runtime.apart_from)
-
-
-class Purity:
-    """Says of a call in derived text whether it does nothing but give its value."""
-
-    def __init__(self, a: Analysed, d: Derivation) -> None:
-        self.a = a
-        self.d = d
-        self._cache: dict[str, bool] = {}
-
-    def __call__(self, node: Node) -> bool:
-        func = node.func
-        if isinstance(func, gast.Attribute):
-            path = func
-            while isinstance(path, gast.Attribute):
-                path = path.value
-            if isinstance(path, gast.Name) and path.id in self.d.refs.modules:
-                return self._known(func)
-            if isinstance(path, gast.Name) and path.id not in self.a.function.locals:
-                return self._known(func)
-            return (
-                registry.method_function(func.attr) is not None
-                or registry.is_zero_method(func.attr)
-                or func.attr in _PURE_METHODS
-            )
-        if isinstance(func, gast.Name):
-            if func.id in self.d.refs.functions or func.id in self.reverse_names():
-                return self.d.refs.functions.get(func.id) not in _LOOKS
-            return func.id not in self.a.function.locals and self._known(func)
-        return False
-
-    def reverse_names(self) -> set[str]:
-        return {p.reverse for p in self.d.pairs.values() if not p.shadows}
-
-    def changes(self, node: Node) -> set[str]:
-        """Return the shadows that a call of a reverse changes in place."""
-        pair = next(
-            (p for p in self.d.pairs.values() if p.shadows and p.reverse == _path(node.func)), None
-        )
-        if pair is None:
-            return set()
-        first = (pair.saved or pair.recursive) + len(pair.passed)
-        given = node.args[first : first + len(pair.shadows)]
-        return {arg.id for arg in given if isinstance(arg, gast.Name)}
-
-    def _known(self, func: Node) -> bool:
-        path = _path(func)
-        if path not in self._cache:
-            root = path.split(".")[0]
-            module_ = self.d.refs.modules.get(root)
-            if module_ is not None and "." in path:
-                value: Any = module_
-                for part in path.split(".")[1:]:
-                    value = getattr(value, part, None)
-            else:
-                value = self.a.scope.path(func)
-            hashable = getattr(type(value), "__hash__", None) is not None
-            rule = registry.rule_for(value)
-            known = rule is not None and not rule.calls
-            self._cache[path] = known or (hashable and value in _PURE_FUNCTIONS)
-        return self._cache[path]
-
-
-_PURE_METHODS = frozenset({"copy", "items", "values", "keys", "get", "index", "count", "tolist"})
-_PURE_FUNCTIONS: frozenset[Any] = frozenset(
-    {
-        len,
-        range,
-        abs,
-        min,
-        max,
-        sum,
-        round,
-        divmod,
-        pow,
-        float,
-        int,
-        bool,
-        list,
-        tuple,
-        enumerate,
-        zip,
-        reversed,
-        sorted,
-        dict.fromkeys,
-        functools.partial,
-        isinstance,
-        complex,
-        np.zeros_like,
-        np.full_like,
-        np.broadcast_to,
-    }
-)
-
-
-def _path(node: Node) -> str:
-    if isinstance(node, gast.Name):
-        return str(node.id)
-    if isinstance(node, gast.Attribute):
-        return f"{_path(node.value)}.{node.attr}"
-    return "?"
 
 
 # entries

@@ -23,8 +23,9 @@ import sys
 import threading
 import types
 import warnings
+import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -201,12 +202,27 @@ def read(fn: types.FunctionType) -> Source:
     was edited after its import); UnsupportedError for generators and coroutines.
     """
     code = fn.__code__
+    known = _made.get(code)
+    if known is not None:
+        return Source(fn, _name(fn), code.co_filename, known[0], _function(known[1]))
     kind = _suspends(code)
     if kind:
         raise _unsupported(fn, kind)
     file = _file(fn)
     found = _find(file, fn)
     return Source(fn, _name(fn), code.co_filename, file.lines, _function(found))
+
+
+# The sources of functions that were derived: their free names are not compiled as a file's are.
+_made: weakref.WeakKeyDictionary[types.CodeType, tuple[tuple[str, ...], _Found]]
+_made = weakref.WeakKeyDictionary()
+
+
+def remember(functions: Iterable[types.FunctionType], text: str) -> None:
+    """Let functions be read that were made of a text, which has one definition for each."""
+    nodes = {n.name: n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)}
+    for fn in functions:
+        _made[fn.__code__] = tuple(text.split("\n")), _Found(nodes[fn.__name__], 0, "")
 
 
 def _name(fn: types.FunctionType) -> str:

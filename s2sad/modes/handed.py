@@ -21,10 +21,18 @@ class FunctionVjp:
     captured: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Called:
+    """How a rule calls a function that it is given: with what kinds; it, or its gradient."""
+
+    kinds: list[Kind]
+    gradient: bool
+
+
 def called_with(
     fn: Any, result: Kind, operands: Mapping[str, Node], kind_of: Callable[[Node], Kind]
-) -> Iterator[tuple[str, Node, list[Kind]]]:
-    """Yield the functions that a rule calls: its parameter, what is given, and with what kinds."""
+) -> Iterator[tuple[str, Node, Called]]:
+    """Yield the functions that a rule calls: its parameter, what is given, and how it is called."""
     rule = registry.rule_for(fn)
     for n, text in rule.calls.items() if rule is not None else ():
         if n in operands and not isinstance(kind_of(operands[n]), K.NoneKind):
@@ -32,8 +40,11 @@ def called_with(
             yield n, operands[n], _kinds_in(text, {**given, "out": result, "float": K.FLOAT})
 
 
-def _kinds_in(text: str, given: Mapping[str, Kind]) -> list[Kind]:
-    """Return the kinds in what a rule says: `fun(out.x, *args)`; arguments may be left out."""
+def _kinds_in(text: str, given: Mapping[str, Kind]) -> Called:
+    """Return how a rule says that it calls: `fun(out.x, *args)` or `grad(fun)(out.x, *args)`.
+
+    Arguments may be left out.
+    """
     found: list[Kind] = []
     made = ast.parse(text, mode="eval").body
     assert isinstance(made, ast.Call)
@@ -46,7 +57,7 @@ def _kinds_in(text: str, given: Mapping[str, Kind]) -> list[Kind]:
             found += spread.items
         elif not isinstance(spread, K.NoneKind):
             found.append(spread)
-    return [K.erase_value(k) for k in found]
+    return Called([K.erase_value(k) for k in found], isinstance(made.func, ast.Call))
 
 
 def _kind_in(node: ast.expr, given: Mapping[str, Kind]) -> Kind:

@@ -23,7 +23,7 @@ from s2sad.kinds import Kind
 from s2sad.modes.articles import article
 from s2sad.modes.bind import BindingError, BoundCall, bind
 from s2sad.modes.guarded import Guarded, Site
-from s2sad.modes.handed import FunctionVjp, called_with
+from s2sad.modes.handed import Called, FunctionVjp, called_with
 from s2sad.modes.inline import Given, RuleRefusal, inline
 from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.nodes import (
@@ -74,7 +74,7 @@ class Contribution:
 class Operations(Guarded):
     """Knows the kinds and objects of one function, and turns its operations backward."""
 
-    function_vjp: Callable[[Site, Node, list[Kind]], FunctionVjp]
+    function_vjp: Callable[[Site, Node, Called], FunctionVjp]
 
     def back(self, site: Site, wanted: frozenset[str]) -> tuple[Block, list[Contribution]]:
         """Return what an operation passes back to those of its operands that are wanted."""
@@ -696,7 +696,7 @@ class Operations(Guarded):
         given |= {n: self._given(a) for n, a in bound.arrays}
         given |= self._guarded(site, fn, dict(bound.arrays))
         called = called_with(fn, site.kind, dict(bound.arrays), self.kind)
-        functions = {n: self.function_vjp(site, a, kinds) for n, a, kinds in called}
+        functions = {n: self.function_vjp(site, a, how) for n, a, how in called}
         given |= {n: Given(made.node, K.UNKNOWN) for n, made in functions.items()}
         for n, a in bound.settings.items():
             if isinstance(a, gast.Tuple) and a not in self.kinds:

@@ -182,6 +182,72 @@ def root_scalar(t):
     )
 
 
+def bowl(x, t):
+    return np.sum((x - t) ** 2) + 0.1 * np.sum(x**4) + 0.2 * x[0] * x[1]
+
+
+def damping(r):
+    return np.log1p(r * r)
+
+
+def loss(w, weight, X, y):
+    r = X @ w - y
+    total = 0.0
+    for i in range(len(r)):
+        total += damping(r[i])
+    return total + weight * np.linalg.norm(w) ** 2
+
+
+X = np.array([[1.0, 2.0], [0.3, -1.0], [2.0, 0.4]])
+Y = np.array([1.0, 0.2, -0.3])
+
+
+def bowl_slope(x, t):
+    return 2.0 * (x - t) + 0.4 * x**3 + 0.2 * x[::-1]
+
+
+def argmin(theta):
+    sol = optimize.minimize(bowl, np.zeros(2), args=(theta,), jac=bowl_slope, tol=TIGHT)
+    return np.sum(sol.x * theta)
+
+
+def argmin_of_a_closure(theta):
+    def objective(x):
+        return np.sum(np.cosh(x - theta)) + 0.1 * np.dot(x, x) * theta[0]
+
+    def slope(x):
+        return np.sinh(x - theta) + 0.2 * x * theta[0]
+
+    def curvature(x):
+        return np.diag(np.cosh(x - theta) + 0.2 * theta[0])
+
+    start = np.zeros(2)
+    found = optimize.minimize(
+        objective, start, method="trust-exact", jac=slope, hess=curvature, options={"gtol": 1e-13}
+    )
+    return np.sum(found.x**2)
+
+
+def argmin_of_a_loss(theta):
+    rest = theta[0] ** 2, X, Y * theta[1]
+
+    def polished(w):  # to the precision that differences of argmin need
+        return optimize.minimize(loss, w, rest, method="BFGS", options={"gtol": 1e-9}).x
+
+    return np.sum(polished(np.zeros(2)) ** 3)
+
+
+def argmin_of_numbers(theta):
+    sol = optimize.minimize_scalar(lambda v: (v - theta[0]) ** 2 + 0.3 * v**4 * theta[1], tol=1e-12)
+    return sol.x
+
+
+def best_value(theta):
+    """The value at the minimum, by the objective itself."""
+    x = optimize.minimize(bowl, np.zeros(2), args=(theta,), jac=bowl_slope, tol=TIGHT).x
+    return bowl(x, theta)
+
+
 PROGRAMS = [
     *((f, THETA) for f in (by_args, one_argument, by_closure, keeps_shape, with_jacobian)),
     *((f, THETA) for f in (of_an_object, partly, in_a_loop, in_a_called_function)),
@@ -198,6 +264,29 @@ def slopes(f, x):
     return [np.array([float(part[i]) for part in found]) for i in (0, 1)]
 
 
+@pytest.mark.parametrize(
+    ("f", "bound"),
+    [(argmin, 1e-7), (argmin_of_a_closure, 1e-8), (best_value, 1e-7)]
+    + [(argmin_of_a_loss, 2e-5), (argmin_of_numbers, 1e-5)],
+    ids=lambda v: getattr(v, "__name__", ""),
+)
+def test_minimum(f, bound):
+    expected, _ = slopes(f, THETA)
+    gradient = s2sad.grad(f)(THETA)
+    assert np.all(np.abs(gradient - expected) <= bound)
+    assert np.allclose(s2sad.vjp(f, THETA)[1](1.0), gradient, rtol=1e-12)
+
+
+def test_minimum_by_formula():
+    """At x the gradient A x - t is zero: x = A^-1 t, with no search in the way."""
+    A = np.array([[2.0, 0.5], [0.5, 1.0]])
+
+    def f(t):
+        return optimize.minimize(lambda x: 0.5 * x @ A @ x - t @ x, np.linalg.solve(A, t)).x @ t
+
+    assert np.allclose(s2sad.grad(f)(THETA), 2.0 * np.linalg.solve(A, THETA), rtol=1e-9)
+
+
 @pytest.mark.parametrize(("f", "x"), PROGRAMS, ids=lambda v: getattr(v, "__name__", ""))
 def test_gradient(f, x):
     expected, bound = slopes(f, x)
@@ -210,7 +299,7 @@ def test_gradient(f, x):
     assert np.allclose(pullback(1.0), gradient, rtol=1e-12)
 
 
-@pytest.mark.parametrize("f", [by_args, in_a_loop, fixed, of_an_object])
+@pytest.mark.parametrize("f", [by_args, in_a_loop, fixed, of_an_object, argmin_of_a_loss])
 def test_alone(f, tmp_path):
     alone = runpy.run_path(str(s2sad.grad(f).emit(tmp_path / "alone.py", THETA)))
     assert np.allclose(alone[f"{f.__name__}_grad"](THETA), s2sad.grad(f)(THETA), rtol=1e-14)
@@ -299,12 +388,31 @@ def in_single(theta):
     return np.sum(optimize.fixed_point(lambda x: np.cos(theta * x), x0))
 
 
-def argmin(theta):
-    return np.sum(optimize.minimize(lambda x: np.sum((x - theta) ** 2), np.ones(2)).x)
+def within_bounds(theta):
+    return np.sum(optimize.minimize(bowl, np.ones(2), (theta,), bounds=[(0.0, 1.0)] * 2).x)
+
+
+def value_of_the_search(theta):
+    return optimize.minimize(bowl, np.ones(2), (theta,)).fun
+
+
+def no_number(theta):
+    return np.sum(optimize.minimize(layered, np.ones(2), (theta,)).x)
+
+
+def not_twice(theta):
+    def objective(x):
+        a = np.linalg.lstsq(np.outer(x, x) + np.eye(2), theta, rcond=None)[0]
+        return np.sum(np.linalg.svd(np.outer(a, x), full_matrices=False)[0])
+
+    return np.sum(optimize.minimize(objective, np.ones(2)).x)
 
 
 REFUSED = {
-    argmin: "second derivatives",
+    within_bounds: "does not take `bounds`",
+    value_of_the_search: "`fun` of a result",
+    no_number: "not known to return a real number",
+    not_twice: "The second derivative of objective is needed",
     other_field: "`fun` of a result",
     two_functions: "what it is is not known",
     library_function: "what it is is not known",
