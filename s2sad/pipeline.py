@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
