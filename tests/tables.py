@@ -1051,6 +1051,7 @@ SOMETIMES = (
 SERIES = ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial")
 _HOMES = (
     *(("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft)),
+    ("np.lib.stride_tricks", np.lib.stride_tricks),
     *((f"np.polynomial.{m}", getattr(np.polynomial, m)) for m in SERIES),
     *(("math", math), ("operator", operator)),
 )
@@ -1124,6 +1125,7 @@ def refusals():
     """Return the table of what NumPy has that is refused by name, and why."""
     rows = ["", "| refused | because | instead |", "|---|---|---|"]
     homes = {np: "np.", np.polynomial: "np.polynomial.", np.ndarray: "ndarray."}
+    homes[np.lib.stride_tricks] = "np.lib.stride_tricks."
     for r in registry.all_refusals():
         if is_of_scipy(r.home):
             continue

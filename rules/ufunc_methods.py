@@ -1,0 +1,175 @@
+"""Methods of ufuncs that no other function is like: tables of pairs, and parts of an array."""
+
+import numpy as np
+from s2sad.rules.arithmetic import power, true_divide
+from s2sad.rules.elementwise import arctan2, hypot, logaddexp
+from s2sad.rules.reductions import products_of_others
+
+from s2sad.registry import pullback, pushforward
+
+# tables of pairs
+
+
+def before(A, B):
+    """Return A with an axis of length 1 for each of B: with B it makes all pairs."""
+    return np.reshape(A, np.shape(A) + (1,) * np.ndim(B))
+
+
+def over_pairs(out_bar, partials, A, B):
+    """Return the cotangents of A and B from the partial derivatives for every pair."""
+    axes = tuple(range(np.ndim(A), out_bar.ndim))
+    by_a = np.sum(np.broadcast_to(out_bar * partials[0], out_bar.shape), axis=axes)
+    by_b = np.broadcast_to(out_bar * partials[1], out_bar.shape)
+    return by_a, np.sum(by_b, axis=tuple(range(np.ndim(A))))
+
+
+def along_pairs(out, partials, A, B, A_dot, B_dot):
+    """Return the tangent of a table from the partial derivatives for every pair."""
+    out_dot = np.zeros_like(out)
+    if A_dot is not None:
+        out_dot = out_dot + partials[0] * before(A_dot, B)
+    if B_dot is not None:
+        out_dot = out_dot + partials[1] * B_dot
+    return out_dot
+
+
+def extreme(out, x, y):
+    """Return the shares of both in what is the greater one, or the lesser one: half of a tie."""
+    share = np.where(x == out, np.where(y == out, 0.5, 1.0), 0.0).astype(out.dtype)
+    return share, 1 - share
+
+
+@pullback(np.maximum.outer, np.minimum.outer, masks=True)
+def pull_extreme_outer(out_bar, out, A, B):
+    return over_pairs(out_bar, extreme(out, before(A, B), B), A, B)
+
+
+@pushforward(np.maximum.outer, np.minimum.outer)
+def push_extreme_outer(out, A, B, A_dot, B_dot):
+    return along_pairs(out, extreme(out, before(A, B), B), A, B, A_dot, B_dot)
+
+
+@pullback(np.power.outer, np.float_power.outer)
+def pull_power_outer(out_bar, out, A, B):
+    return over_pairs(out_bar, power(out, before(A, B), B), A, B)
+
+
+@pushforward(np.power.outer, np.float_power.outer)
+def push_power_outer(out, A, B, A_dot, B_dot):
+    return along_pairs(out, power(out, before(A, B), B), A, B, A_dot, B_dot)
+
+
+@pullback(np.true_divide.outer)
+def pull_true_divide_outer(out_bar, out, A, B):
+    return over_pairs(out_bar, true_divide(out, before(A, B), B), A, B)
+
+
+@pushforward(np.true_divide.outer)
+def push_true_divide_outer(out, A, B, A_dot, B_dot):
+    return along_pairs(out, true_divide(out, before(A, B), B), A, B, A_dot, B_dot)
+
+
+@pullback(np.hypot.outer)
+def pull_hypot_outer(out_bar, out, A, B):
+    return over_pairs(out_bar, hypot(out, before(A, B), B), A, B)
+
+
+@pushforward(np.hypot.outer)
+def push_hypot_outer(out, A, B, A_dot, B_dot):
+    return along_pairs(out, hypot(out, before(A, B), B), A, B, A_dot, B_dot)
+
+
+@pullback(np.arctan2.outer)
+def pull_arctan2_outer(out_bar, out, A, B):
+    return over_pairs(out_bar, arctan2(out, before(A, B), B), A, B)
+
+
+@pushforward(np.arctan2.outer)
+def push_arctan2_outer(out, A, B, A_dot, B_dot):
+    return along_pairs(out, arctan2(out, before(A, B), B), A, B, A_dot, B_dot)
+
+
+@pullback(np.logaddexp.outer)
+def pull_logaddexp_outer(out_bar, out, A, B):
+    return over_pairs(out_bar, logaddexp(out, before(A, B), B), A, B)
+
+
+@pushforward(np.logaddexp.outer)
+def push_logaddexp_outer(out, A, B, A_dot, B_dot):
+    return along_pairs(out, logaddexp(out, before(A, B), B), A, B, A_dot, B_dot)
+
+
+# parts of an array
+
+
+def parts(indices, length):
+    """Return the rows that each result of reduceat is made of: one where there is no way on."""
+    starts = [int(start) % length for start in np.asarray(indices).tolist()]
+    stops = [*starts[1:], length]
+    return [slice(a, max(b, a + 1)) for a, b in zip(starts, stops, strict=True)]
+
+
+def factors(part, made):
+    """Return how a product changes with each of its factors."""
+    return products_of_others(part, 0)
+
+
+def shares(part, made):
+    """Return the shares of rows in the extreme among them: equal ones of ties."""
+    ties = (part == made).astype(part.dtype)
+    return ties / np.sum(ties, axis=0, keepdims=True)
+
+
+def back_to_parts(out_bar, out, array, indices, axis, partials):
+    """Return the cotangent of an array of which parts were reduced."""
+    array_bar = np.zeros_like(array)
+    rows, into = np.moveaxis(array, axis, 0), np.moveaxis(array_bar, axis, 0)
+    made, bars = np.moveaxis(out, axis, 0), np.moveaxis(out_bar, axis, 0)
+    for k, part in enumerate(parts(indices, len(rows))):
+        into[part] += bars[k] * partials(rows[part], made[k])
+    return array_bar
+
+
+def along_parts(out, array, array_dot, indices, axis, partials):
+    """Return the tangent of what parts of an array were reduced to."""
+    out_dot = np.zeros_like(out)
+    rows, moved = np.moveaxis(array, axis, 0), np.moveaxis(array_dot, axis, 0)
+    made, into = np.moveaxis(out, axis, 0), np.moveaxis(out_dot, axis, 0)
+    for k, part in enumerate(parts(indices, len(rows))):
+        into[k] = np.sum(partials(rows[part], made[k]) * moved[part], axis=0)
+    return out_dot
+
+
+@pullback(np.multiply.reduceat, masks=True)
+def pull_multiply_reduceat(out_bar, out, array, *, indices=None, axis=0):
+    return back_to_parts(out_bar, out, array, indices, axis, factors)
+
+
+@pushforward(np.multiply.reduceat)
+def push_multiply_reduceat(out, array, array_dot, *, indices=None, axis=0):
+    return along_parts(out, array, array_dot, indices, axis, factors)
+
+
+@pullback(np.maximum.reduceat, np.minimum.reduceat, masks=True)
+def pull_extreme_reduceat(out_bar, out, array, *, indices=None, axis=0):
+    return back_to_parts(out_bar, out, array, indices, axis, shares)
+
+
+@pushforward(np.maximum.reduceat, np.minimum.reduceat)
+def push_extreme_reduceat(out, array, array_dot, *, indices=None, axis=0):
+    return along_parts(out, array, array_dot, indices, axis, shares)
+
+
+@pullback(np.logaddexp.accumulate)
+def pull_logaddexp_accumulate(out_bar, out, array, *, axis=0):
+    """Each is in all that follow: by the sums of exp(-out) from the right."""
+    shift = np.max(out, axis=axis, keepdims=True)
+    weighted = np.flip(out_bar * np.exp(shift - out), axis)
+    later = np.flip(np.cumsum(weighted, axis=axis), axis)
+    return np.exp(array - shift) * later
+
+
+@pushforward(np.logaddexp.accumulate)
+def push_logaddexp_accumulate(out, array, array_dot, *, axis=0):
+    shift = np.max(out, axis=axis, keepdims=True)
+    return np.exp(shift - out) * np.cumsum(np.exp(array - shift) * array_dot, axis=axis)
