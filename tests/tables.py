@@ -435,6 +435,12 @@ return scaled(x[2])
 # np.vectorize(f)(x), np.fromfunction
 s = np.sum(np.vectorize(lambda v: v * v if v > 0.0 else v)(x))
 return s + np.sum(np.fromfunction(lambda i: i * x[0] * x[1], (4,)))
+# np.r_, np.c_, np.mgrid, np.ogrid
+rows, cols = np.mgrid[0:2, 0:3]
+s = np.sum(np.r_[0.0, x, x[0] ** 2, 1:3] ** 2) + np.sum(np.c_[x, x * x] ** 3)
+return s + np.sum((cols * x + rows) ** 2)
+# np.r_ told in a string, np.mgrid of active ends
+return np.sum(np.r_["0,2", x, x])
 # functools.reduce, map, filter
 s = functools.reduce(lambda a, b: a * b + a, x)
 return s + sum(map(lambda v: v * v, filter(lambda v: v > 0.0, x)))
