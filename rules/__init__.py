@@ -5,6 +5,7 @@ from s2sad.rules import constants as constants
 from s2sad.rules import creation as creation
 from s2sad.rules import decompositions as decompositions
 from s2sad.rules import differences as differences
+from s2sad.rules import distributions as distributions
 from s2sad.rules import elementwise as elementwise
 from s2sad.rules import fft as fft
 from s2sad.rules import indexing as indexing
@@ -31,6 +32,7 @@ from s2sad.registry import when_imported
 
 when_imported("cupy", "s2sad.rules.cupy")
 when_imported("array_api_compat", "s2sad.rules.array_api")
+when_imported("random", "s2sad.rules.stdlib_random")
 when_imported("statistics", "s2sad.rules.stdlib_statistics")
 when_imported("scipy.fft", "s2sad.rules.scipy_fft")
 when_imported("scipy.integrate", "s2sad.rules.scipy_integrate")

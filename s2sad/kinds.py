@@ -28,6 +28,7 @@ from s2sad.dims import length_of as length_of
 from s2sad.dims import newer_symbols as newer_symbols
 from s2sad.dims import same_length as same_length
 from s2sad.dims import same_shape as same_shape
+from s2sad.generators import GENERATORS
 
 
 class _Missing:
@@ -263,7 +264,7 @@ def differentiable(kind: Kind) -> bool:
         return any(differentiable(k) for _, k in fields)
     if isinstance(kind, Union):
         return bool(carriers(kind))
-    return isinstance(kind, Unknown | Opaque)
+    return isinstance(kind, Unknown | Opaque) and kind.cls not in GENERATORS
 
 
 def options(kind: Kind) -> tuple[Kind, ...]:

@@ -32,6 +32,7 @@ import numpy as np
 
 from s2sad import spaces
 from s2sad.errors import UnsupportedError
+from s2sad.generators import generator_of
 from s2sad.spaces import to_host as to_host
 from s2sad.spaces import twins as twins
 
@@ -451,7 +452,7 @@ def operator_function(op: str, left: type | None, right: type | None) -> object 
 def is_foreign(fn: Any) -> bool:
     """Say whether a function belongs to an array library: those are known by rules only."""
     root = (getattr(fn, "__module__", "") or "").split(".")[0]
-    return root in ("numpy", "scipy", "cupy", "cupyx")
+    return generator_of(fn) is not None or root in ("numpy", "scipy", "cupy", "cupyx")
 
 
 def method_like(name: str) -> object | None:

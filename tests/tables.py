@@ -22,6 +22,7 @@ from targets import TARGETS, load_file
 
 import s2sad
 from s2sad import registry
+from s2sad.generators import GENERATORS
 from s2sad.testing import differences
 
 HERE = Path(__file__).resolve().parent
@@ -435,6 +436,11 @@ return scaled(x[2])
 # np.vectorize(f)(x), np.fromfunction
 s = np.sum(np.vectorize(lambda v: v * v if v > 0.0 else v)(x))
 return s + np.sum(np.fromfunction(lambda i: i * x[0] * x[1], (4,)))
+# random numbers, of generators or of np.random, of active locations and scales
+rng = np.random.default_rng(0)
+return np.sum(x * rng.normal(size=3) + rng.normal(x, 0.1)) + x[rng.permutation(3)[0]] ** 2
+# values picked by chance
+return np.sum(np.random.default_rng(0).permutation(x) * np.arange(3))
 # np.r_, np.c_, np.mgrid, np.ogrid
 rows, cols = np.mgrid[0:2, 0:3]
 s = np.sum(np.r_[0.0, x, x[0] ** 2, 1:3] ** 2) + np.sum(np.c_[x, x * x] ** 3)
@@ -1132,6 +1138,7 @@ def refusals():
     rows = ["", "| refused | because | instead |", "|---|---|---|"]
     homes = {np: "np.", np.polynomial: "np.polynomial.", np.ndarray: "ndarray."}
     homes[np.lib.stride_tricks] = "np.lib.stride_tricks."
+    homes |= {c: f"{c.__name__}." for c in GENERATORS}
     for r in registry.all_refusals():
         if is_of_scipy(r.home):
             continue

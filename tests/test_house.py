@@ -34,6 +34,7 @@ LAYERS = (
             "dims",
             "duplicated",
             "flow",
+            "generators",
             "guard",
             "hints",
             "identity",

@@ -32,6 +32,7 @@ from typing import Any
 import gast
 
 from s2sad.errors import Place, SourceError, UnsupportedError
+from s2sad.generators import generator_of
 
 # ---------------------------------------------------------------- what an object calls
 
@@ -52,9 +53,9 @@ class Callee:
 def unwrap(obj: object) -> Callee | None:
     """Return what calling `obj` amounts to, or None where no Python function is called.
 
-    None: builtins, C functions, classes. Seen through: methods, partials, callable objects,
-    staticmethod, classmethod, numba's njit, s2sad's own objects, and functools.lru_cache, which
-    warns that the derivative does not cache.
+    None: builtins, C functions, classes, methods of random generators. Seen through: methods,
+    partials, callable objects, staticmethod, classmethod, numba's njit, s2sad's own objects, and
+    functools.lru_cache, which warns that the derivative does not cache.
 
     >>> unwrap(functools.partial(f, 1.0, n=2))
     Callee(fn=f, args=(1.0,), kwargs={'n': 2})
@@ -64,7 +65,7 @@ def unwrap(obj: object) -> Callee | None:
         return unwrap(behind)
     if isinstance(obj, types.FunctionType):
         return Callee(obj)
-    if isinstance(obj, (type, *_C_CALLABLES)):
+    if isinstance(obj, (type, *_C_CALLABLES)) or generator_of(obj) is not None:
         return None
     if isinstance(obj, types.MethodType):
         return _bind(obj.__func__, (obj.__self__,), {})

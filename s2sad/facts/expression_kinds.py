@@ -15,6 +15,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.closures import closed, local_function
 from s2sad.facts.dict_kinds import dict_method
+from s2sad.facts.draws import drawn, generator_made
 from s2sad.facts.lengths import own_lengths
 from s2sad.facts.library import object_attribute, object_made, object_method, object_operator
 from s2sad.facts.members import (
@@ -43,6 +44,7 @@ from s2sad.facts.results import (
 )
 from s2sad.facts.scope import Scope, dotted_path
 from s2sad.facts.slices import Slices, grid_kind
+from s2sad.generators import GENERATORS, generator_of
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import space_among
 from s2sad.nodes import Node, children
@@ -434,6 +436,12 @@ class Expressions:
         return found
 
     def _call_known(self, fn: Any, args: list[Kind], keywords: dict[str, Kind], env: Env) -> Kind:
+        generator = generator_of(fn)
+        if generator is not None:
+            return drawn(generator, fn.__name__, args, keywords)
+        made = generator_made(fn)
+        if made is not None:
+            return made
         kind = object_made(fn, args, keywords) or known_call(fn, args, keywords)
         return kind if kind is not None else self.callee(K.Known(fn), args, keywords, env)
 
@@ -478,6 +486,8 @@ class Expressions:
             return text_method(attr)
         if isinstance(owner, K.Opaque):
             return object_method(owner, attr, args, keywords)
+        if isinstance(owner, K.Unknown) and owner.cls in GENERATORS:
+            return drawn(owner.cls, attr, args, keywords)
         return K.Unknown(f"the result of .{attr}()")
 
 

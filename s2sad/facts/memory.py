@@ -25,6 +25,7 @@ from s2sad import registry, runtime
 from s2sad.facts.inplace import undecided
 from s2sad.facts.results import binary_kind
 from s2sad.flow import live_in
+from s2sad.generators import GENERATORS, generator_of
 from s2sad.kinds import Kind
 from s2sad.nodes import (
     Block,
@@ -355,11 +356,19 @@ class _Walker:
             return
         if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
             return
+        if generator_of(fn) is not None:
+            self._drawn(s, node, getattr(fn, "__name__", ""))
+            return
         if fn is runtime.object_of:
             return
         if isinstance(fn, type) and (issubclass(fn, tuple) or dataclasses.is_dataclass(fn)):
             return
         self._users_function(s, node)
+
+    def _drawn(self, s: Node, node: Node, method: str) -> None:
+        """A shuffle writes what it is given; `out=` is seen to already."""
+        if method == "shuffle" and node.args:
+            self.write(s, node.args[0], "item", whole=True)
 
     def _handed_over(self, s: Node, node: Node, given: Node) -> None:
         """Note what a function may write that a library is given to call: `sorted(xs, key=f)`."""
@@ -464,6 +473,8 @@ class _Walker:
                 for n in self.aliases(a):
                     if base is not None:
                         self.memory.unite(base, n)
+        elif isinstance(owner, K.Unknown) and owner.cls in GENERATORS:
+            self._drawn(s, node, attr)
         elif isinstance(owner, K.Unknown) and issubclass(owner.cls or object, _LOGGERS):
             return
         elif isinstance(owner, K.Opaque):

@@ -11,6 +11,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2sad.generators import is_drawing
 from s2sad.nodes import Node
 
 
@@ -51,7 +52,8 @@ def _signature(fn: Any) -> tuple[str, ...] | None:
     except (TypeError, ValueError):
         return None
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return tuple(p.name for p in parameters if p.kind in kinds)
+    names = tuple(p.name for p in parameters if p.kind in kinds)
+    return names[1:] if is_drawing(fn) else names
 
 
 @functools.lru_cache(2048)

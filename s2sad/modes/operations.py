@@ -19,6 +19,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime, spaces
 from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedError
+from s2sad.generators import draws
 from s2sad.kinds import Kind
 from s2sad.modes.articles import article
 from s2sad.modes.bind import BindingError, BoundCall, bind
@@ -314,6 +315,10 @@ class Operations(Guarded):
         fn = self.objects.get(node.func)
         args = list(node.args)
         called = self.kind(node.func)
+        cls = getattr(self.kind(getattr(node.func, "value", node.func)), "cls", None)
+        method = draws(fn, cls, getattr(node.func, "attr", ""))
+        if method is not None:
+            return self._library(site, node, method, args, node.keywords)
         if isinstance(called, K.Opaque):
             fn, args = registry.object_function(called.cls, "__call__"), [node.func, *args]
         elif fn is None and isinstance(node.func, gast.Attribute):
