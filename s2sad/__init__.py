@@ -1,7 +1,7 @@
 """Source-to-source automatic differentiation of plain Python and NumPy functions."""
 
 from s2sad.activities import Active, BatchDuplicated, Const, Duplicated
-from s2sad.api import autodiff, differentiate, emit, grad, source, value_and_grad, vjp
+from s2sad.api import autodiff, differentiate, emit, grad, jvp, source, value_and_grad, vjp
 from s2sad.duplicated import Forward, Reverse
 from s2sad.errors import (
     ActivityError,
@@ -34,6 +34,7 @@ __all__ = [
     "elementwise",
     "emit",
     "grad",
+    "jvp",
     "nondifferentiable",
     "pullback",
     "pushforward",

@@ -11,19 +11,27 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-import threading
 import types
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from s2sad import kinds as K
-from s2sad.activities import Const, annotated
-from s2sad.aliasing import Reached, reach, reach_shadow, refuse_overlap
+from s2sad.aliasing import Reached, reach, reach_shadow
 from s2sad.capture.read import Callee, read, unwrap
-from s2sad.cotangents import checked, mirror, needs_mirror
+from s2sad.cotangents import mirror
+from s2sad.derived import (
+    Derived,
+    Entries,
+    Options,
+    kinds_of,
+    place_of,
+    reached_by,
+    refuse_shared,
+)
+from s2sad.directions import cast_tangents, directions, pushed
 from s2sad.duplicated import (
     Given,
     Mode,
@@ -33,277 +41,18 @@ from s2sad.duplicated import (
     reverse,
     unwrapped,
 )
-from s2sad.errors import ActivityError, AliasError, Place, SourceError, UnsupportedError
-from s2sad.guard import IGNORED, UNSET, may_ignore
+from s2sad.errors import ActivityError, SourceError, UnsupportedError
+from s2sad.guard import UNSET
 from s2sad.hints import kind_of_annotation
-from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
-from s2sad.pieces import lengths_given
-from s2sad.pipeline import Request, derive, printed
-from s2sad.runtime import private
-from s2sad.sharing import Bound, Recipe, Recipes, loaded, recipe
-from s2sad.signature import key_of
-from s2sad.stages import ANYWHERE
+from s2sad.parameters import Parameters, Wrt
+from s2sad.pipeline import derive
+from s2sad.sharing import Bound
 from s2sad.write.standalone import standalone
 
-MODES = ("grad", "value_and_grad", "vjp", "reverse")
-_LATER = ("jvp",)
-_KEPT = 8  # entries for one key, where what a function sees goes to and fro
+MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
 
-# --- one function under one operator -------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Options:
-    """What an operator is asked for."""
-
-    mode: str = "grad"
-    wrt: Wrt = None
-    has_aux: bool = False
-    given: int | None = None  # for vjp: how many arguments the call gives
-    pattern: Pattern | None = None  # for the reverse of autodiff: the activities
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One derived function: how it is called, and while what it was derived from still holds."""
-
-    bound: Bound
-    as_float: tuple[str, ...]
-    finish: Callable[[Any, dict[str, Any]], Any] | None
-
-    def holds(self) -> bool:
-        """Say whether all that was seen when it was derived is still seen."""
-        return all(same() for same in self.bound.guards)
-
-
-Entries = dict[Any, tuple[Entry, ...]]
-_recipes = Recipes()
-
-
-class Derived:
-    """What was derived from one function for one set of options, by the kinds of arguments.
-
-    Reading takes no lock: entries are only ever added, in a new tuple.
-    """
-
-    def __init__(
-        self,
-        parameters: Parameters,
-        options: Options,
-        general: Callable[..., Any],
-        prefix: tuple[Any, ...] = (),
-        entries: Entries | None = None,
-    ) -> None:
-        self.parameters = parameters
-        self.options = options
-        self.general = general
-        self.prefix = prefix
-        self.entries: Entries = {} if entries is None else entries
-        self.lock = threading.RLock()
-
-    @functools.cached_property
-    def choice(self) -> Choice:
-        """The parameters that wrt or the annotations choose."""
-        pattern = self.options.pattern
-        if pattern is not None:
-            wanted = {*pattern.active, *pattern.shadowed}
-            return Choice(tuple(n for n in self.parameters.names if n in wanted), True, False)
-        try:
-            every = self.options.mode == "vjp"
-            return choose(self.parameters, self.options.wrt, every, self.options.given)
-        except ActivityError as error:
-            raise error.at(place_of(self.parameters.fn)) from None
-
-    def find(self, values: tuple[Any, ...]) -> Entry:
-        """Return the entry for the values of all parameters; derive it if there is none."""
-        key = _key(self._asked(values))
-        entry = self._known(key, values)
-        if entry is None:
-            with self.lock:
-                entry = self._known(key, values)
-                if entry is None:
-                    entry = self._shared(key, values) or self._derive(key, values)
-                    self.entries[key] = (entry, *self.entries.get(key, ()))[:_KEPT]
-        return entry
-
-    def _asked(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the values whose kinds matter; IGNORED for the others."""
-        ignored = self.ignored
-        if not ignored:
-            return values
-        pairs = zip(self.parameters.names, values, strict=True)
-        return tuple([IGNORED if n in ignored and may_ignore(v) else v for n, v in pairs])
-
-    @functools.cached_property
-    def ignored(self) -> frozenset[str]:
-        """The parameters whose kinds nobody asks: not read and not differentiated."""
-        return self.parameters.unread - set(self.choice.names)
-
-    def _known(self, key: Any, values: tuple[Any, ...]) -> Entry | None:
-        for entry in self.entries.get(key, ()):
-            if entry.holds() and self._fits(entry, values):
-                return entry
-        return None
-
-    def _fits(self, entry: Entry, values: tuple[Any, ...]) -> bool:
-        if not entry.bound.not_one:
-            return True
-        return entry.bound.fits(dict(zip(self.parameters.names, values, strict=True)))
-
-    def _shared(self, key: Any, values: tuple[Any, ...]) -> Entry | None:
-        """Return an entry made of what was derived for another function of the same code."""
-        for made in _recipes.get(self._shared_key(key)):
-            entry = self._entry(made)
-            if entry is not None and self._fits(entry, values):
-                return entry
-        return None
-
-    def _shared_key(self, key: Any) -> Any:
-        p, o = self.parameters, self.options
-        code = K.Known(p.fn.__code__)
-        own = (o.mode, o.has_aux, o.pattern)
-        return code, own, self.choice, p.skipped, p.fixed, len(self.prefix), key
-
-    def _entry(self, made: Recipe, fresh: bool = False) -> Entry | None:
-        p = self.parameters
-        bound = made.bind(p.fn, self.prefix, self.general, p.unset_defaults, fresh)
-        if bound is None:
-            return None
-        settled = made.settled
-        kinds = dict(settled.params)
-        finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
-        return Entry(bound, settled.as_float, finish)
-
-    def request(
-        self, kinds: dict[str, K.Kind], values: Iterable[Any] = ()
-    ) -> tuple[Request, Settled]:
-        """Return what is to be derived for given kinds of the arguments, with example values."""
-        fn = self.parameters.fn
-        try:
-            settled = settle(self.parameters, self.choice, kinds)
-        except ActivityError as error:
-            raise error.at(place_of(fn)) from None
-        o = self.options
-        request = Request(fn, settled.params, settled.wrt, settled.single, o.mode, o.has_aux)
-        lengths = tuple(lengths_given(self.parameters.names, values))
-        request = replace(request, lengths=lengths)
-        constant = self._constant - set(settled.wrt)
-        if o.pattern is None:
-            return replace(request, constant=constant), settled
-        seeded, batch = o.pattern.seeded, o.pattern.batch
-        constant |= o.pattern.constant
-        return (
-            replace(
-                request,
-                shadowed=o.pattern.shadowed,
-                constant=constant,
-                seeded=seeded,
-                batch=batch,
-            ),
-            settled,
-        )
-
-    @functools.cached_property
-    def _constant(self) -> frozenset[str]:
-        """The parameters that are declared Const."""
-        declared = annotated(self.parameters.fn)
-        return frozenset(n for n, activity in declared.items() if activity is Const)
-
-    def _derive(self, key: Any, values: tuple[Any, ...]) -> Entry:
-        request, settled = self.request(kinds_of(self.parameters, values), values)
-        derivation = derive(request)
-        text = printed(derivation)
-        functions = loaded(text, derivation)
-        kinds = dict(settled.params)
-        finished = self.options.mode == "vjp" or any(needs_mirror(kinds[n]) for n in settled.wrt)
-        writes = derivation.written or derivation.written_outside
-        plain = self.parameters.is_simple and not finished and not settled.as_float and not writes
-        plain = plain and self.options.mode != "reverse" and not derivation.not_one
-        made = recipe(
-            request.fn,
-            derivation,
-            functions,
-            settled,
-            self._asked(values) if plain else None,
-            len(self.prefix),
-            key,
-            text.text,
-        )
-        entry = self._entry(made, fresh=True)
-        if entry is None:
-            # The code it read has changed while it was being derived.
-            return self._derive(key, values)
-        _recipes.add(self._shared_key(key), made)
-        return entry
-
-    def _finish(self, settled: Settled, mirrored: bool) -> Callable[[Any, Any], Any] | None:
-        """Return what is still to be done to results, or None."""
-        mode, has_aux = self.options.mode, self.options.has_aux
-        wrt, single = settled.wrt, settled.single
-
-        def shape(gradient: Any, values: dict[str, Any]) -> Any:
-            if single:
-                return mirror(gradient, values[wrt[0]])
-            return tuple(mirror(g, values[n]) for g, n in zip(gradient, wrt, strict=True))
-
-        if mode == "vjp":
-            name = self.parameters.name
-
-            def pull(result: Any, values: dict[str, Any]) -> Any:
-                y, pullback, *aux = result
-                kept = {n: private(values[n]) for n in wrt} if mirrored else {}
-                after = functools.partial(shape, values=kept) if mirrored else None
-                return y, checked(pullback, y, name, after), *aux
-
-            return pull
-        if not mirrored or mode == "reverse":
-            return None
-        if mode == "grad":
-            if has_aux:
-                return lambda result, values: (shape(result[0], values), result[1])
-            return shape
-        return lambda result, values: (result[0], shape(result[1], values))
-
-
-def _key(values: Iterable[Any]) -> Any:
-    try:
-        return tuple([key_of(value) for value in values])
-    except RecursionError:
-        raise UnsupportedError(
-            "An argument contains itself.",
-            remedy="Pass the parts that the function needs.",
-        ) from None
-
-
-def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]:
-    """Return the kinds of the arguments in a call."""
-    pairs = zip(parameters.names, values, strict=True)
-    return {n: K.kind_of(value, n) for n, value in pairs}
-
-
-def _reached(bound: Bound, values: dict[str, Any]) -> Iterator[Reached]:
-    """Yield the memory that a call reaches, through its arguments and from outside."""
-    for n, value in values.items():
-        yield from reach(n, value, *bound.written.of(n))
-    for o in bound.outside:
-        yield from reach(o.path, o.value(), (ANYWHERE,) if o.written else ())
-
-
-def _refuse_overlap(reached: Iterator[Reached], parameters: Parameters) -> None:
-    try:
-        refuse_overlap(reached, parameters.name)
-    except AliasError as error:
-        raise error.at(place_of(parameters.fn)) from None
-
-
-def place_of(fn: types.FunctionType) -> Place | None:
-    """Return where a function is defined, or None where its source cannot be had."""
-    try:
-        source = read(fn)
-    except (SourceError, UnsupportedError):
-        return None
-    return source.place(source.node)
+# --- operators -----------------------------------------------------------------------------------
 
 
 def callee_of(f: Any, operator: str) -> Callee:
@@ -323,9 +72,6 @@ def callee_of(f: Any, operator: str) -> Callee:
             remedy=f"Wrap it in a function: `lambda x: {name}(x)`.",
         )
     return callee
-
-
-# --- operators -----------------------------------------------------------------------------------
 
 
 class Operator:
@@ -378,7 +124,7 @@ class Operator:
         if entry.bound.shortcut is not None:
             self.__call__ = entry.bound.shortcut
         if entry.bound.writes:
-            _refuse_overlap(_reached(entry.bound, values), parameters)
+            refuse_shared(reached_by(entry.bound, values), parameters)
         for n in entry.as_float:
             values[n] = float(values[n])
         result = entry.bound.call(*bound.args, **bound.kwargs)
@@ -474,6 +220,7 @@ _DOCS = {
     "grad": "Gradient of {}.",
     "value_and_grad": "Value and gradient of {}.",
     "vjp": "Value and pullback of {}.",
+    "jvp": "Value and tangent of {}.",
     "reverse": "Reverse of {}, which accumulates into shadows.",
 }
 
@@ -535,6 +282,35 @@ def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = Fals
     return Operator(f, options, entries=_shared(f, options))(*args)
 
 
+def jvp(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: bool = False,
+) -> Any:
+    """Return `(y, dy)`: f's value, and its derivative along the tangents of its arguments.
+
+    There is one tangent for each of `primals`, built like it; None for a constant. With `has_aux`,
+    f returns `(y, aux)` and the result is `(y, dy, aux)`.
+    """
+    chosen = directions(primals, tangents)
+    callee = callee_of(f, "jvp")
+    parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
+    options = Options("jvp", chosen, has_aux, len(primals))
+    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
+    bound = parameters.bind((*callee.args, *primals), callee.kwargs)
+    values = bound.arguments
+    entry = derived.find(tuple(values.values()))
+    if entry.bound.writes:
+        refuse_shared(reached_by(entry.bound, values), parameters)
+    for n in entry.as_float:
+        values[n] = float(values[n])
+    names = derived.choice.names
+    cast = cast_tangents([tangents[i] for i in chosen], [values[n] for n in names], names)
+    return pushed(entry.bound.call, bound, cast)
+
+
 def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = None) -> Any:
     """Run f and its reverse: `(value, (a_bar, A_bar, None))` for Active, Duplicated and Const.
 
@@ -559,7 +335,7 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
     entry = derived.find(tuple(given.values.values()))
     reached = _reached_in_shadows(entry.bound, given)
-    _refuse_overlap(itertools.chain(reached, reach("the seed", seed)), parameters)
+    refuse_shared(itertools.chain(reached, reach("the seed", seed)), parameters)
     for n in entry.as_float:
         given.values[n] = float(given.values[n])
     bound.arguments.update(given.values)
@@ -575,7 +351,7 @@ def _no_shortcut(*args: Any) -> Any:
 
 def _reached_in_shadows(bound: Bound, given: Given) -> Iterator[Reached]:
     """Yield the memory that a call of autodiff reaches, shadows included."""
-    yield from _reached(bound, given.values)
+    yield from reached_by(bound, given.values)
     for n, shadows in given.shadows.items():
         for i, shadow in enumerate(shadows):
             way = f"the shadow of {n}" if len(shadows) == 1 else f"shadow {i} of {n}"
@@ -614,10 +390,6 @@ def emit(
 
 
 def _operator(f: Callable[..., Any], mode: str, wrt: Wrt, given: int) -> Operator:
-    if mode in _LATER:
-        raise UnsupportedError(
-            f"mode={mode!r} is not supported yet.", remedy=f"Use one of {', '.join(MODES)}."
-        )
     if mode not in MODES:
         raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
     if wrt is None and isinstance(f, Differentiable):
@@ -657,6 +429,10 @@ class Differentiable:
         """Return the value and a pullback, as s2sad.vjp does."""
         wrt = self._wrt if wrt is None else wrt
         return vjp(self.__s2sad_primal__, *args, wrt=wrt, has_aux=has_aux)
+
+    def jvp(self, /, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
+        """Return the value and its tangent, as s2sad.jvp does."""
+        return jvp(self.__s2sad_primal__, primals, tangents, has_aux=has_aux)
 
     def autodiff(self, mode: Mode, /, *activities: Any, seed: Any = None) -> Any:
         """Return the value and the derivatives, as s2sad.autodiff does."""
@@ -715,6 +491,10 @@ class _Bound:
         """Return the value and a pullback, as s2sad.vjp does."""
         wrt = self.__func__._wrt if wrt is None else wrt
         return vjp(self.__s2sad_primal__, *args, wrt=wrt, has_aux=has_aux)
+
+    def jvp(self, /, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
+        """Return the value and its tangent, as s2sad.jvp does; self is Const."""
+        return jvp(self.__s2sad_primal__, primals, tangents, has_aux=has_aux)
 
     def autodiff(self, mode: Mode, /, *activities: Any, seed: Any = None) -> Any:
         """Return the value and the derivatives, as s2sad.autodiff does; self is Const."""

@@ -81,7 +81,7 @@ from s2sad.nodes import (
 )
 from s2sad.pieces import Assume, elsewhere, never
 from s2sad.polish.prune import tidy
-from s2sad.stages import Arrival, Comment
+from s2sad.stages import Aliases, Arrival, Comment, KindFacts
 
 PartsOf = Callable[..., Any]
 
@@ -200,15 +200,24 @@ def lent_by(
 
 def _check_apart(worker: Reverse, s: Node, target: Target) -> None:
     """Refuse arguments that share memory of which one is written: the pair knows nothing of it."""
-    before = worker.kinds.before.get(s, {})
-    for w in worker.call_writes[s]:
-        shared = worker.aliases.sharing(s, w.base)
+    refuse_shared_arguments(worker.kinds, s, target, worker.aliases, worker.refuse)
+
+
+def refuse_shared_arguments(
+    facts: KindFacts, s: Node, target: Target, aliases: Aliases, refuse: Callable[..., Exception]
+) -> None:
+    """Refuse arguments that share memory of which the called function writes one."""
+    before = facts.before.get(s, {})
+    for w in aliases.writes:
+        if w.statement is not s or w.how != "call":
+            continue
+        shared = aliases.sharing(s, w.base)
         given = [roots(arg) for arg in target.args.values()]
         hit = {n for r in given for n in r & shared if not shares_nothing(before.get(n, K.UNKNOWN))}
         twice = sum(w.base in r for r in given) > 1
         if hit - {w.base} or twice:
             other = min(hit - {w.base}) if hit - {w.base} else w.base
-            raise worker.refuse(
+            raise refuse(
                 s,
                 f"`{w.base}`, which this call writes, and `{other}` may share memory; both are "
                 "arguments. That cannot be differentiated yet.",
@@ -381,7 +390,7 @@ def _turn(
     if pair.saved or pair.recursive:
         kept = worker.keep(s, f"{target_name(target)}_saved")
         args.append(name(kept))
-        forward_call = _forward_call(site.node, target, pair)
+        forward_call = call_of(site.node, target, pair)
         if pair.bare:
             forward = assign(kept, forward_call)
         else:
@@ -440,7 +449,8 @@ def _pass_on(arg: Any, value: Node) -> list[Contribution]:
     return []
 
 
-def _forward_call(node: Node, target: Target, pair: Pair) -> Node:
+def call_of(node: Node, target: Target, pair: Pair) -> Node:
+    """Return a call of what a pair has in a function's place, with the function's arguments."""
     args = list(node.args) if isinstance(node, gast.Call) else []
     keywords = list(node.keywords) if isinstance(node, gast.Call) else []
     leading = list(target.leading)

@@ -91,6 +91,7 @@ from s2sad.second import gradient_of
 from s2sad.shadows import check_seed, reverse_entry
 from s2sad.stages import ANYWHERE, Aliases, Arrival, Text, Written
 from s2sad.strong import zeros_of
+from s2sad.tangents import jvp_entry
 from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
 from s2sad.write.origins import origins_of
@@ -546,6 +547,8 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
     if request.mode == "reverse":
         return reverse_entry(d, a, request, entry, parts_of, finish, seed)
+    if request.mode == "jvp":
+        return jvp_entry(d, a, request, entry, _work_on_copies(d, a), _add)
     p = parts_of(
         d,
         a,

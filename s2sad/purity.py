@@ -18,9 +18,10 @@ _LOOKS = (runtime.in_order, runtime.apart_from)
 class Purity:
     """Says of a call in derived text whether it does nothing but give its value."""
 
-    def __init__(self, a: Analysed, d: Derivation) -> None:
+    def __init__(self, a: Analysed, d: Derivation, made_up: frozenset[str] = frozenset()) -> None:
         self.a = a
         self.d = d
+        self.local = a.function.locals | made_up
         self._cache: dict[str, bool] = {}
 
     def __call__(self, node: Node) -> bool:
@@ -31,7 +32,7 @@ class Purity:
                 path = path.value
             if isinstance(path, gast.Name) and path.id in self.d.refs.modules:
                 return self._known(func)
-            if isinstance(path, gast.Name) and path.id not in self.a.function.locals:
+            if isinstance(path, gast.Name) and path.id not in self.local:
                 return self._known(func)
             return (
                 registry.method_function(func.attr) is not None
@@ -41,7 +42,7 @@ class Purity:
         if isinstance(func, gast.Name):
             if func.id in self.d.refs.functions or func.id in self.reverse_names():
                 return self.d.refs.functions.get(func.id) not in _LOOKS
-            return func.id not in self.a.function.locals and self._known(func)
+            return func.id not in self.local and self._known(func)
         return False
 
     def reverse_names(self) -> set[str]:

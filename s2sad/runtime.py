@@ -67,6 +67,24 @@ def view_of(shadow: Any, part: Any, base: Any, view: Any) -> Any:
     return part
 
 
+def same_view(twin: Any, part: Any, base: Any, view: Any) -> Any:
+    """Return the part of a base's twin that belongs to a view; a copy of it for a copy."""
+    if not np.may_share_memory(base, view):
+        return part.copy()
+    if np.may_share_memory(twin, part):
+        return part
+    if base.__array_interface__ == view.__array_interface__:
+        return twin
+    raise ValueError("an array and its derivative lie in memory in different ways")
+
+
+def laid_like(x_dot: Any, x: Any) -> Any:
+    """Return a tangent that lies in memory as its array does."""
+    twin = lying_like(x)[0]
+    twin[...] = x_dot
+    return twin
+
+
 def in_order(place: Any, value: Any, at: str) -> None:
     """Refuse to write a value into a place where NumPy's order of copying decides what comes out.
 
@@ -194,6 +212,14 @@ def pull_chosen(out_bar: Any, out: Any, xs: Any, key: Any) -> Any:
     if isinstance(xs, tuple):
         return tuple(parts)
     return parts if isinstance(xs, list) else np.array(parts, xs.dtype)
+
+
+def push_chosen(out: Any, xs: Any, xs_dot: Any, key: Any) -> Any:
+    """Return the tangent of the item that max or min chose by a key: the first of its rank."""
+    for x, x_dot in zip(xs, xs_dot, strict=True):
+        if key(x) == key(out):
+            return x_dot
+    raise ValueError("what was chosen is not there")
 
 
 def fold(parts: Any, xs: Any) -> Any:

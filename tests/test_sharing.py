@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad import api
+from s2sad import derived
 from s2sad.sharing import Recipes
 
 
@@ -22,9 +22,9 @@ def derivations(monkeypatch):
         made.append(request)
         return original(request)
 
-    original = api.derive
-    monkeypatch.setattr(api, "derive", derive)
-    api._recipes.clear()
+    original = derived.derive
+    monkeypatch.setattr(derived, "derive", derive)
+    derived.recipes.clear()
     return made
 
 

@@ -8,7 +8,7 @@ from corpus import PROGRAMS
 from properties import broken
 from test_planted import clear_caches
 
-from s2sad import api, finish
+from s2sad import api, derived, finish
 from s2sad.facts import alias
 from s2sad.modes import storage
 from s2sad.polish import own
@@ -104,7 +104,7 @@ CASES = [
 
 def forget():
     """Derive everything anew."""
-    api._recipes.clear()
+    derived.recipes.clear()
     api._products.clear()
     clear_caches()
 

@@ -86,10 +86,19 @@ def _parameters(
 
 
 def bind(
-    fn: Any, rule: Callable[..., Any], skip: int, args: list[Node], keywords: list[Any]
+    fn: Any,
+    rule: Callable[..., Any],
+    skip: int,
+    args: list[Node],
+    keywords: list[Any],
+    count: int | None = None,
 ) -> BoundCall:
-    """Return a call's arguments as the rule's parameters; raises BindingError with the reason."""
+    """Return a call's arguments as the rule's parameters; raises BindingError with the reason.
+
+    Of the rule's positional parameters the first `skip` are no arrays; `count` are.
+    """
     positional, variadic, settings = _parameters(rule, skip)
+    positional = positional[:count]
     gathered = _gathers(fn)
     if any(isinstance(a, gast.Starred) for a in args) or any(k.arg is None for k in keywords):
         raise BindingError("arguments are unpacked with * or **")

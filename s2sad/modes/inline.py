@@ -84,8 +84,8 @@ def inline(
     """Return statements and one expression per array (None: zero) that a rule amounts to.
 
     `given` maps the rule's parameters to arguments; a parameter that is absent keeps its default.
-    `count` is the number of cotangents the rule returns. A rule for `arrays` gets an array where
-    it would take a number of Python's for one.
+    `count` is the number of cotangents the rule returns, 0 for a rule that returns a tangent. A
+    rule for `arrays` gets an array where it would take a number of Python's for one.
     """
     try:
         return _Inliner(rule, given, refs, names, count, arrays).run()
@@ -127,6 +127,8 @@ def _called(
         else:
             by_name = True
     invoked = call(refs.function(rule, space), *args, **keywords)
+    if count == 0:
+        return [], [invoked]
     variadic = any(
         p.kind is inspect.Parameter.VAR_POSITIONAL
         for p in inspect.signature(rule).parameters.values()
@@ -198,7 +200,7 @@ class _Inliner:
         value = self.block(self.tree.body)
         if value is None:
             raise _Open
-        if self.count == 1:
+        if self.count <= 1:
             return self.out, [self._result(value)]
         if not isinstance(value, gast.Tuple) or len(value.elts) != self.count:
             raise _Open

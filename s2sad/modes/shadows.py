@@ -84,7 +84,7 @@ def reversal(
     returned = {_bar(p, n) for n in shadows.active}
     body = finish(p, body, frozenset(), returned, p.made_up_names())
     body = _without_shadows(body, len(shadows.names))
-    return _define(function.node, entry, doc, body, [*shadows.names, *([seed] if seed else [])])
+    return define_with(function.node, entry, doc, body, [*shadows.names, *([seed] if seed else [])])
 
 
 def shared_reversal(
@@ -241,7 +241,7 @@ def _entry_kind(p: Parts, parameter: str) -> K.Kind:
     return entry.get(parameter, K.UNKNOWN)
 
 
-def _define(original: Node, entry: str, doc: str, body: Block, extra: list[str]) -> Node:
+def define_with(original: Node, entry: str, doc: str, body: Block, extra: list[str]) -> Node:
     """Return a definition with further parameters: by position where that is possible."""
     node = define(original, entry, doc, body)
     params = _parameters(extra).args

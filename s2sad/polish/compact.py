@@ -1,6 +1,8 @@
 """Names without holes: what polishing has left over is numbered again from the start.
 
 t_2_bar = h_bar * (1.0 - h * h)      ->      t_bar = h_bar * (1.0 - h * h)
+
+A tangent keeps the name of its variable: that of `t_1` is `t_1_dot`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import gast
 from s2sad.names import Names
 from s2sad.nodes import Node, ordered, rename
 
-_NUMBER = re.compile(r"(?<=[A-Za-z])(_\d+)+(?=$|_bar|_saved|_left)")
+_NUMBER = re.compile(r"(?<=[A-Za-z])(_\d+)+(?=$|_bar|_dot|_saved|_left)")
 _OLD = re.compile(r"^(.+)_(\d+)$")
 
 
@@ -23,6 +25,8 @@ def compact(definition: Node, users: frozenset[str]) -> Node:
     for n in ordered(definition):
         if isinstance(n, gast.Name):
             found[n.id] = None
+            if isinstance(n.ctx, gast.Param) and n.id.endswith("_dot"):
+                users |= {n.id}  # given by name
             if isinstance(n.ctx, gast.Store | gast.Param):
                 bound.add(n.id)
         elif isinstance(n, gast.FunctionDef):
@@ -30,9 +34,14 @@ def compact(definition: Node, users: frozenset[str]) -> Node:
     made_up = [n for n in found if n in bound and n not in users]
     names = Names(found.keys() - set(made_up))
     names.take(*users)
-    table = {}
+    table: dict[str, str] = {}
+    paired = [n for n in made_up if n.endswith("_dot") and n[: -len("_dot")] in found]
     for n in made_up:
-        table[n] = _fresh(n, names, users)
+        if n not in paired:
+            table[n] = _fresh(n, names, users)
+    for n in paired:
+        stem = n[: -len("_dot")]
+        table[n] = names.fresh(f"{table.get(stem, stem)}_dot")
     rename(definition, {old: new for old, new in table.items() if old != new})
     return definition
 
@@ -41,6 +50,6 @@ def _fresh(name: str, names: Names, users: frozenset[str]) -> str:
     old = _OLD.match(name)
     if old and old[1] in users:
         return names.numbered(old[1])
-    stem = name[: -len("_bar")] if name.endswith("_bar") else name
+    stem = name[: -len("_bar")] if name.endswith(("_bar", "_dot")) else name
     base = name if stem in users else _NUMBER.sub("", name)
     return names.fresh(base)

@@ -1,0 +1,636 @@
+"""What one operation passes on: from the tangents of its operands to that of its value.
+
+    y = np.sin(x)       ->   x_dot * np.cos(x)
+    y = a * b           ->   a_dot * b + a * b_dot
+    y = np.sum(x)       ->   np.sum(x_dot)
+
+Each operation gives statements to run first and an expression, or None where the tangent is zero.
+Where it goes, and which operands have tangents, is the business of tangents.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import registry, runtime
+from s2sad.errors import MissingRuleError, UnsupportedError
+from s2sad.kinds import Kind
+from s2sad.modes.bind import BindingError, BoundCall, bind
+from s2sad.modes.inline import Given
+from s2sad.modes.operations import OPERATOR_FUNCTIONS, Operations, Site
+from s2sad.modes.shapes import dtype_of
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    binary,
+    call,
+    clone,
+    compare,
+    constant,
+    name,
+    names_read,
+    negative,
+    number,
+    subscript,
+    tuple_,
+    walk,
+)
+from s2sad.samples import stacked
+
+Pushed = tuple[Block, "Node | None"]
+
+
+class Pushes(Operations):
+    """Turns the operations of one function forward.
+
+    `dot` names the tangent of a variable, `zero` makes zeros like a value; `fits` says which
+    factor leaves a sum of products in the shape of the result.
+    """
+
+    dot: Callable[[str], str]
+    zero: Callable[[Node, Kind], Node]
+
+    def push(self, site: Site, wanted: frozenset[str]) -> Pushed:
+        """Return the tangent of an operation, where those of the `wanted` are there."""
+        self.wanted = wanted
+        node = site.node
+        if not names_read(node) & wanted:
+            return [], None
+        if isinstance(node, gast.Name):
+            return [], name(self.dot(node.id))
+        handler = getattr(self, f"push_{type(node).__name__}", None)
+        if handler is None:
+            raise self.refuse(
+                UnsupportedError,
+                node,
+                f"{type(node).__name__} with active values cannot be differentiated.",
+                "Write it with plain operations, or make its inputs Const.",
+            )
+        found: Pushed = handler(site, node)
+        return found
+
+    def has(self, node: Node) -> bool:
+        """Say whether an operand has a tangent."""
+        return isinstance(node, gast.Name) and node.id in self.wanted
+
+    def part(self, node: Node, among: Kind = K.NONE) -> Node:
+        """Return the tangent of one item of a structure: zero, or None where there can be none.
+
+        Among floats a number that is none has zero.
+        """
+        if self.has(node):
+            return name(self.dot(node.id))
+        kind = self.kind(node)
+        if isinstance(kind, K.Num) and not K.differentiable(kind) and K.is_scalar(among):
+            return constant(0.0)
+        if not K.differentiable(kind):
+            return gast.Constant(None, None)
+        return self.zero(clone(node), kind)
+
+    # operators
+
+    def push_BinOp(self, site: Site, node: Node) -> Pushed:
+        left, right = self.kind(node.left), self.kind(node.right)
+        numeric = K.is_numeric(left) or K.is_numeric(right)
+        if K.List in (type(left), type(right)) and not (numeric and K.is_numeric(site.kind)):
+            return [], self._of_sequences(node, left, right)
+        if isinstance(left, K.Tuple) or isinstance(right, K.Tuple):
+            return [], self._of_sequences(node, left, right)
+        fn = OPERATOR_FUNCTIONS.get(type(node.op))
+        if fn is None:
+            return [], None
+        if isinstance(node.op, gast.Div) and number(node.left) == 1.0:
+            return self.library(site, node, np.reciprocal, [node.right], [])
+        return self.library(site, node, fn, [node.left, node.right], [])
+
+    def _of_sequences(self, node: Node, left: Kind, right: Kind) -> Node:
+        """The tangent of joined or repeated lists and tuples is joined or repeated as they are."""
+        sequence = K.List | K.Tuple
+        sides = [
+            self.part(side) if isinstance(kind, sequence) else clone(side)
+            for side, kind in ((node.left, left), (node.right, right))
+        ]
+        return gast.BinOp(sides[0], node.op, sides[1])
+
+    def push_UnaryOp(self, site: Site, node: Node) -> Pushed:
+        if isinstance(node.op, gast.Not | gast.Invert) or not self.has(node.operand):
+            return [], None
+        value = name(self.dot(node.operand.id))
+        return [], negative(value) if isinstance(node.op, gast.USub) else value
+
+    def push_Compare(self, site: Site, node: Node) -> Pushed:
+        return [], None
+
+    push_BoolOp = push_Compare
+    push_JoinedStr = push_Compare
+
+    # structures
+
+    def push_Tuple(self, site: Site, node: Node) -> Pushed:
+        if isinstance(site.kind, K.Tuple) and self._is_aux(site):
+            return [], tuple_([self.part(node.elts[0]), gast.Constant(None, None)])
+        return [], tuple_([self.part(e) for e in node.elts])
+
+    def _is_aux(self, site: Site) -> bool:
+        return site.statement.targets[0].id == self.aux_result if self.aux_result else False
+
+    def push_List(self, site: Site, node: Node) -> Pushed:
+        item = site.kind.item if isinstance(site.kind, K.List) else K.NONE
+        return [], gast.List([self.part(e, item) for e in node.elts], gast.Load())
+
+    def push_Dict(self, site: Site, node: Node) -> Pushed:
+        among = site.kind.item if isinstance(site.kind, K.OpenDict) else K.NONE
+        keys = [clone(k) if k is not None else None for k in node.keys]
+        return [], gast.Dict(keys, [self.part(v, among) for v in node.values])
+
+    def push_Subscript(self, site: Site, node: Node) -> Pushed:
+        if not self.has(node.value):
+            return [], None
+        owner = self.kind(node.value)
+        if isinstance(owner, K.Unknown):
+            raise self.undecided(node, owner)
+        return [], subscript(name(self.dot(node.value.id)), clone(node.slice))
+
+    def push_Attribute(self, site: Site, node: Node) -> Pushed:
+        if not self.has(node.value):
+            return [], None
+        owner = self.kind(node.value)
+        held = name(self.dot(node.value.id))
+        if isinstance(owner, K.Tuple) and owner.cls is not None:
+            index = owner.cls._fields.index(node.attr)  # type: ignore[attr-defined]
+            return [], subscript(held, constant(index))
+        if isinstance(owner, K.Obj):
+            return [], attribute(held, node.attr) if node.attr in dict(owner.fields) else None
+        if K.is_numeric(owner):
+            fn = registry.property_function(node.attr)
+            if fn is not None:
+                return self.library(site, node, fn, [node.value], [])
+        raise self.undecided(node, owner)
+
+    # calls
+
+    def push_Call(self, site: Site, node: Node) -> Pushed:
+        fn = self.objects.get(node.func)
+        args = list(node.args)
+        if fn is None and isinstance(node.func, gast.Attribute):
+            owner = self.kind(node.func.value)
+            if K.is_numeric(owner):
+                fn = registry.method_function(node.func.attr)
+                if node.func.attr == "copy" and not node.args and not node.keywords:
+                    return [], self._same_call(node, node.func.value)
+                if fn is None and registry.is_zero_method(node.func.attr):
+                    return [], None
+                args = [node.func.value, *args]
+                if fn is None:
+                    why = registry.missing_method(node.func.attr)
+                    raise self.refuse(MissingRuleError, node, *why)
+            elif isinstance(owner, K.Dict | K.OpenDict):
+                return [], self._of_dict(node)
+            elif isinstance(owner, K.List) and node.func.attr == "copy":
+                return [], self._same_call(node, node.func.value)
+            elif node.func.attr == "_replace" and isinstance(owner, K.Tuple):
+                return [], self._replaced_tuple(node, owner)
+        if fn is None:
+            raise self.refuse(
+                MissingRuleError,
+                node,
+                "What is called here is not known when the derivative is written.",
+                "Call a function by a name that always denotes the same function.",
+            )
+        special = self._special(site, node, fn, args)
+        if special is not None:
+            return special
+        return self.library(site, node, fn, args, node.keywords)
+
+    def _special(self, site: Site, node: Node, fn: Any, args: list[Node]) -> Pushed | None:
+        """Return the tangent of a call that has no rule because it handles structures."""
+        if fn is dataclasses.replace and isinstance(self.kind(args[0]), K.Obj):
+            return [], self._replaced_object(node, args[0], self.kind(args[0]))
+        if fn is sum and len(args) == 1 and isinstance(args[0], gast.Call):
+            owner = args[0].func.value  # sum(d.values())
+            return [], call("sum", self._values(owner))
+        if len(args) == 1 and not node.keywords and self._homogeneous(args[0]):
+            if fn is sum or fn in _STACKING:
+                return [], self._same_call(node, args[0])
+        if fn in (max, min) and len(args) == 2 and not node.keywords:
+            if all(isinstance(self.kind(a), K.Num) for a in args):
+                return [], self._greater(fn, args)
+        if fn in (max, min) and node.keywords:
+            return [], self._by_key(site, node, fn, args)
+        if fn in _CONVERSIONS and len(args) == 1:
+            return [], self._converted(node, args[0])
+        if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
+            given = dict(zip(fn._fields, args, strict=False))
+            given |= {k.arg: k.value for k in node.keywords}
+            kinds = site.kind.items if isinstance(site.kind, K.Tuple) else ()
+            return [], tuple_(
+                self.part(given[f])
+                if f in given
+                else self._default(subscript(clone(site.out), constant(i)), kinds[i])
+                for i, f in enumerate(fn._fields)
+            )
+        made = isinstance(fn, type) or fn is runtime.object_of
+        if made and isinstance(site.kind, K.Obj):
+            return [], self._constructed(site, node, site.kind)
+        return None
+
+    def _default(self, value: Node, kind: Kind) -> Node:
+        if not K.differentiable(kind):
+            return gast.Constant(None, None)
+        return self.zero(value, kind)
+
+    def _same_call(self, node: Node, arg: Node) -> Node:
+        """Return a call with the tangent of its one operand in that one's place."""
+        table = {arg.id: name(self.dot(arg.id))}
+        return clone(node, table)
+
+    def _homogeneous(self, arg: Node) -> bool:
+        """Say whether this is a list of which every item has a tangent of its own."""
+        kind = self.kind(arg)
+        if not isinstance(kind, K.List) or not self.has(arg):
+            return False
+        if not isinstance(kind.item, K.Num | K.Array) or not K.differentiable(kind.item):
+            return False
+        return kind.items is None or all(K.differentiable(k) for k in kind.items)
+
+    def _values(self, owner: Node) -> Node:
+        return call(attribute(name(self.dot(owner.id)), "values"))
+
+    def _of_dict(self, node: Node) -> Node | None:
+        """Return the tangent of d.get(key), d.values() and d.copy()."""
+        owner, method = node.func.value, node.func.attr
+        if method in ("values", "copy") and self.has(owner):
+            return call(attribute(name(self.dot(owner.id)), method))
+        if method == "get":
+            held = self.part(owner)
+            parts = [clone(node.args[0]), *(self.part(a) for a in node.args[1:])]
+            return call(attribute(held, "get"), *parts)
+        raise self.refuse(
+            UnsupportedError,
+            node,
+            f"A dict's .{method}() cannot be differentiated forward.",
+            "Read the entries by key.",
+        )
+
+    def _greater(self, fn: Any, args: list[Node]) -> Node:
+        """The tangent of the larger (smaller) of two scalars; of equal ones half of each."""
+        op, other = (gast.Gt, gast.Lt) if fn is max else (gast.Lt, gast.Gt)
+        one, two = (name(self.dot(a.id)) if self.has(a) else None for a in args)
+        both: Node | None = one if two is None else two if one is None else None
+        if one is not None and two is not None:
+            both = binary(clone(one), gast.Add, clone(two))
+        half = binary(constant(0.5), gast.Mult, clone(both))
+        rest = gast.IfExp(
+            compare(clone(args[0]), other, clone(args[1])), two or constant(0.0), half
+        )
+        return gast.IfExp(compare(clone(args[0]), op, clone(args[1])), one or constant(0.0), rest)
+
+    def _by_key(self, site: Site, node: Node, fn: Any, args: list[Node]) -> Node:
+        """Of max and min by a key: the tangent of the item that was chosen."""
+        given = {k.arg: k.value for k in node.keywords}
+        if len(args) != 1 or set(given) != {"key"} or not self.has(args[0]):
+            raise self.refuse(
+                UnsupportedError,
+                node,
+                f"This call of {fn.__name__} cannot be differentiated forward.",
+                "Give it one list, and no more than a key.",
+            )
+        helper = self.refs.function(runtime.push_chosen)
+        held = name(self.dot(args[0].id))
+        return call(helper, clone(site.out), clone(args[0]), held, clone(given["key"]))
+
+    def _converted(self, node: Node, arg: Node) -> Node | None:
+        """list(x), tuple(x) and float(x) of the tangent."""
+        if not self.has(arg):
+            return None
+        if isinstance(self.kind(arg), K.Num) and self.kind(arg) == K.FLOAT:
+            return name(self.dot(arg.id))
+        return self._same_call(node, arg)
+
+    def _replaced_tuple(self, node: Node, owner: K.Tuple) -> Node:
+        """p._replace(a=x): the other fields are still those of p."""
+        given = {k.arg: k.value for k in node.keywords}
+        held = self.part(node.func.value)
+        fields = owner.cls._fields  # type: ignore[union-attr]
+        return tuple_(
+            self.part(given[f]) if f in given else subscript(clone(held), constant(i))
+            for i, f in enumerate(fields)
+        )
+
+    def _replaced_object(self, node: Node, owner: Node, kind: Any) -> Node:
+        given = {k.arg: k.value for k in node.keywords}
+        held = self.part(owner)
+        fields = {
+            f: self.part(given[f]) if f in given else attribute(clone(held), f)
+            for f, _ in kind.fields
+        }
+        return self._object(call("type", clone(owner)), fields)
+
+    def _constructed(self, site: Site, node: Node, kind: K.Obj) -> Node:
+        """The tangent of an object has the tangents of its fields."""
+        made = self.objects.get(node.func) is runtime.object_of
+        names = [n for n, _ in kind.fields]
+        given = {} if made else dict(zip(names, node.args, strict=False))
+        given |= {k.arg: k.value for k in node.keywords}
+        fields = {
+            f: self.part(given[f])
+            if f in given
+            else self._default(attribute(clone(site.out), f), part)
+            for f, part in kind.fields
+        }
+        return self._object(clone(node.args[0]) if made else clone(node.func), fields)
+
+    def _object(self, cls: Node, fields: dict[str, Node]) -> Node:
+        return call(self.refs.function(runtime.object_of), cls, **fields)
+
+    # library functions
+
+    def library(
+        self, site: Site, node: Node, fn: Any, args: list[Node], keywords: list[Any]
+    ) -> Pushed:
+        """Return the tangent of a function that has a rule."""
+        rule = registry.rule_for(fn)
+        if rule is None:
+            label = _path_of(node.func) if isinstance(node, gast.Call) else repr(fn)
+            raise self.refuse(MissingRuleError, node, *registry.missing(fn, label))
+        if rule.is_zero(any(K.is_complex(self.kind(a)) for a in args)):
+            return [], None
+        if isinstance(node, gast.BinOp) or registry.wants_arrays(fn):
+            lists = [a for a in args if isinstance(self.kind(a), K.List | K.Tuple)]
+            if any(names_read(a) & self.wanted for a in lists):
+                return self._as_arrays(site, node, fn, args, keywords, lists)
+        if isinstance(site.kind, K.Unknown):
+            raise self.undecided(node, site.kind)
+        for a in args:
+            if isinstance(self.kind(a), K.Unknown):
+                raise self.undecided(a if getattr(a, "lineno", None) else node, self.kind(a))
+        if rule.partials is not None and (rule.pushforward is None or not keywords):
+            return self._by_partials(site, node, fn, rule.partials, args, keywords)
+        if rule.pushforward is None:
+            raise self.refuse(
+                MissingRuleError,
+                node,
+                f"The rule of {rule.name} has no pushforward.",
+                f"Write one with @s2sad.pushforward({rule.name}).",
+            )
+        return self._by_pushforward(site, node, fn, rule, args, keywords)
+
+    def _as_arrays(
+        self,
+        site: Site,
+        node: Node,
+        fn: Any,
+        args: list[Node],
+        keywords: list[Any],
+        lists: list[Node],
+    ) -> Pushed:
+        """NumPy makes arrays of lists: so does the derivative, of their tangents, too."""
+        pre: Block = []
+        code: Block
+        replaced: dict[Node, Node] = {}
+        added: set[str] = set()
+        for a in lists:
+            kind = stacked(self.kind(a))
+            if kind is None:
+                raise self.refuse(
+                    UnsupportedError,
+                    node,
+                    f"This operation on {K.describe(self.kind(a))} cannot be differentiated yet.",
+                    "Make it an array first: np.array(...).",
+                )
+            convert = call(self.np("asarray"), clone(a))
+            array = name(self.names.fresh(f"{a.id}_array" if isinstance(a, gast.Name) else "array"))
+            pre.append(assign(array.id, convert))
+            self.kinds[array] = kind
+            self.objects[convert.func] = np.asarray
+            part = dataclasses.replace(site, node=convert, out=array, kind=kind)
+            if self._homogeneous(a):
+                code, tangent = [], call(self.np("asarray"), name(self.dot(a.id)))
+            else:
+                code, tangent = self.library(part, convert, np.asarray, [a], [])
+            pre += code
+            if tangent is not None:
+                pre.append(assign(self.dot(array.id), tangent))
+                added.add(array.id)
+            replaced[a] = array
+        wanted = self.wanted
+        self.wanted = wanted | added
+        code, value = self.library(site, node, fn, [replaced.get(a, a) for a in args], keywords)
+        self.wanted = wanted
+        return [*pre, *code], value
+
+    def _by_partials(
+        self, site: Site, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
+    ) -> Pushed:
+        bound = self._bind(node, fn, rule, 1, args, keywords)
+        arrays = dict(bound.arrays)
+        self._check_known(node, fn, arrays)
+        given: dict[str, Any] = {"out": Given(clone(site.out), site.kind)}
+        given |= {n: self._given(a) for n, a in bound.arrays}
+        given |= self._logical(fn, arrays)
+        order = registry.positional_names(rule, 1)
+        pre, partials = self._inlined(node, fn, rule, given, len(order))
+        terms: list[Node] = []
+        covered: list[Kind] = []
+        dtypes: set[str | None] = set()
+        for parameter, partial in zip(order, partials, strict=True):
+            arg = arrays.get(parameter)
+            if partial is None or arg is None or not self.has(arg):
+                continue
+            held = name(self.dot(arg.id))
+            term = _product(held, partial)
+            if K.is_complex(self.kind(arg)) and not K.is_complex(site.kind):
+                term = call(self.np("real"), term)
+            terms.append(term)
+            read = [self.kind(arg), *(self._kinds_in(partial, arrays, site))]
+            covered += read
+            dtypes |= {dtype_of(k) for k in read}
+        if not terms:
+            return pre, None
+        total = terms[0]
+        for term in terms[1:]:
+            total = _sum(total, term)
+        return pre, self._like_result(total, covered, dtypes, site)
+
+    def _kinds_in(self, partial: Node, arrays: dict[str, Any], site: Site) -> list[Kind]:
+        """Return the kinds of the operands that are factors of a partial derivative."""
+        if isinstance(partial, gast.Constant):
+            return []
+        found = []
+        read = names_read(partial)
+        for a in arrays.values():
+            if isinstance(a, gast.Name) and a.id in read:
+                found.append(self.kind(a))
+        if isinstance(site.out, gast.Name) and site.out.id in read:
+            found.append(site.kind)
+        return found
+
+    def _like_result(
+        self, total: Node, covered: list[Kind], dtypes: set[str | None], site: Site
+    ) -> Node:
+        """Give a tangent the shape and dtype of its primal, where it may have others."""
+        kind = site.kind
+        if isinstance(kind, K.Num):
+            return total
+        if isinstance(kind, K.Array):
+            ranks = [k.rank for k in covered if isinstance(k, K.Array)]
+            wide = max(ranks, default=-1) == kind.rank
+            if not wide or not all(self._covers(i, covered, kind) for i in range(kind.rank)):
+                return binary(total, gast.Add, call(self.np("zeros_like"), clone(site.out)))
+            known = dtypes - {None, "any"}
+            if kind.rank and known and kind.dtype not in known:
+                return call(attribute(total, "astype"), self.np(kind.dtype))
+            return total
+        shapes = {k.dims if isinstance(k, K.Array) else () for k in K.options(kind)}
+        mine = [{k.dims if isinstance(k, K.Array) else () for k in K.options(c)} for c in covered]
+        if shapes in mine and len(mine) == 1:
+            return total
+        return binary(total, gast.Add, call(self.np("zeros_like"), clone(site.out)))
+
+    def _covers(self, axis: int, covered: list[Kind], kind: K.Array) -> bool:
+        """Say whether some factor surely has the length of the result along an axis."""
+        full = kind.dims[axis]
+        if full == K.ONE:
+            return True
+        for k in covered:
+            if not isinstance(k, K.Array):
+                continue
+            at = axis - (kind.rank - k.rank)
+            if at < 0:
+                continue
+            dim = k.dims[at]
+            if K.same_length(dim, full) or dim.many or self.assume(dim):
+                return True
+        return False
+
+    def _by_pushforward(
+        self, site: Site, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
+    ) -> Pushed:
+        push = rule.pushforward
+        order = registry.positional_names(push, 1)
+        arrays, tangents = order[: len(order) // 2], order[len(order) // 2 :]
+        if _gathers(push):  # one by one, and then their tangents
+            arrays, tangents = order, ()
+        bound = self._bind_arrays(node, fn, push, len(arrays), args, keywords)
+        by_name = dict(bound.arrays)
+        self._check_known(node, fn, by_name)
+        first = next(iter(registry.positional_names(push, 0)), "out")
+        given: dict[str, Any] = {first: Given(clone(site.out), site.kind)}
+        given |= {n: self._given(a) for n, a in bound.arrays}
+        for n, a in bound.settings.items():
+            if self._is_active(a):
+                raise self._not_known(node, fn, f"its setting `{n}`")
+            if isinstance(a, gast.Tuple) and a not in self.kinds:
+                self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
+            given[n] = self._given(a)
+        for n, tangent in zip(arrays, tangents, strict=False):
+            given[tangent] = self._tangent_of(by_name.get(n))
+        if bound.varargs is not None:
+            listed = [self._given(a) for a in bound.varargs[1]]
+            listed += [self._tangent_of(by_name.get(n)) for n in arrays]
+            listed += [self._tangent_of(a) for a in bound.varargs[1]]
+            given[bound.varargs[0]] = listed
+        pre, values = self._inlined(node, fn, push, given, 0)
+        value = values[0]
+        if value is None:
+            return pre, None
+        operands = [*by_name.values(), *(bound.varargs[1] if bound.varargs is not None else ())]
+        found = {dtype_of(self.kind(a)) for a in operands if self.has(a)}
+        wanted = dtype_of(site.kind)
+        scalar = isinstance(site.kind, K.Num)
+        if scalar and registry.wants_arrays(fn):
+            return pre, value
+        if isinstance(site.kind, K.Array) and site.kind.rank and found - {None, wanted}:
+            value = call(attribute(value, "astype"), self.np(str(wanted)), copy=constant(False))
+        return pre, value
+
+    def _bind_arrays(
+        self, node: Node, fn: Any, rule: Any, count: int, args: list[Node], keywords: list[Any]
+    ) -> BoundCall:
+        try:
+            return bind(fn, rule, 1, args, keywords, count)
+        except BindingError as why:
+            label = getattr(fn, "__name__", repr(fn))
+            raise self.refuse(
+                UnsupportedError,
+                node,
+                f"This call of {label} cannot be differentiated: {why}.",
+                "Write the call without it, or make its inputs Const.",
+            ) from None
+
+    def _tangent_of(self, arg: Node | None) -> Given:
+        if arg is not None and self.has(arg):
+            return Given(name(self.dot(arg.id)), K.erase_value(self.kind(arg)))
+        if isinstance(arg, gast.List | gast.Tuple) and any(map(self.has, arg.elts)):
+            return Given(
+                type(arg)([self._none_or(e) for e in arg.elts], gast.Load()), self.kind(arg)
+            )
+        return Given(gast.Constant(None, None), K.NONE)
+
+    def _none_or(self, node: Node) -> Node:
+        return name(self.dot(node.id)) if self.has(node) else gast.Constant(None, None)
+
+
+_STACKING: tuple[Any, ...] = (np.array, np.asarray)
+_CONVERSIONS: tuple[Any, ...] = (list, tuple, float, complex)
+
+
+def _gathers(rule: Any) -> bool:
+    """Say whether a rule takes any number of arrays."""
+    parameters = inspect.signature(rule).parameters.values()
+    return any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
+
+
+def _product(held: Node, partial: Node) -> Node:
+    """Return a tangent times a partial derivative, without factors of one."""
+    factor = number(partial)
+    if factor == 1.0:
+        return held
+    if factor == -1.0:
+        return negative(held)
+    return binary(held, gast.Mult, partial)
+
+
+def _sum(left: Node, right: Node) -> Node:
+    if isinstance(right, gast.UnaryOp) and isinstance(right.op, gast.USub):
+        return binary(left, gast.Sub, right.operand)
+    return binary(left, gast.Add, right)
+
+
+def _path_of(node: Node) -> str:
+    if isinstance(node, gast.Attribute):
+        return f"{_path_of(node.value)}.{node.attr}"
+    return getattr(node, "id", "this function")
+
+
+def reads(nodes: list[Node]) -> set[str]:
+    """Return the names that some statements or expressions read."""
+    return set().union(*(names_read(n) for n in nodes), set())
+
+
+def is_fresh(value: Node, modules: Mapping[str, Any]) -> bool:
+    """Say whether an expression surely gives memory that nothing else knows."""
+    if isinstance(value, gast.BinOp | gast.UnaryOp):
+        return not any(isinstance(n, gast.List | gast.Tuple) for n in walk(value))
+    if not isinstance(value, gast.Call) or not isinstance(value.func, gast.Attribute):
+        return False
+    if value.func.attr in ("copy", "astype") and not value.keywords:
+        return True
+    path, steps = value.func, []
+    while isinstance(path, gast.Attribute):
+        steps.append(path.attr)
+        path = path.value
+    found = modules.get(getattr(path, "id", ""))
+    for step in reversed(steps):
+        found = getattr(found, step, None)
+    rule = registry.rule_for(found) if found is not None else None
+    return rule is not None and rule.view == "never"

@@ -1,0 +1,29 @@
+import numpy as np
+
+
+def cholesky_jvp(A, A_dot):
+    """Value of cholesky (cholesky.py:9), and its tangent for those of A."""
+    n = A.shape[0]
+    L = np.zeros_like(A)
+    L_dot = np.zeros_like(L)
+    for j in range(n):
+        L_item = L[j, :j]
+        t_dot = 2.0 * L_dot[j, :j] * L_item
+        sqrt_t = np.sqrt(A[j, j] - np.sum(L_item**2))
+        L[j, j] = sqrt_t
+        L_dot[j, j] = 0.5 * (A_dot[j, j] - np.sum(t_dot)) / sqrt_t
+        for i in range(j + 1, n):
+            L_item_1 = L[i, :j]
+            L_item_2 = L[j, :j]
+            dot_L_item_dot = np.dot(L_dot[i, :j], L_item_2) + np.dot(L_item_1, L_dot[j, :j])
+            L_item_3 = L[j, j]
+            t = (A[i, j] - np.dot(L_item_1, L_item_2)) / L_item_3
+            L[i, j] = t
+            L_dot[i, j] = (A_dot[i, j] - dot_L_item_dot) / L_item_3 - L_dot[j, j] * t / L_item_3
+    logdet = 0.0
+    logdet_dot = 0.0
+    for j in range(n):
+        L_item_4 = L[j, j]
+        logdet += 2.0 * np.log(L_item_4)
+        logdet_dot = logdet_dot + 2.0 * L_dot[j, j] / L_item_4
+    return logdet, logdet_dot

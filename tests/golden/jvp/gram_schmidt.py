@@ -1,0 +1,25 @@
+import numpy as np
+
+
+def gram_schmidt_jvp(A, target, A_dot):
+    """Value of gram_schmidt (gram_schmidt.py:9), and its tangent for those of A."""
+    Q = A.copy()
+    Q_dot = A_dot.copy()
+    n = Q.shape[0]
+    for i in range(n):
+        for j in range(i):
+            dot_Q_item = np.dot(Q[j], Q[i])
+            Q_dot[i] -= (
+                np.dot(Q_dot[j], Q[i]) + np.dot(Q[j], Q_dot[i])
+            ) * Q[j] + dot_Q_item * Q_dot[j]
+            Q[i] -= dot_Q_item * Q[j]
+        Q_item_dot = Q_dot[i]
+        sqrt = np.sqrt(np.dot(Q[i], Q[i]))
+        Q_dot[i] = (
+            Q_dot[i] / sqrt
+            - 0.5 * (np.dot(Q_item_dot, Q[i]) + np.dot(Q[i], Q_dot[i])) / sqrt / sqrt / sqrt * Q[i]
+        )
+        Q[i] /= sqrt
+    t = Q - target
+    value_dot = 2.0 * np.sum(Q_dot * t)
+    return np.sum(t**2), value_dot

@@ -1,0 +1,14 @@
+def spline_jvp(heights, knots, x, heights_dot, x_dot):
+    """Value of spline (spline.py:8), and its tangent for those of heights and x."""
+    i = 0
+    while i < len(knots) - 2 and x > knots[i + 1]:
+        i += 1
+    t_0 = knots[i + 1] - knots[i]
+    t = (x - knots[i]) / t_0
+    t_dot = x_dot / t_0
+    t_1 = 1.0 - t
+    heights_item = heights[i + 1]
+    value_dot = (
+        heights_dot[i] * t_1 - t_dot * heights[i] + t_dot * heights_item + heights_dot[i + 1] * t
+    )
+    return t_1 * heights[i] + t * heights_item, value_dot

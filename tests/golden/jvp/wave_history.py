@@ -1,0 +1,24 @@
+import numpy as np
+
+
+def wave_history_jvp(start, c, steps, seen, start_dot, c_dot):
+    """Value of wave_history (wave_history.py:9), and its tangent for those of start and c."""
+    n = len(start)
+    U = np.zeros((steps + 1, n))
+    U_dot = np.zeros_like(U)
+    U[0] = start
+    U_dot[0] = start_dot
+    U[1] = start
+    U_dot[1] = start_dot
+    for t in range(1, steps):
+        t_dot = 2.0 * U_dot[t, 1:-1] - U_dot[t - 1, 1:-1]
+        t_0 = c**2
+        t_0_dot = 2.0 * c_dot * c
+        t_1 = U[t, 2:] - 2.0 * U[t, 1:-1] + U[t, :-2]
+        U[t + 1, 1:-1] = 2.0 * U[t, 1:-1] - U[t - 1, 1:-1] + t_0 * t_1
+        U_dot[t + 1, 1:-1] = (
+            t_dot + t_0_dot * t_1 + t_0 * (U_dot[t, 2:] - 2.0 * U_dot[t, 1:-1] + U_dot[t, :-2])
+        )
+    t_2 = U[:, n // 2] - seen
+    value_dot = 2.0 * np.sum((U_dot[:, n // 2] + np.zeros_like(t_2)) * t_2)
+    return np.sum(t_2**2), value_dot

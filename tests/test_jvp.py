@@ -1,0 +1,513 @@
+"""Forward mode: every program of the corpus, its text, and what jvp promises."""
+
+import copy
+import difflib
+import functools
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import corpus
+import duals
+import numpy as np
+import programs
+import pytest
+from properties import leaves, same
+
+import s2sad
+from s2sad import ActivityError, AliasError, MissingRuleError, UnsupportedError
+from s2sad.tree import map_leaves
+
+GOLDEN = Path(__file__).parent / "golden" / "jvp"
+UPDATE = bool(os.environ.get("S2SAD_UPDATE"))
+STEP = 1e-6
+
+REFUSED = {
+    "writing_library.flat_written": "What this operation means is not decided",
+    "writing_structures.dict_set_in_a_loop_over_a_copy": "A dict's .items()",
+}
+SINGLE = {"casts_down", "into_single", "f32", "single"}
+
+
+def direction(x, rng):
+    """Return a random tangent of an argument."""
+
+    def one(leaf):
+        drawn = rng.standard_normal(np.shape(leaf))
+        if np.iscomplexobj(leaf):
+            drawn = drawn + 1j * rng.standard_normal(np.shape(leaf))
+        return drawn.astype(leaf.dtype) if isinstance(leaf, np.ndarray) else type(leaf)(drawn)
+
+    return map_leaves(one, float(x) if type(x) is int else x, other=lambda leaf: None)
+
+
+def moved(x, tangent, step):
+    """Return an argument a step along its tangent."""
+
+    def one(leaf, along):
+        new = leaf + step * along
+        return new.astype(leaf.dtype) if isinstance(leaf, np.ndarray) else type(leaf)(new)
+
+    return map_leaves(one, float(x) if type(x) is int else x, tangent, other=lambda leaf: leaf)
+
+
+def slope(program, tangents):
+    """Return central differences of a program along tangents."""
+
+    def at(step):
+        args = program.arguments()
+        for i in program.wrt:
+            args[i] = moved(args[i], tangents[i], step)
+        return leaves(program.f(*args))
+
+    return (at(STEP) - at(-STEP)) / (2 * STEP)
+
+
+def run(program):
+    """Return the value and its tangent along a random direction, and that direction."""
+    rng = np.random.default_rng(7)
+    args = program.arguments()
+    tangents = [direction(a, rng) if i in program.wrt else None for i, a in enumerate(args)]
+    given = copy.deepcopy((args, tangents))
+    y, dy = s2sad.jvp(program.f, args, tangents)
+    assert same((args, tangents), given), "the arguments have changed"
+    again = s2sad.jvp(program.f, args, tangents)
+    assert leaves(again[1]).tobytes() == leaves(dy).tobytes()
+    return y, dy, tangents
+
+
+@pytest.mark.parametrize("name", sorted(set(corpus.PROGRAMS) - set(REFUSED)))
+def test_corpus(name):
+    program = corpus.PROGRAMS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = program.f(*program.arguments())
+        y, dy, tangents = run(program)
+        assert leaves(y).tobytes() == leaves(plain).tobytes()
+        if name.rpartition(".")[2] in SINGLE:
+            gradient = s2sad.grad(program.f, wrt=program.wrt)(*program.arguments())
+            want = sum(leaves(g) @ leaves(tangents[i]) for g, i in zip(gradient, program.wrt))
+            assert leaves(dy) == pytest.approx(np.atleast_1d(want), rel=1e-5)
+        else:
+            want = slope(program, tangents)
+            scale = max(1.0, np.abs(want).max(initial=0.0))
+            assert leaves(dy) == pytest.approx(want, rel=1e-5, abs=1e-7 * scale)
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_corpus_refused(name):
+    with pytest.raises(UnsupportedError, match=REFUSED[name].replace(".", r"\.")[:30]):
+        run(corpus.PROGRAMS[name])
+
+
+# --- random programs -----------------------------------------------------------------------------
+
+COUNT = int(os.environ.get("S2SAD_PROGRAMS", "160"))
+CHUNKS = 8
+
+
+def verdict(seed):
+    """Return what is wrong with the tangent of a random program: "", "refused" or a word."""
+    module = programs.load(programs.generate(seed).text)
+    try:
+        wrt, f, args = module.WRT, module.f, module.arguments()
+        rng = np.random.default_rng(seed)
+        tangents = [direction(a, rng) if i in wrt else None for i, a in enumerate(args)]
+        plain = f(*module.arguments())
+        y, dy = s2sad.jvp(f, args, tangents)
+        if np.float64(y).tobytes() != np.float64(plain).tobytes():
+            return f"{seed}: value {y} where f gives {plain}"
+        gradient = duals.gradient(f, module.arguments(), wrt)
+        pairs = zip(gradient, wrt, strict=True)
+        want = sum(float(duals.ravel(g) @ duals.ravel(tangents[i])) for g, i in pairs)
+        if not np.allclose(dy, want, rtol=1e-8, atol=1e-10):
+            return f"{seed}: tangent {dy} where the oracle has {want}"
+        return "" if programs.same(args, module.arguments()) else f"{seed}: arguments"
+    except s2sad.Error as error:
+        return f"{seed}: {error}" if "Internal" in type(error).__name__ else "refused"
+    finally:
+        programs.unload(module)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_random_programs(chunk):
+    seeds = range(chunk, COUNT, CHUNKS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        verdicts = [verdict(seed) for seed in seeds]
+    assert [v for v in verdicts if v not in ("", "refused")] == []
+    assert verdicts.count("refused") <= max(1, 0.05 * len(verdicts))
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+TEXTS = (
+    "cholesky diffusion early_stopping gram_schmidt kalman leapfrog lstm network spline tree_sum "
+    "newton_or_bisection ring_buffer rk4 rnn_states safe_logs wave_history"
+).split()
+
+
+@functools.cache
+def text_of(name):
+    """Return the derived text of a golden program."""
+    p = corpus.PROGRAMS[f"golden.{name}"]
+    return s2sad.source(p.f, mode="jvp", args=p.arguments(), wrt=p.wrt)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_golden(name):
+    text, path = text_of(name), GOLDEN / f"{name}.py"
+    if UPDATE:
+        GOLDEN.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    golden = path.read_text(encoding="utf-8")
+    lines = difflib.unified_diff(golden.splitlines(), text.splitlines(), lineterm="")
+    assert text == golden, "\n".join(lines)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_every_golden_has_a_program():
+    assert {path.stem for path in GOLDEN.glob("*.py")} == set(TEXTS)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_emitted_module(name, tmp_path):
+    """What is written to a file gives the same without s2sad."""
+    p = corpus.PROGRAMS[f"golden.{name}"]
+    path = tmp_path / f"{name}_jvp.py"
+    s2sad.emit(p.f, path, mode="jvp", args=p.arguments(), wrt=p.wrt)
+    names: dict = {"__name__": path.stem}
+    text = path.read_text()
+    assert "import s2sad" not in text and "from s2sad" not in text
+    exec(compile(text, str(path), "exec"), names)
+    y, dy, tangents = run(p)
+    mine = names[f"{p.f.__name__}_jvp"](*p.arguments(), *(tangents[i] for i in p.wrt))
+    assert leaves(mine[1]).tobytes() == leaves(dy).tobytes()
+    assert leaves(mine[0]).tobytes() == leaves(y).tobytes()
+
+
+def test_emitted_without_s2sad(tmp_path):
+    p = corpus.PROGRAMS["golden.spline"]
+    s2sad.emit(p.f, tmp_path / "emitted.py", mode="jvp", args=p.arguments(), wrt=(1,))
+    code = (
+        "import sys; sys.modules['s2sad'] = None; import numpy as np; from emitted import *\n"
+        "print(spline_jvp(np.array([0.0, 1.0]), np.array([1.0, 3.0]), 0.5, np.ones(2)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+# --- what jvp promises ---------------------------------------------------------------------------
+
+
+def product(x, n):
+    return n * x * x
+
+
+def test_value_and_tangent():
+    assert s2sad.jvp(product, (3.0, 2), (1.0, None)) == (18.0, 12.0)
+    assert s2sad.jvp(product, [3.0, 2], [0.5, 1.0]) == (18.0, 15.0)
+
+
+def test_integers_are_floats_where_they_have_a_tangent():
+    y, dy = s2sad.jvp(product, (3, 2), (1, None))
+    assert (y, dy) == (18.0, 12.0) and isinstance(y, float)
+
+
+@pytest.mark.parametrize(
+    ("tangents", "error", "words"),
+    [
+        ((None, None), ActivityError, "No argument has a tangent"),
+        ((1.0,), ActivityError, "2 primals and 1 tangents"),
+        ((np.ones(2), None), ValueError, "The tangent of x is to be a scalar"),
+        ((1j, None), TypeError, "is to be real"),
+        (("a", None), TypeError, "is to be a scalar"),
+        (1.0, TypeError, "wants tangents as a tuple"),
+    ],
+)
+def test_tangents_that_do_not_fit(tangents, error, words):
+    with pytest.raises(error, match=words):
+        s2sad.jvp(product, (3.0, 2.0), tangents)
+
+
+def test_constants_have_no_tangent():
+    def f(x: s2sad.Const, y):
+        return x * y
+
+    with pytest.raises(ActivityError, match="declares Const"):
+        s2sad.jvp(f, (1.0, 2.0), (1.0, None))
+    with pytest.raises(ActivityError, match="integer|int64"):
+        s2sad.jvp(product, (np.arange(3), 2.0), (np.ones(3), None))
+
+
+def test_aux():
+    def f(x):
+        return x * x, {"x": x}
+
+    assert s2sad.jvp(f, (3.0,), (1.0,), has_aux=True) == (9.0, 6.0, {"x": 3.0})
+
+
+def test_decorated():
+    @s2sad.differentiate
+    def f(x):
+        return x**3
+
+    class Model:
+        def __init__(self):
+            self.w = 2.0
+
+        @s2sad.differentiate
+        def loss(self, x):
+            return self.w * x * x
+
+    assert f.jvp((2.0,), (1.0,)) == (8.0, 12.0)
+    assert Model().loss.jvp((3.0,), (1.0,)) == (18.0, 12.0)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 3), (1, 3)])
+@pytest.mark.parametrize("other", [(), (1,), (3,), (2, 1)])
+def test_broadcast(shape, other):
+    """The tangent of a sum has the shape of the sum, whichever of the two is active."""
+
+    def f(x, y):
+        return x + y
+
+    x, y = np.full(shape, 2.0), np.full(other, 3.0)
+    for tangents in ((np.ones(shape), None), (None, np.ones(other))):
+        value, tangent = s2sad.jvp(f, (x, y), tangents)
+        assert np.shape(tangent) == np.shape(value)
+        assert np.all(tangent == 1.0)
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x, y: x + y, lambda x, y: x * y, lambda x, y: y - x, np.maximum, np.hypot]
+)
+def test_dtypes(f):
+    """The tangent of a value has its dtype."""
+
+    def g(x, y):
+        return f(x, y)
+
+    kinds = [np.float32, np.float64, np.complex128]
+    if f in (np.maximum, np.hypot):
+        kinds.remove(np.complex128)
+    for one, other in itertools.product(kinds, kinds):
+        x, y = np.array([1.0, 2.0], one), np.array([3.0, 0.5], other)
+        value, tangent = s2sad.jvp(g, (x, y), (np.ones(2, one), None))
+        assert tangent.dtype == value.dtype
+
+
+def test_one_path_only():
+    def f(x, n):
+        y = 2
+        for i in range(n):
+            if i == 1:
+                y = x * x
+            elif i == 2:
+                y = 3.0
+        return y * x
+
+    for n, want in ((1, 2.0), (2, 12.0), (3, 3.0)):
+        assert s2sad.jvp(f, (2.0, n), (1.0, None))[1] == want
+
+
+def test_unbound_stays_unbound():
+    def f(x, n):
+        for _ in range(n):
+            y = x * x
+        return y
+
+    assert s2sad.jvp(f, (2.0, 1), (1.0, None)) == (4.0, 4.0)
+    with pytest.raises(UnboundLocalError):
+        s2sad.jvp(f, (2.0, 0), (1.0, None))
+
+
+def test_none_on_a_path():
+    def f(x):
+        if x > 0:
+            return x * x
+
+    assert s2sad.jvp(f, (2.0,), (1.0,)) == (4.0, 4.0)
+    assert s2sad.jvp(f, (-2.0,), (1.0,)) == (None, None)
+
+
+def test_what_is_not_active_has_no_tangent():
+    def f(x, y):
+        z = np.exp(y)
+        print(z.shape)
+        w = z * 2.0
+        return np.sum(x * w)
+
+    text = s2sad.source(f, mode="jvp", args=(np.ones(3), np.ones(3)), wrt="x")
+    assert "z_dot" not in text and "w_dot" not in text and "zeros" not in text
+
+
+def test_arrays_that_share_nothing():
+    """A tangent is no other name of the tangent that was given, unless the value is one, too."""
+
+    def f(x):
+        return x + 1.0
+
+    x_dot = np.ones(3)
+    _, dy = s2sad.jvp(f, (np.ones(3),), (x_dot,))
+    assert not np.shares_memory(dy, x_dot)
+
+    def shifted(x):
+        return x + 0.0
+
+    def g(x):
+        y = shifted(x)
+        y[0] = 5.0
+        return y * x
+
+    y, dy = s2sad.jvp(g, (np.array([2.0, 3.0]),), (x_dot[:2],))
+    assert dy.tolist() == [5.0, 6.0] and x_dot.tolist() == [1.0] * 3
+
+
+def test_same_memory_twice():
+    def f(A, B):
+        A[0] = B[1] * 2.0
+        return A[0] * B[0]
+
+    A = np.array([1.0, 2.0])
+    with pytest.raises(AliasError):
+        s2sad.jvp(f, (A, A), (np.ones(2), None))
+
+
+def test_callee_that_is_given_one_array_twice():
+    def fill(A, B):
+        A[0] = B[1]
+        return B[0]
+
+    def f(x):
+        A = np.zeros(2)
+        A[1] = x
+        return fill(A, A) * x
+
+    with pytest.raises(UnsupportedError, match="may share memory"):
+        s2sad.jvp(f, (2.0,), (1.0,))
+
+
+def test_exceptions_of_tangents_are_not_caught():
+    def f(x):
+        try:
+            y = math.sqrt(x)
+        except ArithmeticError:
+            y = 7.0 * x
+        return y
+
+    with pytest.raises(UnsupportedError, match="may raise what this try catches"):
+        s2sad.jvp(f, (0.0,), (1.0,))
+
+    def g(x):
+        try:
+            y = math.sqrt(x) / x
+        except KeyError:
+            y = 7.0 * x
+        return y
+
+    y, dy = s2sad.jvp(g, (4.0,), (1.0,))
+    assert (y, dy) == (0.5, -1 / 16)
+
+
+def test_division_by_what_was_divided_by():
+    def f(x):
+        try:
+            y = 1.0 / x
+        except ZeroDivisionError:
+            y = 3.0 * x
+        return y * x
+
+    assert s2sad.jvp(f, (2.0,), (1.0,)) == (1.0, 0.0)
+    assert s2sad.jvp(f, (0.0,), (1.0,)) == (0.0, 0.0)
+
+
+def test_index_is_found_once():
+    calls = []
+
+    def place():
+        calls.append(1)
+        return len(calls) - 1
+
+    def f(x):
+        A = np.zeros(3)
+        A[place()] = x
+        A[place()] = x * x
+        return A @ np.array([1.0, 10.0, 100.0])
+
+    try:
+        _, dy = s2sad.jvp(f, (3.0,), (1.0,))
+    except s2sad.Error:
+        return
+    assert dy == 61.0 and len(calls) == 2
+
+
+def test_mask_that_the_write_changes():
+    def f(x):
+        x[x > 1.0] = x[0] * 0.5
+        return np.sum(x * x)
+
+    x = np.array([0.5, 2.0, 3.0])
+    assert s2sad.jvp(f, (x,), (np.array([1.0, 0.0, 0.0]),))[1] == pytest.approx(1.0 + 2 * 0.25)
+
+
+def test_overwritten_by_what_it_was():
+    def f(x):
+        x = x**x
+        x = np.sin(x) * x
+        return x
+
+    h = 1e-6
+    want = (f(1.3 + h) - f(1.3 - h)) / (2 * h)
+    assert s2sad.jvp(f, (1.3,), (1.0,))[1] == pytest.approx(want)
+
+
+def test_rule_without_a_pushforward():
+    def strange(x):
+        return float(json.loads(str(x)))
+
+    @s2sad.pullback(strange)
+    def pull_strange(out_bar, out, x):
+        return out_bar
+
+    def f(x):
+        return strange(x) * x
+
+    with pytest.raises(MissingRuleError, match="has no pushforward"):
+        s2sad.jvp(f, (2.0,), (1.0,))
+
+    @s2sad.pushforward(strange)
+    def push_strange(out, x, x_dot):
+        return x_dot
+
+    assert s2sad.jvp(f, (2.0,), (1.0,)) == (4.0, 4.0)
+
+
+def test_structures():
+    class Model:
+        def __init__(self, w, b):
+            self.w = w
+            self.b = b
+
+    def f(params, model, pair):
+        a, b = pair
+        return params["a"] * model.w + sum(params["xs"]) * a - b * model.b
+
+    args = ({"a": 2.0, "xs": [1.0, 3.0], "n": 3}, Model(0.5, 1.5), (0.3, 0.7))
+    dots = ({"a": 1.0, "xs": [0.0, 1.0], "n": None}, Model(1.0, 0.0), (0.0, 1.0))
+    _, dy = s2sad.jvp(f, args, dots)
+    assert dy == pytest.approx(0.5 + 2.0 + 0.3 - 1.5)
+
+
+def test_results_of_structure():
+    def f(x, n):
+        return {"a": x * x, "n": n, "both": (x, 2.0 * n)}
+
+    y, dy = s2sad.jvp(f, (3.0, 2), (1.0, None))
+    assert y == {"a": 9.0, "n": 2, "both": (3.0, 4.0)}
+    assert dy == {"a": 6.0, "n": None, "both": (1.0, 0.0)}
