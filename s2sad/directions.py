@@ -9,8 +9,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from s2sad.cotangents import caster, mirror
-from s2sad.errors import ActivityError
+import numpy as np
+
+from s2sad.cotangents import caster
+from s2sad.errors import ActivityError, InternalError
+from s2sad.runtime import attributes
+from s2sad.tree import is_array
 
 
 def directions(primals: Any, tangents: Any) -> tuple[int, ...]:
@@ -47,4 +51,32 @@ def pushed(
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     given = dict(zip(names[len(names) - len(tangents) :], tangents.values(), strict=True))
     y, tangent, *aux = call(*bound.args, **bound.kwargs, **given)
-    return y, mirror(tangent, y), *aux
+    return y, built_like(y, tangent), *aux
+
+
+def built_like(y: Any, tangent: Any) -> Any:
+    """Return a tangent in the classes of its value; None beside what carries no derivative."""
+    if is_array(y):
+        if y.dtype.kind not in "fc":
+            return None
+        if np.shape(tangent) != y.shape:
+            raise InternalError(f"a tangent of shape {np.shape(tangent)} beside {y.shape}")
+        return tangent.astype(y.dtype, copy=False) if is_array(tangent) else tangent
+    if isinstance(y, np.inexact):
+        return type(y)(tangent)
+    if isinstance(y, float | complex):
+        return tangent if isinstance(tangent, type(y)) else type(y)(tangent)
+    if isinstance(y, tuple):
+        parts = [built_like(v, t) for v, t in zip(y, tangent, strict=True)]
+        make: Any = getattr(type(y), "_make", tuple)
+        return make(parts)
+    if isinstance(y, list):
+        return [built_like(v, t) for v, t in zip(y, tangent, strict=True)]
+    if isinstance(y, dict):
+        return {key: built_like(v, tangent[key]) for key, v in y.items()}
+    fields = attributes(y)
+    if not fields:
+        return None
+    for field, part in fields.items():
+        object.__setattr__(tangent, field, built_like(part, getattr(tangent, field)))
+    return tangent

@@ -204,6 +204,28 @@ def fitted(x_bar: Any, x: Any) -> Any:
     return x_bar.astype(dtype, copy=False) if hasattr(x_bar, "astype") else x_bar
 
 
+def no_tangent(x: Any) -> Any:
+    """Return a tangent of zeros for a structure in which any number may become a float."""
+    if isinstance(x, int):
+        return 0.0
+    if isinstance(x, list):
+        return [no_tangent(part) for part in x]
+    if isinstance(x, tuple):
+        return tuple([no_tangent(part) for part in x])
+    if isinstance(x, dict):
+        zeros = x.copy()
+        for key in x:
+            zeros[key] = no_tangent(x[key])
+        return zeros
+    if not has_fields(type(x)):
+        return zeros_like(x)
+    zeros = object.__new__(type(x))
+    parts = attributes(x)
+    for name in parts:
+        object.__setattr__(zeros, name, no_tangent(parts[name]))
+    return zeros
+
+
 def pull_chosen(out_bar: Any, out: Any, xs: Any, key: Any) -> Any:
     """Return the cotangent of a sequence from that of the first item with the key of out."""
     keys = [key(x) for x in xs]

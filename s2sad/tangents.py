@@ -42,7 +42,7 @@ from s2sad.facts.kinds_by_name import name_kinds
 from s2sad.finish import homes_of_temps
 from s2sad.flow import free_names
 from s2sad.kinds import Kind
-from s2sad.modes.operations import Site
+from s2sad.modes.guarded import Site
 from s2sad.modes.pushes import is_fresh
 from s2sad.modes.raising import ANYTHING, Raised
 from s2sad.modes.rebound import rebound_outside
@@ -258,9 +258,7 @@ def _argument(worker: Tangents, arg: Any, kind: Kind) -> Node:
         return subscript(name(worker.dot(arg.value.id)), clone(arg.slice))
     if worker.pushes.has(arg):
         return name(worker.dot(arg.id))
-    if not K.differentiable(kind):
-        return gast.Constant(None, None)
-    return worker.zeros.zero(clone(arg), kind)
+    return worker.nothing(clone(arg), kind)
 
 
 def _stored(
@@ -274,10 +272,8 @@ def _stored(
         p = stores.get(f)
         if p in target.args:
             fields[f] = _argument(worker, target.args[p], target.params[p])
-        elif K.differentiable(kind):
-            fields[f] = worker.zeros.zero(attribute(name(variable), f), kind)
         else:
-            fields[f] = gast.Constant(None, None)
+            fields[f] = worker.nothing(attribute(name(variable), f), kind)
     helper = worker.refs.function(runtime.object_of)
     made = call(helper, call("type", name(variable)), **fields)
     return [primal, assign(worker.dot(variable), made)]

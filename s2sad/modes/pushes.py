@@ -20,11 +20,12 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
-from s2sad.errors import MissingRuleError, UnsupportedError
+from s2sad.errors import InternalError, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind
+from s2sad.modes.guarded import Site
 from s2sad.modes.inline import Given
-from s2sad.modes.operations import OPERATOR_FUNCTIONS, Operations, Site
+from s2sad.modes.operations import OPERATOR_FUNCTIONS, Operations
 from s2sad.modes.shapes import dtype_of
 from s2sad.nodes import (
     Block,
@@ -63,6 +64,7 @@ class Pushes(Operations):
         """Return the tangent of an operation, where those of the `wanted` are there."""
         self.wanted = wanted
         node = site.node
+        self.space = self.space_of(site.kind, node)
         if not names_read(node) & wanted:
             return [], None
         if isinstance(node, gast.Name):
@@ -79,20 +81,20 @@ class Pushes(Operations):
         return found
 
     def has(self, node: Node) -> bool:
-        """Say whether an operand has a tangent."""
-        return isinstance(node, gast.Name) and node.id in self.wanted
+        """Say whether an operand has a tangent; what has one is a name."""
+        if isinstance(node, gast.Name):
+            return node.id in self.wanted
+        kind = self.kind(node)
+        if names_read(node) & self.wanted and K.differentiable(kind) and node in self.kinds:
+            raise InternalError("an operand is no name", place=self.source.place(node))
+        return False
 
-    def part(self, node: Node, among: Kind = K.NONE) -> Node:
-        """Return the tangent of one item of a structure: zero, or None where there can be none.
-
-        Among floats a number that is none has zero.
-        """
+    def part(self, node: Node) -> Node:
+        """Return the tangent of one item of a structure: that of a number is one, whatever kind."""
         if self.has(node):
             return name(self.dot(node.id))
         kind = self.kind(node)
-        if isinstance(kind, K.Num) and not K.differentiable(kind) and K.is_scalar(among):
-            return constant(0.0)
-        if not K.differentiable(kind):
+        if K.is_container(kind) and not K.differentiable(kind):
             return gast.Constant(None, None)
         return self.zero(clone(node), kind)
 
@@ -144,13 +146,11 @@ class Pushes(Operations):
         return site.statement.targets[0].id == self.aux_result if self.aux_result else False
 
     def push_List(self, site: Site, node: Node) -> Pushed:
-        item = site.kind.item if isinstance(site.kind, K.List) else K.NONE
-        return [], gast.List([self.part(e, item) for e in node.elts], gast.Load())
+        return [], gast.List([self.part(e) for e in node.elts], gast.Load())
 
     def push_Dict(self, site: Site, node: Node) -> Pushed:
-        among = site.kind.item if isinstance(site.kind, K.OpenDict) else K.NONE
         keys = [clone(k) if k is not None else None for k in node.keys]
-        return [], gast.Dict(keys, [self.part(v, among) for v in node.values])
+        return [], gast.Dict(keys, [self.part(v) for v in node.values])
 
     def push_Subscript(self, site: Site, node: Node) -> Pushed:
         if not self.has(node.value):
@@ -235,18 +235,13 @@ class Pushes(Operations):
             return [], tuple_(
                 self.part(given[f])
                 if f in given
-                else self._default(subscript(clone(site.out), constant(i)), kinds[i])
+                else self.zero(subscript(clone(site.out), constant(i)), kinds[i])
                 for i, f in enumerate(fn._fields)
             )
         made = isinstance(fn, type) or fn is runtime.object_of
         if made and isinstance(site.kind, K.Obj):
             return [], self._constructed(site, node, site.kind)
         return None
-
-    def _default(self, value: Node, kind: Kind) -> Node:
-        if not K.differentiable(kind):
-            return gast.Constant(None, None)
-        return self.zero(value, kind)
 
     def _same_call(self, node: Node, arg: Node) -> Node:
         """Return a call with the tangent of its one operand in that one's place."""
@@ -342,9 +337,7 @@ class Pushes(Operations):
         given = {} if made else dict(zip(names, node.args, strict=False))
         given |= {k.arg: k.value for k in node.keywords}
         fields = {
-            f: self.part(given[f])
-            if f in given
-            else self._default(attribute(clone(site.out), f), part)
+            f: self.part(given[f]) if f in given else self.zero(attribute(clone(site.out), f), part)
             for f, part in kind.fields
         }
         return self._object(clone(node.args[0]) if made else clone(node.func), fields)
@@ -362,6 +355,13 @@ class Pushes(Operations):
         if rule is None:
             label = _path_of(node.func) if isinstance(node, gast.Call) else repr(fn)
             raise self.refuse(MissingRuleError, node, *registry.missing(fn, label))
+        if rule.calls:
+            raise self.refuse(
+                MissingRuleError,
+                node,
+                f"The rule of {rule.name} calls what it is given: it has no pushforward.",
+                "Use s2sad.grad or s2sad.vjp.",
+            )
         if rule.is_zero(any(K.is_complex(self.kind(a)) for a in args)):
             return [], None
         if isinstance(node, gast.BinOp) or registry.wants_arrays(fn):

@@ -17,10 +17,11 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.errors import Error
 from s2sad.kinds import Kind
 from s2sad.modes.cotangents import Cotangents
-from s2sad.modes.operations import Site
+from s2sad.modes.guarded import Site
 from s2sad.modes.pushes import Pushed, Pushes, reads
 from s2sad.modes.raising import NOTHING, Raised, caught_by, is_caught, may_raise
 from s2sad.modes.refs import Refs
@@ -31,6 +32,7 @@ from s2sad.nodes import (
     Node,
     always_leaves,
     assign,
+    binary,
     block_writes,
     call,
     clone,
@@ -41,6 +43,7 @@ from s2sad.nodes import (
     names_written,
     rename,
     store,
+    subscript,
     tuple_,
 )
 from s2sad.stages import Activity, Aliases, Function, KindFacts
@@ -78,7 +81,7 @@ class Tangents(Twins):
         self.raised: Raised = NOTHING
         self.pushes = Pushes(function.source, kinds.of, kinds.objects, refs, names)
         self.pushes.dot = self.dot
-        self.pushes.zero = self.zeros.zero
+        self.pushes.zero = self.nothing
         self.find_twins()
 
     # names and zeros
@@ -121,11 +124,21 @@ class Tangents(Twins):
         return [assign(self.dot(variable), value)]
 
     def nothing(self, value: Node, kind: Kind) -> Node:
-        """Return the tangent of what may be a float on another path, and has none here."""
+        """Return a tangent of zero; a number may be a float on another path, and has one, too."""
         if isinstance(kind, K.Num) and not K.differentiable(kind):
             return constant(0.0)
         if isinstance(kind, K.Array) and not K.differentiable(kind):
             return call(self.zeros.np("zeros"), call(self.zeros.np("shape"), value))
+        if isinstance(kind, K.Tuple):
+            parts = [subscript(clone(value), constant(i)) for i in range(len(kind.items))]
+            return tuple_(map(self.nothing, parts, kind.items))
+        if isinstance(kind, K.List) and isinstance(kind.item, K.Num):
+            zeros = gast.List([self.nothing(value, kind.item)], gast.Load())
+            return binary(zeros, gast.Mult, call("len", value))
+        if K.is_container(kind) and _holds_numbers(kind):
+            return call(self.refs.function(runtime.no_tangent), value)
+        if not K.differentiable(kind) and not K.is_container(kind):
+            return gast.Constant(None, None)
         return self.zeros.zero(value, kind)
 
     def fill(self, wanted: frozenset[str], env: dict[str, Kind], at: Any) -> Block:
@@ -588,6 +601,24 @@ class Tangents(Twins):
             "What this loop runs over has no tangent beside it that could be run over, too.",
             "Loop over a list, a tuple, an array, range, enumerate or zip.",
         )
+
+
+def _holds_numbers(kind: Kind) -> bool:
+    """Say whether a structure holds numbers that are no floats, or may hold anything."""
+    if isinstance(kind, K.Num):
+        return not K.differentiable(kind)
+    parts: list[Kind] = []
+    if isinstance(kind, K.List | K.OpenDict):
+        parts = [kind.item]
+    elif isinstance(kind, K.Dict):
+        parts = [k for _, k in kind.items]
+    elif isinstance(kind, K.Obj):
+        parts = [k for _, k in kind.fields]
+    elif isinstance(kind, K.Tuple):
+        parts = list(kind.items)
+    elif isinstance(kind, K.Union):
+        parts = list(kind.options)
+    return any(map(_holds_numbers, parts))
 
 
 def clone_or_none(node: Node | None) -> Node | None:

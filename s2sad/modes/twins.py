@@ -22,7 +22,7 @@ from s2sad import registry, runtime
 from s2sad.errors import Error
 from s2sad.kinds import Kind
 from s2sad.modes.cotangents import Cotangents
-from s2sad.modes.operations import Site
+from s2sad.modes.guarded import Site
 from s2sad.modes.pushes import Pushes, is_fresh
 from s2sad.modes.raising import Raised, may_raise
 from s2sad.modes.refs import Refs
@@ -223,8 +223,7 @@ class Twins:
         if isinstance(owner, K.Array):
             has = self.pushes_has(value)
             return name(self.dot(value.id)) if has else constant(0.0)
-        among = getattr(owner, "item", K.NONE)
-        return self.pushes.part(value, among)
+        return self.pushes.part(value)
 
     def pushes_has(self, node: Node) -> bool:
         """Say whether an operand has a tangent."""
@@ -349,12 +348,10 @@ class Twins:
     def _taken(self, s: Node, owner: str, value: Node) -> Block:
         """Return what changes how many items a list has, and its twin."""
         method = value.func.attr
-        after = self.kinds.after.get(s, {}).get(owner, K.UNKNOWN)
         args = [clone(a) for a in value.args]
         if method in ("append", "insert"):
-            among = after.item if isinstance(after, K.List) else K.NONE
             self.pushes.wanted = frozenset(self.live)
-            args[-1] = self.pushes.part(value.args[-1], among)
+            args[-1] = self.pushes.part(value.args[-1])
         self._check_places(s, owner, args[: 1 if method != "append" else 0])
         twin = call(attribute(name(self.dot(owner)), method), *args)
         return [clone(s), gast.Expr(twin)]
