@@ -33,6 +33,7 @@ LAYERS = (
             "aliasing",
             "cotangents",
             "dims",
+            "directions",
             "duplicated",
             "flow",
             "generators",
