@@ -338,7 +338,7 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
     refusals = Refusals(text.text, filename, text.origins, copied)
     helpers: dict[str, dict[str, object]] = {}
     for n, fn in copied.items():
-        own = fn.__module__ == runtime.__name__
+        own = getattr(fn, "__module__", None) == runtime.__name__
         names = refusals.names(n, _OUR_OWN, "") if own else refusals.names(n, _OF_RULES, _ADVICE)
         # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
         helpers[n] = {"__builtins__": builtins, **names}

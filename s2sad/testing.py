@@ -193,8 +193,13 @@ class _Call:
 
     def _partials(self, out: Any, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         assert self.rule.partials is not None
+        defaults = [p.default for p in inspect.signature(self.rule.partials).parameters.values()]
+        given = [
+            default if value is None and default is not inspect.Parameter.empty else value
+            for value, default in zip(arrays, defaults[1:], strict=False)
+        ]
         with np.errstate(all="ignore"):
-            partials = self.rule.partials(out, *arrays)
+            partials = self.rule.partials(out, *given, *arrays[len(given) :])
         return self._as_tuple(self.rule.partials, partials, arrays)
 
     def _as_tuple(

@@ -1194,6 +1194,11 @@ def of_scipy():
     for home in homes:
         named = {n: known.get(id(getattr(home, n))) for n in dir(home) if not n.startswith("_")}
         rules = {n: r for n, r in named.items() if r is not None}
+        owners = {id(value): n for n, value in vars(home).items()}
+        for r in known.values():  # methods of what a module brings: stats.norm.pdf
+            owner = owners.get(id(getattr(r.fn, "__self__", home)))
+            if owner is not None:
+                rules[f"{owner}.{r.name}"] = r
         refused = [r for r in registry.all_refusals() if r.home is home]
         objects = {
             n: registry.objects_of(cls) for n, cls in vars(home).items() if isinstance(cls, type)

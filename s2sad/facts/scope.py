@@ -14,6 +14,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.kinds import MISSING, Kind
 
 _CODE = (types.FunctionType, property, staticmethod, classmethod, functools.cached_property)
@@ -51,7 +52,7 @@ class Scope:
             return self.lookup(node.id)
         if isinstance(node, gast.Attribute):
             owner = self.path(node.value)
-            if owner is MISSING or not _stable(owner):
+            if owner is MISSING or not (_stable(owner) or _known_method(owner, node.attr)):
                 return MISSING
             value = getattr(owner, node.attr, MISSING)
             if isinstance(owner, types.ModuleType | type) and value is not MISSING:
@@ -97,6 +98,14 @@ def _stable(owner: Any) -> bool:
     """Modules and classes do not change under a derivation; attributes of other objects may."""
     fixed = (types.ModuleType, type, property, functools.cached_property)
     return isinstance(owner, fixed) or hasattr(owner, "reduceat")
+
+
+def _known_method(owner: Any, attr: str) -> bool:
+    """Say whether this is a method, with a rule, of an object that a library brings."""
+    if not type(owner).__module__.startswith("scipy."):
+        return False
+    method = getattr(owner, attr, None)
+    return isinstance(method, types.MethodType) and registry.rule_for(method) is not None
 
 
 def imported(scope: Scope, module: str, attr: str | None) -> Kind:

@@ -1,0 +1,390 @@
+"""scipy.stats: densities and distribution functions, as log-likelihoods use them.
+
+In a place, a location and a scale; in the shapes of a distribution where its density tells. With
+z = (x - loc) / scale, what is a function of z divided by the scale has the slopes of `placed`.
+Outside of the support, where a logarithm is minus infinity, slopes are zero.
+"""
+
+import numpy as np
+from s2sad.rules.decompositions import onto_triangle
+from scipy import special, stats
+
+from s2sad.registry import elementwise, pullback
+from s2sad.runtime import unbroadcast
+
+
+def placed(slope, z, scale):
+    """Return how a log-density moves with x, loc and scale; slope is that of its logarithm in z."""
+    return slope / scale, -slope / scale, -(1.0 + z * slope) / scale
+
+
+def inside(out, slopes):
+    """Return slopes where a log-density is finite, zero elsewhere."""
+    return tuple(np.where(out > -np.inf, slope, 0.0) for slope in slopes)
+
+
+def scaled(out, slopes):
+    """Return the slopes of a density from those of its logarithm; zero where it is zero."""
+    return tuple(np.where(out > 0.0, out * slope, 0.0) for slope in slopes)
+
+
+def moved(density, z):
+    """Return how a distribution function moves with x, loc and scale."""
+    return density, -density, -z * density
+
+
+# the normal distribution
+
+
+@elementwise(stats.norm.logpdf)
+def norm_logpdf(out, x, loc=0.0, scale=1.0):
+    z = (x - loc) / scale
+    return -z / scale, z / scale, (z * z - 1.0) / scale
+
+
+@elementwise(stats.norm.pdf)
+def norm_pdf(out, x, loc=0.0, scale=1.0):
+    z = (x - loc) / scale
+    return -out * z / scale, out * z / scale, out * (z * z - 1.0) / scale
+
+
+@elementwise(stats.norm.cdf)
+def norm_cdf(out, x, loc=0.0, scale=1.0):
+    density = stats.norm.pdf(x, loc, scale)
+    return density, -density, -density * (x - loc) / scale
+
+
+@elementwise(stats.norm.sf)
+def norm_sf(out, x, loc=0.0, scale=1.0):
+    density = stats.norm.pdf(x, loc, scale)
+    return -density, density, density * (x - loc) / scale
+
+
+@elementwise(stats.norm.logcdf)
+def norm_logcdf(out, x, loc=0.0, scale=1.0):
+    density = np.exp(stats.norm.logpdf(x, loc, scale) - out)
+    return density, -density, -density * (x - loc) / scale
+
+
+@elementwise(stats.norm.logsf)
+def norm_logsf(out, x, loc=0.0, scale=1.0):
+    density = np.exp(stats.norm.logpdf(x, loc, scale) - out)
+    return -density, density, density * (x - loc) / scale
+
+
+@elementwise(stats.norm.ppf)
+def norm_ppf(out, q, loc=0.0, scale=1.0):
+    return 1.0 / stats.norm.pdf(out, loc, scale), 1.0, (out - loc) / scale
+
+
+@elementwise(stats.norm.isf)
+def norm_isf(out, q, loc=0.0, scale=1.0):
+    return -1.0 / stats.norm.pdf(out, loc, scale), 1.0, (out - loc) / scale
+
+
+# other distributions without shapes
+
+
+@elementwise(stats.expon.logpdf)
+def expon_logpdf(out, x, loc=0.0, scale=1.0):
+    return inside(out, placed(-1.0, (x - loc) / scale, scale))
+
+
+@elementwise(stats.expon.pdf)
+def expon_pdf(out, x, loc=0.0, scale=1.0):
+    return scaled(out, placed(-1.0, (x - loc) / scale, scale))
+
+
+@elementwise(stats.expon.cdf)
+def expon_cdf(out, x, loc=0.0, scale=1.0):
+    return moved(stats.expon.pdf(x, loc, scale), (x - loc) / scale)
+
+
+@elementwise(stats.expon.sf)
+def expon_sf(out, x, loc=0.0, scale=1.0):
+    return moved(-stats.expon.pdf(x, loc, scale), (x - loc) / scale)
+
+
+@elementwise(stats.uniform.logpdf)
+def uniform_logpdf(out, x, loc=0.0, scale=1.0):
+    return inside(out, (0.0 * out, 0.0 * out, -1.0 / scale))
+
+
+@elementwise(stats.laplace.logpdf)
+def laplace_logpdf(out, x, loc=0.0, scale=1.0):
+    z = (x - loc) / scale
+    return placed(-np.sign(z), z, scale)
+
+
+@elementwise(stats.laplace.pdf)
+def laplace_pdf(out, x, loc=0.0, scale=1.0):
+    z = (x - loc) / scale
+    return scaled(out, placed(-np.sign(z), z, scale))
+
+
+@elementwise(stats.logistic.logpdf)
+def logistic_logpdf(out, x, loc=0.0, scale=1.0):
+    z = (x - loc) / scale
+    return placed(-np.tanh(0.5 * z), z, scale)
+
+
+@elementwise(stats.logistic.pdf)
+def logistic_pdf(out, x, loc=0.0, scale=1.0):
+    z = (x - loc) / scale
+    return scaled(out, placed(-np.tanh(0.5 * z), z, scale))
+
+
+@elementwise(stats.logistic.cdf)
+def logistic_cdf(out, x, loc=0.0, scale=1.0):
+    return moved(stats.logistic.pdf(x, loc, scale), (x - loc) / scale)
+
+
+@elementwise(stats.cauchy.logpdf)
+def cauchy_logpdf(out, x, loc=0.0, scale=1.0):
+    z = (x - loc) / scale
+    return placed(-2.0 * z / (1.0 + z * z), z, scale)
+
+
+@elementwise(stats.cauchy.pdf)
+def cauchy_pdf(out, x, loc=0.0, scale=1.0):
+    z = (x - loc) / scale
+    return scaled(out, placed(-2.0 * z / (1.0 + z * z), z, scale))
+
+
+@elementwise(stats.halfnorm.logpdf)
+def halfnorm_logpdf(out, x, loc=0.0, scale=1.0):
+    z = (x - loc) / scale
+    return inside(out, placed(-z, z, scale))
+
+
+# distributions with shapes
+
+
+def gamma_slopes(x, a, loc, scale):
+    """Return the slopes of (a - 1) log z - z - log gamma(a)."""
+    z = (x - loc) / scale
+    return np.log(z) - special.digamma(a), *placed((a - 1.0) / z - 1.0, z, scale)
+
+
+def shape_second(slopes):
+    """Return slopes in the order of the arguments: the place, the shapes, loc and scale."""
+    *shapes, by_x, by_loc, by_scale = slopes
+    return by_x, *shapes, by_loc, by_scale
+
+
+@elementwise(stats.gamma.logpdf)
+def gamma_logpdf(out, x, a, loc=0.0, scale=1.0):
+    with np.errstate(all="ignore"):
+        return inside(out, shape_second(gamma_slopes(x, a, loc, scale)))
+
+
+@elementwise(stats.gamma.pdf)
+def gamma_pdf(out, x, a, loc=0.0, scale=1.0):
+    with np.errstate(all="ignore"):
+        return scaled(out, shape_second(gamma_slopes(x, a, loc, scale)))
+
+
+@elementwise(stats.gamma.cdf, unknown=("a",))
+def gamma_cdf(out, x, a, loc=0.0, scale=1.0):
+    by_x, by_loc, by_scale = moved(stats.gamma.pdf(x, a, loc, scale), (x - loc) / scale)
+    return by_x, None, by_loc, by_scale
+
+
+def chi2_slopes(x, df, loc, scale):
+    """Return the slopes of (df / 2 - 1) log z - z / 2 - log gamma(df / 2) - df / 2 log 2."""
+    z = (x - loc) / scale
+    by_df = 0.5 * (np.log(0.5 * z) - special.digamma(0.5 * df))
+    return by_df, *placed((0.5 * df - 1.0) / z - 0.5, z, scale)
+
+
+@elementwise(stats.chi2.logpdf)
+def chi2_logpdf(out, x, df, loc=0.0, scale=1.0):
+    with np.errstate(all="ignore"):
+        return inside(out, shape_second(chi2_slopes(x, df, loc, scale)))
+
+
+@elementwise(stats.chi2.pdf)
+def chi2_pdf(out, x, df, loc=0.0, scale=1.0):
+    with np.errstate(all="ignore"):
+        return scaled(out, shape_second(chi2_slopes(x, df, loc, scale)))
+
+
+@elementwise(stats.chi2.cdf, unknown=("df",))
+def chi2_cdf(out, x, df, loc=0.0, scale=1.0):
+    by_x, by_loc, by_scale = moved(stats.chi2.pdf(x, df, loc, scale), (x - loc) / scale)
+    return by_x, None, by_loc, by_scale
+
+
+def beta_slopes(x, a, b, loc, scale):
+    """Return the slopes of (a - 1) log z + (b - 1) log(1 - z) - log beta(a, b)."""
+    z = (x - loc) / scale
+    both = special.digamma(a + b)
+    by_place = placed((a - 1.0) / z - (b - 1.0) / (1.0 - z), z, scale)
+    return (
+        np.log(z) - special.digamma(a) + both,
+        np.log1p(-z) - special.digamma(b) + both,
+        *by_place,
+    )
+
+
+@elementwise(stats.beta.logpdf)
+def beta_logpdf(out, x, a, b, loc=0.0, scale=1.0):
+    with np.errstate(all="ignore"):
+        return inside(out, shape_second(beta_slopes(x, a, b, loc, scale)))
+
+
+@elementwise(stats.beta.pdf)
+def beta_pdf(out, x, a, b, loc=0.0, scale=1.0):
+    with np.errstate(all="ignore"):
+        return scaled(out, shape_second(beta_slopes(x, a, b, loc, scale)))
+
+
+@elementwise(stats.beta.cdf, unknown=("a", "b"))
+def beta_cdf(out, x, a, b, loc=0.0, scale=1.0):
+    by_x, by_loc, by_scale = moved(stats.beta.pdf(x, a, b, loc, scale), (x - loc) / scale)
+    return by_x, None, None, by_loc, by_scale
+
+
+def t_slopes(x, df, loc, scale):
+    """Return the slopes of log gamma((df + 1) / 2) - log gamma(df / 2) - log(df) / 2
+    - (df + 1) / 2 log(1 + z**2 / df)."""
+    z = (x - loc) / scale
+    square = z * z / df
+    by_df = (
+        special.digamma(0.5 * (df + 1.0)) - special.digamma(0.5 * df) - 1.0 / df - np.log1p(square)
+    )
+    by_df = by_df + (df + 1.0) / df * square / (1.0 + square)
+    return 0.5 * by_df, *placed(-(df + 1.0) * z / (df + z * z), z, scale)
+
+
+@elementwise(stats.t.logpdf)
+def t_logpdf(out, x, df, loc=0.0, scale=1.0):
+    return shape_second(t_slopes(x, df, loc, scale))
+
+
+@elementwise(stats.t.pdf)
+def t_pdf(out, x, df, loc=0.0, scale=1.0):
+    return scaled(out, shape_second(t_slopes(x, df, loc, scale)))
+
+
+@elementwise(stats.t.cdf, unknown=("df",))
+def t_cdf(out, x, df, loc=0.0, scale=1.0):
+    by_x, by_loc, by_scale = moved(stats.t.pdf(x, df, loc, scale), (x - loc) / scale)
+    return by_x, None, by_loc, by_scale
+
+
+def lognorm_slopes(x, s, loc, scale):
+    """Return the slopes of -log(s z) - log(z)**2 / (2 s**2)."""
+    z = (x - loc) / scale
+    ratio = np.log(z) / s
+    return (ratio * ratio - 1.0) / s, *placed(-(1.0 + ratio / s) / z, z, scale)
+
+
+@elementwise(stats.lognorm.logpdf)
+def lognorm_logpdf(out, x, s, loc=0.0, scale=1.0):
+    with np.errstate(all="ignore"):
+        return inside(out, shape_second(lognorm_slopes(x, s, loc, scale)))
+
+
+@elementwise(stats.lognorm.pdf)
+def lognorm_pdf(out, x, s, loc=0.0, scale=1.0):
+    with np.errstate(all="ignore"):
+        return scaled(out, shape_second(lognorm_slopes(x, s, loc, scale)))
+
+
+@elementwise(stats.lognorm.cdf)
+def lognorm_cdf(out, x, s, loc=0.0, scale=1.0):
+    density = stats.lognorm.pdf(x, s, loc, scale)
+    z = (x - loc) / scale
+    with np.errstate(all="ignore"):
+        by_s = np.where(density > 0.0, -density * scale * z * np.log(z) / s, 0.0)
+    by_x, by_loc, by_scale = moved(density, z)
+    return by_x, by_s, by_loc, by_scale
+
+
+def weibull_slopes(x, c, loc, scale):
+    """Return the slopes of log c + (c - 1) log z - z**c."""
+    z = (x - loc) / scale
+    power = z**c
+    by_c = 1.0 / c + np.log(z) * (1.0 - power)
+    return by_c, *placed((c - 1.0 - c * power) / z, z, scale)
+
+
+@elementwise(stats.weibull_min.logpdf)
+def weibull_min_logpdf(out, x, c, loc=0.0, scale=1.0):
+    with np.errstate(all="ignore"):
+        return inside(out, shape_second(weibull_slopes(x, c, loc, scale)))
+
+
+@elementwise(stats.weibull_min.pdf)
+def weibull_min_pdf(out, x, c, loc=0.0, scale=1.0):
+    with np.errstate(all="ignore"):
+        return scaled(out, shape_second(weibull_slopes(x, c, loc, scale)))
+
+
+# counts, which have no slope: their place is an integer
+
+
+@elementwise(stats.poisson.logpmf, unknown=("k", "loc"))
+def poisson_logpmf(out, k, mu, loc=0):
+    return None, np.where(out > -np.inf, (k - loc) / mu - 1.0, 0.0), None
+
+
+@elementwise(stats.poisson.pmf, unknown=("k", "loc"))
+def poisson_pmf(out, k, mu, loc=0):
+    return None, out * ((k - loc) / mu - 1.0), None
+
+
+@elementwise(stats.bernoulli.logpmf, unknown=("k", "loc"))
+def bernoulli_logpmf(out, k, p, loc=0):
+    return None, np.where(k == loc, -1.0 / (1.0 - p), (k == loc + 1) / p), None
+
+
+@elementwise(stats.binom.logpmf, unknown=("k", "n", "loc"))
+def binom_logpmf(out, k, n, p, loc=0):
+    slope = (k - loc) / p - (n - k + loc) / (1.0 - p)
+    return None, None, np.where(out > -np.inf, slope, 0.0), None
+
+
+@elementwise(stats.binom.pmf, unknown=("k", "n", "loc"))
+def binom_pmf(out, k, n, p, loc=0):
+    return None, None, out * ((k - loc) / p - (n - k + loc) / (1.0 - p)), None
+
+
+# several dimensions
+
+
+def normal_cotangents(out_bar, x, mean, cov):
+    """Return the cotangents of x, mean and cov for the logarithm of a density.
+
+    After Petersen and Pedersen, "The matrix cookbook", 2012, section 8. One triangle is read.
+    """
+    size = np.size(mean) if mean is not None else np.atleast_2d(cov).shape[0]
+    given = np.asarray(cov)
+    if mean is None and given.ndim < 2:
+        size = 1
+    whole = given * np.eye(size) if given.ndim == 0 else np.diag(given)
+    whole = given if given.ndim == 2 else whole
+    whole = np.tril(whole) + np.tril(whole, -1).T
+    rest = np.reshape(x, (-1, size)) - (0.0 if mean is None else np.reshape(mean, size))
+    bars = np.reshape(out_bar, (-1, 1))
+    solved = np.linalg.solve(whole, rest.T).T
+    x_bar = np.reshape(-bars * solved, np.shape(x))
+    spread = (bars * solved).T @ solved - np.sum(bars) * np.linalg.inv(whole)
+    cov_bar = 0.5 * spread
+    if given.ndim == 2:
+        cov_bar = onto_triangle(cov_bar, "L")
+    else:
+        cov_bar = unbroadcast(np.diag(cov_bar), given.shape)
+    mean_bar = None if mean is None else np.reshape(np.sum(bars * solved, axis=0), np.shape(mean))
+    return x_bar, mean_bar, cov_bar
+
+
+@pullback(stats.multivariate_normal.logpdf)
+def pull_multivariate_normal_logpdf(out_bar, out, x, mean=None, cov=1.0):
+    return normal_cotangents(out_bar, x, mean, cov)
+
+
+@pullback(stats.multivariate_normal.pdf)
+def pull_multivariate_normal_pdf(out_bar, out, x, mean=None, cov=1.0):
+    return normal_cotangents(out_bar * out, x, mean, cov)
