@@ -31,6 +31,8 @@ def needs_mirror(kind: Kind) -> bool:
         return any(needs_mirror(k) for _, k in kind.items)
     if isinstance(kind, K.OpenDict):
         return needs_mirror(kind.item)
+    if isinstance(kind, K.OneOf):
+        return any(map(needs_mirror, kind.options))
     return isinstance(kind, K.Obj) and any(needs_mirror(k) for _, k in kind.fields)
 
 

@@ -22,6 +22,7 @@ from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Bound, Made, unfold
 from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.alias import alias
+from s2sad.facts.dispatch import dispatch
 from s2sad.facts.fence import outside_of, plain_appends
 from s2sad.facts.finite import Finite
 from s2sad.facts.formulas import is_formula
@@ -247,7 +248,8 @@ def _more_plainly(
     """Return a function with more of it written out, now that its kinds are known; or None."""
     made, writers, formulas = made_here(d, facts), writing_calls(d, facts), formula_calls(d, facts)
     return (
-        overloads(function, facts, taken, numpy)
+        dispatch(function, facts, taken, numpy)
+        or overloads(function, facts, taken, numpy)
         or spread(function, facts, call_signature(facts), taken)
         or unfold(function, made, taken, writers, formulas)
         or choose(function, facts, taken)

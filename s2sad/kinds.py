@@ -204,6 +204,13 @@ class Union(Kind):
 
 
 @dataclass(frozen=True)
+class OneOf(Kind):
+    """An instance of one of several classes of the user's: what it holds depends on which."""
+
+    options: tuple[Obj, ...]
+
+
+@dataclass(frozen=True)
 class Iterable_(Kind):
     """A lazy sequence (range, zip, enumerate, reversed, dict views) of items of one kind.
 
@@ -262,6 +269,8 @@ def differentiable(kind: Kind) -> bool:
     if isinstance(kind, Obj):
         fields = () if is_enumerated(kind.cls) else kind.fields
         return any(differentiable(k) for _, k in fields)
+    if isinstance(kind, OneOf):
+        return any(map(differentiable, kind.options))
     if isinstance(kind, Union):
         return bool(carriers(kind))
     return isinstance(kind, Unknown | Opaque) and kind.cls not in GENERATORS
@@ -304,12 +313,12 @@ def each(kinds: Iterable[Kind]) -> list[tuple[Kind, ...]]:
 
 def is_container(kind: Kind) -> bool:
     """Say whether this is a mutable structure, whose cotangent is a shadow."""
-    return isinstance(kind, List | Dict | OpenDict | Obj)
+    return isinstance(kind, List | Dict | OpenDict | Obj | OneOf)
 
 
 def holds_more(kind: Kind) -> bool:
     """Say whether a value may hold several arrays or structures."""
-    several = (List, Dict, OpenDict, Obj, Opaque, Tuple, Union, Unknown, Iterable_)
+    several = (List, Dict, OpenDict, Obj, OneOf, Opaque, Tuple, Union, Unknown, Iterable_)
     return isinstance(kind, several)
 
 
@@ -330,7 +339,7 @@ def reached(kind: Kind) -> frozenset[Any] | None:
         own, parts = frozenset({kind.cls}), [k for _, k in kind.fields]
     elif isinstance(kind, Tuple):
         parts = list(kind.items)
-    elif isinstance(kind, Union):
+    elif isinstance(kind, Union | OneOf):
         parts = list(kind.options)
     inner = [reached(k) for k in parts]
     if isinstance(kind, Iterable_):
@@ -342,7 +351,7 @@ def reached(kind: Kind) -> frozenset[Any] | None:
 
 def holds_complex(kind: Kind) -> bool:
     """Say whether a value of a kind is, or holds, a complex number, as far as is known."""
-    if isinstance(kind, Union):
+    if isinstance(kind, Union | OneOf):
         return any(map(holds_complex, kind.options))
     if isinstance(kind, Tuple):
         return any(map(holds_complex, kind.items))
@@ -366,6 +375,8 @@ def shares_nothing(kind: Kind) -> bool:
 
 def may_hold(kind: Kind, owner: Kind) -> bool:
     """Say whether a value of a kind may be, or hold, a structure such as `owner`."""
+    if isinstance(owner, OneOf):
+        return any(may_hold(kind, option) for option in owner.options)
     cls = {List: list, Dict: dict, OpenDict: dict}.get(type(owner), getattr(owner, "cls", None))
     found = reached(kind)
     return found is None or cls is None or cls in found
@@ -381,7 +392,7 @@ def may_hold_array(kind: Kind) -> bool:
         return any(may_hold_array(k) for _, k in kind.items)
     if isinstance(kind, Obj):
         return any(may_hold_array(k) for _, k in kind.fields)
-    if isinstance(kind, Union):
+    if isinstance(kind, Union | OneOf):
         return any(map(may_hold_array, kind.options))
     return isinstance(kind, Array | Unknown | Opaque)
 
@@ -396,7 +407,7 @@ def describe(kind: Kind) -> str:
         return kind.cls.__name__ if kind.cls else f"a tuple of {len(kind.items)}"
     if isinstance(kind, Obj | Opaque):
         return f"an instance of {kind.cls.__name__}"
-    if isinstance(kind, Union):
+    if isinstance(kind, Union | OneOf):
         return " or ".join(map(describe, kind.options))
     words = {
         Choice: "one of several functions",
@@ -453,6 +464,9 @@ def join(left: Kind, right: Kind) -> Kind:
         if left.cls is right.cls and apart:
             why = f"{describe(left)} that has the attribute {min(apart)} on one path only"
             return Unknown(why)
+        return _one_of_objects([left, right])
+    elif isinstance(left, Obj | OneOf) and isinstance(right, Obj | OneOf):
+        return _one_of_objects([*_objects(left), *_objects(right)])
     elif isinstance(left, Opaque) and isinstance(right, Opaque) and left.cls is right.cls:
         like = join(left.like, right.like)
         return Opaque(left.cls, like) if isinstance(like, Array) else Unknown("an object")
@@ -464,6 +478,43 @@ def join(left: Kind, right: Kind) -> Kind:
     if type(left) is not type(right):
         return union((left, right))
     return Unknown(f"{_phrase(left)} on one path and {_phrase(right)} on another")
+
+
+def classes(kind: Obj | OneOf) -> list[type]:
+    """Return the classes that an object may have."""
+    return [k.cls for k in _objects(kind)]
+
+
+def _objects(kind: Obj | OneOf) -> tuple[Obj, ...]:
+    return kind.options if isinstance(kind, OneOf) else (kind,)
+
+
+def one_of(found: Iterable[Kind]) -> Kind:
+    """Return what is known of a value that has one of several kinds."""
+    result: Kind = UNBOUND
+    for kind in found:
+        result = join(result, kind)
+    return result
+
+
+_CLASSES = 12
+
+
+def _one_of_objects(found: list[Obj]) -> Kind:
+    """Return the kind of one of several objects, each class once."""
+    table: dict[type, Obj] = {}
+    for kind in found:
+        known = table.get(kind.cls)
+        joined = kind if known is None else join(known, kind)
+        if not isinstance(joined, Obj):
+            return joined
+        table[kind.cls] = joined
+    order = sorted(table.values(), key=lambda k: (k.cls.__qualname__, k.cls.__module__))
+    if len(order) == 1:
+        return order[0]
+    if len(order) > _CLASSES or any(is_enumerated(k.cls) for k in order):
+        return Unknown(f"{_phrase(order[0])} on one path and {_phrase(order[1])} on another")
+    return OneOf(tuple(order))
 
 
 def _join_open(left: OpenDict, right: OpenDict) -> OpenDict:
@@ -499,7 +550,8 @@ def list_of(found: list[Kind]) -> List:
     item: Kind = UNBOUND
     for kind in found:
         item = join(item, kind)
-    mixed = isinstance(item, Unknown | Union) or (isinstance(item, Num) and item.dtype == "any")
+    mixed = isinstance(item, Unknown | Union | OneOf)
+    mixed = mixed or (isinstance(item, Num) and item.dtype == "any")
     if mixed and len(found) <= _LONGEST:
         return List(item, len(found), tuple(found))
     return List(item, len(found) or None)
@@ -519,7 +571,8 @@ def union(found: Iterable[Kind]) -> Kind:
         if isinstance(kind, Unbound):
             continue
         for position, other in enumerate(merged):
-            if type(other) is type(kind) and not _apart(other, kind):
+            objects = isinstance(other, Obj | OneOf) and isinstance(kind, Obj | OneOf)
+            if objects or (type(other) is type(kind) and not _apart(other, kind)):
                 both = join(other, kind)
                 if not isinstance(both, Unknown):
                     merged[position] = both

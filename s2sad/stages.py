@@ -21,9 +21,11 @@ from s2sad.kinds import (
     Kind,
     List,
     Obj,
+    OneOf,
     OpenDict,
     Unbound,
     Unknown,
+    classes,
     is_container,
 )
 
@@ -322,10 +324,10 @@ def surely_others(one: Kind, other: Kind) -> bool:
     """Say whether two structures cannot be the same one."""
     if isinstance(one, Dict | OpenDict) and isinstance(other, Dict | OpenDict):
         return False
+    if isinstance(one, Obj | OneOf) and isinstance(other, Obj | OneOf):
+        return not set(classes(one)) & set(classes(other))
     if type(one) is not type(other):
         return is_container(one) and is_container(other)
-    if isinstance(one, Obj) and isinstance(other, Obj):
-        return one.cls is not other.cls
     if isinstance(one, List) and isinstance(other, List):
         inner = (one.item, other.item)
         if any(isinstance(k, Unknown | Unbound) for k in inner):

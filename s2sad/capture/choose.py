@@ -11,11 +11,8 @@ Every function must have a name here: a global, an entry of a global table, an i
 
 from __future__ import annotations
 
-import builtins
 import dataclasses
-import types
 from collections.abc import Iterator
-from typing import Any
 
 import gast
 
@@ -26,7 +23,6 @@ from s2sad.nodes import (
     Block,
     Node,
     assign,
-    attribute,
     blocks_of,
     clone,
     compare,
@@ -34,9 +30,9 @@ from s2sad.nodes import (
     locate,
     name,
     names_written,
-    subscript,
     walk,
 )
+from s2sad.spelled import paths
 from s2sad.stages import Function, KindFacts
 
 _MANY = 8
@@ -127,7 +123,7 @@ class _Chooser:
             return self.variable(option)
         if not isinstance(option, K.Known):
             return None
-        found = next(self.paths(option.value), None)
+        found = next(paths(self.function, option.value), None)
         if isinstance(found, gast.Subscript):
             return self.held(found, "option", before)
         return found
@@ -141,38 +137,6 @@ class _Chooser:
                 if isinstance(kind, K.LocalFunction) and kind.node is option.node:
                     return name(n) if self.writes.get(n) == 1 else None
         return None
-
-    def paths(self, value: Any) -> Iterator[Node]:
-        """Yield the expressions that denote an object outside the function."""
-        fn: Any = self.function.source.fn
-        visible = dict(vars(builtins)) | dict(fn.__globals__)
-        for n, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
-            try:
-                visible[n] = cell.cell_contents
-            except ValueError:
-                visible.pop(n, None)
-        used = [n for n in fn.__code__.co_names if n in visible]
-        order = [n for n in dict.fromkeys([*used, *visible]) if n not in self.function.locals]
-        order = [n for n in order if n.isidentifier()]
-        for n in order:
-            if visible[n] is value:
-                yield name(n)
-        attr = getattr(value, "__name__", "")
-        for n in order:
-            owner = visible[n]
-            if isinstance(owner, types.ModuleType) and vars(owner).get(attr) is value:
-                yield attribute(name(n), attr)
-        for n in order:
-            for key in _entries(visible[n], value):
-                yield subscript(name(n), gast.Constant(key, None))
-
-
-def _entries(table: Any, value: Any) -> Iterator[Any]:
-    """Yield the keys or positions of an object in a table of functions."""
-    if type(table) is dict:
-        yield from (k for k, v in table.items() if v is value and isinstance(k, str | int))
-    elif type(table) in (tuple, list):
-        yield from (i for i, v in enumerate(table) if v is value)
 
 
 def _all(block: Block) -> Iterator[Node]:

@@ -154,11 +154,11 @@ def _definition(cls: type, source: Source, args: Node, body: Block) -> Node:
 
 def _plain(cls: type) -> bool:
     """Say whether an object of a class is nothing but its attributes."""
-    if type(cls) not in (type, abc.ABCMeta) or "__slots__" in cls.__dict__:
+    if type(cls) not in (type, abc.ABCMeta, type(typing.Protocol)) or "__slots__" in cls.__dict__:
         return False
     if cls.__module__ == "builtins" or not hasattr(cls, "__dict__") or not K.has_fields(cls):
         return False
-    bases = [b for b in cls.__mro__[:-1] if b not in (abc.ABC, typing.Generic)]
+    bases = [b for b in cls.__mro__[:-1] if b not in (abc.ABC, typing.Generic, typing.Protocol)]
     if any(b.__module__ in ("builtins", "abc", "typing", "numpy") for b in bases):
         return False
     return all(h not in vars(b) for b in bases for h in _HOOKS)

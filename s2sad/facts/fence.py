@@ -25,6 +25,7 @@ from s2sad.errors import (
 )
 from s2sad.facts.activity import flows
 from s2sad.facts.attempts import check_attempts, check_half_reads
+from s2sad.facts.filled import with_part
 from s2sad.facts.memory import Memory, root, shares_nothing, touches
 from s2sad.kinds import Kind
 from s2sad.nodes import all_inside, blocks_of, children, names_read, names_written, walk
@@ -141,7 +142,7 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
         known = {write.base}
         link = links.get(write.base)
         while link is not None:
-            if _told(link, before.get(write.base), after.get(write.base), before, after):
+            if _told(link, before.get(write.base), after.get(write.base), after, kinds):
                 known.add(link.base)
             link = links.get(link.base)
         for n, other in links.items():
@@ -163,11 +164,14 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
             )
 
 
-def _told(link: Link, old: Kind | None, new: Kind | None, before: Env, after: Env) -> bool:
+def _told(link: Link, old: Kind | None, new: Kind | None, after: Env, kinds: KindFacts) -> bool:
     """Say whether what a structure has become is known of the one that it is, or is a part of."""
+    whole = after.get(link.base, K.UNKNOWN)
     if isinstance(link.value, gast.Name):
-        return after.get(link.base) == new
-    return not _tells(old, new) or before.get(link.base) != after.get(link.base)
+        return whole == new
+    index = kinds.of.get(getattr(link.value, "slice", None), K.UNKNOWN)
+    known = with_part(whole, link.value, index, new or K.UNKNOWN, inside=True)
+    return not _tells(old, new) or not _tells(whole, known)
 
 
 def _tells(old: Kind | None, new: Kind | None) -> bool:
@@ -183,6 +187,12 @@ def _tells(old: Kind | None, new: Kind | None) -> bool:
         return one.keys() != other.keys() or any(_tells(one[n], other[n]) for n in one)
     if isinstance(old, K.List) and isinstance(new, K.List):
         return not isinstance(old.item, K.Unbound) and _tells(old.item, new.item)
+    if isinstance(old, K.OneOf) and isinstance(new, K.OneOf):
+        if set(K.classes(old)) != set(K.classes(new)):
+            return True
+        return any(map(_tells, old.options, new.options))
+    if isinstance(old, K.Union) and isinstance(new, K.Union):
+        return set(map(type, old.options)) != set(map(type, new.options))
     if isinstance(old, K.Num) and isinstance(new, K.Num):
         return old.type != new.type and "bool" in (old.type, new.type)
     return type(old) is not type(new)

@@ -6,7 +6,7 @@ xs.append(y)       # xs: a list whose items may also be what y is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import gast
@@ -19,34 +19,44 @@ from s2sad.open_dicts import literal_key, surely_has, with_entry
 from s2sad.stages import Loop, is_all, plain_field
 
 Homes = dict[str, Any]
+Parts = dict[str, list[Any]]
 
 
-def homes_of(body: Block, loops: Mapping[Any, Loop]) -> Homes:
-    """Return, for names bound once to a part of a structure, which part: `row = rows[i]`.
+def parts_of(body: Block, loops: Mapping[Any, Loop]) -> Parts:
+    """Return, for names bound to parts of structures, which parts: `row = rows[i]`.
 
     The variable of a loop over a structure is such a name, too.
     """
-    counts = count_writes(body)
-    found: Homes = {}
-
-    def bound(s: Node) -> None:
-        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
-            value = s.value
-            part = isinstance(value, gast.Subscript | gast.Attribute)
-            if part and isinstance(value.value, gast.Name) and counts.get(s.targets[0].id, 1) == 1:
-                if not isinstance(getattr(value, "slice", None), gast.Slice):
-                    found[s.targets[0].id] = value
+    found: Parts = {}
 
     def visit(block: Block) -> None:
         for s in block:
-            bound(s)
-            for binding in loops[s].bindings if s in loops else ():
-                bound(binding)
+            bindings = loops[s].bindings if s in loops else ()
+            for n, part in parts_bound([s, *bindings]).items():
+                found.setdefault(n, []).append(part)
             for inner in blocks_of(s):
                 visit(inner)
 
     visit(body)
     return found
+
+
+def parts_bound(statements: Iterable[Node]) -> Homes:
+    """Return which parts of structures some statements bind to which names."""
+    found: Homes = {}
+    for s in statements:
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+            part = isinstance(s.value, gast.Subscript | gast.Attribute)
+            if part and isinstance(s.value.value, gast.Name):
+                if not isinstance(getattr(s.value, "slice", None), gast.Slice):
+                    found[s.targets[0].id] = s.value
+    return found
+
+
+def homes_of(body: Block, parts: Parts) -> Homes:
+    """Return, for names that are bound once, and to a part of a structure, to which."""
+    counts = count_writes(body)
+    return {n: found[0] for n, found in parts.items() if counts.get(n, 1) == 1}
 
 
 def copies_of(body: Block, params: tuple[str, ...]) -> dict[str, set[str]]:
@@ -63,8 +73,11 @@ def copies_of(body: Block, params: tuple[str, ...]) -> dict[str, set[str]]:
     return found
 
 
-def with_part(owner: Kind, place: Node, index: Kind, kind: Kind) -> Kind:
-    """Return the kind of a structure after a value of a kind is stored in a place of it."""
+def with_part(owner: Kind, place: Node, index: Kind, kind: Kind, inside: bool = False) -> Kind:
+    """Return the kind of a structure after a value of a kind is stored in a place of it.
+
+    With `inside`, nothing is stored: what was there already is of that kind now.
+    """
     kind = K.erase_value(kind)
     if isinstance(owner, K.Obj) and isinstance(place, gast.Attribute):
         if not plain_field(owner.cls, place.attr):
@@ -80,10 +93,18 @@ def with_part(owner: Kind, place: Node, index: Kind, kind: Kind) -> Kind:
             items = [*owner.items]
             items[position] = kind
             return K.list_of(items)
+        if inside and owner.items is not None and isinstance(kind, K.Obj):
+            return K.list_of([_changed_one(k, kind) for k in owner.items])
         return K.List(K.join(owner.item, kind), owner.length)
     if isinstance(owner, K.Dict | K.OpenDict) and not isinstance(place, gast.Attribute):
         return with_entry(owner, index, kind)
     return owner
+
+
+def _changed_one(item: Kind, kind: K.Obj) -> Kind:
+    """Return the kind of an item of a list after one of its objects, perhaps this, has changed."""
+    other = isinstance(item, K.Obj) and item.cls is not kind.cls
+    return item if other else K.join(item, kind)
 
 
 def without_part(owner: Kind, index: Kind) -> Kind:
@@ -132,7 +153,7 @@ def _after_dict_method(owner: K.Dict | K.OpenDict, method: str, args: list[Kind]
     return owner
 
 
-def changed_names(loop: Node, homes: Homes, copies: dict[str, set[str]]) -> set[str]:
+def changed_names(loop: Node, parts: Parts, copies: dict[str, set[str]]) -> set[str]:
     """Return the names of the structures that a loop's body may change."""
     found: set[str] = set()
 
@@ -155,8 +176,7 @@ def changed_names(loop: Node, homes: Homes, copies: dict[str, set[str]]) -> set[
     pending = list(found)
     while pending:
         n = pending.pop()
-        home = homes.get(n)
-        others = copies.get(n, set()) | ({home.value.id} if home is not None else set())
+        others = copies.get(n, set()) | {part.value.id for part in parts.get(n, ())}
         pending += others - found
         found |= others
     return found

@@ -21,6 +21,8 @@ from s2sad.facts.filled import (
     changed_names,
     copies_of,
     homes_of,
+    parts_bound,
+    parts_of,
     with_part,
     without_part,
 )
@@ -33,7 +35,15 @@ from s2sad.facts.scope import Scope, imported
 from s2sad.facts.tries import Tries
 from s2sad.facts.truth import narrowed, pattern_truth, truth
 from s2sad.kinds import MISSING, Kind
-from s2sad.nodes import Block, Node, always_leaves, blocks_of, names_written, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    always_leaves,
+    block_writes,
+    blocks_of,
+    names_written,
+    walk,
+)
 from s2sad.stages import Function, KindFacts, Loop
 
 
@@ -56,7 +66,8 @@ class _Walker(Tries):
     def __init__(self, function: Function, scope: Scope, callee: CalleeHook) -> None:
         super().__init__(function, scope, callee)
         self.depth = -1
-        self.homes = homes_of(function.node.body, function.loops)
+        self.parts = parts_of(function.node.body, function.loops)
+        self.homes = homes_of(function.node.body, self.parts)
         self.copies = copies_of(function.node.body, function.params)
 
     def block(self, body: Block, env: Env) -> Env:
@@ -124,7 +135,7 @@ class _Walker(Tries):
             if self.depth == 0:
                 self.facts.lengths.setdefault(dim.symbol, count + dim.cut)
 
-    def _stored(self, place: Node, kind: Kind, env: Env) -> None:
+    def _stored(self, place: Node, kind: Kind, env: Env, inside: bool = False) -> None:
         """What is stored in a part of a structure, or of a part of it, is known afterwards."""
         owner = place.value
         if not isinstance(owner, gast.Name) or not K.is_container(env.get(owner.id, K.UNKNOWN)):
@@ -132,7 +143,7 @@ class _Walker(Tries):
         known: Kind = K.UNKNOWN
         if isinstance(place, gast.Subscript) and not isinstance(place.slice, gast.Slice):
             known = self.facts.of.get(place.slice, K.UNKNOWN)
-        self._changed(owner.id, with_part(env[owner.id], place, known, kind), env)
+        self._changed(owner.id, with_part(env[owner.id], place, known, kind, inside), env)
 
     def _changed(self, name: str, kind: Kind, env: Env) -> None:
         """A structure has another kind; so has the one that it was taken from."""
@@ -145,7 +156,7 @@ class _Walker(Tries):
                 self._changed(other, kind, env)
         home = self.homes.get(name)
         if home is not None:
-            self._stored(home, kind, env)
+            self._stored(home, kind, env, inside=True)
 
     def _method_called(self, call: Node, env: Env) -> None:
         """A method of a list or a dict may change what is known of it."""
@@ -343,7 +354,18 @@ class _Walker(Tries):
         return self._loop(s, env, head)
 
     def _loop(self, s: Node, env: Env, head: Callable[[Env], Env]) -> Env:
-        written = names_written(s) | changed_names(s, self.homes, self.copies)
+        written = names_written(s) | changed_names(s, self.parts, self.copies)
+        outside = self.homes
+        plan = self.function.loops.get(s)
+        if plan is not None:
+            here = parts_bound(plan.bindings).items()
+            bound = block_writes(s.body)
+            self.homes = {**outside, **{n: part for n, part in here if n not in bound}}
+        found = self._rounds(s, env, head, written)
+        self.homes = outside
+        return found
+
+    def _rounds(self, s: Node, env: Env, head: Callable[[Env], Env], written: set[str]) -> Env:
         entry = {n: (_unless_number(k) if n in written else k) for n, k in env.items()}
         born = K.newer_symbols()
         current, lost = entry, set[str]()

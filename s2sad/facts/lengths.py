@@ -37,6 +37,8 @@ def relabel(kind: Kind, naming: Naming) -> Kind:
         return K.OpenDict(kind.key, relabel(kind.item, naming))
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, relabel(k, naming)) for n, k in kind.fields))
+    if isinstance(kind, K.OneOf):
+        return K.one_of(relabel(k, naming) for k in kind.options)
     if isinstance(kind, K.Union):
         return K.union(relabel(k, naming) for k in kind.options)
     return replace(kind, item=relabel(kind.item, naming)) if isinstance(kind, K.Iterable_) else kind

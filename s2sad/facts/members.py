@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import abc
+import dataclasses
 import inspect
 import types
-from typing import Any
+from typing import Any, Protocol
 
 import gast
 
@@ -120,3 +122,26 @@ def unary_method(scope: Scope, op: Any, operand: Kind) -> Any:
     """Return the function of the user's that a unary operator calls, or None."""
     word = _UNARY.get(type(op))
     return None if word is None else class_function(scope, operand, f"__{word}__")
+
+
+def only_made(cls: Any) -> bool:
+    """Say whether making an object of a class does nothing else: it has no attributes then."""
+    if not isinstance(cls, type) or type(cls) not in (type, abc.ABCMeta, type(Protocol)):
+        return False
+    for hook in ("__init__", "__new__"):
+        if inspect.getattr_static(cls, hook) is not inspect.getattr_static(object, hook):
+            return False
+    return K.has_fields(cls) and not dataclasses.is_dataclass(cls) and "__dict__" in dir(cls)
+
+
+def plain_fields(cls: Any) -> tuple[str, ...] | None:
+    """Return the fields of a dataclass that its constructor only stores, or None."""
+    if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
+        return None
+    made = cls.__dict__.get("__init__")
+    generated = getattr(getattr(made, "__code__", None), "co_filename", "") == "<string>"
+    every = dataclasses.fields(cls)
+    simple = all(f.init for f in every)
+    if not generated or not simple or hasattr(cls, "__post_init__") or "__slots__" in cls.__dict__:
+        return None
+    return tuple(f.name for f in every)

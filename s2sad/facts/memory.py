@@ -480,10 +480,10 @@ class _Walker:
         elif isinstance(owner, K.Opaque):
             if registry.object_function(owner.cls, attr) is None:
                 self.write(s, node.func.value, "item", whole=True)
-        elif isinstance(owner, K.Unknown | K.Obj) and not isinstance(owner, K.Known):
+        elif isinstance(owner, K.Unknown | K.Obj | K.OneOf):
             base = root(node.func.value)
             given = frozenset(n for a in node.args for n in self.aliases(a))
-            if base in self.function.locals and isinstance(owner, K.Obj):
+            if base in self.function.locals and isinstance(owner, K.Obj | K.OneOf):
                 given |= {base}
             self.memory.opaque.append((s, node, given))
 
@@ -572,7 +572,8 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
         and rule.view == "never"
         and not outs
         and not spares_copy(fn, node)
-        and not isinstance(kinds.of.get(node), K.List | K.Tuple | K.Dict | K.OpenDict | K.Obj)
+        and not isinstance(kinds.of.get(node), K.Tuple)
+        and not K.is_container(kinds.of.get(node, K.UNKNOWN))
     ):
         return frozenset()
     if _copying(node, fn) or (fn is None and _copying(node, node.func)):

@@ -51,6 +51,8 @@ def rebase(kind: Kind, path: str, known: Lengths | None = None) -> Kind:
     if isinstance(kind, K.Obj):
         fields = ((n, rebase(k, f"{path}.{n}", known)) for n, k in kind.fields)
         return K.Obj(kind.cls, tuple(fields))
+    if isinstance(kind, K.OneOf):
+        return K.one_of(rebase(k, f"{path}:{i}", known) for i, k in enumerate(kind.options))
     if isinstance(kind, K.Union):
         return K.union(rebase(k, f"{path}:{i}", known) for i, k in enumerate(kind.options))
     if isinstance(kind, K.Iterable_):
@@ -104,4 +106,6 @@ def outlives(kind: Kind) -> Kind:
         return K.OpenDict(kind.key, outlives(kind.item))
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, outlives(k)) for n, k in kind.fields))
+    if isinstance(kind, K.OneOf):
+        return K.one_of(map(outlives, kind.options))
     return replace(kind, item=outlives(kind.item)) if isinstance(kind, K.Iterable_) else kind

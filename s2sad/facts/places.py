@@ -106,6 +106,9 @@ def _reached(kind: Kind, steps: list[Any], owner: Kind) -> Steps | None:
             kind = known[step] if step in known else _all(known.values())
         elif isinstance(kind, K.Obj) and isinstance(step, str):
             kind = dict(kind.fields).get(step, K.UNKNOWN)
+        elif isinstance(kind, K.OneOf) and isinstance(step, str):
+            tables = [dict(k.fields) for k in kind.options]
+            kind = _all(table[step] for table in tables if step in table)
         else:
             return None
     if isinstance(kind, K.Array):

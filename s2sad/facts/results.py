@@ -18,7 +18,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime, spaces
 from s2sad.facts.lengths import own_lengths, renewed, shifted_length, squeezed_kind
-from s2sad.facts.members import class_attribute, outcome_attribute
+from s2sad.facts.members import class_attribute, only_made, outcome_attribute, plain_fields
 from s2sad.facts.sampled import two_runs
 from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
@@ -157,6 +157,8 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
     if fn is runtime.object_of:
         parts = tuple((n, K.erase_value(k)) for n, k in keywords.items())
         return K.Obj(args[0].value, parts) if isinstance(args[0], K.Known) else K.UNKNOWN
+    if not args and not keywords and only_made(fn):
+        return K.Obj(fn, ())
     fields = plain_fields(fn)
     if fields is not None:
         return _dataclass_kind(fn, fields, args, keywords)
@@ -180,19 +182,6 @@ def _dataclass_kind(
     if set(given) != set(fields) or len(args) > len(fields):
         return None
     return K.Obj(cls, tuple((f, K.erase_value(given[f])) for f in fields))
-
-
-def plain_fields(cls: Any) -> tuple[str, ...] | None:
-    """Return the fields of a dataclass that its constructor only stores, or None."""
-    if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
-        return None
-    made = cls.__dict__.get("__init__")
-    generated = getattr(getattr(made, "__code__", None), "co_filename", "") == "<string>"
-    every = dataclasses.fields(cls)
-    simple = all(f.init for f in every)
-    if not generated or not simple or hasattr(cls, "__post_init__") or "__slots__" in cls.__dict__:
-        return None
-    return tuple(f.name for f in every)
 
 
 def _hashable(fn: Any) -> bool:
@@ -359,6 +348,8 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         return K.Known(found) if isinstance(found, types.FunctionType) else K.UNKNOWN
     if isinstance(owner, K.Known) and isinstance(owner.value, np.dtype) and attr == "type":
         return K.Known(owner.value.type)
+    if isinstance(owner, K.OneOf):
+        return K.one_of(attribute_kind(scope, k, attr) for k in owner.options)
     if isinstance(owner, K.Union):
         return K.union(attribute_kind(scope, k, attr) for k in owner.options)
     if isinstance(owner, K.Array):

@@ -76,6 +76,9 @@ def _is_truth(left: Kind, right: Kind) -> bool | None:
 
 
 def _isinstance_truth(value: Kind | None, cls: Kind | None) -> bool | None:
+    if isinstance(value, K.OneOf):
+        verdicts = {_isinstance_truth(k, cls) for k in value.options}
+        return verdicts.pop() if len(verdicts) == 1 else None
     wanted: Any = None
     if isinstance(cls, K.Known):
         wanted = cls.value
@@ -170,10 +173,40 @@ def narrowed(test: Node, verdict: bool, env: dict[str, Kind], kinds: dict[Any, K
         if none and isinstance(op, gast.Is | gast.IsNot):
             wanted = verdict is isinstance(op, gast.Is)
             _keep(test.left, env, lambda k: isinstance(k, K.NoneKind) is wanted)
+        asked = _class_asked(test, kinds)
+        if asked is not None:
+            whole, is_it = asked
+            _keep(whole, env, lambda k: is_it(python_type(k)) in (None, verdict))
     elif isinstance(test, gast.Call) and len(test.args) == 2:
         if isinstance(test.func, gast.Name) and test.func.id == "isinstance":
             cls = kinds.get(test.args[1])
             _keep(test.args[0], env, lambda k: _isinstance_truth(k, cls) is not (not verdict))
+
+
+def _class_asked(
+    test: Node, kinds: dict[Any, Kind]
+) -> tuple[Node, Callable[[type | None], bool | None]] | None:
+    """Return of what a test asks the class, and what tells whether a class is the one.
+
+    Such tests are `type(x) is C` and `type(x).__name__ == "C"`.
+    """
+    made, right = test.left, kinds.get(test.comparators[0])
+    is_not = isinstance(test.ops[0], gast.IsNot | gast.NotEq)
+    word = None
+    if isinstance(made, gast.Attribute) and made.attr == "__name__":
+        made, word = made.value, getattr(right, "value", None)
+    wanted = right.value if isinstance(right, K.Known) else None
+    if not isinstance(made, gast.Call) or getattr(made.func, "id", "") != "type":
+        return None
+    if len(made.args) != 1 or not isinstance(word if word is not None else wanted, str | type):
+        return None
+
+    def is_it(cls: type | None) -> bool | None:
+        if cls is None:
+            return None
+        return (cls.__name__ == word if word is not None else cls is wanted) is not is_not
+
+    return made.args[0], is_it
 
 
 def _keep(node: Node, env: dict[str, Kind], test: Callable[[Kind], bool]) -> None:
@@ -195,10 +228,10 @@ def _keep(node: Node, env: dict[str, Kind], test: Callable[[Kind], bool]) -> Non
 
 
 def _passing(kind: Kind, test: Callable[[Kind], bool]) -> Kind:
-    if not isinstance(kind, K.Union):
+    if not isinstance(kind, K.Union | K.OneOf):
         return kind
     left = [k for k in kind.options if test(k)]
-    return K.union(left) if left else K.UNBOUND
+    return K.one_of(left) if isinstance(kind, K.OneOf) else K.union(left)
 
 
 def python_type(kind: Kind | None) -> type | None:

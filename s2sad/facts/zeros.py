@@ -195,7 +195,7 @@ class _Walker:
         if isinstance(value, gast.Subscript):
             return not _takes_all(value.slice)
         if isinstance(value, gast.Attribute):
-            if isinstance(self.kinds.of.get(value.value), K.Tuple | K.Obj):
+            if isinstance(self.kinds.of.get(value.value), K.Tuple | K.Obj | K.OneOf):
                 return True
         if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult):
             others = [a for a in (value.left, value.right) if _root(a) != operand]

@@ -97,6 +97,8 @@ def _plain(kind: Kind) -> bool:
         return all(_item(k) for _, k in kind.items)
     if isinstance(kind, K.Obj):
         return all(_item(k) for _, k in kind.fields)
+    if isinstance(kind, K.OneOf):
+        return all(map(_plain, kind.options))
     return isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Unbound)
 
 
@@ -112,7 +114,7 @@ def has_numbers(kind: Kind) -> bool:
     """Say whether a structure holds numbers with derivatives, or what nobody knows."""
     if isinstance(kind, K.Num | K.Unknown):
         return K.differentiable(kind)
-    if isinstance(kind, K.Union):
+    if isinstance(kind, K.Union | K.OneOf):
         return any(map(has_numbers, kind.options))
     if isinstance(kind, K.List | K.OpenDict):
         return has_numbers(kind.item)

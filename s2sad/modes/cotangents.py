@@ -108,7 +108,7 @@ class Cotangents:
         known = registry.objects_of(kind.cls) if isinstance(kind, K.Opaque) else None
         if known is not None and known.zero is not None:
             return call(name(self.refs.function(known.zero)), value)
-        if isinstance(kind, K.List | K.Dict | K.OpenDict | K.Obj):
+        if isinstance(kind, K.List | K.Dict | K.OpenDict | K.Obj | K.OneOf):
             return call(name(self.refs.function(runtime.zeros_like)), value)
         if not K.differentiable(kind):
             return gast.Constant(None, None)

@@ -179,6 +179,9 @@ class Slots(Writes):
         else:
             whole = isinstance(getattr(target, "slice", None), gast.Slice)
             zeros = self.zero(name(base) if whole else _place(target), old)
+            if isinstance(old, K.Union) and K.NONE in old.options and self._given(s):
+                # What comes back to the caller is None where the argument holds None.
+                zeros = call(name(self.refs.function(runtime.zeros_like)), _place(target))
             clear = assign_place(place, zeros)
         if not new and back.entry and (asked or names_read(clear.value) or self._given(s)):
             there = compare(_loaded_key(target), gast.In, name(base))
