@@ -325,7 +325,7 @@ def unshared(x: Any, *places: Any) -> Any:
     def twin(part: Any, path: Any) -> Any:
         if isinstance(part, np.ndarray):
             meet(part, path)
-            return part.copy()
+            return part.copy(order="K")
         if isinstance(part, tuple):
             parts = [twin(p, (*path, i)) for i, p in enumerate(part)]
             return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)

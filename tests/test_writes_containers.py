@@ -10,6 +10,7 @@ import s2sad
 from tests.writing_containers import PROGRAMS, X
 from tests.writing_dicts import PROGRAMS as DICTS
 from tests.writing_given import PROGRAMS as GIVEN
+from tests.writing_layers import PROGRAMS as LAYERS
 from tests.writing_members import PROGRAMS as MEMBERS
 from tests.writing_objects import PROGRAMS as OBJECTS
 from tests.writing_shared import PROGRAMS as SHARED
@@ -17,7 +18,7 @@ from tests.writing_structures import PROGRAMS as STRUCTURES
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}")
-    for f, args in [*PROGRAMS, *DICTS, *STRUCTURES, *OBJECTS, *MEMBERS, *GIVEN, *SHARED]
+    for f, args in [*PROGRAMS, *DICTS, *STRUCTURES, *OBJECTS, *MEMBERS, *LAYERS, *GIVEN, *SHARED]
     for k in range(len(args))
 ]
 

@@ -39,6 +39,7 @@ from s2sad.facts.results import (
     sample_method,
     scalar_kind,
     shaped_kind,
+    survives_none,
     text_method,
     tuple_slice,
 )
@@ -390,10 +391,23 @@ class Expressions:
             self.facts.objects[func] = registry.same_in_numpy(target.value, len(node.args))
             if target.value is next and node.args and isinstance(node.args[0], gast.GeneratorExp):
                 return self._first_of(node.args[0], args or [])
-            return self._call_known(target.value, args or [], keywords, env)
+            args = self._without_none(target.value, node, args or [])
+            return self._call_known(target.value, args, keywords, env)
         if isinstance(target, K.Choice):
             return _one_of_several()
         return self._call_value(target, args or [], keywords, node, env)
+
+    def _without_none(self, fn: Any, node: Node, args: list[Kind]) -> list[Kind]:
+        """Leave out that an argument is None where the call fails then."""
+        maybe = [i for i, k in enumerate(args) if isinstance(k, K.Union) and K.NONE in k.options]
+        if not maybe or registry.rule_for(fn) is None or len(args) != len(node.args):
+            return args
+        some = [K.options(K.without_none(k))[0] for k in args]
+        out = list(args)
+        for i in maybe:
+            if not survives_none(fn, (*some[:i], K.NONE, *some[i + 1 :])):
+                out[i] = self.facts.of[node.args[i]] = K.without_none(args[i])
+        return out
 
     def _owners(self, node: Node) -> list[Kind]:
         """Return what the object of an attribute may be: Python's numbers have few attributes."""

@@ -140,11 +140,11 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
         live = memory.aliases.live_after.get(s, frozenset())
         links = memory.aliases.links_before.get(s, {})
         known = {write.base}
-        link = links.get(write.base)
+        part, link = write.base, links.get(write.base)
         while link is not None:
-            if _told(link, before.get(write.base), after.get(write.base), after, kinds):
+            if _told(link, before.get(part), after.get(part), after, kinds):
                 known.add(link.base)
-            link = links.get(link.base)
+            part, link = link.base, links.get(link.base)
         for n, other in links.items():
             if isinstance(other.value, gast.Name) and other.base == write.base:
                 if after.get(n) == after.get(write.base):

@@ -529,7 +529,8 @@ class Slots(Writes):
         """Add to a shadow in place: other names may stand for it, or for parts of it."""
         bar = self.bar(c.operand)
         if c.path is None:
-            if c.operand not in self.live and not self._shown_elsewhere(c, kind):
+            born = c.operand not in self.live and not self._in_another(c.operand)
+            if born and not self._shown_elsewhere(c, kind):
                 self._only_one(c.operand, at)
                 self.note_kind(c.operand, kind)
                 self.live.add(c.operand)
@@ -550,6 +551,13 @@ class Slots(Writes):
             helper = name(self.refs.function(runtime.add_into_arrays))
             return [*out, assign_place(place, call(helper, place, c.value))]
         return super().add_plain(c, kind, at)
+
+    def _in_another(self, variable: str) -> bool:
+        """Say whether a shadow is a part of one that is there, or is in another arm of a branch."""
+        link = self.links.get(variable)
+        if link is None or link.maybe or not K.is_container(link.owner):
+            return False
+        return variable in self.shared or link.base in self.live
 
     def _shown_elsewhere(self, c: Contribution, kind: Kind) -> bool:
         """Say whether what is given as a shadow may hold arrays that others hold, too."""
