@@ -580,6 +580,92 @@ class Circle:
 
 def f(x):
     return sum(shape.area() for shape in [Square(x[0]), Circle(x[1])])
+# object of one of two classes, chosen by a branch
+class Square:
+    def __init__(self, a):
+        self.a = a
+
+    def area(self):
+        return self.a * self.a
+
+
+class Circle:
+    def __init__(self, r):
+        self.r = r
+
+    def area(self):
+        return 3.0 * self.r * self.r
+
+
+def f(x):
+    shape = Square(x[0]) if x[1] > 0 else Circle(x[1])
+    return shape.area()
+# setter of a property
+class Gas:
+    def __init__(self, t):
+        self.t = t
+
+    @property
+    def t(self):
+        return self._t
+
+    @t.setter
+    def t(self, value):
+        self._t = value
+        self.energy = 1.5 * value * value
+
+
+def f(x):
+    gas = Gas(x[0])
+    gas.t += x[1]
+    return gas.energy * gas.t
+# __setitem__, __iadd__ of a class
+class Table:
+    def __init__(self):
+        self.entries = {}
+
+    def __getitem__(self, key):
+        return self.entries[key]
+
+    def __setitem__(self, key, value):
+        self.entries[key] = value
+
+    def __iadd__(self, value):
+        self.entries["a"] = self.entries["a"] * value
+        return self
+
+
+def f(x):
+    table = Table()
+    table["a"] = x[0]
+    table += x[1]
+    return table["a"] * x[2]
+# slice of an object of a class with __setitem__ written
+class Field:
+    def __init__(self, data):
+        self.data = data
+
+    def __setitem__(self, index, value):
+        self.data[index] = value
+
+
+def f(x):
+    field = Field(x * 1.0)
+    field[1:] = x[1:] * x[0]
+    return np.sum(field.data)
+# functools.cached_property
+class Norm:
+    def __init__(self, x):
+        self.x = x
+
+    @functools.cached_property
+    def square(self):
+        return np.sum(self.x * self.x)
+
+
+def f(x):
+    norm = Norm(x)
+    return norm.square * norm.square
 # named tuple made on the way
 Pair = collections.namedtuple("Pair", "a b")
 

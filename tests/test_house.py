@@ -47,6 +47,7 @@ LAYERS = (
             "open_dicts",
             "samples",
             "spaces",
+            "spelled",
         ),
         *("parameters", "pieces", "registry", "runtime", "signature", "stages", "testing", "tree"),
     ),
