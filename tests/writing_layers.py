@@ -20,7 +20,7 @@ def prog(*args):
 
 X = np.array([0.7, -1.3, 0.4])
 W = np.array([[0.3, -0.2, 0.5], [0.1, 0.7, -0.4], [-0.6, 0.2, 0.25]])
-V = W.T * 0.7 + 0.1
+V = np.ascontiguousarray(W.T * 0.7 + 0.1)
 
 
 class Layer:
