@@ -462,8 +462,7 @@ def join(left: Kind, right: Kind) -> Kind:
             return Obj(left.cls, tuple((n, join(a, b)) for (n, a), (_, b) in pairs))
         apart = set(names) ^ {n for n, _ in right.fields}
         if left.cls is right.cls and apart:
-            why = f"{describe(left)} that has the attribute {min(apart)} on one path only"
-            return Unknown(why)
+            return Unknown(f"{describe(left)} that has the attribute {min(apart)} on one path only")
         return _one_of_objects([left, right])
     elif isinstance(left, Obj | OneOf) and isinstance(right, Obj | OneOf):
         return _one_of_objects([*_objects(left), *_objects(right)])
@@ -497,9 +496,6 @@ def one_of(found: Iterable[Kind]) -> Kind:
     return result
 
 
-_CLASSES = 12
-
-
 def _one_of_objects(found: list[Obj]) -> Kind:
     """Return the kind of one of several objects, each class once."""
     table: dict[type, Obj] = {}
@@ -512,7 +508,7 @@ def _one_of_objects(found: list[Obj]) -> Kind:
     order = sorted(table.values(), key=lambda k: (k.cls.__qualname__, k.cls.__module__))
     if len(order) == 1:
         return order[0]
-    if len(order) > _CLASSES or any(is_enumerated(k.cls) for k in order):
+    if any(is_enumerated(k.cls) for k in order):
         return Unknown(f"{_phrase(order[0])} on one path and {_phrase(order[1])} on another")
     return OneOf(tuple(order))
 

@@ -39,10 +39,10 @@ from s2sad.facts.results import (
     sample_method,
     scalar_kind,
     shaped_kind,
-    survives_none,
     text_method,
     tuple_slice,
 )
+from s2sad.facts.sampled import survives_none
 from s2sad.facts.scope import Scope, dotted_path
 from s2sad.facts.slices import Slices, grid_kind
 from s2sad.generators import GENERATORS, generator_of

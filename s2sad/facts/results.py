@@ -720,21 +720,6 @@ def sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind
 
 
 @functools.lru_cache(4096)
-def survives_none(fn: Any, args: tuple[Kind, ...]) -> bool:
-    """Say whether a library function may take these arguments, of which one is None."""
-    sampler = Sampler(args, 0, False, False)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            fn(*[sampler.sample(a, 0.7) for a in args])
-        except TypeError:
-            return False
-        except _FAILURES:
-            return True
-    return True
-
-
-@functools.lru_cache(4096)
 def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
     rule = registry.rule_for(fn)
 

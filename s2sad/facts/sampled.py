@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -57,3 +58,18 @@ def _constant_lengths(kind: Kind) -> bool:
     if isinstance(kind, K.Tuple):
         return any(map(_constant_lengths, kind.items))
     return isinstance(kind, K.Array) and kind.rank > 0
+
+
+@functools.lru_cache(4096)
+def survives_none(fn: Any, args: tuple[Kind, ...]) -> bool:
+    """Say whether a library function may take these arguments, of which one is None."""
+    sampler = Sampler(args, 0, False, False)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            fn(*[sampler.sample(a, 0.7) for a in args])
+        except TypeError:
+            return False
+        except _FAILURES:
+            return True
+    return True
