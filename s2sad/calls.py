@@ -346,7 +346,7 @@ def _leading(kind: Kind, node: Node) -> list[Node]:
 def _named(kind: Kind, node: Node, named: dict[str, Node]) -> dict[str, Node]:
     if isinstance(kind, K.Known) and isinstance(kind.value, functools.partial):
         table = attribute(clone(node.func), "keywords")
-        brought = {k: subscript(clone(table), gast.Constant(k, None)) for k in kind.value.keywords}
+        brought = {k: subscript(clone(table), constant(k)) for k in kind.value.keywords}
         return {**brought, **named}
     return named
 
@@ -438,9 +438,7 @@ def _pass_on(arg: Any, value: Node) -> list[Contribution]:
         ]
     if isinstance(arg, dict):
         return [
-            c
-            for k, x in arg.items()
-            for c in _pass_on(x, subscript(clone(value), gast.Constant(k, None)))
+            c for k, x in arg.items() for c in _pass_on(x, subscript(clone(value), constant(k)))
         ]
     if isinstance(arg, gast.Name):
         return [Contribution(arg.id, value)]

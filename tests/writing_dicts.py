@@ -775,3 +775,21 @@ def words_taken_from_the_end(x):
     word, v = d.popitem()
     _, w = d.popitem()
     return v * v * w if word == "c" else w
+
+
+@prog(X)
+def keys_that_are_pairs(x):
+    table = {(0, 0): x[0], (0, 1): x[1], (1, 0): x[2], (1, 1): x[0] ** 2}
+    return table[0, 0] * table[1, 1] - table[0, 1] * table[1, 0]
+
+
+@prog(X)
+def dicts_by_pairs(x):
+    table = {(0, "a"): {"w": x[0]}, (1, "b"): {"w": x[1]}, **{(2, "c"): {"w": x[2]}}}
+    return table[0, "a"]["w"] * 2.0 + table[1, "b"]["w"] ** 2 * table[2, "c"]["w"]
+
+
+@prog(X)
+def pairs_unpacked(x):
+    table = {**{(0, 1): x[0], (1, 0): x[1]}, (2, 2): x[2]}
+    return table[0, 1] * 2.0 + table[1, 0] * 3.0 + table[2, 2] ** 2

@@ -197,7 +197,7 @@ class _Spreader:
         out = []
         for k, _ in kind.items:
             temp = self.temp(k if k.isidentifier() else "t")
-            before.append(assign(temp, subscript(clone(value), gast.Constant(k, None))))
+            before.append(assign(temp, subscript(clone(value), constant(k))))
             out.append(gast.keyword(k, name(temp)))
         return out
 

@@ -257,8 +257,7 @@ class _Entries(Rewriter):
             return None
         parts = [self._fresh("item") for _ in keys]
         lines: Block = [
-            assign(part, _entry(d, gast.Constant(key, None)))
-            for part, key in zip(parts, keys, strict=True)
+            assign(part, _entry(d, constant(key))) for part, key in zip(parts, keys, strict=True)
         ]
         listed = self._fresh("values")
         lines.append(assign(listed, gast.List([name(p) for p in parts], gast.Load())))
@@ -348,8 +347,8 @@ class _Entries(Rewriter):
             return 0
         lines: Block = []
         for key in keys:
-            turn = {target.id: gast.Constant(key, None)}
-            lines.append(assign(target.id, gast.Constant(key, None)))
+            turn = {target.id: constant(key)}
+            lines.append(assign(target.id, constant(key)))
             again = [substitute(s, turn) for s in inner]
             for new, old in zip(all_inside(again), all_inside(inner), strict=True):
                 self.origins[new] = self.origins.get(old, self.origins.get(loop, loop))

@@ -479,7 +479,7 @@ def _mixes(p: Parts) -> bool:
 
 def literal(place: Steps) -> Node:
     """Return a place in a structure as a tuple of its steps."""
-    return gast.Tuple([gast.Constant(step, None) for step in place], gast.Load())
+    return gast.Tuple([constant(step) for step in place], gast.Load())
 
 
 def result_of(bars: list[Node], single: bool) -> Node:

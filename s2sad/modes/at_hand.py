@@ -48,7 +48,7 @@ def _arrays(node: Node, kind: Kind) -> Iterator[tuple[Node, K.Array]]:
     elif isinstance(kind, K.Dict):
         for key, k in kind.items:
             if isinstance(key, str | int):
-                yield from _arrays(subscript(clone(node), gast.Constant(key, None)), k)
+                yield from _arrays(subscript(clone(node), constant(key)), k)
     elif isinstance(kind, K.Tuple) and kind.cls is None:
         for i, k in enumerate(kind.items):
             yield from _arrays(subscript(clone(node), constant(i)), k)

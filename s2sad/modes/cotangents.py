@@ -97,7 +97,7 @@ class Cotangents:
             return binary(zeros, gast.Mult, call("len", value))
         if isinstance(kind, K.Dict) and 0 < len(kind.items) <= _FEW:
             if all(isinstance(k, K.Num) and isinstance(key, str) for key, k in kind.items):
-                keys: list[Node] = [gast.Constant(key, None) for key, _ in kind.items]
+                keys: list[Node] = [constant(key) for key, _ in kind.items]
                 parts = [
                     self.zero(name("_"), k) if K.differentiable(k) else gast.Constant(None, None)
                     for _, k in kind.items

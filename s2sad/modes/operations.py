@@ -45,7 +45,7 @@ from s2sad.nodes import (
     subscript,
     walk,
 )
-from s2sad.open_dicts import surely_has
+from s2sad.open_dicts import literal_key, surely_has
 from s2sad.samples import stacked
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
@@ -206,7 +206,14 @@ class Operations(Guarded):
         for key, v in zip(node.keys, node.values, strict=True):
             kind = self.kind(v)
             if key is not None:
-                literal = getattr(self.kind(key), "value", None)
+                literal = literal_key(self.kind(key))
+                if literal is K.MISSING and len(node.keys) > 1:
+                    raise self.refuse(
+                        UnsupportedError,
+                        node,
+                        "Keys of a dict that are not literals may be the same key.",
+                        "Set the items one after the other.",
+                    )
                 found.pop(literal, None)
                 if isinstance(v, gast.Name) and K.differentiable(kind):
                     bar = subscript(clone(site.bar), clone(key))
@@ -217,7 +224,7 @@ class Operations(Guarded):
             for literal, part in kind.items if isinstance(kind, K.Dict) else ():
                 found.pop(literal, None)
                 if isinstance(v, gast.Name) and K.differentiable(part):
-                    at = gast.Constant(literal, None)
+                    at = constant(literal)
                     self.kinds[at] = K.kind_of(literal, "", literal=True)
                     bar = subscript(clone(site.bar), clone(at))
                     found[literal] = Contribution(v.id, bar, ("index", at))

@@ -650,8 +650,8 @@ def _inserted(place: Node, owner: Node) -> Node:
 
 def _moved_back(owner: Node, keys: list[Any]) -> Node:
     """Return what moves entries behind the one that was put back last."""
-    again = [call(attribute(clone(owner), "pop"), gast.Constant(key, None)) for key in keys]
-    entries = gast.Dict([gast.Constant(key, None) for key in keys], again)
+    again = [call(attribute(clone(owner), "pop"), constant(key)) for key in keys]
+    entries = gast.Dict([constant(key) for key in keys], again)
     return gast.Expr(call(attribute(owner, "update"), entries))
 
 

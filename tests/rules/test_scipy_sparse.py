@@ -27,7 +27,7 @@ def holes(*shape):
 
 DENSE = holes(4, 3)
 SQUARE = holes(4, 4) + 4 * np.eye(4)
-ROWS, COLUMNS = np.array([0, 1, 2, 3, 0, 2]), np.array([0, 1, 2, 3, 2, 1])
+IN_ROWS, IN_COLUMNS = np.array([0, 1, 2, 3, 0, 2]), np.array([0, 1, 2, 3, 2, 1])
 
 
 def name(value):
@@ -157,12 +157,12 @@ def test_single_precision():
 
 
 def of_places(x, v, cls):
-    A = cls((x, (ROWS, COLUMNS)), shape=(4, 4))
+    A = cls((x, (IN_ROWS, IN_COLUMNS)), shape=(4, 4))
     return np.sum((A @ v) ** 2) + np.sum(v @ A)
 
 
 def twice_in_one_place(x, v, cls):
-    A = cls((x, (ROWS, [0, 1, 2, 3, 0, 2])))
+    A = cls((x, (IN_ROWS, [0, 1, 2, 3, 0, 2])))
     return np.sum((A @ v) ** 2)
 
 
@@ -177,19 +177,19 @@ def of_diagonals(x, v, cls):
 
 
 def calculated(x, v, cls):
-    A = cls((x, (ROWS, COLUMNS)), shape=(4, 4))
-    B = (A + A.T) * 2.0 - cls((x * x, (ROWS, COLUMNS)), shape=(4, 4)) * v[0]
+    A = cls((x, (IN_ROWS, IN_COLUMNS)), shape=(4, 4))
+    B = (A + A.T) * 2.0 - cls((x * x, (IN_ROWS, IN_COLUMNS)), shape=(4, 4)) * v[0]
     C = (-B.tocsc()) / v[1]
     return np.sum((C @ v) ** 2) + np.sum(C.toarray() * np.outer(v, v)) + B.sum()
 
 
 def item_by_item(x, v, cls):
-    A = cls((x, (ROWS, COLUMNS)), shape=(4, 4))
+    A = cls((x, (IN_ROWS, IN_COLUMNS)), shape=(4, 4))
     return np.sum(A.multiply(v) @ v) + np.sum(A.multiply(np.outer(v, v)).sum())
 
 
 def matrix_products(x, v, cls):
-    A = cls((x, (ROWS, COLUMNS)), shape=(4, 4))
+    A = cls((x, (IN_ROWS, IN_COLUMNS)), shape=(4, 4))
     return np.sum(((A @ A.T) @ v) ** 2) + np.sum(A @ np.outer(v, v))
 
 
@@ -197,15 +197,15 @@ def filled_in_a_loop(x, v, cls):
     s = 0.0
     for k in range(3):
         if k % 2 == 0:
-            A = cls((x * (k + 1), (ROWS, COLUMNS)), shape=(4, 4))
+            A = cls((x * (k + 1), (IN_ROWS, IN_COLUMNS)), shape=(4, 4))
         else:
-            A = cls((x * x, (COLUMNS, ROWS)), shape=(4, 4))
+            A = cls((x * x, (IN_COLUMNS, IN_ROWS)), shape=(4, 4))
         s = s + np.sum((A @ v) ** 2)
     return s
 
 
 def solved(x, v, cls):
-    A = cls((np.concatenate([5.0 + x[:4], x[4:]]), (ROWS, COLUMNS)), shape=(4, 4))
+    A = cls((np.concatenate([5.0 + x[:4], x[4:]]), (IN_ROWS, IN_COLUMNS)), shape=(4, 4))
     return np.sum(L.spsolve(A.tocsc(), v) ** 2)
 
 
