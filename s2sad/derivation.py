@@ -22,6 +22,7 @@ from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Bound, Made, unfold
 from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.alias import alias
+from s2sad.facts.closures import behind
 from s2sad.facts.dispatch import dispatch
 from s2sad.facts.fence import outside_of, plain_appends
 from s2sad.facts.finite import Finite
@@ -392,7 +393,8 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
         inner = isinstance(target, K.LocalFunction)
         if not inner and not isinstance(getattr(target, "value", None), types.FunctionType):
             return None
-        if not any(K.is_container(facts.of.get(a, K.UNKNOWN)) for a in args):
+        given = [target, *(facts.of.get(a, K.UNKNOWN) for a in args)]
+        if not any(map(K.is_container, behind(given, facts.before.get(s, {})))):
             return None
         found = _bound_call(d, facts, s, node, target, args)
         if found is None or not stores_into_arguments(d, found[0]):

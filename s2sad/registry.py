@@ -488,6 +488,8 @@ def instead_of_rule(fn: Any, label: str) -> str:
     """Return the advice for a function without a rule."""
     if any(fn is f for f in _LAZY):
         return "Write a loop, or make a list of it by a comprehension: `[... for ...]`."
+    if fn is tuple:
+        return "How many items it has is not known: make it a list, `[... for ...]` or `list(...)`."
     return f"Write one with @s2sad.pullback({label}), or make its inputs Const."
 
 

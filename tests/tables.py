@@ -253,6 +253,52 @@ return s
 # tuple made of a generator expression
 t = tuple(v * v for v in x)
 return t[0] * t[1]
+# tuple of unknown length that a function returns
+def squares():
+    return tuple(v * v for v in x)
+
+t = squares()
+return t[0] * t[1]
+# list of zip, enumerate or reversed, sorted pairs
+pairs = sorted(zip(x, x * x), key=lambda p: p[1])
+t = 0.0
+for k, (a, b) in list(enumerate(pairs)):
+    t += k * a * b
+return t
+# min, max and sorted by a key, of tuples, arrays and objects
+tried = [(np.sum((x - k) ** 2), x * k) for k in range(3)]
+loss, best = min(tried, key=lambda t: t[0])
+return loss * np.sum(best)
+# generator or map kept in a variable and read once
+squares = (v * v for v in x)
+return sum(squares) * x[0]
+# tuple that a loop makes longer
+t = ()
+for v in x:
+    t += (v * v,)
+return t[0] * t[-1]
+# list extended by a generator, or as a part of a structure
+d = {"a": []}
+d["a"].extend([x[0], x[1]])
+for v in x:
+    d["a"] += [v * v]
+ys = []
+ys.extend(v * w for v, w in zip(d["a"], x))
+return ys[0] * d["a"][-1]
+# inner function that appends to a captured list, or sets an item of a dict
+history, last = [], {}
+def record(z):
+    history.append(np.sum(z * z))
+    last["z"] = z
+
+def descend(z, steps, callback):
+    for _ in range(steps):
+        z = z - 0.1 * z * x
+        callback(z)
+    return z
+
+z = descend(x, 3, record)
+return history[0] * history[-1] + np.sum(last["z"] * z)
 # list filled by append
 ys = []
 for v in x:

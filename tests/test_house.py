@@ -34,6 +34,7 @@ LAYERS = (
             "cotangents",
             "dims",
             "directions",
+            "elements",
             "duplicated",
             "flow",
             "generators",

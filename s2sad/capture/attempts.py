@@ -21,8 +21,8 @@ from typing import Any
 
 import gast
 
-from s2sad.capture.elements import rename_scoped
 from s2sad.capture.entries import is_entry
+from s2sad.elements import rename_scoped
 from s2sad.flow import free_names, live_in
 from s2sad.names import Names
 from s2sad.nodes import (

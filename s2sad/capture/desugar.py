@@ -32,6 +32,8 @@ import gast
 import numpy as np
 
 from s2sad.capture.defaults import plain_defaults
+from s2sad.capture.extended import one_by_one
+from s2sad.capture.late import read_where_made
 from s2sad.errors import UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.names import Names
@@ -63,10 +65,14 @@ _COMBINING: tuple[Any, ...] = (
 _READ_IN_PART: tuple[Any, ...] = (any, all, next)
 
 
-def desugar(body: Block, fn: Any, names: Names, locals_: set[str]) -> Block:
+def desugar(
+    body: Block, fn: Any, names: Names, locals_: set[str], params: tuple[str, ...]
+) -> Block:
     """Return the body of a function without map, filter, itemgetter and the like."""
     worker = _Desugarer(fn, names, locals_)
     body = plain_defaults(body, worker.denoted)
+    read_where_made(body, worker.denoted, locals_)
+    one_by_one(body, worker.denoted, names, locals_ - set(params))
     return [worker.visit(s) for s in body]
 
 
@@ -167,12 +173,16 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             own = gast.Name(self.fn.__code__.co_varnames[0], gast.Load(), None, None)
             func = locate(attribute(name(parent), node.func.attr), node.func)
             return locate(gast.Call(func, [locate(own, node), *node.args], node.keywords), node)
+        if fn is list and len(node.args) == 1 and isinstance(node.args[0], gast.ListComp):
+            return node.args[0]
         if fn is dict and len(node.args) == 1 and not node.keywords:
             return self.tabled(node)
         if fn is dict and node.keywords and not node.args:
             if all(k.arg is not None for k in node.keywords):
                 keys = [gast.Constant(k.arg, None) for k in node.keywords]
                 return locate(gast.Dict(keys, [k.value for k in node.keywords]), node)
+        if fn is np.fromiter:
+            return self.from_iterable(node)
         if fn is np.fromfunction:
             return self.on_indices(node)
         if fn is getattr and len(node.args) == 2 and is_attribute(node.args[1]):
@@ -201,6 +211,29 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return located(locate(gast.Assign([place], made.args[2], None), node), node)
         if fn is delattr and len(made.args) == 2:
             return located(locate(gast.Delete([place]), node), node)
+        return node
+
+    def from_iterable(self, node: Node) -> Node:
+        """`np.fromiter((f(v) for v in xs), float)` is np.array of a list, of that dtype."""
+        given = {k.arg: k.value for k in node.keywords}
+        if not isinstance(node.func, gast.Attribute) or not 1 <= len(node.args) <= 2:
+            return node
+        if len(node.args) + len(given) != 2 or given.keys() - {"dtype"}:
+            return node
+        source = self.applied(node.args[0])
+        if isinstance(source, gast.GeneratorExp):
+            source = gast.ListComp(source.elt, source.generators)
+        if not isinstance(source, gast.ListComp):
+            return node
+        dtype = given.get("dtype", node.args[-1])
+        func = attribute(node.func.value, "array")
+        return located(gast.Call(func, [source], [gast.keyword("dtype", dtype)]), node)
+
+    def visit_Assign(self, node: Node) -> Node:
+        """`a, b = map(f, xs)` reads all that there is."""
+        if any(isinstance(t, gast.Tuple | gast.List) for t in node.targets):
+            node.value = self.applied(node.value)
+        self.generic_visit(node)
         return node
 
     def on_indices(self, node: Node) -> Node:
@@ -260,9 +293,12 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 return node
             key, value = pairs.elt.elts
             return locate(gast.DictComp(key, value, pairs.generators), node)
-        if not isinstance(pairs, gast.Call) or self.denoted(pairs.func) is not zip:
+        lazy = self.denoted(pairs.func) if isinstance(pairs, gast.Call) else None
+        if lazy is not zip and lazy is not enumerate:
             return node
-        if len(pairs.args) != 2 or any(isinstance(a, gast.Starred) for a in pairs.args):
+        if (lazy is zip and len(pairs.args) != 2) or any(
+            isinstance(a, gast.Starred) for a in pairs.args
+        ):
             return node
         key_, value_ = self.names.fresh("key"), self.names.fresh("item")
         target = gast.Tuple([store(key_), store(value_)], gast.Store())

@@ -20,8 +20,8 @@ import numpy as np
 
 from s2sad.capture.applied import Applied
 from s2sad.capture.desugar import denoted, from_outside
-from s2sad.capture.elements import all_statements, plain, rename_scoped
 from s2sad.capture.temps import temp_base
+from s2sad.elements import all_statements, plain, rename_scoped
 from s2sad.errors import UnsupportedError
 from s2sad.names import Names
 from s2sad.nodes import (

@@ -18,11 +18,11 @@ import gast
 
 from s2sad.capture.attempts import Attempts, whole_or_nothing
 from s2sad.capture.desugar import denoted, desugar
-from s2sad.capture.elements import element, is_call, plain, rename_scoped
 from s2sad.capture.entries import fillable, is_entry
 from s2sad.capture.expressions import Expressions, has_walrus
 from s2sad.capture.patterns import without_captures
 from s2sad.capture.structure import structure
+from s2sad.elements import element, is_call, plain, rename_scoped
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -61,7 +61,7 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
     inner = {n for s in node.body for f in walk(s) if isinstance(f, SCOPES) for n in _declared(f)}
     locals_ = set(params) | (_bound(node.body) - (declared - inner))
     body = [s for s in node.body if not _is_docstring(s)]
-    body = desugar(body, source.fn, names, locals_)
+    body = desugar(body, source.fn, names, locals_, params)
     body, result = structure(body, names, source.place)
     worker = _Normaliser(source, names, locals_)
     entries = fillable(body, locals_ - set(params))

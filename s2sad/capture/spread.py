@@ -25,6 +25,7 @@ from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
+    all_inside,
     assign,
     assign_tuple,
     blocks_of,
@@ -32,6 +33,7 @@ from s2sad.nodes import (
     constant,
     locate,
     name,
+    names_written,
     subscript,
     walk,
 )
@@ -74,6 +76,7 @@ class _Spreader:
                 self.names.take(n.id)
         self.temps: set[str] = set()
         self.changed = False
+        self.fresh = _comprehensions(function)
 
     def block(self, body: Block, loops: int = 0) -> Block:
         out: Block = []
@@ -117,7 +120,7 @@ class _Spreader:
             length = _length(kind)
             if length is None and exact and left and arg is node.args[-1] and _has_items(kind):
                 length = len(left)
-            elif isinstance(kind, K.List):
+            elif isinstance(kind, K.List) and not self.own(arg.value):
                 bases += _root(arg.value)
             if length is None:
                 return []
@@ -189,6 +192,10 @@ class _Spreader:
         self.temps.add(fresh)
         return fresh
 
+    def own(self, value: Node) -> bool:
+        """Say whether this is a list that a comprehension has made: nobody else knows it."""
+        return getattr(value, "id", None) in self.fresh
+
     def table(self, value: Node, before: Block) -> list[Node] | None:
         """Return `**table` as keywords."""
         kind = self.kinds.of.get(value, K.UNKNOWN)
@@ -229,6 +236,16 @@ class _Spreader:
                 exact = exact and p.default is inspect.Parameter.empty and p.name not in named
                 found.append(p.name)
         return found, exact
+
+
+def _comprehensions(function: Function) -> set[str]:
+    """Return the temporaries that hold lists which are made by comprehensions."""
+    found: dict[str, bool] = {}
+    for s in all_inside(function.node.body):
+        for n in names_written(s) & function.temps if not blocks_of(s) else ():
+            value = getattr(s, "value", None)
+            found[n] = isinstance(value, gast.List) and not value.elts and found.get(n, True)
+    return {n for n, made in found.items() if made}
 
 
 def _length(kind: Kind) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import gast
 
@@ -60,3 +60,11 @@ def local_function(
         if isinstance(d, gast.Name) and d.id in locals_
     ]
     return K.LocalFunction(node, source, links, tuple(found))
+
+
+def behind(kinds: Iterable[Kind], env: Mapping[str, Kind]) -> list[Kind]:
+    """Return kinds with those of what inner functions among them capture."""
+    found = list(kinds)
+    for kind in [k for k in found if isinstance(k, K.LocalFunction)]:
+        found += [env.get(v, K.UNKNOWN) for v in kind.variables]
+    return found

@@ -34,6 +34,7 @@ from s2sad.facts.results import (
     element_kind,
     item_kind,
     known_call,
+    listed,
     replaced_kind,
     sample_call,
     sample_method,
@@ -442,9 +443,10 @@ class Expressions:
         for arg in args:
             kind = self.kind(arg, env)
             if isinstance(arg, gast.Starred):
-                if not isinstance(kind, K.Tuple):
+                items = listed(kind) if isinstance(kind, K.List) else getattr(kind, "items", None)
+                if items is None or not isinstance(kind, K.List | K.Tuple):
                     return None
-                found += kind.items
+                found += items
             else:
                 found.append(kind)
         return found

@@ -37,6 +37,8 @@ _DECIDE = "Give example arguments, or make the value a float, an array or a stru
 _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
 _ATTRIBUTE = "Set it on all paths: before the branch or the loop, or in __init__."
 _WHOLE = "Write a loop, or make it a list: `[... for ...]`."
+_GROWS = "Make it a list that grows by append; a tuple has as many items on all paths."
+_LISTED = "Make it a list: `[... for ...]`, or `list(...)`."
 _UNPACK = "Write the arguments out, or unpack a tuple, or a dict with literal keys."
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
 
@@ -137,6 +139,8 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
         before, after = kinds.before[s], kinds.after[s]
         if before.get(write.base) == after.get(write.base):
             continue
+        if write.how == "append" and _made_anew(function, write.base):
+            continue  # it has no other name yet
         live = memory.aliases.live_after.get(s, frozenset())
         links = memory.aliases.links_before.get(s, {})
         known = {write.base}
@@ -638,8 +642,12 @@ def _refused_by_name(function: Function, kinds: KindFacts, value: Any) -> tuple[
 def _remedy(why: str) -> str:
     if "on one path only" in why:
         return _ATTRIBUTE
+    if "a tuple of" in why and "on one path" in why:
+        return _GROWS
     if "on one path" in why:
         return _ONE_KIND
+    if "a tuple whose length" in why:
+        return _LISTED
     if "a generator" in why:
         return _WHOLE
     return _UNPACK if "that unpacks with" in why else _DECIDE

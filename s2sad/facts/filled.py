@@ -6,7 +6,7 @@ xs.append(y)       # xs: a list whose items may also be what y is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import gast
@@ -14,7 +14,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.facts.results import element_kind
 from s2sad.kinds import MISSING, Kind
-from s2sad.nodes import Block, Node, blocks_of, count_writes
+from s2sad.nodes import Block, Node, blocks_of, count_writes, walk
 from s2sad.open_dicts import literal_key, surely_has, with_entry
 from s2sad.stages import Loop, is_all, plain_field
 
@@ -132,6 +132,57 @@ def after_method(owner: Kind, method: str, args: list[Kind]) -> Kind:
     if isinstance(owner, K.Dict | K.OpenDict):
         return _after_dict_method(owner, method, args)
     return owner
+
+
+def rounds(node: Node, kind_of: Callable[[Node], Kind]) -> int | None:
+    """Return how often a loop over something runs, where kinds tell: over tuples, say."""
+    if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name) or not node.args:
+        kind = kind_of(node)
+        return len(kind.items) if isinstance(kind, K.Tuple) else None
+    if node.func.id == "zip":
+        counts = [rounds(a, kind_of) for a in node.args]
+        known = [c for c in counts if c is not None]
+        return min(known) if len(known) == len(counts) else None
+    if node.func.id in ("enumerate", "reversed"):
+        return rounds(node.args[0], kind_of)
+    if node.func.id == "range" and len(node.args) == 1:
+        count = getattr(kind_of(node.args[0]), "value", None)
+        return count if type(count) is int else None
+    return None
+
+
+def fresh_lists(body: Block) -> dict[Any, set[str]]:
+    """Return, for every loop, the names of lists made before it that nothing has read since."""
+    found: dict[Any, set[str]] = {}
+    fresh: set[str] = set()
+    for s in body:
+        if isinstance(s, gast.For):
+            found[s] = set(fresh)
+        for part in blocks_of(s):
+            found |= fresh_lists(part)
+        fresh -= {n.id for n in walk(s) if isinstance(n, gast.Name)}
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+            if isinstance(s.value, gast.List) and not s.value.elts:
+                fresh.add(s.targets[0].id)
+    return found
+
+
+def appended(loop: Node) -> dict[str, Node]:
+    """Return, for lists to which each round of a loop appends once and does no more, the value."""
+    found: dict[str, list[Node]] = {}
+    values: dict[str, Node] = {}
+    for s in loop.body:
+        for n in walk(s):
+            if isinstance(n, gast.Break | gast.Continue | gast.Return):
+                return {}
+            if isinstance(n, gast.Name):
+                found.setdefault(n.id, []).append(s)
+        value: Any = getattr(s, "value", None)
+        func = getattr(value, "func", None)
+        if isinstance(s, gast.Expr) and isinstance(func, gast.Attribute) and len(value.args) == 1:
+            if func.attr == "append" and isinstance(func.value, gast.Name):
+                values[func.value.id] = value.args[0]
+    return {n: value for n, value in values.items() if len(found[n]) == 1}
 
 
 def _after_dict_method(owner: K.Dict | K.OpenDict, method: str, args: list[Kind]) -> Kind:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -18,11 +19,14 @@ from s2sad.errors import InternalError
 from s2sad.facts.expression_kinds import CalleeHook, Env
 from s2sad.facts.filled import (
     after_method,
+    appended,
     changed_names,
     copies_of,
+    fresh_lists,
     homes_of,
     parts_bound,
     parts_of,
+    rounds,
     with_part,
     without_part,
 )
@@ -69,6 +73,7 @@ class _Walker(Tries):
         self.parts = parts_of(function.node.body, function.loops)
         self.homes = homes_of(function.node.body, self.parts)
         self.copies = copies_of(function.node.body, function.params)
+        self.fresh = fresh_lists(function.node.body)
 
     def block(self, body: Block, env: Env) -> Env:
         self.depth += 1
@@ -351,7 +356,17 @@ class _Walker(Tries):
                 self.facts.after[binding] = dict(e)
             return e
 
-        return self._loop(s, env, head)
+        return self._filled(s, env, self._loop(s, env, head))
+
+    def _filled(self, s: Node, before: Env, after: Env) -> Env:
+        """A list that was empty has an item for each round, where it is known how many."""
+        count = rounds(s.iter, lambda n: self.facts.of.get(n, K.UNKNOWN))
+        for n in appended(s) if count else ():
+            kind = after.get(n)
+            fresh = n in self.fresh.get(s, ()) and before.get(n) == K.List(K.UNBOUND)
+            if fresh and isinstance(kind, K.List) and kind.items is None:
+                after = {**after, n: replace(kind, length=count)}
+        return after
 
     def _loop(self, s: Node, env: Env, head: Callable[[Env], Env]) -> Env:
         written = names_written(s) | changed_names(s, self.parts, self.copies)
@@ -369,13 +384,13 @@ class _Walker(Tries):
         entry = {n: (_unless_number(k) if n in written else k) for n, k in env.items()}
         born = K.newer_symbols()
         current, lost = entry, set[str]()
-        for rounds in itertools.count():
+        for walked in itertools.count():
             end = self.block(s.body, head(current))
             ends = [] if always_leaves(s.body) else [end]
             joined = dict(entry)
             for other in [*ends, *self._break_envs(s)]:
                 joined = join_envs(joined, last_round(other, born), written)
-            if rounds >= _ROUNDS:
+            if walked >= _ROUNDS:
                 lost |= {n for n in joined if not _settled(n, joined, current, born)}
             joined.update(dict.fromkeys(lost, K.UNKNOWN))
             if alike(joined, current, born):

@@ -19,11 +19,28 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.facts.dicts import entries
+from s2sad.facts.drawn import drawn
 from s2sad.facts.inplace import displays
+from s2sad.facts.read_before import may_set
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.facts.stores import stores
-from s2sad.nodes import Block, Node, assign, call, clone, constant, name, subscript, walk
-from s2sad.stages import Function, KindFacts, Loop, place_of
+from s2sad.facts.tuples import tuples
+from s2sad.nodes import (
+    Block,
+    Node,
+    all_inside,
+    assign,
+    attribute,
+    call,
+    clone,
+    constant,
+    name,
+    names_written,
+    store,
+    subscript,
+    walk,
+)
+from s2sad.stages import Function, KindFacts, Loop, place_of, plain_field
 
 _MANY = 32
 
@@ -32,7 +49,11 @@ def plain_writes(
     function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy
 ) -> Function | None:
     """Return the function with its writing calls as plain writes, None where there are none."""
-    written = stores(function, kinds, taken, numpy)
+    written = drawn(function, kinds, taken, numpy)
+    if written is None:
+        written = tuples(function, kinds, taken, numpy)
+    if written is None:
+        written = stores(function, kinds, taken, numpy)
     if written is None:
         written = methods(function, kinds, taken, numpy)
     return written if written is not None else entries(function, kinds, taken, numpy)
@@ -77,6 +98,8 @@ class _Methods(Rewriter):
         if not isinstance(func, gast.Attribute) or not isinstance(func.value, gast.Name):
             return None
         owner = self.kind(func.value)
+        if isinstance(owner, K.List) and func.attr == "sort" and value.keywords and target is None:
+            return self._sorted(func.value, value)
         if isinstance(owner, K.List) and not value.keywords:
             return self._of_list(target, func.value, func.attr, value.args)
         if isinstance(owner, K.Dict | K.OpenDict):
@@ -88,15 +111,32 @@ class _Methods(Rewriter):
     def _of_list(self, target: str | None, xs: Node, method: str, args: Block) -> Block | None:
         if method == "copy" and not args and target is not None:
             return [assign(target, subscript(clone(xs), gast.Slice(None, None, None)))]
+        if target is not None and method in ("append", "extend", "insert", "clear", "reverse"):
+            call_ = gast.Call(attribute(clone(xs), method), [clone(a) for a in args], [])
+            return [gast.Expr(call_), assign(target, gast.Constant(None, None))]
         if target is not None:
             return None
         if method == "clear" and not args:
             return self.lines("t = []\nxs[:] = t", xs=xs)
-        if method == "sort" and not args and isinstance(self._items(xs), K.Num):
+        if method == "sort" and not args and K.differentiable(self._items(xs)):
             return self.lines("t = sorted(xs)\nxs[:] = t", xs=xs)
         if method == "extend" and len(args) == 1:
             return self._extended(xs, args[0])
         return None
+
+    def _sorted(self, xs: Node, node: Node) -> Block | None:
+        """`xs.sort(key=f)` puts what sorted(xs, key=f) gives in the place of the list."""
+        if node.args or not K.differentiable(self._items(xs)):
+            return None
+        ordered = self._fresh("ordered")
+        call_ = gast.Call(name("sorted"), [clone(xs)], node.keywords)
+        place = gast.Subscript(clone(xs), gast.Slice(None, None, None), gast.Store())
+        return [assign(ordered, call_), gast.Assign([place], name(ordered), None)]
+
+    def _fresh(self, base: str) -> str:
+        found = self.names.fresh(base)
+        self.temps.add(found)
+        return found
 
     def _items(self, xs: Node) -> K.Kind:
         kind = self.kind(xs)
@@ -124,7 +164,7 @@ class _Methods(Rewriter):
 
     def _augmented(self, s: Node) -> Block | None:
         if not isinstance(s.target, gast.Name):
-            return None
+            return self._part_augmented(s)
         kind = self.kind(s.target)
         owner = name(s.target.id)
         self.kinds.of[owner] = kind
@@ -136,6 +176,42 @@ class _Methods(Rewriter):
         if isinstance(kind, K.Dict | K.OpenDict) and isinstance(s.op, gast.BitOr):
             return self._updated(owner, [s.value], [])
         return None
+
+    def _part_augmented(self, s: Node) -> Block | None:
+        """`d[k] += [x]` extends the list that is there; that it is stored again changes nothing."""
+        place = s.target
+        owner = self.kind(place.value)
+        plain = isinstance(owner, K.List | K.Dict | K.OpenDict) and isinstance(
+            place, gast.Subscript
+        )
+        if isinstance(owner, K.Obj) and isinstance(place, gast.Attribute):
+            plain = plain_field(owner.cls, place.attr)
+        read = clone(place)
+        read.ctx = gast.Load()
+        if not plain or not isinstance(self.kind(place), K.List):
+            return None
+        if not isinstance(s.op, gast.Add | gast.Mult):
+            return None
+        first = self._read_first(s)
+        if first is not None and self._set_between(first, s):
+            return None
+        held = self._fresh("part") if first is None else first.targets[0].id
+        before = [assign(held, read)] if first is None else []
+        return [*before, gast.AugAssign(store(held), s.op, s.value)]
+
+    def _read_first(self, s: Node) -> Node | None:
+        """Return the read of a place that comes before the value that is added to it."""
+        origin = self.origins.get(s, s)
+        for other in all_inside(self.function.node.body):
+            if self.origins.get(other) is origin and names_written(other) & self.function.was:
+                return other
+        return None
+
+    def _set_between(self, first: Node, last: Node) -> bool:
+        every = list(all_inside(self.function.node.body))
+        return any(
+            may_set(n, last.target) for n in every[every.index(first) + 1 : every.index(last)]
+        )
 
     def _deleted(self, s: Node) -> Block | None:
         place = s.targets[0]
@@ -289,7 +365,8 @@ class _Methods(Rewriter):
             return [] if target is None else [assign(target, old)]
         value = default if default is not None else gast.Constant(None, None)
         lines = [self._entry(d, key, value)]
-        return lines if target is None else [*lines, assign(target, clone(value))]
+        put = old if K.is_container(self.kind(value)) else clone(value)
+        return lines if target is None else [*lines, assign(target, put)]
 
     def _gone(self, d: Node, key: Any) -> Node:
         return gast.Delete([gast.Subscript(clone(d), constant(key), gast.Del())])

@@ -93,7 +93,7 @@ class _Worker:
     def steps(self, s: Node, read: Node, between: Block) -> Block | None:
         """Return what to do with what was read; None where nobody changes it meanwhile."""
         place, old = s.target, read.targets[0].id
-        if not any(_may_set(n, place) for n in all_inside(between)):
+        if not any(may_set(n, place) for n in all_inside(between)):
             return None
         kind = self.kinds.of.get(place, K.UNKNOWN)
         if isinstance(kind, K.Array):
@@ -124,7 +124,7 @@ def _loaded(place: Node) -> Node:
     return read
 
 
-def _may_set(s: Node, place: Node) -> bool:
+def may_set(s: Node, place: Node) -> bool:
     """Say whether a statement may set an attribute of this name, or an item of something."""
     targets = [*getattr(s, "targets", ()), getattr(s, "target", None)]
     if isinstance(place, gast.Attribute):

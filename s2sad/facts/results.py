@@ -189,6 +189,7 @@ def _hashable(fn: Any) -> bool:
 
 
 _SEQUENCES = (list, tuple)
+_SOME = "a tuple whose length is not known"
 
 
 def _chosen_kind(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind:
@@ -198,7 +199,8 @@ def _chosen_kind(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind:
     lazy = one and isinstance(args[0], K.Iterable_) and K.differentiable(item)
     if fn is sorted and not lazy and not K.differentiable(item):
         return K.List(K.erase_value(item)) if shown_in_order(item) else K.UNKNOWN
-    if not isinstance(item, K.Num) or lazy:
+    plain = not K.differentiable(item) and shown_in_order(item)
+    if not (isinstance(item, K.Num) or plain) or lazy:
         return K.UNKNOWN
     item = K.erase_value(item)
     if fn is sorted:
@@ -236,7 +238,7 @@ def _sequence_kind(fn: Any, args: list[Kind]) -> Kind:
         found = listed(given) if isinstance(given, K.List) else None
         if isinstance(given, K.Tuple):
             found = list(given.items)
-        return K.UNKNOWN if found is None else K.Tuple(tuple(found))
+        return K.Unknown(_SOME) if found is None else K.Tuple(tuple(found))
     if isinstance(given, K.Tuple):
         return K.list_of([K.erase_value(k) for k in given.items])
     if isinstance(given, K.List) and given.items is not None:

@@ -1,0 +1,363 @@
+"""Lazy sequences that are read to their end, as the loops that fill a list; what picks from lists.
+
+    t = zip(xs, ys)                ->   pairs = []
+    pairs = list(t)                     for p, q in zip(xs, ys): pairs.append((p, q))
+    for a, b in t: ...                  for a, b in zip(xs, ys): ...
+    best = min(pairs, key=f)            place = min(range(len(pairs)), key=lambda i: f(pairs[i]))
+                                        best = pairs[place]
+
+A lazy sequence must be read once, in the block that makes it, and nothing that may change what it
+goes through stands between. What carries no derivative stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.elements import element
+from s2sad.facts.results import element_kind
+from s2sad.facts.rewrite import NumPy, Rewriter
+from s2sad.nodes import (
+    Block,
+    Node,
+    all_inside,
+    assign,
+    attribute,
+    block_writes,
+    blocks_of,
+    call,
+    clone,
+    locate,
+    name,
+    names_read,
+    names_written,
+    store,
+    subscript,
+    tuple_,
+    walk,
+)
+from s2sad.stages import Function, KindFacts, Loop
+
+There = Callable[[Node], Node]
+_LAZY: tuple[Any, ...] = (zip, enumerate, reversed)
+_READERS: tuple[Any, ...] = (list, tuple, sorted, sum, max, min)
+_PICKING: tuple[Any, ...] = (sorted, max, min)
+
+
+def drawn(function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> Function | None:
+    """Return the function without lazy sequences of what carries derivatives, None without any."""
+    return _Drawn(function, kinds, taken, numpy).rewritten()
+
+
+class _Drawn(Rewriter):
+    def __init__(self, function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> None:
+        super().__init__(function, kinds, taken, numpy)
+        self.made: dict[str, list[Node]] = {}
+        for s in all_inside(function.node.body):
+            for n in names_written(s) if not blocks_of(s) else ():
+                self.made.setdefault(n, []).append(s)
+        self.reads: dict[str, int] = {}
+        for n in walk(function.node):
+            if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load):
+                self.reads[n.id] = self.reads.get(n.id, 0) + 1
+
+    def block(self, body: Block) -> Block:
+        """Put loops in the place of what reads lazy sequences, then rewrite the statements."""
+        for s in list(body):
+            if isinstance(s, gast.For):
+                self._run_over(body, s)
+            elif isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+                self._read(body, s)
+        return super().block(body)
+
+    def statement(self, s: Node) -> Block | None:
+        value = getattr(s, "value", None)
+        if not isinstance(s, gast.Assign) or not isinstance(s.targets[0], gast.Name):
+            return None
+        if not isinstance(value, gast.Call) or not isinstance(self.kind(value), K.Unknown):
+            return None
+        if not any(self.kinds.objects.get(value.func) is fn for fn in _PICKING):
+            return None
+        lines = self._picked(s.targets[0].id, value)
+        for line in lines or ():
+            self._settled(line, s)
+        return lines
+
+    def _fresh(self, base: str) -> str:
+        found = self.names.fresh(base)
+        self.temps.add(found)
+        return found
+
+    # lazy sequences
+
+    def _lazy(self, node: Node, body: Block, before: Node) -> tuple[Node, list[Node]] | None:
+        """Return what makes a lazy sequence, written as one call, and the statements that do."""
+        if not isinstance(node, gast.Name) or self.reads.get(node.id) != 1:
+            return None
+        made = self.made.get(node.id, [])
+        if len(made) != 1 or made[0] not in body or not isinstance(made[0], gast.Assign):
+            return None
+        value = made[0].value
+        if not isinstance(made[0].targets[0], gast.Name) or not self._is_lazy(value):
+            return None
+        between = body[body.index(made[0]) + 1 : body.index(before)]
+        args: list[Node] = []
+        makers = [made[0]]
+        for arg in value.args:
+            inner = self._lazy(arg, body, before)
+            args.append(arg if inner is None else inner[0])
+            makers += [] if inner is None else inner[1]
+        if not all(s in makers or self._harmless(s, names_read(value)) for s in between):
+            return None
+        whole = locate(
+            gast.Call(clone(value.func), [clone(a) for a in args], value.keywords), value
+        )
+        return whole, makers
+
+    def _is_lazy(self, node: Node) -> bool:
+        if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name):
+            return False
+        if not any(self.kinds.objects.get(node.func) is fn for fn in _LAZY):
+            return False
+        return not any(isinstance(a, gast.Starred) for a in node.args)
+
+    def _harmless(self, s: Node, used: set[str]) -> bool:
+        """Say whether a statement leaves the content of some variables as it is."""
+        if isinstance(s, gast.FunctionDef):
+            return True
+        if not isinstance(s, gast.Assign) or names_written(s) & used:
+            return False
+        if not all(isinstance(t, gast.Name) for t in s.targets):
+            return False
+        for n in walk(s.value):
+            if n in self.kinds.methods:
+                return False
+            if isinstance(n, gast.Call) and not self._is_lazy(n):
+                if registry.rule_for(self.kinds.objects.get(n.func)) is None:
+                    return False
+        return True
+
+    def _read(self, body: Block, s: Node) -> None:
+        """`t = list(z)` of a lazy sequence z fills a list by a loop."""
+        value = s.value
+        if not isinstance(value, gast.Call) or not value.args:
+            return
+        if not any(self.kinds.objects.get(value.func) is fn for fn in _READERS):
+            return
+        kind = self.kind(value.args[0])
+        found = self._lazy(value.args[0], body, s)
+        if found is None or not K.differentiable(element_kind(kind)):
+            return
+        lines = self._filled(found[0])
+        if lines is None:
+            return
+        items = lines[0].targets[0].id
+        if self.kinds.objects.get(value.func) is list and len(value.args) == 1:
+            last = assign(s.targets[0].id, name(items))
+        else:
+            again = gast.Call(value.func, [name(items), *value.args[1:]], value.keywords)
+            last = assign(s.targets[0].id, locate(again, value))
+        self._put(body, s, found[1], [*lines, last])
+
+    def _filled(self, whole: Node) -> Block | None:
+        """Return a list and the loop that fills it with what a lazy sequence gives."""
+        index = self._fresh("i")
+        bounds, item = element(whole, name(index), False)
+        if bounds is None:
+            return None
+        items = self._fresh("items")
+        target, start, shown = self._target(item)
+        if isinstance(item, tuple):
+            held = self._fresh("item")
+            start.append(assign(held, shown))
+            shown = name(held)
+        append = gast.Expr(call(attribute(name(items), "append"), shown))
+        loop = gast.For(target, whole, [*start, append], [], None)
+        self._plan(loop, index, bounds, self._bound(target, item))
+        return [assign(items, gast.List([], gast.Load())), loop]
+
+    def _target(self, item: Any) -> tuple[Node, Block, Node]:
+        """Return new variables for what a loop binds, and it as a value again, step by step."""
+        if not isinstance(item, tuple):
+            part = self._fresh("part")
+            return store(part), [], name(part)
+        targets, lines, values = [], [], []
+        for inner in item:
+            target, more, value = self._target(inner)
+            if isinstance(inner, tuple):
+                held = self._fresh("pair")
+                more.append(assign(held, value))
+                value = name(held)
+            targets.append(target)
+            lines += more
+            values.append(value)
+        return gast.Tuple(targets, gast.Store()), lines, tuple_(values)
+
+    def _bound(self, target: Node, item: Any) -> Block | None:
+        """Return what a loop's header binds, from the elements it goes through."""
+        if isinstance(target, gast.Name):
+            lines, value = self._value(item)
+            return [*lines, assign(target.id, value)]
+        if isinstance(item, tuple):
+            if len(item) != len(target.elts):
+                return None
+            parts = [self._bound(t, i) for t, i in zip(target.elts, item, strict=True)]
+            return None if any(p is None for p in parts) else [s for p in parts for s in p or ()]
+        if any(isinstance(e, gast.Starred) for e in target.elts):
+            return None
+        held = self._fresh("item")
+        return [assign(held, item), gast.Assign([clone(target)], name(held), None)]
+
+    def _value(self, item: Any) -> tuple[Block, Node]:
+        if not isinstance(item, tuple):
+            return [], item
+        lines: Block = []
+        parts = []
+        for inner in item:
+            more, value = self._value(inner)
+            held = self._fresh("part")
+            lines += [*more, assign(held, value)]
+            parts.append(name(held))
+        return lines, tuple_(parts)
+
+    def _plan(self, loop: Node, index: str, bounds: Any, bound: Block | None) -> None:
+        plan = Loop(index, False, None, ())
+        if bound is not None:
+            plan = Loop(index, False, bounds, tuple(bound))
+        loops: Any = self.function.loops
+        loops[loop] = plan
+
+    def _run_over(self, body: Block, loop: Node) -> None:
+        """A loop over a variable that holds a lazy sequence goes through what that does."""
+        found = self._lazy(loop.iter, body, loop)
+        if found is None or not K.differentiable(element_kind(self.kind(loop.iter))):
+            return
+        whole, makers = found
+        bound_here = block_writes(loop.body) | names_written(loop.target)
+        if names_read(whole) & bound_here:
+            return
+        index = self._fresh("i")
+        bounds, item = element(whole, name(index), False)
+        if bounds is None:
+            return
+        loop.iter = whole
+        self._plan(loop, index, bounds, self._bound(loop.target, item))
+        for n in walk(loop.iter):
+            locate(n, loop)
+        self._located(self.function.loops[loop].bindings, loop)
+        self._put(body, loop, makers, [loop])
+
+    def _settled(self, line: Node, s: Node) -> None:
+        """Give all that stands in the place of a statement its place, and its origin."""
+        for inner in all_inside([line]):
+            self.origins[inner] = self.origins.get(s, s)
+            self._located(getattr(self.function.loops.get(inner), "bindings", ()), s)
+        for n in walk(line):
+            locate(n, s)
+
+    def _located(self, lines: Any, at: Node) -> None:
+        for line in lines:
+            for n in walk(line):
+                locate(n, at)
+            self.origins[line] = self.origins.get(at, at)
+
+    def _put(self, body: Block, s: Node, gone: list[Node], lines: Block) -> None:
+        """Put statements in the place of one, and leave out those that made what it read."""
+        for line in lines:
+            if line is s:
+                continue
+            self._settled(line, s)
+        at = body.index(s)
+        body[at : at + 1] = lines
+        for made in gone:
+            body.remove(made)
+        self.changed = True
+
+    # what is picked by a key
+
+    def _picked(self, target: str, node: Node) -> Block | None:
+        """`sorted(xs, key=f)` puts places in order, and takes what is there."""
+        fn = self.kinds.objects[node.func]
+        keywords = {k.arg: k.value for k in node.keywords}
+        if keywords.keys() - ({"key", "reverse"} if fn is sorted else {"key"}) or not node.args:
+            return None
+        found = self._choices(node, fn)
+        if found is None:
+            return None
+        lines, places, there = found
+        index = self._fresh("k")
+        shown: Node = there(name(index))
+        key = keywords.get("key")
+        if key is not None and not isinstance(self.kind(key), K.NoneKind):
+            shown = gast.Call(clone(key), [shown], [])
+        param = gast.Name(index, gast.Param(), None, None)
+        by = gast.Lambda(gast.arguments([param], [], None, [], [], None, []), shown)
+        pick = self._fresh("by")
+        lines.append(assign(pick, by))
+        given = [gast.keyword("key", name(pick))]
+        given += [gast.keyword("reverse", keywords["reverse"])] if "reverse" in keywords else []
+        chosen = gast.Call(clone(node.func), [places], given)
+        if fn is sorted:
+            return [*lines, *self._in_order(target, there, chosen)]
+        place = self._fresh("place")
+        return [*lines, assign(place, chosen), *self._taken(target, there(name(place)))]
+
+    def _choices(self, node: Node, fn: Any) -> tuple[Block, Node, There] | None:
+        """Return what is chosen from: lines that make it, its places, and what is at a place."""
+        xs = node.args[0]
+        lines: Block = []
+        if len(node.args) > 1:
+            if fn is sorted:
+                return None
+            xs = name(self._fresh("choices"))
+            lines.append(assign(xs.id, gast.List([clone(a) for a in node.args], gast.Load())))
+            item = K.list_of([self.kind(a) for a in node.args]).item
+        elif not isinstance(xs, gast.Name):
+            return None
+        else:
+            item = element_kind(self.kind(xs))
+        if not K.differentiable(item) or isinstance(item, K.Unknown):
+            return None
+        if len(node.args) > 1 or isinstance(self.kind(xs), K.List | K.Tuple | K.Array):
+            places = call("range", call("len", clone(xs)))
+            return lines, places, lambda place: subscript(clone(xs), place)
+        made = self.made.get(xs.id, [])
+        func = getattr(getattr(made[0], "value", None), "func", None) if len(made) == 1 else None
+        if not isinstance(func, gast.Attribute) or func.attr not in ("items", "values"):
+            return None
+        d = func.value
+        if xs.id not in self.function.temps or not isinstance(self.kind(d), K.Dict | K.OpenDict):
+            return None
+        keys = self._fresh("keys")
+        lines.append(assign(keys, call("list", clone(d))))
+        if func.attr == "values":
+            return lines, name(keys), lambda key: subscript(clone(d), key)
+        return lines, name(keys), lambda key: tuple_([clone(key), subscript(clone(d), key)])
+
+    def _taken(self, target: str, value: Node) -> Block:
+        """Return the assignment of what is at a place, of a key with its entry step by step."""
+        if not isinstance(value, gast.Tuple):
+            return [assign(target, value)]
+        key, entry = value.elts
+        held = self._fresh("entry")
+        return [assign(held, entry), assign(target, tuple_([key, name(held)]))]
+
+    def _in_order(self, target: str, there: There, chosen: Node) -> Block:
+        order, place = self._fresh("order"), self._fresh("place")
+        items, held, index = self._fresh("items"), self._fresh("item"), self._fresh("i")
+        append = gast.Expr(call(attribute(name(items), "append"), name(held)))
+        body = [*self._taken(held, there(name(place))), append]
+        loop = gast.For(store(place), name(order), body, [], None)
+        bound = assign(place, subscript(name(order), name(index)))
+        self._plan(loop, index, (call("len", name(order)),), [bound])
+        return [
+            assign(order, chosen),
+            assign(items, gast.List([], gast.Load())),
+            loop,
+            assign(target, name(items)),
+        ]
