@@ -15,6 +15,7 @@ from s2sad.rules import linalg as linalg
 from s2sad.rules import methods as methods
 from s2sad.rules import ordering as ordering
 from s2sad.rules import padding as padding
+from s2sad.rules import polynomial_classes as polynomial_classes
 from s2sad.rules import polynomial_series as polynomial_series
 from s2sad.rules import polynomials as polynomials
 from s2sad.rules import products as products

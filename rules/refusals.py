@@ -50,12 +50,6 @@ refuse(
     instead="Use np.polyval, np.polyder and their kin on an array of coefficients.",
 )
 refuse(
-    np.polynomial,
-    "Polynomial Chebyshev Legendre Hermite HermiteE Laguerre",
-    because="it is an object that holds coefficients",
-    instead="Use functions such as np.polynomial.chebyshev.chebval on an array of coefficients.",
-)
-refuse(
     np,
     "matrix asmatrix bmat",
     because="a matrix is no plain array",

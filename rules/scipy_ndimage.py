@@ -6,7 +6,7 @@ was padded with goes back to where it came from.
 
 import numpy as np
 from s2sad.rules.padding import pull_pad
-from scipy import ndimage
+from scipy import interpolate, ndimage
 
 from s2sad.registry import pullback, pushforward
 
@@ -189,30 +189,94 @@ def one_per_axis(image, coordinates):
     return image, coordinates[: np.ndim(image)]
 
 
+def linear_cotangents(out_bar, image, coordinates, mode):
+    """Return the cotangents of an image and of the places where it is interpolated linearly.
+
+    Outside the image there is a constant, or its nearest edge.
+    """
+    limit = np.reshape(np.array(image.shape) - 1, (-1,) + (1,) * (coordinates.ndim - 1))
+    inside = (coordinates >= 0) & (coordinates <= limit)
+    if mode == "constant":
+        out_bar = out_bar * np.all(inside, axis=0)
+    image_bar = np.zeros(image.shape, out_bar.dtype)
+    coordinates_bar = np.zeros(coordinates.shape, out_bar.dtype)
+    for place, factors, slopes in corner_weights(coordinates, image.shape, mode):
+        np.add.at(image_bar, place, out_bar * np.prod(factors, axis=0))
+        for k in range(len(place)):
+            others = np.prod(np.delete(factors, k, axis=0), axis=0)
+            coordinates_bar[k] += out_bar * image[place] * slopes[k] * others
+    return image_bar, coordinates_bar * inside
+
+
+def mirrored(places, length):
+    """Return places on an axis that is mirrored at its ends, and whether they run backwards."""
+    period = max(2 * (length - 1), 1)
+    places = np.mod(places, period)
+    return np.where(places > length - 1, period - places, places), places > length - 1
+
+
+def spline_weights(coordinates, shape, order, mode):
+    """Give for all the coefficients around places where they are, their factors and slopes."""
+    bump = interpolate.BSpline.basis_element(
+        np.arange(order + 2) - 0.5 * (order + 1), extrapolate=False
+    )
+    slope = bump.derivative()
+    if mode == "mirror":
+        pairs = [mirrored(x, n) for x, n in zip(coordinates, shape, strict=True)]
+        turned = np.stack([np.where(back, -1.0, 1.0) for _, back in pairs])
+        coordinates = np.stack([x for x, _ in pairs])
+    else:
+        turned = np.ones_like(coordinates)
+    first = np.floor(coordinates + 0.5 * (1 - order % 2)).astype(int) - order // 2
+    for corner in np.ndindex(*(order + 1,) * len(shape)):
+        nodes = first + np.reshape(corner, (-1,) + (1,) * (first.ndim - 1))
+        distance = coordinates - nodes
+        place = tuple(mirrored(x, n)[0] for x, n in zip(nodes, shape, strict=True))
+        yield place, np.nan_to_num(bump(distance)), turned * np.nan_to_num(slope(distance))
+
+
+def spline_cotangents(out_bar, image, coordinates, order, mode, prefilter):
+    """Return the cotangents of an image and of the places where splines go through it.
+
+    After Unser, "Splines: a perfect fit for signal and image processing", 1999. The filter that
+    makes coefficients is its own transpose but for the ends, which are mirrored once, not twice.
+    """
+    if mode not in ("constant", "mirror"):
+        raise NotImplementedError("map_coordinates: splines with mode constant or mirror only")
+    if mode == "constant":
+        limit = np.reshape(np.array(image.shape) - 1, (-1,) + (1,) * (coordinates.ndim - 1))
+        out_bar = out_bar * np.all((coordinates >= 0) & (coordinates <= limit), axis=0)
+    held = ndimage.spline_filter(image, order, mode=mode) if prefilter else image
+    held_bar = np.zeros(image.shape, out_bar.dtype)
+    coordinates_bar = np.zeros(coordinates.shape, out_bar.dtype)
+    for place, factors, slopes in spline_weights(coordinates, image.shape, order, mode):
+        np.add.at(held_bar, place, out_bar * np.prod(factors, axis=0))
+        for k in range(len(place)):
+            others = np.prod(np.delete(factors, k, axis=0), axis=0)
+            coordinates_bar[k] += out_bar * held[place] * slopes[k] * others
+    if prefilter:
+        held_bar = ends(ndimage.spline_filter(ends(held_bar, 2.0), order, mode=mode), 0.5)
+    return held_bar.astype(out_bar.dtype), coordinates_bar
+
+
+def ends(x, factor):
+    """Return x with its first and last numbers along every axis multiplied."""
+    x = np.array(x)
+    for axis, n in enumerate(x.shape):
+        if n > 1:
+            np.moveaxis(x, axis, 0)[[0, -1]] *= factor
+    return x
+
+
 @pullback(ndimage.map_coordinates, masks=True, samples=one_per_axis)
 def pull_map_coordinates(
     out_bar, out, input, coordinates, *, order=3, mode="constant", cval=0.0, prefilter=True
 ):
-    """For linear interpolation; outside the image there is a constant, or its nearest edge."""
-    check_linear(order)
-    limit = np.reshape(np.array(input.shape) - 1, (-1,) + (1,) * (coordinates.ndim - 1))
-    inside = (coordinates >= 0) & (coordinates <= limit)
-    if mode == "constant":
-        out_bar = out_bar * np.all(inside, axis=0)
-    input_bar = np.zeros(input.shape, out_bar.dtype)
-    coordinates_bar = np.zeros(coordinates.shape, out_bar.dtype)
-    for place, factors, slopes in corner_weights(coordinates, input.shape, mode):
-        np.add.at(input_bar, place, out_bar * np.prod(factors, axis=0))
-        for k in range(len(place)):
-            others = np.prod(np.delete(factors, k, axis=0), axis=0)
-            coordinates_bar[k] += out_bar * input[place] * slopes[k] * others
-    return input_bar, coordinates_bar * inside
-
-
-def check_linear(order):
-    """Refuse what is no linear interpolation."""
-    if order != 1:
-        raise NotImplementedError("map_coordinates: a derivative with order=1 only")
+    if order == 0:
+        raise NotImplementedError("map_coordinates: no derivative with order=0")
+    if order == 1:
+        return linear_cotangents(out_bar, input, coordinates, mode)
+    return spline_cotangents(out_bar, input, coordinates, order, mode, prefilter)
 
 
 @pushforward(ndimage.map_coordinates)
@@ -228,12 +292,12 @@ def push_map_coordinates(
     cval=0.0,
     prefilter=True,
 ):
-    check_linear(order)
+    settings = {"order": order, "mode": mode, "prefilter": prefilter}
     found = np.zeros_like(out)
     if input_dot is not None:
-        found = found + ndimage.map_coordinates(input_dot, coordinates, order=1, mode=mode)
+        found = found + ndimage.map_coordinates(input_dot, coordinates, **settings)
     if coordinates_dot is not None:
         one = np.ones_like(out)
-        _, slopes = pull_map_coordinates(one, out, input, coordinates, order=1, mode=mode)
+        _, slopes = pull_map_coordinates(one, out, input, coordinates, **settings)
         found = found + np.sum(slopes * coordinates_dot, axis=0)
     return found

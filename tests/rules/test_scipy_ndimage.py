@@ -22,6 +22,14 @@ ROWS = [
     (N.map_coordinates, (n(6), np.array([[0.3, 2.2, 4.9]])), {"order": 1, "mode": "nearest"}),
     (N.map_coordinates, (n(4, 5), np.array([[1, 2], [0, 3]])), {"order": 1}),
     (N.gaussian_filter, (n(6, 7),), {"sigma": (0.0, 0.7)}),
+    (N.map_coordinates, (n(4, 5), points), {}),
+    (N.map_coordinates, (n(4, 5), points), {"mode": "mirror"}),
+    (N.map_coordinates, (n(5), np.array([[-0.7, 5.3, 2.2, 0.4]])), {"mode": "mirror"}),
+    (N.map_coordinates, (n(5), np.array([[-0.7, 5.3, 2.2, 0.4]])), {"cval": 2.0}),
+    (N.map_coordinates, (n(5), np.array([[0.3, 2.2]])), {"prefilter": False}),
+    (N.map_coordinates, (n(3, 4, 5), 1.9 * rng.random((3, 4))), {"order": 2}),
+    (N.map_coordinates, (n(6, 5), 3.9 * rng.random((2, 4))), {"order": 4}),
+    (N.map_coordinates, (n(6, 5), 3.9 * rng.random((2, 4))), {"order": 5}),
 ]
 for mode in ("reflect", "mirror", "nearest", "wrap", "constant"):
     ROWS += [
@@ -43,7 +51,9 @@ def test_rule(fn, args, settings):
 
 
 def warped(image, where):
-    return np.sum(N.map_coordinates(N.gaussian_filter(image, 0.5), where, order=1) ** 2)
+    image = N.gaussian_filter(image, 0.5)
+    linear = np.sum(N.map_coordinates(image, where, order=1) ** 2)
+    return linear + np.sum(N.map_coordinates(image, where) ** 3)
 
 
 def enlarged(image):

@@ -1,0 +1,94 @@
+"""The rules of rules/polynomial_classes.py: at places, and in coefficients."""
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad.registry import object_function
+from tests import slopes
+
+rng = np.random.default_rng(4)
+NAMES = ("Polynomial", "Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre")
+CLASSES = [getattr(np.polynomial, name) for name in NAMES]
+
+
+def n(*shape):
+    return rng.standard_normal(shape)
+
+
+GIVEN = np.polynomial.Chebyshev([1.0, -0.4, 0.3, 0.2], domain=[0.0, 3.0])
+
+
+def at_places(x, c, cls):
+    series = cls([1.0, 2.0, -0.3, 0.1])
+    return np.sum(series(x) ** 2) + GIVEN(x[0]) + np.sum(series.deriv()(x) * series.integ(2)(x))
+
+
+def of_coefficients(x, c, cls):
+    series = cls(c)
+    return np.sum(series(x) ** 2) + series(0.3) + np.sum(series.coef**2)
+
+
+def mapped(x, c, cls):
+    return np.sum(cls(c, domain=[-2.0, 5.0])(x) ** 2)
+
+
+def of_a_list(x, c, cls):
+    return cls([x[0], x[1] * x[2], 1.0])(x[3]) * np.sum(c)
+
+
+def in_a_loop(x, c, cls):
+    total = 0.0
+    for v in x:
+        series = cls(c * v)
+        total = total + series(v) ** 2
+    return total
+
+
+PROGRAMS = [at_places, of_coefficients, mapped, of_a_list, in_a_loop]
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_gradient(f, cls):
+    slopes.check(f, n(4) * 0.7, n(4), cls, constant=(2,))
+
+
+def given(x, series):
+    return np.sum(series(x) ** 2)
+
+
+def test_given_series():
+    for cls in CLASSES:
+        slopes.check(given, n(3), cls(n(3), window=[-2.0, 1.0]), constant=(1,))
+        slopes.check(given, n(3), cls([1, 2, 3]), constant=(1,))
+    assert object_function(CLASSES[0], "__call__") is not None
+
+
+def multiplied(x):
+    p = np.polynomial.Polynomial(x)
+    return (p * p)(0.3)
+
+
+def derived(x):
+    return np.polynomial.Polynomial(x).deriv()(0.3)
+
+
+def roots(x):
+    return np.sum(np.polynomial.Polynomial(x).roots())
+
+
+def fitted(x):
+    return np.polynomial.Polynomial.fit(np.arange(4.0), x, 2)(0.3)
+
+
+def one_changed(x):
+    p = np.polynomial.Polynomial(x * 1.0)
+    p.coef[0] = x[1] ** 2
+    return p(0.3)
+
+
+@pytest.mark.parametrize("f", [multiplied, derived, roots, fitted, one_changed])
+def test_what_is_not_known_is_refused(f):
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(f)(n(4))
