@@ -33,11 +33,13 @@ from s2sad.derived import (
 )
 from s2sad.directions import cast_tangents, directions, pushed
 from s2sad.duplicated import (
+    Forward,
     Given,
     Mode,
     Pattern,
     pattern,
-    require_reverse,
+    pushed_pattern,
+    require_mode,
     reverse,
     unwrapped,
 )
@@ -318,8 +320,13 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     Duplicated arguments are added into their shadows; what f writes has in its shadow on entry the
     cotangent of its final content, on return that of its initial content. `seed` is the cotangent
     of the result, 1.0 where that is a scalar; under BatchDuplicated a tuple, one per direction.
+
+    With Forward it is `(value, value_dot)`: Duplicated arguments bring their tangents, and those of
+    what f writes are in their shadows afterwards.
     """
-    require_reverse(mode)
+    require_mode(mode)
+    if mode is Forward:
+        return _autodiff_forward(f, activities, seed)
     callee = callee_of(f, "autodiff")
     parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
     bound = parameters.bind((*callee.args, *activities), callee.kwargs)
@@ -343,6 +350,32 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     value, bars = result
     opened = [_bar_of(bars, given, activity, n) for n in parameters.open]
     return value, tuple(opened)
+
+
+def _autodiff_forward(f: Callable[..., Any], activities: Any, seed: Any) -> Any:
+    """Run f with tangents, on the very arrays and shadows given."""
+    if seed is not None:
+        raise ActivityError(
+            "autodiff(Forward, ...) takes no seed: the shadows are the tangents.",
+            remedy="Leave seed out.",
+        )
+    callee = callee_of(f, "autodiff")
+    parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
+    bound = parameters.bind((*callee.args, *activities), callee.kwargs)
+    try:
+        given = unwrapped(bound.arguments, forward=True)
+        kinds = kinds_of(parameters, given.values.values())
+        activity = pushed_pattern(parameters, given, kinds)
+    except ActivityError as error:
+        raise error.at(place_of(callee.fn)) from None
+    options = Options("jvp", given=len(activities), pattern=activity)
+    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
+    entry = derived.find(tuple(given.values.values()))
+    refuse_shared(_reached_in_shadows(entry.bound, given), parameters)
+    for n in entry.as_float:
+        given.values[n] = float(given.values[n])
+    bound.arguments.update(given.values)
+    return pushed(entry.bound.call, bound, {n: given.shadows[n][0] for n in activity.shadowed})
 
 
 def _no_shortcut(*args: Any) -> Any:

@@ -67,19 +67,48 @@ class Given:
         return max(map(len, self.shadows.values()), default=1)
 
 
-def require_reverse(mode: Any) -> None:
-    """Raise for any mode but Reverse."""
-    if mode is Forward:
-        raise UnsupportedError(
-            "autodiff(Forward, ...) is not supported yet: there is no forward mode.",
-            remedy="Use s2sad.autodiff(s2sad.Reverse, ...).",
-        )
-    if mode is not Reverse:
+def require_mode(mode: Any) -> None:
+    """Raise for anything but a mode."""
+    if mode not in (Forward, Reverse):
         raise ValueError(f"autodiff wants a mode, s2sad.Reverse or s2sad.Forward, not {mode!r}")
 
 
-def unwrapped(arguments: Mapping[str, Any]) -> Given:
-    """Take arguments out of their activities, and check the shadows."""
+def pushed_pattern(parameters: Parameters, given: Given, kinds: Mapping[str, Kind]) -> Pattern:
+    """Return the activities of a forward sweep: what is Duplicated has a tangent, nothing else."""
+    declared = annotated(parameters.fn)
+    if given.batch:
+        raise UnsupportedError(
+            "autodiff(Forward, ...) with BatchDuplicated is not supported yet.",
+            remedy="Call it once for each direction, with Duplicated.",
+        )
+    for n, kind in kinds.items():
+        wrapper = given.wrappers.get(n)
+        if wrapper is Duplicated and declared.get(n) is Const:
+            raise ActivityError(
+                f"Argument {n} is wrapped in Duplicated(...), but {parameters.name} declares it "
+                "Const.",
+                remedy=f"Wrap it in Const, or annotate {n} Duplicated.",
+            )
+        bare = wrapper is None and n in parameters.open and declared.get(n) is not Const
+        if wrapper is Active or (bare and can_be(kind) and not isinstance(kind, K.Known)):
+            raise ActivityError(
+                f"Argument {n} has no tangent.",
+                remedy=f"Pass Duplicated({n}, {n}_dot), or Const({n}).",
+            )
+    if not given.shadows:
+        raise ActivityError(
+            f"No argument of {parameters.name} has a tangent.",
+            remedy="Wrap one in Duplicated(..., tangent).",
+        )
+    moving = tuple(n for n in kinds if n in given.shadows)
+    return Pattern((), moving, frozenset(set(parameters.names) - set(moving)))
+
+
+def unwrapped(arguments: Mapping[str, Any], forward: bool = False) -> Given:
+    """Take arguments out of their activities, and check the shadows.
+
+    In a `forward` sweep they are tangents, and those of numbers are numbers.
+    """
     given = Given()
     for n, value in arguments.items():
         _refuse_inside(n, value)
@@ -97,7 +126,7 @@ def unwrapped(arguments: Mapping[str, Any]) -> Given:
     for n, shadows in given.shadows.items():
         for i, shadow in enumerate(shadows):
             what = f"The shadow of {n}" if len(shadows) == 1 else f"Shadow {i} of {n}"
-            _check_shadow(what, given.values[n], shadow)
+            (_check_entry if forward else _check_shadow)(what, given.values[n], shadow)
     return given
 
 

@@ -548,7 +548,8 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     if request.mode == "reverse":
         return reverse_entry(d, a, request, entry, parts_of, finish, seed)
     if request.mode == "jvp":
-        return jvp_entry(d, a, request, entry, _work_on_copies(d, a), _add)
+        copies = [] if request.shadowed else _work_on_copies(d, a)
+        return jvp_entry(d, a, request, entry, copies, _add)
     p = parts_of(
         d,
         a,

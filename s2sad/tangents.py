@@ -61,6 +61,7 @@ from s2sad.nodes import (
     clone,
     constant,
     name,
+    rename,
     subscript,
     tuple_,
     walk,
@@ -344,8 +345,19 @@ def _polished(d: Derivation, a: Analysed, worker: Tangents, body: Block) -> Bloc
     body = prune(body, live_out, EffectTable(pure, sharing), local, _pinned(a))
     needless = _Needless(d.refs.modules)
     body = [needless.visit(s) for s in body]
+    _return_by_name(body)
     body = turns(whole(tidy(body)), frozenset(), worker.names.fresh)
     return guards(rounds(body))
+
+
+def _return_by_name(body: Block) -> None:
+    """Return a tangent by the name it has: no other one is bound to it for that."""
+    if len(body) < 2 or not isinstance(body[-2], gast.Assign):
+        return
+    (target,), value = body[-2].targets, body[-2].value
+    if isinstance(target, gast.Name) and isinstance(value, gast.Name):
+        rename(body[-1], {target.id: value.id})
+        del body[-2]
 
 
 class _Needless(gast.NodeTransformer):  # type: ignore[misc]

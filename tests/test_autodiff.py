@@ -15,7 +15,6 @@ from s2sad import (
     BatchDuplicated,
     Const,
     Duplicated,
-    Forward,
     Reverse,
     UnsupportedError,
     autodiff,
@@ -475,8 +474,6 @@ def test_activities_that_do_not_fit():
 
 
 def test_modes():
-    with pytest.raises(UnsupportedError, match=r"autodiff\(Forward, ...\) is not supported yet"):
-        autodiff(Forward, total, Duplicated(np.ones(3), np.ones(3)))
     with pytest.raises(ValueError, match="autodiff wants a mode"):
         autodiff("reverse", total, Active(np.ones(3)))
 

@@ -1,5 +1,6 @@
 """Forward mode: every program of the corpus, its text, and what jvp promises."""
 
+import collections
 import copy
 import difflib
 import functools
@@ -20,7 +21,19 @@ import pytest
 from properties import leaves, same
 
 import s2sad
-from s2sad import ActivityError, AliasError, MissingRuleError, UnsupportedError
+from s2sad import (
+    Active,
+    ActivityError,
+    AliasError,
+    BatchDuplicated,
+    Const,
+    Duplicated,
+    Forward,
+    MissingRuleError,
+    UnsupportedError,
+    autodiff,
+    differentiate,
+)
 from s2sad.tree import map_leaves
 
 GOLDEN = Path(__file__).parent / "golden" / "jvp"
@@ -425,6 +438,108 @@ def test_division_by_what_was_divided_by():
 
     assert s2sad.jvp(f, (2.0,), (1.0,)) == (1.0, 0.0)
     assert s2sad.jvp(f, (0.0,), (1.0,)) == (0.0, 0.0)
+
+
+def test_finally_reads_what_nobody_reads_after_it():
+    def f(x):
+        try:
+            y = x[1]
+        finally:
+            z = x[0] * y
+        return z
+
+    assert s2sad.jvp(f, (np.array([2.0, 3.0]),), (np.array([1.0, 10.0]),)) == (6.0, 23.0)
+
+
+def test_numbers_that_become_floats():
+    def f(x):
+        t = [0] * 3
+        t[1] = x
+        rows = [[0, 0], [1, 2]]
+        rows[0][1] = t[1] * x
+        state = {"n": 0, "s": None}
+        for _ in range(2):
+            state["n"] = state["n"] + x
+        return sum(t) + rows[0][1] + rows[1][0] * state["n"]
+
+    assert s2sad.jvp(f, (3.0,), (1.0,)) == (3.0 + 9.0 + 6.0, 1.0 + 6.0 + 2.0)
+
+
+def test_what_comes_out_is_built_like_the_value():
+    Pair = collections.namedtuple("Pair", "a n")
+
+    def f(x, n):
+        return [Pair(x * n, n), np.float32(2.0) * x.astype(np.float32), n > 1]
+
+    x = np.array([1.0, 2.0])
+    y, dy = s2sad.jvp(f, (x, 3), (x, None))
+    assert isinstance(dy[0], Pair) and dy[0].n is None and dy[2] is None
+    assert dy[0].a.tolist() == [3.0, 6.0]
+    assert dy[1].dtype == np.float32 == y[1].dtype
+
+
+# --- autodiff(Forward) ---------------------------------------------------------------------------
+
+
+def filled(A, x, n):
+    A[0] = x * x
+    A[1:] *= n
+    return A[1] * x
+
+
+def test_forward_leaves_the_tangents_of_what_is_written():
+    A, A_dot = np.array([1.0, 2.0, 3.0]), np.array([5.0, 6.0, 7.0])
+    got = autodiff(Forward, filled, Duplicated(A, A_dot), Duplicated(2.0, 1.0), Const(4))
+    assert got == (16.0, 8.0 + 2.0 * 24.0)
+    assert A.tolist() == [4.0, 8.0, 12.0] and A_dot.tolist() == [4.0, 24.0, 28.0]
+
+
+def test_forward_of_a_function_that_returns_nothing():
+    def put(d, xs, x):
+        d["a"] = x * x
+        xs[0] = x * 2.0
+
+    d, d_dot, xs, xs_dot = {"a": 1.0}, {"a": 0.0}, [1.0], [0.0]
+    got = autodiff(Forward, put, Duplicated(d, d_dot), Duplicated(xs, xs_dot), Duplicated(3.0, 1.0))
+    assert got == (None, None)
+    assert (d, d_dot, xs, xs_dot) == ({"a": 9.0}, {"a": 6.0}, [6.0], [2.0])
+
+
+def test_forward_of_an_array_that_is_bound_anew():
+    def f(A, x):
+        A[0] = x
+        A = A * 2.0
+        A[1] = x
+        return A[0] * A[1]
+
+    A, A_dot = np.ones(2), np.zeros(2)
+    assert autodiff(Forward, f, Duplicated(A, A_dot), Duplicated(3.0, 1.0)) == (18.0, 12.0)
+    assert A.tolist() == [3.0, 1.0] and A_dot.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ((Active(2.0), Const(2)), ActivityError, "x has no tangent"),
+        ((2.0, Const(2)), ActivityError, "x has no tangent"),
+        ((Const(2.0), Const(2)), ActivityError, "No argument of product has a tangent"),
+        ((Duplicated(2.0, "a"), 2), ActivityError, "is to be a number"),
+        ((Duplicated(np.ones(2), np.ones(3)), 2), ActivityError, "has the shape"),
+        ((BatchDuplicated(np.ones(2), (np.ones(2),)), 2), UnsupportedError, "BatchDuplicated"),
+    ],
+)
+def test_forward_refused(given, error, words):
+    with pytest.raises(error, match=words):
+        autodiff(Forward, product, *given)
+
+
+def test_forward_refuses_shared_memory_and_a_seed():
+    A = np.ones(3)
+    with pytest.raises(AliasError):
+        autodiff(Forward, filled, Duplicated(A, A), Duplicated(2.0, 1.0), Const(4))
+    with pytest.raises(ActivityError, match="takes no seed"):
+        autodiff(Forward, product, Duplicated(2.0, 1.0), 2, seed=1.0)
+    assert differentiate(product).autodiff(Forward, Duplicated(2.0, 1.0), 3) == (12.0, 12.0)
 
 
 def test_index_is_found_once():

@@ -18,7 +18,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
-from s2sad.errors import Error
+from s2sad.errors import Error, InternalError
 from s2sad.kinds import Kind
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
@@ -75,6 +75,7 @@ class Tangents(Twins):
         self.dots: dict[str, str] = {}
         self.dot_kinds: dict[str, Kind] = {}
         self.live: set[str] = set()
+        self.idle: set[str] = set()
         self.bound: set[str] = set()
         self.heads: list[frozenset[str]] = []
         self.guarded: list[tuple[type[BaseException], ...]] = []
@@ -95,6 +96,7 @@ class Tangents(Twins):
     def note(self, variable: str, kind: Kind) -> None:
         """Note that a variable has its tangent here."""
         self.live.add(variable)
+        self.idle.discard(variable)
         held = self.dot(variable)
         known = self.dot_kinds.get(held)
         self.dot_kinds[held] = kind if known is None else K.join(known, kind)
@@ -166,7 +168,19 @@ class Tangents(Twins):
         handler: Callable[[Node], Block] | None = getattr(self, f"st_{type(s).__name__}", None)
         out = handler(s) if handler is not None else self.inert(s)
         self.bound |= names_written(s)
+        if not always_leaves([s]):
+            self.check(s)
         return out
+
+    def check(self, s: Node) -> None:
+        """Raise where a variable has lost its tangent: only what is known to be zero has none."""
+        after = self.kinds.after.get(s, {})
+        for n in sorted(self.activity.after(s) - self.live - self.idle):
+            kind = after.get(n, K.UNBOUND)
+            if K.differentiable(kind) and not isinstance(kind, K.Unbound):
+                at = self.function.origins.get(s, s)
+                place = self.function.source.place(at) if hasattr(at, "lineno") else None
+                raise InternalError(f"the tangent of {n} is lost", place=place)
 
     def inert(self, s: Node) -> Block:
         """A statement that is left as it is; refused where it makes something active."""
@@ -258,6 +272,7 @@ class Tangents(Twins):
         pre, tangent = self.pushed(site, variable, wanted)
         if tangent is None and variable not in self.twinned:
             self.live.discard(variable)
+            self.idle.add(variable)
             return [primal]
         self.bound.add(variable)
         if tangent is None:
@@ -318,6 +333,7 @@ class Tangents(Twins):
             return [*code, *self.zero(variable, kind, s)]
         else:
             self.live.discard(variable)
+            self.idle.add(variable)
         return code
 
     def unpack(self, s: Node, target: Node) -> Block:
@@ -362,7 +378,8 @@ class Tangents(Twins):
             for body, code, end in zip(bodies, made, ends, strict=True)
             if end is not None
         ]
-        self.meet(s, open_ends, (set(live), set(bound)))
+        useful = self.activity.useful_after.get(s, frozenset())
+        self.meet(s, open_ends, (set(live), set(bound)), useful)
         return made
 
     def meet(
@@ -370,6 +387,7 @@ class Tangents(Twins):
         s: Node,
         ends: list[tuple[Block, Block, set[str], set[str]]],
         start: tuple[set[str], set[str]],
+        useful: frozenset[str],
     ) -> None:
         """Stand behind a branch: at the end of each arm, what another one has made is zero.
 
@@ -378,8 +396,7 @@ class Tangents(Twins):
         if not ends:
             self.live, self.bound = start
             return
-        useful = self.activity.useful_after.get(s, frozenset()) | self.twinned
-        union = frozenset().union(*(e[2] for e in ends)) & useful
+        union = frozenset().union(*(e[2] for e in ends)) & (useful | self.twinned)
         for body, code, live, bound in ends:
             self.live, self.bound = live, bound
             env = self.kinds.after.get(body[-1], {}) if body else self.kinds.before[s]
@@ -449,7 +466,10 @@ class Tangents(Twins):
             handlers.append(gast.ExceptHandler(clone_or_none(h.type), clone_or_none(h.name), code))
             if not always_leaves(h.body):
                 ends.append((h.body, code, self.live, self.bound))
-        self.meet(s, ends, (live, bound))
+        useful = self.activity.useful_after.get(s, frozenset())
+        if s.finalbody:
+            useful = self.activity.useful_before.get(s.finalbody[0], frozenset())
+        self.meet(s, ends, (live, bound), useful)
         return [gast.Try(body, handlers, orelse, self.block(s.finalbody))]
 
     # loops
