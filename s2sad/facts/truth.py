@@ -36,7 +36,21 @@ def truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
         if test.func.id == "callable" and len(test.args) == 1:
             kind = kinds.get(test.args[0])
             return True if isinstance(kind, K.Known | K.LocalFunction | K.Choice) else None
-    return None
+    return _own_truth(kinds.get(test))
+
+
+def _own_truth(kind: Kind | None) -> bool | None:
+    """Say whether all values of a kind are true, or all false: None, functions, tuples."""
+    if isinstance(kind, K.NoneKind):
+        return False
+    if isinstance(kind, K.Tuple) and kind.cls is None:
+        return bool(kind.items)
+    if isinstance(kind, K.LocalFunction):
+        return True
+    plain = isinstance(kind, K.Known) and (
+        inspect.isroutine(kind.value) or isinstance(kind.value, np.ufunc)
+    )
+    return True if plain or (isinstance(kind, K.Known) and type(kind.value) is type) else None
 
 
 def _compare_truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
