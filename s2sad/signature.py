@@ -6,6 +6,7 @@ key_of([1.0, 2.0])          (list, 0, frozenset({float}))
 
 from __future__ import annotations
 
+import dataclasses
 import types
 from typing import Any
 
@@ -98,3 +99,8 @@ def _key_of_other(value: Any) -> _Key:
         return cls if found is None else (cls, key_of(found.like(value)))
     fields = attributes(value)
     return cls, tuple(fields), tuple([key_of(part) for part in fields.values()])
+
+
+def by_position(cls: Any) -> tuple[str, ...]:
+    """Return the fields that the constructor of a dataclass takes by position."""
+    return tuple(f.name for f in dataclasses.fields(cls) if f.init and not f.kw_only)

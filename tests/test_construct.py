@@ -441,6 +441,27 @@ def test_a_dataclass_with_a_post_init():
     check(lambda x: Post(x).a * x, 0.7)
 
 
+@dataclasses.dataclass
+class Named:
+    a: float = 1.0
+    _: dataclasses.KW_ONLY
+    k: float = 2.0
+    parts: list = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class NamedAndMore(Named):
+    b: float = 0.5
+
+
+def test_fields_that_are_given_by_name_only():
+    def f(x, y):
+        p, q = NamedAndMore(x, y, k=x * y), NamedAndMore(y, k=x)
+        return p.a + p.k**2 + p.b**3 + q.a * q.b * q.k + len(q.parts)
+
+    check(f, 0.7, 1.2)
+
+
 def test_the_text_makes_the_object_as_the_program_does():
     text = s2sad.grad(attributes).source(0.7, 1.2)
     assert "    v = Vec(x, n)\n" in text

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import s2sad
+from tests.slopes import check
 
 FUNCTIONS = [
     *(np.sum, np.mean, np.max, np.min, np.prod, np.median, np.ptp, np.var, np.std),
@@ -45,3 +46,10 @@ def test_two_numbers():
     value, pull = s2sad.vjp(lambda x, y: np.sum(x * y), 2.0, 3.0)
     assert value == 6.0 and pull(1.0) == (3.0, 2.0)
     assert s2sad.grad(lambda x, y: np.sum(x * y))(2, 3) == 3.0
+
+
+def test_where_a_sum_starts():
+    def f(x, y):
+        return sum([y * y, x], start=x) * sum((v * y for v in [x, y]), start=y * x)
+
+    check(f, 0.7, 1.2)

@@ -40,6 +40,7 @@ from s2sad.nodes import (
     subscript,
     walk,
 )
+from s2sad.signature import by_position
 from s2sad.stages import Function, KindFacts, Loop, place_of, plain_field
 
 _MANY = 32
@@ -299,7 +300,7 @@ class _Methods(Rewriter):
     def _with_defaults(self, s: Node, node: Node, cls: Any) -> Block | None:
         """Write out the lists, dicts and the like that fields are by default."""
         fields = [f for f in dataclasses.fields(cls) if f.init]
-        given = {f.name for f in fields[: len(node.args)]} | {k.arg for k in node.keywords}
+        given = {*by_position(cls)[: len(node.args)]} | {k.arg for k in node.keywords}
         lines: Block = []
         keywords = list(node.keywords)
         for f in fields:

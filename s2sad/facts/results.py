@@ -25,6 +25,7 @@ from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import lifted, lowered, namespace_given, space_among
 from s2sad.open_dicts import keys_of
 from s2sad.samples import Sampler, no_function, stacked
+from s2sad.signature import by_position
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     gast.Add: operator.add,
@@ -175,11 +176,12 @@ def _dataclass_kind(
     cls: type, fields: tuple[str, ...], args: list[Kind], keywords: dict[str, Kind]
 ) -> Kind | None:
     """Return the kind of a new dataclass; what is not given has its default."""
-    given = {**dict(zip(fields, args, strict=False)), **keywords}
+    positional = by_position(cls)
+    given = {**dict(zip(positional, args, strict=False)), **keywords}
     for f in dataclasses.fields(cls):
         if f.name not in given and f.default is not dataclasses.MISSING:
             given[f.name] = K.kind_of(f.default, f.name, literal=True)
-    if set(given) != set(fields) or len(args) > len(fields):
+    if set(given) != set(fields) or len(args) > len(positional):
         return None
     return K.Obj(cls, tuple((f, K.erase_value(given[f])) for f in fields))
 

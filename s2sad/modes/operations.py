@@ -47,6 +47,7 @@ from s2sad.nodes import (
 )
 from s2sad.open_dicts import literal_key, surely_has
 from s2sad.samples import stacked
+from s2sad.signature import by_position
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
     gast.Add: operator.add,
@@ -357,10 +358,10 @@ class Operations(Guarded):
             stacked = self._stacked(site, args[0])
             if stacked is not None:
                 return [], stacked
-        if fn is sum and len(args) == 1 and isinstance(args[0], gast.Call):
+        if fn is sum and len(args) == 1 and isinstance(args[0], gast.Call) and not node.keywords:
             owner = args[0].func.value  # sum(d.values())
             return [], [Contribution(owner.id, site.bar, ("each", None))]
-        if fn is sum and len(args) == 1 and isinstance(args[0], gast.Name):
+        if fn is sum and len(args) == 1 and isinstance(args[0], gast.Name) and not node.keywords:
             kind = self.kind(args[0])
             if isinstance(kind, K.List) and isinstance(kind.item, K.Num):
                 each = gast.List([clone(site.bar)], gast.Load())
@@ -410,9 +411,8 @@ class Operations(Guarded):
 
     def _constructed(self, site: Site, node: Node, kind: K.Obj) -> list[Contribution]:
         """A dataclass hands the cotangents of its fields to what they were made of."""
-        fields = [n for n, _ in kind.fields]
         made = self.objects.get(node.func) is runtime.object_of
-        given = {} if made else dict(zip(fields, node.args, strict=False))
+        given = {} if made else dict(zip(by_position(kind.cls), node.args, strict=False))
         given.update({k.arg: k.value for k in node.keywords})
         return [
             Contribution(a.id, attribute(clone(site.bar), f))
