@@ -70,7 +70,9 @@ def finish(
     body = skip_last(body, live_out, plain, p.kinds, p.pure)
     if p.held:
         body = aside(body, live_out, p.held, EffectTable(p.pure, p.sharing))
-    body = settle(body, live_out, p.pure, p.sharing, is_fresh, p.held, p.buffers | p.moved)
+    owners = p.buffers | p.moved
+    arrays = frozenset(n for n, k in (p.kinds | p.bar_kinds).items() if isinstance(k, K.Array))
+    body = settle(body, live_out, p.pure, p.sharing, is_fresh, p.held, owners, arrays)
     if p.held:
         body = propagate(body, live_out, p.held, EffectTable(p.pure, p.sharing))
     body = doubled(body, EffectTable(p.pure, p.sharing))

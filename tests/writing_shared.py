@@ -794,3 +794,137 @@ def made(a, b, x):
     u = scale.h if x[0] > 0 else scale.W
     u[0] *= x[1]
     return np.sum(scale(x) * scale.h)
+
+
+# what a name has got only after it was written
+
+
+@prog(r(3))
+def item_read_again(x):
+    u = x * 1.0
+    rows = [x * 0.5, x * 0.7]
+    rows[0] -= rows[-1][::-1] * 0.5
+    return rows[0] @ u
+
+
+@prog(r(3))
+def view_of_what_was_written(x):
+    u, a = x * 1.0, x * 0.5
+    a *= u
+    b = a[:]
+    return b @ u
+
+
+@prog(r(3))
+def field_read_after_each_write(x):
+    u, layer = x * 1.0, Scale(x * 0.5, x)
+    for _ in range(2):
+        layer.W *= u
+        q = layer.W
+    return q @ u
+
+
+@prog(r(3))
+def rows_read_after_the_write(x):
+    u, m, s = x * 1.0, np.outer(x, x), 0.0
+    m *= u
+    for row in m:
+        s += row @ u
+    return s
+
+
+# copies that are wanted
+
+
+@prog(r(3))
+def copies_in_a_dict(x):
+    u, d = x * 1.0, {"a": x * 0.2}
+    d["a"] = u.copy()
+    u[0] = 5.0
+    return d["a"][0] * u[1] + d["a"] @ u
+
+
+@prog(r(3))
+def copies_in_a_list_in_a_loop(x):
+    u, rows = x * 1.0, [x * 0.2]
+    for _ in range(2):
+        rows[0] = u.copy()
+        u[0] *= 5.0
+        rows[0][1] += u[0]
+    return rows[0] @ u
+
+
+@prog(r(3))
+def copies_in_a_field(x):
+    u = x * 1.0
+    layer = Scale(u, x)
+    for _ in range(3):
+        layer.W = u.copy()
+        u += layer.W * x[0]
+    return layer.W @ u
+
+
+@prog(r(3))
+def copy_of_what_is_replaced_and_written(x):
+    rows, layer, d = [x * 0.5, x * 0.7], Scale(x * 0.3, x + 0.1), {"a": x * 0.2}
+    layer.h[1] -= d["a"][2]
+    for _ in range(2):
+        d["a"] = layer.h.copy()
+        layer.h = rows[0]
+        rows[0] += x[::-1] * 0.5
+    return d["a"][0]
+
+
+# what is bound to constant memory, and is written through another name
+
+
+@prog(r(3))
+def constant_memory_under_two_names(x):
+    u, v, w = x * 1.0, x**2, np.ones(3) * 0.4
+    rows, layer = [x * 0.5, x * 0.7], Scale(x, x + 0.1)
+    pair = (u * 0.5, v * 0.5)
+    u = v
+    v = w
+    v[:2] = x[2] * x[1] + pair[0][0] * 0.7 - rows[-1][-1]
+    layer.h += np.tanh(w)
+    return layer.h[1] + rows[0] @ u
+
+
+def doubled_but_first(a):
+    made = a * 0.5
+    made[0] = a[1]
+    return made
+
+
+@prog(r(3))
+def last_item_makes_the_next(x):
+    w, rows = np.ones(3) * 0.4, [x * 0.5, x * 0.7]
+    rows.append(rows[-1] + 0.3 * doubled_but_first(w))
+    return np.sum(rows[-1])
+
+
+@prog(r(3))
+def last_number_makes_the_next(x):
+    numbers = [x[0], x[1]]
+    for _ in range(3):
+        numbers.append(numbers[-1] + 2.0)
+    numbers.insert(0, 1.0 + numbers[0])
+    return numbers[-1] * numbers[0]
+
+
+class Named:
+    def __init__(self, p, q, s):
+        self.p = p
+        self.q = q
+        self.items = [s, s * 2.0]
+
+
+@prog(r(3))
+def list_that_only_gives_its_length(x):
+    v, o = x**2, Named(x * 0.3, x + 0.1, x[0])
+    d = {"a": x * 0.2, "b": v * 0.6}
+    numbers = [x[0], x[1], 0.5]
+    o.items[0] = numbers[0]
+    d["a"] = o.q.copy()
+    numbers.append(x[2])
+    return d["a"][0]

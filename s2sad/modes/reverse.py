@@ -195,6 +195,7 @@ class Reverse(Tries):
         self.at(s)
         out = handler(s) if handler is not None else self._inert(s)
         self.at(s)
+        self.aliased &= self.live  # what is bound here was a view of nothing before
         self.check_shadows(s)
         return out
 

@@ -150,7 +150,7 @@ def wanted(backward: Block, live_out: frozenset[str]) -> set[Any]:
             found[statement.key] = bool(live & statement.sharing)
             statement.binds = rebinds(statement, live)
         elif isinstance(statement, Undo):
-            found[statement] = statement.name in live
+            found["undo", statement] = statement.name in live
 
     live_in(backward, live_out, note)
     return {key for key, yes in found.items() if yes}
@@ -299,7 +299,7 @@ class _Storage:
         out: Block = []
         for position, statement in enumerate(block):
             if isinstance(statement, Undo):
-                if statement in self.wanted:
+                if ("undo", statement) in self.wanted:
                     shorter = gast.Slice(None, constant(-1), None)
                     left = subscript(name(statement.name), shorter)
                     out.append(assign(statement.name, left))

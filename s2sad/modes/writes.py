@@ -85,6 +85,21 @@ def laid_out(aliases: Aliases) -> frozenset[str]:
         found |= more
 
 
+def rewritten(aliases: Aliases) -> frozenset[str]:
+    """Return the names whose content changes in the backward sweep, when a write is undone.
+
+    A name that gets the memory only after the write is one of them.
+    """
+    found: frozenset[str] = frozenset().union(*aliases.touched.values())
+    later = {
+        n
+        for pairs in aliases.pairs_after.values()
+        for n, others in pairs.items()
+        if any(m.partition("@")[0] in found for m in others)
+    }
+    return found | {n for n in later if "@" not in n}
+
+
 OLD, NEW, BAR = "@old", "@new", "@bar"
 
 
@@ -120,7 +135,7 @@ class Writes(Turned):
                 self.call_writes.setdefault(w.statement, []).append(w)
         self.solo = alone(aliases, given) - aliases.slots - self.asked
         self.direct: frozenset[str] = frozenset()
-        self.rewritten: frozenset[str] = frozenset().union(*aliases.touched.values())
+        self.rewritten = rewritten(aliases)
         self.links: dict[str, Link] = {}
         self.point: dict[str, frozenset[str]] = {}
         self.unsure: set[str] = set()
@@ -567,7 +582,8 @@ def may_be(value: Node) -> set[str]:
     if isinstance(value, gast.Name):
         return {value.id}
     if isinstance(value, gast.Subscript | gast.Attribute):
-        return may_be(value.value)
+        number = isinstance(value, gast.Attribute) and value.attr in ("size", "ndim", "shape")
+        return set() if number else may_be(value.value)
     if isinstance(value, gast.BinOp):
         return may_be(value.left) | may_be(value.right)
     if isinstance(value, gast.UnaryOp):

@@ -30,12 +30,14 @@ def settle(
     fresh: Callable[[Node], bool],
     held: Names,
     owners: Names,
+    arrays: Names,
 ) -> Block:
     """Return a block without needless copies.
 
-    `held` are names made for parts of shadows; `owners` are shadows, which who reads last may have.
+    `held` are names made for parts of shadows; `owners` are shadows, which who reads last may have;
+    what is written into `arrays` is read at once.
     """
-    worker = _Settler(pure, sharing, fresh, held, owners, lent(block))
+    worker = _Settler(pure, sharing, fresh, held, owners, arrays, lent(block))
     live_in(block, live_out, worker.note)
     worker.block(block)
     return block
@@ -49,12 +51,13 @@ class _Settler:
         fresh: Callable[[Node], bool],
         held: Names,
         owners: Names,
+        arrays: Names,
         borrowed: Names,
     ) -> None:
         self.borrowed = borrowed
         self.sharing = sharing
         self.owners = owners
-        self.arrays = owners | frozenset(sharing)
+        self.arrays = arrays
         self.effects = EffectTable(pure, sharing)
         self.fresh = fresh
         self.held = held
@@ -80,7 +83,8 @@ class _Settler:
         if source is None:
             return
         if isinstance(s, gast.AugAssign) or not isinstance(s.targets[0], gast.Name):
-            if isinstance(s, gast.AugAssign) or root(s.targets[0]) in self.arrays:
+            place = getattr(s.targets[0], "value", None) if isinstance(s, gast.Assign) else None
+            if isinstance(s, gast.AugAssign) or getattr(place, "id", "") in self.arrays:
                 s.value = source  # added, or written into an array: read at once
             return
         target = s.targets[0].id
