@@ -65,7 +65,7 @@ def finish(
     if reverses:
         effects = EffectTable(p.pure, p.sharing)
         body = late(body, p.bar_kinds, reverses, p.pure, effects, given, lambda n: _alone(p, n))
-    body = own(body, owned, returned, fresh, p.shadows, p.moved)
+    body = own(body, owned, returned, fresh, p.shadows, p.moved, p.bar_kinds)
     plain = (p.made_up & frozenset(p.bar_kinds)) - p.buffers - p.moved
     body = skip_last(body, live_out, plain, p.kinds, p.pure)
     if p.held:

@@ -928,3 +928,27 @@ def list_that_only_gives_its_length(x):
     d["a"] = o.q.copy()
     numbers.append(x[2])
     return d["a"][0]
+
+
+@prog(r(3), np.array([0.5, 0.3, -0.4]))
+@prog(r(3), np.array([-0.5, 0.3, -0.4]))
+def part_before_a_branch(x, at):
+    v, d, w = x**2, {"a": x * 0.2}, np.ones(3)
+    u = d["a"]
+    if at[0] > 0.0:
+        u, v = v, u
+        u[0] = 3.0
+    return u @ w
+
+
+@prog(r(3), np.array([0.5, 0.3, -0.4]))
+@prog(r(3), np.array([-0.5, 0.3, -0.4]))
+def part_in_one_arm_only(x, at):
+    rows = [x * 0.2, x * x]
+    u = rows[0]
+    if at[0] > 0.0:
+        u = rows[1] * x[0]
+    elif at[1] > 0.0:
+        u = u * 2.0
+    rows[0][1] *= 3.0
+    return u @ x + np.sum(rows[0])

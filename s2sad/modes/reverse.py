@@ -18,25 +18,23 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import InternalError
 from s2sad.kinds import Kind
-from s2sad.modes.endings import Endings, anchor, exhaustive, split_exit
+from s2sad.modes.endings import Endings, anchor, split_exit
 from s2sad.modes.forward import Forward
 from s2sad.modes.guarded import Site
-from s2sad.modes.notes import Chain, Notes, raises
+from s2sad.modes.joins import Joins
+from s2sad.modes.notes import Notes
 from s2sad.modes.operations import Contribution, Operations
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
-from s2sad.modes.tries import Tries
 from s2sad.modes.writes import each
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
-    always_leaves,
     assign,
     assign_tuple,
     attribute,
     binary,
-    block_writes,
     call,
     clone,
     constant,
@@ -68,7 +66,7 @@ class Sweeps:
 CallBack = Callable[[Site, frozenset[str]], "tuple[Block, list[Contribution], Node | None] | None"]
 
 
-class Reverse(Tries):
+class Reverse(Joins):
     """Writes the sweeps of one function; state is the set of cotangents that are set."""
 
     def __init__(
@@ -555,77 +553,6 @@ class Reverse(Tries):
 
     def st_Match(self, s: Node) -> Block:
         return self.chain(s)
-
-    def chain(self, s: Node) -> Block:
-        """Undo a branch: each arm from the same state, to a state that all arms share."""
-        chain = self.notes.chains[s]
-        self.forget_asked()
-        start = frozenset(self.live)
-        aliased = frozenset(self.aliased)
-        also: set[str] = set()
-        shared = self.shared
-        sweeps: list[Block] = []
-        ends: list[frozenset[str] | None] = []
-        for arm in chain.arms:
-            self.live = set(start)
-            self.aliased = set(aliased)
-            self.shared = shared | (self.elements.keys() - block_writes(arm))
-            code = self._with_restored_deaths(s, arm)
-            self.forget_asked()
-            sweeps.append(code)
-            ends.append(None if raises(arm) else frozenset(self.live))
-            also |= self.aliased
-        self.at(s)
-        self.aliased, self.shared = also, shared
-        open_match = isinstance(s, gast.Match) and not exhaustive(s)
-        union = frozenset().union(*(e for e in ends if e is not None))
-        if open_match:
-            union |= start
-        for code, end in zip(sweeps, ends, strict=True):
-            if end is None:
-                continue
-            self.live = set(end)
-            code += self._fill(union, s)
-        before = self.kinds.before[s]
-        self.live = {n for n in union if not isinstance(before.get(n, K.UNBOUND), K.Unbound)}
-        if open_match:
-            self.live = set(start)
-            sweeps.append(self._fill(union, s))
-        return self._taken(s, chain) + self._select(chain, sweeps) + self._untaken(s, chain)
-
-    def _taken(self, s: Node, chain: Chain) -> Block:
-        """A note that ends a round is kept apart: it is wanted before all else of the round."""
-        if self.ends.exit_note(s, chain) != "taped":
-            return []
-        return [Restore(chain.note, ("note", s, chain.note))]
-
-    def _untaken(self, s: Node, chain: Chain) -> Block:
-        """All rounds but the last took the one arm that goes on."""
-        if self.ends.exit_note(s, chain) != "last":
-            return []
-        going_on = [i for i, arm in enumerate(chain.arms) if not always_leaves(arm)]
-        return [assign(chain.note or "", constant(going_on[0]))]
-
-    def _fill(self, wanted: frozenset[str], s: Node) -> Block:
-        out: Block = []
-        before = self.kinds.before[s]
-        for n in sorted(wanted - self.live - self.asked):
-            kind = before.get(n, K.UNBOUND)
-            if not isinstance(kind, K.Unbound):
-                out += self.ensure(n, kind, s)
-        return out
-
-    def _select(self, chain: Chain, sweeps: list[Block]) -> Block:
-        """Return the backward sweep's if-chain over the arms."""
-        if chain.note is None:
-            code: Block = sweeps[len(chain.tests)]
-            for position in range(len(chain.tests) - 1, -1, -1):
-                code = [gast.If(chain.test(position), sweeps[position], code)]
-            return code
-        code = sweeps[-1]
-        for position in range(len(sweeps) - 2, -1, -1):
-            code = [gast.If(chain.test(position), sweeps[position], code)]
-        return code
 
     # loops
 

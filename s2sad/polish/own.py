@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import gast
@@ -42,13 +43,15 @@ def own(
     fresh_calls: set[str],
     shadows: frozenset[str] = frozenset(),
     moved: frozenset[str] = frozenset(),
+    kinds: Mapping[str, Kind] = MappingProxyType({}),
 ) -> Block:
     """Return a block in which cotangents that are changed or returned own their memory.
 
     `shadows` are parts of cotangents: what is put into them is owned like what is returned.
     `moved` are shadows that own theirs and hand it on: `un_bar = u_bar` takes it over.
+    `kinds` are those of the shadows.
     """
-    worker = _Owner(bars, fresh_calls, shadows, returned, moved)
+    worker = _Owner(bars, fresh_calls, shadows, returned, moved, kinds)
     worker.survey(block)
     worker.fill(block, block)
     need = {n for n in returned if n in bars} | worker.mutated | (moved & set(bars))
@@ -65,7 +68,9 @@ class _Owner:
         shadows: frozenset[str],
         returned: set[str],
         moved: frozenset[str],
+        kinds: Mapping[str, Kind],
     ) -> None:
+        self.kinds = {**kinds, **bars}
         self.moved = moved
         self.returned = returned
         self.bars = bars
@@ -158,13 +163,15 @@ class _Owner:
                 continue
             if isinstance(self._kind(place), K.Num) or isinstance(self._kind(s.value), K.Num):
                 continue
+            if _is_shadow(s.value):
+                continue
             if not self.fresh(s.value) and not self._taken_over(s.value, block[:position], whole):
                 s.value = _broadcast(s.value) or call(attribute(s.value, "copy"))
 
     def _kind(self, node: Node) -> Kind | None:
         """Return the kind of a cotangent, or of a part of one, as far as it is known."""
         if isinstance(node, gast.Name):
-            return self.bars.get(node.id)
+            return self.kinds.get(node.id)
         if isinstance(node, gast.Attribute):
             owner = self._kind(node.value)
             return dict(owner.fields).get(node.attr) if isinstance(owner, K.Obj) else None
@@ -290,6 +297,12 @@ class _Owner:
             folded = _augmentation(target, value)
             if folded is not None:
                 block[position] = folded
+
+
+def _is_shadow(node: Node) -> bool:
+    """Say whether this is a shadow that is looked up: the memory itself is wanted."""
+    func = node.func if isinstance(node, gast.Call) else None
+    return isinstance(func, gast.Name) and func.id.startswith("shadow_of")
 
 
 def _holds_arrays(kind: Kind) -> bool:
