@@ -4,9 +4,11 @@ A filter is linear in its image: its pullback is the same filter run backwards, 
 was padded with goes back to where it came from.
 """
 
+import math
+
 import numpy as np
 from s2sad.rules.padding import pull_pad
-from scipy import interpolate, ndimage
+from scipy import ndimage
 
 from s2sad.registry import pullback, pushforward
 
@@ -215,12 +217,20 @@ def mirrored(places, length):
     return np.where(places > length - 1, period - places, places), places > length - 1
 
 
+def bump(x, order):
+    """Return the B-spline around zero with knots one apart, and its slope, by truncated powers."""
+    value, slope = np.zeros_like(x), np.zeros_like(x)
+    for k in range(order + 2):
+        right = np.maximum(x + (0.5 * (order + 1) - k), 0.0)
+        weight = (-1) ** k * math.comb(order + 1, k) / math.factorial(order)
+        value += weight * right**order
+        slope += weight * order * right ** (order - 1)
+    inside = np.abs(x) < 0.5 * (order + 1)
+    return value * inside, slope * inside
+
+
 def spline_weights(coordinates, shape, order, mode):
     """Give for all the coefficients around places where they are, their factors and slopes."""
-    bump = interpolate.BSpline.basis_element(
-        np.arange(order + 2) - 0.5 * (order + 1), extrapolate=False
-    )
-    slope = bump.derivative()
     if mode == "mirror":
         pairs = [mirrored(x, n) for x, n in zip(coordinates, shape, strict=True)]
         turned = np.stack([np.where(back, -1.0, 1.0) for _, back in pairs])
@@ -229,10 +239,11 @@ def spline_weights(coordinates, shape, order, mode):
         turned = np.ones_like(coordinates)
     first = np.floor(coordinates + 0.5 * (1 - order % 2)).astype(int) - order // 2
     for corner in np.ndindex(*(order + 1,) * len(shape)):
-        nodes = first + np.reshape(corner, (-1,) + (1,) * (first.ndim - 1))
+        nodes = first + np.reshape(np.array(corner), (-1,) + (1,) * (first.ndim - 1))
         distance = coordinates - nodes
         place = tuple(mirrored(x, n)[0] for x, n in zip(nodes, shape, strict=True))
-        yield place, np.nan_to_num(bump(distance)), turned * np.nan_to_num(slope(distance))
+        factors, slopes = bump(distance, order)
+        yield place, factors, turned * slopes
 
 
 def spline_cotangents(out_bar, image, coordinates, order, mode, prefilter):
