@@ -299,6 +299,23 @@ def descend(z, steps, callback):
 
 z = descend(x, 3, record)
 return history[0] * history[-1] + np.sum(last["z"] * z)
+# slice and tuple of slices in a variable, along an axis that only the run knows
+def along(m, axis):
+    at = [slice(None)] * m.ndim
+    at[axis] = slice(1, None)
+    return m[tuple(at)]
+
+m, s = np.outer(x, x), slice(1, None)
+return sum(np.sum(along(m, axis) ** 2) for axis in range(2)) + np.sum(x[s])
+# np.ndindex, np.ndenumerate, itertools over active values
+m, s = np.outer(x, x), 0.0
+for i, j in np.ndindex(*m.shape):
+    s += m[i, j] * x[i]
+for (i, j), v in np.ndenumerate(m):
+    s += v * x[j]
+for a, b in itertools.pairwise(x):
+    s += (b - a) ** 2
+return s + sum(a * b for a, b in itertools.combinations(x, 2)) + sum(itertools.accumulate(x))
 # list filled by append
 ys = []
 for v in x:

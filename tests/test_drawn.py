@@ -8,11 +8,12 @@ import pytest
 import s2sad
 from tests.test_writes_containers import leaves, slope
 from tests.writing_growing import PROGRAMS as GROWING
+from tests.writing_indices import PROGRAMS as INDICES
 from tests.writing_lazy import PROGRAMS, A, B
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}-{len(args[0])}")
-    for f, args in [*PROGRAMS, *GROWING]
+    for f, args in [*PROGRAMS, *GROWING, *INDICES]
     for k in range(len(args))
     if leaves(args[k])
 ]
@@ -178,3 +179,46 @@ def test_what_is_not_there_is_refused_by_name(f, words):
     with pytest.raises(s2sad.UnsupportedError, match=words) as caught:
         s2sad.grad(f)(A, B)
     assert caught.value.remedy and caught.value.place
+
+
+def one_of_two(m, x):
+    s = slice(0, 1) if x[0] > 0.5 else slice(1, 2)
+    return np.sum(m[s] ** 2)
+
+
+def bound_again(m, x):
+    k = 0
+    s = slice(k, 2)
+    k = 1
+    return np.sum(m[s] ** 2) + k * x[0]
+
+
+def another_name(m, x):
+    idx = [slice(None)] * 2
+    other = idx
+    other[0] = 0
+    return np.sum(m[tuple(idx)] * x)
+
+
+INNER = slice(1, -1)
+
+
+def outside(m, x):
+    return np.sum(m[INNER] ** 2) * x[0]
+
+
+@pytest.mark.parametrize("f", [one_of_two, bound_again, another_name, outside])
+def test_slices_that_the_program_does_not_tell_are_refused(f):
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.grad(f)(np.outer(A, B), A)
+
+
+def shifted(m):
+    at = [slice(None)] * m.ndim
+    at[1] = slice(1, -1)
+    return np.sum(m[tuple(at)] ** 2)
+
+
+def test_slices_stand_in_the_index():
+    text = s2sad.grad(shifted).source(np.outer(A, B))
+    assert "m_item = m[:, 1:-1]" in text and "m_bar[:, 1:-1] =" in text

@@ -125,6 +125,38 @@ class Applied:
         self.inner_loop(gast.For(store(item), source, [step], [], None), node)
         return locate(name(total), node)
 
+    def accumulate(self, node: Node) -> Node:
+        """`list(accumulate(xs, f))` is what a loop that runs f over xs has after every round."""
+        given = {k.arg: k.value for k in node.keywords}
+        source = self.atom(node.args[0])
+        fn = self.atom(node.args[1]) if len(node.args) > 1 else None
+        total, items = self.names.fresh("total"), self.names.fresh("items")
+        item = self.names.fresh("item")
+        if "initial" in given:
+            start = self.atom(given["initial"])
+        else:
+            start = subscript(clone(source), constant(0))
+            source = subscript(clone(source), gast.Slice(constant(1), None, None))
+        self.emit(assign(total, start), node)
+        self.emit(assign(items, gast.List([name(total)], gast.Load())), node)
+        self.temps |= {total, item, items}
+        self.locals |= {total, item, items}
+        sum_ = gast.BinOp(name(total), gast.Add(), name(item))
+        step = sum_ if fn is None else gast.Call(fn, [name(total), name(item)], [])
+        append = gast.Attribute(name(items), "append", gast.Load())
+        body = [assign(total, step), gast.Expr(gast.Call(append, [name(total)], []))]
+        self.inner_loop(gast.For(store(item), source, body, [], None), node)
+        return locate(name(items), node)
+
+    def is_accumulate(self, node: Node) -> bool:
+        """Say whether this is `accumulate(xs)`, with a function or a start perhaps."""
+        if not isinstance(node, gast.Call) or not 1 <= len(node.args) <= 2:
+            return False
+        if not self.denotes(node.func, "itertools", "accumulate"):
+            return False
+        plain = not any(isinstance(a, gast.Starred) for a in node.args)
+        return plain and {k.arg for k in node.keywords} <= {"initial"}
+
     def partial(self, node: Node) -> Node:
         """`partial(f, a)` becomes `lambda *rest: f(a, *rest)`, with a held under a fresh name."""
         parts = []

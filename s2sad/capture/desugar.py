@@ -47,6 +47,7 @@ from s2sad.nodes import (
     constant,
     locate,
     name,
+    names_written,
     rename,
     store,
     subscript,
@@ -62,6 +63,9 @@ _COMBINING: tuple[Any, ...] = (
     itertools.combinations_with_replacement,
     itertools.permutations,
 )
+# These give one thing after the other: a list of it all is as good where nobody changes meanwhile
+# what they go through.
+_STEPPING: tuple[Any, ...] = (itertools.pairwise, itertools.chain, np.ndindex)
 _READ_IN_PART: tuple[Any, ...] = (any, all, next)
 
 
@@ -352,7 +356,11 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
 
     def combined(self, node: Node) -> Node:
         """`for a, b in combinations(xs, 2)` goes through a list."""
-        if isinstance(node, gast.Call) and any(self.denoted(node.func) is f for f in _COMBINING):
+        fn = self.denoted(node.func) if isinstance(node, gast.Call) else None
+        if any(fn is f for f in (zip, enumerate, reversed)):
+            node.args = [self.combined(a) for a in node.args]
+        stepping = any(fn is f for f in _STEPPING) and all(map(self.is_there, node.args))
+        if stepping or any(fn is f for f in _COMBINING):
             if self.denoted(name("list")) is list:
                 made = call("list", node)
                 for n in (made, made.func):
@@ -360,7 +368,42 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 return made
         return node
 
+    def is_there(self, node: Node) -> bool:
+        """Say whether an expression is a plain sequence: no generator, nothing that is made."""
+        if isinstance(node, gast.Starred):
+            return self.is_there(node.value)
+        if isinstance(node, gast.Call):
+            return any(self.denoted(node.func) is f for f in (range, np.shape))
+        plain = (gast.Name, gast.Attribute, gast.Subscript, gast.Constant, gast.List, gast.Tuple)
+        return isinstance(node, plain)
+
+    def enumerated(self, node: Node) -> Node:
+        """`for at, v in np.ndenumerate(a)` reads a[at] in every round."""
+        made, target = node.iter, node.target
+        if not isinstance(made, gast.Call) or self.denoted(made.func) is not np.ndenumerate:
+            return node
+        pair = isinstance(target, gast.Tuple) and len(target.elts) == 2
+        plain = len(made.args) == 1 and not made.keywords and isinstance(made.args[0], gast.Name)
+        if not pair or not plain or not isinstance(made.func, gast.Attribute):
+            return node
+        (a,) = made.args
+        if any(a.id in names_written(s) for s in node.body) or a.id in names_written(target):
+            return node
+        at, value = target.elts
+        home = made.func.value
+        shape = gast.Call(attribute(clone(home), "shape"), [clone(a)], [])
+        node.iter = located(gast.Call(attribute(clone(home), "ndindex"), [shape], []), made)
+        place = clone(at)
+        for n in walk(place):
+            if hasattr(n, "ctx"):
+                n.ctx = gast.Load()
+        read = gast.Assign([value], subscript(clone(a), place), None)
+        node.target = at
+        node.body.insert(0, located(locate(read, made), made))
+        return node
+
     def visit_For(self, node: Node) -> Node:
+        node = self.enumerated(node)
         self.generic_visit(node)
         node.iter = self.combined(node.iter)
         if isinstance(node.iter, gast.GeneratorExp):

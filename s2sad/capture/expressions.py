@@ -47,6 +47,9 @@ _READS_WHOLE: tuple[Any, ...] = (
 _LIBRARY = (types.BuiltinFunctionType, np.ufunc)
 
 
+_READ_ALL = ("list", "sum", "max", "min", "sorted", "tuple")
+
+
 def has_walrus(node: Node) -> bool:
     """Say whether an expression binds a name."""
     return any(isinstance(n, gast.NamedExpr) for n in walk(node))
@@ -311,6 +314,10 @@ class Expressions(Applied):
         func = node.func
         if self.denotes(func, "functools", "partial") and node.args:
             return self.partial(node)
+        if self.is_builtin(func) and len(node.args) == 1 and not node.keywords:
+            if func.id in _READ_ALL and self.is_accumulate(node.args[0]):
+                made = self.accumulate(node.args[0])
+                return made if func.id == "list" else gast.Call(func, [made], [])
         if self.denotes(func, "_functools", "reduce") and len(node.args) in (2, 3):
             return self.reduce(node)
         given = [*node.args, *(k.value for k in node.keywords)]

@@ -500,6 +500,8 @@ class _Normaliser(Expressions):
 
     def _iterable(self, node: Node) -> Node:
         """Reduce what a loop runs over, keeping range, enumerate, zip and reversed in place."""
+        if self.is_accumulate(node):
+            return self.accumulate(node)
         fn = node.func.id if isinstance(node, gast.Call) and self.is_builtin(node.func) else ""
         if fn in _RUN_OVER and not any(isinstance(a, gast.Starred) for a in node.args):
             reduced = self._run_over(fn, node)

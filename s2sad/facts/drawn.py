@@ -12,6 +12,7 @@ goes through stands between. What carries no derivative stays as it is.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,7 @@ from s2sad.nodes import (
     blocks_of,
     call,
     clone,
+    constant,
     locate,
     name,
     names_read,
@@ -47,11 +49,25 @@ There = Callable[[Node], Node]
 _LAZY: tuple[Any, ...] = (zip, enumerate, reversed)
 _READERS: tuple[Any, ...] = (list, tuple, sorted, sum, max, min)
 _PICKING: tuple[Any, ...] = (sorted, max, min)
+_COMBINING: tuple[Any, ...] = (
+    itertools.product,
+    itertools.combinations,
+    itertools.combinations_with_replacement,
+    itertools.permutations,
+    itertools.pairwise,
+    itertools.chain,
+)
+_MOST = 8
 
 
 def drawn(function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> Function | None:
     """Return the function without lazy sequences of what carries derivatives, None without any."""
     return _Drawn(function, kinds, taken, numpy).rewritten()
+
+
+def _last_bound(lines: Block) -> str:
+    """Return the list that lines make: the last that is assigned, or filled by their loop."""
+    return next(str(s.targets[0].id) for s in reversed(lines) if isinstance(s, gast.Assign))
 
 
 class _Drawn(Rewriter):
@@ -114,15 +130,15 @@ class _Drawn(Rewriter):
             makers += [] if inner is None else inner[1]
         if not all(s in makers or self._harmless(s, names_read(value)) for s in between):
             return None
-        whole = locate(
-            gast.Call(clone(value.func), [clone(a) for a in args], value.keywords), value
-        )
+        whole = locate(gast.Call(value.func, args, value.keywords), value)
         return whole, makers
 
     def _is_lazy(self, node: Node) -> bool:
-        if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name):
+        if not isinstance(node, gast.Call):
             return False
-        if not any(self.kinds.objects.get(node.func) is fn for fn in _LAZY):
+        fn = self.kinds.objects.get(node.func)
+        named = any(fn is f for f in _LAZY) and isinstance(node.func, gast.Name)
+        if not named and not any(fn is f for f in _COMBINING):
             return False
         return not any(isinstance(a, gast.Starred) for a in node.args)
 
@@ -156,7 +172,7 @@ class _Drawn(Rewriter):
         lines = self._filled(found[0])
         if lines is None:
             return
-        items = lines[0].targets[0].id
+        items = _last_bound(lines)
         if self.kinds.objects.get(value.func) is list and len(value.args) == 1:
             last = assign(s.targets[0].id, name(items))
         else:
@@ -166,6 +182,8 @@ class _Drawn(Rewriter):
 
     def _filled(self, whole: Node) -> Block | None:
         """Return a list and the loop that fills it with what a lazy sequence gives."""
+        if any(self.kinds.objects.get(whole.func) is fn for fn in _COMBINING):
+            return self._combined(whole)
         index = self._fresh("i")
         bounds, item = element(whole, name(index), False)
         if bounds is None:
@@ -180,6 +198,79 @@ class _Drawn(Rewriter):
         loop = gast.For(target, whole, [*start, append], [], None)
         self._plan(loop, index, bounds, self._bound(target, item))
         return [assign(items, gast.List([], gast.Load())), loop]
+
+    def _combined(self, whole: Node) -> Block | None:
+        """Return a list of what itertools puts together, by the places in what it is given."""
+        fn, args = self.kinds.objects[whole.func], list(whole.args)
+        sequences = args if fn in (itertools.product, itertools.chain) else args[:1]
+        for a in sequences:
+            kind = self.kind(a)
+            indexed = isinstance(kind, K.List | K.Tuple | K.Array)
+            indexed = indexed or (isinstance(kind, K.Iterable_) and kind.indexed)
+            if not isinstance(a, gast.Name) or not indexed:
+                return None
+        if whole.keywords:
+            return None
+        if fn is itertools.chain:
+            return self._joined(args)
+        lengths = [call("len", clone(a)) for a in sequences]
+        if fn is itertools.pairwise:
+            ones = [gast.BinOp(lengths[0], gast.Sub(), constant(1))]
+            index = self._fresh("i")
+            after = gast.BinOp(name(index), gast.Add(), constant(1))
+            reads = [subscript(clone(args[0]), name(index)), subscript(clone(args[0]), after)]
+            return self._gathered(index, call("range", *ones), None, reads)
+        if fn is itertools.product:
+            ranges = [call("range", n) for n in lengths]
+            made, owners = gast.Call(clone(whole.func), ranges, []), sequences
+        else:
+            count = getattr(self.kind(args[1]), "value", None) if len(args) == 2 else None
+            if type(count) is not int or not 0 < count <= _MOST:
+                return None
+            made = gast.Call(clone(whole.func), [call("range", lengths[0]), args[1]], [])
+            owners = sequences * count
+        places = [self._fresh("at") for _ in owners]
+        reads = [subscript(clone(a), name(p)) for a, p in zip(owners, places, strict=True)]
+        return self._gathered(self._fresh("places"), call("list", made), places, reads)
+
+    def _joined(self, args: Block) -> Block:
+        """`chain(xs, ys)` is one list after the other."""
+        lines: Block = []
+        total: Node | None = None
+        for a in args:
+            part = self._fresh("items")
+            lines.append(assign(part, call("list", clone(a))))
+            if total is None:
+                total = name(part)
+                continue
+            both = self._fresh("items")
+            lines.append(assign(both, gast.BinOp(total, gast.Add(), name(part))))
+            total = name(both)
+        return lines
+
+    def _gathered(self, start: str, over: Node, places: list[str] | None, reads: Block) -> Block:
+        """Return a list and the loop that fills it with tuples of what stands at places."""
+        items, item = self._fresh("items"), self._fresh("item")
+        parts = [self._fresh("part") for _ in reads]
+        body = [assign(p, r) for p, r in zip(parts, reads, strict=True)]
+        body.append(assign(item, tuple_([name(p) for p in parts])))
+        body.append(gast.Expr(call(attribute(name(items), "append"), name(item))))
+        empty = assign(items, gast.List([], gast.Load()))
+        loops: Any = self.function.loops
+        if places is None:
+            loop = gast.For(store(start), over, body, [], None)
+            loops[loop] = Loop(start, True, tuple(over.args), ())
+            return [empty, loop]
+        index = self._fresh("i")
+        target = gast.Tuple([store(p) for p in places], gast.Store())
+        held = self._fresh("place")
+        loop = gast.For(target, name(start), body, [], None)
+        bound = [
+            assign(held, subscript(name(start), name(index))),
+            gast.Assign([clone(target)], name(held), None),
+        ]
+        self._plan(loop, index, (call("len", name(start)),), bound)
+        return [assign(start, over), empty, loop]
 
     def _target(self, item: Any) -> tuple[Node, Block, Node]:
         """Return new variables for what a loop binds, and it as a value again, step by step."""

@@ -38,6 +38,7 @@ _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(.
 _ATTRIBUTE = "Set it on all paths: before the branch or the loop, or in __init__."
 _WHOLE = "Write a loop, or make it a list: `[... for ...]`."
 _GROWS = "Make it a list that grows by append; a tuple has as many items on all paths."
+_SLICE = "Write the slice in the index, or give it a name in this function: `s = slice(...)`."
 _LISTED = "Make it a list: `[... for ...]`, or `list(...)`."
 _UNPACK = "Write the arguments out, or unpack a tuple, or a dict with literal keys."
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
@@ -648,6 +649,8 @@ def _remedy(why: str) -> str:
         return _ONE_KIND
     if "a tuple whose length" in why:
         return _LISTED
+    if why in ("a slice", "a IndexExpression"):
+        return _SLICE
     if "a generator" in why:
         return _WHOLE
     return _UNPACK if "that unpacks with" in why else _DECIDE

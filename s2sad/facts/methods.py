@@ -20,6 +20,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.facts.dicts import entries
 from s2sad.facts.drawn import drawn
+from s2sad.facts.indices import indices
 from s2sad.facts.inplace import displays
 from s2sad.facts.read_before import may_set
 from s2sad.facts.rewrite import NumPy, Rewriter
@@ -50,7 +51,9 @@ def plain_writes(
     function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy
 ) -> Function | None:
     """Return the function with its writing calls as plain writes, None where there are none."""
-    written = drawn(function, kinds, taken, numpy)
+    written = indices(function, kinds, taken, numpy)
+    if written is None:
+        written = drawn(function, kinds, taken, numpy)
     if written is None:
         written = tuples(function, kinds, taken, numpy)
     if written is None:

@@ -101,6 +101,10 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return _sequence_kind(fn, args)
     if _hashable(fn) and fn in _LAZY:
         return _lazy_kind(fn, args)
+    if fn is np.ndindex and not keywords:
+        shape = args[0].items if len(args) == 1 and isinstance(args[0], K.Tuple) else tuple(args)
+        if all(isinstance(k, K.Num) and k.type == "int" for k in shape):
+            return K.Iterable_(K.Tuple((K.INT,) * len(shape)))
     if getattr(fn, "__module__", "") == "itertools":
         return _combined_kind(fn, args, keywords)
     if fn in (max, min, sorted) and (keywords.keys() & {"key", "default"} or fn is sorted):
@@ -265,8 +269,13 @@ def _lazy_kind(fn: Any, args: list[Kind]) -> Kind:
 def _combined_kind(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     """Return the kind of what itertools makes of its arguments, where it gives tuples of them."""
     each = [element_kind(a) for a in args]
-    if fn is itertools.product and not keywords:
-        return K.Iterable_(K.Tuple(tuple(each)))
+    if fn is itertools.product and keywords.keys() <= {"repeat"}:
+        times = getattr(keywords.get("repeat", K.Num("int", None, 1)), "value", MISSING)
+        return K.Iterable_(K.Tuple(tuple(each) * times)) if type(times) is int else None
+    if fn is itertools.pairwise and len(each) == 1 and not keywords:
+        return K.Iterable_(K.Tuple((each[0], each[0])))
+    if fn is itertools.chain and each and not keywords:
+        return K.Iterable_(functools.reduce(K.join, map(K.erase_value, each)))
     if fn in _CHOOSING and len(args) == 2 and not keywords:
         count = getattr(args[1], "value", MISSING)
         if type(count) is int:
