@@ -731,7 +731,7 @@ def pull_logsumexp(out_bar, out, a, *, axis=None, b=None, keepdims=False, return
         out = np.expand_dims(out, axis)
     if b is None:
         return out_bar * np.exp(a - out)
-    return out_bar * (b * np.exp(a - out))
+    return unbroadcast(out_bar * (b * np.exp(a - out)), a.shape)
 
 
 @pushforward(special.logsumexp)

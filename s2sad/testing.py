@@ -7,6 +7,7 @@ writes a rule of their own runs first. `differences` is the oracle, usable by it
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -86,7 +87,9 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
     - a rule without derivative against differences that are zero,
     - that cotangents have the shape of their arguments, and are float32 where those are,
     - that neither arguments nor cotangents are written to, and that strided, reversed,
-      Fortran-ordered and read-only arguments give the same.
+      Fortran-ordered and read-only arguments give the same,
+    - shapes and differences for arrays of length 1 and 0, and for arrays without axes, where fn
+      and the rule take them.
 
     Cotangents of complex arguments follow JAX: the pullback of a holomorphic function multiplies
     by its derivative, without conjugate; the inner product is `Re(sum(cotangent * tangent))`.
@@ -112,6 +115,7 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
                 _check_forward(call, names, index, direction, out, out_bar, bars)
     _check_layouts(call, names, out, out_bar, bars)
     _check_single_precision(call, names, rng)
+    _check_sizes(call, names, rng)
 
 
 @dataclass(frozen=True)
@@ -375,6 +379,68 @@ def _check_single_precision(call: _Call, names: tuple[str, ...], rng: np.random.
                     )
 
 
+def _check_sizes(call: _Call, names: tuple[str, ...], rng: np.random.Generator) -> None:
+    """Look at arrays of length 0 and 1 along every axis, and without axes, where fn takes them.
+
+    A rule that raises something there is left alone: that is not silent.
+    """
+    arrays = call.arrays(names)
+    if not any(isinstance(leaf, np.ndarray) for value in arrays for leaf in _leaves(value)):
+        return
+    for way, cut in _SIZES.items():
+        # What stands together in a sequence fits together, and compiled code may rely on that.
+        alone = [cut(v) if _is_number(v) else v for v in arrays]
+        twin = call.with_arrays(names, alone)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                out = twin.primal()
+                if way == _WITHOUT_AXES and not _keeps_rank(call, out):
+                    continue
+                out_bar = _random(out, rng)
+                bars = _check_shapes(twin, names, out, out_bar)
+            except _NOT_TAKEN:
+                continue
+            if bars is None or not np.all(np.isfinite(_flat(out))):
+                continue
+            for index, value in enumerate(twin.arrays(names)):
+                if _leaves(value) and names[index] not in call.rule.unknown:
+                    _check_size(twin, names, index, way, out_bar, bars, rng)
+
+
+def _keeps_rank(call: _Call, out: Any) -> bool:
+    """Say whether a call is no reduction: those take axes of arrays that have none."""
+    reduces = isinstance(getattr(call.fn, "__self__", None), np.ufunc)
+    along = call.settings.keys() & {"axis", "axes", "dim"}
+    return not reduces and not along and bool(_leaves(out)) and np.ndim(out) == 0
+
+
+def _check_size(
+    call: _Call,
+    names: tuple[str, ...],
+    index: int,
+    way: str,
+    out_bar: Any,
+    bars: Any,
+    rng: np.random.Generator,
+) -> None:
+    """Hold a cotangent against differences, where these tell."""
+    direction = _random(call.arrays(names)[index], rng)
+    try:
+        change, error = _oracle(call, names, index, direction)
+    except _NOT_TAKEN:
+        return
+    weights = _flat(out_bar)
+    expected = float(np.real(np.sum(weights * change)))
+    bound = 1e2 * float(np.sum(np.abs(weights) * error)) + 1e-9 * (1.0 + abs(expected))
+    where = f"{_name(call.fn)}, {names[index]}, {way}"
+    found, _ = _inner(call.arrays(names)[index], bars[index], direction, where)
+    if np.isfinite(bound) and bound < 1e-4 and not abs(found - expected) <= bound:
+        raise AssertionError(
+            f"{where}: the {_way(call.rule)} gives {found:.12g}, differences give {expected:.12g}"
+        )
+
+
 def _oracle(call: _Call, names: tuple[str, ...], index: int, direction: Any) -> tuple[Any, Any]:
     arrays = list(call.arrays(names))
     here = call.primal()
@@ -562,6 +628,38 @@ def _reversed(value: Any) -> Any:
     back: Any = (*(slice(None, None, -1),) * value.ndim, ...)
     return value[back].copy()[back]
 
+
+def _one_long(value: Any) -> Any:
+    """Return the part of an array that is one long along every axis."""
+    return value[(slice(0, 1),) * value.ndim] if isinstance(value, np.ndarray) else value
+
+
+def _empty(value: Any) -> Any:
+    return value[(slice(0, 0),) * value.ndim] if isinstance(value, np.ndarray) else value
+
+
+def _no_axes(value: Any) -> Any:
+    """Return the first entry of an array, as an array without axes."""
+    if not isinstance(value, np.ndarray) or not value.size:
+        return value
+    return value.ravel()[:1].reshape(())
+
+
+_WITHOUT_AXES = "arrays without axes"
+_SIZES: dict[str, Callable[[Any], Any]] = {
+    "arrays of length 1": _one_long,
+    "empty arrays": _empty,
+    _WITHOUT_AXES: _no_axes,
+}
+_NOT_TAKEN = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    np.linalg.LinAlgError,
+)
 
 _LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "read-only": _read_only,

@@ -244,3 +244,34 @@ def test_differences_move_only_what_has_a_direction():
     found, error = differences(lambda a, b: a * b[0] + b[1], (X, (2.0, 3.0)), (None, (1.0, 0.0)))
     assert found.shape == X.shape
     assert np.all(np.abs(found - X) <= 4.0 * error)
+
+
+def test_lengths_of_one():
+    def pull_squeezed(out_bar, out, a):
+        return np.squeeze(2.0 * out_bar * a)
+
+    with pytest.raises(AssertionError, match=r"the cotangent has shape \(\), the argument has"):
+        check_rule(register(lambda a: a * a, pull_squeezed), X)
+
+    def pull_mean(out_bar, out, a):
+        return np.full(a.shape, out_bar / max(a.size, 2))
+
+    with pytest.raises(AssertionError, match="arrays of length 1: the pullback gives"):
+        check_rule(register(np.mean, pull_mean), X)
+
+
+def test_arrays_without_axes():
+    def pull(out_bar, out, a):
+        return np.array([2.0 * out_bar * a]) if np.ndim(a) == 0 else 2.0 * out_bar * a
+
+    with pytest.raises(AssertionError, match=r"has shape \(1,\), the argument has shape \(\)"):
+        check_rule(register(lambda a: a * a, pull), X)
+
+
+def test_rules_that_raise_at_odd_lengths_are_left_alone():
+    def pull(out_bar, out, a):
+        if a.size < 2:
+            raise NotImplementedError("more than one")
+        return out_bar * 2.0 * a
+
+    check_rule(register(lambda a: a * a, pull), X)
