@@ -30,8 +30,6 @@ from s2sad.capture.read import unwrap
 from s2sad.derivation import (
     Analysed,
     Derivation,
-    Pair,
-    Target,
     analyse,
     analysis_key,
     bind_kinds,
@@ -49,6 +47,7 @@ from s2sad.modes.again import compute_again
 from s2sad.modes.assemble import (
     Parts,
     apart,
+    arguments_put_back,
     define,
     outside_of,
     put_back_in,
@@ -79,6 +78,7 @@ from s2sad.nodes import (
     subscript,
     tuple_,
 )
+from s2sad.pairs import Pair, Target
 from s2sad.pieces import Assume, elsewhere, never
 from s2sad.polish.prune import tidy
 from s2sad.stages import Aliases, Arrival, Comment, KindFacts
@@ -118,6 +118,7 @@ def user_call(
     plan = Pair("", "", active, assume=worker.assume)
     plan.lent = lent_by(d, worker, target, supplied)
     pair = pair_for(d, target, plan, supplied, build, arrival)
+    _nothing_outside(worker, site.statement, target, pair)
     before, found, forward = _turn(a, worker, site, target, pair)
     return before, [c for c in found if c.operand in varied], forward
 
@@ -154,6 +155,8 @@ def undo_writer(
     plan.lent = lent_by(d, worker, target, supplied)
     pair = pair_for(d, target, plan, supplied, build, arrival)
     worker.made_by_calls.add(pair.reverse)
+    worker.pairs[s] = pair
+    _nothing_outside(worker, s, target, pair)
     out: Block = []
     before = a.kinds.before[s]
     given = [target.args[p].id for p in pair.shadows]
@@ -173,6 +176,20 @@ def undo_writer(
     if forward is not None:
         worker.replaced[s] = forward
     return [*out, *pre], [c for c in found if c.operand in varied]
+
+
+def _nothing_outside(worker: Reverse, s: Node, target: Target, pair: Pair) -> None:
+    """Refuse a call whose reverse would put old content back into memory outside."""
+    outside = {w.base for w in worker.aliases.writes if w.statement is s and worker.outside(w)}
+    for p in sorted(pair.puts_back if pair.puts_back is not None else target.params):
+        for n in sorted(roots(target.args.get(p)) & outside):
+            if not K.shares_nothing(target.params[p]):
+                raise worker.refuse(
+                    s,
+                    f"`{n}` is, or holds, memory outside of the function, which the called one "
+                    "writes and reads; that cannot be differentiated yet.",
+                    "Give it a copy.",
+                )
 
 
 def lent_by(
@@ -575,6 +592,7 @@ def write_pair(
         set(bars),
         extra,
     )
+    pair.puts_back = arguments_put_back(p, backward, pair)
     _leave_shadows(backward, len(pair.active), bool(shadows))
     seed = bar
     if pair.seeded and not pair.recursive and not laid_out(p.aliases):

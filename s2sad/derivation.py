@@ -42,8 +42,9 @@ from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import Node, clone, names_read, operands, substitute
-from s2sad.pieces import Assume, count, never
-from s2sad.stages import TWICE, Arrival, Function, KindFacts, Write, Written, Zeros
+from s2sad.pairs import Pair
+from s2sad.pieces import count
+from s2sad.stages import TWICE, Function, KindFacts, Write, Written, Zeros
 
 
 @dataclass(eq=False)
@@ -53,36 +54,6 @@ class Analysed:
     function: Function
     kinds: KindFacts
     scope: Scope
-
-
-@dataclass
-class Pair:
-    """The forward and the reverse of a user's function, for calls of it in derived code.
-
-    The reverse takes what the forward saved (where `saved`), then the parameters in `passed` as
-    the caller has them, then the shadows of the arrays in `shadows`, which the function writes, and
-    last the cotangent of the result (where `seeded`); it returns those of `active`. `bare` calls
-    want no result of the forward. A reverse that `consumes` the cotangent of the result may change
-    it. `arrival` says what of the caller it is made for; `assumed` are lengths in the function
-    that are taken not to be 1, by what its caller knows and `assume` tells. What is `lent` to it is
-    memory that others may change before the reverse runs, which keeps copies.
-    """
-
-    forward: str
-    reverse: str
-    active: tuple[str, ...]
-    shadows: tuple[str, ...] = ()
-    seeded: bool = True
-    bare: bool = False
-    passed: tuple[str, ...] = ()
-    saved: bool = True
-    recursive: bool = False
-    done: bool = False
-    consumes: bool = False
-    arrival: Arrival = field(default_factory=Arrival)
-    assumed: set[K.Dim] = field(default_factory=set)
-    assume: Assume = never
-    lent: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -114,6 +85,7 @@ class Derivation:
     written: Written = field(default_factory=Written)
     asked: dict[Any, frozenset[str]] = field(default_factory=dict)
     written_outside: set[tuple[Any, str]] = field(default_factory=set)
+    read_outside: dict[Any, dict[str, Any]] = field(default_factory=dict)
     refs: Refs = field(init=False)
 
     def __post_init__(self) -> None:
@@ -148,27 +120,6 @@ class LocalSource:
     def place(self, node: Any) -> Place:
         """Return the span of a node."""
         return self.outer.place(node)  # type: ignore[no-any-return]
-
-
-@dataclass(frozen=True)
-class Target:
-    """A user's function as one call sees it.
-
-    `params` are the kinds of its parameters; `args` say what each parameter is given in the
-    caller: a node, a tuple of nodes for *args, a dict of nodes for **kwargs, or MISSING for a
-    default. `extra` are parameters added for what inner functions capture: pairs of parameter and
-    variable of the caller. `leading` and `brought` are the positional and keyword arguments that
-    a bound method or a partial brings along. `lengths` are those of the caller for which the
-    function has names.
-    """
-
-    fn: Any
-    params: dict[str, Kind]
-    args: dict[str, Any]
-    extra: tuple[tuple[str, str], ...]
-    leading: tuple[Any, ...] = ()
-    brought: tuple[tuple[str, Any], ...] = ()
-    lengths: Mapping[str, K.Dim] = field(default_factory=dict)
 
 
 _ROUNDS = 64
@@ -679,7 +630,7 @@ class _Called:
         return [node for p in sorted(parameters) for node in self.given.get(p, [])]
 
 
-def _called(d: Derivation, a: Analysed, call: Any) -> _Called | None:
+def called_by(d: Derivation, a: Analysed, call: Any) -> _Called | None:
     """Return what is known about the user's function that a call calls, if it is one."""
     method = a.kinds.methods.get(call)
     if method is not None:
@@ -713,7 +664,7 @@ def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], bool
     """Return the arguments of a call of which the result may hold memory; and if some, twice."""
     if a.kinds.objects.get(call.func) is runtime.object_of:
         return None
-    called = _called(d, a, call)
+    called = called_by(d, a, call)
     if called is None or not called.memory.known:
         return None
     result = called.memory.aliases.result
@@ -731,7 +682,7 @@ def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], bool
 
 def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | None:
     """Return the view of an argument that a call's result surely is, and that argument."""
-    called = _called(d, a, call)
+    called = called_by(d, a, call)
     if called is None or not called.memory.known:
         return None
     found = view_returned(called.callee.function, called.memory)
@@ -755,7 +706,7 @@ def _written_by(
     if isinstance(target, K.Known) and isinstance(target.value, type):
         if call not in a.kinds.methods and isinstance(made_by(target), K.Known):
             return [], []
-    called = _called(d, a, call)
+    called = called_by(d, a, call)
     if called is None:
         return None
     arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)

@@ -31,7 +31,6 @@ from s2sad.capture.read import unwrap
 from s2sad.derivation import (
     Analysed,
     Derivation,
-    Target,
     analyse,
     analysis_key,
     bind_kinds,
@@ -46,6 +45,7 @@ from s2sad.modes.handed import Called, FunctionVjp
 from s2sad.modes.rebound import rebound_outside
 from s2sad.modes.reverse import Reverse
 from s2sad.nodes import Block, Node, call, constant, free_reads, name, tuple_, walk
+from s2sad.pairs import Target
 
 ADVICE = "Give it a function of yours that returns numbers or arrays: def, or lambda."
 GRADIENT = "Write its gradient by hand, and give that to scipy.optimize.root."

@@ -20,8 +20,6 @@ from s2sad.derivation import (
     Analysed,
     Derivation,
     LocalSource,
-    Pair,
-    Target,
     analyse,
     memory_of,
 )
@@ -77,6 +75,8 @@ from s2sad.nodes import (
     names_read,
     walk,
 )
+from s2sad.outside_reads import note_reads, refuse_stored_after_reading
+from s2sad.pairs import Pair, Target
 from s2sad.pieces import Assume, never, of_slices
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
@@ -144,6 +144,7 @@ def derive(request: Request) -> Derivation:
     check_handed(d)
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
     _note_written(d, analysed)
+    refuse_stored_after_reading(d)
     _add(d, node, request.fn, analysed)
     return _complete(d)
 
@@ -377,12 +378,14 @@ def parts_of(
         keep_shapes(sweeps.forward, backward, live_out, kinds, names)
     read = set().union(*(names_read(s) for s in backward), set())
     check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
+    note_reads(d, a, backward, made_up | set(d.refs.modules))
     held = Held(worker.replaced_memory())
     theirs = borrowed(a.function, worker.aliases, kinds, lent) if d.reusable else {}
     private = d.refs.function(runtime.private) if theirs else ""
     apart = {n: call(private, name(n)) for n in theirs}
+    known = params | rebound_outside(a.function)
     forward, backward = store_values(
-        sweeps.forward, backward, live_out, names, params, elements, held, apart
+        sweeps.forward, backward, live_out, names, known, elements, held, apart
     )
     for kept, n in sorted(held.names):
         share(sharing, kept, n)
@@ -421,6 +424,7 @@ def parts_of(
         scalars(own),
         theirs,
         any(may_turn_complex(b.function, b.kinds) for b in d.analysed.values()),
+        worker.pairs,
     )
 
 

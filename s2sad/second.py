@@ -15,11 +15,12 @@ from typing import Any
 
 from s2sad import kinds as K
 from s2sad.capture.read import remember
-from s2sad.derivation import Derivation, Target, analyse
+from s2sad.derivation import Derivation, analyse
 from s2sad.handed import Writers
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import joint
 from s2sad.nodes import constant
+from s2sad.pairs import Target
 from s2sad.stages import Text
 from s2sad.write.load import load
 

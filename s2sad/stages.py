@@ -479,6 +479,24 @@ class Aliases:
                 found |= self.sharing(w.statement, w.base)
         return found
 
+    def rewritten(self) -> Names:
+        """Return the names, ghosts included, that may hold memory which is written at some time.
+
+        Those that get it after the write hold what the backward sweep puts back.
+        """
+        found: set[str] = set().union(*self.touched.values())
+        tables = [pairs.items() for pairs in self.pairs_after.values()]
+        while True:
+            more = {
+                n
+                for table in tables
+                for n, others in table
+                if n not in found and any(m.partition("@")[0] in found for m in others)
+            }
+            if not more:
+                return frozenset(found)
+            found |= more
+
     def ever(self, name: str) -> Names:
         """Return the names that may share a name's memory anywhere."""
         found: Names = frozenset({name})

@@ -12,11 +12,12 @@ from typing import Any
 import gast
 
 from s2sad.calls import active_parameters, find_target, roots, shadows_of
-from s2sad.derivation import Analysed, Derivation, Target, analyse, memory_of
+from s2sad.derivation import Analysed, Derivation, analyse, memory_of
 from s2sad.facts.activity import activity
 from s2sad.facts.finite import Finite, finite
 from s2sad.facts.given import written_parameters
 from s2sad.facts.zeros import zeros
+from s2sad.pairs import Target
 from s2sad.stages import Activity, Arrival, Zeros
 
 

@@ -28,8 +28,6 @@ from s2sad.capture.construct import OBJECT_OF
 from s2sad.derivation import (
     Analysed,
     Derivation,
-    Pair,
-    Target,
     analyse,
     analysis_key,
     memory_of,
@@ -66,6 +64,7 @@ from s2sad.nodes import (
     tuple_,
     walk,
 )
+from s2sad.pairs import Pair, Target
 from s2sad.pieces import of_slices
 from s2sad.polish.algebra import simplify
 from s2sad.polish.effects import EffectTable, root

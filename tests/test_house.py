@@ -24,7 +24,7 @@ LAYERS = (
     ("pipeline",),
     ("finish", "purity", "second", "strong", "tangents"),
     ("handed",),
-    ("calls", "shadows"),
+    ("calls", "outside_reads", "shadows"),
     ("derivation",),
     ROOMS,
     (
@@ -50,7 +50,17 @@ LAYERS = (
             "spaces",
             "spelled",
         ),
-        *("parameters", "pieces", "registry", "runtime", "signature", "stages", "testing", "tree"),
+        *(
+            "pairs",
+            "parameters",
+            "pieces",
+            "registry",
+            "runtime",
+            "signature",
+            "stages",
+            "testing",
+            "tree",
+        ),
     ),
     ("errors",),
 )

@@ -156,3 +156,16 @@ def test_what_the_other_module_sees_alone_is_refused(modules):
     theirs, ours = modules
     with pytest.raises(s2sad.UnsupportedError, match="written in place by `cell.step_by_helper`"):
         s2sad.grad(ours.by_helper)(theirs.Cell(W, H), X)
+
+
+WEIGHTS = np.array([1.0, 2.0, 3.0])
+
+
+def squashed(z):
+    return 1.0 / (1.0 + np.exp(-z))
+
+
+def test_a_global_that_is_given_stays_one():
+    f = lambda x: squashed(WEIGHTS) * x  # noqa: E731
+    _, pullback = s2sad.vjp(f, np.ones(3))
+    assert np.allclose(pullback(np.ones(3)), squashed(WEIGHTS))

@@ -6,10 +6,11 @@ import pytest
 import s2sad
 from tests import test_writes
 from tests.writing_calls import PROGRAMS, step, tail
+from tests.writing_put_back import PROGRAMS as PUT_BACK
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}")
-    for f, args in PROGRAMS
+    for f, args in PROGRAMS + PUT_BACK
     for k, a in enumerate(args)
     if isinstance(a, float) or (isinstance(a, np.ndarray) and a.dtype.kind == "f")
 ]

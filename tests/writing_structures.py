@@ -900,3 +900,39 @@ def dict_keys_copied(x):
     for k in list(d.keys()):
         d[k] = d[k] * x[2] + d["a"]
     return d["a"] * d["b"]
+
+
+def swapped(pair):
+    pair[0][0] = np.sin(pair[0][1])
+    pair[0], pair[1] = pair[1], pair[0]
+
+
+@prog(X)
+def list_of_arrays_swapped_by_a_call(x):
+    pair, w = [x * 2.0, x * x], np.arange(1.0, 4.0)
+    swapped(pair)
+    y = pair[0] * w
+    swapped(pair)
+    return y @ pair[1]
+
+
+class Tail:
+    def __init__(self, u):
+        self.u = u
+
+    def go(self):
+        self.u *= self.u
+        self.u[:] = np.sin(self.u)
+
+    def view(self):
+        return self.u[1:]
+
+
+@prog(X)
+def method_called_view(x):
+    s = Tail(x * 2.0)
+    s.go()
+    v = s.view()
+    v *= x[1:]
+    s.go()
+    return np.sum(s.u * x)

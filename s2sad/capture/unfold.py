@@ -177,9 +177,10 @@ class _Unfolder:
                 continue
             table[p] = self.names.fresh(p)
             before.append(assign(table[p], clone(given[p])))
+        theirs = set(table.values()) - {assigned.targets[0].id for assigned in before}
         for n in sorted(callee.locals - set(callee.params)):
             table[n] = self.names.fresh(n)
-        self.bound |= set(table.values())
+        self.bound |= set(table.values()) - theirs  # a global that is given stays one
         self.temps |= {table[n] for n in callee.temps if n in table}
         self.held |= {table[n] for n in callee.held if n in table}
         self.was |= {table[n] for n in callee.was if n in table}

@@ -259,6 +259,8 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
     for write in memory.writes:
         if write.how == "append" or _own(function, kinds, write, memory):
             continue
+        if outside_of(function, write, memory):
+            continue  # where that is read again, and when, is looked at in all functions at once
         known = kinds.before.get(write.statement, {})
         hit = memory.shares(write.base, arrays)
         hit = {n for n in hit if touches(write, known.get(n, K.UNKNOWN))}

@@ -425,6 +425,8 @@ class Asked(Cotangents):
         """Return why the shadow of a view is not found by memory: it overlaps, or has a sign."""
         if isinstance(value, gast.Attribute):
             word = value.attr
+        elif value in self.kinds.methods:
+            return None
         else:
             func = getattr(value, "func", None)
             word = getattr(self.kinds.objects.get(func), "__name__", getattr(func, "attr", ""))

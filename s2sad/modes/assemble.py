@@ -71,6 +71,7 @@ class Parts:
     scalars: frozenset[str] = frozenset()
     borrowed: Mapping[str, Kind] = field(default_factory=dict)
     odd: bool = False
+    undone: Mapping[Any, Any] = field(default_factory=dict)
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""
@@ -117,8 +118,7 @@ def result_apart(p: Parts) -> Block:
     """Copy a result whose memory the backward sweep puts back."""
     result = p.analysed.function.result
     kind = p.kinds.get(result)
-    changed: frozenset[str] = frozenset().union(*p.aliases.touched.values())
-    if isinstance(kind, K.Num) or not p.aliases.ever(result) & changed:
+    if isinstance(kind, K.Num) or result not in p.aliases.rewritten():
         return []
     helper = p.pure.d.refs.function(runtime.private)
     return [assign(result, call(helper, name(result)))]
@@ -242,6 +242,22 @@ class PutBack:
     arrays: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
     together: bool = False
+
+
+def arguments_put_back(p: Parts, block: Block, but: Any = None) -> frozenset[str]:
+    """Return the parameters whose memory gets old content back in a block of a backward sweep.
+
+    The reverse of a call may put back what the call wrote. That of a pair itself is left out.
+    """
+    found: frozenset[str] = frozenset()
+    for n in written_parts(block) & set(p.analysed.function.locals):
+        found |= p.aliases.ever(n)
+    found = frozenset(n.removesuffix("@arg") for n in found if n.endswith("@arg"))
+    for write in p.aliases.writes:
+        pair = p.undone.get(write.statement)
+        if pair is not None and pair is not but and pair.puts_back != frozenset():
+            found |= p.aliases.arguments(write)
+    return found
 
 
 def put_back_in(p: Parts, block: Block) -> PutBack:

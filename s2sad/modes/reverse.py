@@ -512,7 +512,7 @@ class Reverse(Joins):
             self.check_parts(s, *value.args, owner)
         taking = self.slot_write(s)
         if owner.id in self.asked and isinstance(kind, K.List) and taking is None:
-            taking = next((w for w in self.aliases.writes if w.statement is s and w.takes), None)
+            taking = next((w for w in self.own_writes if w.statement is s and w.takes), None)
         if taking is not None:
             return self.undo_taking(s, taking)
         if isinstance(kind, K.List) and value.func.attr == "append":

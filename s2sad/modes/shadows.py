@@ -20,13 +20,13 @@ from s2sad.modes.assemble import (
     Finish,
     Parts,
     all_bound,
+    arguments_put_back,
     define,
     keep_outside,
     like,
     literal,
     result_apart,
     share,
-    written_parts,
 )
 from s2sad.nodes import (
     Block,
@@ -216,15 +216,9 @@ def _replaced(p: Parts, parameter: str) -> bool:
 
 
 def _put_back(p: Parts) -> list[str]:
-    """Return the parameters whose memory the backward sweep may change.
-
-    A call's backward sweep may put back what the call wrote.
-    """
+    """Return the parameters whose memory the backward sweep may change."""
     function = p.analysed.function
-    found: frozenset[str] = frozenset()
-    for n in written_parts(p.backward) & set(function.locals):
-        found |= p.aliases.ever(n)
-    found = frozenset(n.removesuffix("@arg") for n in found if n.endswith("@arg"))
+    found = arguments_put_back(p, p.backward)
     for write in p.aliases.writes:
         if not write.in_array:
             found |= p.aliases.arguments(write)

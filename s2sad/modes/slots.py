@@ -49,13 +49,13 @@ class Slots(Writes):
         """Return the write of a statement that changes a structure, where it can be undone."""
         if s not in self.aliases.structures:
             return None
-        return next(w for w in self.aliases.writes if w.statement is s and w.in_container)
+        return next((w for w in self.own_writes if w.statement is s and w.in_container), None)
 
     def kept_slots(self) -> set[Any]:
         """Return the statements that put a value where another one was."""
         return {
             w.statement
-            for w in self.aliases.writes
+            for w in self.own_writes
             if w.statement in self.aliases.structures
             if w.drops or (w.in_slot and not self._is_new(w.statement, w.statement.targets[0]))
         }
@@ -71,7 +71,7 @@ class Slots(Writes):
     def kept_entries(self) -> dict[Any, Node]:
         """Return what is kept before statements that change dicts of open keys."""
         found: dict[Any, Node] = {}
-        for w in self.aliases.writes:
+        for w in self.own_writes:
             if not (w.drops or w.in_slot) or not self._is_open(w.statement):
                 continue
             if w.statement in self.fills or w.statement not in self.aliases.structures:
@@ -348,7 +348,8 @@ class Slots(Writes):
 
     def check_unseen(self, s: Node) -> None:
         """Refuse memory written where the backward sweep does not go: it could not put it back."""
-        written = self.array_writes | set(self.call_writes) | set(self.aliases.structures)
+        written = {w.statement for w in self.own_writes} & {*self.aliases.structures}
+        written |= self.array_writes | set(self.call_writes)
         inside = next((n for n in walk(s) if n in written), None)
         if inside is not None:
             raise self.refuse(

@@ -85,21 +85,6 @@ def laid_out(aliases: Aliases) -> frozenset[str]:
         found |= more
 
 
-def rewritten(aliases: Aliases) -> frozenset[str]:
-    """Return the names whose content changes in the backward sweep, when a write is undone.
-
-    A name that gets the memory only after the write is one of them.
-    """
-    found: frozenset[str] = frozenset().union(*aliases.touched.values())
-    later = {
-        n
-        for pairs in aliases.pairs_after.values()
-        for n, others in pairs.items()
-        if any(m.partition("@")[0] in found for m in others)
-    }
-    return found | {n for n in later if "@" not in n}
-
-
 OLD, NEW, BAR = "@old", "@new", "@bar"
 
 
@@ -124,24 +109,31 @@ class Writes(Turned):
         self.ask_for(asked)
         self.given = given
         self.made_by_calls: set[str] = set()
+        self.pairs: dict[Any, Any] = {}
         self.aliases = aliases
         self.arrays = (aliases.arrays | aliases.slots | self.asked) - self.split
         self.buffers: set[str] = set()
         self.held: set[str] = set()
-        self.array_writes = {w.statement for w in aliases.writes if w.in_array and w.how == "item"}
+        self.own_writes = [w for w in aliases.writes if not self.outside(w)]
+        self.array_writes = {w.statement for w in self.own_writes if w.in_array and w.how == "item"}
         self.call_writes: dict[Any, list[Write]] = {}
-        for w in aliases.writes:
+        for w in self.own_writes:
             if w.how == "call":
                 self.call_writes.setdefault(w.statement, []).append(w)
         self.solo = alone(aliases, given) - aliases.slots - self.asked
         self.direct: frozenset[str] = frozenset()
-        self.rewritten = rewritten(aliases)
+        self.rewritten = aliases.rewritten()
         self.links: dict[str, Link] = {}
         self.point: dict[str, frozenset[str]] = {}
         self.unsure: set[str] = set()
         self.laid_out = laid_out(aliases)
         self.order_matters: Callable[[Any], Any] = lambda s: None
         self.looks: dict[Any, Node] = {}
+
+    def outside(self, w: Write) -> bool:
+        """Say whether a write may change what is outside the function: that is not undone."""
+        shared = self.aliases.sharing(w.statement, w.base)
+        return any("@" not in n for n in shared - self.function.locals)
 
     # shadows
 

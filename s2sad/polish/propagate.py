@@ -301,6 +301,8 @@ class _Propagator:
                 return False
             if not self._first_of_all(s, target) or _perhaps(s, target):
                 return False
+            if self._runs_unknown(value) and not _read_first(s, target):
+                return False
             if self._changes_memory(value) and any(isinstance(n, gast.Subscript) for n in walk(s)):
                 return False
             if self._takes_from(value) & (self.effects.of(s).reads | self.effects.of(s).writes):
@@ -328,6 +330,11 @@ class _Propagator:
             if isinstance(n, gast.Call) and not self.effects.pure(n):
                 return False
         return False
+
+    def _runs_unknown(self, value: Node) -> bool:
+        """Say whether a value may change memory that is looked at before it, in one statement."""
+        calls = [n for n in walk(value) if isinstance(n, gast.Call)]
+        return any(mutated_by(n) is None and not self.effects.pure(n) for n in calls)
 
     def _changes_memory(self, value: Node) -> bool:
         return any(isinstance(n, gast.Call) and self.effects.changes(n) for n in walk(value))
