@@ -18,6 +18,7 @@ keyword that a rule does not list is refused where the call stands.
 
 from __future__ import annotations
 
+import collections
 import functools
 import importlib
 import inspect
@@ -488,6 +489,11 @@ def instead_of_rule(fn: Any, label: str) -> str:
     """Return the advice for a function without a rule."""
     if any(fn is f for f in _LAZY):
         return "Write a loop, or make a list of it by a comprehension: `[... for ...]`."
+    if fn is collections.deque:
+        return (
+            "Use a list. A deque is one where it stays in the function that makes it, and is only "
+            "appended to, popped from, indexed, looped over, summed or made an array."
+        )
     if fn is tuple:
         return "How many items it has is not known: make it a list, `[... for ...]` or `list(...)`."
     return f"Write one with @s2sad.pullback({label}), or make its inputs Const."

@@ -316,6 +316,17 @@ for (i, j), v in np.ndenumerate(m):
 for a, b in itertools.pairwise(x):
     s += (b - a) ** 2
 return s + sum(a * b for a, b in itertools.combinations(x, 2)) + sum(itertools.accumulate(x))
+# deque as a window or a queue, in the function that makes it
+window = collections.deque(maxlen=2)
+s = 0.0
+for v in x:
+    window.append(v * v)
+    s += sum(window) / len(window) * v
+return s
+# deque that is rotated, or handed to a function of the user's
+q = collections.deque([x[0], x[1]])
+q.rotate(1)
+return q[0] * x[2]
 # list filled by append
 ys = []
 for v in x:

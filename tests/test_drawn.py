@@ -1,5 +1,6 @@
 """Lazy sequences, tuples, choices by a key, lists that grow: values, gradients, refusals."""
 
+import collections
 import copy
 
 import numpy as np
@@ -7,13 +8,14 @@ import pytest
 
 import s2sad
 from tests.test_writes_containers import leaves, slope
+from tests.writing_deques import PROGRAMS as DEQUES
 from tests.writing_growing import PROGRAMS as GROWING
 from tests.writing_indices import PROGRAMS as INDICES
 from tests.writing_lazy import PROGRAMS, A, B
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}-{len(args[0])}")
-    for f, args in [*PROGRAMS, *GROWING, *INDICES]
+    for f, args in [*PROGRAMS, *GROWING, *INDICES, *DEQUES]
     for k in range(len(args))
     if leaves(args[k])
 ]
@@ -222,3 +224,25 @@ def shifted(m):
 def test_slices_stand_in_the_index():
     text = s2sad.grad(shifted).source(np.outer(A, B))
     assert "m_item = m[:, 1:-1]" in text and "m_bar[:, 1:-1] =" in text
+
+
+def rotated(x, y):
+    q = collections.deque(x)
+    q.rotate(1)
+    return q[0] * y[0]
+
+
+def summed(q):
+    return sum(q)
+
+
+def handed_over(x, y):
+    q = collections.deque([x[0], y[0]])
+    return summed(q) * q[0]
+
+
+@pytest.mark.parametrize("f", [rotated, handed_over])
+def test_deques_that_a_list_does_not_stand_for_are_refused(f):
+    with pytest.raises(s2sad.Error, match="no derivative rule for|written in place") as caught:
+        s2sad.grad(f)(A, B)
+    assert caught.value.remedy

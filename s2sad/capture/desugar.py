@@ -32,6 +32,7 @@ import gast
 import numpy as np
 
 from s2sad.capture.defaults import plain_defaults
+from s2sad.capture.deques import as_lists
 from s2sad.capture.extended import one_by_one
 from s2sad.capture.late import read_where_made
 from s2sad.errors import UnsupportedError
@@ -76,6 +77,7 @@ def desugar(
     worker = _Desugarer(fn, names, locals_)
     body = plain_defaults(body, worker.denoted)
     read_where_made(body, worker.denoted, locals_)
+    locals_ |= as_lists(body, worker.denoted, names, locals_ - set(params))
     one_by_one(body, worker.denoted, names, locals_ - set(params))
     return [worker.visit(s) for s in body]
 
