@@ -125,6 +125,13 @@ def pull_times(out_bar, out, A, x):
     return on_pattern(A, out_bar, x), A.T @ out_bar
 
 
+@pushforward(times)
+def push_times(out, A, x, A_dot, x_dot):
+    if A_dot is None:
+        return A * x_dot
+    return A_dot * x if x_dot is None else A_dot * x + A * x_dot
+
+
 def times_left(x, A):
     """Multiply as `x * A` does of matrices: by a number, or as `x @ A`."""
     return x * A
@@ -135,6 +142,13 @@ def pull_times_left(out_bar, out, x, A):
     if np.ndim(x) == 0:
         return fitting(A.multiply(out_bar), x), fitting(out_bar * x, A)
     return out_bar @ A.T, on_pattern(A, x.T, out_bar.T)
+
+
+@pushforward(times_left)
+def push_times_left(out, x, A, x_dot, A_dot):
+    if A_dot is None:
+        return x_dot * A
+    return x * A_dot if x_dot is None else x_dot * A + x * A_dot
 
 
 def quotient(A, x):

@@ -102,6 +102,9 @@ class Pushes(Operations):
 
     def push_BinOp(self, site: Site, node: Node) -> Pushed:
         left, right = self.kind(node.left), self.kind(node.right)
+        if isinstance(left, K.Opaque) or isinstance(right, K.Opaque):
+            served = self._of_object(node, type(node.op).__name__, left, right)
+            return self.library(site, node, served, [node.left, node.right], [])
         numeric = K.is_numeric(left) or K.is_numeric(right)
         if K.List in (type(left), type(right)) and not (numeric and K.is_numeric(site.kind)):
             return [], self._of_sequences(node, left, right)
@@ -156,7 +159,7 @@ class Pushes(Operations):
         if not self.has(node.value):
             return [], None
         owner = self.kind(node.value)
-        if isinstance(owner, K.Unknown):
+        if isinstance(owner, K.Unknown | K.Opaque):
             raise self.undecided(node, owner)
         return [], subscript(name(self.dot(node.value.id)), clone(node.slice))
 
@@ -170,10 +173,11 @@ class Pushes(Operations):
             return [], subscript(held, constant(index))
         if isinstance(owner, K.Obj):
             return [], attribute(held, node.attr) if node.attr in dict(owner.fields) else None
-        if K.is_numeric(owner):
-            fn = registry.property_function(node.attr)
-            if fn is not None:
-                return self.library(site, node, fn, [node.value], [])
+        fn = registry.property_function(node.attr) if K.is_numeric(owner) else None
+        if isinstance(owner, K.Opaque):
+            fn = registry.object_function(owner.cls, f".{node.attr}")
+        if fn is not None:
+            return self.library(site, node, fn, [node.value], [])
         raise self.undecided(node, owner)
 
     # calls
@@ -181,9 +185,15 @@ class Pushes(Operations):
     def push_Call(self, site: Site, node: Node) -> Pushed:
         fn = self.objects.get(node.func)
         args = list(node.args)
-        if fn is None and isinstance(node.func, gast.Attribute):
+        called = self.kind(node.func)
+        if isinstance(called, K.Opaque):
+            fn, args = registry.object_function(called.cls, "__call__"), [node.func, *args]
+        elif fn is None and isinstance(node.func, gast.Attribute):
             owner = self.kind(node.func.value)
-            if K.is_numeric(owner):
+            if isinstance(owner, K.Opaque):
+                fn = registry.object_function(owner.cls, node.func.attr)
+                args = [node.func.value, *args]
+            elif K.is_numeric(owner):
                 fn = registry.method_function(node.func.attr)
                 if node.func.attr == "copy" and not node.args and not node.keywords:
                     return [], self._same_call(node, node.func.value)
@@ -371,7 +381,8 @@ class Pushes(Operations):
         if isinstance(site.kind, K.Unknown):
             raise self.undecided(node, site.kind)
         for a in args:
-            if isinstance(self.kind(a), K.Unknown):
+            opaque = isinstance(self.kind(a), K.Opaque) and not registry.takes_objects(fn)
+            if isinstance(self.kind(a), K.Unknown) or opaque:
                 raise self.undecided(a if getattr(a, "lineno", None) else node, self.kind(a))
         if rule.partials is not None and (rule.pushforward is None or not keywords):
             return self._by_partials(site, node, fn, rule.partials, args, keywords)

@@ -158,6 +158,22 @@ def test_single_precision():
     assert s2sad.grad(lambda x, A: np.sum((A @ x) ** 2))(x, A).dtype == np.float32
 
 
+def item_by_item_or_not(x, A, b):
+    return (A * x) @ b + np.sum(x * A) + A.dot(x * b) @ (A.T @ x)
+
+
+@pytest.mark.parametrize("f", [quadratic, diffusion, in_a_branch, item_by_item_or_not])
+def test_forward_agrees_or_is_refused(f):
+    """An operator of a matrix is not that of arrays: `A * x` of a matrix is a product."""
+    x, b, direction = n(4), n(4), n(4)
+    A = S.csr_matrix(SQUARE)
+    try:
+        _, found = s2sad.jvp(f, (x, A, b), (direction, None, None))
+    except s2sad.Error:
+        return
+    assert found == pytest.approx(s2sad.grad(f)(x, A, b) @ direction)
+
+
 # --- matrices of active numbers ------------------------------------------------------------------
 
 
