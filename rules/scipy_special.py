@@ -455,9 +455,10 @@ def expn(out, n, x):
 
 @elementwise(special.spence, regular={"out": 0.5, "z": 0.5})
 def spence(out, z):
-    """Minus log(z) / (z - 1), which is 1 at 1."""
+    """Minus log(z) / (z - 1), which is 1 at 1, and there the series, for its derivatives."""
     away = np.where(z == 1, 2.0, z)
-    return np.where(z == 1, -1.0, np.log(away) / (1.0 - away))
+    off = z - 1.0
+    return np.where(z == 1, off / 2.0 - off * off / 3.0 - 1.0, np.log(away) / (1.0 - away))
 
 
 @pullback(special.lambertw)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import s2sad
+from s2sad.registry import rule_for
 from s2sad.testing import check_rule
 
 special = pytest.importorskip("scipy.special")
@@ -195,3 +196,21 @@ def test_in_a_program():
         step = np.zeros(3)
         step[k] = 1e-6
         assert abs((loss(w + step, x, y) - loss(w - step, x, y)) / 2e-6 - gradient[k]) < 1e-7
+
+
+def slope_of_spence(z):
+    return np.sum(rule_for(special.spence).partials(special.spence(z), z))
+
+
+def test_spence_at_one_to_second_order():
+    def slope(z):  # the rule, as a function that can be derived
+        away = np.where(z == 1, 2.0, z)
+        off = z - 1.0
+        return np.sum(
+            np.where(z == 1, off / 2.0 - off * off / 3.0 - 1.0, np.log(away) / (1.0 - away))
+        )
+
+    z = np.array([1.0, 0.4, 2.0])
+    expected = [0.5, *(1 / v / (1 - v) + np.log(v) / (1 - v) ** 2 for v in z[1:])]
+    assert slope(z) == slope_of_spence(z)
+    assert np.allclose(s2sad.grad(slope)(z), expected, rtol=1e-12)
