@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from slopes import check
 
@@ -266,3 +267,103 @@ def test_what_a_called_function_keeps_outside_is_refused():
     functions, _, _ = with_names_outside()
     with pytest.raises(s2sad.UnsupportedError, match="changes what lasts from call to call"):
         s2sad.grad(functions[4])(1.5)
+
+
+def result_takes_the_name(x):
+    s = x[0]
+
+    def g(q):
+        return q * s * 0.5
+
+    s = g(x[1])
+    return s
+
+
+def result_takes_the_name_in_a_loop(x):
+    s, y = x[0], x * 1.0
+
+    def g(q):
+        return q * s * 0.5
+
+    def rhs():
+        return -y * y * s + y[0]
+
+    for v in x:
+        s = s + g(v)
+        s = g(v + 2.0)
+        y = y + 0.1 * rhs()
+        y = rhs()
+    return s * np.sum(y)
+
+
+def applied(f, q):
+    return f(q) * 0.5
+
+
+def result_of_what_is_handed_over(x):
+    s = x[0]
+    s = applied(lambda q: q * s + s * s, x[2])
+    g = (lambda q: q * s) if x[0] > 0 else (lambda q: q * s * s)
+    s = g(x[1])
+    functions = {"a": lambda q: q * s, "b": lambda q: q + s * s}
+    s = functions["a"](x[1])
+    s = functions["b"](x[2])
+    return s
+
+
+def result_of_a_function_that_calls_another(x):
+    s, r = x[0], x[1]
+
+    def g(q):
+        return q * s * r, q + s
+
+    def h(q):
+        return g(q)[0] * s + q
+
+    s = h(x[1])
+    s, r = g(x[2])
+    s = h(s)
+    return s * r
+
+
+def structures_take_the_name(x):
+    y, p, n = [x[0], x[1]], {"a": x[0]}, 0
+
+    def g(q):
+        return [q * v for v in y]
+
+    def h(q):
+        return {"a": p["a"] * q}
+
+    while n < 2:
+        y = g(x[2] + n)
+        p = h(x[1])
+        n += 1
+    return y[0] * y[1] + p["a"]
+
+
+def arrays_are_written_meanwhile(x):
+    y, w = x * 1.0, x + 2.0
+
+    def g(a):
+        a[0] = a[0] * y[1]
+        return a * y
+
+    y = g(w)
+    return y @ w
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        result_takes_the_name,
+        result_takes_the_name_in_a_loop,
+        result_of_what_is_handed_over,
+        result_of_a_function_that_calls_another,
+        structures_take_the_name,
+        arrays_are_written_meanwhile,
+    ],
+)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_captured_variable_gets_the_result(f, sign):
+    check(f, sign * np.array([0.7, -0.4, 1.3]))

@@ -34,7 +34,6 @@ from s2sad.nodes import (
     attribute,
     call,
     name,
-    names_read,
     names_written,
     store,
     subscript,
@@ -245,7 +244,7 @@ class Asked(Cotangents):
         partners = self.aliases.pairs_after.get(s, {}).get(variable, frozenset())
         fresh = isinstance(kind, K.Array) and all(n.startswith("call@") for n in partners)
         out = self._comment(s)
-        own = variable in names_read(value)
+        own = variable in self.read_by(value)
         bar: Node = name(self.bar(variable))
         if fresh or display:
             out += self.ask(variable, kind)
@@ -362,6 +361,10 @@ class Asked(Cotangents):
         return gast.Assign([place], value, None)
 
     def back(self, site: Site, varied: frozenset[str]) -> tuple[Block, list[Contribution]]:
+        raise NotImplementedError
+
+    def read_by(self, value: Node) -> set[str]:
+        """Return the variables that a value reads, those included that functions capture."""
         raise NotImplementedError
 
     def _place(

@@ -43,6 +43,7 @@ from s2sad.nodes import (
     store,
     subscript,
     substitute,
+    walk,
 )
 from s2sad.stages import TWICE, Activity, Aliases, Function, KindFacts, Link, RestorePart, Write
 
@@ -216,12 +217,21 @@ class Writes(Turned):
 
         It does where an operand is a view of that: its shadow is one of the variable's old shadow.
         """
-        for n in names_read(value):
+        for n in self.read_by(value):
             while n != variable and n in self.links and n in self.arrays:
                 n = self.links[n].base
             if n == variable:
                 return True
         return False
+
+    def read_by(self, value: Node) -> set[str]:
+        """Return the variables that a value reads, those included that functions capture."""
+        found = names_read(value)
+        for n in walk(value):
+            kind = self.kinds.of.get(n)
+            for k in kind.options if isinstance(kind, K.Choice) else (kind,):
+                found |= set(k.variables) if isinstance(k, K.LocalFunction) else set()
+        return found
 
     def _only_one(self, variable: str, at: Any) -> None:
         """Refuse a second shadow for memory that has one."""

@@ -18,7 +18,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.modes.operations import Contribution
 from s2sad.modes.writes import Writes
-from s2sad.nodes import Block, Node, assign, clone, name, names_read, subscript, substitute
+from s2sad.nodes import Block, Node, assign, clone, name, subscript, substitute
 from s2sad.stages import Link, RestorePart, Write
 
 Undone = Callable[[Any, "Node | None"], tuple[Block, list[Contribution]]]
@@ -55,7 +55,7 @@ class WrittenCalls(Writes):
             out += pre
         elif seeded and variable is not None:
             bar = name(self.bar(variable))
-            if variable in names_read(s.value):
+            if variable in self.read_by(s.value):
                 held = self.names.fresh(f"{variable}_bar")
                 self.bar_kinds[held] = self.kinds.after.get(s, {}).get(variable, K.UNKNOWN)
                 if variable in self.arrays:
