@@ -66,10 +66,13 @@ def push_cholesky(out, a, a_dot, *, upper=False):
     return cholesky_tangent(from_triangle(a_dot, "L"), out)
 
 
-def inverse_gaps(x):
-    """Return 1 / (x[j] - x[i]), and 0 where i == j."""
-    eye = np.eye(x.shape[-1], dtype=x.dtype)
-    return (1 - eye) / (x[..., None, :] - x[..., :, None] + eye)
+def over_gaps(turn, x):
+    """Return turn[i, j] / (x[j] - x[i]), and 0 where turn is 0 or i == j.
+
+    So values that are equal do no harm where nothing depends on their vectors.
+    """
+    asked = (turn != 0) & ~np.eye(x.shape[-1], dtype=bool)
+    return np.where(asked, turn, 0) / np.where(asked, x[..., None, :] - x[..., :, None], 1)
 
 
 def check_phases(turn):
@@ -94,7 +97,7 @@ def pull_eigh(out_bar, out, a, *, UPLO="L"):
     turn = v_T @ v_bar
     if np.iscomplexobj(a):
         check_phases(turn)
-    middle = inverse_gaps(w) * turn
+    middle = over_gaps(turn, w)
     if w_bar is not None:
         middle = middle + w_bar[..., None, :] * np.eye(w.shape[-1], dtype=w.dtype)
     return onto_triangle(np.conj(v) @ middle @ v_T, UPLO.upper())
@@ -106,7 +109,7 @@ def push_eigh(out, a, a_dot, *, UPLO="L"):
         raise NotImplementedError("eigh: no tangent of the eigenvectors of a complex matrix")
     w, v = out
     middle = np.swapaxes(v, -1, -2) @ from_triangle(a_dot, UPLO.upper()) @ v
-    return np.diagonal(middle, axis1=-2, axis2=-1), v @ (inverse_gaps(w) * middle)
+    return np.diagonal(middle, axis1=-2, axis2=-1), v @ over_gaps(middle, w)
 
 
 @pullback(np.linalg.eigvalsh, masks=True)
@@ -146,11 +149,16 @@ def pull_svd(out_bar, out, a, *, full_matrices=True, compute_uv=True):
         return np.conj((u * out_bar[..., None, :]) @ vh)
     u_bar, s_bar, vh_bar = out_bar
     u, s, vh = out
-    if u_bar is None and vh_bar is None:
+    if s_bar is not None and not (is_asked(u_bar) or is_asked(vh_bar)):
         k = s.shape[-1]
         return np.conj((u[..., :k] * s_bar[..., None, :]) @ vh[..., :k, :])
     check_svd(a, full_matrices)
     return svd_cotangent(u_bar, s_bar, vh_bar, u, s, vh)
+
+
+def is_asked(bar):
+    """Say whether something depends on a result: it has a cotangent that is not all zeros."""
+    return bar is not None and np.any(bar)
 
 
 def check_svd(a, full_matrices):
@@ -164,19 +172,18 @@ def check_svd(a, full_matrices):
 def svd_cotangent(u_bar, s_bar, vh_bar, u, s, vh):
     """Return the cotangent of u @ diag(s) @ vh; one that is None is zero."""
     u_T, v = np.swapaxes(u, -1, -2), np.swapaxes(vh, -1, -2)
-    gaps = inverse_gaps(s * s)
     column, row = s[..., :, None], s[..., None, :]
-    middle = np.zeros_like(gaps)
+    middle = np.zeros((*s.shape, s.shape[-1]), s.dtype)
     outside = 0
     if s_bar is not None:
         middle = middle + s_bar[..., None, :] * np.eye(s.shape[-1], dtype=s.dtype)
     if u_bar is not None:
-        turn = gaps * (u_T @ u_bar)
+        turn = over_gaps(u_T @ u_bar, s * s)
         middle = middle + (turn + np.swapaxes(turn, -1, -2)) * row
         outside = outside + (u_bar - u @ (u_T @ u_bar)) / row @ vh
     if vh_bar is not None:
         v_bar = np.swapaxes(vh_bar, -1, -2)
-        turn = gaps * (vh @ v_bar)
+        turn = over_gaps(vh @ v_bar, s * s)
         middle = middle + column * (turn + np.swapaxes(turn, -1, -2))
         outside = outside + u @ ((vh_bar - (vh_bar @ v) @ vh) / column)
     return u @ middle @ vh + outside
@@ -192,10 +199,9 @@ def push_svd(out, a, a_dot, *, full_matrices=True, compute_uv=True):
     u_T, v = np.swapaxes(u, -1, -2), np.swapaxes(vh, -1, -2)
     middle = u_T @ a_dot @ v
     middle_T = np.swapaxes(middle, -1, -2)
-    gaps = inverse_gaps(s * s)
     column, row = s[..., :, None], s[..., None, :]
-    u_dot = u @ (gaps * (middle * row + column * middle_T)) + (a_dot @ v - u @ middle) / row
-    v_dot = v @ (gaps * (column * middle + middle_T * row))
+    u_dot = u @ over_gaps(middle * row + column * middle_T, s * s) + (a_dot @ v - u @ middle) / row
+    v_dot = v @ over_gaps(column * middle + middle_T * row, s * s)
     vh_dot = np.swapaxes(v_dot, -1, -2) + (u_T @ a_dot - middle @ vh) / column
     return u_dot, np.diagonal(middle, axis1=-2, axis2=-1), vh_dot
 
@@ -264,12 +270,6 @@ def real_component(v):
     return np.expand_dims(np.arange(v.shape[-1]), -1) == np.expand_dims(chosen, -2)
 
 
-def eigen_gaps(w):
-    """Return 1 / (w[j] - w[i]), and 0 where i == j."""
-    eye = np.eye(w.shape[-1], dtype=bool)
-    return ~eye / np.where(eye, 1, w[..., None, :] - w[..., :, None])
-
-
 def eigen_cotangent(w_bar, v_bar, w, v):
     """Return the cotangent of a matrix with the eigenvalues w, all different, and eigenvectors v.
 
@@ -286,7 +286,7 @@ def eigen_cotangent(w_bar, v_bar, w, v):
             chosen = real_component(v)
             height = np.real(np.sum(v * chosen, axis=-2, keepdims=True))
             raw_bar = raw_bar - 1j * (chosen * np.imag(along) / height)
-        middle = middle + eigen_gaps(w) * (v_T @ raw_bar)
+        middle = middle + over_gaps(v_T @ raw_bar, w)
     return np.linalg.solve(v_T, middle @ v_T)
 
 
@@ -303,7 +303,7 @@ def pull_eig(out_bar, out, a):
 def push_eig(out, a, a_dot):
     w, v = out
     middle = np.linalg.solve(v, a_dot @ v)
-    raw_dot = v @ (eigen_gaps(w) * middle)
+    raw_dot = v @ over_gaps(middle, w)
     v_dot = raw_dot - v * np.real(np.sum(np.conj(v) * raw_dot, axis=-2, keepdims=True))
     if np.iscomplexobj(v):
         chosen = real_component(v)

@@ -6,8 +6,8 @@ As in rules/decompositions.py: for values that differ, and vectors of real matri
 import numpy as np
 from s2sad.rules.decompositions import (
     eigen_cotangent,
-    inverse_gaps,
     onto_triangle,
+    over_gaps,
     pull_eigh,
     pull_eigvalsh,
     pull_qr,
@@ -83,7 +83,7 @@ def pencil_cotangents(w_bar, v_bar, w, v, b, type, uplo):
     middle = np.zeros((w.size, w.size), v.dtype)
     turned = np.zeros_like(middle) if v_bar is None else v.T @ v_bar
     if v_bar is not None:
-        middle = inverse_gaps(w) * turned
+        middle = over_gaps(turned, w)
     if w_bar is not None:
         middle = middle + np.diag(w_bar)
     a_bar = onto_triangle(np.conj(v) @ middle @ v.T, uplo)

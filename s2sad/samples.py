@@ -44,15 +44,16 @@ class Sampler:
 
     Each symbolic length gets a size of its own; two runs with different sizes, in another order,
     tell lengths, constants and coincidences apart. Where these do not fit together, all lengths are
-    one (`uniform`): one that the program says. Arrays have one content throughout; where it
-    is `varied`, zeros, repetitions and other numbers tell which lengths depend on it.
+    one (`uniform`), which the program says: see `lengths_said`. Arrays have one content
+    throughout; where it is `varied`, zeros, repetitions and other numbers tell which lengths
+    depend on it.
     """
 
     def __init__(
         self,
         kinds: Iterable[Kind],
         run: int,
-        uniform: bool = False,
+        uniform: int = 0,
         small: bool = False,
         varied: bool = False,
     ) -> None:
@@ -66,7 +67,6 @@ class Sampler:
         self.small = small
         kinds = tuple(kinds)
         taken = {d for k in kinds for d in _constants(k)}
-        self.common = max((n for k in kinds for n in _lengths(k)), default=3)
         self.free = [p for p in _PRIMES[run] if not any(abs(p - t) <= 3 for t in taken)]
         if run:  # what is the longer one in one run is the shorter one in the other
             count = len(set().union(*map(_symbols, kinds)))
@@ -76,7 +76,7 @@ class Sampler:
         if dim.symbol.startswith("="):
             return int(dim.symbol[1:]) - dim.cut
         if self.uniform:
-            return self.common
+            return self.uniform
         if dim.symbol not in self.sizes:
             used = len(self.sizes)
             if used >= len(self.free):
@@ -101,7 +101,7 @@ class Sampler:
                 return []
             count = kind.length
             if count is None:
-                count = self.common if self.uniform else (5, 7)[self.run]
+                count = self.uniform or (5, 7)[self.run]
             return [self.sample(kind.item, content) for _ in range(count)]
         if isinstance(kind, Dict):
             return {k: self.sample(v, content) for k, v in kind.items}
@@ -172,6 +172,11 @@ def _constants(kind: Kind) -> set[int]:
     if isinstance(kind, Tuple | List):
         return set().union(*map(_constants, kind.items or ()))
     return set()
+
+
+def lengths_said(kinds: Iterable[Kind]) -> list[int]:
+    """Return the lengths that all others may be, the longest first."""
+    return sorted(set().union(*map(_lengths, kinds)), reverse=True) or [3]
 
 
 def _lengths(kind: Kind) -> set[int]:

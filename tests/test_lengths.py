@@ -180,3 +180,13 @@ def test_what_a_call_returns_is_known_to_be_as_long_as_what_it_is_given():
         return np.sum(scaled(x, 2.0) * x)
 
     assert "unbroadcast" not in s2sad.source(f, args=(X[:, None],))
+
+
+def several_lengths_said(x):
+    rows = np.zeros((5, 5))
+    rows[0, :] = np.interp(np.linspace(0, 1, 5), np.linspace(0, 1, 4), x)
+    return np.sum(rows**2) + np.sum(np.linspace(0, 1, 6)[:4] * x)
+
+
+def test_one_of_several_lengths_that_are_said():
+    check(several_lengths_said, np.array([0.3, 1.2, 2.2, 0.7]))

@@ -12,7 +12,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad.facts.lengths import symbols
 from s2sad.kinds import MISSING, Kind
-from s2sad.samples import Sampler, by_content, read_back
+from s2sad.samples import Sampler, by_content, lengths_said, read_back
 
 _CONTENTS = (0.7, 1.7, 2.0)
 _FAILURES = (
@@ -29,7 +29,8 @@ _FAILURES = (
 
 def two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> Kind:
     """Return the kind of what `run` makes of two samples of these kinds, of different lengths."""
-    for uniform, small in ((False, False), (True, False), (False, True), (True, True)):
+    lengths = (0, *lengths_said(kinds))
+    for uniform, small in ((n, few) for few in (False, True) for n in lengths):
         for content in _CONTENTS:
             one, two = (Sampler(kinds, r, uniform, small) for r in (0, 1))
             with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -63,7 +64,7 @@ def _constant_lengths(kind: Kind) -> bool:
 @functools.lru_cache(4096)
 def survives_none(fn: Any, args: tuple[Kind, ...]) -> bool:
     """Say whether a library function may take these arguments, of which one is None."""
-    sampler = Sampler(args, 0, False, False)
+    sampler = Sampler(args, 0)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:

@@ -331,3 +331,37 @@ def test_constants_of_a_chain_may_have_no_tangent():
     rule, out = rule_for(np.linalg.multi_dot), np.linalg.multi_dot(chain)
     found = rule.pushforward(out, chain, [None, chain[1], None])
     assert np.allclose(found, out)
+
+
+def of_equal_eigenvalues(x):
+    w, _ = np.linalg.eigh(x * np.eye(3))
+    return np.sum(w**2)
+
+
+def of_equal_singular_values(x):
+    _, s, _ = np.linalg.svd(x * np.eye(3))
+    return np.sum(s**2)
+
+
+def of_equal_general_eigenvalues(x):
+    w, _ = np.linalg.eig(x * np.diag([1.0, 1.0, 2.0]) + 0j)
+    return np.sum(np.abs(w) ** 2)
+
+
+def of_a_wide_matrix(x):
+    _, s, _ = np.linalg.svd(np.outer(np.array([1.0, x]), np.array([x, 2.0, 1.0])) + np.eye(2, 3))
+    return s[0] * s[1]
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        of_equal_eigenvalues,
+        of_equal_singular_values,
+        of_equal_general_eigenvalues,
+        of_a_wide_matrix,
+    ],
+)
+def test_vectors_that_nothing_depends_on_do_no_harm(fn):
+    slope = (fn(1.5 + 1e-6) - fn(1.5 - 1e-6)) / 2e-6
+    assert s2sad.grad(fn)(1.5) == pytest.approx(slope, rel=1e-6)
