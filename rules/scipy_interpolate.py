@@ -145,6 +145,7 @@ def pull_derivative(out_bar, out, spline, *, nu=1):
 library_objects(
     *POLYNOMIALS,
     like=polynomial_like,
+    check="{0}.c.ndim == {1} + 2 and {0}.axis == 0",
     sample=polynomial_sample,
     zero=zero,
     functions={
@@ -254,6 +255,7 @@ def basis_cotangent(out_bar, spline, x, nu, extrapolate):
 library_objects(
     interpolate.BSpline,
     like=basis_like,
+    check="{0}.c.ndim == {1} + 1 and {0}.axis == 0",
     sample=basis_sample,
     zero=zero,
     functions={
@@ -476,6 +478,7 @@ def push_looked_up(out, table, x, table_dot, x_dot):
 library_objects(
     interpolate.interp1d,
     like=table_like,
+    check="{0}.y.ndim == 1",
     sample=table_sample,
     zero=zero_table,
     functions={"__call__": looked_up},
@@ -626,6 +629,7 @@ def pull_on_grid(out_bar, out, grid, xi, *, method=None, nu=None):
 library_objects(
     interpolate.RegularGridInterpolator,
     like=grid_like,
+    check="{0}.values.ndim == len({0}.grid) + {1}",
     sample=grid_sample,
     zero=zero_grid,
     functions={"__call__": on_grid},

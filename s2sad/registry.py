@@ -391,6 +391,7 @@ class Objects:
     nothing depends on; `sample(cls, array)` makes an object of that kind. `functions` are by
     operator ("MatMult", or "rMatMult" with the object on the right only), attribute (".T"), method
     ("dot"), or "__call__". Classes `of_data` are called with (data, ...) and perhaps a shape.
+    `check` is the text of a test that {0} is like an array with {1} axes, for emitted files.
     """
 
     like: Callable[[Any], np.ndarray[Any, Any] | None]
@@ -398,6 +399,7 @@ class Objects:
     zero: Callable[[Any], Any] | None
     functions: Mapping[str, object]
     of_data: bool
+    check: str
 
 
 _objects: dict[type, Objects] = {}
@@ -412,6 +414,7 @@ def library_objects(
     functions: Mapping[str, object],
     zero: Callable[[Any], Any] | None = None,
     of_data: bool = False,
+    check: str = "",
     as_given: tuple[str, ...] = (),
 ) -> None:
     """Say which functions' rules serve the operators and methods of a library's objects.
@@ -419,7 +422,7 @@ def library_objects(
     They get arrays for lists and tuples, but for those `as_given`.
     """
     for cls in classes:
-        _objects[cls] = Objects(like, sample, zero, functions, of_data)
+        _objects[cls] = Objects(like, sample, zero, functions, of_data, check)
     _of_objects.update(map(id, functions.values()))
     _as_given.update(id(functions[name]) for name in as_given)
 

@@ -14,6 +14,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.errors import SourceError
 from s2sad.kinds import Kind
 from s2sad.nodes import Block
@@ -98,6 +99,9 @@ def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
         return _list_tests(path, kind, numpy)
     if isinstance(kind, K.Opaque):
         cls_test = _is_named(f"type({path})", kind.cls)
+        known = registry.objects_of(kind.cls)
+        if known is not None and known.check:
+            return [cls_test, known.check.format(path, kind.like.rank)]
         if not hasattr(kind.cls, "dtype"):
             return [cls_test]
         shape = [t for t in _array_tests(path, kind.like, numpy) if f"{path}.shape" in t]

@@ -174,6 +174,18 @@ def test_gradient_of_a_method():
     assert np.allclose(s2sad.grad(curve.cost)(AT), expected)
 
 
+def test_emitted_file_looks_at_splines(tmp_path):
+    def f(x, spline):
+        return np.sum(spline(x) ** 2)
+
+    text = s2sad.emit(f, tmp_path / "slopes.py", args=(AT, SPLINE)).read_text()
+    space = {}
+    exec(text, space)
+    assert np.allclose(space["f_grad"](AT, SPLINE), s2sad.grad(f)(AT, SPLINE))
+    with pytest.raises(TypeError, match="CubicSpline"):
+        space["f_grad"](AT, PATH)
+
+
 def cubic(y, x):
     return np.sum(inter.CubicSpline(X, y)(x) ** 2)
 
