@@ -793,3 +793,25 @@ def dicts_by_pairs(x):
 def pairs_unpacked(x):
     table = {**{(0, 1): x[0], (1, 0): x[1]}, (2, 2): x[2]}
     return table[0, 1] * 2.0 + table[1, 0] * 3.0 + table[2, 2] ** 2
+
+
+@prog(X)
+def array_used_after_its_entry_is_gone(x):
+    d = {"a": x * 2.0, "b": x**2}
+    y = d["a"]
+    del d["a"]
+    y[0] *= 3.0
+    d["b"][1:] += y[:-1]
+    return np.sum(d["b"] * y)
+
+
+@prog(X)
+def array_used_where_its_entry_may_be_gone(x):
+    d = {"a": x * 2.0, "b": x**2}
+    y = d["a"]
+    y[1] *= y[0]
+    if x[0] > 0.5:
+        del d["a"]
+        y[0] *= x[1]
+        d["a"] = y * x
+    return np.sum(d["b"] * y) + np.sum(d["a"])

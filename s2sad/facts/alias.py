@@ -231,7 +231,8 @@ class _Walker:
             if any(w.how == "call" for w in self.writes.get(s, ())):
                 state = self._kept(s, s.value, state)
             return self._stored(s, state)
-        return _forget(state, names_written(s))
+        left = _forget(state, names_written(s))
+        return self._stored(s, left) if isinstance(s, gast.Delete) else left
 
     def _try(self, s: Node, state: State) -> State:
         """A handler starts from what was there before the body, which is done or not."""
@@ -542,7 +543,7 @@ def _other_slot(s: Node, value: Node) -> bool:
     """Say whether a statement leaves what a link reads alone: another name, or another part."""
     if isinstance(value, gast.Name):
         return True
-    place = s.targets[0] if isinstance(s, gast.Assign) else None
+    place = s.targets[0] if isinstance(s, gast.Assign | gast.Delete) else None
     if isinstance(place, gast.Attribute) and isinstance(value, gast.Attribute):
         return bool(place.attr != value.attr)
     if isinstance(place, gast.Attribute | gast.Subscript):
