@@ -7,6 +7,7 @@ Two axes have the same length only where the program makes them so: they carry t
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import functools
 import inspect
@@ -743,7 +744,7 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
         entries = value.items()
         table = Dict(tuple((k, kind_of(v, f"{path}[{k!r}]", literal, around)) for k, v in entries))
         return table if literal else _told_by_keys(table)
-    if is_function(value):
+    if is_function(value) or isinstance(value, dataclasses.Field):
         return Known(value)
     if isinstance(value, np.ndarray):
         return Unknown(f"a {type(value).__name__}, a subclass of ndarray")

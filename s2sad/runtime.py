@@ -29,8 +29,22 @@ def attributes(x: Any) -> Any:
     """Return what an object of the user's holds, by name; nothing of other objects."""
     if not has_fields(type(x)):
         return {}
-    names = x.__dict__ if hasattr(x, "__dict__") else type(x).__dataclass_fields__
-    return {name: getattr(x, name) for name in names}
+    return {name: getattr(x, name) for name in attribute_names(x)}
+
+
+def attribute_names(x: Any) -> Any:
+    """Return the names of what an object holds: in slots that are filled, and besides."""
+    if not hasattr(type(x), "__slots__"):
+        return getattr(x, "__dict__", ())
+    names = []
+    for cls in reversed(type(x).__mro__):
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name.startswith("__"):
+                name = name if name.endswith("__") else f"_{cls.__name__.lstrip('_')}{name}"
+            if name not in ("__dict__", "__weakref__") and hasattr(x, name):
+                names.append(name)
+    return [*names, *getattr(x, "__dict__", ())]
 
 
 def unbroadcast(x_bar: Any, shape: tuple[int, ...]) -> Any:
@@ -409,20 +423,20 @@ def add_into(shadow: Any, value: Any) -> None:
         return
     if isinstance(shadow, list):
         for i, part in enumerate(shadow):
-            if isinstance(part, list | dict) or hasattr(part, "__dict__"):
+            if isinstance(part, list | dict) or attributes(part):
                 add_into(part, value[i])
             else:
                 shadow[i] = add(part, value[i])
     elif isinstance(shadow, dict):
         for key in value:
-            if isinstance(shadow.get(key), list | dict) or hasattr(shadow.get(key), "__dict__"):
+            if isinstance(shadow.get(key), list | dict) or attributes(shadow.get(key)):
                 add_into(shadow[key], value[key])
             else:
                 shadow[key] = add(shadow.get(key), value[key])
     else:
-        for name in shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__:
+        for name in attribute_names(shadow):
             part = getattr(shadow, name)
-            if isinstance(part, list | dict) or hasattr(part, "__dict__"):
+            if isinstance(part, list | dict) or attributes(part):
                 add_into(part, getattr(value, name))
             else:
                 object.__setattr__(shadow, name, add(part, getattr(value, name)))
@@ -444,7 +458,7 @@ def add_into_arrays(shadow: Any, value: Any) -> Any:
     if hasattr(type(shadow), "dtype"):
         shadow += value
         return shadow
-    for name in shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__:
+    for name in attribute_names(shadow):
         part = add_into_arrays(getattr(shadow, name), getattr(value, name))
         object.__setattr__(shadow, name, part)
     return shadow
@@ -479,7 +493,7 @@ def add(a: Any, b: Any) -> Any:
     if isinstance(a, float | complex) or hasattr(type(a), "dtype"):
         return a + b
     total = object.__new__(type(a))
-    for name in a.__dict__ if hasattr(a, "__dict__") else a.__dataclass_fields__:
+    for name in attribute_names(a):
         object.__setattr__(total, name, add(getattr(a, name), getattr(b, name)))
     return total
 
@@ -500,8 +514,7 @@ def accumulate(shadow: Any, value: Any) -> None:
             else:
                 accumulate(shadow[key], value[key])
     else:
-        names = shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__
-        for name in names:
+        for name in attribute_names(shadow):
             part, v = getattr(shadow, name), getattr(value, name)
             if not isinstance(part, int | float | complex | np.number):
                 accumulate(part, v)
@@ -681,8 +694,7 @@ def add_into_shadow(shadow: Any, value: Any) -> None:
             else:
                 add_into_shadow(shadow[key], value[key])
     else:
-        names = shadow.__dict__ if hasattr(shadow, "__dict__") else shadow.__dataclass_fields__
-        for name in names:
+        for name in attribute_names(shadow):
             part, v = getattr(shadow, name), getattr(value, name)
             if isinstance(part, float | complex | np.inexact):
                 object.__setattr__(shadow, name, part + v)

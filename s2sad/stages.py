@@ -341,6 +341,8 @@ def plain_field(cls: type, name: str) -> bool:
     if getattr(cls, "__setattr__", None) is not object.__setattr__:
         return False
     static = inspect.getattr_static(cls, name, None)
+    if isinstance(static, types.MemberDescriptorType):
+        return True
     return not hasattr(type(static), "__set__") and "__dict__" in dir(cls)
 
 

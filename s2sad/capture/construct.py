@@ -61,17 +61,21 @@ def maker(cls: type) -> K.LocalFunction | None:
     parameter each attribute is (`stores`).
     """
     init = inspect.getattr_static(cls, "__init__", None)
-    if not _plain(cls) or not isinstance(init, types.FunctionType):
+    if not isinstance(init, types.FunctionType):
         return None
     post = inspect.getattr_static(cls, "__post_init__", None)
     generated = init.__code__.co_filename == "<string>" and dataclasses.is_dataclass(cls)
     if generated and not isinstance(post, types.FunctionType):
+        return None
+    if not _plain(cls, frozen=generated):
         return None
     try:
         source = read(post if generated else init)
         home = _home(cls, init)
         if home is None:
             return None
+        if generated and _writes_out(cls, post):
+            return K.LocalFunction(_computed(cls, source, home), source)
         if generated:
             return K.LocalFunction(_from_fields(cls, source, home), source)
         try:
@@ -142,6 +146,90 @@ def _from_fields(cls: type, source: Source, home: str) -> Node:
     return _definition(cls, source, args, [start, gast.Expr(post), gast.Return(own)])
 
 
+def _writes_out(cls: Any, post: Any) -> bool:
+    """Say whether a dataclass is made of what its `__post_init__` computes beside its fields.
+
+    One that is frozen, has keywords only, or hands values on to it.
+    """
+    settings = cls.__dataclass_params__
+    every = cls.__dataclass_fields__.values()
+    return settings.frozen or any(f.kw_only for f in every) or post.__code__.co_argcount != 1
+
+
+def _computed(cls: Any, source: Source, home: str) -> Node:
+    """Return a definition that computes the fields of a dataclass, those of `__post_init__` too.
+
+    Its body is that of an `__init__` which sets the fields that are given and goes on with that.
+    """
+    post = clone(source.node)
+    own, *handed = [a.id for a in [*post.args.posonlyargs, *post.args.args]]
+    whole = inspect.signature(cls.__init__).parameters
+    params = [p for p in whole.values() if p.name != "self"]
+    fields = dataclasses.fields(cls)
+    initial = [p.name for p in params if p.name not in {f.name for f in fields}]
+    if (own in whole and own != "self") or len(initial) != len(handed):
+        raise _MoreThanFields
+    plain = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    if any(p.kind not in plain for p in params):
+        raise _MoreThanFields
+    body: Block = []
+    for f in fields:
+        value: Node = name(f.name)
+        if not f.init:
+            if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING:
+                continue
+            value = _literal_default(f.default)
+        body.append(gast.Assign([gast.Attribute(name(own), f.name, gast.Store())], value, None))
+    body += [assign(p, name(v)) for p, v in zip(handed, initial, strict=True) if p != v]
+    body += [_set_plainly(s, own) for s in post.body]
+
+    def listed(kind: Any) -> list[Any]:
+        return [p for p in params if p.kind is kind]
+
+    def default(p: inspect.Parameter) -> Node:
+        made = p.default.__class__.__name__ == "_HAS_DEFAULT_FACTORY_CLASS"
+        return constant(None) if made else _literal_default(p.default)
+
+    args = gast.arguments(
+        [
+            gast.Name(p, gast.Param(), None, None)
+            for p in [own, *(q.name for q in listed(plain[0]))]
+        ],
+        [],
+        None,
+        [gast.Name(q.name, gast.Param(), None, None) for q in listed(plain[1])],
+        [None if q.default is q.empty else default(q) for q in listed(plain[1])],
+        None,
+        [default(q) for q in listed(plain[0]) if q.default is not q.empty],
+    )
+    node = gast.FunctionDef(cls.__name__, args, body, [], None, None)
+    for n in walk(node):
+        if getattr(n, "lineno", None) is None:
+            locate(n, source.node)
+    return _Maker(cls, source, home).definition(node)
+
+
+def _literal_default(value: Any) -> Node:
+    if not isinstance(value, bool | int | float | str | None):
+        raise _MoreThanFields
+    return constant(value)
+
+
+def _set_plainly(s: Node, own: str) -> Node:
+    """`object.__setattr__(self, "a", x)` is `self.a = x` in an object that is being made."""
+    made = s.value if isinstance(s, gast.Expr) else None
+    func = getattr(made, "func", None)
+    if not isinstance(func, gast.Attribute) or func.attr != "__setattr__":
+        return s
+    if getattr(func.value, "id", "") != "object" or len(made.args) != 3:
+        return s
+    whole, attr, value = made.args
+    if getattr(whole, "id", "") != own or not isinstance(getattr(attr, "value", None), str):
+        return s
+    place = gast.Attribute(name(own), attr.value, gast.Store())
+    return locate(gast.Assign([place], value, None), s)
+
+
 def _definition(cls: type, source: Source, args: Node, body: Block) -> Node:
     made = gast.FunctionDef(cls.__name__, args, body, [], None, None)
     for n in walk(made):
@@ -152,16 +240,25 @@ def _definition(cls: type, source: Source, args: Node, body: Block) -> Node:
     return made
 
 
-def _plain(cls: type) -> bool:
-    """Say whether an object of a class is nothing but its attributes."""
-    if type(cls) not in (type, abc.ABCMeta, type(typing.Protocol)) or "__slots__" in cls.__dict__:
+def _plain(cls: type, frozen: bool = False) -> bool:
+    """Say whether an object of a class is nothing but its attributes.
+
+    With `frozen` these may be such as dataclasses let nobody set.
+    """
+    if type(cls) not in (type, abc.ABCMeta, type(typing.Protocol)):
         return False
-    if cls.__module__ == "builtins" or not hasattr(cls, "__dict__") or not K.has_fields(cls):
+    if cls.__module__ == "builtins" or not K.has_fields(cls):
         return False
     bases = [b for b in cls.__mro__[:-1] if b not in (abc.ABC, typing.Generic, typing.Protocol)]
     if any(b.__module__ in ("builtins", "abc", "typing", "numpy") for b in bases):
         return False
-    return all(h not in vars(b) for b in bases for h in _HOOKS)
+    found = [(h, vars(b)[h]) for b in bases for h in _HOOKS if h in vars(b)]
+    return all(frozen and h == "__setattr__" and _is_generated(fn) for h, fn in found)
+
+
+def _is_generated(fn: Any) -> bool:
+    """Say whether a dataclass has made a method."""
+    return getattr(getattr(fn, "__code__", None), "co_filename", "") == "<string>"
 
 
 def _home(cls: type, init: types.FunctionType) -> str | None:
@@ -183,8 +280,8 @@ class _Maker:
         self.names.take(home, OBJECT_OF)
         self.fields: dict[str, str] = {}
 
-    def definition(self) -> Node:
-        node = clone(self.source.node)
+    def definition(self, node: Node | None = None) -> Node:
+        node = clone(self.source.node if node is None else node)
         positional = [*node.args.posonlyargs, *node.args.args]
         if not positional or set(self.source.fn.__code__.co_freevars) - {"__class__"}:
             raise _MoreThanFields
@@ -221,7 +318,7 @@ class _Maker:
 
     def _class_of(self, init: types.FunctionType) -> type:
         for base in self.cls.__mro__:
-            if vars(base).get("__init__") is init:
+            if init in (vars(base).get("__init__"), vars(base).get("__post_init__")):
                 return base
         raise _MoreThanFields
 
@@ -247,7 +344,10 @@ class _Maker:
         if attr in self.fields:
             return
         static = inspect.getattr_static(self.cls, attr, None)
-        if hasattr(type(static), "__get__") or not isinstance(s, gast.Assign | gast.AnnAssign):
+        slot = isinstance(static, types.MemberDescriptorType)
+        if (hasattr(type(static), "__get__") and not slot) or not isinstance(
+            s, gast.Assign | gast.AnnAssign
+        ):
             raise _MoreThanFields
         value = s.value
         if value is None:

@@ -131,7 +131,7 @@ def only_made(cls: Any) -> bool:
     for hook in ("__init__", "__new__"):
         if inspect.getattr_static(cls, hook) is not inspect.getattr_static(object, hook):
             return False
-    return K.has_fields(cls) and not dataclasses.is_dataclass(cls) and "__dict__" in dir(cls)
+    return K.has_fields(cls) and not dataclasses.is_dataclass(cls)
 
 
 def plain_fields(cls: Any) -> tuple[str, ...] | None:
@@ -142,6 +142,6 @@ def plain_fields(cls: Any) -> tuple[str, ...] | None:
     generated = getattr(getattr(made, "__code__", None), "co_filename", "") == "<string>"
     every = dataclasses.fields(cls)
     simple = all(f.init for f in every)
-    if not generated or not simple or hasattr(cls, "__post_init__") or "__slots__" in cls.__dict__:
+    if not generated or not simple or hasattr(cls, "__post_init__"):
         return None
     return tuple(f.name for f in every)

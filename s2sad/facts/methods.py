@@ -309,9 +309,7 @@ class _Methods(Rewriter):
         for f in fields:
             if f.default_factory is dataclasses.MISSING or f.name in given:
                 continue
-            value = self._made_by(f.default_factory)
-            if value is None:
-                return None
+            value = self._made_by(f.default_factory, node.func, f.name)
             lines += self.lines("t = v", v=value)
             keywords.append(gast.keyword(f.name, name(lines[-1].targets[0].id)))
         if not lines:
@@ -322,8 +320,8 @@ class _Methods(Rewriter):
             assign(s.targets[0].id, call_) if isinstance(s, gast.Assign) else gast.Expr(call_),
         ]
 
-    def _made_by(self, factory: Any) -> Node | None:
-        """Return the call of a default factory, where it has a name here."""
+    def _made_by(self, factory: Any, cls: Node, field: str) -> Node:
+        """Return the call of a default factory, by its name if it has one here."""
         if factory is list:
             return gast.List([], gast.Load())
         if factory is dict:
@@ -331,7 +329,10 @@ class _Methods(Rewriter):
         source: Any = self.function.source.fn
         known = [n for n, v in source.__globals__.items() if v is factory and n.isidentifier()]
         found = [n for n in known if n not in self.function.locals]
-        return gast.Call(name(min(found)), [], []) if found else None
+        if found:
+            return gast.Call(name(min(found)), [], [])
+        table = subscript(attribute(clone(cls), "__dataclass_fields__"), constant(field))
+        return gast.Call(attribute(table, "default_factory"), [], [])
 
     # dicts
 

@@ -359,6 +359,8 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
     if isinstance(owner, K.Known) and isinstance(owner.value, property | functools.cached_property):
         found = getattr(owner.value, attr, None)
         return K.Known(found) if isinstance(found, types.FunctionType) else K.UNKNOWN
+    if isinstance(owner, K.Known) and isinstance(owner.value, dataclasses.Field):
+        return K.kind_of(getattr(owner.value, attr), attr, literal=True)
     if isinstance(owner, K.Known) and isinstance(owner.value, np.dtype) and attr == "type":
         return K.Known(owner.value.type)
     if isinstance(owner, K.OneOf):
