@@ -23,6 +23,7 @@ from s2sad.capture.unfold import Bound, Made, unfold
 from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.alias import alias
 from s2sad.facts.closures import behind
+from s2sad.facts.by_name import by_name
 from s2sad.facts.dispatch import dispatch
 from s2sad.facts.fence import outside_of, plain_appends
 from s2sad.facts.finite import Finite
@@ -201,6 +202,7 @@ def _more_plainly(
     made, writers, formulas = made_here(d, facts), writing_calls(d, facts), formula_calls(d, facts)
     return (
         dispatch(function, facts, taken, numpy)
+        or by_name(function, facts, taken, numpy)
         or overloads(function, facts, taken, numpy)
         or spread(function, facts, call_signature(facts), taken)
         or unfold(function, made, taken, writers, formulas)

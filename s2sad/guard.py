@@ -440,6 +440,8 @@ def _value_tests(path: str, value: Any, draft: _Draft) -> None:
         draft.test("MAY_IGNORE({0})", path)
     elif type(value) in PLAIN:
         draft.test("TYPE({0}) is {1}", path, type(value))
+    elif type(value) is tuple and value and all(type(v) is str for v in value):
+        draft.test("{0} == {1}", path, value)
     elif spaces.is_array(value):
         if type(value) is np.ndarray:
             draft.test("TYPE({0}) is NDARRAY", path, first=True)

@@ -3,6 +3,8 @@
 Each is checked by tests/test_writes_containers.py.
 """
 
+import dataclasses
+import enum
 import functools
 
 import numpy as np
@@ -392,6 +394,140 @@ def computed_by_hand_of_what_is_given(z):
     a = z.square * z.cube
     z.x = z.x * 3.0
     return a * z.square + z.cube
+
+
+# classes of other makes
+
+
+class Slotted:
+    __slots__ = ("a", "b")
+
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+    def f(self, x):
+        self.a = self.a * x
+        return self.a * self.b
+
+
+class MoreSlots(Slotted):
+    __slots__ = ("c",)
+
+    def __init__(self, a, b, c):
+        super().__init__(a, b)
+        self.c = c
+
+
+@prog(0.4, 0.3)
+def slots(x, y):
+    s, t = Slotted(x, y), MoreSlots(y, x, x * y)
+    return s.f(y) * t.f(x) * t.c + s.a
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    a: float
+    b: float = 2.0
+
+    def f(self, x):
+        return self.a * x + self.b
+
+
+@prog(Frozen(a=0.4), 0.3)
+def frozen_with_keywords(z, y):
+    w = dataclasses.replace(z, a=z.a * y)
+    return w.f(y) * Frozen(a=y).f(z.b) * z.f(2.0)
+
+
+@dataclasses.dataclass
+class ByPosition:
+    a: float
+    b: float = dataclasses.field(kw_only=True)
+    c: float
+
+
+@prog(0.4, 0.3)
+def a_keyword_between_positions(x, y):
+    p = ByPosition(x, y, b=x * y)
+    return p.a + 2.0 * p.b + 5.0 * p.c
+
+
+@dataclasses.dataclass(frozen=True)
+class Derived:
+    a: float
+    scale: dataclasses.InitVar[float]
+    square: float = dataclasses.field(init=False)
+
+    def __post_init__(self, factor):
+        object.__setattr__(self, "square", self.a**2 * factor)
+
+
+@prog(0.4, 0.3)
+def fields_computed_after_the_others(x, y):
+    d = Derived(x, y)
+    return d.square * Derived(y, scale=3.0).square + d.a
+
+
+@dataclasses.dataclass
+class Filled:
+    a: float
+    data: np.ndarray = dataclasses.field(default_factory=lambda: np.ones(3))
+    log: list = dataclasses.field(default_factory=list)
+
+    def add(self, x):
+        self.data += self.a * x
+        self.log.append(np.sum(self.data))
+        return self
+
+
+@prog(0.4, X)
+def factories_without_a_name(a, x):
+    f = Filled(a).add(x).add(x * x)
+    return f.log[0] * f.log[1] + np.sum(f.data**2)
+
+
+class Rates:
+    names = ("growth", "decay")
+    power = 2
+
+    def __init__(self, growth, decay):
+        for name, value in zip(self.names, (growth, decay), strict=True):
+            setattr(self, name, value)
+
+    def total(self):
+        return sum(getattr(self, name) ** self.power for name in self.names)
+
+
+class Steeper(Rates):
+    power = 3
+
+
+@prog(Rates(0.3, 0.7), 0.2)
+def attributes_in_a_loop(r, x):
+    for name in ("growth", "decay"):
+        setattr(r, name, getattr(r, name) * x + getattr(r, "shift", x))
+    made = Steeper(x, r.decay)
+    return r.total() * made.total() + made.growth
+
+
+class Mode(enum.Enum):
+    LINEAR = 1
+    SQUARE = 2
+
+    def of(self, x):
+        return 2.0 * x if self is Mode.LINEAR else x * x
+
+
+@prog(0.4)
+def members_in_turn(x):
+    total = 0.0
+    for i, mode in enumerate(Mode):
+        x = mode.of(x) + i
+        total += x
+    for mode in Mode:
+        total *= mode.of(x)
+    return total
 
 
 # attributes by literal names

@@ -217,7 +217,7 @@ def _literal_default(value: Any) -> Node:
 
 def _set_plainly(s: Node, own: str) -> Node:
     """`object.__setattr__(self, "a", x)` is `self.a = x` in an object that is being made."""
-    made = s.value if isinstance(s, gast.Expr) else None
+    made: Any = s.value if isinstance(s, gast.Expr) else None
     func = getattr(made, "func", None)
     if not isinstance(func, gast.Attribute) or func.attr != "__setattr__":
         return s

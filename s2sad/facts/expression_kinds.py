@@ -44,7 +44,7 @@ from s2sad.facts.results import (
     tuple_slice,
 )
 from s2sad.facts.sampled import survives_none
-from s2sad.facts.scope import Scope, dotted_path
+from s2sad.facts.scope import Scope, are_names, dotted_path
 from s2sad.facts.slices import Slices, grid_kind
 from s2sad.generators import GENERATORS, generator_of
 from s2sad.kinds import MISSING, Kind
@@ -131,7 +131,7 @@ class Expressions:
         if K.is_function(value):
             self.facts.objects[node] = value
             return K.Known(value)
-        return K.kind_of(value, dotted_path(node))
+        return K.kind_of(value, dotted_path(node), are_names(value))
 
     def ex_Constant(self, node: Node, env: Env) -> Kind:
         return K.kind_of(node.value, "", literal=True)

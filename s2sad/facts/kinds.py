@@ -34,7 +34,7 @@ from s2sad.facts.lengths import alike, last_round, learn
 from s2sad.facts.members import class_function, in_place_method
 from s2sad.facts.passing import Proved
 from s2sad.facts.paths import drop_cases, join_envs
-from s2sad.facts.results import binary_kind, element_kind, item_kind
+from s2sad.facts.results import binary_kind, element_kind, enumerated, item_kind
 from s2sad.facts.scope import Scope, imported
 from s2sad.facts.tries import Tries
 from s2sad.facts.truth import narrowed, pattern_truth, truth
@@ -337,7 +337,8 @@ class _Walker(Tries):
 
     def st_For(self, s: Node, env: Env) -> Env:
         iterable = self.kind(s.iter, env)
-        if isinstance(iterable, K.Dict | K.OpenDict) or _over_object(self.scope, s.iter, env):
+        whole = isinstance(iterable, K.Dict | K.OpenDict) or self._over_members(s.iter)
+        if whole or _over_object(self.scope, s.iter, env):
             self.function.loops[s] = once(self.function.loops[s])  # type: ignore[index]
         loop = self.function.loops[s]
 
@@ -367,6 +368,14 @@ class _Walker(Tries):
             if fresh and isinstance(kind, K.List) and kind.items is None:
                 after = {**after, n: replace(kind, length=count)}
         return after
+
+    def _over_members(self, iterable: Node) -> bool:
+        """Say whether a loop goes through an Enum: its members have no positions."""
+        parts = [iterable]
+        if isinstance(iterable, gast.Call) and getattr(iterable.func, "id", "") != "range":
+            parts += iterable.args
+        found = [self.facts.of.get(n) for n in parts]
+        return any(isinstance(k, K.Known) and enumerated(k.value) for k in found)
 
     def _loop(self, s: Node, env: Env, head: Callable[[Env], Env]) -> Env:
         written = names_written(s) | changed_names(s, self.parts, self.copies)

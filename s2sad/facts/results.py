@@ -20,7 +20,7 @@ from s2sad import registry, runtime, spaces
 from s2sad.facts.lengths import own_lengths, renewed, shifted_length, squeezed_kind
 from s2sad.facts.members import class_attribute, only_made, outcome_attribute, plain_fields
 from s2sad.facts.sampled import two_runs
-from s2sad.facts.scope import Scope
+from s2sad.facts.scope import Scope, are_names
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import lifted, lowered, namespace_given, space_among
 from s2sad.open_dicts import keys_of
@@ -333,11 +333,18 @@ def element_kind(kind: Kind) -> Kind:
         return item_kind(kind, MISSING)
     if isinstance(kind, K.OpenDict):
         return kind.key
+    if isinstance(kind, K.Known) and enumerated(kind.value):
+        return K.one_of(K.kind_of(member, "") for member in kind.value)
     if isinstance(kind, K.Dict):
         return keys_of(kind)
     if isinstance(kind, K.Str):
         return K.Str()
     return K.UNKNOWN
+
+
+def enumerated(value: Any) -> bool:
+    """Say whether an object is an Enum: a class whose members a loop goes through."""
+    return isinstance(value, type) and K.is_enumerated(value)
 
 
 def length_kind(kind: Kind) -> Kind:
@@ -397,7 +404,7 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
             return fields[attr]
         shared = class_attribute(scope, owner, attr)
         if shared is not MISSING:
-            return K.kind_of(shared, f"{owner.cls!r}.{attr}")
+            return K.kind_of(shared, f"{owner.cls!r}.{attr}", are_names(shared))
         return K.Unknown(f"the attribute {attr} of {owner.cls.__name__}")
     return K.UNKNOWN
 
@@ -411,7 +418,7 @@ def _of_class(scope: Scope, cls: type, attr: str) -> Kind:
         return K.Known(static)
     if static is MISSING or hasattr(type(static), "__get__") or attr.startswith("__"):
         return K.UNKNOWN
-    return K.kind_of(static, f"{cls!r}.{attr}")
+    return K.kind_of(static, f"{cls!r}.{attr}", are_names(static))
 
 
 def _real_name(dtype: str | None) -> str | None:

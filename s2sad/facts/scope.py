@@ -76,6 +76,11 @@ class Scope:
         return found
 
 
+def are_names(value: Any) -> bool:
+    """Say whether data outside is a tuple of strings: what they are is part of the program."""
+    return type(value) is tuple and bool(value) and all(type(v) is str for v in value)
+
+
 def dotted_path(node: Any) -> str:
     """Return a dotted name as it stands in the source."""
     return node.id if isinstance(node, gast.Name) else f"{dotted_path(node.value)}.{node.attr}"
