@@ -24,6 +24,7 @@ from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.alias import alias
 from s2sad.facts.closures import behind
 from s2sad.facts.by_name import by_name
+from s2sad.facts.copies import copies
 from s2sad.facts.dispatch import dispatch
 from s2sad.facts.fence import outside_of, plain_appends
 from s2sad.facts.finite import Finite
@@ -42,7 +43,7 @@ from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, clone, names_read, operands, substitute
+from s2sad.nodes import Node, clone, names_read, operands, substitute, with_extra
 from s2sad.pairs import Pair
 from s2sad.pieces import count
 from s2sad.stages import TWICE, Function, KindFacts, Write, Written, Zeros
@@ -158,12 +159,17 @@ def analyse(
         scope.helpers = {**scope.helpers, word: np}
         return word
 
+    def helper(fn: Any) -> str:
+        word = d.refs.function(fn)
+        scope.helpers = {**scope.helpers, word: fn}
+        return word
+
     for _ in range(_ROUNDS):
         d.open[key] = result
         before = dict(d.analysed)
         d.used_open.discard(key)
         facts = infer(function, dict(params), scope, hook)
-        changed = _more_plainly(d, function, facts, taken, numpy)
+        changed = _more_plainly(d, function, facts, taken, numpy, helper)
         if changed is not None:
             function = changed
             scope.locals = function.locals
@@ -197,6 +203,7 @@ def _more_plainly(
     facts: KindFacts,
     taken: set[str],
     numpy: Callable[[], str],
+    helper: Callable[[Any], str],
 ) -> Function | None:
     """Return a function with more of it written out, now that its kinds are known; or None."""
     made, writers, formulas = made_here(d, facts), writing_calls(d, facts), formula_calls(d, facts)
@@ -204,6 +211,7 @@ def _more_plainly(
         dispatch(function, facts, taken, numpy)
         or by_name(function, facts, taken, numpy)
         or overloads(function, facts, taken, numpy)
+        or copies(function, facts, taken, numpy, helper)
         or spread(function, facts, call_signature(facts), taken)
         or unfold(function, made, taken, writers, formulas)
         or choose(function, facts, taken)
@@ -267,17 +275,6 @@ def local_source(kind: K.LocalFunction) -> LocalSource:
     node.args = args
     node.decorator_list = []
     return LocalSource(kind.source, node.name, node)
-
-
-def with_extra(node: Node, extra: tuple[str, ...]) -> Node:
-    """Return a definition with further keyword-only parameters."""
-    if not extra:
-        return node
-    node = clone(node)
-    for n in extra:
-        node.args.kwonlyargs.append(gast.Name(n, gast.Param(), None, None))
-        node.args.kw_defaults.append(None)
-    return node
 
 
 def callee_kind(

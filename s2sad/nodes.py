@@ -556,3 +556,14 @@ def free_reads(fn: Node) -> set[str]:
             if isinstance(n, COMPREHENSIONS):
                 inner |= {g.target.id for g in n.generators if isinstance(g.target, Name)}
     return read - bound - inner
+
+
+def with_extra(node: Node, extra: tuple[str, ...]) -> Node:
+    """Return a definition with further keyword-only parameters."""
+    if not extra:
+        return node
+    node = clone(node)
+    for n in extra:
+        node.args.kwonlyargs.append(gast.Name(n, gast.Param(), None, None))
+        node.args.kw_defaults.append(None)
+    return node

@@ -1,5 +1,6 @@
 """Objects whose class says what a statement does: what is refused, and in what words."""
 
+import copy
 import functools
 
 import numpy as np
@@ -160,6 +161,56 @@ class Swapped:
     @t.setter
     def t(self, value):
         self._t = value * 2.0
+
+
+class Named:
+    names = ("a", "b")
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def total(self):
+        return sum(getattr(self, name) * (i + 1.0) for i, name in enumerate(self.names))
+
+
+def named(x):
+    return Named(x, x * x).total()
+
+
+def test_names_of_attributes_are_seen_live(monkeypatch):
+    gradient = s2sad.grad(named)
+    assert gradient(0.5) == 1.0 + 2.0
+    monkeypatch.setattr(Named, "names", ("b", "a"))
+    assert gradient(0.5) == 1.0 + 2.0 * 1.0
+    monkeypatch.setattr(Named, "names", ("b",))
+    assert gradient(0.5) == 1.0
+    monkeypatch.setattr(Named, "names", ("b", "a", "b"))
+    assert gradient(0.5) == 1.0 + 2.0 + 3.0
+
+
+class Hooked:
+    def __init__(self, a):
+        self.a = a
+
+    def __copy__(self):
+        return Hooked(self.a * 2.0)
+
+
+def copied_in_its_own_way(x):
+    return copy.copy(Hooked(x)).a
+
+
+def copied_with_lists(x):
+    xs = [x, x * x]
+    ys = copy.deepcopy(xs)
+    ys[0] *= 2.0
+    return np.sum(xs[0] * ys[0])
+
+
+@pytest.mark.parametrize("f, x", [(copied_in_its_own_way, 0.5), (copied_with_lists, X)])
+def test_copies_that_are_refused(f, x):
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(f)(x)
 
 
 def tripled(self, value):

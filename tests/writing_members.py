@@ -3,6 +3,7 @@
 Each is checked by tests/test_writes_containers.py.
 """
 
+import copy
 import dataclasses
 import enum
 import functools
@@ -593,3 +594,81 @@ def used_in_one_case(filters, x):
             case 1:
                 x = x * scaled(filters["b"], x[0])
     return np.sum(x)
+
+
+# copies
+
+
+class State:
+    def __init__(self, u, t):
+        self.u = u
+        self.t = t
+
+    def step(self, h):
+        self.u += h * self.u**2
+        self.t = self.t + h
+        return self
+
+
+class Run:
+    def __init__(self, state, k):
+        self.state = state
+        self.k = k
+
+
+@prog(X, 0.3)
+def a_trial_step(u, h):
+    s, total = State(u * 2.0, h), 0.0
+    for _ in range(3):
+        trial = copy.deepcopy(s)
+        trial.step(h)
+        if trial.t < 0.8:
+            s = trial
+        total = total + np.sum(trial.u * s.u)
+    return total * s.t
+
+
+@prog(State(X.copy(), 0.2), 0.3)
+def a_history(s, h):
+    history = []
+    for _ in range(3):
+        history.append(copy.deepcopy(s.step(h)))
+    return sum(np.sum(p.u) * p.t for p in history)
+
+
+@prog(State(X.copy(), 0.2), 0.3)
+def a_shallow_copy(s, h):
+    q = copy.copy(s)
+    q.step(h)
+    q.u = q.u * h
+    return np.sum(s.u * q.u) * q.t + s.t
+
+
+@prog(Run(State(X.copy(), 0.2), 0.4), 0.3)
+def shallow_and_deep(r, h):
+    near, far = copy.copy(r), copy.deepcopy(r)
+    near.state.step(h)
+    far.state.step(r.k)
+    near.k *= h
+    return np.sum(near.state.u * r.state.u * far.state.u) * near.k * r.k * far.state.t
+
+
+@prog(State(X.copy(), 0.2), 0.3)
+def a_copy_of_one_of_two(s, h):
+    v = State(s.u * 2.0, h)
+    hot = s if s.t > h else v
+    deep, flat = copy.deepcopy(hot), copy.copy(hot)
+    deep.u[1:] *= deep.u[:-1]
+    flat.u[0] *= h
+    return np.sum(deep.u * v.u * s.u) * deep.t + flat.t
+
+
+@prog(X, 0.3)
+def copies_of_lists_and_dicts(x, h):
+    xs, d = [h, h * h], {"a": h, "b": x[0]}
+    ys, zs, e, g = copy.copy(xs), copy.deepcopy(xs), copy.copy(d), copy.deepcopy(d)
+    ys[0] = ys[0] * 2.0
+    zs.append(h)
+    e["a"] = x[1]
+    g["b"] *= h
+    return xs[0] * ys[0] * zs[2] * d["a"] * e["a"] * g["b"] * d["b"]

@@ -145,3 +145,21 @@ def plain_fields(cls: Any) -> tuple[str, ...] | None:
     if not generated or not simple or hasattr(cls, "__post_init__"):
         return None
     return tuple(f.name for f in every)
+
+
+_COPYING = ("__copy__", "__deepcopy__", "__getstate__", "__setstate__", "__reduce__", "__new__")
+
+
+def copied_plainly(kind: Kind) -> bool:
+    """Say whether a copy is of the same kind: of an object, its class and attributes, and no more.
+
+    So are not those of classes that say how they are copied.
+    """
+    if isinstance(kind, K.OneOf):
+        return all(map(copied_plainly, kind.options))
+    if not isinstance(kind, K.Obj):
+        return isinstance(kind, K.Array | K.Num | K.List | K.Dict | K.OpenDict)
+    return not K.is_enumerated(kind.cls) and all(
+        inspect.getattr_static(kind.cls, hook, None) is inspect.getattr_static(object, hook, None)
+        for hook in _COPYING
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import inspect
@@ -18,7 +19,13 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime, spaces
 from s2sad.facts.lengths import own_lengths, renewed, shifted_length, squeezed_kind
-from s2sad.facts.members import class_attribute, only_made, outcome_attribute, plain_fields
+from s2sad.facts.members import (
+    class_attribute,
+    copied_plainly,
+    only_made,
+    outcome_attribute,
+    plain_fields,
+)
 from s2sad.facts.sampled import two_runs
 from s2sad.facts.scope import Scope, are_names
 from s2sad.kinds import MISSING, Kind
@@ -130,6 +137,8 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
             args = [K.List(args[0].item)]
     if fn in (int, float) and len(args) == 1 and isinstance(args[0], K.Str):
         return K.INT if fn is int else K.FLOAT
+    if fn in (copy.copy, copy.deepcopy) and len(args) == 1 and copied_plainly(args[0]):
+        return args[0]
     if fn is dataclasses.replace and len(args) == 1 and isinstance(args[0], K.Obj):
         return replaced_kind(args[0], keywords)
     if registry.wants_arrays(fn):

@@ -236,7 +236,8 @@ class Asked(Cotangents):
         if strange is not None:
             raise strange
         kind = self.kinds.after.get(s, {}).get(variable, K.UNKNOWN)
-        display = isinstance(value, gast.List | gast.Dict)
+        func = self.kinds.objects.get(getattr(value, "func", None))
+        display = isinstance(value, gast.List | gast.Dict) or func is runtime.object_of
         varied = self.activity.after(s)
         if self.is_there(value) or variable not in varied or (display and not has_numbers(kind)):
             self.live.discard(variable)
@@ -260,8 +261,7 @@ class Asked(Cotangents):
         marker = f"{variable}@out" if own else None
         site = Site(s, value, name(marker or variable), bar, kind, self.zeros.guards.get(s))
         pre, found = self.back(site, self.activity.varied_before[s])
-        func = self.kinds.objects.get(getattr(value, "func", None))
-        if display or func is runtime.object_of:
+        if display:
             before = self.kinds.before.get(s, {})
             found = [c for c in found if c.operand not in self.asked or self._copies(c, before)]
         after = [self._restore(self.ends.kept[s], s)] if s in self.ends.kept else []
