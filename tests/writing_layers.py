@@ -282,3 +282,129 @@ def models_in_a_dict(models, y):
     for model in models.values():
         y = stepped(model, y, 0.1)
     return models["a"].slope(y) * models["b"].capacity
+
+
+# names that go from class to class
+
+
+class Fixed:
+    def __init__(self, k):
+        self.k = k
+
+    def f(self, x):
+        return self.k * x
+
+    def set(self, v):
+        self.k = v
+
+
+class Scaled:
+    def __init__(self, k, m):
+        self.k = k
+        self.m = m
+
+    def f(self, x):
+        return self.k * x * self.m
+
+    def set(self, v):
+        self.m = v * self.k
+
+
+class Shifted(Fixed):
+    def f(self, x):
+        return super().f(x) + self.k
+
+
+class Holder:
+    def __init__(self, m):
+        self.m = m
+
+    def go(self, x):
+        return self.m.f(x)
+
+
+@prog(0.3, 0.7)
+def bound_anew_in_a_loop(p, x):
+    m, s = Fixed(p), 0.0
+    for i in range(4):
+        s = s + m.f(x)
+        m = Scaled(m.k, s) if i % 2 == 0 else Fixed(s * m.k)
+    return s
+
+
+@prog([Fixed(0.3), Scaled(0.2, 0.5), Shifted(0.4)], 0.7)
+def backward_and_by_slices(ms, x):
+    ms[1] = Fixed(x * ms[0].k)
+    for m in reversed(ms):
+        m.set(x * m.k)
+        x = m.f(x)
+    for m in ms[::-1]:
+        x = x + m.f(x)
+    return x
+
+
+@prog([Fixed(0.3), Scaled(0.2, 0.5)], X)
+def left_early(ms, xs):
+    s = 0.0
+    for x in xs:
+        for m in ms:
+            s = s + m.f(x)
+            if s > 0.25:
+                break
+            m.set(s + 1.0)
+        else:
+            s = s * 2.0
+    return s
+
+
+@prog([Fixed(0.3), Scaled(0.2, 0.5)], X)
+def asked_in_a_test(ms, xs):
+    s = 0.0
+    for i in range(3):
+        for m in ms:
+            if m.f(xs[i]) > 0.1:
+                s = s + m.f(xs[0]) * m.k
+                m.set(s)
+            elif m.f(xs[i]) < -0.1:
+                s = s - m.k
+            else:
+                s = s * 2.0 + m.k
+    return s
+
+
+@prog(0.3, 0.7)
+def held_and_replaced(p, x):
+    h, s = Holder(Fixed(p)), 1.0
+    for i in range(3):
+        s = s * h.go(x)
+        h.m = Scaled(p, s) if i == 0 else Fixed(s)
+    return s * h.go(x)
+
+
+@prog([Holder(Fixed(0.3)), Holder(Scaled(0.2, 0.5))], X)
+def holders_of_others(hs, xs):
+    s = xs[0]
+    for x in xs:
+        for h in hs:
+            s = h.go(s) + x
+    return s
+
+
+@prog(0.3, 0.7)
+def the_best_of_several(p, x):
+    ms = [Fixed(p), Scaled(p, x), Shifted(x)]
+    best = None
+    for m in ms:
+        v = m.f(x)
+        if best is None or v > best:
+            best = v
+    j = int(np.argmax([m.f(x) for m in ms]))
+    return best * ms[j].f(x) * ms[j - 1].k
+
+
+@prog([[Fixed(0.3), Scaled(0.2, 0.5)], [Scaled(0.1, 0.3), Fixed(0.4)]], 0.7)
+def lists_of_lists(mss, x):
+    for ms in mss:
+        for m in ms:
+            x = m.f(x) + x
+    return x

@@ -21,6 +21,7 @@ from s2sad import kinds as K
 from s2sad.facts.members import in_place_word
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.nodes import (
+    SCOPES,
     Block,
     Node,
     all_inside,
@@ -44,6 +45,37 @@ def dispatch(function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy
 
 
 class _Dispatch(Rewriter):
+    def block(self, body: Block) -> Block:
+        """Take calls out of the tests of branches first: a test stays whole."""
+        out: Block = []
+        for s in body:
+            lines = self._tested(s) if isinstance(s, gast.If) else []
+            self.changed |= bool(lines)
+            out += [*lines, s]
+        return super().block(out)
+
+    def _tested(self, s: Node) -> Block:
+        """Return what computes, before a branch, the one call in its test."""
+        env = self.kinds.before.get(s, {})
+        several = {n for n, k in env.items() if isinstance(k, K.OneOf)}
+        calls = [n for n in walk(s.test) if isinstance(n, gast.Call)] if several else []
+        lazy = (gast.BoolOp, gast.IfExp, *SCOPES, gast.ListComp, gast.GeneratorExp)
+        if len(calls) != 1 or any(isinstance(n, lazy) for n in walk(s.test)):
+            return []
+        func = calls[0].func
+        owner = func.value if isinstance(func, gast.Attribute) else func
+        if _id(owner) not in several:
+            return []
+        lines = self.lines("asked = v", v=calls[0])
+        held = lines[0].targets[0].id
+        s.test = name(held) if s.test is calls[0] else _with(s.test, calls[0], held)
+        locate(s.test, s)
+        for line in lines:
+            self.origins[line] = self.origins.get(s, s)
+            for n in walk(line):
+                locate(n, s)
+        return lines
+
     def statement(self, s: Node) -> Block | None:
         if not isinstance(s, _SIMPLE) or s not in self.kinds.before:
             return None
@@ -127,6 +159,16 @@ def _has(kind: K.Obj, attr: str) -> bool:
         return True
     static = [inspect.getattr_static(kind.cls, n, None) for n in (attr, "__getattr__")]
     return any(found is not None for found in static)
+
+
+def _with(test: Node, call_: Node, held: str) -> Node:
+    """Return a test with a name in the place of a call."""
+
+    class Put(gast.NodeTransformer):  # type: ignore[misc]
+        def visit_Call(self, node: Node) -> Node:
+            return locate(name(held), node) if node is call_ else self.generic_visit(node)
+
+    return Put().visit(test)
 
 
 def _id(node: Any) -> str:
