@@ -34,6 +34,7 @@ from s2sad.facts.inplace import in_place
 from s2sad.facts.joiners import plain_joins
 from s2sad.facts.kinds import infer
 from s2sad.facts.lengths import alike
+from s2sad.facts.members import sets_by_name
 from s2sad.facts.memory import Memory, memory
 from s2sad.facts.methods import plain_writes
 from s2sad.facts.overloads import overloads
@@ -412,7 +413,7 @@ def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
     return any(
         found.aliases.arguments(w) & holders
         if w.in_array
-        else w.in_container and found.aliases.arguments(w)
+        else (w.in_container or sets_by_name(a.kinds, w)) and found.aliases.arguments(w)
         for w in found.writes
     )
 

@@ -86,9 +86,41 @@ def kept_in_a_loop(x):
     return s
 
 
+def set_by_name(x, attr="other"):
+    c = Flag()
+    setattr(c, attr, 2.0)
+    return x * (3.0 if hasattr(c, "other") else 1.0)
+
+
+def put(c, attr, value):
+    setattr(c, attr, value)
+
+
+def set_by_a_function(x, attr="level"):
+    c = Flag()
+    put(c, attr, 2.0)
+    return x * (3.0 if c.level is None else 1.0)
+
+
+def set_as_a_dict(x):
+    c = Flag()
+    vars(c)["level"] = 2.0
+    return x * (3.0 if c.level is None else 1.0)
+
+
+def updated_as_a_dict(x):
+    c = Flag()
+    c.__dict__.update(level=2.0, other=1.0)
+    return x * (3.0 if hasattr(c, "other") else 1.0)
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        set_by_name,
+        set_by_a_function,
+        set_as_a_dict,
+        updated_as_a_dict,
         a_choice_is_set,
         an_item_is_set,
         items_are_set_in_a_loop,

@@ -31,7 +31,7 @@ from s2sad.facts.filled import (
     without_part,
 )
 from s2sad.facts.lengths import alike, last_round, learn
-from s2sad.facts.members import class_function, in_place_method
+from s2sad.facts.members import SETTING, class_function, in_place_method, writes_dict
 from s2sad.facts.passing import Proved
 from s2sad.facts.paths import drop_cases, join_envs
 from s2sad.facts.results import binary_kind, element_kind, enumerated, item_kind
@@ -125,6 +125,7 @@ class _Walker(Tries):
             self._unpacked(s.targets[0], kind, env)
         for target in s.targets:
             self.bind(target, kind, env)
+        self._taken_as_dict(s, env)
         return env
 
     def _unpacked(self, target: Node, kind: Kind, env: Env) -> None:
@@ -164,8 +165,10 @@ class _Walker(Tries):
             self._stored(home, kind, env, inside=True)
 
     def _method_called(self, call: Node, env: Env) -> None:
-        """A method of a list or a dict may change what is known of it."""
+        """A method of a list or a dict may change what is known of it; so does setattr."""
         func = call.func
+        if any(self.facts.objects.get(func) is fn for fn in SETTING) and call.args:
+            self._opened(call.args[0], env)
         if isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
             owner = env.get(func.value.id)
             if isinstance(owner, K.Dict | K.OpenDict) and call.keywords:
@@ -175,6 +178,26 @@ class _Walker(Tries):
             elif isinstance(owner, K.List | K.Dict | K.OpenDict):
                 args = [self.facts.of.get(a, K.UNKNOWN) for a in call.args]
                 self._changed(func.value.id, after_method(owner, func.attr, args), env)
+
+    def _opened(self, owner: Node, env: Env) -> None:
+        """Forget an object whose attributes are set by names that are not known, or as a dict."""
+        if isinstance(owner, gast.Name) and isinstance(env.get(owner.id), K.Obj | K.OneOf):
+            why = "an object whose attributes are set by name, or as a dict"
+            self._changed(owner.id, K.Unknown(why), env)
+
+    def _taken_as_dict(self, s: Node, env: Env) -> None:
+        """`d = x.__dict__` may be written: each other use of d than to read from it counts."""
+        value, target = s.value, s.targets[0]
+        owner: Node | None = None
+        if isinstance(value, gast.Attribute) and value.attr == "__dict__":
+            owner = value.value
+        elif isinstance(value, gast.Call) and self.facts.objects.get(value.func) is vars:
+            owner = value.args[0] if value.args else None
+        if owner is None:
+            return
+        word = target.id if isinstance(target, gast.Name) else ""
+        if word not in self.function.temps or writes_dict(self.function.node, word):
+            self._opened(owner, env)
 
     def _is_setting(self, s: Node) -> bool:
         """Say whether a list of literal integers stands in a call: nobody can change it."""

@@ -13,6 +13,8 @@ import gast
 from s2sad import kinds as K
 from s2sad.facts.scope import Scope
 from s2sad.kinds import MISSING, Kind
+from s2sad.nodes import walk
+from s2sad.stages import KindFacts, Write
 
 
 def class_function(scope: Scope, owner: Kind, attr: str) -> Any:
@@ -163,3 +165,33 @@ def copied_plainly(kind: Kind) -> bool:
         inspect.getattr_static(kind.cls, hook, None) is inspect.getattr_static(object, hook, None)
         for hook in _COPYING
     )
+
+
+SETTING: tuple[Any, ...] = (setattr, delattr, object.__setattr__, object.__delattr__)
+_READING = ("items", "values", "keys", "get", "copy")
+_LOOKING = ("print", "len", "repr", "str", "sorted", "list", "dict", "tuple")
+
+
+def sets_by_name(kinds: KindFacts, w: Write) -> bool:
+    """Say whether a write sets attributes of an object by names that only the run knows."""
+    fn = kinds.objects.get(getattr(getattr(w.statement, "value", None), "func", None))
+    return any(fn is f for f in (*SETTING, vars))
+
+
+def writes_dict(node: Any, word: str) -> bool:
+    """Say whether a variable that is the dict of an object may be written, here or elsewhere."""
+    reads = 0
+    for n in walk(node):
+        if isinstance(n, gast.Subscript) and getattr(n.value, "id", "") == word:
+            reads += isinstance(n.ctx, gast.Load)
+        elif isinstance(n, gast.Attribute) and getattr(n.value, "id", "") == word:
+            reads += n.attr in _READING
+        elif isinstance(n, gast.Call) and getattr(n.func, "id", "") in _LOOKING:
+            reads += sum(getattr(a, "id", "") == word for a in n.args)
+        elif isinstance(n, gast.Compare) and isinstance(n.ops[0], gast.In | gast.NotIn):
+            reads += getattr(n.comparators[0], "id", "") == word
+    all_ = sum(
+        isinstance(n, gast.Name) and n.id == word and not isinstance(n.ctx, gast.Store)
+        for n in walk(node)
+    )
+    return bool(all_ != reads)

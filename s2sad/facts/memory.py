@@ -23,6 +23,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.facts.inplace import undecided
+from s2sad.facts.members import SETTING
 from s2sad.facts.results import binary_kind
 from s2sad.flow import live_in
 from s2sad.generators import GENERATORS, generator_of
@@ -360,6 +361,9 @@ class _Walker:
             self._drawn(s, node, getattr(fn, "__name__", ""))
             return
         if fn is runtime.object_of:
+            return
+        if any(fn is f for f in (*SETTING, vars)) and node.args:
+            self.write(s, node.args[0], "item", whole=True)
             return
         if isinstance(fn, type) and (issubclass(fn, tuple) or dataclasses.is_dataclass(fn)):
             return
