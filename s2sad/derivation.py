@@ -22,8 +22,8 @@ from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Bound, Made, unfold
 from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.alias import alias
-from s2sad.facts.closures import behind
 from s2sad.facts.by_name import by_name
+from s2sad.facts.closures import behind
 from s2sad.facts.copies import copies
 from s2sad.facts.dispatch import dispatch
 from s2sad.facts.fence import outside_of, plain_appends

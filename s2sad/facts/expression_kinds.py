@@ -40,12 +40,12 @@ from s2sad.facts.results import (
     sample_method,
     scalar_kind,
     shaped_kind,
-    text_method,
     tuple_slice,
 )
 from s2sad.facts.sampled import survives_none
 from s2sad.facts.scope import Scope, are_names, dotted_path
 from s2sad.facts.slices import Slices, grid_kind
+from s2sad.facts.texts import text_method
 from s2sad.generators import GENERATORS, generator_of
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import space_among
