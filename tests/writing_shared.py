@@ -952,3 +952,18 @@ def part_in_one_arm_only(x, at):
         u = u * 2.0
     rows[0][1] *= 3.0
     return u @ x + np.sum(rows[0])
+
+
+def halved_but_first(a):
+    a[1:] *= 0.5
+    return a
+
+
+@prog(r(3), np.array([0.5, 0.3, -0.4]))
+@prog(r(3), np.array([-0.5, 0.3, -0.4]))
+def result_that_was_there_under_both_names(x, at):
+    u, w = x * 1.0, x * 0.5
+    v = u
+    if at[0] > 0.0:
+        u = halved_but_first(v)
+    return w @ u

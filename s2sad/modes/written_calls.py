@@ -112,10 +112,18 @@ class WrittenCalls(Writes):
 
     def _into_argument(self, s: Node, variable: str, link: Link) -> Block:
         """A result that is a view of an argument passes its cotangent on to that one's shadow."""
-        out = self.ensure(link.base, self.kinds.before[s].get(link.base, K.UNKNOWN), s)
+        out: Block = []
+        bar: Node = name(self.bar(variable))
+        if self.wants_old(variable, name(link.base)):
+            held = self.names.fresh(f"{variable}_bar")
+            self.bar_kinds[held] = self.kinds.after[s].get(variable, K.UNKNOWN)
+            self.buffers.add(held)
+            out.append(assign(held, bar))
+            bar = name(held)
+        out += self.ensure(link.base, self.kinds.before[s].get(link.base, K.UNKNOWN), s)
         place = substitute(clone(link.value), {link.base: name(self.bar(link.base))})
         place.ctx = gast.Store()
-        return [*out, gast.AugAssign(place, gast.Add(), name(self.bar(variable)))]
+        return [*out, gast.AugAssign(place, gast.Add(), bar)]
 
     def _contents_back(self, s: Node) -> Block:
         """Return what puts back the content of the arrays that a call wrote, where it is read."""
