@@ -18,6 +18,8 @@ import duals
 import numpy as np
 import programs
 import pytest
+import tables
+import test_whole_rules as whole
 from properties import leaves, same
 
 import s2sad
@@ -34,6 +36,7 @@ from s2sad import (
     autodiff,
     differentiate,
 )
+from s2sad.testing import differences
 from s2sad.tree import map_leaves
 
 GOLDEN = Path(__file__).parent / "golden" / "jvp"
@@ -540,6 +543,33 @@ def test_forward_refuses_shared_memory_and_a_seed():
     with pytest.raises(ActivityError, match="takes no seed"):
         autodiff(Forward, product, Duplicated(2.0, 1.0), 2, seed=1.0)
     assert differentiate(product).autodiff(Forward, Duplicated(2.0, 1.0), 3) == (12.0, 12.0)
+
+
+def test_language(capsys):
+    """What reverse mode takes, forward mode takes, but for writes through A.flat."""
+    along = np.array([0.3, -0.8, 1.1])
+    wrong = []
+    for construct in tables.constructs():
+        if construct.refusal is not None or "flat" in construct.title:
+            continue
+        f = tables.function(construct.text)
+        _, dy = s2sad.jvp(f, (tables.X.copy(),), (along,))
+        expected, bound = differences(f, (tables.X,), (along,))
+        if not abs(dy - expected) <= 4.0 * bound + 1e-9:
+            wrong.append(construct.title)
+    assert not wrong
+
+
+@pytest.mark.parametrize("line", whole.PROGRAMS)
+def test_rule_in_a_program(line):
+    variable, _, expression = line.partition(": ")
+    f = whole.program(1000 + whole.PROGRAMS.index(line), expression)
+    x = whole.NAMES[variable]
+    along = np.cos(np.arange(x.size) + 0.7).reshape(x.shape)
+    value, tangent = s2sad.jvp(f, (x,), (along,))
+    slope = (f(x + STEP * along) - f(x - STEP * along)) / (2 * STEP)
+    assert value == f(x)
+    assert tangent == pytest.approx(slope, rel=1e-5, abs=1e-6)
 
 
 def test_index_is_found_once():

@@ -21,6 +21,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import InternalError, MissingRuleError, UnsupportedError
+from s2sad.generators import draws
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind
 from s2sad.modes.guarded import Site
@@ -186,6 +187,10 @@ class Pushes(Operations):
         fn = self.objects.get(node.func)
         args = list(node.args)
         called = self.kind(node.func)
+        cls = getattr(self.kind(getattr(node.func, "value", node.func)), "cls", None)
+        method = draws(fn, cls, getattr(node.func, "attr", ""))
+        if method is not None:
+            return self.library(site, node, method, args, node.keywords)
         if isinstance(called, K.Opaque):
             fn, args = registry.object_function(called.cls, "__call__"), [node.func, *args]
         elif fn is None and isinstance(node.func, gast.Attribute):
@@ -235,7 +240,10 @@ class Pushes(Operations):
             if all(isinstance(self.kind(a), K.Num) for a in args):
                 return [], self._greater(fn, args)
         if fn in (max, min) and node.keywords:
-            return [], self._by_key(site, node, fn, args)
+            given = {k.arg: k.value for k in node.keywords}
+            if set(given) != {"default"} or self.has(given["default"]):
+                return [], self._by_key(site, node, fn, args)
+            return self.library(site, node, fn, args, [])  # zero where there is no item
         if fn in _CONVERSIONS and len(args) == 1:
             return [], self._converted(node, args[0])
         if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
