@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
@@ -42,11 +41,13 @@ from s2sad.facts.passing import Lengths, Proved, handed_back, outlives, proved_b
 from s2sad.facts.read_before import read_before
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
+from s2sad.lifted import space_in
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import Node, clone, names_read, operands, substitute, with_extra
 from s2sad.pairs import Pair
 from s2sad.pieces import count
+from s2sad.spaces import module_of
 from s2sad.stages import TWICE, Function, KindFacts, Write, Written, Zeros
 
 
@@ -156,8 +157,9 @@ def analyse(
         return callee_kind(d, target, args, keywords, env)
 
     def numpy() -> str:
-        word = d.refs.module(np)
-        scope.helpers = {**scope.helpers, word: np}
+        module = module_of(space_in(facts))
+        word = d.refs.module(module)
+        scope.helpers = {**scope.helpers, word: module}
         return word
 
     def helper(fn: Any) -> str:

@@ -34,7 +34,7 @@ def lifted(kind: Kind, space: str) -> Kind:
         return K.List(lifted(kind.item, space), kind.length, items)
     if isinstance(kind, K.Union):
         return K.union(lifted(k, space) for k in kind.options)
-    if isinstance(kind, K.Iterable_):
+    if isinstance(kind, K.OpenDict | K.Iterable_):
         return replace(kind, item=lifted(kind.item, space))
     if isinstance(kind, K.Known) and isinstance(kind.value, types.ModuleType):
         return K.Known(spaces.counterpart(kind.value, space))
@@ -52,6 +52,10 @@ def lowered(kind: Kind) -> Kind:
         return K.List(lowered(kind.item), kind.length, items)
     if isinstance(kind, K.Dict):
         return K.Dict(tuple((key, lowered(k)) for key, k in kind.items))
+    if isinstance(kind, K.OpenDict | K.Iterable_):
+        return replace(kind, item=lowered(kind.item))
+    if isinstance(kind, K.Obj):
+        return K.Obj(kind.cls, tuple((n, lowered(k)) for n, k in kind.fields))
     if isinstance(kind, K.Union):
         return K.union(map(lowered, kind.options))
     return kind

@@ -66,6 +66,17 @@ def last_writes(x: Any, index: Any) -> Any:
     return writer[index] == order
 
 
+def written_once(x: Any, index: Any) -> int:
+    """Return 1 where an index names no element twice: of several writes a device keeps any."""
+    times = np.zeros(x.shape, np.int32)
+    np.add.at(times, index, 1)
+    if (times > 1).any():
+        raise ValueError(
+            "an element is written twice by one statement: a GPU does not say which value stays"
+        )
+    return 1
+
+
 def writeable(view: Any) -> Any:
     """Return a view that NumPy gives read-only, as one that can be written."""
     view.flags.writeable = True

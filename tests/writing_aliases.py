@@ -895,3 +895,34 @@ def bound_to_itself_by_a_view(x):
         y = part
         y[k] = 0.5
     return energy + np.sum(y**3)
+
+
+# views taken after a write, whose content changes again when the old one is put back
+
+
+def scaled_by_second(v):
+    v *= v[1]
+
+
+@prog
+def dot_with_a_view_taken_after(x):
+    v = x * x
+    t = v[0:2] * v[1:3]
+    v *= v[1]
+    return np.dot(v[0:2], t)
+
+
+@prog
+def times_an_element_taken_after(x):
+    v = x * x
+    t = v[0, ...] * v[1, ...]
+    v *= v[1]
+    return v[0, ...] * t + v[2, ...] ** 3
+
+
+@prog
+def dot_with_a_view_taken_after_a_call(x):
+    v = x * x
+    t = v[1:] * v[:-1]
+    scaled_by_second(v)
+    return np.dot(v[1:], t)

@@ -152,7 +152,15 @@ class Shapes:
         return call(name(self.refs.function(runtime.fitted)), value, clone(arg))
 
     def _crossed(self, value: Node, kind: Kind, target: Kind) -> Node:
-        """Return a contribution where its argument is: it goes back the way that the value came."""
+        """Return a contribution where its argument is: it goes back the way that the value came.
+
+        That of a number on the host is a number there, too.
+        """
+        on_device = any(isinstance(k, K.Array) and k.namespace != NUMPY for k in K.options(kind))
+        if on_device and isinstance(target, K.Num) and K.differentiable(target):
+            value = call(target.type, value)
+            plain = target.dtype in (None, "any")
+            return value if plain else call(f"{self.refs.space(NUMPY)}.{target.dtype}", value)
         if not isinstance(kind, K.Array) or not isinstance(target, K.Array):
             return value
         if kind.namespace == target.namespace:

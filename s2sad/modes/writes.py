@@ -18,6 +18,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import Kind
+from s2sad.lifted import space_among
 from s2sad.modes.cotangents import as_value
 from s2sad.modes.guarded import Site
 from s2sad.modes.operations import Contribution, Operations
@@ -45,6 +46,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
+from s2sad.spaces import NUMPY
 from s2sad.stages import TWICE, Activity, Aliases, Function, KindFacts, Link, RestorePart, Write
 
 
@@ -536,7 +538,9 @@ class Writes(Turned):
         """Where an index names an element twice, the last write wins and takes the cotangent."""
         if not self._may_repeat(target):
             return value
-        helper = name(self.refs.function(runtime.last_writes))
+        space = space_among([self.kinds.of.get(target.value, K.UNKNOWN)])
+        made = runtime.last_writes if space == NUMPY else runtime.written_once
+        helper = name(self.refs.function(made, space))
         mask = call(helper, name(target.value.id), as_value(clone(target.slice)))
         return binary(value, gast.Mult, mask)
 

@@ -36,6 +36,7 @@ def devices(
     `device` is how its module is written, `helpers` are the rules' functions that work there.
     """
     plain = _plain_names(body, kinds, bars)
+    kinds = {**kinds, **bars}
     for s in body:
         for node in list(walk(s)):
             if isinstance(node, gast.Call):
@@ -47,13 +48,18 @@ def _settle(
     node: Node, plain: set[str], kinds: Mapping[str, Kind], device: str, helpers: set[str]
 ) -> None:
     func = node.func
+    if isinstance(func, gast.Attribute) and func.attr == "copy" and not node.args:
+        if _is_plain(func.value, plain, kinds):
+            node.args = [func.value]
+            node.func, node.keywords = attribute(name(device), "array"), []
+        return
     if isinstance(func, gast.Name) and func.id in helpers:
         node.args = [_array(a, device) if _is_float(a, plain) else a for a in node.args]
         return
     if not _is_of(func, device) or not node.args or func.attr in _TAKING:
         return
     first = node.args[0]
-    if func.attr == "broadcast_to" and _is_plain(first, plain, kinds):
+    if func.attr == "broadcast_to" and _has_no_axes(first, kinds):
         func.attr = "full"
         node.args = [node.args[1], first, *node.args[2:]]
     elif isinstance(first, gast.List | gast.Tuple):
@@ -67,6 +73,20 @@ def _settle(
 
 
 _TWO = frozenset("dot outer inner tensordot matmul kron vdot".split())
+
+
+def _has_no_axes(node: Node, kinds: Mapping[str, Kind]) -> bool:
+    """Say whether a value is surely one number, on the device or not."""
+    if isinstance(node, gast.Name):
+        found = K.options(kinds.get(node.id, K.UNKNOWN))
+        return all(isinstance(k, K.Num) or getattr(k, "rank", 1) == 0 for k in found)
+    if isinstance(node, gast.BinOp):
+        return _has_no_axes(node.left, kinds) and _has_no_axes(node.right, kinds)
+    if isinstance(node, gast.UnaryOp):
+        return _has_no_axes(node.operand, kinds)
+    if isinstance(node, gast.Call):
+        return _is_plain(node, set(), kinds)
+    return isinstance(node, gast.Constant) or _is_plain(node, set(), kinds)
 
 
 def _array(node: Node, device: str) -> Node:
@@ -91,6 +111,7 @@ def _plain_names(body: Block, kinds: Mapping[str, Kind], bars: Mapping[str, Kind
     found = {
         n for n, k in bars.items() if n not in assigned and isinstance(k, K.Array) and not k.rank
     }
+    kinds = {**kinds, **bars}
     while True:
         more = {
             n
@@ -119,9 +140,10 @@ def _is_plain(node: Node, plain: set[str], kinds: Mapping[str, Kind]) -> bool:
     if isinstance(node, gast.Constant):
         return isinstance(node.value, int | float | complex)
     if isinstance(node, gast.Name):
-        kind = kinds.get(node.id)
-        number = isinstance(kind, K.Num) and kind.dtype in (None, "any")
-        return node.id in plain or number
+        found = K.options(kinds.get(node.id, K.UNKNOWN))
+        return node.id in plain or any(
+            isinstance(k, K.Num) and k.dtype in (None, "any") for k in found
+        )
     if isinstance(node, gast.BinOp):
         return _is_plain(node.left, plain, kinds) and _is_plain(node.right, plain, kinds)
     if isinstance(node, gast.UnaryOp):
