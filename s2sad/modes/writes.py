@@ -313,8 +313,8 @@ class Writes(Turned):
         memory = c.operand in self.arrays and K.is_container(kind)
         if memory or c.operand in self.aliases.slots:
             return self.add_to_structure(c, kind, at)
-        if isinstance(kind, K.Array) and c.path is None and c.operand not in self.live:
-            c = Contribution(c.operand, self._apart(c.value), None, c.repeats)
+        if K.is_numeric(kind) and c.path is None and c.operand not in self.live:
+            c = Contribution(c.operand, self._apart(c.value, kind), None, c.repeats)
         if c.operand not in self.arrays or not isinstance(kind, K.Array):
             return super().add(c, kind, at)
         if c.path is not None:
@@ -378,13 +378,17 @@ class Writes(Turned):
         zeros = call(self.np("zeros_like", kind), name(c.operand))
         return [assign(bar, zeros), gast.AugAssign(store(bar), gast.Add(), value)]
 
-    def _apart(self, value: Node) -> Node:
+    def _apart(self, value: Node, kind: Kind) -> Node:
         """Copy what may come out as an array whose content the backward sweep changes.
 
-        `1.0 * A` is A in the end, and A is written when its old content is put back.
+        `1.0 * A` is A in the end, and A is written when its old content is put back. What is a
+        number may come out as the array without axes that it was read from.
         """
-        if may_be(value) & self.rewritten:
-            return call(attribute(value, "copy"))
+        if isinstance(kind, K.Array):
+            found = may_be(value) & self.rewritten
+            return call(attribute(value, "copy")) if found else value
+        if _leaves(value) & self.rewritten and getattr(kind, "dtype", "any") is not None:
+            return call(self.refs.function(runtime.private), value)
         return value
 
     def buffers_of(self, solo: bool = True) -> set[str]:
@@ -600,6 +604,13 @@ def may_be(value: Node) -> set[str]:
         if value.func.attr in _VIEWS:
             return may_be(value.func.value).union(*(may_be(a) for a in value.args[:1]))
     return may_be(value.args[0]) if _unbroadcast(value) else set()
+
+
+def _leaves(value: Node) -> set[str]:
+    """Return the names of which one is a product, once it is simplified."""
+    if isinstance(value, gast.BinOp):
+        return _leaves(value.left) | _leaves(value.right)
+    return {value.id} if isinstance(value, gast.Name) else set()
 
 
 def _unbroadcast(node: Node) -> bool:
