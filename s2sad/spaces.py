@@ -31,6 +31,7 @@ _LIKE: dict[str, str] = {
     "cupy": "numpy",
     "cupy.linalg": "numpy.linalg",
     "cupy.fft": "numpy.fft",
+    "cupy.random": "numpy.random",
     "cupy.polynomial.polynomial": "numpy.polynomial.polynomial",
     "cupyx.scipy.fft": "scipy.fft",
     "cupyx.scipy.linalg": "scipy.linalg",

@@ -4,11 +4,14 @@
 the same cotangents. What the device cannot do is told by `Impossible`, with the reason.
 """
 
+import contextlib
+import importlib
 import linecache
 import math
 import types
 
 import numpy as np
+import pytest
 import strict
 
 import s2sad
@@ -28,6 +31,40 @@ class Strict:
     here = staticmethod(strict.on_host)
     there = staticmethod(strict.on_device)
     installed = staticmethod(strict.installed)
+
+
+class Gpu:
+    """CuPy itself."""
+
+    installed = staticmethod(lambda: contextlib.nullcontext(importlib.import_module("cupy")))
+
+    @staticmethod
+    def there(value):
+        """Return a structure with CuPy's arrays in the place of NumPy's."""
+        if isinstance(value, tuple | list) and not hasattr(type(value), "_fields"):
+            return type(value)(map(Gpu.there, value))
+        made = isinstance(value, np.ndarray | np.generic)
+        return importlib.import_module("cupy").asarray(value) if made else value
+
+    @staticmethod
+    def here(value):
+        """Return a structure with NumPy's arrays in the place of CuPy's."""
+        if isinstance(value, tuple | list):
+            parts = [Gpu.here(part) for part in value]
+            return type(value)(*parts) if hasattr(type(value), "_fields") else type(value)(parts)
+        return value.get() if hasattr(value, "get") and hasattr(value, "dtype") else value
+
+
+def gpu():
+    """Return CuPy, or skip where there is none, or no GPU."""
+    cupy = pytest.importorskip("cupy")
+    try:
+        found = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError:
+        found = 0
+    if not found:
+        pytest.skip("there is no GPU")
+    return Gpu
 
 
 def compare(device, fn, args, settings):

@@ -1417,6 +1417,7 @@ def support():
         "tables are about active paths, from a differentiated parameter to the result.",
         *("", "## The language", *table),
         *("", "## Functions with a rule", "", "A keyword that a rule does not list is refused."),
+        "On CuPy's arrays its functions of the same names have the same rules: docs/cupy.md.",
         *functions(),
         *("", "## What else NumPy has", *refusals()),
         *("", "## The programs", "", "A program without `def f(x)` is the body of f.", *programs),

@@ -48,9 +48,10 @@ from s2sad.facts.slices import Slices, grid_kind
 from s2sad.facts.texts import text_method
 from s2sad.generators import GENERATORS, generator_of
 from s2sad.kinds import MISSING, Kind
-from s2sad.lifted import space_among
+from s2sad.lifted import lifted, space_among
 from s2sad.nodes import Node, children
 from s2sad.open_dicts import dict_item, with_entry
+from s2sad.spaces import home
 from s2sad.stages import Function, KindFacts
 
 Env = dict[str, Kind]
@@ -452,9 +453,10 @@ class Expressions:
         return found
 
     def _call_known(self, fn: Any, args: list[Kind], keywords: dict[str, Kind], env: Env) -> Kind:
-        generator = generator_of(fn)
+        here = registry.same_in_numpy(fn, len(args))
+        generator = generator_of(here)
         if generator is not None:
-            return drawn(generator, fn.__name__, args, keywords)
+            return lifted(drawn(generator, here.__name__, args, keywords), home(fn))
         made = generator_made(fn)
         if made is not None:
             return made
