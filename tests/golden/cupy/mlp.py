@@ -1,8 +1,7 @@
-import enum
-import sys
-
 import cupy as cp
+import enum
 import numpy as np
+import sys
 
 
 def zeros_like(x):
