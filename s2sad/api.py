@@ -269,7 +269,7 @@ def _shared(f: Callable[..., Any], options: Options) -> Entries:
     callee = callee_of(f, options.mode)
     by_options = _products.setdefault(callee.fn, {})
     wrt = options.wrt if isinstance(options.wrt, tuple) else (None, options.wrt)
-    asked = (options.has_aux, options.given, options.pattern)
+    asked = (options.mode, options.has_aux, options.given, options.pattern)
     key = (tuple(map(repr, wrt)), *asked, len(callee.args), *callee.kwargs)
     return by_options.setdefault(key, {})
 

@@ -656,3 +656,23 @@ def test_results_of_structure():
     y, dy = s2sad.jvp(f, (3.0, 2), (1.0, None))
     assert y == {"a": 9.0, "n": 2, "both": (3.0, 4.0)}
     assert dy == {"a": 6.0, "n": None, "both": (1.0, 0.0)}
+
+
+def both_ways(x):
+    return np.sin(x) * x[0]
+
+
+def test_forward_and_reverse_do_not_take_each_other_s_functions():
+    x = np.array([0.3, 1.2])
+    for _ in range(2):
+        _, y_dot = s2sad.jvp(both_ways, (x,), (np.ones(2),))
+        _, pullback = s2sad.vjp(both_ways, x, wrt=(0,))
+        assert np.sum(y_dot) == pytest.approx(np.sum(pullback(np.ones(2))[0]))
+        shadow = np.zeros(2)
+        s2sad.autodiff(s2sad.Reverse, np_sum, s2sad.Duplicated(x, shadow))
+        _, y_dot = s2sad.autodiff(s2sad.Forward, np_sum, s2sad.Duplicated(x, np.ones(2)))
+        assert y_dot == pytest.approx(np.sum(shadow))
+
+
+def np_sum(x):
+    return np.sum(x**2)
