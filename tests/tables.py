@@ -1300,7 +1300,7 @@ def refusals():
     homes[np.lib.stride_tricks] = "np.lib.stride_tricks."
     homes |= {c: f"{c.__name__}." for c in GENERATORS}
     for r in registry.all_refusals():
-        if is_of_scipy(r.home):
+        if is_of_scipy(r.home) or getattr(r.home, "__name__", "") == "cupy":
             continue
         names = "`np.ma`"
         if r.home is not np.ma:
