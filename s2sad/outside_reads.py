@@ -413,12 +413,23 @@ def _object(a: Analysed, node: Node) -> Any:
     return chain[-1][0] if len(chain) == steps + 1 else MISSING
 
 
+_ADDING = ("append", "appendleft", "extend", "insert", "add")
+
+
 def _paths(node: Node) -> Iterator[Node]:
-    """Yield the dotted names in a node that are read, each whole."""
+    """Yield the dotted names in a node that are read, each whole.
+
+    What is only added to is not read.
+    """
     pending = [node]
     while pending:
         n = pending.pop()
         root = n
+        if isinstance(n, gast.Expr) and isinstance(n.value, gast.Call):
+            func = n.value.func
+            if isinstance(func, gast.Attribute) and func.attr in _ADDING:
+                pending += [*n.value.args, *n.value.keywords]
+                continue
         while isinstance(root, gast.Attribute):
             root = root.value
         if isinstance(root, gast.Name) and isinstance(n, gast.Attribute | gast.Name):

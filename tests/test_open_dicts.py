@@ -79,7 +79,6 @@ REFUSED = [
     (grown_in_a_loop_over_it, "`d` may get or lose entries in a loop over it"),
     (emptied_in_a_loop_over_it, "`d` may get or lose entries in a loop over it"),
     (none_written_over, "may be None"),
-    (written_by_an_inner_function, "`memo`, on which the result depends, is written in place"),
     (memo_of_a_recursion, "Let the called function return what is new"),
 ]
 
@@ -222,3 +221,9 @@ def test_annotations_decide_such_dicts():
         return p[0] * x
 
     assert "p_bar" in s2sad.source(f, wrt="p")
+
+
+def test_memo_of_an_inner_function():
+    assert s2sad.grad(written_by_an_inner_function)(X) == pytest.approx(
+        [3.0 * X[0] ** 2 * X[1], X[0] ** 3, 0.0]
+    )

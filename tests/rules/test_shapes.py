@@ -217,8 +217,10 @@ ARGUMENTS = {
     "transpose": (1, 0),
 }
 
+OF_CUPY = {"get"}
 
-@pytest.mark.parametrize("name", ARRAY_METHODS)
+
+@pytest.mark.parametrize("name", sorted(ARRAY_METHODS.keys() - OF_CUPY))
 def test_the_function_of_a_method_does_the_same(name):
     a = (matrix > 0).astype(int) if name == "choose" else matrix
     fn, args = ARRAY_METHODS[name], ARGUMENTS.get(name, ())
@@ -233,7 +235,7 @@ def test_the_function_of_a_property_does_the_same(name):
 
 
 def test_every_name_is_one_of_an_array():
-    names = {*ARRAY_METHODS, *ARRAY_PROPERTIES, *ARRAY_ZERO}
+    names = {*ARRAY_METHODS, *ARRAY_PROPERTIES, *ARRAY_ZERO} - OF_CUPY
     assert all(hasattr(matrix, name) for name in names)
 
 
