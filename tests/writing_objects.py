@@ -535,3 +535,48 @@ def built_j4(x):
     f = F4([3, 2], x)
     W, b = f.W[0], f.b[0]
     return np.sum(W) + np.sum(b)
+
+
+class Walker:
+    def __init__(self, at):
+        self.at = at
+        self.trail = []
+        self.marks = {}
+
+    def move(self, v):
+        self.at *= v
+        self.trail.append(self.at[0:1])
+
+
+@prog(X)
+def views_kept_beside_what_they_view(x):
+    walker = Walker(x * 2.0)
+    walker.move(x[2])
+    walker.at[0] = x[1] * x[0]
+    return np.sum(walker.at**2) * np.sum(walker.trail[0])
+
+
+@prog(X)
+def view_in_a_dict_beside_what_it_views(x):
+    walker = Walker(x * 2.0)
+    walker.marks["first"] = walker.at[0:1]
+    walker.at[0] = x[1] * x[0]
+    return np.sum(walker.marks["first"]) ** 2 * walker.at[1]
+
+
+@prog(X)
+def array_kept_under_two_fields(x):
+    walker = Walker(x * 2.0)
+    kept = walker.trail
+    kept.insert(0, walker.at)
+    walker.trail[0][0] = x[1] * x[0]
+    return np.sum(walker.at) ** 2 * walker.trail[0][1]
+
+
+@prog(X)
+def views_in_a_list_of_lists(x):
+    walker = Walker(x * 2.0)
+    walker.trail.append([walker.at[0:1]])
+    walker.trail += [[walker.at[1:]]]
+    walker.at[0] = x[1] * x[0]
+    return np.sum(walker.trail[0][0]) ** 2 * np.sum(walker.trail[1][0])

@@ -511,8 +511,9 @@ class _Walker:
                 continue
             pairs = dict(pairs)
             holders = pairs.get(w.base, NOBODY) | {w.base}
-            if any(g == w.base or w.base in pairs.get(g, NOBODY) for g in given):
-                given |= {TWICE}
+            whole = {h for h in holders if K.holds_more(known.get(h, K.UNBOUND))} | {w.base}
+            if any(({g} | pairs.get(g, NOBODY)) & whole for g in given):
+                given |= {TWICE}  # in one of the structures that hold what is added to
             partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given - {TWICE})) | given
             for holder in holders:
                 _unite(pairs, holder, partners - {holder})
