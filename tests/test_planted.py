@@ -235,6 +235,15 @@ REFUSED = {
         """,
         f"({V3},)",
     ),
+    "two arrays that a ufunc writes": (
+        """
+        def f(x):
+            y, z = np.zeros(3), np.zeros(3)
+            np.modf(x, out=(y, z))
+            return np.sum(y * y)
+        """,
+        f"({V3},)",
+    ),
     "an array from outside that is written": (
         """
         TABLE = np.zeros(3)

@@ -32,8 +32,7 @@ def attributes(x):
     """Return what an object of the user's holds, by name; nothing of other objects."""
     if not has_fields(type(x)):
         return {}
-    names = x.__dict__ if hasattr(x, "__dict__") else type(x).__dataclass_fields__
-    return {name: getattr(x, name) for name in names}
+    return {name: getattr(x, name) for name in attribute_names(x)}
 
 
 def has_fields(cls):
@@ -47,6 +46,21 @@ def has_fields(cls):
     if home in ("numpy", "scipy", "cupy") or home in sys.stdlib_module_names - {"__main__"}:
         return False
     return not (issubclass(cls, type | enum.Enum | BaseException) or hasattr(cls, "__iter__"))
+
+
+def attribute_names(x):
+    """Return the names of what an object holds: in slots that are filled, and besides."""
+    if not hasattr(type(x), "__slots__"):
+        return getattr(x, "__dict__", ())
+    names = []
+    for cls in reversed(type(x).__mro__):
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name.startswith("__"):
+                name = name if name.endswith("__") else f"_{cls.__name__.lstrip('_')}{name}"
+            if name not in ("__dict__", "__weakref__") and hasattr(x, name):
+                names.append(name)
+    return [*names, *getattr(x, "__dict__", ())]
 
 
 def rnn_states_jvp(W, U, xs, targets, W_dot, U_dot):
