@@ -125,10 +125,10 @@ class Shapes:
     def cast(self, value: Node, kind: Kind, arg: Node) -> Node:
         """Give a contribution its argument's dtype where the operation's is another."""
         target = self.kind(arg)
-        value = self._crossed(value, kind, target)
         if K.is_complex(kind) and not K.is_complex(target) and not K.is_container(target):
             if K.is_numeric(target):
                 value = call(self.np("real"), value)
+        value = self._crossed(value, kind, target)
         wide, narrow = dtype_of(kind), dtype_of(target)
         if isinstance(target, K.Num) and target.dtype is None and wide in NARROW:
             return call(target.type, value) if K.differentiable(target) else value
