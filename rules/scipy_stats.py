@@ -2,7 +2,9 @@
 
 In a place, a location and a scale; in the shapes of a distribution where its density tells. With
 z = (x - loc) / scale, what is a function of z divided by the scale has the slopes of `placed`.
-Outside of the support, where a logarithm is minus infinity, slopes are zero.
+Outside of the support, where a logarithm is minus infinity, slopes are zero. So they are where a
+zero by structure comes in: there a rule finds a density of zero, a probability that is none, or
+the standard distribution where that has slopes everywhere.
 """
 
 import numpy as np
@@ -16,6 +18,12 @@ from s2sad.runtime import unbroadcast
 def placed(slope, z, scale):
     """Return how a log-density moves with x, loc and scale; slope is that of its logarithm in z."""
     return slope / scale, -slope / scale, -(1.0 + z * slope) / scale
+
+
+STANDARD = {"x": 0.0, "loc": 0.0, "scale": 1.0}
+LOG_OF_ZERO = {"out": -np.inf, "scale": 1.0}
+DENSITY_OF_ZERO = {"out": 0.0, "scale": 1.0}
+NO_PROBABILITY = {"out": -1.0, "scale": 1.0}
 
 
 def inside(out, slopes):
@@ -33,125 +41,133 @@ def moved(density, z):
     return density, -density, -z * density
 
 
+def reached(out, density, z):
+    """Return how a distribution function moves where its value is a probability; zero elsewhere."""
+    return moved(np.where(out < 0.0, 0.0, density), np.where(density == 0.0, 0.0, z))
+
+
 # the normal distribution
 
 
-@elementwise(stats.norm.logpdf)
+@elementwise(stats.norm.logpdf, regular=STANDARD)
 def norm_logpdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     return -z / scale, z / scale, (z * z - 1.0) / scale
 
 
-@elementwise(stats.norm.pdf)
+@elementwise(stats.norm.pdf, regular=STANDARD | {"out": 0.0})
 def norm_pdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     return -out * z / scale, out * z / scale, out * (z * z - 1.0) / scale
 
 
-@elementwise(stats.norm.cdf)
+@elementwise(stats.norm.cdf, regular=STANDARD)
 def norm_cdf(out, x, loc=0.0, scale=1.0):
     density = stats.norm.pdf(x, loc, scale)
     return density, -density, -density * (x - loc) / scale
 
 
-@elementwise(stats.norm.sf)
+@elementwise(stats.norm.sf, regular=STANDARD)
 def norm_sf(out, x, loc=0.0, scale=1.0):
     density = stats.norm.pdf(x, loc, scale)
     return -density, density, density * (x - loc) / scale
 
 
-@elementwise(stats.norm.logcdf)
+@elementwise(stats.norm.logcdf, regular=STANDARD | {"out": 0.0})
 def norm_logcdf(out, x, loc=0.0, scale=1.0):
     density = np.exp(stats.norm.logpdf(x, loc, scale) - out)
     return density, -density, -density * (x - loc) / scale
 
 
-@elementwise(stats.norm.logsf)
+@elementwise(stats.norm.logsf, regular=STANDARD | {"out": 0.0})
 def norm_logsf(out, x, loc=0.0, scale=1.0):
     density = np.exp(stats.norm.logpdf(x, loc, scale) - out)
     return -density, density, density * (x - loc) / scale
 
 
-@elementwise(stats.norm.ppf)
+@elementwise(stats.norm.ppf, regular={"q": 0.5, "scale": 1.0})
 def norm_ppf(out, q, loc=0.0, scale=1.0):
-    return 1.0 / stats.norm.pdf(out, loc, scale), 1.0, (out - loc) / scale
+    z = special.ndtri(q)
+    return scale / stats.norm.pdf(z), 1.0, z
 
 
-@elementwise(stats.norm.isf)
+@elementwise(stats.norm.isf, regular={"q": 0.5, "scale": 1.0})
 def norm_isf(out, q, loc=0.0, scale=1.0):
-    return -1.0 / stats.norm.pdf(out, loc, scale), 1.0, (out - loc) / scale
+    z = -special.ndtri(q)
+    return -scale / stats.norm.pdf(z), 1.0, z
 
 
 # other distributions without shapes
 
 
-@elementwise(stats.expon.logpdf)
+@elementwise(stats.expon.logpdf, masks=True, regular=LOG_OF_ZERO)
 def expon_logpdf(out, x, loc=0.0, scale=1.0):
     return inside(out, placed(-1.0, (x - loc) / scale, scale))
 
 
-@elementwise(stats.expon.pdf)
+@elementwise(stats.expon.pdf, masks=True, regular=DENSITY_OF_ZERO)
 def expon_pdf(out, x, loc=0.0, scale=1.0):
     return scaled(out, placed(-1.0, (x - loc) / scale, scale))
 
 
-@elementwise(stats.expon.cdf)
+@elementwise(stats.expon.cdf, masks=True, regular=NO_PROBABILITY)
 def expon_cdf(out, x, loc=0.0, scale=1.0):
-    return moved(stats.expon.pdf(x, loc, scale), (x - loc) / scale)
+    return reached(out, stats.expon.pdf(x, loc, scale), (x - loc) / scale)
 
 
-@elementwise(stats.expon.sf)
+@elementwise(stats.expon.sf, masks=True, regular=NO_PROBABILITY)
 def expon_sf(out, x, loc=0.0, scale=1.0):
-    return moved(-stats.expon.pdf(x, loc, scale), (x - loc) / scale)
+    return reached(out, -stats.expon.pdf(x, loc, scale), (x - loc) / scale)
 
 
-@elementwise(stats.uniform.logpdf)
+@elementwise(stats.uniform.logpdf, masks=True, regular=LOG_OF_ZERO)
 def uniform_logpdf(out, x, loc=0.0, scale=1.0):
-    return inside(out, (0.0 * out, 0.0 * out, -1.0 / scale))
+    """The place counts for nothing inside."""
+    return None, None, np.where(out > -np.inf, -1.0 / scale, 0.0)
 
 
-@elementwise(stats.laplace.logpdf)
+@elementwise(stats.laplace.logpdf, regular=STANDARD)
 def laplace_logpdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     return placed(-np.sign(z), z, scale)
 
 
-@elementwise(stats.laplace.pdf)
+@elementwise(stats.laplace.pdf, regular=STANDARD | {"out": 0.0})
 def laplace_pdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     return scaled(out, placed(-np.sign(z), z, scale))
 
 
-@elementwise(stats.logistic.logpdf)
+@elementwise(stats.logistic.logpdf, regular=STANDARD)
 def logistic_logpdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     return placed(-np.tanh(0.5 * z), z, scale)
 
 
-@elementwise(stats.logistic.pdf)
+@elementwise(stats.logistic.pdf, regular=STANDARD | {"out": 0.0})
 def logistic_pdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     return scaled(out, placed(-np.tanh(0.5 * z), z, scale))
 
 
-@elementwise(stats.logistic.cdf)
+@elementwise(stats.logistic.cdf, regular=STANDARD)
 def logistic_cdf(out, x, loc=0.0, scale=1.0):
     return moved(stats.logistic.pdf(x, loc, scale), (x - loc) / scale)
 
 
-@elementwise(stats.cauchy.logpdf)
+@elementwise(stats.cauchy.logpdf, regular=STANDARD)
 def cauchy_logpdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     return placed(-2.0 * z / (1.0 + z * z), z, scale)
 
 
-@elementwise(stats.cauchy.pdf)
+@elementwise(stats.cauchy.pdf, regular=STANDARD | {"out": 0.0})
 def cauchy_pdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     return scaled(out, placed(-2.0 * z / (1.0 + z * z), z, scale))
 
 
-@elementwise(stats.halfnorm.logpdf)
+@elementwise(stats.halfnorm.logpdf, masks=True, regular=LOG_OF_ZERO)
 def halfnorm_logpdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     return inside(out, placed(-z, z, scale))
@@ -162,7 +178,7 @@ def halfnorm_logpdf(out, x, loc=0.0, scale=1.0):
 
 def gamma_slopes(x, a, loc, scale):
     """Return the slopes of (a - 1) log z - z - log gamma(a)."""
-    z = (x - loc) / scale
+    z = np.divide(x - loc, scale)
     return np.log(z) - special.digamma(a), *placed((a - 1.0) / z - 1.0, z, scale)
 
 
@@ -172,52 +188,52 @@ def shape_second(slopes):
     return by_x, *shapes, by_loc, by_scale
 
 
-@elementwise(stats.gamma.logpdf)
+@elementwise(stats.gamma.logpdf, masks=True, regular=LOG_OF_ZERO | {"a": 1.0})
 def gamma_logpdf(out, x, a, loc=0.0, scale=1.0):
     with np.errstate(all="ignore"):
         return inside(out, shape_second(gamma_slopes(x, a, loc, scale)))
 
 
-@elementwise(stats.gamma.pdf)
+@elementwise(stats.gamma.pdf, masks=True, regular=DENSITY_OF_ZERO | {"a": 1.0})
 def gamma_pdf(out, x, a, loc=0.0, scale=1.0):
     with np.errstate(all="ignore"):
         return scaled(out, shape_second(gamma_slopes(x, a, loc, scale)))
 
 
-@elementwise(stats.gamma.cdf, unknown=("a",))
+@elementwise(stats.gamma.cdf, unknown=("a",), masks=True, regular=NO_PROBABILITY | {"a": 1.0})
 def gamma_cdf(out, x, a, loc=0.0, scale=1.0):
-    by_x, by_loc, by_scale = moved(stats.gamma.pdf(x, a, loc, scale), (x - loc) / scale)
+    by_x, by_loc, by_scale = reached(out, stats.gamma.pdf(x, a, loc, scale), (x - loc) / scale)
     return by_x, None, by_loc, by_scale
 
 
 def chi2_slopes(x, df, loc, scale):
     """Return the slopes of (df / 2 - 1) log z - z / 2 - log gamma(df / 2) - df / 2 log 2."""
-    z = (x - loc) / scale
+    z = np.divide(x - loc, scale)
     by_df = 0.5 * (np.log(0.5 * z) - special.digamma(0.5 * df))
     return by_df, *placed((0.5 * df - 1.0) / z - 0.5, z, scale)
 
 
-@elementwise(stats.chi2.logpdf)
+@elementwise(stats.chi2.logpdf, masks=True, regular=LOG_OF_ZERO | {"df": 1.0})
 def chi2_logpdf(out, x, df, loc=0.0, scale=1.0):
     with np.errstate(all="ignore"):
         return inside(out, shape_second(chi2_slopes(x, df, loc, scale)))
 
 
-@elementwise(stats.chi2.pdf)
+@elementwise(stats.chi2.pdf, masks=True, regular=DENSITY_OF_ZERO | {"df": 1.0})
 def chi2_pdf(out, x, df, loc=0.0, scale=1.0):
     with np.errstate(all="ignore"):
         return scaled(out, shape_second(chi2_slopes(x, df, loc, scale)))
 
 
-@elementwise(stats.chi2.cdf, unknown=("df",))
+@elementwise(stats.chi2.cdf, unknown=("df",), masks=True, regular=NO_PROBABILITY | {"df": 1.0})
 def chi2_cdf(out, x, df, loc=0.0, scale=1.0):
-    by_x, by_loc, by_scale = moved(stats.chi2.pdf(x, df, loc, scale), (x - loc) / scale)
+    by_x, by_loc, by_scale = reached(out, stats.chi2.pdf(x, df, loc, scale), (x - loc) / scale)
     return by_x, None, by_loc, by_scale
 
 
 def beta_slopes(x, a, b, loc, scale):
     """Return the slopes of (a - 1) log z + (b - 1) log(1 - z) - log beta(a, b)."""
-    z = (x - loc) / scale
+    z = np.divide(x - loc, scale)
     both = special.digamma(a + b)
     by_place = placed((a - 1.0) / z - (b - 1.0) / (1.0 - z), z, scale)
     return (
@@ -227,28 +243,30 @@ def beta_slopes(x, a, b, loc, scale):
     )
 
 
-@elementwise(stats.beta.logpdf)
+@elementwise(stats.beta.logpdf, masks=True, regular=LOG_OF_ZERO | {"a": 1.0, "b": 1.0})
 def beta_logpdf(out, x, a, b, loc=0.0, scale=1.0):
     with np.errstate(all="ignore"):
         return inside(out, shape_second(beta_slopes(x, a, b, loc, scale)))
 
 
-@elementwise(stats.beta.pdf)
+@elementwise(stats.beta.pdf, masks=True, regular=DENSITY_OF_ZERO | {"a": 1.0, "b": 1.0})
 def beta_pdf(out, x, a, b, loc=0.0, scale=1.0):
     with np.errstate(all="ignore"):
         return scaled(out, shape_second(beta_slopes(x, a, b, loc, scale)))
 
 
-@elementwise(stats.beta.cdf, unknown=("a", "b"))
+@elementwise(
+    stats.beta.cdf, unknown=("a", "b"), masks=True, regular=NO_PROBABILITY | {"a": 1.0, "b": 1.0}
+)
 def beta_cdf(out, x, a, b, loc=0.0, scale=1.0):
-    by_x, by_loc, by_scale = moved(stats.beta.pdf(x, a, b, loc, scale), (x - loc) / scale)
+    by_x, by_loc, by_scale = reached(out, stats.beta.pdf(x, a, b, loc, scale), (x - loc) / scale)
     return by_x, None, None, by_loc, by_scale
 
 
 def t_slopes(x, df, loc, scale):
     """Return the slopes of log gamma((df + 1) / 2) - log gamma(df / 2) - log(df) / 2
     - (df + 1) / 2 log(1 + z**2 / df)."""
-    z = (x - loc) / scale
+    z = np.divide(x - loc, scale)
     square = z * z / df
     by_df = (
         special.digamma(0.5 * (df + 1.0)) - special.digamma(0.5 * df) - 1.0 / df - np.log1p(square)
@@ -257,17 +275,17 @@ def t_slopes(x, df, loc, scale):
     return 0.5 * by_df, *placed(-(df + 1.0) * z / (df + z * z), z, scale)
 
 
-@elementwise(stats.t.logpdf)
+@elementwise(stats.t.logpdf, regular=STANDARD | {"df": 1.0})
 def t_logpdf(out, x, df, loc=0.0, scale=1.0):
     return shape_second(t_slopes(x, df, loc, scale))
 
 
-@elementwise(stats.t.pdf)
+@elementwise(stats.t.pdf, regular=STANDARD | {"out": 0.0, "df": 1.0})
 def t_pdf(out, x, df, loc=0.0, scale=1.0):
     return scaled(out, shape_second(t_slopes(x, df, loc, scale)))
 
 
-@elementwise(stats.t.cdf, unknown=("df",))
+@elementwise(stats.t.cdf, unknown=("df",), regular=STANDARD | {"df": 1.0})
 def t_cdf(out, x, df, loc=0.0, scale=1.0):
     by_x, by_loc, by_scale = moved(stats.t.pdf(x, df, loc, scale), (x - loc) / scale)
     return by_x, None, by_loc, by_scale
@@ -275,48 +293,48 @@ def t_cdf(out, x, df, loc=0.0, scale=1.0):
 
 def lognorm_slopes(x, s, loc, scale):
     """Return the slopes of -log(s z) - log(z)**2 / (2 s**2)."""
-    z = (x - loc) / scale
+    z = np.divide(x - loc, scale)
     ratio = np.log(z) / s
     return (ratio * ratio - 1.0) / s, *placed(-(1.0 + ratio / s) / z, z, scale)
 
 
-@elementwise(stats.lognorm.logpdf)
+@elementwise(stats.lognorm.logpdf, masks=True, regular=LOG_OF_ZERO | {"s": 1.0})
 def lognorm_logpdf(out, x, s, loc=0.0, scale=1.0):
     with np.errstate(all="ignore"):
         return inside(out, shape_second(lognorm_slopes(x, s, loc, scale)))
 
 
-@elementwise(stats.lognorm.pdf)
+@elementwise(stats.lognorm.pdf, masks=True, regular=DENSITY_OF_ZERO | {"s": 1.0})
 def lognorm_pdf(out, x, s, loc=0.0, scale=1.0):
     with np.errstate(all="ignore"):
         return scaled(out, shape_second(lognorm_slopes(x, s, loc, scale)))
 
 
-@elementwise(stats.lognorm.cdf)
+@elementwise(stats.lognorm.cdf, masks=True, regular=NO_PROBABILITY | {"s": 1.0})
 def lognorm_cdf(out, x, s, loc=0.0, scale=1.0):
-    density = stats.lognorm.pdf(x, s, loc, scale)
+    density = np.where(out < 0.0, 0.0, stats.lognorm.pdf(x, s, loc, scale))
     z = (x - loc) / scale
     with np.errstate(all="ignore"):
         by_s = np.where(density > 0.0, -density * scale * z * np.log(z) / s, 0.0)
-    by_x, by_loc, by_scale = moved(density, z)
+    by_x, by_loc, by_scale = reached(out, density, z)
     return by_x, by_s, by_loc, by_scale
 
 
 def weibull_slopes(x, c, loc, scale):
     """Return the slopes of log c + (c - 1) log z - z**c."""
-    z = (x - loc) / scale
+    z = np.divide(x - loc, scale)
     power = z**c
     by_c = 1.0 / c + np.log(z) * (1.0 - power)
     return by_c, *placed((c - 1.0 - c * power) / z, z, scale)
 
 
-@elementwise(stats.weibull_min.logpdf)
+@elementwise(stats.weibull_min.logpdf, masks=True, regular=LOG_OF_ZERO | {"c": 1.0})
 def weibull_min_logpdf(out, x, c, loc=0.0, scale=1.0):
     with np.errstate(all="ignore"):
         return inside(out, shape_second(weibull_slopes(x, c, loc, scale)))
 
 
-@elementwise(stats.weibull_min.pdf)
+@elementwise(stats.weibull_min.pdf, masks=True, regular=DENSITY_OF_ZERO | {"c": 1.0})
 def weibull_min_pdf(out, x, c, loc=0.0, scale=1.0):
     with np.errstate(all="ignore"):
         return scaled(out, shape_second(weibull_slopes(x, c, loc, scale)))
@@ -325,28 +343,28 @@ def weibull_min_pdf(out, x, c, loc=0.0, scale=1.0):
 # counts, which have no slope: their place is an integer
 
 
-@elementwise(stats.poisson.logpmf, unknown=("k", "loc"))
+@elementwise(stats.poisson.logpmf, unknown=("k", "loc"), regular={"mu": 1.0})
 def poisson_logpmf(out, k, mu, loc=0):
     return None, np.where(out > -np.inf, (k - loc) / mu - 1.0, 0.0), None
 
 
-@elementwise(stats.poisson.pmf, unknown=("k", "loc"))
+@elementwise(stats.poisson.pmf, unknown=("k", "loc"), regular={"out": 0.0, "mu": 1.0})
 def poisson_pmf(out, k, mu, loc=0):
     return None, out * ((k - loc) / mu - 1.0), None
 
 
-@elementwise(stats.bernoulli.logpmf, unknown=("k", "loc"))
+@elementwise(stats.bernoulli.logpmf, unknown=("k", "loc"), regular={"p": 0.5})
 def bernoulli_logpmf(out, k, p, loc=0):
     return None, np.where(k == loc, -1.0 / (1.0 - p), (k == loc + 1) / p), None
 
 
-@elementwise(stats.binom.logpmf, unknown=("k", "n", "loc"))
+@elementwise(stats.binom.logpmf, unknown=("k", "n", "loc"), regular={"p": 0.5})
 def binom_logpmf(out, k, n, p, loc=0):
     slope = (k - loc) / p - (n - k + loc) / (1.0 - p)
     return None, None, np.where(out > -np.inf, slope, 0.0), None
 
 
-@elementwise(stats.binom.pmf, unknown=("k", "n", "loc"))
+@elementwise(stats.binom.pmf, unknown=("k", "n", "loc"), regular={"out": 0.0, "p": 0.5})
 def binom_pmf(out, k, n, p, loc=0):
     return None, None, out * ((k - loc) / p - (n - k + loc) / (1.0 - p)), None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -50,10 +51,17 @@ class Guarded(Shapes):
             if not wild and not (guard.singular and parameter in rule.regular):
                 continue
             if number(operand) is None:
-                regular = constant(rule.regular.get(parameter, 1.0))
+                regular = self._regular_number(rule.regular.get(parameter, 1.0))
                 kind = site.kind if operand is site.out else self.kind(operand)
                 found[parameter] = self._regular(site, operand, kind, regular)
         return found
+
+    def _regular_number(self, value: float) -> Node:
+        """Return a number as one writes it: infinity has a name."""
+        if not math.isinf(value):
+            return constant(value)
+        infinity = self.np("inf")
+        return infinity if value > 0 else gast.UnaryOp(gast.USub(), infinity)
 
     def _regular(self, site: Site, operand: Node, kind: Kind, regular: Node) -> Given:
         """Return an operand with a regular number where the cotangent of the result is zero."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import s2sad
+from s2sad.registry import positional_names, rule_for
 from s2sad.testing import check_rule
 from tests import slopes
 
@@ -163,3 +164,53 @@ def other(x):
 def test_what_is_not_known_is_refused(f):
     with pytest.raises(s2sad.Error):
         s2sad.grad(f)(POSITIVE[:3])
+
+
+# --- zeros by structure --------------------------------------------------------------------------
+
+SEEN = np.array([False, True, False, True])
+PLACED = [(fn, (*args, 0.4, 1.7)) for fn, args in ROWS]
+
+
+def placed_at(fn, args, i):
+    """Return what of the i-th argument only some entries count in."""
+    before, after = tuple(args[:i]), tuple(args[i + 1 :])
+
+    def f(v):
+        return np.sum(np.where(SEEN, fn(*before, v, *after), 0.0))
+
+    return f
+
+
+@pytest.mark.parametrize("fn, args", [*ROWS, *PLACED, *DISCRETE], ids=named)
+def test_what_is_masked_counts_for_nothing(fn, args):
+    for i, parameter in enumerate(positional_names(rule_for(fn).partials, 1)[: len(args)]):
+        if parameter not in rule_for(fn).unknown:
+            slope = s2sad.grad(placed_at(fn, args, i))
+            good = np.array(np.broadcast_to(args[i], 4), float)
+            for bad in (-np.inf, -2.0, 0.0, 0.4, 1.0, 2.1, np.nan):
+                with np.errstate(all="ignore"):
+                    found = slope(np.where(SEEN, good, bad))
+                np.testing.assert_allclose(found, np.where(SEEN, slope(good), 0.0), rtol=1e-12)
+
+
+def of_a_root(x):
+    return np.sum(S.expon.pdf(np.sqrt(x), 1.0)) + np.sum(S.uniform.logpdf(np.sqrt(x), -1.0, 4.0))
+
+
+def of_a_logarithm(x):
+    return np.sum(np.where(x > 0.0, S.norm.logpdf(np.log(x), scale=2.0), 0.0))
+
+
+def test_slopes_outside_of_the_support_are_zero_by_structure():
+    x = np.array([0.0, 4.0])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(s2sad.grad(of_a_root)(x), [0.0, -0.25 * np.exp(-1.0)])
+        np.testing.assert_allclose(s2sad.grad(of_a_logarithm)(x), [0.0, -np.log(4.0) / 16.0])
+
+
+def test_the_edge_of_a_support_is_no_error():
+    with np.errstate(all="ignore"):
+        for fn, args in ROWS:
+            shapes = tuple(args[1:])
+            s2sad.grad(lambda x, fn=fn, shapes=shapes: fn(x, *shapes))(0.0)
