@@ -27,7 +27,7 @@ refuse(
     "LinearNDInterpolator LSQBivariateSpline LSQSphereBivariateSpline NdBSpline "
     "NdPPoly NearestNDInterpolator RBFInterpolator Rbf RectSphereBivariateSpline "
     "SmoothBivariateSpline SmoothSphereBivariateSpline bisplev bisplrep griddata insert "
-    "make_smoothing_spline splint splprep splrep sproot",
+    "make_smoothing_spline spalde splantider splder splprep splrep sproot",
     because="there is no rule for it",
     instead="Use CubicSpline, make_interp_spline, BSpline or RegularGridInterpolator.",
 )
@@ -309,8 +309,51 @@ def outside_of(ext):
     return 1 if ext in (3, "const") else ext
 
 
-@pullback(interpolate.splev, unknown=("tck",))
+def knots_and_coefficients(tck):
+    """Return knots, coefficients and a degree that go with one another; lists stay lists."""
+    if isinstance(tck, interpolate.BSpline):
+        return tck
+    _, c, _ = tck
+    curve = isinstance(c, list | tuple) and len(c) > 0 and np.ndim(c[0]) > 0
+    return np.arange(12.0), [np.zeros(12) for _ in c] if curve else np.zeros(12), 3
+
+
+def at_spline(x, tck, *rest):
+    """Return places, and a spline for them."""
+    return x, knots_and_coefficients(tck), *rest
+
+
+def over_spline(a, b, tck, *rest):
+    """Return bounds, and a spline between them."""
+    return a, b, knots_and_coefficients(tck), *rest
+
+
+@pullback(interpolate.splint, unknown=("tck",), samples=over_spline)
+def pull_splint(out_bar, out, a, b, tck):
+    """Outside of the knots there is nothing to integrate."""
+    a_bar = -out_bar * interpolate.splev(a, tck, 0, 1)
+    return a_bar, out_bar * interpolate.splev(b, tck, 0, 1), None
+
+
+@pushforward(interpolate.splint)
+def push_splint(out, a, b, tck, a_dot, b_dot, tck_dot):
+    moved = 0.0 * out
+    if a_dot is not None:
+        moved = moved - a_dot * interpolate.splev(a, tck, 0, 1)
+    if b_dot is not None:
+        moved = moved + b_dot * interpolate.splev(b, tck, 0, 1)
+    return moved
+
+
+def check_one(values):
+    """Refuse curves, whose coordinates come in a list."""
+    if isinstance(values, list):
+        raise NotImplementedError("splev of a curve: call it for each coordinate")
+
+
+@pullback(interpolate.splev, unknown=("tck",), samples=at_spline)
 def pull_splev(out_bar, out, x, tck, *, der=0, ext=0):
+    check_one(out)
     if der >= tck[2]:
         return np.zeros_like(x), None
     return out_bar * interpolate.splev(x, tck, der + 1, outside_of(ext)), None
@@ -318,6 +361,7 @@ def pull_splev(out_bar, out, x, tck, *, der=0, ext=0):
 
 @pushforward(interpolate.splev)
 def push_splev(out, x, tck, x_dot, tck_dot, *, der=0, ext=0):
+    check_one(out)
     if der >= tck[2]:
         return np.zeros_like(out)
     return x_dot * interpolate.splev(x, tck, der + 1, outside_of(ext))

@@ -26,7 +26,7 @@ from s2sad.facts.members import (
     outcome_attribute,
     plain_fields,
 )
-from s2sad.facts.sampled import two_runs
+from s2sad.facts.sampled import kills, two_runs
 from s2sad.facts.scope import Scope, are_names
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import lifted, lowered, namespace_given, space_among
@@ -743,7 +743,7 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
                 if n in named:
                     values.append(named.pop(n))
             values = list(rule.samples(*values))
-        if _kills(fn, [*values, *named.values()]):
+        elif kills(fn, [*values, *named.values()]):
             raise ValueError("no sample")
         stand_in = None if rule is None else rule.result
         return (fn if stand_in is None else stand_in)(*values, **named)
@@ -758,13 +758,6 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
         if all(isinstance(a, K.Num) for a in args):
             return sample_call(fn, tuple(map(K.erase_value, args)), ())
     return kind
-
-
-def _kills(fn: Any, values: list[Any]) -> bool:
-    """Say whether a call ends the process: NumPy's running sums of 0-d into 0-d arrays do."""
-    word = getattr(fn, "__name__", "")
-    flat = [v for v in values if isinstance(v, np.ndarray | np.inexact) and v.ndim == 0]
-    return word in ("cumsum", "cumprod") and len(flat) > 1 and np.ndim(values[0]) == 0
 
 
 def sample_method(

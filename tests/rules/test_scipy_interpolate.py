@@ -1,5 +1,8 @@
 """The rules of rules/scipy_interpolate.py: at places between the knots, beyond, and in values."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -76,6 +79,8 @@ def test_fitpack():
     on_host(inter.splev, AT, tck, der=2)
     on_host(inter.splev, AT, tck, der=3)
     on_host(inter.splev, 1.3, tck)
+    on_host(inter.splint, 0.3, 2.6, tck)
+    on_host(inter.splint, -0.3, 5.6, tck)
     for cls in (inter.UnivariateSpline, inter.InterpolatedUnivariateSpline):
         checked(cls(X, n(7)), AT)
         checked(cls(X, n(7), ext=3), np.concatenate([AT, BEYOND]))
@@ -83,6 +88,66 @@ def test_fitpack():
     plane = inter.RectBivariateSpline(X, X, n(7, 7))
     on_host(object_function(type(plane), "ev"), plane, AT, AT[::-1].copy())
     on_host(object_function(type(plane), "ev"), plane, AT, AT + 0.1, dx=1)
+
+
+TCK = inter.splrep(X, n(7))
+
+
+def of_knots_and_coefficients(x, tck):
+    return np.sum(inter.splev(x, tck) ** 2) + inter.splint(x[0], x[1], tck) * inter.splev(x[2], tck)
+
+
+def of_a_constant_spline(x):
+    return np.sum(inter.splev(x, (TCK[0], TCK[1], 3)) * inter.splint(0.0, 1.0, TCK))
+
+
+def test_fitpack_in_programs():
+    slopes.check(of_knots_and_coefficients, AT, TCK, constant=(1,))
+    slopes.check(of_knots_and_coefficients, AT, list(TCK), constant=(1,))
+    slopes.check(of_a_constant_spline, AT)
+
+
+LINES = """
+import numpy as np, s2sad
+from scipy import interpolate as inter
+
+X = np.array([0.0, 0.7, 1.1, 2.0, 3.2, 4.1, 5.0])
+TCK, PLANE = inter.splrep(X, np.sin(X)), inter.bisplrep(*np.random.rand(3, 40))
+
+def f(x, t, c, k, plane):
+    found = {}
+    return np.sum(x) * np.sum(found)
+
+try:
+    print(s2sad.grad(f)(X[1:4], *TCK, PLANE))
+except s2sad.Error as error:
+    print("refused", error)
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "inter.splev(x, (t, c, k))",
+        "inter.splev(None, (t, c, k))",
+        "inter.splev(x, (t, [c, c], k))[0]",
+        "inter.splev(x=x, tck=(t, c, k), der=k)",
+        "inter.splint(0.0, 1.0, (t, c, k))",
+        "inter.sproot((t, c, k))",
+        "inter.spalde(0.5, (t, c, k))",
+        "inter.splder((t, c, k))[0]",
+        "inter.splantider((t, c, k))[0]",
+        "inter.insert(0.5, (t, c, k))[0]",
+        "inter.bisplev(x, x, plane)",
+        "inter.LSQUnivariateSpline(t, c, t)(x)",
+    ],
+)
+def test_no_call_of_fitpack_ends_the_process(call, tmp_path):
+    """Kinds are found by calls with samples, and FITPACK does not look whether these fit."""
+    path = tmp_path / "program.py"
+    path.write_text(LINES.format(call))
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_table():
