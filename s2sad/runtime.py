@@ -683,6 +683,43 @@ def shadow_of(shadows: dict[int, Any], x: Any) -> Any:
     return made
 
 
+def twin_of(twins: dict[int, Any], x: Any) -> Any:
+    """Return a tangent of zeros for a structure: what shares memory in x shares memory there.
+
+    Any number may become a float. `twins` keeps what was made, by what it belongs to.
+    """
+    if isinstance(x, int):
+        return 0.0
+    if hasattr(type(x), "dtype") and not isinstance(x, np.ndarray):
+        if getattr(x, "base", None) is not None:
+            raise ValueError("a view in a structure, of memory that is not NumPy's")
+        return zeros_like(x)
+    if isinstance(x, tuple):
+        items = [twin_of(twins, part) for part in x]
+        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    if id(x) in twins or isinstance(x, np.ndarray):
+        return shadow_of(twins, x)
+    made: Any
+    if isinstance(x, list):
+        made = x[:0]
+        twins[id(x)] = x, made
+        made.extend([twin_of(twins, part) for part in x])
+    elif isinstance(x, dict):
+        made = x.copy()
+        twins[id(x)] = x, made
+        for key in x:
+            made[key] = twin_of(twins, x[key])
+    elif has_fields(type(x)):
+        made = object.__new__(type(x))
+        twins[id(x)] = x, made
+        parts = attributes(x)
+        for name in parts:
+            object.__setattr__(made, name, twin_of(twins, parts[name]))
+    else:
+        return zeros_like(x)
+    return made
+
+
 def add_into_shadow(shadow: Any, value: Any) -> None:
     """Add a derivative into the shadow of an array or of a structure, in place."""
     if value is None or shadow is None:

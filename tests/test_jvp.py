@@ -676,3 +676,104 @@ def test_forward_and_reverse_do_not_take_each_other_s_functions():
 
 def np_sum(x):
     return np.sum(x**2)
+
+
+class Levels:
+    """Two levels of one array, by names of their own."""
+
+    def __init__(self, n, b=None):
+        self.both = np.zeros((2, n))
+        self.now, self.next = self.both[0], self.both[1]
+        self.b = b
+
+    def step(self):
+        self.next[:] = self.now**2
+        self.now, self.next = self.next, self.now
+
+
+def two_levels(x):
+    levels = Levels(3)
+    levels.now[:] = x
+    for _ in range(3):
+        levels.step()
+    return np.sum(levels.both[0]) + np.sum(levels.both[1]) * levels.both[0, 1]
+
+
+def two_levels_beside_an_argument(x):
+    levels = Levels(3, x)
+    levels.now[:] = x**2
+    return np.sum(levels.both) * np.sum(levels.b)
+
+
+def levels_in_a_list(x):
+    every = [Levels(3) for _ in range(2)]
+    for levels in every:
+        levels.now[:] = x**2
+    return np.sum(every[0].both * every[1].both)
+
+
+def rows_and_whole(n, b):
+    z = np.zeros((2, n))
+    return z, z[0], b
+
+
+def unpacked(x):
+    z, row, b = rows_and_whole(3, x)
+    row[:] = b**2
+    return np.sum(z)
+
+
+def rows_by_name(n):
+    z = np.zeros((2, n))
+    return {"whole": z, "row": z[1], "n": n}
+
+
+def in_a_dict(x):
+    d = rows_by_name(3)
+    d["row"][:] = x**2
+    d["n"] *= x[0]
+    return np.sum(d["whole"]) * d["n"]
+
+
+def twice(n, b):
+    z = np.zeros(n)
+    if n > 2:
+        return z, z, b
+    return z, b, b
+
+
+def one_array_twice(x):
+    p, q, b = twice(3, x)
+    p[:] = b**2
+    return np.sum(q)
+
+
+def one_list_twice(n):
+    row = [0.0] * n
+    return [row, row]
+
+
+def lists_of_lists(x):
+    rows = one_list_twice(3)
+    rows[0][1] = x[0] ** 2
+    return rows[1][1]
+
+
+_SHARED_INSIDE = (
+    two_levels,
+    two_levels_beside_an_argument,
+    levels_in_a_list,
+    unpacked,
+    in_a_dict,
+    one_array_twice,
+    lists_of_lists,
+)
+
+
+@pytest.mark.parametrize("f", _SHARED_INSIDE)
+def test_structures_whose_parts_share_memory(f):
+    x, x_dot = np.array([0.5, 1.2, 0.8]), np.array([1.0, 2.0, 3.0])
+    _, got = s2sad.jvp(f, (x,), (x_dot,))
+    h = 1e-6
+    slope = (f(x + h * x_dot) - f(x - h * x_dot)) / (2 * h)
+    assert got == pytest.approx(slope, rel=1e-6)

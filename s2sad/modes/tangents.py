@@ -115,6 +115,8 @@ class Tangents(Twins):
                 "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0.",
             )
         value = self.nothing(name(variable), kind)
+        if variable in self.twinned and _memories(kind) > 1:
+            value = call(self.refs.function(runtime.twin_of), gast.Dict([], []), name(variable))
         if variable in names_read(value) and variable not in self.bound:
             raise self.refuse(
                 at,
@@ -627,18 +629,31 @@ def _holds_numbers(kind: Kind) -> bool:
     """Say whether a structure holds numbers that are no floats, or may hold anything."""
     if isinstance(kind, K.Num):
         return not K.differentiable(kind)
-    parts: list[Kind] = []
+    return any(map(_holds_numbers, _parts(kind)))
+
+
+def _memories(kind: Kind) -> int:
+    """Return how many arrays and structures a value holds that may share memory; 2 for more."""
+    if isinstance(kind, K.Array):
+        return int(K.differentiable(kind))
+    inner = [_memories(k) for k in _parts(kind)]
+    if isinstance(kind, K.Union | K.OneOf):
+        return max(inner, default=0)
+    many = isinstance(kind, K.List | K.OpenDict)
+    return min(2, sum(inner) * (2 if many else 1)) or int(K.is_container(kind))
+
+
+def _parts(kind: Kind) -> list[Kind]:
+    """Return the kinds of what a structure holds, or of what a union may be."""
     if isinstance(kind, K.List | K.OpenDict):
-        parts = [kind.item]
-    elif isinstance(kind, K.Dict):
-        parts = [k for _, k in kind.items]
-    elif isinstance(kind, K.Obj):
-        parts = [k for _, k in kind.fields]
-    elif isinstance(kind, K.Tuple):
-        parts = list(kind.items)
-    elif isinstance(kind, K.Union):
-        parts = list(kind.options)
-    return any(map(_holds_numbers, parts))
+        return [kind.item]
+    if isinstance(kind, K.Dict):
+        return [k for _, k in kind.items]
+    if isinstance(kind, K.Obj):
+        return [k for _, k in kind.fields]
+    if isinstance(kind, K.Tuple):
+        return list(kind.items)
+    return list(kind.options) if isinstance(kind, K.Union | K.OneOf) else []
 
 
 def clone_or_none(node: Node | None) -> Node | None:

@@ -102,10 +102,20 @@ class Twins:
                 active |= self.activity.before(s) | self.activity.after(s)
         groups = _groups(written & self.function.locals, self.aliases, self.function.locals)
         found = (g for g in groups if g & active)
-        self.twinned = frozenset[str]().union(*found)
         result = self.function.result
         self.handed = self.aliases.ever(result) & self.function.locals
+        together = self._handed_together(self.handed - {result})
+        self.twinned = frozenset[str]().union(*found, *together)
         self.laid = laid_out(self.aliases)
+
+    def _handed_together(self, handed: frozenset[str]) -> list[frozenset[str]]:
+        """Return what shares memory with something else in the result: a caller may write it."""
+        shared = {n for n in handed if self.aliases.ever(n) & handed - {n}}
+        for node in walk(self.function.node):
+            parts = node.values if isinstance(node, gast.Dict) else getattr(node, "elts", [])
+            names = [part.id for part in parts if isinstance(part, gast.Name)]
+            shared |= {n for n in names if names.count(n) > 1 and n in handed}
+        return _groups(frozenset(shared), self.aliases, handed)
 
     def wants(self, s: Any, variable: str) -> bool:
         """Say whether a variable that a statement binds has a tangent there."""
