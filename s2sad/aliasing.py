@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from s2sad.errors import AliasError
 from s2sad.runtime import attributes, stands_at
 from s2sad.stages import ANYWHERE, Places, Steps
-from s2sad.tree import is_array
+from s2sad.tree import is_array, is_cupy_array
 
 _WORK: Any = (
     100_000  # how long NumPy looks for a common element before the two count as overlapping
@@ -80,21 +81,23 @@ def refuse_overlap(reached: Iterable[Reached], name: str) -> None:
     _same_container(found, name)
     spans = []
     for r in found:
-        if is_array(r.memory) and isinstance(r.memory, np.ndarray) and r.memory.size:
-            if r.written and _overlaps_itself(r.memory):
+        if is_array(r.memory) and r.memory.size:
+            lying = _lying(r.memory)
+            if r.written and _overlaps_itself(lying):
                 raise AliasError(
                     f"Elements of {r.way} share memory with one another, and {name} writes it.",
                     remedy=f"Pass a copy: {r.way}.copy().",
                 )
-            spans.append((*_bounds(r.memory), r))
+            spans.append((*_bounds(lying), lying, r))
     spans.sort(key=lambda span: span[0])
-    open_: list[tuple[int, int, Reached]] = []
-    for low, high, r in spans:
+    open_: list[tuple[int, int, Any, Reached]] = []
+    for low, high, lying, r in spans:
         open_ = [other for other in open_ if other[1] > low]
-        for _, _, other in open_:
-            if (r.written or other.written) and _overlap(r.memory, other.memory):
+        for _, _, known, other in open_:
+            together = is_cupy_array(r.memory) == is_cupy_array(other.memory)
+            if together and (r.written or other.written) and _overlap(lying, known):
                 raise _refusal(r.way, other.way, name)
-        open_.append((low, high, r))
+        open_.append((low, high, lying, r))
 
 
 def _refusal(one: str, other: str, name: str) -> AliasError:
@@ -109,11 +112,25 @@ def _same_container(found: list[Reached], name: str) -> None:
     """A list, dict or object is the same memory where it is the same object."""
     known: dict[int, Reached] = {}
     for r in found:
-        if isinstance(r.memory, np.ndarray):
+        if is_array(r.memory):
             continue
         other = known.setdefault(id(r.memory), r)
         if other is not r and (r.written or other.written):
             raise _refusal(r.way, other.way, name)
+
+
+def _lying(a: Any) -> Any:
+    """Return an array of NumPy's that lies as an array does: the device's must not be read."""
+    if isinstance(a, np.ndarray):
+        return a
+    place = {"data": (a.data.ptr, True), "shape": a.shape, "strides": a.strides}
+    place |= {"typestr": a.dtype.str, "version": 3}
+    return np.asarray(SimpleNamespace(__array_interface__=place))
+
+
+def overlap(a: Any, b: Any) -> bool:
+    """Say whether two arrays of one namespace have a byte in common."""
+    return bool(a.size and b.size) and _overlap(_lying(a), _lying(b))
 
 
 def _bounds(a: Any) -> tuple[int, int]:

@@ -14,6 +14,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad.kinds import Kind
 from s2sad.runtime import attributes
+from s2sad.spaces import NUMPY, module_of, space_of
 from s2sad.tree import is_array
 
 # --- out -----------------------------------------------------------------------------------------
@@ -97,6 +98,7 @@ def _as_it_is(dy: Any) -> Any:
 
 def _cast_array(y: Any, what: str) -> Cast:
     shape, dtype, cls = y.shape, y.dtype, type(y)
+    module = module_of(space_of(cls) or NUMPY)
 
     def cast(dy: Any) -> Any:
         if not _is_numeric(dy) or isinstance(dy, list | tuple):
@@ -107,7 +109,7 @@ def _cast_array(y: Any, what: str) -> Cast:
             raise TypeError(f"{what} is to be real, as the result is, not complex.")
         if isinstance(dy, cls):
             return dy.astype(dtype, copy=False)
-        return np.asarray(dy, dtype)
+        return module.asarray(dy, dtype)
 
     return cast
 

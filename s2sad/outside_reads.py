@@ -18,6 +18,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad.aliasing import overlap
 from s2sad.derivation import Analysed, Derivation, called_by, memory_of
 from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import outside_of
@@ -28,6 +29,7 @@ from s2sad.modes.rebound import rebound_outside
 from s2sad.nodes import Block, Node, all_inside, blocks_of, clone, names_written, walk
 from s2sad.runtime import attributes, has_fields
 from s2sad.stages import Write
+from s2sad.tree import is_array
 
 # The objects that a dotted name passes, each with the attribute by which it goes on, or None.
 Chain = tuple[tuple[Any, str | None], ...]
@@ -173,7 +175,7 @@ class _Events:
             envs = a.kinds.after.values()
             arrays = all(isinstance(env.get(n, K.UNBOUND), K.Array | K.Unbound) for env in envs)
             met = [part for root in roots for part in _reached(root, set())]
-            met = [part for part in met if isinstance(part, np.ndarray) or not arrays]
+            met = [part for part in met if is_array(part) or not arrays]
             self.lent[a, n] = tuple((part, None) for part in met) or None
         return self.lent[a, n]
 
@@ -311,7 +313,7 @@ def _targets(a: Analysed, w: Write) -> Iterator[tuple[Any, str | None, bool]]:
         items = w.owner if found is MISSING else K.kind_of(found, "outside")
         item = items.item if isinstance(items, K.List) else K.UNKNOWN
         yield found, None, all(_alike(item, a.kinds.of.get(v, K.UNKNOWN)) for v in given)
-    elif isinstance(found, np.ndarray):
+    elif is_array(found):
         yield found, None, True
     else:
         yield (found if isinstance(found, dict | set) else MISSING), None, False
@@ -486,19 +488,19 @@ def _attribute(owner: Any, attr: str) -> Any:
 
 def _has_parts(value: Any) -> bool:
     return isinstance(value, list | dict | set | tuple) or (
-        not isinstance(value, np.ndarray | types.ModuleType) and has_fields(type(value))
+        not (is_array(value) or isinstance(value, types.ModuleType)) and has_fields(type(value))
     )
 
 
 def _is_data(value: Any) -> bool:
     """Say whether what a module or class holds is data, and no other module or class."""
-    return isinstance(value, np.ndarray) or (not isinstance(value, type) and _has_parts(value))
+    return is_array(value) or (not isinstance(value, type) and _has_parts(value))
 
 
 def _same(one: Any, other: Any) -> bool:
     """Say whether two objects are one, or arrays that may share memory."""
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return bool(np.may_share_memory(one, other))
+    if is_array(one) and type(one) is type(other):
+        return overlap(one, other)
     return one is other
 
 
@@ -516,7 +518,7 @@ def _reached(value: Any, met: set[int]) -> Iterator[Any]:
         parts = [part for part in list(vars(value).values()) if _is_data(part)]
     elif _has_parts(value):
         parts = attributes(value).values()
-    elif not isinstance(value, np.ndarray):
+    elif not is_array(value):
         return
     yield value
     for part in parts:

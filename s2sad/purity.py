@@ -12,7 +12,7 @@ from s2sad import registry, runtime
 from s2sad.derivation import Analysed, Derivation
 from s2sad.nodes import Node
 
-_LOOKS = (runtime.in_order, runtime.apart_from)
+_LOOKS = (runtime.in_order, runtime.apart_from, runtime.moved_apart)
 
 
 class Purity:

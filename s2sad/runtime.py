@@ -25,6 +25,20 @@ def has_fields(cls: Any) -> bool:
     return not (issubclass(cls, type | enum.Enum | BaseException) or hasattr(cls, "__iter__"))
 
 
+def is_array(x: Any) -> bool:
+    """Say whether a value is an array, NumPy's or CuPy's."""
+    cls = type(x)
+    on_device = cls.__name__ == "ndarray" and cls.__module__.partition(".")[0] == "cupy"
+    return on_device or isinstance(x, np.ndarray)
+
+
+def share_memory(x: Any, y: Any) -> bool:
+    """Say whether two arrays of one namespace have an element in common."""
+    if not is_array(x) or not is_array(y) or isinstance(x, np.ndarray) != isinstance(y, np.ndarray):
+        return False
+    return bool(np.may_share_memory(x, y) and np.shares_memory(x, y))
+
+
 def attributes(x: Any) -> Any:
     """Return what an object of the user's holds, by name; nothing of other objects."""
     if not has_fields(type(x)):
@@ -98,7 +112,7 @@ def same_view(twin: Any, part: Any, base: Any, view: Any) -> Any:
         return part.copy()
     if np.may_share_memory(twin, part):
         return part
-    if base.__array_interface__ == view.__array_interface__:
+    if all(f(base) == f(view) for f in (address, np.shape, lambda x: (x.strides, x.dtype))):
         return twin
     raise ValueError("an array and its derivative lie in memory in different ways")
 
@@ -149,12 +163,28 @@ def in_order(place: Any, value: Any, at: str) -> None:
         )
 
 
+def moved_apart(place: Any, value: Any, at: str) -> None:
+    """Refuse to write a value into a place of a device where nobody knows what comes out.
+
+    CuPy copies a value first that overlaps the place, but where both lie alike without gaps it has
+    the memory moved as it is, and nobody says in which order.
+    """
+    if not is_array(place) or not is_array(value) or not place.flags.c_contiguous:
+        return
+    alike = (place.shape, place.strides, place.dtype) == (value.shape, value.strides, value.dtype)
+    if alike and address(place) != address(value) and np.may_share_memory(place, value):
+        raise ValueError(
+            f"{at}: what is written lies in the memory that is written, and a GPU moves it in no "
+            "known order: that cannot be differentiated. Write a copy: .copy()"
+        )
+
+
 def apart_from(x: Any, value: Any, at: str) -> None:
     """Refuse to write a value that lies in the array x, of which NumPy makes no copy first."""
     if isinstance(value, list | tuple):
         for part in value:
             apart_from(x, part, at)
-    elif isinstance(value, np.ndarray) and np.shares_memory(x, value):
+    elif share_memory(x, value):
         raise ValueError(
             f"{at}: what is written lies in the memory that is written, and NumPy may change it "
             "on the way: that cannot be differentiated. Write a copy: .copy()"
@@ -342,13 +372,12 @@ def unshared(x: Any, *places: Any) -> Any:
         written = not places or stands_at(path, places)
         for other, too in met:
             if written or too:
-                array = isinstance(part, np.ndarray) and isinstance(other, np.ndarray)
-                if part is other or (array and np.shares_memory(part, other)):
+                if part is other or share_memory(part, other):
                     raise ValueError("memory that is written stands twice in one argument")
         met.append((part, written))
 
     def twin(part: Any, path: Any) -> Any:
-        if isinstance(part, np.ndarray):
+        if is_array(part):
             meet(part, path)
             return part.copy(order="K")
         if isinstance(part, tuple):
@@ -378,8 +407,20 @@ def lying_like(x: Any) -> Any:
     ends = [(n - 1) * step for n, step in zip(x.shape, x.strides, strict=True)]
     start = -sum(end for end in ends if end < 0)
     size = start + sum(end for end in ends if end > 0) + x.itemsize
-    memory = np.zeros(size, np.uint8)
-    return np.ndarray(x.shape, x.dtype, memory, start, x.strides), memory, start
+    memory = np.zeros_like(x, np.uint8, shape=(size,))
+    return laid_in(memory, start, x), memory, start
+
+
+def laid_in(memory: Any, start: int, x: Any) -> Any:
+    """Return an array in some memory, from a byte on, that lies there as x does."""
+    if isinstance(x, np.ndarray):
+        return np.ndarray(x.shape, x.dtype, memory, start, x.strides)
+    return type(x)(x.shape, x.dtype, memory.data + start, x.strides)
+
+
+def address(x: Any) -> Any:
+    """Return where the first element of an array lies."""
+    return x.__array_interface__["data"][0] if isinstance(x, np.ndarray) else x.data.ptr
 
 
 def apart(*values: Any) -> Any:
@@ -410,10 +451,10 @@ def apart(*values: Any) -> Any:
         if isinstance(x, tuple):
             parts = [twin(part) for part in x]
             return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
-        if not isinstance(x, np.ndarray):
+        if not is_array(x):
             return x
         owner = x
-        while isinstance(owner.base, np.ndarray):
+        while is_array(owner.base):
             owner = owner.base
         if id(owner) not in owners:
             owners[id(owner)] = owner, *lying_like(owner)
@@ -421,8 +462,8 @@ def apart(*values: Any) -> Any:
         _, base, memory, start = owners[id(owner)]
         if x is owner:
             return base
-        start += x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-        return np.ndarray(x.shape, x.dtype, memory, start if x.size else 0, x.strides)
+        start += address(x) - address(owner)
+        return laid_in(memory, start if x.size else 0, x)
 
     found = tuple(twin(x) for x in values)
     return found if len(found) > 1 else found[0]

@@ -13,6 +13,7 @@ import importlib
 import operator
 import sys
 import types
+import weakref
 
 import numpy as np
 
@@ -74,7 +75,10 @@ class ndarray:
     __hash__ = None
 
     def __init__(self, shape, dtype=float, memptr=None, strides=None, order="C"):
-        self._host = np.zeros(shape, dtype, order)
+        if memptr is None:
+            self._host = np.zeros(shape, dtype, order)
+        else:
+            self._host = np.ndarray(shape, dtype, memptr.host, memptr.offset, strides)
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(
@@ -101,16 +105,16 @@ class ndarray:
         return own(*args, **kwargs)
 
     def __getitem__(self, index):
-        index = _unwrapped(index)
-        parts = index if isinstance(index, tuple) else (index,)
-        if not any(p is Ellipsis for p in parts):
-            parts = (*parts, Ellipsis)
-        return wrapped(self._host[parts])
+        return wrapped(self._host[_dotted(_unwrapped(index))])
 
     def __setitem__(self, index, value):
         if isinstance(value, np.ndarray | list | tuple):
             raise TypeError(f"a {type(value).__name__} is written into an array of the device")
-        self._host[_unwrapped(index)] = _unwrapped(value)
+        index, value = _unwrapped(index), _unwrapped(value)
+        if isinstance(value, np.ndarray) and np.shares_memory(self._host, value):
+            _no_race(self._host, index, value)
+            value = value.copy()
+        self._host[index] = value
 
     def __len__(self):
         return len(self._host)
@@ -148,11 +152,49 @@ class ndarray:
 
     @property
     def base(self):
-        return None if self._host.base is None else wrapped(self._host.base)
+        if not isinstance(self._host.base, np.ndarray):
+            return None
+        known = _owners.get(id(self._host.base))
+        self._kept = known if known is not None else wrapped(self._host.base)
+        return self._kept
+
+    @property
+    def data(self):
+        return _Pointer(self._host, 0)
 
     @property
     def flags(self):
         return self._host.flags
+
+
+def _no_race(host, index, value):
+    """Refuse a write of memory into itself that CuPy does not copy first."""
+    place = host[_dotted(index)]
+    if not np.shares_memory(host, place):
+        raise RuntimeError("a race: what indices choose is written while it is read")
+    alike = (place.shape, place.strides, place.dtype) == (value.shape, value.strides, value.dtype)
+    same = place.__array_interface__["data"] == value.__array_interface__["data"]
+    if alike and not same and place.flags.c_contiguous and np.shares_memory(place, value):
+        raise RuntimeError("a race: memory is moved into memory that it overlaps")
+
+
+def _dotted(index):
+    parts = index if isinstance(index, tuple) else (index,)
+    return parts if any(p is Ellipsis for p in parts) else (*parts, Ellipsis)
+
+
+_owners = weakref.WeakValueDictionary()
+
+
+class _Pointer:
+    """An address on the device."""
+
+    def __init__(self, host, offset):
+        self.host, self.offset = host, offset
+        self.ptr = host.__array_interface__["data"][0] + offset
+
+    def __add__(self, offset):
+        return _Pointer(self.host, self.offset + offset)
 
 
 def _again(host):
@@ -164,6 +206,7 @@ def wrapped(value):
     if isinstance(value, np.ndarray | np.generic):
         made = object.__new__(ndarray)
         made._host = np.asarray(value)
+        _owners.setdefault(id(made._host), made)
         return made
     if isinstance(value, tuple):
         parts = [wrapped(part) for part in value]

@@ -13,6 +13,7 @@ import strict
 from targets import load_file
 
 import s2sad
+from s2sad import runtime
 
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE / "golden" / "cupy"
@@ -222,3 +223,135 @@ def test_cupy_itself_has_what_the_rules_call():
         for part in name.split(".")[:-1]:
             owner = getattr(owner, part)
         assert getattr(owner, name.split(".")[-1], None) is None, name
+
+
+def halved(a, b):
+    a[:] = 0.5 * (a + b)
+    return np.dot(a, b)
+
+
+def squared_first(pair):
+    pair[0][:] = pair[0] * pair[1][-len(pair[0]) :]
+    return np.sum(pair[0] * pair[0])
+
+
+def test_overlapping_arguments_that_are_written(cp):
+    z = cp.asarray(np.arange(8.0))
+    np.testing.assert_allclose(s2sad.grad(halved)(z[::2], z[1::2]).get(), [0.5, 1.5, 2.5, 3.5])
+    for a, b in ((z[:4], z[2:6]), (z[:4], z[3::-1]), (z[:4], z[:4])):
+        with pytest.raises(s2sad.AliasError, match="a and b share memory"):
+            s2sad.grad(halved)(a, b)
+    with pytest.raises(s2sad.AliasError, match=r"pair\[0\] and pair\[1\] share memory"):
+        s2sad.grad(squared_first)([z, z[::-1]])
+
+
+def test_shadows_that_overlap(cp):
+    z = cp.asarray(np.arange(8.0))
+    a_bar = cp.asarray(np.zeros(8))
+    a, b = s2sad.Duplicated(z[:4], a_bar[:4]), s2sad.Duplicated(z[4:], a_bar[2:6])
+    with pytest.raises(s2sad.AliasError, match="share memory"):
+        s2sad.autodiff(s2sad.Reverse, halved, a, b, seed=1.0)
+
+
+def test_arrays_in_structures_are_left_as_they_are(cp):
+    pair = [cp.asarray(np.arange(1.0, 5.0)), cp.asarray(np.arange(2.0, 6.0))]
+    z, w = (p.get() for p in pair)
+    first, second = s2sad.grad(squared_first)(pair)
+    np.testing.assert_allclose(first.get(), 2.0 * z * w * w)
+    np.testing.assert_allclose(second.get(), 2.0 * z * z * w)
+    np.testing.assert_array_equal(pair[0].get(), z)
+
+
+def reshaped_and_written(pair):
+    x, y = pair
+    v = (x * y[:4]).reshape(2, 2)
+    v[0] = v[1] * y[2]
+    return np.sum(v * v)
+
+
+def turned(x):
+    v = x.reshape(2, -1)
+    v[0] *= 2.0
+    x[1:] *= x[:-1]
+    return np.sum(x * x)
+
+
+@pytest.mark.parametrize("f", [squared_first, reshaped_and_written, turned])
+def test_a_pullback_again_after_the_caller_changed_the_arguments(cp, f):
+    memory = cp.asarray(np.arange(1.0, 13.0))
+    parts = [memory[1:5], memory[5::2]]
+    _, pullback = s2sad.vjp(f, parts[0] if f is turned else parts)
+    once = s2sad.ravel(strict.on_host(pullback(1.0)))[0]
+    memory[:] = 0.0
+    again = s2sad.ravel(strict.on_host(pullback(1.0)))[0]
+    np.testing.assert_array_equal(once, again)
+    assert np.any(once)
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(None, None, 2), slice(None, None, -1)])
+def test_copies_that_share_memory_as_the_originals_do(cp, part):
+    whole = cp.asarray(np.arange(12.0))[part]
+    one, other = whole[1:4], whole[::-2]
+    copies = runtime.apart([whole, one], {"other": other})
+    (whole_, one_), table = copies
+    for found, known in zip((whole_, one_, table["other"]), (whole, one, other), strict=True):
+        assert type(found) is cp.ndarray
+        np.testing.assert_array_equal(found.get(), known.get())
+        assert not cp.shares_memory(found, known)
+    one_[...] = -1.0
+    one[...] = -1.0
+    np.testing.assert_array_equal(whole_.get(), whole.get())
+    np.testing.assert_array_equal(table["other"].get(), other.get())
+
+
+def moved_up(u):
+    u[1:] = u[:-1]
+    return np.sum(u * u)
+
+
+def chosen_from_itself(u, index):
+    u[index] = u[:2]
+    return np.sum(u * u)
+
+
+def turned_round(u):
+    u[:] = u[::-1] * 1.0
+    u[:2] = u[2:]
+    u[::2] = u[1::2]
+    return np.sum(np.arange(4.0).sum() * u * u)
+
+
+def test_a_write_of_memory_into_itself_that_a_gpu_does_in_any_order(cp):
+    u, index = cp.asarray(np.arange(1.0, 5.0)), cp.asarray(np.array([3, 1]))
+    for f, args in ((moved_up, (u,)), (chosen_from_itself, (u, index))):
+        with pytest.raises(s2sad.AliasError, match=r"Write a copy: \.copy\(\)"):
+            s2sad.grad(f)(*args)
+    host = s2sad.grad(turned_round)(u.get())
+    np.testing.assert_allclose(s2sad.grad(turned_round)(u).get(), host)
+
+
+def test_rows_that_are_surely_apart_are_not_looked_at(cp):
+    def edges(u):
+        u[0] = u[1]
+        u[:, 0] = u[:, -1]
+        return np.sum(u * u)
+
+    u = cp.asarray(np.arange(12.0).reshape(3, 4))
+    gradient = s2sad.grad(edges)
+    assert "moved_apart" not in gradient.source(u)
+    np.testing.assert_allclose(gradient(u).get(), gradient(u.get()))
+
+
+@pytest.mark.parametrize("library", ["host", "device"])
+def test_memory_outside_that_is_written_after_it_was_read(cp, library):
+    there = cp.asarray if library == "device" else np.asarray
+    table = there(np.arange(1.0, 5.0))
+    view = table[1:]
+
+    def stored(x):
+        y = x * table
+        view[0] = 2.0
+        return np.sum(y * y)
+
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(stored)(there(np.ones(4)))

@@ -4,7 +4,8 @@
                                 A[:, 2] = A[1]
 
 The derivative of a write is that of copying first. Where the order of copying decides what comes
-out, the call is refused when it runs. What never overlaps, or lies alike, needs no look.
+out, the call is refused when it runs. What never overlaps, or lies alike, needs no look. CuPy
+copies first but for what lies alike, and for what indices choose one by one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.facts.alias import basic_index
 from s2sad.nodes import Node, clone, key, names_read
+from s2sad.spaces import NUMPY
 from s2sad.stages import Aliases, Function, KindFacts, Link
 
 
@@ -56,13 +58,21 @@ def order_matters(s: Node, function: Function, kinds: KindFacts, aliases: Aliase
     if hasattr(s, "unordered") or (value is s.value and _is_mask(index, kinds.of.get(base))):
         return Check(runtime.apart_from, clone(base), value, where)
     place = base if hasattr(s, "copied") else target
+    device = _on_device(kinds.of.get(base, K.UNKNOWN))
     if place is target and not basic_index(target.slice, kinds):
+        return Check(runtime.apart_from, clone(base), value, where) if device else None
+    links = aliases.links_before.get(s, {})
+    if device and _once_or_apart(place, value, kinds, links):
         return None
-    if _alike(s, place, value, kinds, aliases):
+    if not device and _alike(place, value, kinds, links):
         return None
     place = clone(place)
     place.ctx = gast.Load()
-    return Check(runtime.in_order, place, value, where)
+    return Check(runtime.moved_apart if device else runtime.in_order, place, value, where)
+
+
+def _on_device(kind: K.Kind) -> bool:
+    return any(isinstance(k, K.Array) and k.namespace != NUMPY for k in K.options(kind))
 
 
 def _holds_no_array(kind: K.Kind) -> bool:
@@ -78,7 +88,31 @@ def _is_mask(index: K.Kind, owner: K.Kind | None) -> bool:
     return not isinstance(owner, K.Array) or index.rank == owner.rank
 
 
-def _alike(s: Node, target: Node, value: Node, kinds: KindFacts, aliases: Aliases) -> bool:
+def _once_or_apart(one: Node, other: Node, kinds: KindFacts, links: dict[str, Link]) -> bool:
+    """Say whether two views are one, or surely apart: the same slices, and any numbers besides."""
+    link = links.get(other.id) if isinstance(other, gast.Name) else None
+    if link is not None and not link.maybe:
+        return _once_or_apart(one, link.value, kinds, links)
+    if not isinstance(one, gast.Subscript) or not isinstance(other, gast.Subscript):
+        return False
+    found = [_slices(view.slice, kinds) for view in (one, other)]
+    return key(one.value) == key(other.value) and found[0] == found[1] and found[0] is not None
+
+
+def _slices(index: Node, kinds: KindFacts) -> list[Any] | None:
+    """Return the constant slices in an index, with None for each number; None for another index."""
+    found: list[Any] = []
+    for part in index.elts if isinstance(index, gast.Tuple) else [index]:
+        if isinstance(part, gast.Slice) and not names_read(part):
+            found.append(key(part))
+        elif isinstance(kinds.of.get(part), K.Num):
+            found.append(None)
+        else:
+            return None
+    return found
+
+
+def _alike(target: Node, value: Node, kinds: KindFacts, links: dict[str, Link]) -> bool:
     """Say whether NumPy surely copies first, or goes through both in the same steps."""
     place, given = kinds.of.get(target, K.UNKNOWN), kinds.of.get(value, K.UNKNOWN)
     if isinstance(place, K.Num):
@@ -87,7 +121,6 @@ def _alike(s: Node, target: Node, value: Node, kinds: KindFacts, aliases: Aliase
         return False
     if isinstance(place, K.Array) and place.rank > 1:
         return True
-    links = aliases.links_before.get(s, {})
     one, other = _view(target, kinds, links), _view(value, kinds, links)
     if one is None or other is None or one[0] != other[0]:
         return False
