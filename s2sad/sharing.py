@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from s2sad import kinds as K
-from s2sad import registry, runtime
+from s2sad import overlaps, registry, runtime
 from s2sad.aliasing import reach
 from s2sad.derivation import Derivation
 from s2sad.errors import AliasError, RuleRefusal, UnsupportedError
@@ -338,7 +338,7 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
     refusals = Refusals(text.text, filename, text.origins, copied)
     helpers: dict[str, dict[str, object]] = {}
     for n, fn in copied.items():
-        own = getattr(fn, "__module__", None) == runtime.__name__
+        own = getattr(fn, "__module__", None) in (runtime.__name__, overlaps.__name__)
         names = refusals.names(n, _OUR_OWN, "") if own else refusals.names(n, _OF_RULES, _ADVICE)
         # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
         helpers[n] = {"__builtins__": builtins, **names}

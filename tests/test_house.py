@@ -46,6 +46,7 @@ LAYERS = (
             "names",
             "nodes",
             "open_dicts",
+            "overlaps",
             "samples",
             "spaces",
             "spelled",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad import runtime
+from s2sad import overlaps
 from tests.slopes import check
 
 X = np.array([0.3, 0.7, -0.4, 1.1, 0.9, -1.3, 0.2, 0.5])
@@ -19,7 +19,7 @@ def weighed(a):
 
 def refuses(place, value):
     try:
-        runtime.in_order(place, value, "here")
+        overlaps.in_order(place, value, "here")
     except ValueError:
         return True
     return False

@@ -17,7 +17,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import overlaps
 from s2sad.facts.alias import basic_index
 from s2sad.nodes import Node, clone, key, names_read
 from s2sad.spaces import NUMPY
@@ -56,11 +56,11 @@ def order_matters(s: Node, function: Function, kinds: KindFacts, aliases: Aliase
     where = f"{at.file.rsplit('/', 1)[-1]}:{at.line}"
     index = kinds.of.get(target.slice, K.UNKNOWN)
     if hasattr(s, "unordered") or (value is s.value and _is_mask(index, kinds.of.get(base))):
-        return Check(runtime.apart_from, clone(base), value, where)
+        return Check(overlaps.apart_from, clone(base), value, where)
     place = base if hasattr(s, "copied") else target
     device = _on_device(kinds.of.get(base, K.UNKNOWN))
     if place is target and not basic_index(target.slice, kinds):
-        return Check(runtime.apart_from, clone(base), value, where) if device else None
+        return Check(overlaps.apart_from, clone(base), value, where) if device else None
     links = aliases.links_before.get(s, {})
     if device and _once_or_apart(place, value, kinds, links):
         return None
@@ -68,7 +68,7 @@ def order_matters(s: Node, function: Function, kinds: KindFacts, aliases: Aliase
         return None
     place = clone(place)
     place.ctx = gast.Load()
-    return Check(runtime.moved_apart if device else runtime.in_order, place, value, where)
+    return Check(overlaps.moved_apart if device else overlaps.in_order, place, value, where)
 
 
 def _on_device(kind: K.Kind) -> bool:

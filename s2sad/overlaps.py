@@ -1,0 +1,79 @@
+"""Looks at memory before it is written: derived code calls them; their source is copied.
+
+They need NumPy, the helpers of s2sad.runtime and one another, nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from s2sad.runtime import address, is_array, share_memory
+
+
+def in_order(place: Any, value: Any, at: str) -> None:
+    """Refuse to write a value into a place where NumPy's order of copying decides what comes out.
+
+    NumPy copies a value first that overlaps the place, but not where both have one axis, along
+    which they go in one direction, nor the items of a list. `at` says where that is written.
+    """
+    if isinstance(value, list | tuple):
+        if len(value) != len(place):
+            return
+        for i, part in enumerate(value):
+            apart_from(place[:i], part, at)
+            if isinstance(place[i], np.ndarray):
+                in_order(place[i], part, at)
+        return
+    if not isinstance(place, np.ndarray) or not isinstance(value, np.ndarray):
+        return
+    if place.ndim != 1 or value.ndim == 0 or not np.may_share_memory(place, value):
+        return
+    step, other = place.strides[0], value.strides[-1]
+    if value.size <= 1 or step == other or step * other <= 0:
+        return
+    start, origin = (x.__array_interface__["data"][0] for x in (place, value))
+    size = place.size
+    if step < 0:
+        start, origin = start + (size - 1) * step, origin + (size - 1) * other
+        step, other = -step, -other
+    turn, width = np.arange(size), max(place.itemsize, value.itemsize)
+    away = origin + other * turn - start
+    first = np.maximum((away - width) // step + 1, 0)
+    last = np.minimum((away + width - 1) // step, size - 1)
+    backward = origin < start < origin + size * other
+    early = last > turn if backward else first < turn
+    if np.any(early & (first <= last)):
+        raise ValueError(
+            f"{at}: what is written lies in the memory that is written, and NumPy changes it on "
+            "the way: that cannot be differentiated. Write a copy: .copy()"
+        )
+
+
+def moved_apart(place: Any, value: Any, at: str) -> None:
+    """Refuse to write a value into a place of a device where nobody knows what comes out.
+
+    CuPy copies a value first that overlaps the place, but where both lie alike without gaps it has
+    the memory moved as it is, and nobody says in which order.
+    """
+    if not is_array(place) or not is_array(value) or not place.flags.c_contiguous:
+        return
+    alike = (place.shape, place.strides, place.dtype) == (value.shape, value.strides, value.dtype)
+    if alike and address(place) != address(value) and np.may_share_memory(place, value):
+        raise ValueError(
+            f"{at}: what is written lies in the memory that is written, and a GPU moves it in no "
+            "known order: that cannot be differentiated. Write a copy: .copy()"
+        )
+
+
+def apart_from(x: Any, value: Any, at: str) -> None:
+    """Refuse to write a value that lies in the array x, of which NumPy makes no copy first."""
+    if isinstance(value, list | tuple):
+        for part in value:
+            apart_from(x, part, at)
+    elif share_memory(x, value):
+        raise ValueError(
+            f"{at}: what is written lies in the memory that is written, and NumPy may change it "
+            "on the way: that cannot be differentiated. Write a copy: .copy()"
+        )
