@@ -673,24 +673,24 @@ def twin_of(twins: dict[int, Any], x: Any) -> Any:
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
     if id(x) in twins or isinstance(x, np.ndarray):
         return shadow_of(twins, x)
-    made: Any
     if isinstance(x, list):
-        made = x[:0]
-        twins[id(x)] = x, made
-        made.extend([twin_of(twins, part) for part in x])
-    elif isinstance(x, dict):
-        made = x.copy()
-        twins[id(x)] = x, made
+        copy = x[:0]
+        twins[id(x)] = x, copy
+        copy.extend([twin_of(twins, part) for part in x])
+        return copy
+    if isinstance(x, dict):
+        table = x.copy()
+        twins[id(x)] = x, table
         for key in x:
-            made[key] = twin_of(twins, x[key])
-    elif has_fields(type(x)):
-        made = object.__new__(type(x))
-        twins[id(x)] = x, made
-        parts = attributes(x)
-        for name in parts:
-            object.__setattr__(made, name, twin_of(twins, parts[name]))
-    else:
+            table[key] = twin_of(twins, x[key])
+        return table
+    if not has_fields(type(x)):
         return zeros_like(x)
+    made = object.__new__(type(x))
+    twins[id(x)] = x, made
+    parts = attributes(x)
+    for name in parts:
+        object.__setattr__(made, name, twin_of(twins, parts[name]))
     return made
 
 
