@@ -27,7 +27,7 @@ def pull_moved(out_bar, out, loc=0.0, scale=1.0, *, size=None):
 
 
 @pushforward(*[getattr(c, n) for c in BOTH for n in ("normal", "laplace", "logistic", "gumbel")])
-def push_moved(out, loc, scale, loc_dot, scale_dot, *, size=None):
+def push_moved(out, loc=0.0, scale=1.0, loc_dot=None, scale_dot=None, *, size=None):
     return zero(loc_dot) + zero(scale_dot) * (out - loc) / scale
 
 
@@ -41,7 +41,7 @@ def pull_uniform(out_bar, out, low=0.0, high=1.0, *, size=None):
 
 
 @pushforward(*[c.uniform for c in BOTH])
-def push_uniform(out, low, high, low_dot, high_dot, *, size=None):
+def push_uniform(out, low=0.0, high=1.0, low_dot=None, high_dot=None, *, size=None):
     share = (out - low) / (high - low)
     return zero(low_dot) * (1.0 - share) + zero(high_dot) * share
 
@@ -52,7 +52,7 @@ def pull_scaled(out_bar, out, scale=1.0, *, size=None):
 
 
 @pushforward(*[getattr(c, n) for c in BOTH for n in ("exponential", "rayleigh")])
-def push_scaled(out, scale, scale_dot, *, size=None):
+def push_scaled(out, scale=1.0, scale_dot=None, *, size=None):
     return scale_dot * out / scale
 
 
@@ -66,7 +66,7 @@ def pull_lognormal(out_bar, out, mean=0.0, sigma=1.0, *, size=None):
 
 
 @pushforward(*[c.lognormal for c in BOTH])
-def push_lognormal(out, mean, sigma, mean_dot, sigma_dot, *, size=None):
+def push_lognormal(out, mean=0.0, sigma=1.0, mean_dot=None, sigma_dot=None, *, size=None):
     return out * (zero(mean_dot) + zero(sigma_dot) * (np.log(out) - mean) / sigma)
 
 

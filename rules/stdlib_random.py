@@ -28,7 +28,7 @@ def pull_normal_number(out_bar, out, mu=0.0, sigma=1.0):
 
 
 @pushforward(random.Random.gauss, random.Random.normalvariate)
-def push_normal_number(out, mu, sigma, mu_dot, sigma_dot):
+def push_normal_number(out, mu=0.0, sigma=1.0, mu_dot=None, sigma_dot=None):
     return zero(mu_dot) + zero(sigma_dot) * (out - mu) / sigma
 
 

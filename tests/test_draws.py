@@ -218,6 +218,14 @@ def test_pullback_draws_nothing(fn):
     assert first == pytest.approx(s2sad.grad(fn)(X))
 
 
+@pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__name__)
+def test_tangent(fn):
+    way = np.array([1.0, -0.5, 0.25])
+    value, tangent = s2sad.jvp(fn, (X,), (way,))
+    assert value == fn(X)
+    assert tangent == pytest.approx(s2sad.grad(fn)(X) @ way, rel=1e-10)
+
+
 def test_a_generator_advances_as_in_the_plain_call():
     one, other = new(5), new(5)
     s2sad.grad(given)(X, one)
