@@ -298,3 +298,35 @@ def reads_what_is_kept(x):
 def test_a_call_that_keeps_what_varies_outside_is_refused():
     with pytest.raises(s2sad.Error, match="lasts from call to call"):
         s2sad.grad(reads_what_is_kept)(X)
+
+
+def by_str(x):
+    return float(str(x[0])) * x[1]
+
+
+def by_a_format(x):
+    text = f"{x[0]:.3f}"
+    return float(text) * x[1]
+
+
+def by_percent(x):
+    return float("%.3f" % x[0]) * x[1]
+
+
+def by_method(x):
+    return float("{}".format(x[0]).strip()) * x[1]  # noqa: UP032
+
+
+@pytest.mark.parametrize("fn", [by_str, by_a_format, by_percent, by_method])
+def test_numbers_out_of_strings_are_refused(fn):
+    with pytest.raises(s2sad.UnsupportedError, match="read from a string"):
+        s2sad.grad(fn)(np.array([2.0, 3.0]))
+
+
+def beside_strings(x, given):
+    print(f"{x[0]}", str(x[1]))
+    return float(given) * float("3.0") * x[1]
+
+
+def test_numbers_out_of_other_strings():
+    assert s2sad.grad(beside_strings)(np.array([2.0, 3.0]), "2") == pytest.approx([0.0, 6.0])

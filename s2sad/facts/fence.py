@@ -57,6 +57,7 @@ def fence(
     """
     active = ever_active(activity)
     _read_before(function, memory)
+    _out_of_text(function, kinds, activity)
     check_attempts(function, kinds, activity, memory, active)
     _unpacked(function, memory)
     _one_kind(function, kinds, active, memory)
@@ -736,6 +737,39 @@ def _in_order(block: list[Any], loop: Any) -> Iterator[tuple[Any, Any]]:
         inner = s if isinstance(s, gast.For | gast.While) else loop
         for part in blocks_of(s):
             yield from _in_order(part, inner)
+
+
+def _out_of_text(function: Function, kinds: KindFacts, activity: Activity) -> None:
+    """Refuse numbers read from strings made here where strings are made of what is differentiated.
+
+    `float(str(v))` carries no derivative that could be followed.
+    """
+    numbers, written = [], False
+    for s in all_inside(function.node.body):
+        varied = activity.varied_before.get(s, frozenset())
+        for n in () if blocks_of(s) else walk(s):
+            fn = kinds.objects.get(n.func) if isinstance(n, gast.Call) else None
+            text = fn in (str, repr, format) or isinstance(n, gast.JoinedStr)
+            owner = getattr(getattr(n, "func", None), "value", getattr(n, "left", None))
+            text = text or isinstance(kinds.of.get(owner), K.Str)  # "{}".format(v), "%s" % v
+            if text and names_read(n) & varied:
+                written = True
+            elif fn in (float, complex) and len(n.args) == 1:
+                kind = kinds.of.get(n.args[0])
+                made = names_read(n.args[0]) & function.locals - set(function.params)
+                if isinstance(kind, K.Str) and kind.value is K.MISSING and made:
+                    numbers.append((s, n))
+    if numbers and written:
+        s, n = numbers[0]
+        raise _refusal(
+            function,
+            s,
+            UnsupportedError,
+            "A number is read from a string, where strings are made of what is differentiated: "
+            "its derivative would be lost.",
+            "Keep the number itself.",
+            n,
+        )
 
 
 def _refusal(
