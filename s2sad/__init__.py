@@ -2,6 +2,7 @@
 
 from s2sad.activities import Active, BatchDuplicated, Const, Duplicated
 from s2sad.api import autodiff, differentiate, emit, grad, jvp, source, value_and_grad, vjp
+from s2sad.checking import check_grads
 from s2sad.duplicated import Forward, Reverse
 from s2sad.errors import (
     ActivityError,
@@ -30,6 +31,7 @@ __all__ = [
     "SourceError",
     "UnsupportedError",
     "autodiff",
+    "check_grads",
     "differentiate",
     "elementwise",
     "emit",

@@ -24,7 +24,11 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 def differences(
-    f: Callable[..., Any], args: Sequence[Any], directions: Sequence[Any]
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    directions: Sequence[Any],
+    *,
+    epsilon: float = _EPSILON,
 ) -> tuple[Any, Any]:
     """Return the derivative of `f` at `args` along `directions`, and a bound on its error.
 
@@ -34,7 +38,7 @@ def differences(
     Central differences with halved steps, extrapolated to step zero (Ridders 1982); every
     component takes the entry of the extrapolation table whose error estimate, rounding included,
     is smallest. Steps that leave the domain of f do not count; a component that no step could
-    determine has an infinite bound.
+    determine has an infinite bound. `epsilon` is the rounding unit of what f computes in.
     """
     moving = [x for x, direction in zip(args, directions, strict=True) if direction is not None]
     sizes = np.abs(_flat(moving))
@@ -57,7 +61,7 @@ def differences(
             row = [(up - down) / (2.0 * step)]
             slope = np.abs(np.where(np.isfinite(row[0]), row[0], 0.0))
             lost = np.maximum(np.abs(up), np.abs(down)) + size * np.max(slope, initial=0.0)
-            rounding = 4.0 * _EPSILON * lost / step
+            rounding = 4.0 * epsilon * lost / step
             if best is None:
                 best, error = row[0], np.full(np.shape(row[0]), np.inf)
             factor = 1.0
