@@ -116,7 +116,9 @@ def _case(f: Callable[..., Any], args: tuple[Any, ...], wrt: Wrt) -> _Case:
             remedy="Wrap it in a function of plain parameters: `lambda x: f(x, option=1)`.",
             place=place_of(callee.fn),
         )
-    given = tuple(float(v) if n in settled.as_float else v for n, v in zip(names, args))
+    given = tuple(
+        float(v) if n in settled.as_float else v for n, v in zip(names, args, strict=True)
+    )
     moving = tuple(i for i, n in enumerate(names) if n in settled.wrt)
     return _Case(f, given, names, moving, parameters.name)
 

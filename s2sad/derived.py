@@ -155,14 +155,19 @@ class Derived:
     ) -> tuple[Request, Settled]:
         """Return what is to be derived for given kinds of the arguments, with example values."""
         fn = self.parameters.fn
+        o = self.options
         try:
             settled = settle(self.parameters, self.choice, kinds)
+            if settled.picked and o.mode in ("jvp", "reverse"):
+                raise ActivityError(
+                    f"wrt={str(settled.picked[0])!r} selects a part: {o.mode} takes parameters.",
+                    remedy="Give a tangent or a shadow of the whole structure.",
+                )
         except ActivityError as error:
             raise error.at(place_of(fn)) from None
-        o = self.options
         request = Request(fn, settled.params, settled.wrt, settled.single, o.mode, o.has_aux)
         lengths = tuple(lengths_given(self.parameters.names, values))
-        request = replace(request, lengths=lengths)
+        request = replace(request, lengths=lengths, picked=settled.picked)
         constant = self._constant - set(settled.wrt)
         if o.pattern is None:
             return replace(request, constant=constant), settled
@@ -215,12 +220,13 @@ class Derived:
     def _finish(self, settled: Settled, mirrored: bool) -> Callable[[Any, Any], Any] | None:
         """Return what is still to be done to results, or None."""
         mode, has_aux = self.options.mode, self.options.has_aux
-        wrt, single = settled.wrt, settled.single
+        wrt, single, picked = settled.wrt, settled.single, settled.results()
 
         def shape(gradient: Any, values: dict[str, Any]) -> Any:
+            points = [one.value(values[one.parameter]) for one in picked]
             if single:
-                return mirror(gradient, values[wrt[0]])
-            return tuple(mirror(g, values[n]) for g, n in zip(gradient, wrt, strict=True))
+                return mirror(gradient, points[0])
+            return tuple(mirror(g, point) for g, point in zip(gradient, points, strict=True))
 
         if mode == "vjp":
             name = self.parameters.name

@@ -79,22 +79,25 @@ class Num(Kind):
     """A scalar: type is bool, int, float or complex.
 
     dtype is None for a Python number, the dtype's name for a NumPy scalar and "any" where it may
-    be either; value is known for literals; dim where the number is the length of an axis.
+    be either; value is known for literals; dim where the number is the length of an axis. What is
+    `const` is a part of a structure by which nobody differentiates.
     """
 
     type: str
     dtype: str | None = None
     value: Any = MISSING
     dim: Dim | None = None
+    const: bool = False
 
 
 @dataclass(frozen=True)
 class Array(Kind):
-    """Exactly numpy's (or cupy's) ndarray."""
+    """Exactly numpy's (or cupy's) ndarray; `const` as of a number."""
 
     dtype: str
     dims: tuple[Dim, ...]
     namespace: str = "numpy"
+    const: bool = False
 
     @property
     def rank(self) -> int:
@@ -255,9 +258,9 @@ def is_scalar(kind: Kind) -> bool:
 def differentiable(kind: Kind) -> bool:
     """Say whether a value of this kind can carry a derivative."""
     if isinstance(kind, Num):
-        return kind.type in ("float", "complex")
+        return kind.type in ("float", "complex") and not kind.const
     if isinstance(kind, Array):
-        return is_float_dtype(kind.dtype)
+        return is_float_dtype(kind.dtype) and not kind.const
     if isinstance(kind, Tuple):
         return any(differentiable(k) for k in kind.items)
     if isinstance(kind, List) and kind.items is not None:
@@ -647,24 +650,20 @@ _ORDER = ("bool", "int", "float", "complex")
 
 
 def _join_numbers(left: Num, right: Num) -> Num:
-    if left.type == right.type:
-        kind = left.type
-    elif "bool" in (left.type, right.type) and "int" not in (left.type, right.type):
-        kind = max(left.type, right.type, key=_ORDER.index)
-    else:
-        kind = max(left.type, right.type, key=_ORDER.index)
+    kind = max(left.type, right.type, key=_ORDER.index)
     dtype = left.dtype if left.dtype == right.dtype else "any"
     same = left.value is not MISSING and right.value is not MISSING
     same = same and type(left.value) is type(right.value) and left.value == right.value
     dim = left.dim if left.dim == right.dim else None
-    return Num(kind, dtype, left.value if same else MISSING, dim)
+    value = left.value if same else MISSING
+    return Num(kind, dtype, value, dim, left.const and right.const)
 
 
 def _join_arrays(left: Array, right: Array) -> Kind:
     if _apart(left, right):
         return union((left, right))
     dims = tuple(join_dim(a, b) for a, b in zip(left.dims, right.dims, strict=True))
-    return Array(left.dtype, dims, left.namespace)
+    return Array(left.dtype, dims, left.namespace, left.const and right.const)
 
 
 def erase_value(kind: Kind) -> Kind:

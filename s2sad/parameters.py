@@ -23,6 +23,7 @@ from s2sad.activities import Activity, BatchDuplicated, Const, annotated
 from s2sad.errors import ActivityError
 from s2sad.guard import UNSET
 from s2sad.kinds import Kind
+from s2sad.selected import Selected
 
 Wrt = int | str | tuple[int | str, ...] | None
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -125,6 +126,7 @@ class Choice:
     names: tuple[str, ...]
     must: bool
     single: bool | None = None
+    picked: tuple[Selected, ...] = ()  # parts of them in the order wanted, if wrt names any
 
 
 def choose(
@@ -163,32 +165,35 @@ def _is_active(activity: type[Activity] | None) -> bool:
 
 def _by_wrt(parameters: Parameters, wrt: Any, activities: Mapping[str, type[Activity]]) -> Choice:
     if isinstance(wrt, tuple):
-        names = tuple(_named(parameters, w) for w in wrt)
-        if not names:
+        picked = tuple(_named(parameters, w) for w in wrt)
+        if not picked:
             raise ActivityError(
                 "wrt=() names no parameter.", remedy=f"{_listed(parameters)}: name at least one."
             )
     else:
-        names = (_named(parameters, wrt),)
+        picked = (_named(parameters, wrt),)
+    for one in picked:
+        if any(other is not one and other.holds(one) for other in picked):
+            raise ActivityError(f"wrt={wrt!r} names {one} twice.", remedy="Name it once.")
+    names = tuple(dict.fromkeys(one.parameter for one in picked))
     for n in names:
-        if names.count(n) > 1:
-            raise ActivityError(f"wrt={wrt!r} names {n} twice.", remedy="Name it once.")
         if activities.get(n) is Const:
             raise ActivityError(
                 f"wrt names {n}, which {parameters.name} declares Const.",
                 remedy=f"Drop {n} from wrt, or annotate it Active.",
             )
-    return Choice(names, True, not isinstance(wrt, tuple))
+    parts = picked if any(one.path for one in picked) else ()
+    return Choice(names, True, not isinstance(wrt, tuple), parts)
 
 
-def _named(parameters: Parameters, wrt: Any) -> str:
+def _named(parameters: Parameters, wrt: Any) -> Selected:
     if isinstance(wrt, str):
-        if wrt not in parameters.names:
+        if wrt.partition(".")[0] not in parameters.names:
             raise ActivityError(
                 f"wrt={wrt!r} names no parameter of {parameters.name}.",
                 remedy=f"{_listed(parameters)}.",
             )
-        return wrt
+        return Selected.of(wrt)
     if not isinstance(wrt, int | np.integer) or isinstance(wrt, bool):
         raise ActivityError(
             f"wrt wants a position, a name, or a tuple of these, not {wrt!r}.",
@@ -199,7 +204,7 @@ def _named(parameters: Parameters, wrt: Any) -> str:
             f"wrt={wrt} names no parameter: {parameters.name} has {len(parameters.open)}.",
             remedy=f"{_listed(parameters)}.",
         )
-    return parameters.open[wrt]
+    return Selected(parameters.open[wrt])
 
 
 def _listed(parameters: Parameters) -> str:
@@ -214,6 +219,11 @@ class Settled:
     wrt: tuple[str, ...]
     single: bool
     as_float: tuple[str, ...]
+    picked: tuple[Selected, ...] = ()
+
+    def results(self) -> tuple[Selected, ...]:
+        """Return what there are derivatives by, in their order."""
+        return self.picked or tuple(map(Selected, self.wrt))
 
 
 def settle(parameters: Parameters, choice: Choice, kinds: Mapping[str, Kind]) -> Settled:
@@ -229,13 +239,15 @@ def settle(parameters: Parameters, choice: Choice, kinds: Mapping[str, Kind]) ->
                 f"No argument of {parameters.name} can be differentiated.",
                 remedy="Pass floats or arrays of floats.",
             )
+    for one in choice.picked:
+        _check(str(one), one.kind(kinds[one.parameter]))
     as_float = tuple(n for n in wrt if _is_int(kinds[n]))
     for n in as_float:
         kinds[n] = K.FLOAT
     for n in wrt:
         _check(n, kinds[n])
     single = len(wrt) == 1 if choice.single is None else choice.single
-    return Settled(tuple(kinds.items()), wrt, single, as_float)
+    return Settled(tuple(kinds.items()), wrt, single, as_float, choice.picked)
 
 
 def can_be(kind: Kind) -> bool:

@@ -88,6 +88,7 @@ from s2sad.polish.prune import prune
 from s2sad.polish.straight import straighten
 from s2sad.purity import Purity
 from s2sad.second import gradient_of
+from s2sad.selected import Selected, others_constant
 from s2sad.shadows import check_seed, reverse_entry
 from s2sad.stages import ANYWHERE, Aliases, Arrival, Text, Written
 from s2sad.strong import zeros_of
@@ -119,6 +120,11 @@ class Request:
     seeded: bool | None = False
     batch: bool = False
     lengths: tuple[tuple[str, int], ...] = ()
+    picked: tuple[Selected, ...] = ()  # parts of those in `wrt`, where parts are asked for
+
+    def results(self) -> tuple[Selected, ...]:
+        """Return what there are derivatives by, in their order."""
+        return self.picked or tuple(map(Selected, self.wrt))
 
 
 def derive(request: Request) -> Derivation:
@@ -132,6 +138,8 @@ def derive(request: Request) -> Derivation:
     d.reusable = d.lasting = request.mode == "vjp" or request.batch
     d.lengths = dict(request.lengths)
     d.visible[request.fn] = frozenset(request.shadowed)
+    if request.picked:
+        params = _rest_constant(request, params)
     analysed = analyse(d, request.fn, params)
     if not isinstance(analysed.kinds.result, K.Unknown):
         _check_result(analysed, request)
@@ -147,6 +155,13 @@ def derive(request: Request) -> Derivation:
     refuse_stored_after_reading(d)
     _add(d, node, request.fn, analysed)
     return _complete(d)
+
+
+def _rest_constant(request: Request, params: dict[str, Kind]) -> dict[str, Kind]:
+    """Return the kinds of the arguments, constant where no derivative is asked for."""
+    d = Derivation()
+    first = analyse(d, request.fn, params)
+    return others_constant(params, request.picked, _written(d, first))
 
 
 def _complete(d: Derivation) -> Derivation:
@@ -564,6 +579,7 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         constant=request.constant,
         outermost=True,
     )
+    p.picked = request.results()
     p.copies = tuple(_work_on_copies(d, a))
     p.ours = _ours(a, memory_of(d, a).aliases, whole=True)
     doc = _doc(a, request)
@@ -644,7 +660,7 @@ def _one(d: Derivation, a: Analysed) -> Node:
 def _doc(a: Analysed, request: Request) -> str:
     source = a.function.source
     where = f"{_label(a)} ({source.file.rsplit('/', 1)[-1]}:{source.fn.__code__.co_firstlineno})"
-    listed = _listed(request.wrt)
+    listed = _listed(tuple(map(str, request.results())))
     if request.mode == "grad":
         return f"Gradient of {where} with respect to {listed}."
     if request.mode == "value_and_grad":

@@ -50,6 +50,7 @@ LAYERS = (
             "open_dicts",
             "overlaps",
             "samples",
+            "selected",
             "spaces",
             "spelled",
         ),

@@ -72,8 +72,10 @@ def flows(node: Node, kinds: KindFacts) -> set[str]:
 
 
 def _flows(node: Node, kinds: KindFacts) -> set[str]:
+    kind = kinds.of.get(node)
+    if isinstance(kind, K.Num | K.Array) and kind.const:
+        return set()
     if isinstance(node, gast.Name):
-        kind = kinds.of.get(node)
         if isinstance(kind, K.LocalFunction):
             return set(kind.variables)
         return {node.id}

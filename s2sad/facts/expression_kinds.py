@@ -51,6 +51,7 @@ from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import lifted, space_among
 from s2sad.nodes import Node, children
 from s2sad.open_dicts import dict_item, with_entry
+from s2sad.selected import worked_out
 from s2sad.spaces import home
 from s2sad.stages import Function, KindFacts
 
@@ -75,6 +76,8 @@ class Expressions:
 
     def kind(self, node: Node, env: Env) -> Kind:
         kind = self._kind(node, env)
+        if not isinstance(node, gast.Name | gast.Attribute | gast.Subscript):
+            kind = worked_out(kind)
         self.facts.of[node] = kind
         return kind
 

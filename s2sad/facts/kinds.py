@@ -48,6 +48,7 @@ from s2sad.nodes import (
     names_written,
     walk,
 )
+from s2sad.selected import worked_out
 from s2sad.stages import Function, KindFacts, Loop
 
 
@@ -244,7 +245,7 @@ class _Walker(Tries):
         method = in_place_method(self.scope, op, left, right)
         if method is not None:
             return self.callee(K.Known(method), [left, right], {}, env)
-        return _worked_out(type(op), left, right)
+        return worked_out(_worked_out(type(op), left, right))
 
     def st_Expr(self, s: Node, env: Env) -> Env:
         self.kind(s.value, env)

@@ -40,6 +40,7 @@ from s2sad.nodes import (
     tuple_,
     walk,
 )
+from s2sad.selected import Selected
 from s2sad.stages import Aliases, Comment, Steps
 
 
@@ -72,6 +73,7 @@ class Parts:
     borrowed: Mapping[str, Kind] = field(default_factory=dict)
     odd: bool = False
     undone: Mapping[Any, Any] = field(default_factory=dict)
+    picked: tuple[Selected, ...] = ()
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""
@@ -96,7 +98,7 @@ def joint(
 ) -> Node:
     """Return one function that runs both sweeps and returns the gradient, or value and gradient."""
     function = p.analysed.function
-    gradient = result_of([like(p, b) for b in p.bars], single)
+    gradient = result_of(_results(p), single)
     extra = p.made_up_names()
     forward = p.forward
     if with_value:
@@ -142,7 +144,7 @@ def vjp(
     extra = p.made_up_names()
     backward = p.backward
     pullback_name = p.names.fresh("pullback")
-    inner_last = gast.Return(result_of([like(p, b) for b in p.bars], single))
+    inner_last = gast.Return(result_of(_results(p), single))
     inner = finish(p, [*backward, inner_last], frozenset(), set(p.bars), extra)
     inner = keep_outside(p, inner, frozenset({seed}))
     definition = gast.FunctionDef(pullback_name, _arguments([seed]), inner, [], None, None)
@@ -457,6 +459,20 @@ def _under_other_names(block: Block, names: frozenset[str]) -> set[str]:
         if isinstance(s, gast.Assign) and isinstance(s.value, gast.Name):
             found |= {s.value.id} if names_written(s) & names else set()
     return found
+
+
+def _results(p: Parts) -> list[Node]:
+    """Return the cotangents that are asked for: of parameters, or of parts of them."""
+    bars = dict(zip(p.wanted, p.bars, strict=True))
+    if not p.picked:
+        return [like(p, b) for b in p.bars]
+    given = p.analysed.kinds.before.get(p.analysed.function.node.body[0], {})
+    return [
+        one.node(name(bars[one.parameter]), given.get(one.parameter, K.UNKNOWN))
+        if one.path
+        else like(p, bars[one.parameter])
+        for one in p.picked
+    ]
 
 
 def like(p: Parts, bar: str) -> Node:
