@@ -612,6 +612,16 @@ def test_overwritten_by_what_it_was():
     assert s2sad.jvp(f, (1.3,), (1.0,))[1] == pytest.approx(want)
 
 
+def test_functions_handed_over_that_capture_what_has_a_tangent():
+    optimize = pytest.importorskip("scipy.optimize")
+
+    def root(c):
+        return optimize.brentq(lambda v: v**3 - c, 0.0, 2.0)
+
+    with pytest.raises(MissingRuleError, match="calls what it is given"):
+        s2sad.jvp(root, (0.7,), (1.0,))
+
+
 def test_rule_without_a_pushforward():
     def strange(x):
         return float(json.loads(str(x)))

@@ -20,7 +20,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
-from s2sad.errors import InternalError, MissingRuleError, UnsupportedError
+from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedError
 from s2sad.generators import draws
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind
@@ -67,6 +67,7 @@ class Pushes(Operations):
         node = site.node
         self.space = self.space_of(site.kind, node)
         if not names_read(node) & wanted:
+            self._check_captured(node)
             return [], None
         if isinstance(node, gast.Name):
             return [], name(self.dot(node.id))
@@ -80,6 +81,20 @@ class Pushes(Operations):
             )
         found: Pushed = handler(site, node)
         return found
+
+    def _check_captured(self, node: Node) -> None:
+        """Refuse a call whose tangent comes from what a function that it is given captures."""
+        rule = registry.rule_for(self.objects.get(getattr(node, "func", None)))
+        if rule is not None and rule.calls:
+            raise self._calling(node, rule.name)
+
+    def _calling(self, node: Node, label: str) -> Error:
+        return self.refuse(
+            MissingRuleError,
+            node,
+            f"The rule of {label} calls what it is given: it has no pushforward.",
+            "Use s2sad.grad or s2sad.vjp.",
+        )
 
     def has(self, node: Node) -> bool:
         """Say whether an operand has a tangent; what has one is a name."""
@@ -374,12 +389,7 @@ class Pushes(Operations):
             label = _path_of(node.func) if isinstance(node, gast.Call) else repr(fn)
             raise self.refuse(MissingRuleError, node, *registry.missing(fn, label))
         if rule.calls:
-            raise self.refuse(
-                MissingRuleError,
-                node,
-                f"The rule of {rule.name} calls what it is given: it has no pushforward.",
-                "Use s2sad.grad or s2sad.vjp.",
-            )
+            raise self._calling(node, rule.name)
         if rule.is_zero(any(K.is_complex(self.kind(a)) for a in args)):
             return [], None
         if isinstance(node, gast.BinOp) or registry.wants_arrays(fn):
