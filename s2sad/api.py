@@ -49,6 +49,7 @@ from s2sad.hints import kind_of_annotation
 from s2sad.parameters import Parameters, Wrt
 from s2sad.pipeline import derive
 from s2sad.sharing import Bound
+from s2sad.tree import is_array
 from s2sad.write.standalone import standalone
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
@@ -167,13 +168,17 @@ class Operator:
         if args or kwargs:
             bound = parameters.bind((*self._prefix, *args), {**self._keywords, **kwargs})
             values = bound.arguments
-            if self._options.mode == "reverse":
-                given = unwrapped(values)
+            if self._options.mode in ("reverse", "jvp"):
+                given = unwrapped(values, forward=self._options.mode == "jvp")
                 values = given.values
             examples = tuple(values.values())
             kinds = kinds_of(parameters, examples)
         else:
             kinds = self._annotated()
+        if self._options.mode == "jvp" and given.wrappers:
+            activity = pushed_pattern(parameters, given, kinds)
+            options = replace(self._options, pattern=activity)
+            derived = Derived(parameters, options, self._unfold, self._prefix)
         if self._options.mode == "reverse":
             given.values.clear()
             options = replace(
@@ -269,7 +274,7 @@ def _shared(f: Callable[..., Any], options: Options) -> Entries:
     callee = callee_of(f, options.mode)
     by_options = _products.setdefault(callee.fn, {})
     wrt = options.wrt if isinstance(options.wrt, tuple) else (None, options.wrt)
-    asked = (options.mode, options.has_aux, options.given, options.pattern)
+    asked = (options.mode, options.has_aux, options.given, options.pattern, options.batch)
     key = (tuple(map(repr, wrt)), *asked, len(callee.args), *callee.kwargs)
     return by_options.setdefault(key, {})
 
@@ -371,11 +376,14 @@ def _autodiff_forward(f: Callable[..., Any], activities: Any, seed: Any) -> Any:
     options = Options("jvp", given=len(activities), pattern=activity)
     derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
     entry = derived.find(tuple(given.values.values()))
-    refuse_shared(_reached_in_shadows(entry.bound, given), parameters)
+    if entry.bound.writes:
+        refuse_shared(_reached_in_tangents(entry.bound, given), parameters)
     for n in entry.as_float:
         given.values[n] = float(given.values[n])
     bound.arguments.update(given.values)
-    return pushed(entry.bound.call, bound, {n: given.shadows[n][0] for n in activity.shadowed})
+    batch = given.batch
+    tangents = {n: given.shadows[n] if batch else given.shadows[n][0] for n in activity.shadowed}
+    return pushed(entry.bound.call, bound, tangents, batch)
 
 
 def _no_shortcut(*args: Any) -> Any:
@@ -389,6 +397,17 @@ def _reached_in_shadows(bound: Bound, given: Given) -> Iterator[Reached]:
         for i, shadow in enumerate(shadows):
             way = f"the shadow of {n}" if len(shadows) == 1 else f"shadow {i} of {n}"
             yield from reach_shadow(way, shadow)
+
+
+def _reached_in_tangents(bound: Bound, given: Given) -> Iterator[Reached]:
+    """Yield the memory that a forward sweep reaches: tangents are written where arguments are."""
+    yield from reached_by(bound, given.values)
+    for n, shadows in given.shadows.items():
+        for i, shadow in enumerate(shadows):
+            way = f"the shadow of {n}" if len(shadows) == 1 else f"shadow {i} of {n}"
+            for r in reach(way, shadow, *bound.written.of(n)):
+                if not is_array(r.memory) or r.memory.dtype.kind in "fc":
+                    yield r
 
 
 def _bar_of(bars: dict[str, Any], given: Given, activity: Pattern, name: str) -> Any:

@@ -75,6 +75,7 @@ class Derivation:
     open: dict[Any, Kind] = field(default_factory=dict)
     used_open: set[Any] = field(default_factory=set)
     reusable: bool = False
+    abreast: bool = False
     pairs: dict[Any, Pair] = field(default_factory=dict)
     handed: dict[Any, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     lasting: bool = False

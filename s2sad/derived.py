@@ -36,7 +36,8 @@ class Options:
     wrt: Wrt = None
     has_aux: bool = False
     given: int | None = None  # for vjp: how many arguments the call gives
-    pattern: Pattern | None = None  # for the reverse of autodiff: the activities
+    pattern: Pattern | None = None  # for autodiff: the activities
+    batch: bool = False  # for jvp: several directions in one sweep
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class Derived:
     def _shared_key(self, key: Any) -> Any:
         p, o = self.parameters, self.options
         code = K.Known(p.fn.__code__)
-        own = (o.mode, o.has_aux, o.pattern)
+        own = (o.mode, o.has_aux, o.pattern, o.batch)
         return code, own, self.choice, p.skipped, p.fixed, len(self.prefix), key
 
     def _entry(self, made: Recipe, fresh: bool = False) -> Entry | None:
@@ -170,7 +171,7 @@ class Derived:
         request = replace(request, lengths=lengths, picked=settled.picked)
         constant = self._constant - set(settled.wrt)
         if o.pattern is None:
-            return replace(request, constant=constant), settled
+            return replace(request, constant=constant, batch=o.batch), settled
         seeded, batch = o.pattern.seeded, o.pattern.batch
         constant |= o.pattern.constant
         return (

@@ -44,13 +44,18 @@ def cast_tangents(tangents: Sequence[Any], values: Sequence[Any], names: Sequenc
 
 
 def pushed(
-    call: Callable[..., Any], bound: inspect.BoundArguments, tangents: dict[str, Any]
+    call: Callable[..., Any],
+    bound: inspect.BoundArguments,
+    tangents: dict[str, Any],
+    batch: bool = False,
 ) -> tuple[Any, ...]:
-    """Call a derived function with values and tangents."""
+    """Call a derived function with values and tangents; of a batch there are several of each."""
     code = call.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     given = dict(zip(names[len(names) - len(tangents) :], tangents.values(), strict=True))
     y, tangent, *aux = call(*bound.args, **bound.kwargs, **given)
+    if batch:
+        return y, tuple(built_like(y, part) for part in tangent), *aux
     return y, built_like(y, tangent), *aux
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad.activities import Active, Activity, BatchDuplicated, Const, Duplicated, annotated
 from s2sad.cotangents import caster
-from s2sad.errors import ActivityError, UnsupportedError
+from s2sad.errors import ActivityError
 from s2sad.kinds import Kind
 from s2sad.parameters import Parameters, Wrt, can_be, choose
 from s2sad.runtime import attributes
@@ -76,17 +76,12 @@ def require_mode(mode: Any) -> None:
 def pushed_pattern(parameters: Parameters, given: Given, kinds: Mapping[str, Kind]) -> Pattern:
     """Return the activities of a forward sweep: what is Duplicated has a tangent, nothing else."""
     declared = annotated(parameters.fn)
-    if given.batch:
-        raise UnsupportedError(
-            "autodiff(Forward, ...) with BatchDuplicated is not supported yet.",
-            remedy="Call it once for each direction, with Duplicated.",
-        )
     for n, kind in kinds.items():
         wrapper = given.wrappers.get(n)
-        if wrapper is Duplicated and declared.get(n) is Const:
+        if wrapper in (Duplicated, BatchDuplicated) and declared.get(n) is Const:
             raise ActivityError(
-                f"Argument {n} is wrapped in Duplicated(...), but {parameters.name} declares it "
-                "Const.",
+                f"Argument {n} is wrapped in {wrapper.__name__}(...), but {parameters.name} "
+                "declares it Const.",
                 remedy=f"Wrap it in Const, or annotate {n} Duplicated.",
             )
         bare = wrapper is None and n in parameters.open and declared.get(n) is not Const
@@ -101,7 +96,8 @@ def pushed_pattern(parameters: Parameters, given: Given, kinds: Mapping[str, Kin
             remedy="Wrap one in Duplicated(..., tangent).",
         )
     moving = tuple(n for n in kinds if n in given.shadows)
-    return Pattern((), moving, frozenset(set(parameters.names) - set(moving)))
+    constant = frozenset(set(parameters.names) - set(moving))
+    return Pattern((), moving, constant, batch=given.batch)
 
 
 def unwrapped(arguments: Mapping[str, Any], forward: bool = False) -> Given:
@@ -126,7 +122,10 @@ def unwrapped(arguments: Mapping[str, Any], forward: bool = False) -> Given:
     for n, shadows in given.shadows.items():
         for i, shadow in enumerate(shadows):
             what = f"The shadow of {n}" if len(shadows) == 1 else f"Shadow {i} of {n}"
-            (_check_entry if forward else _check_shadow)(what, given.values[n], shadow)
+            if forward:
+                _check_entry(what, given.values[n], shadow, forward)
+            else:
+                _check_shadow(what, given.values[n], shadow)
     return given
 
 
@@ -269,7 +268,7 @@ def _check_shadow(what: str, primal: Any, shadow: Any) -> None:
     _check_part(what, primal, shadow)
 
 
-def _check_part(what: str, primal: Any, shadow: Any) -> None:
+def _check_part(what: str, primal: Any, shadow: Any, forward: bool = False) -> None:
     if is_array(primal):
         if primal.dtype.kind in "fc":
             _check_array(what, primal, shadow)
@@ -278,26 +277,28 @@ def _check_part(what: str, primal: Any, shadow: Any) -> None:
         if len(primal) != len(shadow):
             raise _mismatch(what, f"has {len(shadow)} entries, its primal {len(primal)}")
         for i, (part, part_shadow) in enumerate(zip(primal, shadow, strict=True)):
-            check = _check_shadow if isinstance(primal, tuple) else _check_entry
-            check(f"{what} at [{i}]", part, part_shadow)
+            if isinstance(primal, tuple) and not forward:
+                _check_shadow(f"{what} at [{i}]", part, part_shadow)
+            else:
+                _check_entry(f"{what} at [{i}]", part, part_shadow, forward)
     elif isinstance(primal, dict):
         _same_class(what, primal, shadow)
         if primal.keys() != shadow.keys():
             raise _mismatch(what, f"has the keys {list(shadow)}, its primal {list(primal)}")
         for key, part in primal.items():
-            _check_entry(f"{what} at [{key!r}]", part, shadow[key])
+            _check_entry(f"{what} at [{key!r}]", part, shadow[key], forward)
     elif attributes(primal):
         _same_class(what, primal, shadow)
         for n, part in attributes(primal).items():
             if not hasattr(shadow, n):
                 raise _mismatch(what, f"has no attribute {n}")
-            _check_entry(f"{what} at .{n}", part, getattr(shadow, n))
+            _check_entry(f"{what} at .{n}", part, getattr(shadow, n), forward)
 
 
-def _check_entry(what: str, primal: Any, shadow: Any) -> None:
+def _check_entry(what: str, primal: Any, shadow: Any, forward: bool = False) -> None:
     """A number in a list, a dict or an object is replaced by the sum."""
     if not isinstance(primal, float | complex | np.inexact):
-        _check_part(what, primal, shadow)
+        _check_part(what, primal, shadow, forward)
     elif not isinstance(shadow, int | float | complex | np.number):
         raise _mismatch(what, f"is to be a number, not {type(shadow).__name__}")
 

@@ -105,8 +105,9 @@ class Request:
 
     Of those in `wrt` the `shadowed` have shadows of the caller's. A parameter that is `constant`
     keeps no derivative. With `seeded` the cotangent of the result is a parameter, with `batch` the
-    backward sweep is a function of its own. The `lengths` are those of example arrays: where a
-    write could be broadcast, it is derived for lengths that are not 1 if the example's are not.
+    backward sweep is a function of its own, and a jvp does several directions. The `lengths` are
+    those of example arrays: where a write could be broadcast, it is derived for lengths that are
+    not 1 if the example's are not.
     """
 
     fn: types.FunctionType
@@ -135,7 +136,8 @@ def derive(request: Request) -> Derivation:
     base = request.fn.__name__ if request.fn.__name__ != "<lambda>" else "lambda_"
     d.entry = d.names.fresh(f"{base}_{suffix}")
     params = dict(request.params)
-    d.reusable = d.lasting = request.mode == "vjp" or request.batch
+    d.abreast = request.batch and request.mode == "jvp"
+    d.reusable = d.lasting = request.mode == "vjp" or (request.batch and not d.abreast)
     d.lengths = dict(request.lengths)
     d.visible[request.fn] = frozenset(request.shadowed)
     if request.picked:

@@ -17,6 +17,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.abreast import Abreast
 from s2sad.calls import (
     active_parameters,
     call_of,
@@ -115,10 +116,21 @@ def jvp_entry(
         ]
     elif isinstance(kind, K.Array) and not kind.rank:
         result[1] = call(f"{d.refs.module(np)}.asarray", tangent)
+    given = _given(d, worker, request.wrt)
     body = _polished(d, a, worker, [*body, gast.Return(tuple_(result))])
-    listed = _listed(request.wrt)
-    doc = f"Value of {_where(a)}, and its tangent for those of {listed}."
-    return define_with(a.function.node, entry, doc, body, [worker.dot(p) for p in request.wrt])
+    doc = _doc(d, a, request.wrt)
+    return define_with(a.function.node, entry, doc, body, list(given))
+
+
+def _given(d: Derivation, worker: Tangents, active: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the tangents of some parameters, as parameters."""
+    dots = [worker.dot(p) for p in active]
+    if not d.abreast:
+        return tuple(dots)
+    for dot in dots:
+        if dot not in worker.lists:
+            worker.lists[dot] = worker.names.fresh(f"{dot}s")
+    return tuple(worker.lists[dot] for dot in dots)
 
 
 def _facts(
@@ -299,7 +311,7 @@ def _pair_for(
     d.pairs[key] = pair
     fence(a.function, a.kinds, facts, memory_of(d, a), frozenset())
     worker = _worker(d, a, facts, active, add)
-    pair.passed = tuple(worker.dot(p) for p in active)
+    pair.passed = _given(d, worker, active)
     args = a.function.node.args
     pair.bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
     code = _body(worker, active)
@@ -307,8 +319,8 @@ def _pair_for(
     last: Node = result
     if seeded:
         last = tuple_([result, _tangent_of_result(worker)])
-    code = _polished(d, a, worker, [*code, gast.Return(last)])
-    doc = f"Value of {_where(a)}, and its tangent for those of {_listed(active)}."
+    code = _polished(d, a, worker, [*code, gast.Return(last)], seeded)
+    doc = _doc(d, a, active)
     node = define_with(a.function.node, pair.forward, doc, code, list(pair.passed))
     add(d, node, a.function.source.fn, a)
     pair.raises = worker.raised
@@ -319,7 +331,9 @@ def _pair_for(
 # polish
 
 
-def _polished(d: Derivation, a: Analysed, worker: Tangents, body: Block) -> Block:
+def _polished(
+    d: Derivation, a: Analysed, worker: Tangents, body: Block, seeded: bool = True
+) -> Block:
     """Put temporaries back, drop what nobody reads, and simplify."""
     body = [s for s in body if s is not None]
     made_up = _made_up(a, body)
@@ -346,7 +360,14 @@ def _polished(d: Derivation, a: Analysed, worker: Tangents, body: Block) -> Bloc
     body = [needless.visit(s) for s in body]
     _return_by_name(body)
     body = turns(whole(tidy(body)), frozenset(), worker.names.fresh)
-    return guards(rounds(body))
+    body = guards(rounds(body))
+    if not d.abreast:
+        return body
+    passed = {p.forward: p.passed for p in d.pairs.values() if isinstance(p, Push)}
+    users = frozenset(a.function.locals)
+    return Abreast(
+        {*worker.dots.values(), *worker.spares}, users, worker.names, passed, worker.lists, seeded
+    ).write(body)
 
 
 def _return_by_name(body: Block) -> None:
@@ -437,6 +458,11 @@ def _sharing(worker: Tangents) -> dict[str, frozenset[str]]:
 
 
 # words
+
+
+def _doc(d: Derivation, a: Analysed, active: tuple[str, ...]) -> str:
+    what = "its tangents" if d.abreast else "its tangent"
+    return f"Value of {_where(a)}, and {what} for those of {_listed(active)}."
 
 
 def _where(a: Analysed) -> str:

@@ -25,7 +25,7 @@ LAYERS = (
     ("pipeline",),
     ("finish", "purity", "second", "strong", "tangents"),
     ("handed",),
-    ("calls", "outside_reads", "shadows"),
+    ("abreast", "calls", "outside_reads", "shadows"),
     ("derivation",),
     ROOMS,
     (

@@ -528,7 +528,9 @@ def test_forward_of_an_array_that_is_bound_anew():
         ((Const(2.0), Const(2)), ActivityError, "No argument of product has a tangent"),
         ((Duplicated(2.0, "a"), 2), ActivityError, "is to be a number"),
         ((Duplicated(np.ones(2), np.ones(3)), 2), ActivityError, "has the shape"),
-        ((BatchDuplicated(np.ones(2), (np.ones(2),)), 2), UnsupportedError, "BatchDuplicated"),
+        ((BatchDuplicated(np.ones(2), (np.ones(3),)), 2), ActivityError, "has the shape"),
+        ((BatchDuplicated(2.0, ()), 2), ActivityError, "wants a tuple of shadows"),
+        ((BatchDuplicated(2.0, (1.0, 2.0)), Duplicated(3.0, 1.0)), ActivityError, "in number"),
     ],
 )
 def test_forward_refused(given, error, words):

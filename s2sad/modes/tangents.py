@@ -73,6 +73,8 @@ class Tangents(Twins):
         self.calls = calls
         self.zeros = Cotangents(function, kinds, refs, names)
         self.dots: dict[str, str] = {}
+        self.lists: dict[str, str] = {}
+        self.spares: set[str] = set()
         self.dot_kinds: dict[str, Kind] = {}
         self.live: set[str] = set()
         self.idle: set[str] = set()
@@ -92,6 +94,12 @@ class Tangents(Twins):
         if variable not in self.dots:
             self.dots[variable] = self.names.fresh(f"{variable}_dot")
         return self.dots[variable]
+
+    def spare(self, variable: str) -> str:
+        """Return a name for a tangent that nobody reads."""
+        held = self.names.fresh(f"{variable}_dot")
+        self.spares.add(held)
+        return held
 
     def note(self, variable: str, kind: Kind) -> None:
         """Note that a variable has its tangent here."""
@@ -353,8 +361,8 @@ class Tangents(Twins):
             return [clone(s)]
         for n in made:
             self.note(n, after.get(n, K.UNKNOWN))
-        spare = [self.dot(n) if n in made else self.names.fresh(f"{n}_dot") for n in names]
-        place = gast.Tuple([store(n) for n in spare], gast.Store())
+        held_in = [self.dot(n) if n in made else self.spare(n) for n in names]
+        place = gast.Tuple([store(n) for n in held_in], gast.Store())
         return [gast.Assign([place], name(self.dot(held)), None), clone(s)]
 
     # branches
@@ -615,7 +623,7 @@ class Tangents(Twins):
             return gast.Starred(self.dotted(target.value, wanted), gast.Store())
         if target.id in wanted:
             return store(self.dot(target.id))
-        return store(self.names.fresh(f"{target.id}_dot"))
+        return store(self.spare(target.id))
 
     def _unseen(self, s: Node, over: Node) -> Error:
         return self.refuse(

@@ -15,6 +15,7 @@ from s2sad.names import Names
 from s2sad.nodes import Node, ordered, rename
 
 _NUMBER = re.compile(r"(?<=[A-Za-z])(_\d+)+(?=$|_bar|_dot|_saved|_left)")
+_TANGENTS = ("_dots", "_dot")
 _OLD = re.compile(r"^(.+)_(\d+)$")
 
 
@@ -25,7 +26,7 @@ def compact(definition: Node, users: frozenset[str]) -> Node:
     for n in ordered(definition):
         if isinstance(n, gast.Name):
             found[n.id] = None
-            if isinstance(n.ctx, gast.Param) and n.id.endswith("_dot"):
+            if isinstance(n.ctx, gast.Param) and n.id.endswith(_TANGENTS):
                 users |= {n.id}  # given by name
             if isinstance(n.ctx, gast.Store | gast.Param):
                 bound.add(n.id)
@@ -35,15 +36,21 @@ def compact(definition: Node, users: frozenset[str]) -> Node:
     names = Names(found.keys() - set(made_up))
     names.take(*users)
     table: dict[str, str] = {}
-    paired = [n for n in made_up if n.endswith("_dot") and n[: -len("_dot")] in found]
+    paired = {n: stem for n in made_up if (stem := _stem(n)) != n and stem in found}
     for n in made_up:
         if n not in paired:
             table[n] = _fresh(n, names, users)
-    for n in paired:
-        stem = n[: -len("_dot")]
-        table[n] = names.fresh(f"{table.get(stem, stem)}_dot")
+    for n, stem in paired.items():
+        table[n] = names.fresh(f"{table.get(stem, stem)}{n[len(stem) :]}")
     rename(definition, {old: new for old, new in table.items() if old != new})
     return definition
+
+
+def _stem(name: str) -> str:
+    """Return the variable of which a name holds the tangent, or tangents in several directions."""
+    for ending in _TANGENTS:
+        name = name.removesuffix(ending)
+    return name
 
 
 def _fresh(name: str, names: Names, users: frozenset[str]) -> str:
