@@ -3,6 +3,7 @@
 from s2sad.activities import Active, BatchDuplicated, Const, Duplicated
 from s2sad.api import autodiff, differentiate, emit, grad, jvp, source, value_and_grad, vjp
 from s2sad.checking import check_grads
+from s2sad.checkpoints import checkpoint
 from s2sad.duplicated import Forward, Reverse
 from s2sad.errors import (
     ActivityError,
@@ -32,6 +33,7 @@ __all__ = [
     "UnsupportedError",
     "autodiff",
     "check_grads",
+    "checkpoint",
     "differentiate",
     "elementwise",
     "emit",

@@ -27,6 +27,7 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
+from s2sad.checkpoints import is_checkpointed
 from s2sad.derivation import (
     Analysed,
     Derivation,
@@ -81,6 +82,7 @@ from s2sad.nodes import (
 from s2sad.pairs import Pair, Target
 from s2sad.pieces import Assume, elsewhere, never
 from s2sad.polish.prune import tidy
+from s2sad.recompute import check_repeatable
 from s2sad.stages import Aliases, Arrival, Comment, KindFacts
 
 PartsOf = Callable[..., Any]
@@ -116,10 +118,15 @@ def user_call(
     )
     arrival = worker.zeros.arrivals.get(site.statement, Arrival())
     plan = Pair("", "", active, assume=worker.assume)
-    plan.lent = lent_by(d, worker, target, supplied)
+    again = is_checkpointed(target.fn)
+    if again:
+        check_repeatable(d, target, find_target)
+        plan.bare = True
+    else:
+        plan.lent = lent_by(d, worker, target, supplied)
     pair = pair_for(d, target, plan, supplied, build, arrival)
     _nothing_outside(worker, site.statement, target, pair)
-    before, found, forward = _turn(a, worker, site, target, pair)
+    before, found, forward = _turn(a, worker, site, target, pair, again=again)
     return before, [c for c in found if c.operand in varied], forward
 
 
@@ -133,6 +140,8 @@ def undo_writer(
 ) -> tuple[Block, list[Contribution]]:
     """Return what undoes a call that writes arrays; `bar` is the cotangent of its result."""
     target = find_target(a, s, s.value)
+    if target is not None and is_checkpointed(target.fn):
+        check_repeatable(d, target, find_target)
     if target is None:
         raise worker.refuse(
             s,
@@ -399,12 +408,18 @@ def _turn(
     target: Target,
     pair: Pair,
     shadows: Sequence[Node] = (),
+    again: bool = False,
 ) -> tuple[Block, list[Contribution], Any]:
-    """Return the call of the reverse, its contributions, and the call of the forward."""
+    """Return the call of the reverse, its contributions, and the call of the forward.
+
+    If the function is run `again`, the forward stands beside the reverse.
+    """
     s = site.statement
     args: list[Node] = []
     forward = None
-    if pair.saved or pair.recursive:
+    if again and (pair.saved or pair.recursive):
+        args.append(call_of(site.node, target, pair))
+    elif pair.saved or pair.recursive:
         kept = worker.keep(s, f"{target_name(target)}_saved")
         args.append(name(kept))
         forward_call = call_of(site.node, target, pair)

@@ -91,6 +91,7 @@ class Derivation:
     asked: dict[Any, frozenset[str]] = field(default_factory=dict)
     written_outside: set[tuple[Any, str]] = field(default_factory=set)
     read_outside: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    repeated: set[Any] = field(default_factory=set)
     refs: Refs = field(init=False)
 
     def __post_init__(self) -> None:

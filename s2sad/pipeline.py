@@ -87,6 +87,7 @@ from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
 from s2sad.polish.straight import straighten
 from s2sad.purity import Purity
+from s2sad.recompute import check_untouched
 from s2sad.second import gradient_of
 from s2sad.selected import Selected, others_constant
 from s2sad.shadows import check_seed, reverse_entry
@@ -155,6 +156,7 @@ def derive(request: Request) -> Derivation:
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
     _note_written(d, analysed)
     refuse_stored_after_reading(d)
+    check_untouched(d)
     _add(d, node, request.fn, analysed)
     return _complete(d)
 

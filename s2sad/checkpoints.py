@@ -1,0 +1,57 @@
+"""Functions whose calls are run once more in the backward sweep, instead of keeping what they read.
+
+    @s2sad.checkpoint
+    def step(u, dt): ...
+
+A checkpointed function is a function like any other, with a mark that derivation reads.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from s2sad.errors import SourceError
+
+_MARK = "__s2sad_checkpoint__"
+
+
+def checkpoint(f: Callable[..., Any]) -> Any:
+    """Return f; where a derivative calls it, the backward sweep runs it again.
+
+    A call then keeps its arguments, not the values in between: memory for time. What f gives must
+    depend on its arguments alone, and it writes into none of them. SourceError where f is not
+    written in Python.
+    """
+    if isinstance(f, types.MethodType):
+        return types.MethodType(checkpoint(f.__func__), f.__self__)
+    if isinstance(f, functools.partial):
+        return functools.partial(checkpoint(f.func), *f.args, **f.keywords)
+    if isinstance(f, types.FunctionType):
+        return _marked(f)
+    bound = getattr(f, "__call__", None)  # noqa: B004
+    if isinstance(bound, types.MethodType) and not isinstance(f, type):
+        return checkpoint(bound)
+    if not callable(f):
+        raise TypeError(f"checkpoint wants a function, not {f!r}")
+    name = getattr(f, "__name__", repr(f))
+    raise SourceError(
+        f"{name} is not written in Python: there is nothing to run again.",
+        remedy="Give checkpoint the function that calls it.",
+    )
+
+
+def _marked(f: types.FunctionType) -> types.FunctionType:
+    twin = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    functools.update_wrapper(twin, f)
+    del twin.__dict__["__wrapped__"]  # it is f, and not what stands around it
+    twin.__kwdefaults__ = f.__kwdefaults__
+    setattr(twin, _MARK, True)
+    return twin
+
+
+def is_checkpointed(f: object) -> bool:
+    """Say whether a function's calls are run again in the backward sweep."""
+    return isinstance(f, types.FunctionType) and hasattr(f, _MARK)

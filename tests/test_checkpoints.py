@@ -1,0 +1,250 @@
+"""checkpoint: derivatives as without it, calls run once more, and what must not run twice."""
+
+import functools
+import sys
+import tracemalloc
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad import checkpoint, grad
+from s2sad.checkpoints import is_checkpointed
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from corpus import PROGRAMS
+
+X = np.linspace(0.1, 1.0, 5)
+CALLS = []
+
+
+def plain(u, dt):
+    for _ in range(3):
+        u = u + dt * np.sin(u) * u
+    return u
+
+
+step = checkpoint(plain)
+
+
+def run(u, dt, step):
+    for _ in range(4):
+        u = step(u, dt)
+    return np.sum(u**2)
+
+
+def same(one, other):
+    assert np.array_equal(s2sad.ravel(one)[0], s2sad.ravel(other)[0])
+
+
+def test_same_gradient_in_every_mode():
+    for wrt in (0, 1, (0, 1)):
+        same(grad(run, wrt)(X, 0.1, step), grad(run, wrt)(X, 0.1, plain))
+    _, pullback = s2sad.vjp(run, X, 0.1, step, wrt=(0, 1))
+    same(pullback(1.0), grad(run, (0, 1))(X, 0.1, plain))
+    same(pullback(1.0), grad(run, (0, 1))(X, 0.1, plain))
+    tangents = (X, 1.0, None)
+    same(s2sad.jvp(run, (X, 0.1, step), tangents), s2sad.jvp(run, (X, 0.1, plain), tangents))
+
+
+def test_text():
+    text = grad(run).source(X, 0.1, step)
+    assert "plain_reverse(plain_forward(saved.pop(), dt), dt, " in text
+    assert "saved.append(u)\n        u = step(u, dt)" in text
+
+
+def test_what_is_kept_is_the_arguments():
+    def peak(step):
+        u = np.full(100_000, 0.1)
+        grad(run)(u, 0.1, step)
+        tracemalloc.start()
+        grad(run)(u, 0.1, step)
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return size / u.nbytes
+
+    assert peak(step) < 0.6 * peak(plain)
+
+
+def test_the_function_itself():
+    assert step(X, 0.1) == pytest.approx(plain(X, 0.1))
+    assert step.__name__ == "plain" and is_checkpointed(step) and not is_checkpointed(plain)
+
+    @checkpoint
+    def with_defaults(x, *, scale=2.0):
+        """Scale."""
+        return scale * x
+
+    assert with_defaults(3.0) == 6.0 and with_defaults.__doc__ == "Scale."
+    assert grad(lambda x: with_defaults(x))(3.0) == 2.0
+
+
+class Net:
+    def __init__(self):
+        self.w = 0.3 * np.eye(2)
+        self.k = 3
+
+    @checkpoint
+    def layer(self, h):
+        return np.tanh(self.w @ h) * self.k
+
+    def bare(self, h):
+        return np.tanh(self.w @ h) * self.k
+
+    def run(self, h, name):
+        for _ in range(3):
+            h = self.layer(h) if name == "layer" else self.bare(h)
+        self.w = self.w * 2.0
+        return np.sum(h)
+
+    def __call__(self, h):
+        return self.bare(h)
+
+
+def test_methods_whose_object_changes_afterwards():
+    def f(m, h, name):
+        return m.run(h, name)
+
+    h = np.array([0.1, 0.5])
+    got, expected = (grad(f, (0, 1))(Net(), h, name) for name in ("layer", "bare"))
+    same((got[0].w, got[1]), (expected[0].w, expected[1]))
+
+
+def test_bound_methods_partials_and_callable_objects():
+    net, h = Net(), np.array([0.1, 0.5])
+    half = checkpoint(functools.partial(plain, dt=0.5))
+    same(grad(lambda u: np.sum(half(u)))(X), grad(lambda u: np.sum(plain(u, dt=0.5)))(X))
+    for f in (checkpoint(net.bare), checkpoint(net)):
+        same(grad(lambda h, f=f: np.sum(f(h)))(h), grad(lambda h: np.sum(net.bare(h)))(h))
+
+
+def test_closures_and_recursion():
+    def make(scale):
+        return checkpoint(lambda x: np.sin(x) * scale)
+
+    f = make(2.0)
+    assert grad(lambda x: f(f(x)))(0.3) == pytest.approx(
+        4.0 * np.cos(0.3) * np.cos(2.0 * np.sin(0.3))
+    )
+    assert grad(lambda x: power(x, 5))(1.1) == pytest.approx(5 * 1.1**4)
+
+
+@checkpoint
+def power(x, n):
+    return x if n == 1 else x * power(x, n - 1)
+
+
+def test_arguments_that_are_written_afterwards():
+    def f(u, step):
+        h = np.zeros(5)
+        total = 0.0
+        for i in range(3):
+            h[:] = u * i
+            total += np.sum(step(h, 0.1) ** 2)
+            h *= 2.0
+            total += np.sum(step(h[1:], 0.2))
+        return total
+
+    assert np.allclose(grad(f)(X, step), grad(f)(X, plain), rtol=1e-14)
+
+
+def test_emitted(tmp_path):
+    path = s2sad.emit(run, tmp_path / "m.py", args=(X, 0.1, step))
+    assert "s2sad" not in path.read_text().split("\n", 1)[1]
+
+
+def noisy(x, rng):
+    return x * rng.normal()
+
+
+def writes(x, rng):
+    x[0] = x[0] * 2.0
+    return x * 3.0
+
+
+def prints(x, rng):
+    print("running")
+    return x * x
+
+
+def deep(x, rng):
+    return noisy(x, rng)
+
+
+REFUSED = {
+    noisy: "calls what may do something else",
+    writes: "writes into `x`",
+    prints: "calls what may do something else",
+    deep: "noisy calls what may do something else",
+}
+
+
+@pytest.mark.parametrize("f", REFUSED)
+def test_what_may_not_run_twice(f):
+    again = checkpoint(f)
+    with pytest.raises(s2sad.UnsupportedError, match=REFUSED[f]):
+        grad(lambda x, rng: np.sum(again(x, rng)))(X, np.random.default_rng(0))
+
+
+TABLE = np.arange(5.0)
+
+
+@checkpoint
+def from_outside(x):
+    return x * x * TABLE
+
+
+def test_data_from_outside():
+    assert np.allclose(grad(lambda x: np.sum(from_outside(x)))(X), 2.0 * X * TABLE)
+    with pytest.raises(s2sad.UnsupportedError, match="reads `TABLE` from outside"):
+        s2sad.vjp(lambda x: from_outside(x), X)
+
+    def f(x):
+        y = from_outside(x)
+        TABLE[0] = TABLE[0] + 1.0
+        return np.sum(y)
+
+    with pytest.raises(s2sad.UnsupportedError):
+        grad(f)(X)
+
+
+def test_bad_input():
+    with pytest.raises(TypeError, match="wants a function"):
+        checkpoint(3)
+    with pytest.raises(s2sad.SourceError, match="not written in Python"):
+        checkpoint(np.sin)
+
+
+def helpers(program):
+    """Return the functions of a program's module that it may call."""
+    space = program.f.__globals__
+    return {
+        n: f
+        for n, f in space.items()
+        if isinstance(f, types.FunctionType) and f.__globals__ is space and f is not program.f
+    }
+
+
+CALLING = [
+    name
+    for name, p in PROGRAMS.items()
+    if isinstance(p.f, types.FunctionType) and set(p.f.__code__.co_names) & set(helpers(p))
+]
+
+
+@pytest.mark.parametrize("name", CALLING)
+def test_every_program_with_its_helpers_checkpointed(name, monkeypatch):
+    p = PROGRAMS[name]
+    expected = grad(p.f, wrt=p.wrt)(*p.arguments())
+    for n, f in helpers(p).items():
+        if n in p.f.__code__.co_names:
+            monkeypatch.setitem(p.f.__globals__, n, checkpoint(f))
+    try:
+        got = grad(p.f, wrt=p.wrt)(*p.arguments())
+    except s2sad.UnsupportedError as error:
+        assert "A checkpointed function is run twice" in error.reason
+        return
+    assert np.allclose(s2sad.ravel(got)[0], s2sad.ravel(expected)[0], rtol=1e-12, atol=1e-14)
