@@ -13,6 +13,7 @@ from s2sad.errors import (
     SourceError,
     UnsupportedError,
 )
+from s2sad.inside import stop_gradient, within_gradient
 from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
 from s2sad.tree import ravel, tree_map
 
@@ -44,7 +45,9 @@ __all__ = [
     "pushforward",
     "ravel",
     "source",
+    "stop_gradient",
     "tree_map",
     "value_and_grad",
     "vjp",
+    "within_gradient",
 ]

@@ -20,6 +20,7 @@ from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Bound, Made, unfold
 from s2sad.errors import Error, InternalError, Place, UnsupportedError
+from s2sad.facts.activity import activity
 from s2sad.facts.alias import alias
 from s2sad.facts.by_name import by_name
 from s2sad.facts.closures import behind
@@ -33,6 +34,7 @@ from s2sad.facts.inplace import in_place
 from s2sad.facts.joiners import plain_joins
 from s2sad.facts.kinds import infer
 from s2sad.facts.lengths import alike
+from s2sad.facts.marked import marked
 from s2sad.facts.members import sets_by_name
 from s2sad.facts.memory import Memory, memory
 from s2sad.facts.methods import plain_writes
@@ -47,8 +49,18 @@ from s2sad.names import Names
 from s2sad.nodes import Node, clone, names_read, operands, substitute, with_extra
 from s2sad.pairs import Pair
 from s2sad.pieces import count
+from s2sad.reaching import Reaching
 from s2sad.spaces import module_of
-from s2sad.stages import TWICE, Function, KindFacts, Write, Written, Zeros
+from s2sad.stages import (
+    STOPPED,
+    STOPPED_WHOLE,
+    TWICE,
+    Function,
+    KindFacts,
+    Write,
+    Written,
+    Zeros,
+)
 
 
 @dataclass(eq=False)
@@ -93,6 +105,8 @@ class Derivation:
     read_outside: dict[Any, dict[str, Any]] = field(default_factory=dict)
     repeated: set[Any] = field(default_factory=set)
     refs: Refs = field(init=False)
+    reaching: Reaching = field(default_factory=Reaching)
+    answers: dict[str, Mapping[str, bool]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.refs = Refs(self.names)
@@ -169,12 +183,17 @@ def analyse(
         scope.helpers = {**scope.helpers, word: fn}
         return word
 
+    def said(fn: types.FunctionType) -> str:
+        word = d.reaching.word(fn, d.names)
+        scope.helpers = {**scope.helpers, word: fn}
+        return word
+
     for _ in range(_ROUNDS):
         d.open[key] = result
         before = dict(d.analysed)
         d.used_open.discard(key)
         facts = infer(function, dict(params), scope, hook)
-        changed = _more_plainly(d, function, facts, taken, numpy, helper)
+        changed = _more_plainly(d, function, facts, taken, numpy, helper, said)
         if changed is not None:
             function = changed
             scope.locals = function.locals
@@ -209,11 +228,13 @@ def _more_plainly(
     taken: set[str],
     numpy: Callable[[], str],
     helper: Callable[[Any], str],
+    said: Callable[[types.FunctionType], str],
 ) -> Function | None:
     """Return a function with more of it written out, now that its kinds are known; or None."""
     made, writers, formulas = made_here(d, facts), writing_calls(d, facts), formula_calls(d, facts)
     return (
-        dispatch(function, facts, taken, numpy)
+        marked(function, facts, taken, numpy, d.reaching, said)
+        or dispatch(function, facts, taken, numpy)
         or by_name(function, facts, taken, numpy)
         or overloads(function, facts, taken, numpy)
         or copies(function, facts, taken, numpy, helper)
@@ -589,11 +610,15 @@ def memory_of(d: Derivation, a: Analysed) -> Memory:
 
 def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
     lasting: list[Any] = []
+    stopping: set[Any] = set()
 
     def summary(call: Any, kinds: Any) -> tuple[list[Any], list[Any]] | None:
-        return _written_by(d, a, call, lasting)
+        called = called_by(d, a, call)
+        if called is not None and called.stops():
+            stopping.add(call)
+        return _written_by(d, a, call, called, lasting)
 
-    def returned(call: Any) -> tuple[list[Any], bool] | None:
+    def returned(call: Any) -> tuple[list[Any], frozenset[str]] | None:
         return _returned_by(d, a, call)
 
     def viewed(call: Any) -> tuple[Node, Node] | None:
@@ -601,6 +626,7 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
 
     found = memory(a.function, a.kinds, summary)
     found.lasting = tuple(lasting)
+    found.stopping = frozenset(stopping)
     found.aliases = alias(
         a.function,
         a.kinds,
@@ -628,6 +654,14 @@ class _Called:
         stored = (names_read(w.statement) - {w.base}) & self.callee.function.locals
         outside = outside_of(self.callee.function, w, self.memory)
         return w.how != "rebind" and bool(outside and stored)
+
+    def stops(self) -> bool:
+        """Say whether the result takes no derivative from anything that the function is given."""
+        function, body = self.callee.function, self.callee.function.node.body[:-1]
+        if not body or not (function.stopped or self.memory.stopping):
+            return False
+        facts = activity(function, self.callee.kinds, frozenset(function.params), self.memory)
+        return function.result not in facts.varied_after[body[-1]]
 
     def nodes(self, parameters: frozenset[str] | set[str]) -> list[Any]:
         """Return what some of the parameters are given."""
@@ -664,8 +698,8 @@ def called_by(d: Derivation, a: Analysed, call: Any) -> _Called | None:
     return _Called(callee, memory_of(d, callee), nodes)
 
 
-def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], bool] | None:
-    """Return the arguments of a call of which the result may hold memory; and if some, twice."""
+def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], frozenset[str]] | None:
+    """Return the arguments of a call of which the result may hold memory, and marks of that."""
     if a.kinds.objects.get(call.func) is runtime.object_of:
         return None
     called = called_by(d, a, call)
@@ -681,7 +715,7 @@ def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], bool
         nodes.append(
             gast.Name(n if same else f"{callee.__qualname__}.{n}", gast.Load(), None, None)
         )
-    return nodes, TWICE in result
+    return nodes, result & {TWICE, STOPPED, STOPPED_WHOLE}
 
 
 def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | None:
@@ -703,14 +737,13 @@ def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | Non
 
 
 def _written_by(
-    d: Derivation, a: Analysed, call: Any, lasting: list[Any]
+    d: Derivation, a: Analysed, call: Any, called: _Called | None, lasting: list[Any]
 ) -> tuple[list[Any], list[Any]] | None:
     """Return the arguments of a call, as nodes, that the called user's function may write."""
     target: Kind = a.kinds.of.get(getattr(call, "func", None), K.UNKNOWN)
     if isinstance(target, K.Known) and isinstance(target.value, type):
         if call not in a.kinds.methods and isinstance(made_by(target), K.Known):
             return [], []
-    called = called_by(d, a, call)
     if called is None:
         return None
     arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)

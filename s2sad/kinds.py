@@ -669,7 +669,7 @@ def _join_arrays(left: Array, right: Array) -> Kind:
 def erase_value(kind: Kind) -> Kind:
     """Forget literal values: what a parameter or a variable of a loop may have."""
     if isinstance(kind, Num):
-        return replace(kind, value=MISSING)
+        return kind if hasattr(kind, "lasting") else replace(kind, value=MISSING)
     if isinstance(kind, Str):
         return Str(MISSING, kind.keys)
     if isinstance(kind, Union):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import types
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import gast
@@ -16,6 +17,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.calls import undo_writer, user_call, write_pair
+from s2sad.decided import Decided, verdict
 from s2sad.derivation import (
     Analysed,
     Derivation,
@@ -91,11 +93,13 @@ from s2sad.recompute import check_untouched
 from s2sad.second import gradient_of
 from s2sad.selected import Selected, others_constant
 from s2sad.shadows import check_seed, reverse_entry
-from s2sad.stages import ANYWHERE, Aliases, Arrival, Text, Written
+from s2sad.stages import ANYWHERE, Aliases, Arrival, SourceLike, Text, Written
 from s2sad.strong import zeros_of
 from s2sad.tangents import jvp_entry
+from s2sad.within import settle_inside
 from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
+from s2sad.write.inside import denoted_in, handed_on, without_ours
 from s2sad.write.origins import origins_of
 from s2sad.write.printer import module, statement_text
 
@@ -169,6 +173,7 @@ def _rest_constant(request: Request, params: dict[str, Kind]) -> dict[str, Kind]
 
 
 def _complete(d: Derivation) -> Derivation:
+    settle_inside(d)
     _merge(d)
     settle_names(d.functions, d.origins, d.cells, {*d.refs.modules, *d.refs.functions})
     return d
@@ -222,6 +227,7 @@ def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None
     closure = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
     d.cells[node.name] = dict(closure)
     d.origins[node.name] = fn
+    d.answers[node.name] = _answers(a)
     if isinstance(a.function.source, LocalSource):
         d.inner.add(node.name)
 
@@ -270,7 +276,7 @@ def sweep(
         d.refs,
         names,
         calls,
-        _heading,
+        partial(_heading, a.function.source, _answers(a)),
         memory.aliases,
         zeros,
         shadows,
@@ -293,11 +299,22 @@ def build_pair(d: Derivation, a: Analysed, pair: Pair, supplied: frozenset[str])
     write_pair(d, a, pair, supplied, parts_of, finish, _add)
 
 
-def _heading(origin: Any) -> str:
-    """Return the user's statement as a heading of the backward sweep."""
-    if getattr(origin, "returns", False):
-        return statement_text(gast.Return(origin.value))
-    return statement_text(origin)
+def _answers(a: Analysed) -> dict[str, bool]:
+    """Return the variables of which within_gradient() decides what they are."""
+    if not any(isinstance(k, Decided) for k in a.kinds.of.values()):
+        return {}
+    known = {n: verdict(k) for n, k in name_kinds(a.kinds).items()}
+    return {n: value for n, value in known.items() if value is not None}
+
+
+def _heading(source: SourceLike, answers: dict[str, bool], origin: Any) -> str:
+    """Return the user's statement as a heading of the backward sweep, without s2sad's own calls."""
+    fn: Any = getattr(origin, "home", source).fn
+    shown = gast.Return(origin.value) if getattr(origin, "returns", False) else origin
+    if answers or any(isinstance(n, gast.Call) for n in walk(shown)):
+        cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+        shown = without_ours(clone(shown), denoted_in(fn, cells), handed_on, answers=answers)
+    return statement_text(shown)
 
 
 def local_names(a: Analysed, d: Derivation) -> Names:

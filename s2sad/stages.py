@@ -143,7 +143,8 @@ class Function:
     written out where a call unpacks them, each with that call: nobody may change them. `held` are
     the temporaries that hold defaults of inner functions. `half` are the tries that are not
     simply done or not, each with a name that shows it. `was` are the temporaries that hold what a
-    place holds before a call gives what is added to it.
+    place holds before a call gives what is added to it. `stopped` are the temporaries that take
+    no derivative from what they are bound to, each with the name of that, if it is one.
     """
 
     source: SourceLike
@@ -158,11 +159,20 @@ class Function:
     held: frozenset[str] = frozenset()
     half: Mapping[Any, Half] = field(default_factory=dict)
     was: frozenset[str] = frozenset()
+    stopped: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The user's name of the function."""
         return self.source.name
+
+    def stays(self, s: Any) -> bool:
+        """Say whether a statement binds a name to what it is: `h = stop_gradient(h)`."""
+        value = getattr(s, "value", None)
+        if not isinstance(s, gast.Assign) or not isinstance(value, gast.Name):
+            return False
+        target = s.targets[0]
+        return isinstance(target, gast.Name) and self.stopped.get(value.id) == target.id
 
 
 @dataclass
@@ -190,6 +200,10 @@ Names = frozenset[str]
 NONE: Names = frozenset()
 TWICE = "@twice"
 """A partner, among those that share memory, of a structure in which some may stand twice."""
+STOPPED = "@stopped"
+"""A partner of names that may hold memory that was reached through stop_gradient."""
+STOPPED_WHOLE = "@stopped whole"
+"""The same, of a structure: who has it may see what others put into it."""
 
 
 @dataclass

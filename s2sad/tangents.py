@@ -224,7 +224,9 @@ def _call(
     if target is None:
         return None
     active = active_parameters(target, wanted)
-    if not active:
+    memory = memory_of(d, a)
+    written = memory.aliases.touched.get(s, frozenset())
+    if not active or (site.node in memory.stopping and not written):
         return [], False
     bound = s.targets[0] if isinstance(s, gast.Assign) else None
     if bound is not None and not isinstance(bound, gast.Name):
@@ -237,9 +239,8 @@ def _call(
     if getattr(getattr(target.fn, "node", None), "makes", None) is not None:
         if d.refs.function(runtime.object_of) != OBJECT_OF:
             raise InternalError(f"the name {OBJECT_OF} is taken")
-    written = memory_of(d, a).aliases.touched.get(s, frozenset())
     if written:
-        refuse_shared_arguments(a.kinds, s, target, memory_of(d, a).aliases, worker.refuse)
+        refuse_shared_arguments(a.kinds, s, target, memory.aliases, worker.refuse)
     pair = _pair_for(d, target, active, bound is not None, add)
     worker.see_raised(s, pair.raises)
     made = call_of(site.node, target, pair)

@@ -8,6 +8,8 @@ import gast
 
 from s2sad.nodes import Node
 
+# s2sad's own functions are not called in derived text: no name there is made of theirs.
+_OURS = {"stop_gradient": "stopped", "adjoint_hook": "hooked", "within_gradient": "within"}
 _TEMP_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -21,6 +23,7 @@ def temp_base(value: Node) -> str:
             word = func.id
         else:
             return "t"
+        word = _OURS.get(word, word)
         first = value.args[0] if value.args else None
         if isinstance(func, gast.Attribute) and first is None and isinstance(func.value, gast.Name):
             first = func.value

@@ -75,6 +75,7 @@ def unfold(
         temps=function.temps | worker.temps,
         held=function.held | worker.held,
         was=function.was | worker.was,
+        stopped={**function.stopped, **worker.stopped},
         locals=function.locals | worker.bound,
     )
 
@@ -98,6 +99,7 @@ class _Unfolder:
         self.temps: set[str] = set()
         self.held: set[str] = set()
         self.was: set[str] = set()
+        self.stopped: dict[str, str] = {}
         self.bound: set[str] = set()
         self.changed = False
 
@@ -184,6 +186,7 @@ class _Unfolder:
         self.temps |= {table[n] for n in callee.temps if n in table}
         self.held |= {table[n] for n in callee.held if n in table}
         self.was |= {table[n] for n in callee.was if n in table}
+        self.stopped |= {table[n]: table.get(x, x) for n, x in callee.stopped.items() if n in table}
         for statement in before:
             locate(statement, s)
             self.origins[statement] = self.origins.get(s, s)

@@ -137,6 +137,7 @@ class _Walker:
         self.facts = Activity()
         self.has_aux = has_aux
         self.constant = cancelling(function, kinds)
+        self.stops = memory.stopping
 
     # forward
 
@@ -216,7 +217,8 @@ class _Walker:
         return self.varied_block(s.finalbody, out)
 
     def _varied_assign(self, s: Node, varied: Names) -> Names:
-        hit = flows(s.value, self.kinds) & varied if s not in self.constant else NONE
+        stopped = s in self.constant or self._stops(s)
+        hit = flows(s.value, self.kinds) & varied if not stopped else NONE
         for target in s.targets:
             if isinstance(target, gast.Subscript | gast.Attribute):
                 owner = _root(target)
@@ -233,6 +235,12 @@ class _Walker:
                         self.facts.cause.setdefault(n, s)
                         varied = varied | {n}
         return varied
+
+    def _stops(self, s: Node) -> bool:
+        """Say whether what a statement binds takes no derivative from what it is made of."""
+        target = s.targets[0]
+        held = isinstance(target, gast.Name) and target.id in self.function.stopped
+        return held or s.value in self.stops
 
     def _varied_call(self, s: Node, varied: Names) -> Names:
         """A call for its effect may put active values into what it is given."""
@@ -367,7 +375,7 @@ class _Walker:
             written = names_written(target)
             hit = hit or bool(written & useful)
             useful = useful - written
-        if hit:
+        if hit and not self._stops(s):
             value = s.value
             if self.has_aux and self._is_result(s) and isinstance(value, gast.Tuple):
                 value = value.elts[0]

@@ -30,14 +30,24 @@ from s2sad.nodes import (
     subscript,
     walk,
 )
-from s2sad.stages import TWICE, Aliases, Function, KindFacts, Link, Write, surely_others
+from s2sad.stages import (
+    STOPPED,
+    STOPPED_WHOLE,
+    TWICE,
+    Aliases,
+    Function,
+    KindFacts,
+    Link,
+    Write,
+    surely_others,
+)
 
 Pairs = dict[str, frozenset[str]]
 Links = dict[str, Link]
 NOBODY: frozenset[str] = frozenset()
 
 
-Returned = Callable[[Any], "tuple[list[Any], bool] | None"]
+Returned = Callable[[Any], "tuple[list[Any], frozenset[str]] | None"]
 Viewed = Callable[[Any], "tuple[Node, Node] | None"]
 
 
@@ -55,7 +65,7 @@ def alias(
     """Return who shares memory with whom in a function whose writes in place are known.
 
     `returned(call)` gives the arguments, as nodes, of which the result of a called user's function
-    may hold memory, and whether some memory may stand twice in it; or None where nothing is known
+    may hold memory, and of TWICE and STOPPED what is true of it; or None where nothing is known
     about the callee. `rebinding` are statements
     `s += t` that make a new value. What is `visible` has a shadow of the caller's: its final
     content counts as read. `viewed(call)` gives the view of an argument that the result surely
@@ -321,6 +331,7 @@ class _Walker:
             partners -= {TWICE}
         elif self._twice(value, state[0]):
             partners |= {TWICE}
+        partners |= self._stopped(n, value, after) if given else NOBODY
         pairs = _without(pairs, n)
         _unite(pairs, n, partners - {n})
         links = _unlinked(links, n)
@@ -329,6 +340,13 @@ class _Walker:
         if link is not None:
             links[n] = link
         return pairs, links
+
+    def _stopped(self, n: str, value: Node, kind: K.Kind) -> frozenset[str]:
+        """Return what marks memory that a name, or the result of a call, has no derivative of."""
+        if n in self.function.stopped:
+            return frozenset({STOPPED, STOPPED_WHOLE} if K.holds_more(kind) else {STOPPED})
+        found = self.returned(value) if isinstance(value, gast.Call) else None
+        return NOBODY if found is None else found[1] - {TWICE}
 
     def _elsewhere(self, link: Link | None, pairs: Pairs, links: Links) -> frozenset[str]:
         """Return who is, or is a part of, another item of the structure that an item is taken from.
@@ -368,7 +386,7 @@ class _Walker:
                 return True
         elif isinstance(value, gast.Call):
             found = self.returned(value)
-            if found is not None and found[1]:
+            if found is not None and TWICE in found[1]:
                 return True
             parts = [*value.args, *(k.value for k in value.keywords)] if found is None else found[0]
         given = [sources(p, self.kinds) for p in parts]

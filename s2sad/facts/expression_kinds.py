@@ -13,6 +13,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.decided import TOLD, decided, verdict
 from s2sad.facts.closures import closed, local_function
 from s2sad.facts.dict_kinds import dict_method
 from s2sad.facts.draws import drawn, generator_made
@@ -47,6 +48,7 @@ from s2sad.facts.scope import Scope, are_names, dotted_path
 from s2sad.facts.slices import Slices, grid_kind
 from s2sad.facts.texts import text_method
 from s2sad.generators import GENERATORS, generator_of
+from s2sad.inside import within_gradient
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import lifted, space_among
 from s2sad.nodes import Node, children
@@ -138,6 +140,8 @@ class Expressions:
         return K.kind_of(value, dotted_path(node), are_names(value))
 
     def ex_Constant(self, node: Node, env: Env) -> Kind:
+        if node.kind == TOLD:
+            return decided(node.value)
         return K.kind_of(node.value, "", literal=True)
 
     def ex_Attribute(self, node: Node, env: Env) -> Kind:
@@ -243,7 +247,8 @@ class Expressions:
             self.facts.methods[node] = (method, node.operand)
             return self.callee(K.Known(method), [kind], {}, env)
         if isinstance(node.op, gast.Not):
-            return K.BOOL
+            known = verdict(kind)
+            return K.BOOL if known is None else decided(not known)
         if isinstance(kind, K.Num) and kind.value is not MISSING:
             return K.kind_of(OPERATORS[type(node.op)](kind.value), "", literal=True)
         kind = self._used(node.operand, env)
@@ -251,6 +256,8 @@ class Expressions:
 
     def ex_Compare(self, node: Node, env: Env) -> Kind:
         kinds = [self.kind(n, env) for n in [node.left, *node.comparators]]
+        if len(kinds) == 2 and any(verdict(k) is not None for k in kinds):
+            return _same_truth(node.ops[0], *kinds)
         method = next((m for k in kinds for m in compare_methods(self.scope, k, node.ops)), None)
         if method is not None:
             # A method of the user's may give anything: only a truth value carries no derivative.
@@ -276,12 +283,19 @@ class Expressions:
 
     def ex_BoolOp(self, node: Node, env: Env) -> Kind:
         result: Kind = K.UNBOUND
+        ends = isinstance(node.op, gast.Or)
         for value in node.values:
-            result = K.join(result, self.kind(value, env))
+            kind = self.kind(value, env)
+            if verdict(kind) is not (not ends) or value is node.values[-1]:
+                result = K.join(result, kind)
+            if verdict(kind) is ends:
+                break
         return result
 
     def ex_IfExp(self, node: Node, env: Env) -> Kind:
-        self.kind(node.test, env)
+        known = verdict(self.kind(node.test, env))
+        if known is not None:
+            return self.kind(node.body if known else node.orelse, env)
         return K.join(self.kind(node.body, env), self.kind(node.orelse, env))
 
     def ex_JoinedStr(self, node: Node, env: Env) -> Kind:
@@ -456,6 +470,10 @@ class Expressions:
         return found
 
     def _call_known(self, fn: Any, args: list[Kind], keywords: dict[str, Kind], env: Env) -> Kind:
+        if fn is within_gradient:
+            return decided(True)
+        if fn is bool and len(args) == 1 and verdict(args[0]) is not None:
+            return args[0]
         here = registry.same_in_numpy(fn, len(args))
         generator = generator_of(here)
         if generator is not None:
@@ -510,6 +528,17 @@ class Expressions:
         if isinstance(owner, K.Unknown) and owner.cls in GENERATORS:
             return drawn(owner.cls, attr, args, keywords)
         return K.Unknown(f"the result of .{attr}()")
+
+
+def _same_truth(op: Node, left: Kind, right: Kind) -> Kind:
+    """Return the kind of a comparison with what is decided."""
+    values = [getattr(k, "value", MISSING) for k in (left, right)]
+    if any(type(v) is not bool for v in values) or not isinstance(op, _SAMENESS):
+        return K.BOOL
+    return decided((values[0] == values[1]) is isinstance(op, gast.Eq | gast.Is))
+
+
+_SAMENESS = (gast.Eq, gast.Is, gast.NotEq, gast.IsNot)
 
 
 def _has_no_value(kind: Kind | None) -> bool:

@@ -27,6 +27,7 @@ from s2sad.facts.activity import flows
 from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.filled import with_part
 from s2sad.facts.memory import Memory, root, shares_nothing, touches
+from s2sad.facts.stopped import check_stopped
 from s2sad.kinds import Kind
 from s2sad.nodes import all_inside, blocks_of, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
@@ -57,6 +58,7 @@ def fence(
     """
     active = ever_active(activity)
     _read_before(function, memory)
+    check_stopped(function, kinds, activity, memory)
     _out_of_text(function, kinds, activity)
     check_attempts(function, kinds, activity, memory, active)
     _unpacked(function, memory)
@@ -368,7 +370,8 @@ def _into_constants(
                 ActivityError,
                 f"An active value is stored into `{write.base}`, which is constant: its derivative "
                 "would be lost.",
-                f"Pass `{write.base}` as an argument, or return the value.",
+                f"Pass `{write.base}` as an argument, return the value, or store "
+                "stop_gradient(...) of it.",
             )
 
 
@@ -450,7 +453,8 @@ def _into_buffer(
         f"An active value is stored into `{buffer}`{through}, which is Const: its derivative would "
         "be lost.",
         f"Leave the annotation of `{buffer}` out, or give autodiff Duplicated({buffer}, zeros): "
-        "a buffer whose initial content does not matter wants a shadow of zeros.",
+        "a buffer whose initial content does not matter wants a shadow of zeros. Or store "
+        "stop_gradient(...) of the value.",
     )
 
 

@@ -114,7 +114,8 @@ class Memory:
     While a function that calls itself is looked at, its memory is not `known`: `assumed` are the
     parameters that it is taken to write, `asked` says whether a call of it was met. `lasting` are
     calls that change a default of what they call, which lasts from call to call; `leaves` says that
-    the function binds a name outside to what depends on its arguments.
+    the function binds a name outside to what depends on its arguments. `stopping` are calls whose
+    results take no derivative from what they are given.
     """
 
     parent: dict[str, str] = field(default_factory=dict)
@@ -128,6 +129,7 @@ class Memory:
     asked: bool = False
     lasting: tuple[Any, ...] = ()
     leaves: bool = False
+    stopping: frozenset[Any] = frozenset()
 
     @property
     def keeps(self) -> bool:

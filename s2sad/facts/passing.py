@@ -45,7 +45,7 @@ def rebase(kind: Kind, path: str, known: Lengths | None = None) -> Kind:
         return K.Dict(tuple(pairs))
     if isinstance(kind, K.OpenDict):
         return K.OpenDict(kind.key, rebase(kind.item, f"{path}[]"))
-    if isinstance(kind, K.Num):
+    if isinstance(kind, K.Num) and not hasattr(kind, "lasting"):
         dim = _renamed(kind.dim or K.fresh_dim(), path, known) if kind.type == "int" else None
         return K.Num(kind.type, kind.dtype, K.MISSING, dim)
     if isinstance(kind, K.Obj):

@@ -11,12 +11,16 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad.decided import verdict
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Node
 
 
 def truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
     """Return what a test is known to be by kinds alone, or None."""
+    known = verdict(kinds.get(test))
+    if known is not None:
+        return known
     if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
         inner = truth(test.operand, kinds)
         return None if inner is None else not inner

@@ -77,7 +77,7 @@ class Forward:
         return [*looks, *self._saves(s), replaced if replaced is not None else clone(s)]
 
     def _saves(self, s: Node) -> Block:
-        written = names_written(s)
+        written = names_written(s) if not self.function.stays(s) else set[str]()
         if s in self.ends.kept:
             written = written | {self.ends.kept[s]}
         saves = [Save(n, ("over", s, n)) for n in sorted(written)]

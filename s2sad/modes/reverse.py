@@ -308,6 +308,9 @@ class Reverse(Joins):
 
     def assignment(self, s: Node, variable: str, value: Node) -> Block:
         """Undo `variable = value`: pass its cotangent on, then put its old value back."""
+        if self.function.stays(s):
+            self.live.discard(variable)
+            return []
         restore = self._restore(variable, s)
         display = isinstance(value, gast.Tuple)
         if variable in self.asked or (variable in self.split and not display):

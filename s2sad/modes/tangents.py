@@ -307,6 +307,8 @@ class Tangents(Twins):
 
     def pushed(self, site: Site, variable: str, wanted: frozenset[str]) -> Pushed:
         """Return the tangent of a value: that of an operation, or the same view of a tangent."""
+        if variable in self.function.stopped:
+            return [], None
         viewed = self.viewed(site, variable)
         if viewed is not None:
             return [], viewed

@@ -42,7 +42,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.stages import Activity, Aliases, Function, KindFacts
+from s2sad.stages import STOPPED, Activity, Aliases, Function, KindFacts
 
 _MIRRORED = (gast.Name, gast.Subscript, gast.Attribute, gast.Tuple, gast.List, gast.Dict)
 _TAKERS = ("append", "insert", "pop", "reverse", "clear")
@@ -120,6 +120,10 @@ class Twins:
     def wants(self, s: Any, variable: str) -> bool:
         """Say whether a variable that a statement binds has a tangent there."""
         kind = self.kinds.after.get(s, {}).get(variable, K.UNKNOWN)
+        if isinstance(kind, K.Array):
+            marks = self.aliases.pairs_after.get(s, {}).get(variable, frozenset())
+            if STOPPED in marks and variable not in self.activity.after(s):
+                return False  # whoever writes it is refused
         if variable in self.twinned and not isinstance(kind, K.Num | K.Str | K.NoneKind):
             return K.differentiable(kind) or K.is_container(kind)
         return variable in self.activity.after(s)

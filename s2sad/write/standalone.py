@@ -28,6 +28,7 @@ from s2sad.stages import Comment
 from s2sad.write.checks import check, check_length, check_overlap
 from s2sad.write.copies import is_literal, literal, prelude
 from s2sad.write.homes import homes_of, import_of
+from s2sad.write.inside import denoted_in, without_ours
 from s2sad.write.printer import module
 
 Define = Callable[[types.FunctionType], Node]
@@ -199,6 +200,7 @@ class _Linker:
                 n.annotation = None
         cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
         self._settle_defaults(node, fn)
+        without_ours(node, denoted_in(fn, cells))
         self._link(node, fn, cells, set())
         self.functions.append(node)
 

@@ -1,0 +1,441 @@
+"""Programs that say something to their own derivative: each a function and arguments for it.
+
+`STOPPING` call stop_gradient, `ASKING` within_gradient().
+"""
+
+import numpy as np
+
+import s2sad
+from s2sad import stop_gradient, within_gradient
+
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=4)
+Y = RNG.normal(size=4)
+W = RNG.normal(size=(3, 3)) * 0.4
+XS = RNG.normal(size=(5, 3))
+
+
+class State:
+    def __init__(self, w, scale):
+        self.w = w
+        self.scale = scale
+
+    def frozen(self):
+        return stop_gradient(self.w) * self.scale
+
+
+# --- stop_gradient -------------------------------------------------------------------------------
+
+
+def number(x, y):
+    return stop_gradient(x) * y + x * x
+
+
+def in_an_expression(x, y):
+    return np.sum(np.sin(x) * stop_gradient(np.cos(y) * x) + y)
+
+
+def by_keyword(x, y):
+    return np.sum(x * stop_gradient(x=y) * y)
+
+
+def by_its_module(x, y):
+    return np.sum(x * s2sad.stop_gradient(x) * y)
+
+
+def imported_here(x, y):
+    from s2sad import stop_gradient as held
+
+    return np.sum(x * held(x) * y)
+
+
+def of_a_dict(x, p):
+    q = stop_gradient(p)
+    return np.sum(x * q["w"] * p["w"]) * q["b"] + p["b"]
+
+
+def of_a_tuple(x, p):
+    w, b = stop_gradient(p)
+    return np.sum(x * w * p[0]) * b * p[1]
+
+
+def of_an_object(x, p):
+    q = stop_gradient(p)
+    return np.sum(x * q.w * p.w) * q.scale
+
+
+def in_a_method(x, p):
+    return np.sum(x * p.frozen() * p.w)
+
+
+def truncated(w, xs, every):
+    h = np.zeros(3)
+    loss = 0.0
+    for i, x in enumerate(xs):
+        if i % every == 0:
+            h = stop_gradient(h)
+        h = np.tanh(w @ h + x)
+        loss += h @ h
+    return loss
+
+
+def truncated_in_place(w, xs, every):
+    h = np.zeros(3)
+    loss = 0.0
+    for i, x in enumerate(xs):
+        if i % every == 0:
+            h = stop_gradient(h).copy()
+        h[:] = np.tanh(w @ h + x)
+        loss += h @ h
+    return loss
+
+
+def truncated_number(w, xs):
+    h = 0.1
+    i = 0
+    while i < 5:
+        h = np.sin(w * h + xs[i])
+        if i == 2:
+            h = stop_gradient(h)
+        i += 1
+    return h * h
+
+
+def of_memory(w, xs):
+    a = np.zeros(len(xs))
+    for i in range(len(xs)):
+        a[i] = w * xs[i] ** 2
+    target = stop_gradient(a)
+    return np.sum((a - 0.5 * target) ** 2)
+
+
+def of_a_view(w, xs):
+    a = np.zeros((2, len(xs)))
+    a[0] = w * xs
+    a[1] = w * w * xs
+    row = stop_gradient(a[0])
+    return np.sum(row * a[1] * a[0])
+
+
+def view_of_it(w, xs):
+    a = np.zeros((2, len(xs)))
+    a[0] = w * xs
+    a[1] = w * w * xs
+    row = stop_gradient(a)[0]
+    return np.sum(row * a[1])
+
+
+def detached(v):
+    return stop_gradient(v)
+
+
+def by_a_function(w, xs):
+    a = np.zeros(len(xs))
+    a[0] = w
+    a[1:] = w * xs[1:]
+    return np.sum(detached(a) * a)
+
+
+def pair_of(v):
+    return v * v, stop_gradient(v) * 3.0
+
+
+def partly(x, y):
+    a, b = pair_of(x)
+    return np.sum(a * b * y)
+
+
+def both(v):
+    return {"kept": v, "stopped": stop_gradient(v)}
+
+
+def partly_in_a_dict(x, y):
+    q = both(x * y)
+    return np.sum(q["kept"] * q["stopped"])
+
+
+def target_network(x, y):
+    """What a target is made of is stopped, a whole computation."""
+
+    def predict(p):
+        return np.tanh(x * p)
+
+    return np.sum((predict(y) - 0.9 * stop_gradient(predict(y))) ** 2)
+
+
+def given_as_an_argument(x, y):
+    def apply(fn, v):
+        return fn(v) * v
+
+    return np.sum(apply(stop_gradient, x) * y)
+
+
+def chosen(x, y):
+    total = 0.0
+    for fn in (stop_gradient, np.sin):
+        total = total + np.sum(fn(x) * y * x)
+    return total
+
+
+def in_a_comprehension(x, y):
+    return sum([stop_gradient(v) * v for v in x]) * y[0]
+
+
+def in_a_lambda(x, y):
+    square = lambda v: stop_gradient(v) * v  # noqa: E731
+    return np.sum(square(x) + square(y))
+
+
+def in_a_test(x, y):
+    if stop_gradient(x) > 0.0 or stop_gradient(y) > 0.0:
+        return x * y
+    return x + y
+
+
+def in_an_index(x, y):
+    return x[int(stop_gradient(abs(y[0])))] * y[1]
+
+
+def kept_in_a_list(x, y):
+    seen = []
+    loss = np.sum(x * y)
+    seen.append(stop_gradient(loss))
+    seen.append(loss)
+    return seen[0] * seen[1]
+
+
+def straight_through(x, y):
+    return np.sum((x + stop_gradient(np.round(x) - x)) * y)
+
+
+def all_of_it(x, y):
+    return stop_gradient(np.sum(x)) + 0.0 * np.sum(y)
+
+
+STOPPING = {
+    number: (0.7, 1.3),
+    in_an_expression: (X, Y),
+    by_keyword: (X, Y),
+    by_its_module: (X, Y),
+    imported_here: (X, Y),
+    of_a_dict: (X, {"w": Y, "b": 0.4}),
+    of_a_tuple: (X, (Y, 0.4)),
+    of_an_object: (X, State(Y, 0.4)),
+    in_a_method: (X, State(Y, 0.4)),
+    truncated: (W, XS, 2),
+    truncated_in_place: (W, XS, 2),
+    truncated_number: (0.6, XS[:, 0]),
+    of_memory: (0.6, X),
+    of_a_view: (0.6, X),
+    view_of_it: (0.6, X),
+    by_a_function: (0.6, X),
+    partly: (X, Y),
+    partly_in_a_dict: (X, Y),
+    target_network: (X, Y),
+    given_as_an_argument: (X, Y),
+    chosen: (X, Y),
+    in_a_comprehension: (X, Y),
+    in_a_lambda: (X, Y),
+    in_a_test: (0.7, -1.3),
+    in_an_index: (X, Y),
+    kept_in_a_list: (X, Y),
+    straight_through: (X, Y),
+    all_of_it: (X, Y),
+}
+
+
+# --- within_gradient -----------------------------------------------------------------------------
+
+
+def scaled(x):
+    if within_gradient():
+        return np.sum(x * 2.0)
+    return np.sum(x * 3.0)
+
+
+def in_an_if_expression(x):
+    return np.sum(x) * (2.0 if within_gradient() else 3.0)
+
+
+def in_a_variable(x):
+    training = within_gradient()
+    scale = 3.0
+    if training:
+        scale = 2.0
+    return np.sum(x) * scale
+
+
+def negated(x):
+    if not within_gradient():
+        return np.sum(x) * 3.0
+    return np.sum(x) * 2.0
+
+
+def compared(x):
+    if within_gradient() is False:
+        return np.sum(x) * 3.0
+    return np.sum(x) * 2.0
+
+
+def with_another_test(x):
+    if within_gradient() and len(x) > 2:
+        return np.sum(x) * 2.0
+    return np.sum(x) * 3.0
+
+
+def layer(x, training):
+    return np.sum(x) * 2.0 if training else np.sum(x) * 3.0
+
+
+def passed_on(x):
+    return layer(x, within_gradient())
+
+
+def factor(n):
+    if within_gradient():
+        return np.full(n, 2.0)
+    return np.full(n, 3.0)
+
+
+def factor_of(n):
+    return factor(n) * 1.0
+
+
+def inactive_call(x):
+    return np.sum(x * factor(len(x)))
+
+
+def inactive_call_of_a_call(x):
+    return np.sum(x * factor_of(len(x)))
+
+
+def inactive_in_a_test(x):
+    if factor(1)[0] == 2.0:
+        return np.sum(x) * 2.0
+    return np.sum(x) * 3.0
+
+
+def given_to_map(x):
+    return np.sum(x) * sum(map(lambda n: factor(n)[0], [1, 1])) / 2.0
+
+
+def captured(x):
+    scale = 1.0
+
+    def inner(n):
+        return (2.0 if within_gradient() else 3.0) * np.full(n, scale)
+
+    return np.sum(x * inner(len(x)))
+
+
+def maker(scale):
+    def of_a_closure(x):
+        return np.sum(x * helper(len(x)))
+
+    def helper(n):
+        return (2.0 if within_gradient() else 3.0) * np.full(n, scale)
+
+    return of_a_closure
+
+
+class Layer:
+    def mask(self, n):
+        return np.full(n, 2.0 if within_gradient() else 3.0)
+
+    @property
+    def scale(self):
+        return 2.0 if within_gradient() else 3.0
+
+    def __call__(self, x):
+        return x * (2.0 if within_gradient() else 3.0)
+
+
+LAYER = Layer()
+
+
+def by_a_method(x, made):
+    return np.sum(x * made.mask(len(x)))
+
+
+def by_a_property(x, made):
+    return np.sum(x * made.scale)
+
+
+def by_a_callable(x, made):
+    return np.sum(made(x))
+
+
+def by_a_callable_outside(x):
+    return np.sum(LAYER(x))
+
+
+def by_a_method_outside(x):
+    return np.sum(x * LAYER.mask(len(x)))
+
+
+TABLE = {"factor": factor}
+
+
+def by_a_table(x):
+    return np.sum(x * TABLE["factor"](len(x)))
+
+
+def by_an_argument(x, fn):
+    return np.sum(x * fn(len(x)))
+
+
+def asked_by_another_name(x):
+    ask = within_gradient
+    return np.sum(x) * (2.0 if ask() else 3.0)
+
+
+def question_given(x):
+    def scale(ask):
+        return 2.0 if ask() else 3.0
+
+    return np.sum(x) * scale(within_gradient)
+
+
+def recursive(n):
+    return (2.0 if within_gradient() else 3.0) if n == 0 else recursive(n - 1)
+
+
+def by_recursion(x):
+    return np.sum(x) * recursive(3)
+
+
+def in_a_while(x):
+    n = 0
+    while within_gradient():
+        n += 1
+        if n == 2:
+            break
+    return np.sum(x) * (2.0 if n == 2 else 3.0)
+
+
+ASKING = {
+    scaled: (),
+    in_an_if_expression: (),
+    in_a_variable: (),
+    negated: (),
+    compared: (),
+    with_another_test: (),
+    passed_on: (),
+    inactive_call: (),
+    inactive_call_of_a_call: (),
+    inactive_in_a_test: (),
+    given_to_map: (),
+    captured: (),
+    maker(1.0): (),
+    by_a_method: (Layer(),),
+    by_a_property: (Layer(),),
+    by_a_callable: (Layer(),),
+    by_a_callable_outside: (),
+    by_a_method_outside: (),
+    by_a_table: (),
+    by_an_argument: (factor,),
+    asked_by_another_name: (),
+    question_given: (),
+    by_recursion: (),
+    in_a_while: (),
+}

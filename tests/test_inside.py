@@ -1,0 +1,374 @@
+"""What a function says to its derivative: stop_gradient, within_gradient, adjoint_hook."""
+
+import copy
+import subprocess
+import sys
+
+import inside_programs as programs
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad import UnsupportedError, inside, stop_gradient, within_gradient
+from s2sad.tree import ravel
+
+STEP = 1e-6
+
+
+def named(table):
+    return [pytest.param(fn, args, id=fn.__name__) for fn, args in table.items()]
+
+
+def floats(args):
+    """Return the positions of the arguments that have derivatives."""
+    return tuple(i for i, a in enumerate(args) if not isinstance(a, int))
+
+
+# --- stop_gradient -------------------------------------------------------------------------------
+
+
+class Held:
+    """Stands for stop_gradient where slopes are measured: it gives what it gave the first time."""
+
+    def __init__(self):
+        self.kept = None
+        self.at = 0
+
+    def start(self):
+        self.kept, self.at = [] if self.kept is None else self.kept, 0
+
+    def __call__(self, x):
+        if self.at == len(self.kept):
+            self.kept.append(copy.deepcopy(x))
+        self.at += 1
+        return self.kept[self.at - 1]
+
+
+def slopes(fn, args, monkeypatch):
+    """Return the central differences of fn where what is stopped stays what it is."""
+    held = Held()
+    monkeypatch.setattr(programs, "stop_gradient", held)
+    monkeypatch.setattr(s2sad, "stop_gradient", held)
+    wrt = floats(args)
+    vector, unravel = ravel(tuple(args[i] for i in wrt))
+
+    def at(moved):
+        whole = list(args)
+        for i, part in zip(wrt, unravel(moved), strict=True):
+            whole[i] = part
+        held.start()
+        return fn(*whole)
+
+    at(vector)
+    steps = np.eye(len(vector)) * STEP
+    found = np.array([(at(vector + e) - at(vector - e)) / (2 * STEP) for e in steps])
+    monkeypatch.undo()
+    return found
+
+
+@pytest.mark.parametrize(("fn", "args"), named(programs.STOPPING))
+def test_what_is_stopped_has_no_derivative(fn, args, monkeypatch):
+    if fn is programs.chosen:
+        pytest.skip("the oracle cannot stand for a function that a tuple holds")
+    want = slopes(fn, args, monkeypatch)
+    wrt = floats(args)
+    value, gradient = s2sad.value_and_grad(fn, wrt=wrt)(*args)
+    assert value == fn(*args)
+    assert ravel(gradient)[0] == pytest.approx(want, rel=1e-6, abs=1e-8)
+    _, pullback = s2sad.vjp(fn, *args, wrt=wrt)
+    assert ravel(pullback(2.0))[0] == pytest.approx(2.0 * want, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize(("fn", "args"), named(programs.STOPPING))
+def test_forward_mode_agrees(fn, args):
+    wrt = floats(args)
+    given = tuple(args[i] for i in wrt)
+    vector, unravel = ravel(given)
+    along = np.random.default_rng(3).normal(size=len(vector))
+    tangents = [None] * len(args)
+    for i, part in zip(wrt, unravel(along), strict=True):
+        tangents[i] = part
+    y, dy = s2sad.jvp(fn, args, tuple(tangents))
+    assert y == fn(*args)
+    assert dy == pytest.approx(ravel(s2sad.grad(fn, wrt=wrt)(*args))[0] @ along, rel=1e-9)
+
+
+@pytest.mark.parametrize("mode", ["grad", "jvp"])
+@pytest.mark.parametrize(("fn", "args"), named({**programs.STOPPING}))
+def test_the_text_does_not_know_stop_gradient(fn, args, mode):
+    if fn is programs.chosen:
+        pytest.skip("which function it is, is asked in the text: it is imported")
+    text = s2sad.source(fn, mode=mode, wrt=floats(args), args=args)
+    assert "stop_gradient" not in text
+    assert "s2sad" not in text
+
+
+def test_what_is_stopped_is_itself():
+    x = np.ones(3)
+    assert stop_gradient(x) is x
+
+
+def test_a_state_that_is_stopped_is_not_kept():
+    text = s2sad.source(programs.truncated, wrt="w", args=programs.STOPPING[programs.truncated])
+    assert "h = h" not in text.replace("h = h_0", "")
+    assert text.count("saved.append") == 1
+
+
+LOG = []
+
+
+def logged(x):
+    loss = np.sum(x * x)
+    LOG.append(stop_gradient(loss))
+    return loss
+
+
+def stored(x):
+    loss = np.sum(x * x)
+    LOG.append(loss)
+    return loss
+
+
+def test_a_loss_is_appended_to_a_captured_log():
+    LOG.clear()
+    x = np.array([1.0, 2.0])
+    assert s2sad.grad(logged)(x) == pytest.approx(2 * x)
+    assert s2sad.jvp(logged, (x,), (x,))[1] == 10.0
+    assert [5.0, 5.0] == LOG
+    losses = []
+
+    def captured(x):
+        loss = np.sum(x * x)
+        losses.append(stop_gradient(loss))
+        return loss
+
+    assert s2sad.grad(captured)(x) == pytest.approx(2 * x)
+    assert losses == [5.0]
+
+
+def test_the_refusal_to_store_says_how_to_stop():
+    with pytest.raises(s2sad.ActivityError, match="stop_gradient"):
+        s2sad.grad(stored)(np.ones(2))
+
+    def into_const(x: s2sad.Active, log: s2sad.Const):
+        log[0] = x * x
+        return x * 2.0
+
+    with pytest.raises(s2sad.ActivityError, match="stop_gradient"):
+        s2sad.grad(into_const)(1.0, np.zeros(1))
+
+
+def test_a_buffer_that_is_constant_takes_what_is_stopped():
+    def into_const(x: s2sad.Active, log: s2sad.Const):
+        log[0] = stop_gradient(x * x)
+        return x * 2.0
+
+    assert s2sad.grad(into_const)(1.5, np.zeros(1)) == 2.0
+
+
+def written_after(w, xs):
+    a = np.zeros(len(xs))
+    a[0] = w
+    y = stop_gradient(a)
+    a[1] = w
+    return np.sum(y)
+
+
+def written_through(w, xs):
+    a = xs * w
+    y = stop_gradient(a)
+    y[0] = w
+    return np.sum(a)
+
+
+def view_written(w, xs):
+    a = np.zeros((2, len(xs)))
+    row = stop_gradient(a)[0]
+    a[0] = w * xs
+    return np.sum(row)
+
+
+def written_after_a_call(w, xs):
+    a = xs * w
+    y = programs.detached(a)
+    a[1] = w
+    return np.sum(y * a)
+
+
+def dict_set_after(w, xs):
+    d = {"a": xs * w}
+    e = stop_gradient(d)
+    d["b"] = w * w
+    return np.sum(e["a"]) * e["b"]
+
+
+def held_in_a_tuple(w, xs):
+    a = np.zeros(len(xs))
+    a[0] = w
+    pair = (w * xs, stop_gradient(a))
+    return np.sum(pair[0] * pair[1])
+
+
+@pytest.mark.parametrize("mode", ["grad", "jvp"])
+@pytest.mark.parametrize(
+    "fn",
+    [
+        written_after,
+        view_written,
+        written_after_a_call,
+        dict_set_after,
+        held_in_a_tuple,
+    ],
+)
+def test_what_is_stopped_and_written_is_refused(fn, mode):
+    with pytest.raises(UnsupportedError, match="stop_gradient") as refused:
+        s2sad.source(fn, mode=mode, wrt="w", args=(0.5, np.ones(3)))
+    assert refused.value.place is not None
+
+
+def test_a_write_through_what_is_stopped_is_one_of_the_array():
+    w, xs = 0.5, np.array([1.0, 2.0, 3.0])
+    assert s2sad.grad(written_through)(w, xs) == 6.0
+    assert s2sad.jvp(written_through, (w, xs), (1.0, None))[1] == 6.0
+
+
+def test_a_copy_of_what_is_stopped_may_be_written():
+    def copied(w, xs):
+        a = xs * w
+        y = stop_gradient(a).copy()
+        y[0] = w * w
+        return np.sum(y * a)
+
+    w, xs = 0.5, np.array([1.0, 2.0, 3.0])
+    want = 2 * w * xs[0] * w + w * w * xs[0] + (w * xs[1:] * xs[1:]).sum()
+    assert s2sad.grad(copied)(w, xs) == pytest.approx(want)
+    assert s2sad.jvp(copied, (w, xs), (1.0, None))[1] == pytest.approx(want)
+
+
+# --- within_gradient -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("fn", "args"), named(programs.ASKING))
+def test_within_gradient_is_true_in_derived_code_alone(fn, args):
+    x = np.array([1.0, 2.0, 4.0])
+    assert fn(x, *args) == pytest.approx(21.0)
+    value, gradient = s2sad.value_and_grad(fn)(x, *args)
+    assert value == pytest.approx(14.0)
+    assert gradient == pytest.approx(np.full(3, 2.0))
+    y, dy = s2sad.jvp(fn, (x, *args), (np.ones(3), *[None for _ in args]))
+    assert (y, dy) == (pytest.approx(14.0), pytest.approx(6.0))
+    y, pullback = s2sad.vjp(fn, x, *args, wrt=0)
+    assert y == pytest.approx(14.0)
+    assert pullback(1.0) == pytest.approx(np.full(3, 2.0))
+    assert fn(x, *args) == pytest.approx(21.0)
+
+
+@pytest.mark.parametrize("mode", ["grad", "value_and_grad", "vjp", "jvp"])
+@pytest.mark.parametrize(("fn", "args"), named(programs.ASKING))
+def test_the_branch_not_taken_is_not_in_the_text(fn, args, mode):
+    text = s2sad.source(fn, mode=mode, wrt="x", args=(np.ones(3), *args))
+    assert "within_gradient" not in text
+    assert "s2sad" not in text
+    both = (programs.in_a_while, programs.inactive_in_a_test, programs.question_given)
+    if fn not in (*both, programs.with_another_test, programs.asked_by_another_name):
+        assert "3.0" not in text
+
+
+def test_what_asks_is_derived_anew_when_it_is_another():
+    namespace = {"np": np, "within_gradient": within_gradient}
+    text = "def f(x):\n    return x * helper()\n"
+    for scale in (2.0, 5.0):
+        lines = f"def helper():\n    return {scale} if within_gradient() else 1.0\n"
+        name = f"<asks {scale}>"
+        import linecache
+
+        for source, where in ((lines, name), (text, "<asks>")):
+            linecache.cache[where] = (len(source), None, source.splitlines(True), where)
+        exec(compile(lines, name, "exec"), namespace)
+        if scale == 2.0:
+            exec(compile(text, "<asks>", "exec"), namespace)
+        assert s2sad.grad(namespace["f"])(1.0) == scale
+
+
+def test_closures_of_one_code_ask_for_themselves():
+    for scale in (1.0, 3.0):
+        assert s2sad.grad(programs.maker(scale))(np.ones(2)) == pytest.approx(2.0 * scale)
+
+
+def test_derived_text_derived_once_more_stays_derived():
+    namespace = {}
+    text = s2sad.source(programs.inactive_call, args=(np.ones(3),))
+    import linecache
+
+    linecache.cache["<again>"] = (len(text), None, text.splitlines(True), "<again>")
+    exec(compile(text, "<again>", "exec"), namespace)
+
+    def total(x):
+        return np.sum(namespace["inactive_call_grad"](x) * x)
+
+    assert s2sad.grad(total)(np.ones(3)) == pytest.approx(np.full(3, 2.0))
+
+
+class Hidden:
+    """Its method is called by a library: nobody sees that when the code is derived."""
+
+    def __len__(self):
+        return 2 if within_gradient() else 3
+
+
+def hidden(x, made):
+    return x * len(made)
+
+
+def test_what_was_not_seen_is_refused_when_it_is_reached():
+    with pytest.raises(UnsupportedError, match="not seen"):
+        s2sad.grad(hidden)(1.0, Hidden())
+    assert hidden(1.0, Hidden()) == 3.0
+
+
+def test_plain_calls_of_the_three_give_back_what_they_get():
+    x = {"a": 1.0}
+    assert inside.stop_gradient(x) is x
+    assert inside.adjoint_hook(x, print) is x
+    assert inside.within_gradient() is False
+
+
+# --- emitted files -------------------------------------------------------------------------------
+
+
+def test_emitted_files_do_not_need_s2sad(tmp_path):
+    x = np.array([1.0, 2.0, 4.0])
+    home = tmp_path / "own.py"
+    text = (
+        "import numpy as np\n"
+        "try:\n"
+        "    from s2sad import stop_gradient, within_gradient\n"
+        "except ImportError:\n"
+        "    stop_gradient = within_gradient = None\n"
+        "def noise(n):\n"
+        "    return np.full(n, 2.0) if within_gradient() else np.full(n, 3.0)\n"
+        "def metric(x):\n"
+        "    return float(stop_gradient(x)[0])\n"
+        "def model(x):\n"
+        "    scale = stop_gradient(x) * noise(len(x))\n"
+        "    return np.sum(x * scale) + metric(np.ones(2))\n"
+    )
+    home.write_text(text)
+    sys.path.insert(0, str(tmp_path))
+    try:
+        import own
+
+        path = tmp_path / "derived.py"
+        s2sad.value_and_grad(own.model).emit(path, x)
+    finally:
+        sys.path.remove(str(tmp_path))
+        sys.modules.pop("own", None)
+    assert "s2sad" not in "".join(path.read_text().splitlines(True)[1:])
+    code = (
+        "import sys; sys.modules['s2sad'] = None\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "import derived, numpy as np\n"
+        "print(derived.model_value_and_grad(np.array([1.0, 2.0, 4.0])))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == str(s2sad.value_and_grad(own.model)(x)).split()
