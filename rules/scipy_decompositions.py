@@ -6,23 +6,26 @@ As in rules/decompositions.py: for values that differ, and vectors of real matri
 import numpy as np
 from s2sad.rules.decompositions import (
     eigen_cotangent,
+    from_triangle,
     onto_triangle,
     over_gaps,
     pull_eigh,
     pull_eigvalsh,
     pull_qr,
+    push_eig,
     push_eigh,
     push_eigvalsh,
     push_qr,
 )
-from s2sad.rules.linalg import pull_lstsq, pull_pinv, push_pinv
+from s2sad.rules.linalg import pull_lstsq, pull_pinv, push_lstsq, push_pinv
 from s2sad.rules.scipy_linalg import (
     check_real,
     check_single,
     lu_cotangent,
+    lu_tangents,
     pull_circulant,
     pull_toeplitz,
-    upper_right,
+    push_toeplitz,
 )
 from scipy import linalg
 
@@ -108,11 +111,32 @@ def push_scipy_eigh(
     subset_by_index=None,
     driver=None,
 ):
-    if b is not None or subset_by_index is not None:
-        raise NotImplementedError("eigh: forward without b and subset_by_index only")
+    check_single(a)
+    uplo = "L" if lower else "U"
     if eigvals_only:
-        return push_eigvalsh(out, a, a_dot, UPLO="L" if lower else "U")
-    return push_eigh(out, a, a_dot, UPLO="L" if lower else "U")
+        subset = {"lower": lower, "type": type, "subset_by_index": subset_by_index}
+        w, v = linalg.eigh(a, b, **subset)
+        return pencil_tangents(w, v, a_dot, b_dot, b, type, uplo)[0]
+    if subset_by_index is not None:
+        raise NotImplementedError("eigh: with subset_by_index only eigenvalues have a derivative")
+    if b is None:
+        return push_eigh(out, a, a_dot, UPLO=uplo)
+    return pencil_tangents(out[0], out[1], a_dot, b_dot, b, type, uplo)
+
+
+def pencil_tangents(w, v, a_dot, b_dot, b, type, uplo):
+    """Return the tangents of w and v in a @ v = b @ v * w, where v.T @ b @ v is one."""
+    if b is not None:
+        check_real(v, b)
+        if type != 1:
+            raise NotImplementedError("eigh: a derivative for type=1")
+    middle, scaled = np.zeros((w.size, w.size), v.dtype), np.zeros(w.size, v.dtype)
+    if a_dot is not None:
+        middle = np.conj(v.T) @ from_triangle(a_dot, uplo) @ v
+    if b_dot is not None:
+        inner = v.T @ from_triangle(b_dot, uplo) @ v
+        middle, scaled = middle - inner * w, np.diag(inner)
+    return np.real(np.diag(middle)), v @ over_gaps(middle, w) - 0.5 * v * scaled
 
 
 @pullback(linalg.eigvalsh, masks=True)
@@ -130,9 +154,11 @@ def pull_eigvalsh_of_pencil(
 def push_eigvalsh_of_pencil(
     out, a, b, a_dot, b_dot, *, lower=True, type=1, check_finite=True, driver=None
 ):
-    if b is not None:
-        raise NotImplementedError("eigvalsh: forward without b only")
-    return push_eigvalsh(out, a, a_dot, UPLO="L" if lower else "U")
+    check_single(a)
+    if b is None:
+        return push_eigvalsh(out, a, a_dot, UPLO="L" if lower else "U")
+    w, v = linalg.eigh(a, b, lower=lower, type=type)
+    return pencil_tangents(w, v, a_dot, b_dot, b, type, "L" if lower else "U")[0]
 
 
 @pullback(linalg.eigh_tridiagonal)
@@ -143,16 +169,39 @@ def pull_eigh_tridiagonal(out_bar, out, d, e, *, eigvals_only=False, check_finit
     return tridiagonal_cotangents(out_bar[0], out_bar[1], out[0], out[1])
 
 
+@pushforward(linalg.eigh_tridiagonal)
+def push_eigh_tridiagonal(out, d, e, d_dot, e_dot, *, eigvals_only=False, check_finite=True):
+    if eigvals_only:
+        return push_eigvalsh_tridiagonal(out, d, e, d_dot, e_dot)
+    return tridiagonal_tangents(out[0], out[1], d_dot, e_dot)
+
+
 @pullback(linalg.eigvalsh_tridiagonal)
 def pull_eigvalsh_tridiagonal(out_bar, out, d, e, *, check_finite=True):
     w, v = linalg.eigh_tridiagonal(d, e)
     return tridiagonal_cotangents(out_bar, None, w, v)
 
 
+@pushforward(linalg.eigvalsh_tridiagonal)
+def push_eigvalsh_tridiagonal(out, d, e, d_dot, e_dot, *, check_finite=True):
+    w, v = linalg.eigh_tridiagonal(d, e)
+    return tridiagonal_tangents(w, v, d_dot, e_dot)[0]
+
+
 def tridiagonal_cotangents(w_bar, v_bar, w, v):
     """Return the cotangents of both diagonals: one number stands below and above."""
     whole, _ = pencil_cotangents(w_bar, v_bar, w, v, None, 1, "L")
     return np.diagonal(whole).copy(), np.diagonal(whole, -1).copy()
+
+
+def tridiagonal_tangents(w, v, d_dot, e_dot):
+    """Return the tangents of the eigenvalues and eigenvectors, from those of both diagonals."""
+    whole = np.zeros_like(v)
+    if d_dot is not None:
+        whole = whole + np.diag(d_dot)
+    if e_dot is not None:
+        whole = whole + np.diag(e_dot, -1)
+    return pencil_tangents(w, v, whole, None, None, 1, "L")
 
 
 @pullback(linalg.eigvals)
@@ -165,6 +214,16 @@ def pull_scipy_eigvals(out_bar, out, a, *, check_finite=True):
     return a_bar if np.iscomplexobj(a) else np.real(a_bar)
 
 
+@pushforward(linalg.eigvals)
+def push_scipy_eigvals(out, a, a_dot, *, check_finite=True):
+    check_single(a)
+    w, v = np.linalg.eig(a)
+    out_dot = np.zeros_like(out)
+    order = np.argmin(np.abs(out[:, None] - w[None, :]), axis=0)
+    out_dot[order] = np.diagonal(np.linalg.solve(v, a_dot @ v))
+    return out_dot
+
+
 @pullback(linalg.eig, turns_complex=True)
 def pull_scipy_eig(out_bar, out, a, *, right=True, check_finite=True):
     check_single(a)
@@ -172,6 +231,15 @@ def pull_scipy_eig(out_bar, out, a, *, right=True, check_finite=True):
         return pull_scipy_eigvals(out_bar, out, a)
     a_bar = eigen_cotangent(out_bar[0], out_bar[1], out[0], out[1])
     return a_bar if np.iscomplexobj(a) else np.real(a_bar)
+
+
+@pushforward(linalg.eig)
+def push_scipy_eig(out, a, a_dot, *, right=True, check_finite=True):
+    check_single(a)
+    if not right:
+        return push_scipy_eigvals(out, a, a_dot)
+    w_dot, v_dot = push_eig(out, a, a_dot)
+    return w_dot.astype(out[0].dtype), v_dot
 
 
 # factors
@@ -204,9 +272,13 @@ def pull_scipy_qr(out_bar, out, a, *, mode="full", pivoting=False, check_finite=
 @pushforward(linalg.qr)
 def push_scipy_qr(out, a, a_dot, *, mode="full", pivoting=False, check_finite=True):
     check_scipy_qr(a, mode)
-    if pivoting or mode == "r":
-        raise NotImplementedError("qr: forward without pivoting and with q only")
-    return push_qr(out, a, a_dot)
+    if mode == "r":
+        whole = linalg.qr(a, mode="full", pivoting=pivoting)
+        return push_scipy_qr(whole, a, a_dot, pivoting=pivoting)[1:]
+    if not pivoting:
+        return push_qr(out, a, a_dot)
+    order = out[2]
+    return *push_qr(out[:2], a[:, order], a_dot[:, order]), None
 
 
 @pullback(linalg.lu)
@@ -225,6 +297,20 @@ def pull_lu(out_bar, out, a, *, permute_l=False, p_indices=False, check_finite=T
     upper_bar = np.zeros_like(upper) if upper_bar is None else upper_bar
     both_bar = np.tril(lower_bar, -1) + np.triu(upper_bar)
     return lu_cotangent(both_bar, np.tril(lower, -1) + upper)[order]
+
+
+@pushforward(linalg.lu)
+def push_lu(out, a, a_dot, *, permute_l=False, p_indices=False, check_finite=True):
+    check_single(a)
+    if a.shape[0] != a.shape[1]:
+        raise NotImplementedError("lu: a derivative for square matrices")
+    order, lower, upper = linalg.lu(a, p_indices=True)
+    moved = np.empty_like(lower)
+    moved[order] = a_dot
+    lower_dot, upper_dot = lu_tangents(moved, np.tril(lower, -1) + upper)
+    if permute_l:
+        return lower_dot[order], upper_dot
+    return None if p_indices else np.zeros_like(out[0]), lower_dot, upper_dot
 
 
 @pullback(linalg.polar)
@@ -247,6 +333,26 @@ def right_polar(u_bar, p_bar, u, p):
     turned = linalg.solve_sylvester(p, p, u.T @ u_bar - p_bar @ p)
     outside = linalg.solve(p, (u_bar - u @ (u.T @ u_bar)).T).T
     return u @ (turned - turned.T + p_bar) + outside
+
+
+@pushforward(linalg.polar)
+def push_polar(out, a, a_dot, *, side="right"):
+    check_real(a)
+    u, p = out
+    if side == "left":
+        u_dot, p_dot = right_polar_tangents(a_dot.T, u.T, p)
+        return u_dot.T, p_dot
+    return right_polar_tangents(a_dot, u, p)
+
+
+def right_polar_tangents(a_dot, u, p):
+    """Return the tangents of u and p from that of u @ p."""
+    if u.shape[0] < u.shape[1]:
+        raise NotImplementedError("polar: the factor p has no inverse for this side")
+    middle = u.T @ a_dot
+    turn = linalg.solve_sylvester(p, p, middle - middle.T)
+    outside = linalg.solve(p, (a_dot - u @ middle).T).T
+    return u @ turn + outside, middle - turn @ p
 
 
 # least squares
@@ -279,67 +385,15 @@ def pull_scipy_lstsq(out_bar, out, a, b, *, cond=None, check_finite=True, lapack
     return pull_lstsq((x_bar, residuals_bar, None, s_bar), out, a, b)
 
 
-# functions of matrices
-
-
-@pullback(linalg.cosm)
-def pull_cosm(out_bar, out, A):
-    return upper_right(linalg.cosm, A.T, out_bar)
-
-
-@pushforward(linalg.cosm)
-def push_cosm(out, A, A_dot):
-    return upper_right(linalg.cosm, A, A_dot)
-
-
-@pullback(linalg.sinm)
-def pull_sinm(out_bar, out, A):
-    return upper_right(linalg.sinm, A.T, out_bar)
-
-
-@pushforward(linalg.sinm)
-def push_sinm(out, A, A_dot):
-    return upper_right(linalg.sinm, A, A_dot)
-
-
-@pullback(linalg.tanm)
-def pull_tanm(out_bar, out, A):
-    return upper_right(linalg.tanm, A.T, out_bar)
-
-
-@pushforward(linalg.tanm)
-def push_tanm(out, A, A_dot):
-    return upper_right(linalg.tanm, A, A_dot)
-
-
-@pullback(linalg.coshm)
-def pull_coshm(out_bar, out, A):
-    return upper_right(linalg.coshm, A.T, out_bar)
-
-
-@pushforward(linalg.coshm)
-def push_coshm(out, A, A_dot):
-    return upper_right(linalg.coshm, A, A_dot)
-
-
-@pullback(linalg.sinhm)
-def pull_sinhm(out_bar, out, A):
-    return upper_right(linalg.sinhm, A.T, out_bar)
-
-
-@pushforward(linalg.sinhm)
-def push_sinhm(out, A, A_dot):
-    return upper_right(linalg.sinhm, A, A_dot)
-
-
-@pullback(linalg.tanhm)
-def pull_tanhm(out_bar, out, A):
-    return upper_right(linalg.tanhm, A.T, out_bar)
-
-
-@pushforward(linalg.tanhm)
-def push_tanhm(out, A, A_dot):
-    return upper_right(linalg.tanhm, A, A_dot)
+@pushforward(linalg.lstsq)
+def push_scipy_lstsq(
+    out, a, b, a_dot, b_dot, *, cond=None, check_finite=True, lapack_driver=None
+):
+    check_single(a)
+    x_dot, residuals_dot, _, s_dot = push_lstsq(out, a, b, a_dot, b_dot)
+    if out[3] is None:
+        s_dot = None
+    return x_dot, np.reshape(residuals_dot, np.shape(out[1])), None, s_dot
 
 
 # structure
@@ -394,6 +448,17 @@ def pull_solve_toeplitz(out_bar, out, c_or_cr, b, *, check_finite=True):
     return (c_bar, r_bar) if pair else c_bar, b_bar
 
 
+@pushforward(linalg.solve_toeplitz)
+def push_solve_toeplitz(out, c_or_cr, b, c_or_cr_dot, b_dot, *, check_finite=True):
+    rest = np.zeros_like(out) if b_dot is None else b_dot
+    if isinstance(c_or_cr, tuple):
+        c_dot, r_dot = (None, None) if c_or_cr_dot is None else c_or_cr_dot
+        rest = rest - push_toeplitz(None, *c_or_cr, c_dot, r_dot) @ out
+    elif c_or_cr_dot is not None:
+        rest = rest - linalg.toeplitz(c_or_cr_dot) @ out
+    return linalg.solve_toeplitz(c_or_cr, rest)
+
+
 @pullback(linalg.solve_circulant)
 def pull_solve_circulant(out_bar, out, c, b, *, singular="raise", tol=None):
     if c.ndim != 1:
@@ -402,3 +467,13 @@ def pull_solve_circulant(out_bar, out, c, b, *, singular="raise", tol=None):
     b_bar = np.real_if_close(linalg.solve_circulant(turned, out_bar, singular, tol))
     whole = -np.reshape(b_bar, (c.size, -1)) @ np.reshape(out, (c.size, -1)).T
     return pull_circulant(whole, None, c), b_bar
+
+
+@pushforward(linalg.solve_circulant)
+def push_solve_circulant(out, c, b, c_dot, b_dot, *, singular="raise", tol=None):
+    if c.ndim != 1:
+        raise NotImplementedError("solve_circulant: a derivative for single matrices")
+    rest = np.zeros_like(out) if b_dot is None else b_dot
+    if c_dot is not None:
+        rest = rest - linalg.circulant(c_dot) @ out
+    return linalg.solve_circulant(c, rest, singular, tol)

@@ -17,7 +17,7 @@ from s2sad.rules.decompositions import (
 from s2sad.rules.linalg import pull_det, pull_inv, pull_norm, push_det, push_inv, push_norm
 from scipy import linalg
 
-from s2sad.registry import nondifferentiable, pullback, pushforward
+from s2sad.registry import Kin, nondifferentiable, pullback, pushforward
 
 nondifferentiable(linalg.bandwidth, linalg.issymmetric, linalg.ishermitian, linalg.hilbert)
 nondifferentiable(linalg.hadamard, linalg.pascal, linalg.dft, linalg.invhilbert)
@@ -295,6 +295,28 @@ def pull_cho_solve(out_bar, out, c_and_lower, b, *, check_finite=True):
     return (c_bar, None), b_bar
 
 
+@pushforward(linalg.cho_factor)
+def push_cho_factor(out, a, a_dot, *, lower=False, check_finite=True):
+    check_single(a)
+    check_real(a)
+    if lower:
+        return cholesky_tangent(from_triangle(a_dot, "L"), np.tril(out[0])), None
+    return cholesky_tangent(from_triangle(a_dot, "U"), np.triu(out[0]).T).T, None
+
+
+@pushforward(linalg.cho_solve)
+def push_cho_solve(out, c_and_lower, b, c_and_lower_dot, b_dot, *, check_finite=True):
+    c, lower = c_and_lower
+    check_single(c, b)
+    check_real(c, b)
+    rest = np.zeros_like(out) if b_dot is None else b_dot
+    if c_and_lower_dot is not None and c_and_lower_dot[0] is not None:
+        c_dot = c_and_lower_dot[0]
+        half = np.tril(c_dot) @ np.tril(c).T if lower else np.triu(c_dot).T @ np.triu(c)
+        rest = rest - (half + half.T) @ out
+    return linalg.cho_solve(c_and_lower, rest)
+
+
 def row_order(piv):
     """Return the rows in the order in which LAPACK's interchanges leave them."""
     order = list(range(len(piv)))
@@ -312,6 +334,14 @@ def lu_cotangent(lu_bar, lu):
     return linalg.solve_triangular(U, left.T).T
 
 
+def lu_tangents(a_dot, lu):
+    """Return the tangents of both factors that stand in one matrix, from that of their product."""
+    L = np.tril(lu, -1) + np.eye(lu.shape[0], dtype=lu.dtype)
+    left = linalg.solve_triangular(L, a_dot, lower=True, unit_diagonal=True)
+    inner = linalg.solve_triangular(np.triu(lu), left.T, trans=1).T
+    return L @ np.tril(inner, -1), np.triu(inner) @ np.triu(lu)
+
+
 @pullback(linalg.lu_factor)
 def pull_lu_factor(out_bar, out, a, *, check_finite=True):
     """After de Hoog, Anderssen and Lukas, 2011; the order of the rows does not change nearby."""
@@ -322,6 +352,15 @@ def pull_lu_factor(out_bar, out, a, *, check_finite=True):
     a_bar = np.empty_like(lu)
     a_bar[row_order(piv)] = lu_cotangent(out_bar[0], lu)
     return a_bar
+
+
+@pushforward(linalg.lu_factor)
+def push_lu_factor(out, a, a_dot, *, check_finite=True):
+    check_single(a)
+    if a.shape[0] != a.shape[1]:
+        raise NotImplementedError("lu_factor: a derivative for square matrices")
+    lower_dot, upper_dot = lu_tangents(a_dot[row_order(out[1])], out[0])
+    return lower_dot + upper_dot, None
 
 
 @pullback(linalg.lu_solve)
@@ -335,6 +374,21 @@ def pull_lu_solve(out_bar, out, lu_and_piv, b, *, trans=0, check_finite=True):
     L = np.tril(lu, -1) + np.eye(lu.shape[0], dtype=lu.dtype)
     lu_bar = np.tril(moved @ np.triu(lu).T, -1) + np.triu(L.T @ moved)
     return (lu_bar, None), b_bar
+
+
+@pushforward(linalg.lu_solve)
+def push_lu_solve(out, lu_and_piv, b, lu_and_piv_dot, b_dot, *, trans=0, check_finite=True):
+    lu, piv = lu_and_piv
+    check_single(lu, b)
+    transposed = solved_transposed(trans)
+    rest = np.zeros_like(out) if b_dot is None else b_dot
+    if lu_and_piv_dot is not None and lu_and_piv_dot[0] is not None:
+        lu_dot = lu_and_piv_dot[0]
+        L = np.tril(lu, -1) + np.eye(lu.shape[0], dtype=lu.dtype)
+        a_dot = np.empty_like(lu)
+        a_dot[row_order(piv)] = np.tril(lu_dot, -1) @ np.triu(lu) + L @ np.triu(lu_dot)
+        rest = rest - (a_dot.T if transposed else a_dot) @ out
+    return linalg.lu_solve(lu_and_piv, rest, trans)
 
 
 pullback(linalg.svdvals)(pull_svdvals)
@@ -370,25 +424,31 @@ def upper_right(function, a, e):
     return function(np.concatenate([top, bottom], axis=-2))[..., :n, n:]
 
 
-@pullback(linalg.expm)
-def pull_expm(out_bar, out, A):
-    return upper_right(linalg.expm, np.swapaxes(A, -1, -2), out_bar)
+def kin(*functions):
+    """Return matrix functions that share a rule."""
+    return [Kin(function, {"function": function}) for function in functions]
 
 
-@pushforward(linalg.expm)
-def push_expm(out, A, A_dot):
-    return upper_right(linalg.expm, A, A_dot)
+OF_MATRICES = kin(
+    linalg.expm,
+    linalg.cosm,
+    linalg.sinm,
+    linalg.tanm,
+    linalg.coshm,
+    linalg.sinhm,
+    linalg.tanhm,
+)
 
 
-@pullback(linalg.logm, turns_complex=True)
-def pull_logm(out_bar, out, A):
-    check_single(A)
-    return upper_right(linalg.logm, A.T, out_bar)
+@pullback(*OF_MATRICES)
+@pullback(*kin(linalg.logm), turns_complex=True)
+def pull_matrix_function(out_bar, out, A, *, function):
+    return upper_right(function, np.swapaxes(A, -1, -2), out_bar)
 
 
-@pushforward(linalg.logm)
-def push_logm(out, A, A_dot):
-    return upper_right(linalg.logm, A, A_dot)
+@pushforward(*OF_MATRICES, *kin(linalg.logm))
+def push_matrix_function(out, A, A_dot, *, function):
+    return upper_right(function, A, A_dot)
 
 
 @pullback(linalg.sqrtm, turns_complex=True)

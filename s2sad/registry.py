@@ -96,6 +96,32 @@ class Outcome:
     """
 
 
+@dataclass(frozen=True)
+class Kin:
+    """One of several functions that share a rule: what differs between them goes by these names.
+
+    The rule gets by keyword those that it asks for: functions that a module holds under their own
+    names.
+    """
+
+    fn: object
+    given: Mapping[str, Callable[..., Any]]
+
+
+def _rule_of(fn: object, rule: Callable[..., Any]) -> tuple[object, Callable[..., Any]]:
+    """Return a function, and the rule as it is for this one of those that share it."""
+    if not isinstance(fn, Kin):
+        return fn, rule
+    parameters = inspect.signature(rule).parameters.values()
+    asked = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    return fn.fn, functools.partial(rule, **{n: fn.given[n] for n in asked})
+
+
+def given_to(rule: Callable[..., Any] | None) -> Mapping[str, Callable[..., Any]]:
+    """Return what a rule that several functions share gets for this one."""
+    return rule.keywords if isinstance(rule, functools.partial) else {}
+
+
 _lock = threading.RLock()
 _rules: dict[Hashable, Rule] = {}
 _loaded = False
@@ -151,7 +177,7 @@ def _kept(old: Rule, changes: Mapping[str, Any]) -> Rule:
 
 
 def _brought(rule: Callable[..., Any]) -> bool:
-    return str(rule.__module__).startswith("s2sad.rules")
+    return str(getattr(rule, "func", rule).__module__).startswith("s2sad.rules")
 
 
 def _zeros(masks: Masks, regular: Mapping[str, float] | None) -> dict[str, Any]:
@@ -178,8 +204,9 @@ def elementwise(
     """
 
     def register(rule: F) -> F:
-        for fn in fns:
-            _file(fn, partials=rule, unknown=unknown, **_zeros(masks, regular))
+        for shared in fns:
+            fn, made = _rule_of(shared, rule)
+            _file(fn, partials=made, unknown=unknown, **_zeros(masks, regular))
         return rule
 
     return register
@@ -221,11 +248,12 @@ def pullback(
     """
 
     def register(rule: F) -> F:
-        for fn in fns:
+        for shared in fns:
+            fn, made = _rule_of(shared, rule)
             said = {"turns_complex": turns_complex, "unknown": unknown, "samples": samples}
             said |= {"calls": dict(calls or {}), "result": result, "constant": constant}
             said |= _zeros(masks, regular) | ({"zero": True} if of_complex else {})
-            _file(fn, pullback=rule, view=view, **said)
+            _file(fn, pullback=made, view=view, **said)
         return rule
 
     return register
@@ -235,8 +263,9 @@ def pushforward(*fns: object) -> Callable[[F], F]:
     """Register `push(out, *arrays, *tangents, **settings)`, returning the tangent of out."""
 
     def register(rule: F) -> F:
-        for fn in fns:
-            _file(fn, pushforward=rule)
+        for shared in fns:
+            fn, made = _rule_of(shared, rule)
+            _file(fn, pushforward=made)
         return rule
 
     return register

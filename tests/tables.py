@@ -1249,7 +1249,7 @@ def spelled(fn):
 def is_ours(rule):
     """Say whether a rule comes with s2sad: tests register rules of their own."""
     fn = rule.partials or rule.pullback or rule.pushforward
-    return fn is None or fn.__module__.startswith("s2sad.rules")
+    return fn is None or getattr(fn, "func", fn).__module__.startswith("s2sad.rules")
 
 
 def settings(rule):
@@ -1259,6 +1259,7 @@ def settings(rule):
         return ""
     only = inspect.Parameter.KEYWORD_ONLY
     names = [p.name for p in inspect.signature(fn).parameters.values() if p.kind is only]
+    names = [n for n in names if n not in registry.given_to(fn)]
     return ", ".join(f"`{n}`" for n in names)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from s2sad.generators import is_drawing
 from s2sad.nodes import Node
+from s2sad.registry import given_to
 
 
 class BindingError(Exception):
@@ -82,7 +83,7 @@ def _parameters(
             settings.add(p.name)
         else:
             positional.append(p.name)
-    return tuple(positional[skip:]), variadic, frozenset(settings)
+    return tuple(positional[skip:]), variadic, frozenset(settings - given_to(rule).keys())
 
 
 def bind(

@@ -15,6 +15,7 @@ import builtins
 import functools
 import inspect
 import operator
+import sys
 import textwrap
 import types
 from collections.abc import Callable, Mapping
@@ -26,10 +27,12 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import spaces
+from s2sad.errors import InternalError
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import space_among
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
+from s2sad.registry import given_to
 from s2sad.nodes import (
     Block,
     Node,
@@ -87,10 +90,21 @@ def inline(
     `count` is the number of cotangents the rule returns, 0 for a rule that returns a tangent. A
     rule for `arrays` gets an array where it would take a number of Python's for one.
     """
+    kin = {n: _kin(fn, refs, _space_of(given)) for n, fn in given_to(rule).items()}
+    rule, given = getattr(rule, "func", rule), {**given, **kin}
     try:
         return _Inliner(rule, given, refs, names, count, arrays).run()
     except _Open:
         return _called(rule, given, refs, names, count, arrays)
+
+
+def _kin(fn: Callable[..., Any], refs: Refs, space: str) -> Given:
+    """Return a function that a rule gets by keyword, by its name in its module."""
+    home = sys.modules[fn.__module__.partition("._")[0]]  # the package of a private module
+    if getattr(home, fn.__name__, None) is not fn:
+        raise InternalError(f"{fn.__name__}, which a rule is given, is not where it says")
+    there = refs.module(spaces.counterpart(home, space))
+    return Given(attribute(name(there), fn.__name__), K.Known(fn))
 
 
 def _space_of(given: Mapping[str, Given | list[Given] | None]) -> str:
