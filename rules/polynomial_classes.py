@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2sad.registry import library_objects, pullback, pushforward
+from s2sad.registry import Kin, library_objects, pullback, pushforward
 
 CLASSES = tuple(
     getattr(np.polynomial, name)
@@ -37,9 +37,15 @@ def pull_evaluated(out_bar, out, series, arg):
 
 @pushforward(evaluated)
 def push_evaluated(out, series, arg, series_dot, arg_dot):
+    out_dot = np.zeros_like(out)
     if series_dot is not None:
-        raise NotImplementedError("a series of active numbers is differentiated in reverse only")
-    return series.deriv()(arg) * arg_dot
+        out_dot = out_dot + alike(series, series_dot)(arg)
+    return out_dot if arg_dot is None else out_dot + series.deriv()(arg) * arg_dot
+
+
+def alike(series, coef):
+    """Return a series of the same kind with other coefficients."""
+    return type(series)(coef, series.domain, series.window)
 
 
 def coefficients_cotangent(out_bar, series, arg):
@@ -62,6 +68,11 @@ def pull_coefficients(out_bar, out, series):
     return out_bar
 
 
+@pushforward(coefficients)
+def push_coefficients(out, series, series_dot):
+    return series_dot
+
+
 def derivative(series, m=1):
     """Differentiate as the method does."""
     return series.deriv(m)
@@ -72,9 +83,19 @@ def integral(series, m=1):
     return series.integ(m)
 
 
-@pullback(derivative, integral, unknown=("series",))
-def pull_changed(out_bar, out, series, *, m=1):
-    return None
+@pullback(*(Kin(f, {"changed": f}) for f in (derivative, integral)))
+def pull_changed(out_bar, out, series, *, m=1, changed):
+    """Linear in the coefficients: each stands for a series of one term."""
+    found = []
+    for unit in np.eye(series.coef.size):
+        coef = changed(alike(series, unit), m).coef
+        found.append(np.sum(out_bar[: coef.size] * coef[: out_bar.size]))
+    return np.reshape(np.array(found, out_bar.dtype), series.coef.shape)
+
+
+@pushforward(*(Kin(f, {"changed": f}) for f in (derivative, integral)))
+def push_changed(out, series, series_dot, *, m=1, changed):
+    return changed(alike(series, series_dot), m).coef
 
 
 library_objects(
@@ -94,3 +115,8 @@ library_objects(
 @pullback(*CLASSES, view="maybe")
 def pull_series(out_bar, out, coef, *, domain=None, window=None):
     return np.reshape(out_bar, coef.shape)
+
+
+@pushforward(*CLASSES)
+def push_series(out, coef, coef_dot, *, domain=None, window=None):
+    return np.reshape(coef_dot, out.coef.shape)

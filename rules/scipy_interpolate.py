@@ -77,9 +77,17 @@ def pull_polynomial(out_bar, out, spline, x, *, nu=0, extrapolate=None):
 
 @pushforward(polynomial)
 def push_polynomial(out, spline, x, spline_dot, x_dot, *, nu=0, extrapolate=None):
+    out_dot = np.zeros_like(out)
     if spline_dot is not None:
-        raise NotImplementedError("a spline of active values is differentiated in reverse only")
-    slope = spline(x, nu + 1, extrapolate)
+        moved = interpolate.PPoly.construct_fast(spline_dot, spline.x, spline.extrapolate)
+        out_dot = out_dot + moved(x, nu, extrapolate)
+    return out_dot + along_curve(out, spline(x, nu + 1, extrapolate), x, x_dot)
+
+
+def along_curve(out, slope, x, x_dot):
+    """Return the tangent that moves along a curve: its values have axes of their own."""
+    if x_dot is None:
+        return np.zeros_like(out)
     return slope * np.reshape(x_dot, np.shape(x) + (1,) * (np.ndim(out) - np.ndim(x)))
 
 
@@ -181,12 +189,29 @@ def pull_cubic_spline(out_bar, out, x, y, *, axis=0, bc_type="not-a-knot", extra
     return None, through_units(units.c, out_bar)
 
 
+@pushforward(interpolate.CubicSpline)
+def push_cubic_spline(
+    out, x, y, x_dot, y_dot, *, axis=0, bc_type="not-a-knot", extrapolate=None
+):
+    check_ends(bc_type)
+    return interpolate.CubicSpline(x, y_dot, axis, bc_type).c
+
+
 @pullback(interpolate.CubicHermiteSpline, unknown=("x",), samples=rising)
 def pull_cubic_hermite_spline(out_bar, out, x, y, dydx, *, axis=0, extrapolate=None):
     unit, nothing = np.eye(len(x)), np.zeros((len(x), len(x)))
     by_values = interpolate.CubicHermiteSpline(x, unit, nothing)
     by_slopes = interpolate.CubicHermiteSpline(x, nothing, unit)
     return None, through_units(by_values.c, out_bar), through_units(by_slopes.c, out_bar)
+
+
+@pushforward(interpolate.CubicHermiteSpline)
+def push_cubic_hermite_spline(
+    out, x, y, dydx, x_dot, y_dot, dydx_dot, *, axis=0, extrapolate=None
+):
+    y_dot = np.zeros_like(y) if y_dot is None else y_dot
+    dydx_dot = np.zeros_like(dydx) if dydx_dot is None else dydx_dot
+    return interpolate.CubicHermiteSpline(x, y_dot, dydx_dot, axis).c
 
 
 @pullback(interpolate.PchipInterpolator, unknown=("x", "y"), samples=rising)
@@ -209,6 +234,11 @@ def knots_of_pieces(c, x, *rest):
 @pullback(interpolate.PPoly, unknown=("x",), samples=knots_of_pieces, view="maybe")
 def pull_ppoly(out_bar, out, c, x, *, extrapolate=None, axis=0):
     return out_bar, None
+
+
+@pushforward(interpolate.PPoly)
+def push_ppoly(out, c, x, c_dot, x_dot, *, extrapolate=None, axis=0):
+    return c_dot
 
 
 # B-splines
@@ -239,7 +269,13 @@ def pull_basis(out_bar, out, spline, x, *, nu=0, extrapolate=None):
     return spline_bar, out_bar * spline(x, nu + 1, extrapolate)
 
 
-pushforward(basis)(push_polynomial)
+@pushforward(basis)
+def push_basis(out, spline, x, spline_dot, x_dot, *, nu=0, extrapolate=None):
+    out_dot = np.zeros_like(out)
+    if spline_dot is not None:
+        moved = interpolate.BSpline(spline.t, spline_dot, spline.k, spline.extrapolate)
+        out_dot = out_dot + moved(x, nu, extrapolate)
+    return out_dot + along_curve(out, spline(x, nu + 1, extrapolate), x, x_dot)
 
 
 def basis_cotangent(out_bar, spline, x, nu, extrapolate):
@@ -278,6 +314,11 @@ def pull_bspline(out_bar, out, t, c, k, *, extrapolate=True, axis=0):
     return None, np.concatenate([out_bar, np.zeros_like(c[len(out_bar) :])]), None
 
 
+@pushforward(interpolate.BSpline)
+def push_bspline(out, t, c, k, t_dot, c_dot, k_dot, *, extrapolate=True, axis=0):
+    return c_dot[: len(out.c)]
+
+
 @pullback(interpolate.make_interp_spline, unknown=("x",), samples=rising)
 def pull_make_interp_spline(
     out_bar, out, x, y, *, k=3, t=None, bc_type=None, axis=0, check_finite=True
@@ -285,6 +326,14 @@ def pull_make_interp_spline(
     check_ends(bc_type)
     units = interpolate.make_interp_spline(x, np.eye(len(x)), k, t, bc_type)
     return None, through_units(units.c, out_bar)
+
+
+@pushforward(interpolate.make_interp_spline)
+def push_make_interp_spline(
+    out, x, y, x_dot, y_dot, *, k=3, t=None, bc_type=None, axis=0, check_finite=True
+):
+    check_ends(bc_type)
+    return interpolate.make_interp_spline(x, y_dot, k, t, bc_type, axis).c
 
 
 def rising_between(x, y, t, *rest):
@@ -299,6 +348,13 @@ def pull_make_lsq_spline(
 ):
     units = interpolate.make_lsq_spline(x, np.eye(len(x)), t, k, w)
     return None, through_units(units.c, out_bar), None
+
+
+@pushforward(interpolate.make_lsq_spline)
+def push_make_lsq_spline(
+    out, x, y, t, x_dot, y_dot, t_dot, *, k=3, w=None, axis=0, check_finite=True, method="qr"
+):
+    return interpolate.make_lsq_spline(x, y_dot, t, k, w, axis).c
 
 
 # FITPACK
@@ -512,11 +568,15 @@ def pull_looked_up(out_bar, out, table, x):
 
 @pushforward(looked_up)
 def push_looked_up(out, table, x, table_dot, x_dot):
-    if table_dot is not None:
-        raise NotImplementedError("a table of active values is differentiated in reverse only")
     left, counts = intervals(table, x)
-    slope = (table.y[left + 1] - table.y[left]) / (table.x[left + 1] - table.x[left])
-    return np.where(counts, slope * x_dot, 0.0)
+    width = table.x[left + 1] - table.x[left]
+    out_dot = np.zeros_like(out)
+    if table_dot is not None:
+        part = (x - table.x[left]) / width
+        out_dot = out_dot + (1.0 - part) * table_dot[left] + part * table_dot[left + 1]
+    if x_dot is not None:
+        out_dot = out_dot + (table.y[left + 1] - table.y[left]) / width * x_dot
+    return np.where(counts, out_dot, 0.0)
 
 
 library_objects(
@@ -548,6 +608,24 @@ def pull_interp1d(
     y_bar = np.zeros_like(out_bar)
     y_bar[np.argsort(x, kind="mergesort")] = out_bar
     return None, y_bar
+
+
+@pushforward(interpolate.interp1d)
+def push_interp1d(
+    out,
+    x,
+    y,
+    x_dot,
+    y_dot,
+    *,
+    kind="linear",
+    axis=-1,
+    copy=True,
+    bounds_error=None,
+    fill_value=np.nan,
+    assume_sorted=False,
+):
+    return y_dot if assume_sorted else y_dot[np.argsort(x, kind="mergesort")]
 
 
 # grids
@@ -670,6 +748,30 @@ def pull_on_grid(out_bar, out, grid, xi, *, method=None, nu=None):
     return values_cotangent(out_bar, grid, xi, method), xi_bar
 
 
+@pushforward(on_grid)
+def push_on_grid(out, grid, xi, grid_dot, xi_dot, *, method=None, nu=None):
+    if nu is not None:
+        raise NotImplementedError("RegularGridInterpolator: no derivative where nu is given")
+    out_dot = np.zeros_like(out)
+    if grid_dot is not None:
+        beyond = None if grid.fill_value is None else 0.0
+        moved = interpolate.RegularGridInterpolator(
+            grid.grid, grid_dot, grid.method, grid.bounds_error, beyond
+        )
+        out_dot = out_dot + moved(xi, method)
+    if xi_dot is None:
+        return out_dot
+    points = points_of(xi)
+    if isinstance(xi, tuple):
+        pairs = zip(xi, xi_dot, strict=True)
+        xi_dot = points_of(tuple(np.zeros_like(x) if t is None else t for x, t in pairs))
+    xi_dot = np.reshape(xi_dot, points.shape)
+    for axis, slope in enumerate(grid_slopes(grid, points, method)):
+        moved = along_points(xi_dot[..., axis], slope) * slope
+        out_dot = out_dot + np.reshape(moved, out_dot.shape)
+    return out_dot
+
+
 library_objects(
     interpolate.RegularGridInterpolator,
     like=grid_like,
@@ -694,3 +796,18 @@ def pull_regular_grid(
 ):
     fall = tuple(axis for axis, x in enumerate(points) if x[0] > x[-1])
     return None, np.flip(out_bar, fall)
+
+
+@pushforward(interpolate.RegularGridInterpolator)
+def push_regular_grid(
+    out,
+    points,
+    values,
+    points_dot,
+    values_dot,
+    *,
+    method="linear",
+    bounds_error=True,
+    fill_value=np.nan,
+):
+    return np.flip(values_dot, tuple(axis for axis, x in enumerate(points) if x[0] > x[-1]))

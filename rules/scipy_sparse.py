@@ -1,7 +1,7 @@
 """scipy.sparse: products with vectors and arrays, and matrices made of active numbers.
 
 The cotangent of a sparse matrix is a sparse array: it is right where the matrix holds numbers, and
-looked at nowhere else.
+looked at nowhere else. Its tangent is a sparse array, too.
 """
 
 import numpy as np
@@ -103,6 +103,14 @@ def pull_multiply(out_bar, out, A, other):
     return fitting(out_bar.multiply(other), A), fitting(A.multiply(out_bar), other)
 
 
+@pushforward(multiply)
+def push_multiply(out, A, other, A_dot, other_dot):
+    out_dot = sparse.csr_array(out.shape, dtype=out.dtype)
+    if A_dot is not None:
+        out_dot = out_dot + A_dot.multiply(other)
+    return out_dot if other_dot is None else out_dot + A.multiply(other_dot)
+
+
 def multiply_left(other, A):
     """Multiply item by item, as `x * A` does of sparse arrays."""
     return A.multiply(other)
@@ -111,6 +119,11 @@ def multiply_left(other, A):
 @pullback(multiply_left)
 def pull_multiply_left(out_bar, out, other, A):
     return fitting(A.multiply(out_bar), other), fitting(out_bar.multiply(other), A)
+
+
+@pushforward(multiply_left)
+def push_multiply_left(out, other, A, other_dot, A_dot):
+    return push_multiply(out, A, other, A_dot, other_dot)
 
 
 def times(A, x):
@@ -127,9 +140,10 @@ def pull_times(out_bar, out, A, x):
 
 @pushforward(times)
 def push_times(out, A, x, A_dot, x_dot):
-    if A_dot is None:
-        return A * x_dot
-    return A_dot * x if x_dot is None else A_dot * x + A * x_dot
+    out_dot = out * 0.0
+    if A_dot is not None:
+        out_dot = out_dot + (A_dot * x if np.ndim(x) == 0 else A_dot @ x)
+    return out_dot if x_dot is None else out_dot + A * x_dot
 
 
 def times_left(x, A):
@@ -146,9 +160,10 @@ def pull_times_left(out_bar, out, x, A):
 
 @pushforward(times_left)
 def push_times_left(out, x, A, x_dot, A_dot):
-    if A_dot is None:
-        return x_dot * A
-    return x * A_dot if x_dot is None else x_dot * A + x * A_dot
+    out_dot = out * 0.0
+    if A_dot is not None:
+        out_dot = out_dot + (x * A_dot if np.ndim(x) == 0 else x @ A_dot)
+    return out_dot if x_dot is None else out_dot + x_dot * A
 
 
 def quotient(A, x):
@@ -161,6 +176,14 @@ def pull_quotient(out_bar, out, A, x):
     if np.ndim(x) != 0:
         raise NotImplementedError("a sparse matrix is divided by an array; multiply it")
     return fitting(out_bar / x, A), fitting(-out.multiply(out_bar) / x, x)
+
+
+@pushforward(quotient)
+def push_quotient(out, A, x, A_dot, x_dot):
+    if np.ndim(x) != 0:
+        raise NotImplementedError("a sparse matrix is divided by an array; multiply it")
+    out_dot = out * 0.0 if A_dot is None else A_dot / x
+    return out_dot if x_dot is None else out_dot - out * (x_dot / x)
 
 
 # sums
@@ -176,6 +199,12 @@ def pull_plus(out_bar, out, A, B):
     return fitting(out_bar, A), fitting(out_bar, B)
 
 
+@pushforward(plus)
+def push_plus(out, A, B, A_dot, B_dot):
+    out_dot = out * 0.0 if A_dot is None else out * 0.0 + A_dot
+    return out_dot if B_dot is None else out_dot + B_dot
+
+
 def minus(A, B):
     """Subtract as `A - B` does."""
     return A - B
@@ -184,6 +213,12 @@ def minus(A, B):
 @pullback(minus)
 def pull_minus(out_bar, out, A, B):
     return fitting(out_bar, A), fitting(-out_bar, B)
+
+
+@pushforward(minus)
+def push_minus(out, A, B, A_dot, B_dot):
+    out_dot = out * 0.0 if A_dot is None else out * 0.0 + A_dot
+    return out_dot if B_dot is None else out_dot - B_dot
 
 
 def total(A, axis=None):
@@ -201,6 +236,11 @@ def pull_total(out_bar, out, A, *, axis=None):
     return on_pattern(A, out_bar, along)
 
 
+@pushforward(total)
+def push_total(out, A, A_dot, *, axis=None):
+    return A_dot.sum(axis)
+
+
 def diagonal(A, k=0):
     """Take a diagonal as the method does."""
     return A.diagonal(k)
@@ -209,6 +249,11 @@ def diagonal(A, k=0):
 @pullback(diagonal)
 def pull_diagonal(out_bar, out, A, *, k=0):
     return sparse.diags_array(out_bar, offsets=k, shape=A.shape, format="csr")
+
+
+@pushforward(diagonal)
+def push_diagonal(out, A, A_dot, *, k=0):
+    return A_dot.diagonal(k)
 
 
 # other forms of the same matrix
@@ -222,6 +267,11 @@ def dense(A):
 @pullback(dense)
 def pull_dense(out_bar, out, A):
     return sparse.csr_array(out_bar)
+
+
+@pushforward(dense)
+def push_dense(out, A, A_dot):
+    return A_dot.toarray()
 
 
 def transposed(A):
@@ -242,6 +292,16 @@ def pull_transposed(out_bar, out, A):
 @pullback(transpose)
 def pull_transpose(out_bar, out, A, *, axes=None):
     return out_bar.T
+
+
+@pushforward(transposed)
+def push_transposed(out, A, A_dot):
+    return A_dot.T
+
+
+@pushforward(transpose)
+def push_transpose(out, A, A_dot, *, axes=None):
+    return A_dot.T
 
 
 def itself(A):
@@ -279,6 +339,11 @@ def pull_itself(out_bar, out, A):
     return out_bar
 
 
+@pushforward(itself, to_coo, to_csc, to_csr)
+def push_itself(out, A, A_dot, *, copy=False):
+    return A_dot.copy()
+
+
 @pullback(to_coo, to_csc, to_csr)
 def pull_converted(out_bar, out, A, *, copy=False):
     return out_bar
@@ -287,6 +352,11 @@ def pull_converted(out_bar, out, A, *, copy=False):
 @pullback(conjugate)
 def pull_conjugate(out_bar, out, A):
     return out_bar.conj()
+
+
+@pushforward(conjugate)
+def push_conjugate(out, A, A_dot):
+    return A_dot.conj()
 
 
 @pullback(absolute, unknown=("A",))
@@ -359,6 +429,19 @@ def data_cotangent(out_bar, out, given):
     return np.ravel(out_bar.tocsr()[rows, np.asarray(columns)]), None, None
 
 
+@pushforward(*OF_DATA)
+def push_made(out, arg1, arg1_dot, *, shape=None, dtype=None, copy=False):
+    if sparse.issparse(arg1):
+        return arg1_dot.copy()
+    if not isinstance(arg1, tuple):
+        raise NotImplementedError("a sparse matrix made of an active array; give it (data, (i, j))")
+    if len(arg1) == 2:
+        return sparse.coo_array((arg1_dot[0], arg1[1]), out.shape).tocsr()
+    if out.format == "csc":
+        return sparse.csc_array((arg1_dot[0], *arg1[1:]), out.shape).tocsr()
+    return sparse.csr_array((arg1_dot[0], *arg1[1:]), out.shape)
+
+
 @pullback(*OTHERS, unknown=("arg1",), view="maybe")
 def pull_made_otherwise(out_bar, out, arg1, *, shape=None, dtype=None, copy=False, blocksize=None):
     return None
@@ -374,6 +457,16 @@ def pull_diags(out_bar, out, diagonals, *, offsets=0, shape=None, format=None, d
         for d, k in zip(diagonals, places, strict=True)
     ]
     return found if isinstance(diagonals, list) else tuple(found)
+
+
+@pushforward(sparse.diags, sparse.diags_array)
+def push_diags(
+    out, diagonals, diagonals_dot, *, offsets=0, shape=None, format=None, dtype=None
+):
+    if isinstance(diagonals, list | tuple):
+        pairs = zip(diagonals, diagonals_dot, strict=True)
+        diagonals_dot = [np.zeros(np.shape(d)) if t is None else t for d, t in pairs]
+    return sparse.diags_array(diagonals_dot, offsets=offsets, shape=out.shape, format="csr")
 
 
 @pullback(sparse.kron, unknown=("A", "B"))

@@ -132,7 +132,7 @@ def pull_spilu(
 def check_found(info):
     """Refuse what has not been found to the accuracy that was asked for."""
     if info != 0:
-        raise ArithmeticError("the iteration for the cotangent did not converge")
+        raise ArithmeticError("the iteration for the derivative did not converge")
 
 
 @pullback(linalg.cg)
@@ -145,12 +145,33 @@ def pull_cg(out_bar, out, A, b, *, rtol=1e-5, atol=0.0, maxiter=None, M=None):
     return on_pattern(A, -b_bar, out[0]), np.reshape(b_bar, b.shape)
 
 
+@pushforward(linalg.cg)
+def push_cg(out, A, b, A_dot, b_dot, *, rtol=1e-5, atol=0.0, maxiter=None, M=None):
+    settings = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "M": M}
+    x_dot, info = linalg.cg(A, moved_side(out[0], A_dot, b_dot), **settings)
+    check_found(info)
+    return x_dot, None
+
+
+def moved_side(x, A_dot, b_dot):
+    """Return the right side of A @ x_dot = b_dot - A_dot @ x."""
+    rest = np.zeros_like(x) if b_dot is None else np.reshape(b_dot, x.shape)
+    return rest if A_dot is None else rest - A_dot @ x
+
+
 @pullback(linalg.minres)
 def pull_minres(out_bar, out, A, b, *, rtol=1e-5, maxiter=None):
     """The matrix is real and symmetric."""
     b_bar, info = linalg.minres(A, out_bar[0], rtol=rtol, maxiter=maxiter)
     check_found(info)
     return on_pattern(A, -b_bar, out[0]), np.reshape(b_bar, b.shape)
+
+
+@pushforward(linalg.minres)
+def push_minres(out, A, b, A_dot, b_dot, *, rtol=1e-5, maxiter=None):
+    x_dot, info = linalg.minres(A, moved_side(out[0], A_dot, b_dot), rtol=rtol, maxiter=maxiter)
+    check_found(info)
+    return x_dot, None
 
 
 @pullback(linalg.gmres)
@@ -161,8 +182,24 @@ def pull_gmres(out_bar, out, A, b, *, rtol=1e-5, atol=0.0, restart=None, maxiter
     return on_pattern(A, -b_bar, out[0]), np.reshape(b_bar, b.shape)
 
 
+@pushforward(linalg.gmres)
+def push_gmres(out, A, b, A_dot, b_dot, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None):
+    settings = {"rtol": rtol, "atol": atol, "restart": restart, "maxiter": maxiter}
+    x_dot, info = linalg.gmres(A, moved_side(out[0], A_dot, b_dot), **settings)
+    check_found(info)
+    return x_dot, None
+
+
 @pullback(linalg.bicgstab, linalg.bicg, linalg.cgs)
 def pull_bicgstab(out_bar, out, A, b, *, rtol=1e-5, atol=0.0, maxiter=None):
     b_bar, info = linalg.bicgstab(A.T, out_bar[0], rtol=rtol, atol=atol, maxiter=maxiter)
     check_found(info)
     return on_pattern(A, -b_bar, out[0]), np.reshape(b_bar, b.shape)
+
+
+@pushforward(linalg.bicgstab, linalg.bicg, linalg.cgs)
+def push_bicgstab(out, A, b, A_dot, b_dot, *, rtol=1e-5, atol=0.0, maxiter=None):
+    settings = {"rtol": rtol, "atol": atol, "maxiter": maxiter}
+    x_dot, info = linalg.bicgstab(A, moved_side(out[0], A_dot, b_dot), **settings)
+    check_found(info)
+    return x_dot, None

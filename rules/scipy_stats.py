@@ -11,7 +11,7 @@ import numpy as np
 from s2sad.rules.decompositions import onto_triangle
 from scipy import special, stats
 
-from s2sad.registry import elementwise, pullback
+from s2sad.registry import elementwise, pullback, pushforward
 from s2sad.runtime import unbroadcast
 
 
@@ -372,19 +372,30 @@ def binom_pmf(out, k, n, p, loc=0):
 # several dimensions
 
 
+def covariance(cov, size):
+    """Return the matrix that a covariance stands for: one number, a diagonal, or a triangle."""
+    given = np.asarray(cov)
+    if given.ndim == 0:
+        return given * np.eye(size)
+    return np.diag(given) if given.ndim == 1 else np.tril(given) + np.tril(given, -1).T
+
+
+def about_mean(x, mean, cov):
+    """Return the places about the mean, in rows, and the matrix of covariances."""
+    size = np.size(mean) if mean is not None else np.atleast_2d(cov).shape[0]
+    if mean is None and np.ndim(cov) < 2:
+        size = 1
+    rest = np.reshape(x, (-1, size)) - (0.0 if mean is None else np.reshape(mean, size))
+    return rest, covariance(cov, size)
+
+
 def normal_cotangents(out_bar, x, mean, cov):
     """Return the cotangents of x, mean and cov for the logarithm of a density.
 
     After Petersen and Pedersen, "The matrix cookbook", 2012, section 8. One triangle is read.
     """
-    size = np.size(mean) if mean is not None else np.atleast_2d(cov).shape[0]
     given = np.asarray(cov)
-    if mean is None and given.ndim < 2:
-        size = 1
-    whole = given * np.eye(size) if given.ndim == 0 else np.diag(given)
-    whole = given if given.ndim == 2 else whole
-    whole = np.tril(whole) + np.tril(whole, -1).T
-    rest = np.reshape(x, (-1, size)) - (0.0 if mean is None else np.reshape(mean, size))
+    rest, whole = about_mean(x, mean, cov)
     bars = np.reshape(out_bar, (-1, 1))
     solved = np.linalg.solve(whole, rest.T).T
     x_bar = np.reshape(-bars * solved, np.shape(x))
@@ -398,9 +409,37 @@ def normal_cotangents(out_bar, x, mean, cov):
     return x_bar, mean_bar, cov_bar
 
 
+def normal_tangent(out, x, mean, cov, x_dot, mean_dot, cov_dot):
+    """Return the tangent of the logarithm of a density."""
+    rest, whole = about_mean(x, mean, cov)
+    size = rest.shape[1]
+    solved = np.linalg.solve(whole, rest.T).T
+    rest_dot = np.zeros_like(rest)
+    if x_dot is not None:
+        rest_dot = rest_dot + np.reshape(x_dot, rest.shape)
+    if mean_dot is not None:
+        rest_dot = rest_dot - np.reshape(mean_dot, size)
+    found = -np.sum(solved * rest_dot, axis=1)
+    if cov_dot is not None:
+        whole_dot = covariance(cov_dot, size)
+        found = found + 0.5 * np.sum(solved @ whole_dot * solved, axis=1)
+        found = found - 0.5 * np.trace(np.linalg.solve(whole, whole_dot))
+    return np.reshape(found, np.shape(out))
+
+
 @pullback(stats.multivariate_normal.logpdf)
 def pull_multivariate_normal_logpdf(out_bar, out, x, mean=None, cov=1.0):
     return normal_cotangents(out_bar, x, mean, cov)
+
+
+@pushforward(stats.multivariate_normal.logpdf)
+def push_multivariate_normal_logpdf(out, x, mean, cov, x_dot, mean_dot, cov_dot):
+    return normal_tangent(out, x, mean, cov, x_dot, mean_dot, cov_dot)
+
+
+@pushforward(stats.multivariate_normal.pdf)
+def push_multivariate_normal_pdf(out, x, mean, cov, x_dot, mean_dot, cov_dot):
+    return out * normal_tangent(out, x, mean, cov, x_dot, mean_dot, cov_dot)
 
 
 @pullback(stats.multivariate_normal.pdf)

@@ -138,8 +138,12 @@ def _called(
                 keywords[parameter.name] = _as_array(value, refs, arrays, space)
             else:
                 args.append(_as_array(value, refs, arrays, space))
-        else:
+        elif parameter.default is not inspect.Parameter.empty:
             by_name = True
+        elif by_name:
+            keywords[parameter.name] = constant(None)
+        elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            args.append(constant(None))
     invoked = call(refs.function(rule, space), *args, **keywords)
     if count == 0:
         return [], [invoked]
