@@ -386,9 +386,7 @@ def pull_scipy_lstsq(out_bar, out, a, b, *, cond=None, check_finite=True, lapack
 
 
 @pushforward(linalg.lstsq)
-def push_scipy_lstsq(
-    out, a, b, a_dot, b_dot, *, cond=None, check_finite=True, lapack_driver=None
-):
+def push_scipy_lstsq(out, a, b, a_dot, b_dot, *, cond=None, check_finite=True, lapack_driver=None):
     check_single(a)
     x_dot, residuals_dot, _, s_dot = push_lstsq(out, a, b, a_dot, b_dot)
     if out[3] is None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 from s2sad.rules.products import pull_trapezoid, push_trapezoid
+from s2sad.rules.scipy_optimize import all_of, inner_product
 from s2sad.rules.shapes import unbroadcast
 from scipy import integrate
 
@@ -195,6 +196,41 @@ def pull_quad(
     *args_bar, func_bar = with_numbers(bars, iter(found))
     a_bar, b_bar = -y_bar * value_at(func, a, args), y_bar * value_at(func, b, args)
     return func_bar, a_bar, b_bar, tuple(args_bar)
+
+
+@pushforward(integrate.quad)
+def push_quad(
+    out,
+    func,
+    a,
+    b,
+    args,
+    func_dot,
+    a_dot,
+    b_dot,
+    args_dot,
+    *,
+    epsabs=1.49e-8,
+    epsrel=1.49e-8,
+    limit=50,
+    points=None,
+):
+    """The estimate of the error has no tangent: what is made of it is nan."""
+    args, args_dot = all_of(args, args_dot)
+
+    def integrand(t):
+        _, *args_bar, func_bar = func(t, *args)[1](1.0)
+        return inner_product(args_bar, args_dot) + inner_product(func_bar, func_dot)
+
+    y_dot = 0.0
+    if func_dot or args_dot is not None:
+        settings = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit, "points": points}
+        y_dot = integrate.quad(integrand, a, b, **settings)[0]
+    if a_dot is not None:
+        y_dot = y_dot - value_at(func, a, args) * a_dot
+    if b_dot is not None:
+        y_dot = y_dot + value_at(func, b, args) * b_dot
+    return y_dot, float("nan")
 
 
 ODE = "Write the steps as a loop: a Runge-Kutta step is four lines, and its derivative is exact."

@@ -190,9 +190,7 @@ def pull_cubic_spline(out_bar, out, x, y, *, axis=0, bc_type="not-a-knot", extra
 
 
 @pushforward(interpolate.CubicSpline)
-def push_cubic_spline(
-    out, x, y, x_dot, y_dot, *, axis=0, bc_type="not-a-knot", extrapolate=None
-):
+def push_cubic_spline(out, x, y, x_dot, y_dot, *, axis=0, bc_type="not-a-knot", extrapolate=None):
     check_ends(bc_type)
     return interpolate.CubicSpline(x, y_dot, axis, bc_type).c
 
@@ -206,9 +204,7 @@ def pull_cubic_hermite_spline(out_bar, out, x, y, dydx, *, axis=0, extrapolate=N
 
 
 @pushforward(interpolate.CubicHermiteSpline)
-def push_cubic_hermite_spline(
-    out, x, y, dydx, x_dot, y_dot, dydx_dot, *, axis=0, extrapolate=None
-):
+def push_cubic_hermite_spline(out, x, y, dydx, x_dot, y_dot, dydx_dot, *, axis=0, extrapolate=None):
     y_dot = np.zeros_like(y) if y_dot is None else y_dot
     dydx_dot = np.zeros_like(dydx) if dydx_dot is None else dydx_dot
     return interpolate.CubicHermiteSpline(x, y_dot, dydx_dot, axis).c

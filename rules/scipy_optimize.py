@@ -1,8 +1,9 @@
 """scipy.optimize: what is defined by an equation, by the implicit function theorem.
 
-Where F(x, theta) = 0, the cotangent of theta is -(dF/dtheta)^T (dF/dx)^-T x_bar: Blondel et al.,
-Efficient and Modular Implicit Differentiation, 2022 (arXiv:2105.15183). The Jacobian dF/dx is made
-row by row, by the pullback of F at the solution. Where the search starts, or between which limits
+Where F(x, theta) = 0, the cotangent of theta is -(dF/dtheta)^T (dF/dx)^-T x_bar, and the tangent of
+x is -(dF/dx)^-1 (dF/dtheta) theta_dot: Blondel et al., Efficient and Modular Implicit
+Differentiation, 2022 (arXiv:2105.15183). The Jacobian dF/dx is made row by row, by the pullback of
+F at the solution. Where the search starts, or between which limits
 it goes on, does not matter there: the derivative with respect to these is zero.
 """
 
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import optimize
 
-from s2sad.registry import Outcome, pullback, refuse
+from s2sad.registry import Outcome, pullback, pushforward, refuse
 
 
 class Root(NamedTuple):
@@ -73,6 +74,48 @@ def at_solution(x_bar, x, vjp, args, minus_x=False):
     value_bar = np.linalg.solve(jacobian.T, -np.ravel(x_bar))
     _, *args_bar, captured_bar = pull(shaped_as(value, value_bar))
     return tuple(args_bar), captured_bar
+
+
+def forward_at_solution(x, vjp, args, vjp_dot, args_dot, minus_x=False):
+    """Return the tangent of x, where a function of x and args is zero, or with `minus_x` it is x.
+
+    `vjp_dot` are the tangents of what the function captures.
+    """
+    if np.iscomplexobj(x):
+        raise NotImplementedError("a derivative of real solutions only")
+    args, args_dot = all_of(args, args_dot)
+    value, pull = vjp(x, *args)
+    size = np.size(x)
+    if np.size(value) != size:
+        raise NotImplementedError("a derivative where there are as many equations as unknowns")
+    rows, moved = [], []
+    for row in np.eye(size):
+        x_bar, *args_bar, captured_bar = pull(shaped_as(value, row))
+        rows.append(np.ravel(x_bar))
+        moved.append(inner_product(args_bar, args_dot) + inner_product(captured_bar, vjp_dot))
+    jacobian = np.reshape(rows, (size, size)) - minus_x * np.eye(size)
+    x_dot = np.linalg.solve(jacobian, -np.array(moved))
+    return np.reshape(x_dot, np.shape(x)) if np.ndim(x) else float(x_dot[0])
+
+
+def all_of(args, args_dot):
+    """Return further arguments and their tangents in tuples; there may be none, or a single one."""
+    if isinstance(args, tuple):
+        return args, args_dot
+    return ((), None) if args is None else ((args,), (args_dot,))
+
+
+def inner_product(bar, dot):
+    """Return the inner product of a cotangent and a tangent of any structure."""
+    if bar is None or dot is None:
+        return 0.0
+    if isinstance(bar, dict):
+        return sum(inner_product(part, dot[key]) for key, part in bar.items())
+    if isinstance(bar, tuple | list):
+        return sum(map(inner_product, bar, dot))
+    if hasattr(bar, "__dict__"):
+        return sum(inner_product(part, getattr(dot, n)) for n, part in vars(bar).items())
+    return float(np.real(np.sum(bar * dot)))
 
 
 def shaped_as(value, numbers):
@@ -137,6 +180,26 @@ def pull_root(
     return fun_bar, None, one_for(args, args_bar)
 
 
+@pushforward(optimize.root)
+def push_root(
+    out,
+    fun,
+    x0,
+    args,
+    fun_dot,
+    x0_dot,
+    args_dot,
+    *,
+    method="hybr",
+    jac=None,
+    tol=None,
+    callback=None,
+    options=None,
+):
+    check_values_only(jac)
+    return (forward_at_solution(out.x, fun, args, fun_dot, args_dot),)
+
+
 @pullback(
     optimize.fsolve,
     calls={"func": "func(out, *args)"},
@@ -163,6 +226,28 @@ def pull_fsolve(
     return func_bar, None, one_for(args, args_bar)
 
 
+@pushforward(optimize.fsolve)
+def push_fsolve(
+    out,
+    func,
+    x0,
+    args,
+    func_dot,
+    x0_dot,
+    args_dot,
+    *,
+    fprime=None,
+    col_deriv=0,
+    xtol=1.49012e-08,
+    maxfev=0,
+    band=None,
+    epsfcn=None,
+    factor=100,
+    diag=None,
+):
+    return forward_at_solution(out, func, args, func_dot, args_dot)
+
+
 @pullback(
     optimize.fixed_point,
     calls={"func": "func(out, *args)"},
@@ -172,6 +257,13 @@ def pull_fsolve(
 def pull_fixed_point(out_bar, out, func, x0, args=(), *, xtol=1e-8, maxiter=500, method="del2"):
     args_bar, func_bar = at_solution(out_bar, out, func, args, minus_x=True)
     return func_bar, None, one_for(args, args_bar)
+
+
+@pushforward(optimize.fixed_point)
+def push_fixed_point(
+    out, func, x0, args, func_dot, x0_dot, args_dot, *, xtol=1e-8, maxiter=500, method="del2"
+):
+    return forward_at_solution(out, func, args, func_dot, args_dot, minus_x=True)
 
 
 @pullback(
@@ -199,6 +291,27 @@ def pull_newton(
     return func_bar, None, one_for(args, args_bar)
 
 
+@pushforward(optimize.newton)
+def push_newton(
+    out,
+    func,
+    x0,
+    args,
+    func_dot,
+    x0_dot,
+    args_dot,
+    *,
+    fprime=None,
+    tol=1.48e-8,
+    maxiter=50,
+    fprime2=None,
+    x1=None,
+    rtol=0.0,
+    disp=True,
+):
+    return forward_at_solution(out, func, args, func_dot, args_dot)
+
+
 @pullback(
     optimize.bisect,
     optimize.brenth,
@@ -215,6 +328,26 @@ def pull_bracketed(
     return f_bar, None, None, one_for(args, args_bar)
 
 
+@pushforward(optimize.bisect, optimize.brenth, optimize.brentq, optimize.ridder)
+def push_bracketed(
+    out,
+    f,
+    a,
+    b,
+    args,
+    f_dot,
+    a_dot,
+    b_dot,
+    args_dot,
+    *,
+    xtol=2e-12,
+    rtol=8.9e-16,
+    maxiter=100,
+    disp=True,
+):
+    return forward_at_solution(out, f, args, f_dot, args_dot)
+
+
 @pullback(
     optimize.toms748,
     calls={"f": "f(out, *args)"},
@@ -226,6 +359,27 @@ def pull_toms748(
 ):
     args_bar, f_bar = at_solution(out_bar, out, f, args)
     return f_bar, None, None, one_for(args, args_bar)
+
+
+@pushforward(optimize.toms748)
+def push_toms748(
+    out,
+    f,
+    a,
+    b,
+    args,
+    f_dot,
+    a_dot,
+    b_dot,
+    args_dot,
+    *,
+    k=1,
+    xtol=2e-12,
+    rtol=8.9e-16,
+    maxiter=100,
+    disp=True,
+):
+    return forward_at_solution(out, f, args, f_dot, args_dot)
 
 
 @pullback(
@@ -254,6 +408,29 @@ def pull_root_scalar(
     check_values_only(fprime)
     args_bar, f_bar = at_solution(out_bar[0], out.root, f, args)
     return f_bar, one_for(args, args_bar)
+
+
+@pushforward(optimize.root_scalar)
+def push_root_scalar(
+    out,
+    f,
+    args,
+    f_dot,
+    args_dot,
+    *,
+    method=None,
+    bracket=None,
+    fprime=None,
+    fprime2=None,
+    x0=None,
+    x1=None,
+    xtol=None,
+    rtol=None,
+    maxiter=None,
+    options=None,
+):
+    check_values_only(fprime)
+    return (forward_at_solution(out.root, f, args, f_dot, args_dot),)
 
 
 @pullback(
@@ -300,6 +477,47 @@ def pull_nonlinear_solver(
     return F_bar, None
 
 
+@pushforward(
+    optimize.anderson,
+    optimize.broyden1,
+    optimize.broyden2,
+    optimize.diagbroyden,
+    optimize.excitingmixing,
+    optimize.linearmixing,
+    optimize.newton_krylov,
+)
+def push_nonlinear_solver(
+    out,
+    F,
+    xin,
+    F_dot,
+    xin_dot,
+    *,
+    iter=None,
+    alpha=None,
+    alphamax=1.0,
+    w0=0.01,
+    M=5,
+    reduction_method="restart",
+    max_rank=None,
+    rdiff=None,
+    method="lgmres",
+    inner_maxiter=20,
+    inner_M=None,
+    outer_k=10,
+    verbose=False,
+    maxiter=None,
+    f_tol=None,
+    f_rtol=None,
+    x_tol=None,
+    x_rtol=None,
+    tol_norm=None,
+    line_search="armijo",
+    callback=None,
+):
+    return forward_at_solution(out, F, (), F_dot, None)
+
+
 @pullback(
     optimize.minimize,
     calls={"fun": "grad(fun)(out.x, *args)"},
@@ -327,6 +545,28 @@ def pull_minimize(
     return fun_bar, None, one_for(args, args_bar)
 
 
+@pushforward(optimize.minimize)
+def push_minimize(
+    out,
+    fun,
+    x0,
+    args,
+    fun_dot,
+    x0_dot,
+    args_dot,
+    *,
+    method=None,
+    jac=None,
+    hess=None,
+    hessp=None,
+    tol=None,
+    callback=None,
+    options=None,
+):
+    check_values_only(jac)
+    return (forward_at_solution(out.x, fun, args, fun_dot, args_dot),)
+
+
 @pullback(
     optimize.minimize_scalar,
     calls={"fun": "grad(fun)(float, *args)"},
@@ -338,6 +578,13 @@ def pull_minimize_scalar(
 ):
     args_bar, fun_bar = at_solution(out_bar[0], out.x, fun, args)
     return fun_bar, None, one_for(args, args_bar)
+
+
+@pushforward(optimize.minimize_scalar)
+def push_minimize_scalar(
+    out, fun, bracket, args, fun_dot, bracket_dot, args_dot, *, method=None, tol=None, options=None
+):
+    return (forward_at_solution(out.x, fun, args, fun_dot, args_dot),)
 
 
 refuse(

@@ -460,9 +460,7 @@ def pull_diags(out_bar, out, diagonals, *, offsets=0, shape=None, format=None, d
 
 
 @pushforward(sparse.diags, sparse.diags_array)
-def push_diags(
-    out, diagonals, diagonals_dot, *, offsets=0, shape=None, format=None, dtype=None
-):
+def push_diags(out, diagonals, diagonals_dot, *, offsets=0, shape=None, format=None, dtype=None):
     if isinstance(diagonals, list | tuple):
         pairs = zip(diagonals, diagonals_dot, strict=True)
         diagonals_dot = [np.zeros(np.shape(d)) if t is None else t for d, t in pairs]

@@ -20,7 +20,7 @@ import dataclasses
 import functools
 import types
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import gast
 
@@ -36,19 +36,28 @@ from s2sad.derivation import (
     bind_kinds,
     memory_of,
 )
-from s2sad.errors import MissingRuleError, UnsupportedError
+from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.facts.fence import outside_of
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import Parts, vjp
 from s2sad.modes.guarded import Site
 from s2sad.modes.handed import Called, FunctionVjp
 from s2sad.modes.rebound import rebound_outside
-from s2sad.modes.reverse import Reverse
 from s2sad.nodes import Block, Node, call, constant, free_reads, name, tuple_, walk
 from s2sad.pairs import Target
+from s2sad.stages import Activity
 
 ADVICE = "Give it a function of yours that returns numbers or arrays: def, or lambda."
 GRADIENT = "Write its gradient by hand, and give that to scipy.optimize.root."
+
+
+class Worker(Protocol):
+    """What writes the derivative of the function at hand, backward or forward."""
+
+    activity: Activity
+
+    def refuse(self, at: Any, reason: str, remedy: str) -> Error:
+        """Return an error that points at the user's statement."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +74,7 @@ class Writers:
 def function_vjp(
     d: Derivation,
     a: Analysed,
-    worker: Reverse,
+    worker: Worker,
     site: Site,
     node: Node,
     how: Called,
@@ -115,7 +124,7 @@ def _names(target: Target) -> tuple[str, ...]:
     return tuple(p for p, _ in target.extra)
 
 
-def _target(a: Analysed, worker: Reverse, site: Site, node: Node, kinds: list[Kind]) -> Target:
+def _target(a: Analysed, worker: Worker, site: Site, node: Node, kinds: list[Kind]) -> Target:
     """Return the function that a node denotes, with the kinds that its parameters get."""
     kind = a.kinds.of.get(node, K.UNKNOWN)
     plain = isinstance(kind, K.LocalFunction)
@@ -143,7 +152,7 @@ def _positional(target: Target) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def _of_second_order(worker: Reverse, site: Site, target: Target, how: Called) -> Iterator[None]:
+def _of_second_order(worker: Worker, site: Site, target: Target, how: Called) -> Iterator[None]:
     """Let what is refused in a derived gradient be told where the function is handed over."""
     try:
         yield
@@ -159,7 +168,7 @@ def _of_second_order(worker: Reverse, site: Site, target: Target, how: Called) -
 
 
 def _gradient(
-    d: Derivation, a: Analysed, worker: Reverse, site: Site, target: Target, writers: Writers
+    d: Derivation, a: Analysed, worker: Worker, site: Site, target: Target, writers: Writers
 ) -> Analysed:
     """Return the gradient of a function by its first argument, to be derived once more."""
     found = writers.gradient(d, target, _positional(target)[0], writers)
@@ -207,7 +216,7 @@ def _write(
     w.add(d, node, function.source.fn, a)
 
 
-def _check_alone(d: Derivation, a: Analysed, worker: Reverse, site: Site, target: Target) -> None:
+def _check_alone(d: Derivation, a: Analysed, worker: Worker, site: Site, target: Target) -> None:
     """Refuse a function that changes something outside: it is called more than once."""
     memory = memory_of(d, a)
     writes = any(outside_of(a.function, w, memory) for w in memory.writes)
@@ -240,7 +249,7 @@ def check_handed(d: Derivation) -> None:
 _CONSTANT = ("numpy", "math", "cmath", "scipy", "cupy", "builtins")
 
 
-def _brought(d: Derivation, a: Analysed, worker: Reverse, site: Site, made: str) -> tuple[str, ...]:
+def _brought(d: Derivation, a: Analysed, worker: Worker, site: Site, made: str) -> tuple[str, ...]:
     """Let a derived function be given the data that it reads from outside, as it was.
 
     That is possible where the function at hand sees the same, and sees that it is read.

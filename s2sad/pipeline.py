@@ -282,10 +282,9 @@ def sweep(
         shadows,
         asked,
     )
-    writers = Writers(parts_of, finish, _work_on_copies, _add, _gradient)
 
     def handed(site: Site, node: Node, how: Called) -> FunctionVjp:
-        return function_vjp(d, a, worker, site, node, how, writers)
+        return function_vjp(d, a, worker, site, node, how, writers())
 
     worker.operations.function_vjp = handed
     worker.rebinding = memory.rebinding
@@ -297,6 +296,11 @@ def sweep(
 def build_pair(d: Derivation, a: Analysed, pair: Pair, supplied: frozenset[str]) -> None:
     """Write a pair; once more where the function turned out to call itself."""
     write_pair(d, a, pair, supplied, parts_of, finish, _add)
+
+
+def writers() -> Writers:
+    """Return what writes functions that are handed to a library."""
+    return Writers(parts_of, finish, _work_on_copies, _add, _gradient)
 
 
 def _answers(a: Analysed) -> dict[str, bool]:
@@ -589,7 +593,7 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         return reverse_entry(d, a, request, entry, parts_of, finish, seed)
     if request.mode == "jvp":
         copies = [] if request.shadowed else _work_on_copies(d, a)
-        return jvp_entry(d, a, request, entry, copies, _add)
+        return jvp_entry(d, a, request, entry, copies, writers())
     p = parts_of(
         d,
         a,

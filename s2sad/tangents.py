@@ -40,8 +40,10 @@ from s2sad.facts.given import written_parameters
 from s2sad.facts.kinds_by_name import name_kinds
 from s2sad.finish import homes_of_temps
 from s2sad.flow import free_names
+from s2sad.handed import Writers, function_vjp
 from s2sad.kinds import Kind
 from s2sad.modes.guarded import Site
+from s2sad.modes.handed import Called, FunctionVjp
 from s2sad.modes.pushes import is_fresh
 from s2sad.modes.raising import ANYTHING, Raised
 from s2sad.modes.rebound import rebound_outside
@@ -78,8 +80,6 @@ from s2sad.polish.turns import turns
 from s2sad.purity import Purity
 from s2sad.stages import Activity
 
-Add = Callable[..., None]
-
 
 @dataclass
 class Push(Pair):
@@ -89,12 +89,12 @@ class Push(Pair):
 
 
 def jvp_entry(
-    d: Derivation, a: Analysed, request: Any, entry: str, copies: Block, add: Add
+    d: Derivation, a: Analysed, request: Any, entry: str, copies: Block, writers: Writers
 ) -> Node:
     """Return f_jvp(*args, *tangents), which gives the value and its tangent."""
     facts = _facts(d, a, request.wrt, True, request.has_aux)
     fence(a.function, a.kinds, facts, memory_of(d, a), request.constant)
-    worker = _worker(d, a, facts, request.wrt, add)
+    worker = _worker(d, a, facts, request.wrt, writers)
     worker.pushes.assume = d.assume
     if request.has_aux:
         worker.pushes.aux_result = a.function.result
@@ -146,16 +146,20 @@ def _facts(
 
 
 def _worker(
-    d: Derivation, a: Analysed, facts: Activity, active: tuple[str, ...], add: Add
+    d: Derivation, a: Analysed, facts: Activity, active: tuple[str, ...], writers: Writers
 ) -> Tangents:
     """Return what writes the tangents of a function; its parameters have the names they keep."""
     memory = memory_of(d, a)
 
     def calls(site: Site, wanted: frozenset[str]) -> tuple[Block, bool] | None:
-        return _call(d, a, worker, site, wanted, add)
+        return _call(d, a, worker, site, wanted, writers)
+
+    def handed(site: Site, node: Node, how: Called) -> FunctionVjp:
+        return function_vjp(d, a, worker, site, node, how, writers)
 
     names = local_names(a, d)
     worker = Tangents(a.function, a.kinds, facts, d.refs, names, memory.aliases, calls)
+    worker.pushes.function_vjp = handed
     worker.rebinding = memory.rebinding
     worker.pushes.assume = of_slices(worker.pushes.assume)
     worker.find_twins(frozenset(active))
@@ -213,7 +217,12 @@ def _own_tangent(d: Derivation, worker: Tangents, parameter: str) -> Node:
 
 
 def _call(
-    d: Derivation, a: Analysed, worker: Tangents, site: Site, wanted: frozenset[str], add: Add
+    d: Derivation,
+    a: Analysed,
+    worker: Tangents,
+    site: Site,
+    wanted: frozenset[str],
+    writers: Writers,
 ) -> tuple[Block, bool] | None:
     """Return what a call of a user's function becomes, and whether its result has a tangent.
 
@@ -241,7 +250,7 @@ def _call(
             raise InternalError(f"the name {OBJECT_OF} is taken")
     if written:
         refuse_shared_arguments(a.kinds, s, target, memory.aliases, worker.refuse)
-    pair = _pair_for(d, target, active, bound is not None, add)
+    pair = _pair_for(d, target, active, bound is not None, writers)
     worker.see_raised(s, pair.raises)
     made = call_of(site.node, target, pair)
     tangents = [_argument(worker, target.args[p], target.params[p]) for p in active]
@@ -293,7 +302,7 @@ def _stored(
 
 
 def _pair_for(
-    d: Derivation, target: Target, active: tuple[str, ...], seeded: bool, add: Add
+    d: Derivation, target: Target, active: tuple[str, ...], seeded: bool, writers: Writers
 ) -> Push:
     """Return the function of values and tangents for one pattern of kinds and activities.
 
@@ -311,7 +320,7 @@ def _pair_for(
     pair = Push(d.names.fresh(f"{target_name(target)}_jvp"), "", active, seeded=seeded)
     d.pairs[key] = pair
     fence(a.function, a.kinds, facts, memory_of(d, a), frozenset())
-    worker = _worker(d, a, facts, active, add)
+    worker = _worker(d, a, facts, active, writers)
     pair.passed = _given(d, worker, active)
     args = a.function.node.args
     pair.bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
@@ -323,7 +332,7 @@ def _pair_for(
     code = _polished(d, a, worker, [*code, gast.Return(last)], seeded)
     doc = _doc(d, a, active)
     node = define_with(a.function.node, pair.forward, doc, code, list(pair.passed))
-    add(d, node, a.function.source.fn, a)
+    writers.add(d, node, a.function.source.fn, a)
     pair.raises = worker.raised
     pair.done = True
     return pair

@@ -32,7 +32,6 @@ from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import space_among
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.registry import given_to
 from s2sad.nodes import (
     Block,
     Node,
@@ -46,6 +45,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
+from s2sad.registry import given_to
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from s2sad.generators import draws
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind
 from s2sad.modes.guarded import Site
+from s2sad.modes.handed import called_with
 from s2sad.modes.inline import Given
 from s2sad.modes.operations import OPERATOR_FUNCTIONS, Operations
 from s2sad.modes.shapes import dtype_of
@@ -54,20 +55,21 @@ Pushed = tuple[Block, "Node | None"]
 class Pushes(Operations):
     """Turns the operations of one function forward.
 
-    `dot` names the tangent of a variable, `zero` makes zeros like a value; `fits` says which
-    factor leaves a sum of products in the shape of the result.
+    `dot` names the tangent of a variable, `zero` makes zeros like a value. Of what has a tangent
+    not all varies: what is written has one from the start; `varied_before` tells.
     """
 
     dot: Callable[[str], str]
     zero: Callable[[Node, Kind], Node]
+    varied_before: Mapping[Any, frozenset[str]]
 
     def push(self, site: Site, wanted: frozenset[str]) -> Pushed:
         """Return the tangent of an operation, where those of the `wanted` are there."""
         self.wanted = wanted
+        self.varied = self.varied_before.get(site.statement, wanted)
         node = site.node
         self.space = self.space_of(site.kind, node)
-        if not names_read(node) & wanted:
-            self._check_captured(node)
+        if not names_read(node) & wanted and not self._hands_over(node):
             return [], None
         if isinstance(node, gast.Name):
             return [], name(self.dot(node.id))
@@ -82,19 +84,13 @@ class Pushes(Operations):
         found: Pushed = handler(site, node)
         return found
 
-    def _check_captured(self, node: Node) -> None:
-        """Refuse a call whose tangent comes from what a function that it is given captures."""
-        rule = registry.rule_for(self.objects.get(getattr(node, "func", None)))
-        if rule is not None and rule.calls:
-            raise self._calling(node, rule.name)
+    def _is_active(self, node: Node) -> bool:
+        return super()._is_active(node) and node.id in self.varied
 
-    def _calling(self, node: Node, label: str) -> Error:
-        return self.refuse(
-            MissingRuleError,
-            node,
-            f"The rule of {label} calls what it is given: it has no pushforward.",
-            "Use s2sad.grad or s2sad.vjp.",
-        )
+    def _hands_over(self, node: Node) -> bool:
+        """Say whether functions are handed to a library here: what they capture has tangents."""
+        rule = registry.rule_for(self.objects.get(node.func)) if _is_call(node) else None
+        return rule is not None and bool(rule.calls)
 
     def has(self, node: Node) -> bool:
         """Say whether an operand has a tangent; what has one is a name."""
@@ -388,8 +384,6 @@ class Pushes(Operations):
         if rule is None:
             label = _path_of(node.func) if isinstance(node, gast.Call) else repr(fn)
             raise self.refuse(MissingRuleError, node, *registry.missing(fn, label))
-        if rule.calls:
-            raise self._calling(node, rule.name)
         if rule.is_zero(any(K.is_complex(self.kind(a)) for a in args)):
             return [], None
         if isinstance(node, gast.BinOp) or registry.wants_arrays(fn):
@@ -555,14 +549,21 @@ class Pushes(Operations):
         first = next(iter(registry.positional_names(push, 0)), "out")
         given: dict[str, Any] = {first: Given(clone(site.out), site.kind)}
         given |= {n: self._given(a) for n, a in bound.arrays}
+        called = called_with(fn, site.kind, by_name, self.kind)
+        functions = {n: self.function_vjp(site, a, how) for n, a, how in called}
+        given |= {n: Given(made.node, K.UNKNOWN) for n, made in functions.items()}
+        constant_ones = registry.constant_parameters(fn)
         for n, a in bound.settings.items():
-            if self._is_active(a):
+            if n not in constant_ones and self._is_active(a):
                 raise self._not_known(node, fn, f"its setting `{n}`")
             if isinstance(a, gast.Tuple) and a not in self.kinds:
                 self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
             given[n] = self._given(a)
         for n, tangent in zip(arrays, tangents, strict=False):
-            given[tangent] = self._tangent_of(by_name.get(n))
+            held = None if n in constant_ones else by_name.get(n)
+            if n in functions:
+                held = gast.Tuple([name(c) for c in functions[n].captured], gast.Load())
+            given[tangent] = self._tangent_of(held)
         if bound.varargs is not None:
             listed = [self._given(a) for a in bound.varargs[1]]
             listed += [self._tangent_of(by_name.get(n)) for n in arrays]
@@ -611,6 +612,10 @@ class Pushes(Operations):
 
 _STACKING: tuple[Any, ...] = (np.array, np.asarray)
 _CONVERSIONS: tuple[Any, ...] = (list, tuple, float, complex)
+
+
+def _is_call(node: Node) -> bool:
+    return isinstance(node, gast.Call)
 
 
 def _gathers(rule: Any) -> bool:

@@ -85,6 +85,7 @@ class Tangents(Twins):
         self.pushes = Pushes(function.source, kinds.of, kinds.objects, refs, names)
         self.pushes.dot = self.dot
         self.pushes.zero = self.nothing
+        self.pushes.varied_before = activity.varied_before
         self.find_twins()
 
     # names and zeros

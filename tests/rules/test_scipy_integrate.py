@@ -159,6 +159,16 @@ def test_quad(f):
     _, pullback = s2sad.vjp(f, THETA.copy())
     assert np.allclose(pullback(2.0), 2.0 * gradient, rtol=1e-12)
     assert np.allclose(pullback(1.0), gradient, rtol=1e-12)
+    for direction in np.array([[0.4, -0.7], [1.0, 0.0]]):
+        moved = s2sad.jvp(f, (THETA.copy(),), (direction,))
+        assert moved[0] == value
+        assert abs(moved[1] - gradient @ direction) <= 1e-9 * (1.0 + np.max(np.abs(gradient)))
+
+
+def test_the_error_estimate_has_no_tangent():
+    value, slope = s2sad.jvp(of_the_error, (THETA,), (np.ones(2),))
+    assert value == of_the_error(THETA)
+    assert np.isnan(slope)
 
 
 def test_alone(tmp_path):

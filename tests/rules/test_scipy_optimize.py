@@ -275,6 +275,16 @@ def test_minimum(f, bound):
     gradient = s2sad.grad(f)(THETA)
     assert np.all(np.abs(gradient - expected) <= bound)
     assert np.allclose(s2sad.vjp(f, THETA)[1](1.0), gradient, rtol=1e-12)
+    check_forward(f, THETA, gradient)
+
+
+def check_forward(f, x, gradient):
+    """Hold the tangents along some directions against the gradient."""
+    for direction in (np.array([0.3, -1.1]), np.array([0.0, 1.0])) if np.ndim(x) else (1.0, -0.4):
+        given = np.array(x)[()]
+        value, slope = s2sad.jvp(f, (given,), (direction,))
+        assert value == f(np.array(x)[()])
+        assert abs(slope - np.sum(gradient * direction)) <= 1e-10 * (1.0 + np.max(np.abs(gradient)))
 
 
 def test_minimum_by_formula():
@@ -297,12 +307,17 @@ def test_gradient(f, x):
     _, pullback = s2sad.vjp(f, np.array(x)[()])
     assert np.allclose(pullback(2.0), 2.0 * gradient, rtol=1e-12)
     assert np.allclose(pullback(1.0), gradient, rtol=1e-12)
+    check_forward(f, x, gradient)
 
 
 @pytest.mark.parametrize("f", [by_args, in_a_loop, fixed, of_an_object, argmin_of_a_loss])
 def test_alone(f, tmp_path):
     alone = runpy.run_path(str(s2sad.grad(f).emit(tmp_path / "alone.py", THETA)))
-    assert np.allclose(alone[f"{f.__name__}_grad"](THETA), s2sad.grad(f)(THETA), rtol=1e-14)
+    gradient = s2sad.grad(f)(THETA)
+    assert np.allclose(alone[f"{f.__name__}_grad"](THETA), gradient, rtol=1e-14)
+    file = s2sad.emit(f, tmp_path / "forward.py", mode="jvp", args=(THETA,))
+    _, slope = runpy.run_path(str(file))[f"{f.__name__}_jvp"](THETA, np.array([1.0, -2.0]))
+    assert np.allclose(slope, gradient @ np.array([1.0, -2.0]), rtol=1e-10)
 
 
 def test_the_start_does_not_matter():
@@ -317,6 +332,7 @@ def test_the_start_does_not_matter():
         return optimize.brentq(lambda x: x**2 - 2.0, 0.5 * a, 2.0 * a) + a
 
     assert s2sad.grad(limits)(1.0) == 1.0
+    assert s2sad.jvp(limits, (1.0,), (2.0,))[1] == 2.0
 
 
 def test_pullback_remembers_what_was_there():
