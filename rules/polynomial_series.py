@@ -1,14 +1,14 @@
 """numpy.polynomial: series of powers and of five families of orthogonal polynomials.
 
-A series is linear in its coefficients, and its derivative is a series of the same family; so each
-rule hands the family's own functions to a helper that all six share.
+A series is linear in its coefficients, and its derivative is a series of the same family; so one
+rule serves all six, given the family's own functions.
 """
 
 import numpy as np
 from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
 from s2sad.rules.polynomials import fit_back, fit_forward
 
-from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
+from s2sad.registry import Kin, elementwise, nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
 
 
@@ -147,732 +147,138 @@ def fitted_forward(out, vander, der, x, y, w, x_dot, y_dot, w_dot, deg):
     return fit_forward(basis, basis_dot, out, y, y_dot, w, w_dot)
 
 
-# polynomial
+FAMILIES = {
+    "poly": polynomial,
+    "cheb": chebyshev,
+    "leg": legendre,
+    "herm": hermite,
+    "herme": hermite_e,
+    "lag": laguerre,
+}
 
 
-@pullback(polynomial.polyval)
-def pull_polyval(out_bar, out, x, c, *, tensor=True):
-    slope = slope_of(out, polynomial.polyval, polynomial.polyder, x, c, tensor)
-    return point_back(out_bar, slope, x), coefficients_back(
-        out_bar, polynomial.polyvander, x, c, tensor
-    )
+def of_each(name):
+    """Return the function of this name of every family, and what its rule may ask for by keyword.
+
+    That is the function itself, and the family's series at x, derivative and basis.
+    """
+    found = []
+    for prefix, family in FAMILIES.items():
+        own = getattr(family, prefix + name)
+        kin = {n: getattr(family, prefix + n) for n in ("val", "der", "vander")}
+        found.append(Kin(own, {"own": own, **kin}))
+    return found
 
 
-@pushforward(polynomial.polyval)
-def push_polyval(out, x, c, x_dot, c_dot, *, tensor=True):
-    return value_tangent(out, polynomial.polyval, polynomial.polyder, x, c, x_dot, c_dot, tensor)
+@pullback(*of_each("val"))
+def pull_val(out_bar, out, x, c, *, tensor=True, val, der, vander):
+    slope = slope_of(out, val, der, x, c, tensor)
+    return point_back(out_bar, slope, x), coefficients_back(out_bar, vander, x, c, tensor)
 
 
-@pullback(polynomial.polyvander)
-def pull_polyvander(out_bar, out, x, *, deg=None):
-    return np.reshape(np.sum(out_bar * basis_slope(polynomial.polyder, out), axis=-1), np.shape(x))
+@pushforward(*of_each("val"))
+def push_val(out, x, c, x_dot, c_dot, *, tensor=True, val, der):
+    return value_tangent(out, val, der, x, c, x_dot, c_dot, tensor)
 
 
-@pushforward(polynomial.polyvander)
-def push_polyvander(out, x, x_dot, *, deg=None):
-    return basis_slope(polynomial.polyder, out) * np.atleast_1d(x_dot)[..., None]
+@pullback(*of_each("vander"))
+def pull_vander(out_bar, out, x, *, deg=None, der):
+    return np.reshape(np.sum(out_bar * basis_slope(der, out), axis=-1), np.shape(x))
 
 
-@pullback(polynomial.polyder, masks=True)
-def pull_polyder(out_bar, out, c, *, m=1, scl=1, axis=0):
-    return linear_back(polynomial.polyder(np.eye(c.shape[axis]), m, scl), out_bar, axis)
+@pushforward(*of_each("vander"))
+def push_vander(out, x, x_dot, *, deg=None, der):
+    return basis_slope(der, out) * np.atleast_1d(x_dot)[..., None]
 
 
-@pushforward(polynomial.polyder)
-def push_polyder(out, c, c_dot, *, m=1, scl=1, axis=0):
-    return polynomial.polyder(c_dot, m, scl, axis).astype(out.dtype)
+@pullback(*of_each("der"), masks=True)
+def pull_der(out_bar, out, c, *, m=1, scl=1, axis=0, own):
+    return linear_back(own(np.eye(c.shape[axis]), m, scl), out_bar, axis)
 
 
-@pullback(polynomial.polyint)
-def pull_polyint(out_bar, out, c, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    matrix = polynomial.polyint(np.eye(c.shape[axis]), m, [], lbnd, scl)
-    return linear_back(matrix, out_bar, axis)
+@pushforward(*of_each("der"))
+def push_der(out, c, c_dot, *, m=1, scl=1, axis=0, own):
+    return own(c_dot, m, scl, axis).astype(out.dtype)
 
 
-@pushforward(polynomial.polyint)
-def push_polyint(out, c, c_dot, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    return polynomial.polyint(c_dot, m, [], lbnd, scl, axis).astype(out.dtype)
+@pullback(*of_each("int"))
+def pull_int(out_bar, out, c, *, m=1, k=(), lbnd=0, scl=1, axis=0, own):
+    return linear_back(own(np.eye(c.shape[axis]), m, [], lbnd, scl), out_bar, axis)
 
 
-@pullback(polynomial.polyadd)
-def pull_polyadd(out_bar, out, c1, c2):
+@pushforward(*of_each("int"))
+def push_int(out, c, c_dot, *, m=1, k=(), lbnd=0, scl=1, axis=0, own):
+    return own(c_dot, m, [], lbnd, scl, axis).astype(out.dtype)
+
+
+@pullback(*of_each("add"))
+def pull_add(out_bar, out, c1, c2):
     return series_back(out_bar, c1), series_back(out_bar, c2)
 
 
-@pushforward(polynomial.polyadd)
-def push_polyadd(out, c1, c2, c1_dot, c2_dot):
+@pushforward(*of_each("add"))
+def push_add(out, c1, c2, c1_dot, c2_dot):
     return tangent_sum(out, c1_dot, c2_dot, 1)
 
 
-@pullback(polynomial.polysub)
-def pull_polysub(out_bar, out, c1, c2):
+@pullback(*of_each("sub"))
+def pull_sub(out_bar, out, c1, c2):
     return series_back(out_bar, c1), series_back(-out_bar, c2)
 
 
-@pushforward(polynomial.polysub)
-def push_polysub(out, c1, c2, c1_dot, c2_dot):
+@pushforward(*of_each("sub"))
+def push_sub(out, c1, c2, c1_dot, c2_dot):
     return tangent_sum(out, c1_dot, c2_dot, -1)
 
 
-@pullback(polynomial.polymul)
-def pull_polymul(out_bar, out, c1, c2):
-    c1_bar = factor_back(out_bar, polynomial.polymul, c1, c2)
-    return c1_bar, factor_back(out_bar, polynomial.polymul, c2, c1)
+@pullback(*of_each("mul"))
+def pull_mul(out_bar, out, c1, c2, *, own):
+    return factor_back(out_bar, own, c1, c2), factor_back(out_bar, own, c2, c1)
 
 
-@pushforward(polynomial.polymul)
-def push_polymul(out, c1, c2, c1_dot, c2_dot):
-    return product_tangent(out, polynomial.polymul, c1, c2, c1_dot, c2_dot)
+@pushforward(*of_each("mul"))
+def push_mul(out, c1, c2, c1_dot, c2_dot, *, own):
+    return product_tangent(out, own, c1, c2, c1_dot, c2_dot)
 
 
-@pullback(polynomial.polymulx)
-def pull_polymulx(out_bar, out, c):
-    return shifted_back(out_bar, polynomial.polymulx, c)
+@pullback(*of_each("mulx"))
+def pull_mulx(out_bar, out, c, *, own):
+    return shifted_back(out_bar, own, c)
 
 
-@pushforward(polynomial.polymulx)
-def push_polymulx(out, c, c_dot):
-    return to_length(polynomial.polymulx(c_dot), out.size).astype(out.dtype)
+@pushforward(*of_each("mulx"))
+def push_mulx(out, c, c_dot, *, own):
+    return to_length(own(c_dot), out.size).astype(out.dtype)
 
 
-@pullback(polynomial.polyfromroots)
-def pull_polyfromroots(out_bar, out, roots):
-    return -without_each_root(polynomial.polyfromroots, roots, out.size, out.dtype) @ out_bar
+@pullback(*of_each("fromroots"))
+def pull_fromroots(out_bar, out, roots, *, own):
+    return -without_each_root(own, roots, out.size, out.dtype) @ out_bar
 
 
-@pushforward(polynomial.polyfromroots)
-def push_polyfromroots(out, roots, roots_dot):
-    return -roots_dot @ without_each_root(polynomial.polyfromroots, roots, out.size, out.dtype)
+@pushforward(*of_each("fromroots"))
+def push_fromroots(out, roots, roots_dot, *, own):
+    return -roots_dot @ without_each_root(own, roots, out.size, out.dtype)
 
 
-@pullback(polynomial.polyroots)
-def pull_polyroots(out_bar, out, c):
-    return out_bar @ roots_slope(
-        polynomial.polyval, polynomial.polyder, polynomial.polyvander, out, c
-    )
+@pullback(*of_each("roots"))
+def pull_roots(out_bar, out, c, *, val, der, vander):
+    return out_bar @ roots_slope(val, der, vander, out, c)
 
 
-@pushforward(polynomial.polyroots)
-def push_polyroots(out, c, c_dot):
-    return (
-        roots_slope(polynomial.polyval, polynomial.polyder, polynomial.polyvander, out, c) @ c_dot
-    )
+@pushforward(*of_each("roots"))
+def push_roots(out, c, c_dot, *, val, der, vander):
+    return roots_slope(val, der, vander, out, c) @ c_dot
 
 
-@pullback(polynomial.polyfit)
-def pull_polyfit(out_bar, out, x, y, w=None, *, deg=None, rcond=None):
-    return fitted_back(out_bar, out, polynomial.polyvander, polynomial.polyder, x, y, w, deg)
+@pullback(*of_each("fit"))
+def pull_fit(out_bar, out, x, y, w=None, *, deg=None, rcond=None, der, vander):
+    return fitted_back(out_bar, out, vander, der, x, y, w, deg)
 
 
-@pushforward(polynomial.polyfit)
-def push_polyfit(out, x, y, w, x_dot, y_dot, w_dot, *, deg=None, rcond=None):
-    return fitted_forward(
-        out, polynomial.polyvander, polynomial.polyder, x, y, w, x_dot, y_dot, w_dot, deg
-    )
-
-
-# chebyshev
-
-
-@pullback(chebyshev.chebval)
-def pull_chebval(out_bar, out, x, c, *, tensor=True):
-    slope = slope_of(out, chebyshev.chebval, chebyshev.chebder, x, c, tensor)
-    return point_back(out_bar, slope, x), coefficients_back(
-        out_bar, chebyshev.chebvander, x, c, tensor
-    )
-
-
-@pushforward(chebyshev.chebval)
-def push_chebval(out, x, c, x_dot, c_dot, *, tensor=True):
-    return value_tangent(out, chebyshev.chebval, chebyshev.chebder, x, c, x_dot, c_dot, tensor)
-
-
-@pullback(chebyshev.chebvander)
-def pull_chebvander(out_bar, out, x, *, deg=None):
-    return np.reshape(np.sum(out_bar * basis_slope(chebyshev.chebder, out), axis=-1), np.shape(x))
-
-
-@pushforward(chebyshev.chebvander)
-def push_chebvander(out, x, x_dot, *, deg=None):
-    return basis_slope(chebyshev.chebder, out) * np.atleast_1d(x_dot)[..., None]
-
-
-@pullback(chebyshev.chebder, masks=True)
-def pull_chebder(out_bar, out, c, *, m=1, scl=1, axis=0):
-    return linear_back(chebyshev.chebder(np.eye(c.shape[axis]), m, scl), out_bar, axis)
-
-
-@pushforward(chebyshev.chebder)
-def push_chebder(out, c, c_dot, *, m=1, scl=1, axis=0):
-    return chebyshev.chebder(c_dot, m, scl, axis).astype(out.dtype)
-
-
-@pullback(chebyshev.chebint)
-def pull_chebint(out_bar, out, c, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    matrix = chebyshev.chebint(np.eye(c.shape[axis]), m, [], lbnd, scl)
-    return linear_back(matrix, out_bar, axis)
-
-
-@pushforward(chebyshev.chebint)
-def push_chebint(out, c, c_dot, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    return chebyshev.chebint(c_dot, m, [], lbnd, scl, axis).astype(out.dtype)
-
-
-@pullback(chebyshev.chebadd)
-def pull_chebadd(out_bar, out, c1, c2):
-    return series_back(out_bar, c1), series_back(out_bar, c2)
-
-
-@pushforward(chebyshev.chebadd)
-def push_chebadd(out, c1, c2, c1_dot, c2_dot):
-    return tangent_sum(out, c1_dot, c2_dot, 1)
-
-
-@pullback(chebyshev.chebsub)
-def pull_chebsub(out_bar, out, c1, c2):
-    return series_back(out_bar, c1), series_back(-out_bar, c2)
-
-
-@pushforward(chebyshev.chebsub)
-def push_chebsub(out, c1, c2, c1_dot, c2_dot):
-    return tangent_sum(out, c1_dot, c2_dot, -1)
-
-
-@pullback(chebyshev.chebmul)
-def pull_chebmul(out_bar, out, c1, c2):
-    c1_bar = factor_back(out_bar, chebyshev.chebmul, c1, c2)
-    return c1_bar, factor_back(out_bar, chebyshev.chebmul, c2, c1)
-
-
-@pushforward(chebyshev.chebmul)
-def push_chebmul(out, c1, c2, c1_dot, c2_dot):
-    return product_tangent(out, chebyshev.chebmul, c1, c2, c1_dot, c2_dot)
-
-
-@pullback(chebyshev.chebmulx)
-def pull_chebmulx(out_bar, out, c):
-    return shifted_back(out_bar, chebyshev.chebmulx, c)
-
-
-@pushforward(chebyshev.chebmulx)
-def push_chebmulx(out, c, c_dot):
-    return to_length(chebyshev.chebmulx(c_dot), out.size).astype(out.dtype)
-
-
-@pullback(chebyshev.chebfromroots)
-def pull_chebfromroots(out_bar, out, roots):
-    return -without_each_root(chebyshev.chebfromroots, roots, out.size, out.dtype) @ out_bar
-
-
-@pushforward(chebyshev.chebfromroots)
-def push_chebfromroots(out, roots, roots_dot):
-    return -roots_dot @ without_each_root(chebyshev.chebfromroots, roots, out.size, out.dtype)
-
-
-@pullback(chebyshev.chebroots)
-def pull_chebroots(out_bar, out, c):
-    return out_bar @ roots_slope(chebyshev.chebval, chebyshev.chebder, chebyshev.chebvander, out, c)
-
-
-@pushforward(chebyshev.chebroots)
-def push_chebroots(out, c, c_dot):
-    return roots_slope(chebyshev.chebval, chebyshev.chebder, chebyshev.chebvander, out, c) @ c_dot
-
-
-@pullback(chebyshev.chebfit)
-def pull_chebfit(out_bar, out, x, y, w=None, *, deg=None, rcond=None):
-    return fitted_back(out_bar, out, chebyshev.chebvander, chebyshev.chebder, x, y, w, deg)
-
-
-@pushforward(chebyshev.chebfit)
-def push_chebfit(out, x, y, w, x_dot, y_dot, w_dot, *, deg=None, rcond=None):
-    return fitted_forward(
-        out, chebyshev.chebvander, chebyshev.chebder, x, y, w, x_dot, y_dot, w_dot, deg
-    )
-
-
-# legendre
-
-
-@pullback(legendre.legval)
-def pull_legval(out_bar, out, x, c, *, tensor=True):
-    slope = slope_of(out, legendre.legval, legendre.legder, x, c, tensor)
-    return point_back(out_bar, slope, x), coefficients_back(
-        out_bar, legendre.legvander, x, c, tensor
-    )
-
-
-@pushforward(legendre.legval)
-def push_legval(out, x, c, x_dot, c_dot, *, tensor=True):
-    return value_tangent(out, legendre.legval, legendre.legder, x, c, x_dot, c_dot, tensor)
-
-
-@pullback(legendre.legvander)
-def pull_legvander(out_bar, out, x, *, deg=None):
-    return np.reshape(np.sum(out_bar * basis_slope(legendre.legder, out), axis=-1), np.shape(x))
-
-
-@pushforward(legendre.legvander)
-def push_legvander(out, x, x_dot, *, deg=None):
-    return basis_slope(legendre.legder, out) * np.atleast_1d(x_dot)[..., None]
-
-
-@pullback(legendre.legder, masks=True)
-def pull_legder(out_bar, out, c, *, m=1, scl=1, axis=0):
-    return linear_back(legendre.legder(np.eye(c.shape[axis]), m, scl), out_bar, axis)
-
-
-@pushforward(legendre.legder)
-def push_legder(out, c, c_dot, *, m=1, scl=1, axis=0):
-    return legendre.legder(c_dot, m, scl, axis).astype(out.dtype)
-
-
-@pullback(legendre.legint)
-def pull_legint(out_bar, out, c, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    matrix = legendre.legint(np.eye(c.shape[axis]), m, [], lbnd, scl)
-    return linear_back(matrix, out_bar, axis)
-
-
-@pushforward(legendre.legint)
-def push_legint(out, c, c_dot, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    return legendre.legint(c_dot, m, [], lbnd, scl, axis).astype(out.dtype)
-
-
-@pullback(legendre.legadd)
-def pull_legadd(out_bar, out, c1, c2):
-    return series_back(out_bar, c1), series_back(out_bar, c2)
-
-
-@pushforward(legendre.legadd)
-def push_legadd(out, c1, c2, c1_dot, c2_dot):
-    return tangent_sum(out, c1_dot, c2_dot, 1)
-
-
-@pullback(legendre.legsub)
-def pull_legsub(out_bar, out, c1, c2):
-    return series_back(out_bar, c1), series_back(-out_bar, c2)
-
-
-@pushforward(legendre.legsub)
-def push_legsub(out, c1, c2, c1_dot, c2_dot):
-    return tangent_sum(out, c1_dot, c2_dot, -1)
-
-
-@pullback(legendre.legmul)
-def pull_legmul(out_bar, out, c1, c2):
-    c1_bar = factor_back(out_bar, legendre.legmul, c1, c2)
-    return c1_bar, factor_back(out_bar, legendre.legmul, c2, c1)
-
-
-@pushforward(legendre.legmul)
-def push_legmul(out, c1, c2, c1_dot, c2_dot):
-    return product_tangent(out, legendre.legmul, c1, c2, c1_dot, c2_dot)
-
-
-@pullback(legendre.legmulx)
-def pull_legmulx(out_bar, out, c):
-    return shifted_back(out_bar, legendre.legmulx, c)
-
-
-@pushforward(legendre.legmulx)
-def push_legmulx(out, c, c_dot):
-    return to_length(legendre.legmulx(c_dot), out.size).astype(out.dtype)
-
-
-@pullback(legendre.legfromroots)
-def pull_legfromroots(out_bar, out, roots):
-    return -without_each_root(legendre.legfromroots, roots, out.size, out.dtype) @ out_bar
-
-
-@pushforward(legendre.legfromroots)
-def push_legfromroots(out, roots, roots_dot):
-    return -roots_dot @ without_each_root(legendre.legfromroots, roots, out.size, out.dtype)
-
-
-@pullback(legendre.legroots)
-def pull_legroots(out_bar, out, c):
-    return out_bar @ roots_slope(legendre.legval, legendre.legder, legendre.legvander, out, c)
-
-
-@pushforward(legendre.legroots)
-def push_legroots(out, c, c_dot):
-    return roots_slope(legendre.legval, legendre.legder, legendre.legvander, out, c) @ c_dot
-
-
-@pullback(legendre.legfit)
-def pull_legfit(out_bar, out, x, y, w=None, *, deg=None, rcond=None):
-    return fitted_back(out_bar, out, legendre.legvander, legendre.legder, x, y, w, deg)
-
-
-@pushforward(legendre.legfit)
-def push_legfit(out, x, y, w, x_dot, y_dot, w_dot, *, deg=None, rcond=None):
-    return fitted_forward(
-        out, legendre.legvander, legendre.legder, x, y, w, x_dot, y_dot, w_dot, deg
-    )
-
-
-# hermite
-
-
-@pullback(hermite.hermval)
-def pull_hermval(out_bar, out, x, c, *, tensor=True):
-    slope = slope_of(out, hermite.hermval, hermite.hermder, x, c, tensor)
-    return point_back(out_bar, slope, x), coefficients_back(
-        out_bar, hermite.hermvander, x, c, tensor
-    )
-
-
-@pushforward(hermite.hermval)
-def push_hermval(out, x, c, x_dot, c_dot, *, tensor=True):
-    return value_tangent(out, hermite.hermval, hermite.hermder, x, c, x_dot, c_dot, tensor)
-
-
-@pullback(hermite.hermvander)
-def pull_hermvander(out_bar, out, x, *, deg=None):
-    return np.reshape(np.sum(out_bar * basis_slope(hermite.hermder, out), axis=-1), np.shape(x))
-
-
-@pushforward(hermite.hermvander)
-def push_hermvander(out, x, x_dot, *, deg=None):
-    return basis_slope(hermite.hermder, out) * np.atleast_1d(x_dot)[..., None]
-
-
-@pullback(hermite.hermder, masks=True)
-def pull_hermder(out_bar, out, c, *, m=1, scl=1, axis=0):
-    return linear_back(hermite.hermder(np.eye(c.shape[axis]), m, scl), out_bar, axis)
-
-
-@pushforward(hermite.hermder)
-def push_hermder(out, c, c_dot, *, m=1, scl=1, axis=0):
-    return hermite.hermder(c_dot, m, scl, axis).astype(out.dtype)
-
-
-@pullback(hermite.hermint)
-def pull_hermint(out_bar, out, c, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    matrix = hermite.hermint(np.eye(c.shape[axis]), m, [], lbnd, scl)
-    return linear_back(matrix, out_bar, axis)
-
-
-@pushforward(hermite.hermint)
-def push_hermint(out, c, c_dot, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    return hermite.hermint(c_dot, m, [], lbnd, scl, axis).astype(out.dtype)
-
-
-@pullback(hermite.hermadd)
-def pull_hermadd(out_bar, out, c1, c2):
-    return series_back(out_bar, c1), series_back(out_bar, c2)
-
-
-@pushforward(hermite.hermadd)
-def push_hermadd(out, c1, c2, c1_dot, c2_dot):
-    return tangent_sum(out, c1_dot, c2_dot, 1)
-
-
-@pullback(hermite.hermsub)
-def pull_hermsub(out_bar, out, c1, c2):
-    return series_back(out_bar, c1), series_back(-out_bar, c2)
-
-
-@pushforward(hermite.hermsub)
-def push_hermsub(out, c1, c2, c1_dot, c2_dot):
-    return tangent_sum(out, c1_dot, c2_dot, -1)
-
-
-@pullback(hermite.hermmul)
-def pull_hermmul(out_bar, out, c1, c2):
-    c1_bar = factor_back(out_bar, hermite.hermmul, c1, c2)
-    return c1_bar, factor_back(out_bar, hermite.hermmul, c2, c1)
-
-
-@pushforward(hermite.hermmul)
-def push_hermmul(out, c1, c2, c1_dot, c2_dot):
-    return product_tangent(out, hermite.hermmul, c1, c2, c1_dot, c2_dot)
-
-
-@pullback(hermite.hermmulx)
-def pull_hermmulx(out_bar, out, c):
-    return shifted_back(out_bar, hermite.hermmulx, c)
-
-
-@pushforward(hermite.hermmulx)
-def push_hermmulx(out, c, c_dot):
-    return to_length(hermite.hermmulx(c_dot), out.size).astype(out.dtype)
-
-
-@pullback(hermite.hermfromroots)
-def pull_hermfromroots(out_bar, out, roots):
-    return -without_each_root(hermite.hermfromroots, roots, out.size, out.dtype) @ out_bar
-
-
-@pushforward(hermite.hermfromroots)
-def push_hermfromroots(out, roots, roots_dot):
-    return -roots_dot @ without_each_root(hermite.hermfromroots, roots, out.size, out.dtype)
-
-
-@pullback(hermite.hermroots)
-def pull_hermroots(out_bar, out, c):
-    return out_bar @ roots_slope(hermite.hermval, hermite.hermder, hermite.hermvander, out, c)
-
-
-@pushforward(hermite.hermroots)
-def push_hermroots(out, c, c_dot):
-    return roots_slope(hermite.hermval, hermite.hermder, hermite.hermvander, out, c) @ c_dot
-
-
-@pullback(hermite.hermfit)
-def pull_hermfit(out_bar, out, x, y, w=None, *, deg=None, rcond=None):
-    return fitted_back(out_bar, out, hermite.hermvander, hermite.hermder, x, y, w, deg)
-
-
-@pushforward(hermite.hermfit)
-def push_hermfit(out, x, y, w, x_dot, y_dot, w_dot, *, deg=None, rcond=None):
-    return fitted_forward(
-        out, hermite.hermvander, hermite.hermder, x, y, w, x_dot, y_dot, w_dot, deg
-    )
-
-
-# hermite_e
-
-
-@pullback(hermite_e.hermeval)
-def pull_hermeval(out_bar, out, x, c, *, tensor=True):
-    slope = slope_of(out, hermite_e.hermeval, hermite_e.hermeder, x, c, tensor)
-    return point_back(out_bar, slope, x), coefficients_back(
-        out_bar, hermite_e.hermevander, x, c, tensor
-    )
-
-
-@pushforward(hermite_e.hermeval)
-def push_hermeval(out, x, c, x_dot, c_dot, *, tensor=True):
-    return value_tangent(out, hermite_e.hermeval, hermite_e.hermeder, x, c, x_dot, c_dot, tensor)
-
-
-@pullback(hermite_e.hermevander)
-def pull_hermevander(out_bar, out, x, *, deg=None):
-    return np.reshape(np.sum(out_bar * basis_slope(hermite_e.hermeder, out), axis=-1), np.shape(x))
-
-
-@pushforward(hermite_e.hermevander)
-def push_hermevander(out, x, x_dot, *, deg=None):
-    return basis_slope(hermite_e.hermeder, out) * np.atleast_1d(x_dot)[..., None]
-
-
-@pullback(hermite_e.hermeder, masks=True)
-def pull_hermeder(out_bar, out, c, *, m=1, scl=1, axis=0):
-    return linear_back(hermite_e.hermeder(np.eye(c.shape[axis]), m, scl), out_bar, axis)
-
-
-@pushforward(hermite_e.hermeder)
-def push_hermeder(out, c, c_dot, *, m=1, scl=1, axis=0):
-    return hermite_e.hermeder(c_dot, m, scl, axis).astype(out.dtype)
-
-
-@pullback(hermite_e.hermeint)
-def pull_hermeint(out_bar, out, c, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    matrix = hermite_e.hermeint(np.eye(c.shape[axis]), m, [], lbnd, scl)
-    return linear_back(matrix, out_bar, axis)
-
-
-@pushforward(hermite_e.hermeint)
-def push_hermeint(out, c, c_dot, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    return hermite_e.hermeint(c_dot, m, [], lbnd, scl, axis).astype(out.dtype)
-
-
-@pullback(hermite_e.hermeadd)
-def pull_hermeadd(out_bar, out, c1, c2):
-    return series_back(out_bar, c1), series_back(out_bar, c2)
-
-
-@pushforward(hermite_e.hermeadd)
-def push_hermeadd(out, c1, c2, c1_dot, c2_dot):
-    return tangent_sum(out, c1_dot, c2_dot, 1)
-
-
-@pullback(hermite_e.hermesub)
-def pull_hermesub(out_bar, out, c1, c2):
-    return series_back(out_bar, c1), series_back(-out_bar, c2)
-
-
-@pushforward(hermite_e.hermesub)
-def push_hermesub(out, c1, c2, c1_dot, c2_dot):
-    return tangent_sum(out, c1_dot, c2_dot, -1)
-
-
-@pullback(hermite_e.hermemul)
-def pull_hermemul(out_bar, out, c1, c2):
-    c1_bar = factor_back(out_bar, hermite_e.hermemul, c1, c2)
-    return c1_bar, factor_back(out_bar, hermite_e.hermemul, c2, c1)
-
-
-@pushforward(hermite_e.hermemul)
-def push_hermemul(out, c1, c2, c1_dot, c2_dot):
-    return product_tangent(out, hermite_e.hermemul, c1, c2, c1_dot, c2_dot)
-
-
-@pullback(hermite_e.hermemulx)
-def pull_hermemulx(out_bar, out, c):
-    return shifted_back(out_bar, hermite_e.hermemulx, c)
-
-
-@pushforward(hermite_e.hermemulx)
-def push_hermemulx(out, c, c_dot):
-    return to_length(hermite_e.hermemulx(c_dot), out.size).astype(out.dtype)
-
-
-@pullback(hermite_e.hermefromroots)
-def pull_hermefromroots(out_bar, out, roots):
-    return -without_each_root(hermite_e.hermefromroots, roots, out.size, out.dtype) @ out_bar
-
-
-@pushforward(hermite_e.hermefromroots)
-def push_hermefromroots(out, roots, roots_dot):
-    return -roots_dot @ without_each_root(hermite_e.hermefromroots, roots, out.size, out.dtype)
-
-
-@pullback(hermite_e.hermeroots)
-def pull_hermeroots(out_bar, out, c):
-    return out_bar @ roots_slope(
-        hermite_e.hermeval, hermite_e.hermeder, hermite_e.hermevander, out, c
-    )
-
-
-@pushforward(hermite_e.hermeroots)
-def push_hermeroots(out, c, c_dot):
-    return (
-        roots_slope(hermite_e.hermeval, hermite_e.hermeder, hermite_e.hermevander, out, c) @ c_dot
-    )
-
-
-@pullback(hermite_e.hermefit)
-def pull_hermefit(out_bar, out, x, y, w=None, *, deg=None, rcond=None):
-    return fitted_back(out_bar, out, hermite_e.hermevander, hermite_e.hermeder, x, y, w, deg)
-
-
-@pushforward(hermite_e.hermefit)
-def push_hermefit(out, x, y, w, x_dot, y_dot, w_dot, *, deg=None, rcond=None):
-    return fitted_forward(
-        out, hermite_e.hermevander, hermite_e.hermeder, x, y, w, x_dot, y_dot, w_dot, deg
-    )
-
-
-# laguerre
-
-
-@pullback(laguerre.lagval)
-def pull_lagval(out_bar, out, x, c, *, tensor=True):
-    slope = slope_of(out, laguerre.lagval, laguerre.lagder, x, c, tensor)
-    return point_back(out_bar, slope, x), coefficients_back(
-        out_bar, laguerre.lagvander, x, c, tensor
-    )
-
-
-@pushforward(laguerre.lagval)
-def push_lagval(out, x, c, x_dot, c_dot, *, tensor=True):
-    return value_tangent(out, laguerre.lagval, laguerre.lagder, x, c, x_dot, c_dot, tensor)
-
-
-@pullback(laguerre.lagvander)
-def pull_lagvander(out_bar, out, x, *, deg=None):
-    return np.reshape(np.sum(out_bar * basis_slope(laguerre.lagder, out), axis=-1), np.shape(x))
-
-
-@pushforward(laguerre.lagvander)
-def push_lagvander(out, x, x_dot, *, deg=None):
-    return basis_slope(laguerre.lagder, out) * np.atleast_1d(x_dot)[..., None]
-
-
-@pullback(laguerre.lagder, masks=True)
-def pull_lagder(out_bar, out, c, *, m=1, scl=1, axis=0):
-    return linear_back(laguerre.lagder(np.eye(c.shape[axis]), m, scl), out_bar, axis)
-
-
-@pushforward(laguerre.lagder)
-def push_lagder(out, c, c_dot, *, m=1, scl=1, axis=0):
-    return laguerre.lagder(c_dot, m, scl, axis).astype(out.dtype)
-
-
-@pullback(laguerre.lagint)
-def pull_lagint(out_bar, out, c, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    matrix = laguerre.lagint(np.eye(c.shape[axis]), m, [], lbnd, scl)
-    return linear_back(matrix, out_bar, axis)
-
-
-@pushforward(laguerre.lagint)
-def push_lagint(out, c, c_dot, *, m=1, k=(), lbnd=0, scl=1, axis=0):
-    return laguerre.lagint(c_dot, m, [], lbnd, scl, axis).astype(out.dtype)
-
-
-@pullback(laguerre.lagadd)
-def pull_lagadd(out_bar, out, c1, c2):
-    return series_back(out_bar, c1), series_back(out_bar, c2)
-
-
-@pushforward(laguerre.lagadd)
-def push_lagadd(out, c1, c2, c1_dot, c2_dot):
-    return tangent_sum(out, c1_dot, c2_dot, 1)
-
-
-@pullback(laguerre.lagsub)
-def pull_lagsub(out_bar, out, c1, c2):
-    return series_back(out_bar, c1), series_back(-out_bar, c2)
-
-
-@pushforward(laguerre.lagsub)
-def push_lagsub(out, c1, c2, c1_dot, c2_dot):
-    return tangent_sum(out, c1_dot, c2_dot, -1)
-
-
-@pullback(laguerre.lagmul)
-def pull_lagmul(out_bar, out, c1, c2):
-    c1_bar = factor_back(out_bar, laguerre.lagmul, c1, c2)
-    return c1_bar, factor_back(out_bar, laguerre.lagmul, c2, c1)
-
-
-@pushforward(laguerre.lagmul)
-def push_lagmul(out, c1, c2, c1_dot, c2_dot):
-    return product_tangent(out, laguerre.lagmul, c1, c2, c1_dot, c2_dot)
-
-
-@pullback(laguerre.lagmulx)
-def pull_lagmulx(out_bar, out, c):
-    return shifted_back(out_bar, laguerre.lagmulx, c)
-
-
-@pushforward(laguerre.lagmulx)
-def push_lagmulx(out, c, c_dot):
-    return to_length(laguerre.lagmulx(c_dot), out.size).astype(out.dtype)
-
-
-@pullback(laguerre.lagfromroots)
-def pull_lagfromroots(out_bar, out, roots):
-    return -without_each_root(laguerre.lagfromroots, roots, out.size, out.dtype) @ out_bar
-
-
-@pushforward(laguerre.lagfromroots)
-def push_lagfromroots(out, roots, roots_dot):
-    return -roots_dot @ without_each_root(laguerre.lagfromroots, roots, out.size, out.dtype)
-
-
-@pullback(laguerre.lagroots)
-def pull_lagroots(out_bar, out, c):
-    return out_bar @ roots_slope(laguerre.lagval, laguerre.lagder, laguerre.lagvander, out, c)
-
-
-@pushforward(laguerre.lagroots)
-def push_lagroots(out, c, c_dot):
-    return roots_slope(laguerre.lagval, laguerre.lagder, laguerre.lagvander, out, c) @ c_dot
-
-
-@pullback(laguerre.lagfit)
-def pull_lagfit(out_bar, out, x, y, w=None, *, deg=None, rcond=None):
-    return fitted_back(out_bar, out, laguerre.lagvander, laguerre.lagder, x, y, w, deg)
-
-
-@pushforward(laguerre.lagfit)
-def push_lagfit(out, x, y, w, x_dot, y_dot, w_dot, *, deg=None, rcond=None):
-    return fitted_forward(
-        out, laguerre.lagvander, laguerre.lagder, x, y, w, x_dot, y_dot, w_dot, deg
-    )
+@pushforward(*of_each("fit"))
+def push_fit(out, x, y, w, x_dot, y_dot, w_dot, *, deg=None, rcond=None, der, vander):
+    return fitted_forward(out, vander, der, x, y, w, x_dot, y_dot, w_dot, deg)
 
 
 @elementwise(hermite.hermweight)

@@ -1263,6 +1263,14 @@ def settings(rule):
     return ", ".join(f"`{n}`" for n in names)
 
 
+def forward_too(rule):
+    """Say whether a rule serves forward mode; some know that their arrays have no derivative."""
+    if rule.partials or rule.pushforward:
+        return "yes"
+    arrays = registry.positional_names(rule.pullback, 2)
+    return "neither way" if set(arrays) <= set(rule.unknown) else "no"
+
+
 def functions():
     """Return the tables of functions, array methods and properties."""
     rules = [(spelled(r.fn), r) for r in registry.all_rules() if is_ours(r)]
@@ -1275,8 +1283,7 @@ def functions():
             zero.append(f"`{name}`")
             continue
         kind = "elementwise" if r.partials else "pullback"
-        forward = "yes" if r.partials or r.pushforward else "no"
-        rows.append(f"| `{name}` | {kind} | {settings(r)} | {forward} |")
+        rows.append(f"| `{name}` | {kind} | {settings(r)} | {forward_too(r)} |")
     rows += ["", "Where Python or NumPy has them also: " + _listed(SOMETIMES) + "."]
     rows += ["", "Derivative zero by decision: " + ", ".join(zero) + "."]
     rows += ["", "Array methods: " + _listed(registry._methods) + "."]
@@ -1395,8 +1402,9 @@ def _rows_of(rules):
     for name, r in rules.items():
         if name not in zero:
             kind = "elementwise" if r.partials else "pullback"
-            forward = "yes" if r.partials or r.pushforward else "no"
-            rows.append(f"| `{name}` | {kind} | {settings(r)} | {forward} | {_listed(r.unknown)} |")
+            rows.append(
+                f"| `{name}` | {kind} | {settings(r)} | {forward_too(r)} | {_listed(r.unknown)} |"
+            )
     return [*rows, "", "Derivative zero by decision: " + _listed(zero) + "."] if zero else rows
 
 

@@ -100,11 +100,14 @@ def inline(
 
 def _kin(fn: Callable[..., Any], refs: Refs, space: str) -> Given:
     """Return a function that a rule gets by keyword, by its name in its module."""
-    home = sys.modules[fn.__module__.partition("._")[0]]  # the package of a private module
-    if getattr(home, fn.__name__, None) is not fn:
-        raise InternalError(f"{fn.__name__}, which a rule is given, is not where it says")
-    there = refs.module(spaces.counterpart(home, space))
-    return Given(attribute(name(there), fn.__name__), K.Known(fn))
+    # A private module is shown by its package; a ufunc does not know its module.
+    own = (getattr(fn, "__module__", None) or "numpy").partition("._")[0]
+    for home in map(sys.modules.get, (own, "scipy.special")):
+        if home is not None and getattr(home, fn.__name__, None) is fn:
+            spaces.helper_in(fn, space)  # which says where there is none
+            there = refs.module(spaces.counterpart(home, space))
+            return Given(attribute(name(there), fn.__name__), K.Known(fn))
+    raise InternalError(f"{fn.__name__}, which a rule is given, is not where it says")
 
 
 def _space_of(given: Mapping[str, Given | list[Given] | None]) -> str:

@@ -399,6 +399,8 @@ class Pushes(Operations):
         if rule.partials is not None and (rule.pushforward is None or not keywords):
             return self._by_partials(site, node, fn, rule.partials, args, keywords)
         if rule.pushforward is None:
+            bound = self._bind(node, fn, rule.pullback, 2, args, keywords)
+            self._check_known(node, fn, dict(bound.arrays))
             raise self.refuse(
                 MissingRuleError,
                 node,
