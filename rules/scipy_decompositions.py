@@ -435,7 +435,7 @@ def push_khatri_rao(out, a, b, a_dot, b_dot):
     return linalg.khatri_rao(a_dot, b) + linalg.khatri_rao(a, b_dot)
 
 
-@pullback(linalg.solve_toeplitz)
+@pullback(linalg.solve_toeplitz, masks=True)
 def pull_solve_toeplitz(out_bar, out, c_or_cr, b, *, check_finite=True):
     pair = isinstance(c_or_cr, tuple)
     c, r = c_or_cr if pair else (c_or_cr, np.conj(c_or_cr))
