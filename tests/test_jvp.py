@@ -620,8 +620,11 @@ def test_functions_handed_over_that_capture_what_has_a_tangent():
     def root(c):
         return optimize.brentq(lambda v: v**3 - c, 0.0, 2.0)
 
-    with pytest.raises(MissingRuleError, match="calls what it is given"):
-        s2sad.jvp(root, (0.7,), (1.0,))
+    slope = 0.7 ** (-2.0 / 3.0) / 3.0
+    assert s2sad.jvp(root, (0.7,), (1.0,))[1] == pytest.approx(slope)
+    several = s2sad.BatchDuplicated(0.7, (1.0, -2.0))
+    _, slopes = s2sad.autodiff(s2sad.Forward, root, several)
+    assert slopes == pytest.approx((slope, -2.0 * slope))
 
 
 def test_rule_without_a_pushforward():
