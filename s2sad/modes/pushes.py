@@ -20,7 +20,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
-from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedError
+from s2sad.errors import InternalError, MissingRuleError, UnsupportedError
 from s2sad.generators import draws
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind
