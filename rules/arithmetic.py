@@ -108,10 +108,10 @@ def pull_divmod(out_bar, out, x, y):
 @pushforward(builtins.divmod, np.divmod)
 def push_divmod(out, x, y, x_dot, y_dot):
     if y_dot is None:
-        return None, x_dot + np.zeros_like(out[1])
+        return np.zeros_like(out[0]), x_dot + np.zeros_like(out[1])
     if x_dot is None:
-        return None, -out[0] * y_dot
-    return None, x_dot - out[0] * y_dot
+        return np.zeros_like(out[0]), -out[0] * y_dot
+    return np.zeros_like(out[0]), x_dot - out[0] * y_dot
 
 
 nondifferentiable(builtins.bool, builtins.int, builtins.len, builtins.range, builtins.round)

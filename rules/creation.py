@@ -109,6 +109,8 @@ def pull_full_like(out_bar, out, a, fill_value, *, dtype=None, order="K", shape=
 
 @pushforward(np.full_like)
 def push_full_like(out, a, fill_value, a_dot, fill_value_dot, *, dtype=None, order="K", shape=None):
+    if fill_value_dot is None:
+        return np.zeros_like(out)
     return np.full_like(out, fill_value_dot)
 
 
@@ -143,9 +145,9 @@ def pull_linspace(out_bar, out, start, stop, *, num=50, endpoint=True, axis=0):
 @pushforward(np.linspace)
 def push_linspace(out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, axis=0):
     if start_dot is None:
-        start_dot = np.zeros_like(start)
+        start_dot = np.zeros_like(stop_dot)
     if stop_dot is None:
-        stop_dot = np.zeros_like(stop)
+        stop_dot = np.zeros_like(start_dot)
     return np.linspace(start_dot, stop_dot, num, endpoint, axis=axis)
 
 
@@ -165,9 +167,9 @@ def push_logspace(
     out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, base=10.0, axis=0
 ):
     if start_dot is None:
-        start_dot = np.zeros_like(start)
+        start_dot = np.zeros_like(stop_dot)
     if stop_dot is None:
-        stop_dot = np.zeros_like(stop)
+        stop_dot = np.zeros_like(start_dot)
     exponent_dot = np.linspace(start_dot, stop_dot, num, endpoint, axis=axis)
     return exponent_dot * out * np.log(base, dtype=out.dtype)
 
@@ -186,9 +188,9 @@ def pull_geomspace(out_bar, out, start, stop, *, num=50, endpoint=True, axis=0):
 @pushforward(np.geomspace)
 def push_geomspace(out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, axis=0):
     if start_dot is None:
-        start_dot = np.zeros_like(start)
+        start_dot = np.zeros_like(stop_dot)
     if stop_dot is None:
-        stop_dot = np.zeros_like(stop)
+        stop_dot = np.zeros_like(start_dot)
     return out * np.linspace(start_dot / start, stop_dot / stop, num, endpoint, axis=axis)
 
 

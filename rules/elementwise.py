@@ -308,7 +308,7 @@ def pull_modf(out_bar, out, x):
 
 @pushforward(np.modf)
 def push_modf(out, x, x_dot):
-    return x_dot, None
+    return x_dot, np.zeros_like(out[1])
 
 
 @pullback(np.frexp)

@@ -47,7 +47,7 @@ def pull_ix(out_bar, out, *args):
 def push_ix(out, *args_and_tangents):
     tangents = args_and_tangents[len(out) :]
     return tuple(
-        np.zeros(part.shape) if dot is None else np.reshape(dot, part.shape)
+        np.zeros_like(part) if dot is None else np.reshape(dot, part.shape)
         for part, dot in zip(out, tangents, strict=True)
     )
 

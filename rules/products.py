@@ -478,26 +478,30 @@ def trapezoid_widths(x, dx, axis):
 
 
 @pullback(np.trapezoid)
-def pull_trapezoid(out_bar, out, y, x=None, *, dx=1.0, axis=-1):
+def pull_trapezoid(out_bar, out, y, x=None, dx=1.0, *, axis=-1):
     half_bar = 0.5 * np.moveaxis(np.expand_dims(out_bar, axis), axis, -1)
     y_last = np.moveaxis(y, axis, -1)
     side_bar = half_bar * trapezoid_widths(x, dx, axis)
     y_bar = np.zeros(y_last.shape, y.dtype)
     y_bar[..., 1:] += side_bar
     y_bar[..., :-1] += side_bar
-    if x is None:
-        return np.moveaxis(y_bar, -1, axis), None
     width_bar = half_bar * (y_last[..., 1:] + y_last[..., :-1])
+    if x is None:
+        return np.moveaxis(y_bar, -1, axis), None, unbroadcast(width_bar, np.shape(dx))
     x_bar = np.zeros(y_last.shape, y.dtype)
     x_bar[..., 1:] += width_bar
     x_bar[..., :-1] -= width_bar
     if np.ndim(x) > 1:
         x_bar = np.moveaxis(x_bar, -1, axis)
-    return np.moveaxis(y_bar, -1, axis), unbroadcast(x_bar, np.shape(x))
+    return np.moveaxis(y_bar, -1, axis), unbroadcast(x_bar, np.shape(x)), None
 
 
 @pushforward(np.trapezoid)
-def push_trapezoid(out, y, x, y_dot, x_dot, *, dx=1.0, axis=-1):
+def push_trapezoid(out, y, x, dx, y_dot, x_dot, dx_dot, *, axis=-1):
+    dx = 1.0 if dx is None else dx
+    if x is None and dx_dot is not None:
+        by_width = np.trapezoid(y, dx=dx_dot, axis=axis)
+        return by_width if y_dot is None else by_width + np.trapezoid(y_dot, dx=dx, axis=axis)
     if x_dot is None:
         return np.trapezoid(y_dot, x, dx, axis)
     if y_dot is None:

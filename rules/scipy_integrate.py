@@ -46,10 +46,14 @@ def pull_cumulative_trapezoid(out_bar, out, y, x=None, *, dx=1.0, axis=-1, initi
 
 @pushforward(integrate.cumulative_trapezoid)
 def push_cumulative_trapezoid(out, y, x, y_dot, x_dot, *, dx=1.0, axis=-1, initial=None):
-    out_dot = integrate.cumulative_trapezoid(y_dot, x, dx=dx, axis=axis, initial=initial)
-    if x_dot is None:
-        return out_dot
-    return out_dot + integrate.cumulative_trapezoid(y, x_dot, axis=axis, initial=initial)
+    out_dot = np.zeros_like(out)
+    if y_dot is not None:
+        out_dot = out_dot + integrate.cumulative_trapezoid(
+            y_dot, x, dx=dx, axis=axis, initial=initial
+        )
+    if x_dot is not None:
+        out_dot = out_dot + integrate.cumulative_trapezoid(y, x_dot, axis=axis, initial=initial)
+    return out_dot
 
 
 def simpson_slopes(y, h):
@@ -103,8 +107,12 @@ def pull_simpson(out_bar, out, y, x=None, *, dx=1.0, axis=-1):
 @pushforward(integrate.simpson)
 def push_simpson(out, y, x, y_dot, x_dot, *, dx=1.0, axis=-1):
     by_y, by_h = simpson_slopes(np.moveaxis(y, axis, -1), widths(y, x, dx, axis))
-    out_dot = np.sum(by_y * np.moveaxis(y_dot, axis, -1), axis=-1)
-    return out_dot if x is None else out_dot + np.sum(by_h * widths(y, x_dot, dx, axis), axis=-1)
+    out_dot = np.zeros_like(out)
+    if y_dot is not None:
+        out_dot = out_dot + np.sum(by_y * np.moveaxis(y_dot, axis, -1), axis=-1)
+    if x_dot is not None:
+        out_dot = out_dot + np.sum(by_h * widths(y, x_dot, dx, axis), axis=-1)
+    return out_dot
 
 
 @pullback(integrate.romb)

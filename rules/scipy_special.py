@@ -724,24 +724,31 @@ def pdtrc(out, k, m):
 
 
 @pullback(special.logsumexp)
-def pull_logsumexp(out_bar, out, a, *, axis=None, b=None, keepdims=False, return_sign=False):
+def pull_logsumexp(out_bar, out, a, b=None, *, axis=None, keepdims=False, return_sign=False):
     if return_sign:
         raise NotImplementedError("logsumexp: no derivative with return_sign=True")
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
         out = np.expand_dims(out, axis)
     if b is None:
-        return out_bar * np.exp(a - out)
-    return unbroadcast(out_bar * (b * np.exp(a - out)), a.shape)
+        return out_bar * np.exp(a - out), None
+    weight_bar = out_bar * np.exp(a - out)
+    return unbroadcast(weight_bar * b, a.shape), unbroadcast(weight_bar, np.shape(b))
 
 
 @pushforward(special.logsumexp)
-def push_logsumexp(out, a, a_dot, *, axis=None, b=None, keepdims=False, return_sign=False):
+def push_logsumexp(out, a, b, a_dot, b_dot, *, axis=None, keepdims=False, return_sign=False):
     if return_sign:
         raise NotImplementedError("logsumexp: no derivative with return_sign=True")
     whole = np.expand_dims(out, axis) if axis is not None and not keepdims else out
-    weight = np.exp(a - whole) if b is None else b * np.exp(a - whole)
-    return np.sum(weight * a_dot, axis=axis, keepdims=keepdims)
+    share = np.exp(a - whole)
+    out_dot = np.zeros_like(out)
+    if a_dot is not None:
+        weight = share if b is None else b * share
+        out_dot = out_dot + np.sum(weight * a_dot, axis=axis, keepdims=keepdims)
+    if b_dot is not None:
+        out_dot = out_dot + np.sum(share * b_dot, axis=axis, keepdims=keepdims)
+    return out_dot
 
 
 @pullback(special.softmax)

@@ -496,7 +496,13 @@ def method_like(name: str) -> object | None:
 _TAKE_SEQUENCES = frozenset(
     "concatenate concat stack vstack hstack dstack column_stack array asarray asanyarray block "
     "select choose meshgrid multi_dot einsum dist fsum prod sumprod max min sum append tuple list "
-    "hypot ix_ broadcast_arrays histogramdd".split()
+    "hypot ix_ broadcast_arrays histogramdd block_diag cho_solve lu_solve".split()
+)
+
+
+_OF_ARRAYS = (
+    *("numpy", "scipy.special", "scipy.linalg", "scipy.signal", "scipy.ndimage", "scipy.fft"),
+    *("scipy.stats", "scipy.integrate"),
 )
 
 
@@ -507,7 +513,7 @@ def wants_arrays(fn: Any) -> bool:
     if id(fn) in _of_objects:
         return id(fn) not in _as_given
     module = getattr(fn, "__module__", "") or ""
-    if fn in (max, min, sum) or not module.startswith("numpy"):
+    if fn in (max, min, sum) or not module.startswith(_OF_ARRAYS):
         return False
     if fn in (np.sum, np.prod, np.max, np.min):
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -44,9 +44,9 @@ class Sampler:
 
     Each symbolic length gets a size of its own; two runs with different sizes, in another order,
     tell lengths, constants and coincidences apart. Where these do not fit together, all lengths are
-    one (`uniform`), which the program says: see `lengths_said`. Arrays have one content
-    throughout; where it is `varied`, zeros, repetitions and other numbers tell which lengths
-    depend on it.
+    one (`uniform`), or each is one (`assigned`), which the program says: see `lengths_said`. Arrays
+    have one content throughout; where it is `varied`, zeros, repetitions and other numbers tell
+    which lengths depend on it.
     """
 
     def __init__(
@@ -56,12 +56,14 @@ class Sampler:
         uniform: int = 0,
         small: bool = False,
         varied: bool = False,
+        assigned: Mapping[str, int] | None = None,
     ) -> None:
         self.run = run
         self.varied = varied
         self.made = 0
         self.uniform = uniform
-        self.sizes: dict[str, int] = {}
+        self.sizes: dict[str, int] = dict(assigned or {})
+        self.chosen = bool(uniform or assigned)
         self.many: set[str] = set()
         self.guessed = False
         self.small = small
@@ -69,7 +71,7 @@ class Sampler:
         taken = {d for k in kinds for d in _constants(k)}
         self.free = [p for p in _PRIMES[run] if not any(abs(p - t) <= 3 for t in taken)]
         if run:  # what is the longer one in one run is the shorter one in the other
-            count = len(set().union(*map(_symbols, kinds)))
+            count = len(set().union(*map(free_lengths, kinds)))
             self.free = [*self.free[:count][::-1], *self.free[count:]]
 
     def size(self, dim: Dim) -> int:
@@ -150,7 +152,7 @@ class Sampler:
         if kind.dtype == "bool":
             return np.full(shape, self.run == 0)
         if not is_float_dtype(kind.dtype):
-            return np.zeros(shape, kind.dtype)
+            return np.full(shape, int(self.small), kind.dtype)  # weights that are all 0 are none
         array = np.full(shape, content, kind.dtype)
         if kind.rank >= 2:
             array = array * 0.1 + np.eye(shape[-2], shape[-1], dtype=kind.dtype)
@@ -192,19 +194,20 @@ def _lengths(kind: Kind) -> set[int]:
     return {n for n in found if n > 1}
 
 
-def _symbols(kind: Kind) -> set[str]:
+def free_lengths(kind: Kind) -> set[str]:
+    """Return the symbols of the lengths in a kind that are not known."""
     if isinstance(kind, Opaque):
-        return _symbols(kind.like)
+        return free_lengths(kind.like)
     if isinstance(kind, Array):
         return {d.symbol for d in kind.dims if not d.symbol.startswith("=")}
     if isinstance(kind, Num):
         return {kind.dim.symbol} if kind.dim is not None else set()
     if isinstance(kind, List) and kind.items is None:
-        return _symbols(kind.item)
+        return free_lengths(kind.item)
     parts: list[Kind] = [k for _, k in kind.items] if isinstance(kind, Dict) else []
     if isinstance(kind, Tuple | List):
         parts = list(kind.items or ())
-    return set().union(*map(_symbols, parts))
+    return set().union(*map(free_lengths, parts))
 
 
 def no_function(kind: Kind) -> Kind:
@@ -246,7 +249,7 @@ def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
     if isinstance(first, list):
         return List(list_of([read_back(entry, MISSING, one, two) for entry in first]).item)
     if type(first) is int and type(second) is int:
-        dim = _symbol(first, second, one, two)
+        dim = None if one.chosen else _symbol(first, second, one, two)
         return Num("int", None, MISSING, dim)
     kind = kind_of(first, "?")
     if isinstance(kind, Num):
@@ -278,7 +281,7 @@ def _symbol(a: int, b: int, one: Sampler, two: Sampler) -> Dim | None:
 
 
 def _length(a: int, b: int, one: Sampler, two: Sampler) -> Dim:
-    if one.uniform or (one.guessed and a == b):
+    if one.chosen or (one.guessed and a == b):
         return fresh_dim()
     if a == b:
         return Dim(f"={a}", 0, a != 1)

@@ -197,6 +197,10 @@ class _Call:
             settings = self.settings_only(names)
             tangent = self.rule.pushforward(out, *arrays, *tangents, **settings)
             found.append(("pushforward", tangent))
+            if len(tangents) > 1:
+                alone = [None] * index + [direction] + [None] * (len(tangents) - index - 1)
+                tangent = self.rule.pushforward(out, *arrays, *alone, **settings)
+                found.append(("pushforward with None for the other tangents", tangent))
         return found
 
     def _partials(self, out: Any, arrays: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -46,6 +46,7 @@ from s2sad.nodes import (
     block_writes,
     blocks_of,
     names_written,
+    number,
     walk,
 )
 from s2sad.selected import worked_out
@@ -203,7 +204,7 @@ class _Walker(Tries):
     def _is_setting(self, s: Node) -> bool:
         """Say whether a list of literal integers stands in a call: nobody can change it."""
         target = s.targets[0]
-        literal = all(isinstance(e, gast.Constant) and type(e.value) is int for e in s.value.elts)
+        literal = all(type(number(e)) is int for e in s.value.elts)
         temp = isinstance(target, gast.Name) and target.id in self.function.temps
         return literal and temp and bool(s.value.elts)
 

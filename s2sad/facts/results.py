@@ -150,8 +150,11 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
     squeezed = squeezed_kind(args, keywords) if fn is np.squeeze else None
     if squeezed is not None:
         return squeezed
-    if fn in (np.reshape, np.broadcast_to) and len(args) == 2:
-        return shaped_kind(args[0], args[1:])
+    lengths = [*args[1:], *(keywords[n] for n in ("shape",) if n in keywords)]
+    if fn in (np.reshape, np.broadcast_to) and len(lengths) == 1:
+        return shaped_kind(args[0], lengths)
+    if fn is np.real_if_close and K.is_complex(args[0]):
+        return K.Unknown("real or complex as the content of a complex array decides")
     if fn is sum and args and isinstance(getattr(args[0], "item", None), K.Unbound):
         return K.UNBOUND
     if fn is sum and args and isinstance(args[0], K.Iterable_):
@@ -686,7 +689,8 @@ def elementwise_kind(fn: Any, args: tuple[Kind, ...]) -> Kind:
 
 
 def matmul_kind(left: Kind, right: Kind) -> Kind:
-    """Return the kind of `left @ right`."""
+    """Return the kind of `left @ right`, of which one may be a list."""
+    left, right = (stacked(k) or k if isinstance(k, K.List | K.Tuple) else k for k in (left, right))
     if not (isinstance(left, K.Array) and isinstance(right, K.Array)):
         return K.UNKNOWN
     if left.rank == 0 or right.rank == 0:

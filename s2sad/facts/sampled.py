@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad.facts.lengths import symbols
 from s2sad.kinds import MISSING, Kind
-from s2sad.samples import Sampler, by_content, lengths_said, read_back
+from s2sad.samples import Sampler, by_content, free_lengths, lengths_said, read_back
 
 _CONTENTS = (0.7, 1.7, 2.0)
 _FAILURES = (
@@ -29,10 +30,9 @@ _FAILURES = (
 
 def two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> Kind:
     """Return the kind of what `run` makes of two samples of these kinds, of different lengths."""
-    lengths = (0, *lengths_said(kinds))
-    for uniform, small in ((n, few) for few in (False, True) for n in lengths):
+    for attempt in _attempts(kinds):
         for content in _CONTENTS:
-            one, two = (Sampler(kinds, r, uniform, small) for r in (0, 1))
+            one, two = (Sampler(kinds, r, **attempt) for r in (0, 1))
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 try:
@@ -47,11 +47,25 @@ def two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> K
                 if not symbols(kind) and not _constant_lengths(kind):
                     return kind
                 try:
-                    other = run(Sampler(kinds, 0, uniform, small, varied=True), content)
+                    other = run(Sampler(kinds, 0, **attempt, varied=True), content)
                 except _FAILURES:
                     return kind
             return by_content(kind, first, other)
     return K.UNKNOWN
+
+
+def _attempts(kinds: tuple[Kind, ...]) -> Iterator[dict[str, Any]]:
+    """Yield how samplers choose: all lengths differ, all are one, or each is one that is said."""
+    said = lengths_said(kinds)
+    for small in (False, True):
+        yield from ({"uniform": n, "small": small} for n in (0, *said))
+    free = sorted(set().union(*map(free_lengths, kinds)))
+    if len(said) > 1 and len(said) ** len(free) <= _MOST_ATTEMPTS:
+        for chosen in itertools.product(said, repeat=len(free)):
+            yield {"assigned": dict(zip(free, chosen, strict=True))}
+
+
+_MOST_ATTEMPTS = 128
 
 
 def _constant_lengths(kind: Kind) -> bool:

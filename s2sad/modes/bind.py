@@ -38,7 +38,11 @@ _UFUNC_METHODS = {
 
 
 # Parameters that the library knows by two names.
-_OTHER_NAMES: dict[tuple[Any, Any], str] = {(np.clip, "min"): "a_min", (np.clip, "max"): "a_max"}
+_OTHER_NAMES: dict[tuple[Any, Any], str] = {
+    (np.clip, "min"): "a_min",
+    (np.clip, "max"): "a_max",
+    **{(f, "correction"): "ddof" for f in (np.var, np.std, np.nanvar, np.nanstd)},
+}
 
 
 @functools.lru_cache(2048)
@@ -86,6 +90,17 @@ def _parameters(
     return tuple(positional[skip:]), variadic, frozenset(settings - given_to(rule).keys())
 
 
+def _is_default(fn: Any, name: str, node: Node) -> bool:
+    """Say whether a literal is what the parameter of a library function is anyway."""
+    if not isinstance(node, gast.Constant) or isinstance(fn, np.ufunc):
+        return False
+    try:
+        default = inspect.signature(fn).parameters[name].default
+    except (TypeError, ValueError, KeyError):
+        return False
+    return type(default) is type(node.value) and bool(default == node.value)
+
+
 def bind(
     fn: Any,
     rule: Callable[..., Any],
@@ -129,8 +144,8 @@ def bind(
         given[str(gathered)] = gast.Tuple(spread, gast.Load())
     for keyword in keywords:
         given[_OTHER_NAMES.get((fn, keyword.arg), keyword.arg)] = keyword.value
-    for name in given:
-        if name not in positional and name not in settings:
+    for name in [n for n in given if n not in positional and n not in settings]:
+        if not _is_default(fn, name, given.pop(name)):
             raise BindingError(f"its rule does not take `{name}`")
     arrays = tuple((n, given[n]) for n in positional if n in given)
     chosen = {n: v for n, v in given.items() if n in settings}

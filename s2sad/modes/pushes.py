@@ -387,8 +387,8 @@ class Pushes(Operations):
         if rule.is_zero(any(K.is_complex(self.kind(a)) for a in args)):
             return [], None
         if isinstance(node, gast.BinOp) or registry.wants_arrays(fn):
-            lists = [a for a in args if isinstance(self.kind(a), K.List | K.Tuple)]
-            if any(names_read(a) & self.wanted for a in lists):
+            lists = self._lists(node, fn, rule, args, keywords)
+            if lists:
                 return self._as_arrays(site, node, fn, args, keywords, lists)
         if isinstance(site.kind, K.Unknown):
             raise self.undecided(node, site.kind)
@@ -408,6 +408,22 @@ class Pushes(Operations):
                 f"Write one with @s2sad.pushforward({rule.name}).",
             )
         return self._by_pushforward(site, node, fn, rule, args, keywords)
+
+    def _lists(
+        self, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
+    ) -> list[Node]:
+        """Return the arguments that are lists or tuples where the rule has arrays."""
+        found = [a for a in args if isinstance(self.kind(a), K.List | K.Tuple)]
+        elementwise = rule.partials is not None and (rule.pushforward is None or not keywords)
+        if not found or not (elementwise or rule.pushforward):
+            return []
+        if elementwise:
+            bound = self._bind(node, fn, rule.partials, 1, args, keywords)
+        else:
+            order = _arrays_of(rule.pushforward)
+            bound = self._bind_arrays(node, fn, rule.pushforward, len(order), args, keywords)
+        places = [a for _, a in bound.arrays]
+        return [a for a in found if a in places or names_read(a) & self.wanted]
 
     def _as_arrays(
         self,
@@ -541,10 +557,8 @@ class Pushes(Operations):
         self, site: Site, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
     ) -> Pushed:
         push = rule.pushforward
-        order = registry.positional_names(push, 1)
-        arrays, tangents = order[: len(order) // 2], order[len(order) // 2 :]
-        if _gathers(push):  # one by one, and then their tangents
-            arrays, tangents = order, ()
+        arrays = _arrays_of(push)
+        tangents = registry.positional_names(push, 1)[len(arrays) :]
         bound = self._bind_arrays(node, fn, push, len(arrays), args, keywords)
         by_name = dict(bound.arrays)
         self._check_known(node, fn, by_name)
@@ -624,6 +638,12 @@ def _gathers(rule: Any) -> bool:
     """Say whether a rule takes any number of arrays."""
     parameters = inspect.signature(rule).parameters.values()
     return any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
+
+
+def _arrays_of(push: Any) -> tuple[str, ...]:
+    """Return the arrays of a pushforward: their tangents come after them."""
+    order = registry.positional_names(push, 1)
+    return order if _gathers(push) else order[: len(order) // 2]  # or both one by one
 
 
 def _product(held: Node, partial: Node) -> Node:

@@ -18,6 +18,7 @@ import cmath
 import functools
 import importlib
 import importlib.metadata
+import importlib.util
 import itertools
 import linecache
 import math
@@ -42,7 +43,8 @@ from s2sad.testing import differences
 CALLS = Path(__file__).with_name("probe_calls.txt")
 LIBRARIES = ("s2sad", "autograd", "jax")
 SCIPY = (
-    "special linalg fft signal ndimage interpolate integrate sparse sparse.linalg stats optimize"
+    "special linalg fft signal ndimage interpolate integrate sparse sparse.linalg stats optimize "
+    "spatial.distance"
 )
 TOLERANCE = 1e-6
 SECONDS = 120
@@ -171,10 +173,10 @@ def names(library: str) -> dict[str, Any]:
         space = {k: space["np"].asarray(v) if _array(v) else v for k, v in space.items()}
     else:
         space["np"] = np
-        for part in SCIPY.split():
-            importlib.import_module(f"scipy.{part}")
-        importlib.import_module("scipy.spatial.distance")
-        space["scipy"] = importlib.import_module("scipy")
+        if importlib.util.find_spec("scipy") is not None:
+            for part in SCIPY.split():
+                importlib.import_module(f"scipy.{part}")
+            space["scipy"] = importlib.import_module("scipy")
     return space
 
 
