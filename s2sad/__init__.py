@@ -14,6 +14,7 @@ from s2sad.errors import (
     UnsupportedError,
 )
 from s2sad.inside import stop_gradient, within_gradient
+from s2sad.looking import explain
 from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
 from s2sad.tree import ravel, tree_map
 
@@ -38,6 +39,7 @@ __all__ = [
     "differentiate",
     "elementwise",
     "emit",
+    "explain",
     "grad",
     "jvp",
     "nondifferentiable",

@@ -46,8 +46,9 @@ from s2sad.duplicated import (
 from s2sad.errors import ActivityError, SourceError, UnsupportedError
 from s2sad.guard import UNSET
 from s2sad.hints import kind_of_annotation
-from s2sad.parameters import Parameters, Wrt
-from s2sad.pipeline import derive
+from s2sad.logs import log
+from s2sad.parameters import Parameters, Settled, Wrt
+from s2sad.pipeline import Request, derive
 from s2sad.sharing import Bound
 from s2sad.tree import is_array
 from s2sad.write.standalone import standalone
@@ -161,6 +162,19 @@ class Operator:
         return Operator(functools.partial(self._f, instance), self._options)
 
     def _standalone(self, args: tuple[Any, ...], kwargs: dict[str, Any], checked: bool) -> str:
+        request, settled, _ = self._asked(args, kwargs)
+        derivation = derive(request)
+        log(derivation)
+        try:
+            params = dict(settled.params) if checked else None
+            return standalone(derivation, lambda fn: read(fn).node, params)
+        except SourceError as error:
+            raise error.at(place_of(self._parameters.fn)) from None
+
+    def _asked(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Request, Settled, Given]:
+        """Return what is to be derived for example arguments, and these without activities."""
         parameters = self._parameters
         derived = self._derived
         given = Given()
@@ -180,18 +194,12 @@ class Operator:
             options = replace(self._options, pattern=activity)
             derived = Derived(parameters, options, self._unfold, self._prefix)
         if self._options.mode == "reverse":
-            given.values.clear()
+            in_text = replace(given, values={})
             options = replace(
-                self._options, pattern=pattern(parameters, given, kinds, self._options.wrt)
+                self._options, pattern=pattern(parameters, in_text, kinds, self._options.wrt)
             )
             derived = Derived(parameters, options, self._unfold, self._prefix)
-        request, settled = derived.request(kinds, examples)
-        derivation = derive(request)
-        try:
-            params = dict(settled.params) if checked else None
-            return standalone(derivation, lambda fn: read(fn).node, params)
-        except SourceError as error:
-            raise error.at(place_of(parameters.fn)) from None
+        return *derived.request(kinds, examples), given
 
     def _annotated(self) -> dict[str, K.Kind]:
         """Return the kinds that annotations, defaults and bound arguments decide."""
@@ -425,7 +433,7 @@ def _bar_of(bars: dict[str, Any], given: Given, activity: Pattern, name: str) ->
 def source(f: Callable[..., Any], *, mode: str = "grad", wrt: Wrt = None, args: Any = None) -> str:
     """Return the source of f's derivative, for example arguments or from annotations alone."""
     args = () if args is None else tuple(args)
-    return _operator(f, mode, wrt, len(args)).source(*args)
+    return operator_for(f, mode, wrt, len(args)).source(*args)
 
 
 def emit(
@@ -438,10 +446,11 @@ def emit(
 ) -> Path:
     """Write the source of f's derivative as a module, and return its path."""
     args = () if args is None else tuple(args)
-    return _operator(f, mode, wrt, len(args)).emit(path, *args)
+    return operator_for(f, mode, wrt, len(args)).emit(path, *args)
 
 
-def _operator(f: Callable[..., Any], mode: str, wrt: Wrt, given: int) -> Operator:
+def operator_for(f: Callable[..., Any], mode: str, wrt: Wrt, given: int) -> Operator:
+    """Return the operator of a mode, for a call with so many arguments."""
     if mode not in MODES:
         raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
     if wrt is None and isinstance(f, Differentiable):

@@ -125,6 +125,7 @@ def user_call(
     else:
         plan.lent = lent_by(d, worker, target, supplied)
     pair = pair_for(d, target, plan, supplied, build, arrival)
+    d.called.setdefault(pair.reverse, (a, site.statement))
     _nothing_outside(worker, site.statement, target, pair)
     before, found, forward = _turn(a, worker, site, target, pair, again=again)
     return before, [c for c in found if c.operand in varied], forward
@@ -165,6 +166,7 @@ def undo_writer(
     pair = pair_for(d, target, plan, supplied, build, arrival)
     worker.made_by_calls.add(pair.reverse)
     worker.pairs[s] = pair
+    d.called.setdefault(pair.reverse, (a, s))
     _nothing_outside(worker, s, target, pair)
     out: Block = []
     before = a.kinds.before[s]
@@ -625,6 +627,7 @@ def write_pair(
             n for n in function.params if n in wanted and n in supplied and n not in written
         )
     saved = [n for n in wanted if n not in pair.passed]
+    d.told[a] = dataclasses.replace(d.told[a], handed=tuple(saved))
     pair.saved = bool(saved) or pair.recursive
     where = f"{function.source.name} ({_short(function.source.file)}:{_line(function)})"
     listed = _listed(pair.active) if pair.active else ""

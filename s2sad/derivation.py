@@ -19,6 +19,7 @@ from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Bound, Made, unfold
+from s2sad.causes import Story
 from s2sad.errors import Error, InternalError, Place, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.alias import alias
@@ -104,6 +105,9 @@ class Derivation:
     written_outside: set[tuple[Any, str]] = field(default_factory=set)
     read_outside: dict[Any, dict[str, Any]] = field(default_factory=dict)
     repeated: set[Any] = field(default_factory=set)
+    told: dict[Analysed, Story] = field(default_factory=dict)
+    stories: dict[str, tuple[Analysed, Story]] = field(default_factory=dict)
+    called: dict[str, tuple[Analysed, Any]] = field(default_factory=dict)
     refs: Refs = field(init=False)
     reaching: Reaching = field(default_factory=Reaching)
     answers: dict[str, Mapping[str, bool]] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from s2sad.cotangents import checked, mirror, needs_mirror
 from s2sad.duplicated import Pattern
 from s2sad.errors import ActivityError, AliasError, Place, SourceError, UnsupportedError
 from s2sad.guard import IGNORED, may_ignore
+from s2sad.logs import log
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
 from s2sad.pieces import lengths_given
 from s2sad.pipeline import Request, derive, printed
@@ -194,6 +195,7 @@ class Derived:
     def _derive(self, key: Any, values: tuple[Any, ...]) -> Entry:
         request, settled = self.request(kinds_of(self.parameters, values), values)
         derivation = derive(request)
+        log(derivation)
         text = printed(derivation)
         functions = loaded(text, derivation)
         kinds = dict(settled.params)

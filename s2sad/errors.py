@@ -95,6 +95,10 @@ class AliasError(Error, ValueError):
     """Memory reached by two ways overlaps and is written."""
 
 
+class SettingError(Error, ValueError):
+    """An environment variable that s2sad reads says something that makes no sense."""
+
+
 class DerivativeWarning(UserWarning):
     """A derivative ends where the program rounds: a float stored into an array of integers."""
 

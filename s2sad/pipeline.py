@@ -96,6 +96,7 @@ from s2sad.shadows import check_seed, reverse_entry
 from s2sad.stages import ANYWHERE, Aliases, Arrival, SourceLike, Text, Written
 from s2sad.strong import zeros_of
 from s2sad.tangents import jvp_entry
+from s2sad.telling import tell, who_reads
 from s2sad.within import settle_inside
 from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
@@ -215,13 +216,16 @@ def _merge(d: Derivation) -> None:
     for n in merge(d.functions, homes):
         for table in (d.namespaces, d.cells, d.origins):
             table.pop(n)
+        d.stories.pop(n, None)
         d.inner.discard(n)
 
 
 def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None:
     users = a.function.locals - a.function.temps
     straighten(node, users)
-    compact(node, users)
+    table = compact(node, users)
+    if a in d.told:
+        d.stories[node.name] = a, d.told[a].renamed(table)
     d.functions.append(node)
     d.namespaces[node.name] = fn.__globals__
     closure = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
@@ -424,9 +428,11 @@ def parts_of(
     private = d.refs.function(runtime.private) if theirs else ""
     apart = {n: call(private, name(n)) for n in theirs}
     known = params | rebound_outside(a.function)
+    read_by = who_reads(worker, backward, live_out)
     forward, backward = store_values(
         sweeps.forward, backward, live_out, names, known, elements, held, apart
     )
+    d.told[a] = tell(worker, active, held, read_by)
     for kept, n in sorted(held.names):
         share(sharing, kept, n)
     for stack, n in sorted(held.stacks):
@@ -718,7 +724,8 @@ def _loss_of(a: Analysed, kind: Kind) -> Kind:
     )
 
 
-def _is_real_scalar(kind: Kind) -> bool:
+def is_real_scalar(kind: Kind) -> bool:
+    """Say whether a result of a kind has a gradient."""
     if isinstance(kind, K.Num):
         return kind.type != "complex"
     return isinstance(kind, K.Array) and kind.rank == 0 and kind.dtype in K.REALS
@@ -732,7 +739,7 @@ def _check_result(a: Analysed, request: Request) -> None:
     kind = a.kinds.result
     if request.has_aux:
         kind = _loss_of(a, kind)
-    if all(map(_is_real_scalar, K.options(K.without_none(kind)))):
+    if all(map(is_real_scalar, K.options(K.without_none(kind)))):
         return
     if isinstance(kind, K.Unknown):
         raise UnsupportedError(

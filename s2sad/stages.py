@@ -210,7 +210,9 @@ STOPPED_WHOLE = "@stopped whole"
 class Activity:
     """Varied and useful names before and after every statement, and at the head of every loop.
 
-    `cause` names, for a varied variable, the statement that first made it so.
+    `cause` names, for a varied variable, the statement that first made it so, `use` for a useful
+    one the last statement by which the result depends on it. `stop` names, for a variable that is
+    computed from varied ones but does not vary with them, the statement that does it.
     """
 
     varied_before: dict[Any, Names] = field(default_factory=dict)
@@ -220,6 +222,8 @@ class Activity:
     head_varied: dict[Any, Names] = field(default_factory=dict)
     head_useful: dict[Any, Names] = field(default_factory=dict)
     cause: dict[str, Any] = field(default_factory=dict)
+    use: dict[str, Any] = field(default_factory=dict)
+    stop: dict[str, Any] = field(default_factory=dict)
 
     def before(self, statement: Any) -> Names:
         """Return the names that are active before a statement."""

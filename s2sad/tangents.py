@@ -26,6 +26,7 @@ from s2sad.calls import (
     target_name,
 )
 from s2sad.capture.construct import OBJECT_OF
+from s2sad.causes import Story
 from s2sad.derivation import (
     Analysed,
     Derivation,
@@ -118,6 +119,7 @@ def jvp_entry(
         result[1] = call(f"{d.refs.module(np)}.asarray", tangent)
     given = _given(d, worker, request.wrt)
     body = _polished(d, a, worker, [*body, gast.Return(tuple_(result))])
+    d.told[a] = Story(facts, request.wrt)
     doc = _doc(d, a, request.wrt)
     return define_with(a.function.node, entry, doc, body, list(given))
 
@@ -251,6 +253,7 @@ def _call(
     if written:
         refuse_shared_arguments(a.kinds, s, target, memory.aliases, worker.refuse)
     pair = _pair_for(d, target, active, bound is not None, writers)
+    d.called.setdefault(pair.forward, (a, s))
     worker.see_raised(s, pair.raises)
     made = call_of(site.node, target, pair)
     tangents = [_argument(worker, target.args[p], target.params[p]) for p in active]
@@ -332,6 +335,7 @@ def _pair_for(
     code = _polished(d, a, worker, [*code, gast.Return(last)], seeded)
     doc = _doc(d, a, active)
     node = define_with(a.function.node, pair.forward, doc, code, list(pair.passed))
+    d.told[a] = Story(facts, active)
     writers.add(d, node, a.function.source.fn, a)
     pair.raises = worker.raised
     pair.done = True

@@ -155,9 +155,7 @@ class _Walker:
             rebound = isinstance(s, gast.FunctionDef) and before
             if base in varied or rebound or self._value_reads(s) & before:
                 hit = self.memory.aliases.partners(s, base)
-                for n in hit - varied:
-                    self.facts.cause.setdefault(n, s)
-                varied = varied | hit
+                varied = self._because(s, varied, set(hit - varied))
         return varied
 
     def _value_reads(self, s: Node) -> Names:
@@ -194,7 +192,7 @@ class _Walker:
             for case in s.cases:
                 inside = varied
                 if names_read(s.subject) & varied:
-                    inside = varied | names_written(case.pattern)
+                    inside = self._because(s, varied, names_written(case.pattern))
                 out |= self.varied_block(case.body, inside)
             return out
         if isinstance(s, gast.Try) and s not in self.function.half:
@@ -208,17 +206,25 @@ class _Walker:
                 self.varied_block(part, out)
         return out
 
+    def _because(self, s: Node, varied: Names, more: set[str]) -> Names:
+        """Return what varies with what a statement makes vary."""
+        for n in more:
+            self.facts.cause.setdefault(n, s)
+        return varied | more
+
     def _varied_try(self, s: Node, varied: Names) -> Names:
         """What was raised may hold whatever varies there."""
         out = self.varied_block(s.orelse, self.varied_block(s.body, varied))
         for h in s.handlers:
             bound = names_written(h.name) if isinstance(h.name, gast.AST) else set()
-            out |= self.varied_block(h.body, varied | bound if out | varied else varied) - bound
+            inside = self._because(s, varied, bound) if out | varied else varied
+            out |= self.varied_block(h.body, inside) - bound
         return self.varied_block(s.finalbody, out)
 
     def _varied_assign(self, s: Node, varied: Names) -> Names:
-        stopped = s in self.constant or self._stops(s)
-        hit = flows(s.value, self.kinds) & varied if not stopped else NONE
+        ends = s in self.constant or self._stops(s)
+        hit = flows(s.value, self.kinds) & varied if not ends else NONE
+        stopped = not hit and names_read(s.value) & varied
         for target in s.targets:
             if isinstance(target, gast.Subscript | gast.Attribute):
                 owner = _root(target)
@@ -232,8 +238,9 @@ class _Walker:
                 after = self.kinds.after.get(s, {})
                 for n in written:
                     if K.differentiable(after.get(n, K.UNKNOWN)):
-                        self.facts.cause.setdefault(n, s)
-                        varied = varied | {n}
+                        varied = self._because(s, varied, {n})
+            for n in written if stopped else ():
+                self.facts.stop.setdefault(n, s)
         return varied
 
     def _stops(self, s: Node) -> bool:
@@ -300,7 +307,7 @@ class _Walker:
             hit = _flows(s.iter, self.kinds) & varied
             after = self.kinds.before.get(s.body[0], {}) if s.body else {}
             carried = {n for n in written if K.differentiable(after.get(n, K.UNKNOWN))}
-            return (varied - written) | (frozenset(carried) if hit else NONE)
+            return self._because(s, varied - written, carried if hit else set())
         for binding in loop.bindings:
             self.facts.varied_before[binding] = varied
             varied = self._varied_assign(binding, varied)
@@ -317,6 +324,8 @@ class _Walker:
                 shared = self.memory.aliases.partners(s, base)
                 if shared & (useful | before):
                     before = before | self._value_reads(s) | shared
+            for n in before - useful:
+                self.facts.use.setdefault(n, s)
             useful = before
             self.facts.useful_before[s] = useful
         return useful

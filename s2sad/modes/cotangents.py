@@ -26,6 +26,7 @@ from s2sad.nodes import (
     constant,
     dotted,
     name,
+    stand_in,
     subscript,
     tuple_,
     walk,
@@ -151,7 +152,8 @@ class Cotangents:
         self.live.add(variable)
         self.note_kind(variable, kind)
         self._decided(variable, kind, at)
-        return [assign(self.bar(variable), self.zero(name(variable), kind))]
+        made = assign(self.bar(variable), self.zero(name(variable), kind))
+        return [stand_in(made, self.function.origins.get(at, at), self.function.source)]
 
     def _part_of_shadow(
         self, variable: str, kind: Kind, element: tuple[Any, Node], at: Any

@@ -24,7 +24,7 @@ from s2sad.modes.endings import exhaustive
 from s2sad.modes.notes import Chain, raises
 from s2sad.modes.operations import Contribution
 from s2sad.modes.tries import Tries
-from s2sad.nodes import Block, Node, always_leaves, assign, block_writes, constant, name
+from s2sad.nodes import Block, Node, always_leaves, assign, block_writes, constant, name, stand_in
 from s2sad.stages import Restore
 
 
@@ -72,8 +72,10 @@ class Joins(Tries):
         live = ends[0].live if ends else set()
         self.live = {n for n in live if not isinstance(before.get(n, K.UNBOUND), K.Unbound)}
         self.aliased = set(ends[0].views) if ends else set()
-        sweeps = [arm.code for arm in arms]
-        return self._taken(s, chain) + self._select(chain, sweeps) + self._untaken(s, chain)
+        selected = self._select(chain, [arm.code for arm in arms])
+        for branch in selected if len(arms) > 1 else ():
+            stand_in(branch, self.function.origins.get(s, s), self.function.source)
+        return self._taken(s, chain) + selected + self._untaken(s, chain)
 
     def _meet(self, ends: list[_Arm], s: Node) -> None:
         """Set what other arms set, and make views what other arms have as views."""

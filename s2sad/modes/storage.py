@@ -21,6 +21,7 @@ from typing import Any
 
 import gast
 
+from s2sad.causes import Kept
 from s2sad.flow import live_in, rebinds
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -61,12 +62,23 @@ class Held:
 
     A write into the variable's memory changes what lies on a stack, but a push or a pop changes
     no memory. `parts` are the statements that put something else where memory was: what is kept of
-    that is the memory itself.
+    that is the memory itself. `causes` say of all that is kept why.
     """
 
     parts: frozenset[Any] = frozenset()
     names: set[tuple[str, str]] = field(default_factory=set)
     stacks: set[tuple[str, str]] = field(default_factory=set)
+    causes: dict[Any, Kept] = field(default_factory=dict)
+
+    def note(self, save: Node, item: str, holder: str, first: Any = None) -> None:
+        """Note what is kept where a Save stands; `first` is the one that its group begins with."""
+        over = save.key[1] if save.key[0] in ("over", "part") else None
+        number = len(self.causes)
+        group = (number, 0)
+        if first is not None and first in self.causes:
+            begun = self.causes[first].group[0]
+            group = (begun, number - begun)
+        self.causes[save.key] = Kept(_saved_name(save), item, holder, over, group=group)
 
 
 def store_values(
@@ -212,6 +224,7 @@ class _Storage:
                     if isinstance(statement, Save) or statement.key[1] in self.held.parts:
                         self.held.names.add((kept, saved))
                     self.taken.add(saved)
+                    self.held.note(statement, kept, kept)
                     out.append(assign(kept, self._value(statement)))
                 continue
             out += self._inside(statement, None)
@@ -250,6 +263,7 @@ class _Storage:
         if save.key not in self.notes:
             self.notes[save.key] = self.names.fresh(f"{save.name}_saved")
             self.note_stacks.setdefault(outermost, []).append(self.notes[save.key])
+        self.held.note(save, save.name, self.notes[save.key])
         stack = attribute(name(self.notes[save.key]), "append")
         return gast.Expr(call(stack, name(save.name)))
 
@@ -265,6 +279,7 @@ class _Storage:
                 if save.key[1] in self.held.parts:
                     self.held.names.update({(held, saved)} if held is not None else set())
                     self.held.stacks.add((stack, saved))
+                self.held.note(save, held or saved, stack, saves[0][1].key)
                 entries.append(_Entry(save.key, None, held, value))
                 continue
             between: set[str] = set()
@@ -275,6 +290,7 @@ class _Storage:
             held = self.names.numbered(saved) if apart else saved
             self.held.names.add((held, saved))
             self.held.stacks.add((stack, saved))
+            self.held.note(save, held, stack, saves[0][1].key)
             entries.append(_Entry(save.key, saved, held, value))
         group = _Group(stack, entries, last)
         for entry in entries:

@@ -19,8 +19,11 @@ _TANGENTS = ("_dots", "_dot")
 _OLD = re.compile(r"^(.+)_(\d+)$")
 
 
-def compact(definition: Node, users: frozenset[str]) -> Node:
-    """Rename in place what the transformer made up in a definition; `users` names stay."""
+def compact(definition: Node, users: frozenset[str]) -> dict[str, str]:
+    """Rename in place what the transformer made up in a definition; `users` names stay.
+
+    Returns the names that others have taken the place of.
+    """
     found: dict[str, None] = {}
     bound: set[str] = set()
     for n in ordered(definition):
@@ -42,8 +45,9 @@ def compact(definition: Node, users: frozenset[str]) -> Node:
             table[n] = _fresh(n, names, users)
     for n, stem in paired.items():
         table[n] = names.fresh(f"{table.get(stem, stem)}{n[len(stem) :]}")
-    rename(definition, {old: new for old, new in table.items() if old != new})
-    return definition
+    table = {old: new for old, new in table.items() if old != new}
+    rename(definition, table)
+    return table
 
 
 def _stem(name: str) -> str:

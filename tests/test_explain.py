@@ -1,0 +1,252 @@
+"""explain: what it says of activity and of what is saved, and that the text does as it says."""
+
+import dataclasses
+import inspect
+
+import numpy as np
+import pytest
+import test_golden
+import writing
+import writing_calls
+import writing_given
+
+import s2sad
+from s2sad import Active, Const, Duplicated, api, looking
+from s2sad.pipeline import derive
+from s2sad.reports import places_kept, pushes_in
+
+
+def here(f, line):
+    """The number in this file of a line of a function, counted from its def."""
+    return f.__code__.co_firstlineno + line
+
+
+def horner(x, c):
+    y = 0.0
+    for a in c:
+        y = y * x + a
+    return y
+
+
+def chain(x, y):
+    z = x * np.sin(y)
+    x = z * z + x
+    return x * y
+
+
+def cell(h, x, W):
+    a = W @ h + x
+    return np.tanh(a)
+
+
+def rnn(W, xs, h):
+    n = len(xs)
+    for t in range(n):
+        if xs[t, 0] > 0.0:
+            h = cell(h, xs[t], W)
+        else:
+            h = h * np.sin(h)
+    r = h * h
+    return np.sum(r)
+
+
+RNN = np.eye(3), np.array([[1.0, 2.0, 3.0], [-1.0, 0.0, 1.0], [1.0, 1.0, 1.0]]), np.full(3, 0.5)
+
+
+def test_activity_has_causes():
+    report = s2sad.explain(rnn, args=RNN)
+    h = report["h"]
+    assert h.active and h.cause.number == here(rnn, 4) and h.used_by.number == here(rnn, 7)
+    assert h.cause.text == "h = cell(h, xs[t], W)" and h.cause.file == __file__
+    assert report["W"].active and report["W"].why.startswith("it is differentiated")
+    assert not report["xs"].active and report["xs"].why == "it does not depend on W"
+    assert not report["n"].active and report["n"].why == "an int carries no derivative"
+    assert [f.name for f in report.functions] == ["rnn", "cell"]
+    inside = {v.name: v for v in report.functions[1].variables}
+    assert inside["h"].active and inside["h"].cause.number == here(rnn, 4)
+    assert inside["a"].active and not inside["x"].active
+
+
+def test_saved_has_causes():
+    report = s2sad.explain(horner, args=(2.0, [1.0, 2.0, 3.0]))
+    y = report["y"]
+    (saved,) = y.saves
+    assert y.saved and saved.taped and saved.where == "on the list saved"
+    assert saved.overwritten_by.number == here(horner, 3)
+    assert [line.number for line in saved.read_by] == [here(horner, 3)]
+    assert (saved.times, saved.rounds, saved.bytes) == (3, 3, 24)
+    assert y.bytes_per_iteration == 8 and y.bytes == 24 and report.bytes == 24
+    assert not report["x"].saved and "still there" in report["x"].why_saved
+
+
+def test_straight_code_keeps_under_another_name():
+    report = s2sad.explain(chain, wrt=(0, 1), args=(2.0, 3.0))
+    x = report["x"]
+    (saved,) = x.saves
+    assert saved.where == "as x_0" and saved.overwritten_by.number == here(chain, 2)
+    assert [line.number for line in saved.read_by] == [here(chain, 1)]
+    assert f"line {here(chain, 3)} reads it as it is at the end" in x.why_saved
+    assert report["sin_y"].expression == "np.sin(y)" and not report["sin_y"].saved
+
+
+def test_branches_and_calls():
+    report = s2sad.explain(rnn, args=RNN)
+    one, other = report["h"].saves
+    assert {one.overwritten_by.number, other.overwritten_by.number} == {here(rnn, 4), here(rnn, 6)}
+    assert one.rounds == other.rounds == 3 and one.times + other.times == 3
+    assert report["h"].bytes_per_iteration == 24
+    assert report["value"].function == "cell" and report["value"].bytes == 48
+    assert report["cell_saved"].saved and "keeps" in report["cell_saved"].why_saved
+
+
+def test_what_is_written_in_place():
+    def grow(x, steps):
+        for _ in range(steps):
+            x *= 1.0 - x
+
+    x = np.array([0.1, 0.2, 0.3])
+    wrapped = s2sad.explain(grow, args=(Duplicated(x, np.zeros(3)), Const(4)))
+    for report in (wrapped, s2sad.explain(grow, args=(x, 4))):
+        (saved,) = report["x"].saves
+        assert saved.value == "x.copy()" and saved.overwritten_by.number == here(grow, 2)
+        assert saved.bytes_per_iteration == 24 and saved.rounds == 4
+    assert x.tolist() == [0.1, 0.2, 0.3]
+
+
+def test_seeds_and_active_arguments():
+    def run(a, x):
+        x[...] = np.sin(a * x)
+        return x * x
+
+    x = np.array([0.1, 0.2])
+    report = s2sad.explain(run, args=(Active(2.0), Duplicated(x, np.zeros(2))))
+    assert not report.unmeasured and report["x"].bytes == 16 and x.tolist() == [0.1, 0.2]
+
+
+def test_results_that_are_no_scalars():
+    report = s2sad.explain(lambda v, w: np.sin(v) * w, args=(np.ones(3), np.ones(3)))
+    assert report["v"].active and not report["w"].active
+
+
+def test_not_active_has_causes():
+    def f(x, y):
+        i = int(x)
+        s = np.sign(x)
+        u = x * 2.0
+        del u
+        return x * s + i
+
+    report = s2sad.explain(f, args=(2.0, 1.0))
+    assert report["i"].cause.number == here(f, 1) and not report["i"].active
+    assert report["s"].cause.number == here(f, 2) and "derivative zero" in report["s"].why
+    assert report["u"].cause.number == here(f, 3)
+    assert "the result does not depend on it" in report["u"].why
+    assert report["y"].why == "it does not depend on x"
+
+
+def test_annotations_instead_of_arguments():
+    def f(x: float, n: int):
+        for _ in range(n):
+            x = x * x
+        return x
+
+    report = s2sad.explain(f)
+    assert report["x"].saved and report["x"].bytes is None and report.bytes is None
+    assert "no sizes: there are no example arguments" in str(report)
+
+
+def test_examples_that_raise():
+    def f(x):
+        assert x > 1.0
+        return x * x
+
+    report = s2sad.explain(f, args=(0.0,))
+    assert report["x"].active and "AssertionError" in report.unmeasured
+
+
+def test_refusals_are_errors():
+    with pytest.raises(s2sad.ActivityError, match="no parameter"):
+        s2sad.explain(chain, wrt="w", args=(1.0, 2.0))
+
+
+def test_data_is_frozen_and_found_by_name():
+    report = s2sad.explain(chain, args=(2.0, 3.0))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        report.variables[0].active = False
+    with pytest.raises(KeyError, match="'q' is no variable here; there are x, y, z"):
+        report["q"]
+
+
+def test_text():
+    text = str(s2sad.explain(horner, args=(2.0, [1.0, 2.0, 3.0])))
+    first = horner.__code__.co_firstlineno
+    assert text.splitlines()[:12] == [
+        f"horner (test_explain.py:{first}), with respect to x",
+        "derived: horner_grad",
+        "",
+        "  x: a float",
+        f"      active: it is differentiated; the result depends on it by line {first + 3}",
+        f"      not saved: the undoing of line {first + 3} reads it, and it is still there then",
+        f"          {first + 3:4} | y = y * x + a",
+        "",
+        "  c: a list",
+        "      not active: it does not depend on x",
+        "      not saved: the backward sweep does not read it",
+        "",
+    ]
+    assert text.splitlines()[-1] == "kept for the backward sweep in all: 24 bytes"
+
+
+def test_methods_and_decorated_functions():
+    class Model:
+        def __init__(self):
+            self.w = np.ones(2)
+
+        @s2sad.differentiate
+        def loss(self, x):
+            r = self.w * x
+            return np.sum(r * r)
+
+    report = s2sad.explain(Model().loss, args=(np.ones(2),))
+    assert report["x"].active and report["r"].active and not report["self"].active
+
+
+# --- on many programs ----------------------------------------------------------------------------
+
+GOLDEN = test_golden.pairs()
+WRITTEN = [p[:2] for p in (*writing.PROGRAMS, *writing_calls.PROGRAMS, *writing_given.PROGRAMS)]
+
+
+def check(operator, args):
+    """Check that all on the tapes is explained, and has readers and sizes."""
+    d = derive(operator._asked(args, {})[0])
+    for node in d.functions:
+        _, story = d.stories[node.name]
+        places = places_kept(node, story)
+        lists = {id(owner) for _, owner, _ in places if isinstance(owner, list)}
+        stacks = {k.holder for k in story.kept if k.taped}
+        for holder, push in pushes_in(node):
+            parts = getattr(push.args[0], "elts", None)
+            assert holder not in stacks or {id(parts), id(push.args)} & lists
+        for k, _, _ in places:
+            assert k.readers or k.variable in {**story.calls, **story.notes}
+    report = looking.report_for(operator, args)
+    assert not report.unmeasured
+    for v in report.variables:
+        for s in v.saves:
+            assert s.bytes is not None or s.why.startswith("it is what the call")
+        for line in (v.cause, v.used_by, *v.read_by):
+            assert line is None or line.text in inspect.getsource(inspect.getmodule(operator._f))
+    return report
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name):
+    p = GOLDEN[name]
+    mode = "grad" if p.mode == "vjp" else p.mode
+    check(api.operator_for(p.f, mode, p.operator_wrt, len(p.args)), p.args)
+
+
+@pytest.mark.parametrize("f, args", WRITTEN[::6], ids=lambda x: getattr(x, "__name__", ""))
+def test_written(f, args):
+    check(looking.operator_fitting(f, None, args), args)
