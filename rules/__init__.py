@@ -1,6 +1,7 @@
 """Hand-written derivatives, by kind of operation, in NumPy's own names."""
 
 from s2sad.rules import arithmetic as arithmetic
+from s2sad.rules import complex_scalars as complex_scalars
 from s2sad.rules import constants as constants
 from s2sad.rules import creation as creation
 from s2sad.rules import decompositions as decompositions
@@ -28,6 +29,7 @@ from s2sad.rules import shapes as shapes
 from s2sad.rules import statistics as statistics
 from s2sad.rules import ufunc_methods as ufunc_methods
 from s2sad.rules import windows as windows
+from s2sad.rules import written_out as written_out
 
 from s2sad.registry import when_imported
 

@@ -34,6 +34,13 @@ def listed_back(out_bar, out, structure):
     return take_apart(out_bar, structure)
 
 
+def listed_forward(tangent, out, structure):
+    """Return the tangent of an array made of a nested list: zeros where integers were made."""
+    if out.dtype.kind in "biu":
+        return np.zeros(out.shape)
+    return np.array(fill_tangent(tangent, structure), out.dtype)
+
+
 @pullback(np.array, view="maybe")
 def pull_array(out_bar, out, object, *, dtype=None, order="K", copy=True):
     if isinstance(object, (list, tuple)):
@@ -46,7 +53,7 @@ def pull_array(out_bar, out, object, *, dtype=None, order="K", copy=True):
 @pushforward(np.array)
 def push_array(out, object, object_dot, *, dtype=None, order="K", copy=True):
     if isinstance(object, (list, tuple)):
-        object_dot = fill_tangent(object_dot, object)
+        return listed_forward(object_dot, out, object)
     return np.array(object_dot, out.dtype)
 
 
@@ -62,7 +69,7 @@ def pull_asarray(out_bar, out, a, *, dtype=None, order=None, copy=None):
 @pushforward(np.asarray, np.asanyarray, np.asarray_chkfinite)
 def push_asarray(out, a, a_dot, *, dtype=None, order=None, copy=None):
     if isinstance(a, (list, tuple)):
-        a_dot = fill_tangent(a_dot, a)
+        return listed_forward(a_dot, out, a)
     return np.asarray(a_dot, out.dtype)
 
 

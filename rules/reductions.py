@@ -458,72 +458,103 @@ if hasattr(np, "cumulative_sum"):  # from NumPy 2.1 on
 nondifferentiable(np.any, np.all)
 
 
-@pullback(np.add.reduce)
-def pull_add_reduce(out_bar, out, array, *, axis=0, keepdims=False):
+@pullback(np.add.reduce, masks=("where",))
+def pull_add_reduce(
+    out_bar, out, array, *, axis=0, dtype=None, keepdims=False, initial=None, where=True
+):
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
+    if where is not True:
+        return np.where(where, np.broadcast_to(out_bar, array.shape), 0.0)
     return np.broadcast_to(out_bar, array.shape)
 
 
 @pushforward(np.add.reduce)
-def push_add_reduce(out, array, array_dot, *, axis=0, keepdims=False):
-    return np.sum(array_dot, axis=axis, keepdims=keepdims)
+def push_add_reduce(
+    out, array, array_dot, *, axis=0, dtype=None, keepdims=False, initial=None, where=True
+):
+    return np.sum(array_dot, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
 
 
-@pullback(np.multiply.reduce)
-def pull_multiply_reduce(out_bar, out, array, *, axis=0, keepdims=False):
+@pullback(np.multiply.reduce, masks=("where",))
+def pull_multiply_reduce(
+    out_bar, out, array, *, axis=0, dtype=None, keepdims=False, initial=None, where=True
+):
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
+    if initial is not None:
+        out_bar = out_bar * initial
+    if where is not True:
+        others = products_of_others(np.where(where, array, 1.0), axis)
+        return np.where(where, out_bar * others, 0.0)
     return out_bar * products_of_others(array, axis)
 
 
 @pushforward(np.multiply.reduce)
-def push_multiply_reduce(out, array, array_dot, *, axis=0, keepdims=False):
-    return np.sum(array_dot * products_of_others(array, axis), axis=axis, keepdims=keepdims)
+def push_multiply_reduce(
+    out, array, array_dot, *, axis=0, dtype=None, keepdims=False, initial=None, where=True
+):
+    if where is not True:
+        array = np.where(where, array, 1.0)
+        array_dot = np.where(where, array_dot, 0.0)
+    if initial is not None:
+        array_dot = array_dot * initial
+    others = products_of_others(array, axis)
+    return np.sum(array_dot * others, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-@pullback(np.maximum.reduce, np.minimum.reduce)
-def pull_extreme_reduce(out_bar, out, array, *, axis=0, keepdims=False):
-    """Equal share among ties."""
+@pullback(np.maximum.reduce, np.minimum.reduce, np.fmax.reduce, np.fmin.reduce, masks=True)
+def pull_extreme_reduce(out_bar, out, array, *, axis=0, keepdims=False, initial=None, where=True):
+    """Equal share among ties; an initial value that ties takes its share too."""
     if axis is not None and not keepdims:
         out = np.expand_dims(out, axis)
         out_bar = np.expand_dims(out_bar, axis)
     ties = array == out
-    return ties * (out_bar / np.sum(ties, axis=axis, keepdims=True, dtype=out.dtype))
+    if where is not True:
+        ties = ties & where
+    count = np.sum(ties, axis=axis, keepdims=True, dtype=out.dtype)
+    if initial is not None:
+        count = count + (out == initial)
+    return np.where(ties, out_bar / count, 0.0)
 
 
-@pushforward(np.maximum.reduce, np.minimum.reduce)
-def push_extreme_reduce(out, array, array_dot, *, axis=0, keepdims=False):
-    """Equal share among ties."""
+@pushforward(np.maximum.reduce, np.minimum.reduce, np.fmax.reduce, np.fmin.reduce)
+def push_extreme_reduce(out, array, array_dot, *, axis=0, keepdims=False, initial=None, where=True):
+    """Equal share among ties; an initial value that ties takes its share too."""
     if axis is not None and not keepdims:
-        out = np.expand_dims(out, axis)
-    ties = array == out
+        ties = array == np.expand_dims(out, axis)
+    else:
+        ties = array == out
+    if where is not True:
+        ties = ties & where
     count = np.sum(ties, axis=axis, keepdims=keepdims, dtype=out.dtype)
-    return np.sum(ties * array_dot, axis=axis, keepdims=keepdims) / count
+    if initial is not None:
+        count = count + (out == initial)
+    return np.sum(array_dot, axis=axis, keepdims=keepdims, where=ties) / count
 
 
 @pullback(np.add.accumulate)
-def pull_add_accumulate(out_bar, out, array, *, axis=0):
+def pull_add_accumulate(out_bar, out, array, *, axis=0, dtype=None):
     return np.flip(np.cumsum(np.flip(out_bar, axis), axis=axis), axis)
 
 
 @pushforward(np.add.accumulate)
-def push_add_accumulate(out, array, array_dot, *, axis=0):
+def push_add_accumulate(out, array, array_dot, *, axis=0, dtype=None):
     return np.cumsum(array_dot, axis=axis)
 
 
 @pullback(np.multiply.accumulate)
-def pull_multiply_accumulate(out_bar, out, array, *, axis=0):
+def pull_multiply_accumulate(out_bar, out, array, *, axis=0, dtype=None):
     return pull_cumprod(out_bar, out, array, axis=axis)
 
 
 @pushforward(np.multiply.accumulate)
-def push_multiply_accumulate(out, array, array_dot, *, axis=0):
+def push_multiply_accumulate(out, array, array_dot, *, axis=0, dtype=None):
     return push_cumprod(out, array, array_dot, axis=axis)
 
 
 @pullback(np.add.reduceat, masks=True)
-def pull_add_reduceat(out_bar, out, array, *, indices=None, axis=0):
+def pull_add_reduceat(out_bar, out, array, *, indices=None, axis=0, dtype=None):
     """Each sum runs to where the next begins, or is one element where that is no way on."""
     array_bar = np.zeros_like(array)
     rows, bars = np.moveaxis(array_bar, axis, 0), np.moveaxis(out_bar, axis, 0)
@@ -534,7 +565,7 @@ def pull_add_reduceat(out_bar, out, array, *, indices=None, axis=0):
 
 
 @pushforward(np.add.reduceat)
-def push_add_reduceat(out, array, array_dot, *, indices=None, axis=0):
+def push_add_reduceat(out, array, array_dot, *, indices=None, axis=0, dtype=None):
     return np.add.reduceat(array_dot, indices, axis)
 
 
@@ -580,7 +611,7 @@ def push_extreme_accumulate(out, array, array_dot, *, axis=0):
 
 
 @pullback(np.logaddexp.reduce)
-def pull_logaddexp_reduce(out_bar, out, array, *, axis=0, keepdims=False):
+def pull_logaddexp_reduce(out_bar, out, array, *, axis=0, dtype=None, keepdims=False, initial=None):
     if axis is not None and not keepdims:
         out = np.expand_dims(out, axis)
         out_bar = np.expand_dims(out_bar, axis)
@@ -588,6 +619,41 @@ def pull_logaddexp_reduce(out_bar, out, array, *, axis=0, keepdims=False):
 
 
 @pushforward(np.logaddexp.reduce)
-def push_logaddexp_reduce(out, array, array_dot, *, axis=0, keepdims=False):
+def push_logaddexp_reduce(
+    out, array, array_dot, *, axis=0, dtype=None, keepdims=False, initial=None
+):
     shifted = array - (np.expand_dims(out, axis) if axis is not None and not keepdims else out)
     return np.sum(np.exp(shifted) * array_dot, axis=axis, keepdims=keepdims)
+
+
+@pullback(np.logaddexp2.reduce)
+def pull_logaddexp2_reduce(
+    out_bar, out, array, *, axis=0, dtype=None, keepdims=False, initial=None
+):
+    if axis is not None and not keepdims:
+        out = np.expand_dims(out, axis)
+        out_bar = np.expand_dims(out_bar, axis)
+    return out_bar * np.exp2(array - out)
+
+
+@pushforward(np.logaddexp2.reduce)
+def push_logaddexp2_reduce(
+    out, array, array_dot, *, axis=0, dtype=None, keepdims=False, initial=None
+):
+    shifted = array - (np.expand_dims(out, axis) if axis is not None and not keepdims else out)
+    return np.sum(np.exp2(shifted) * array_dot, axis=axis, keepdims=keepdims)
+
+
+@pullback(np.hypot.reduce)
+def pull_hypot_reduce(out_bar, out, array, *, axis=0, dtype=None, keepdims=False, initial=None):
+    """Zero at the origin, like the norm."""
+    out_bar = out_bar / (out + (out == 0))
+    if axis is not None and not keepdims:
+        out_bar = np.expand_dims(out_bar, axis)
+    return out_bar * array
+
+
+@pushforward(np.hypot.reduce)
+def push_hypot_reduce(out, array, array_dot, *, axis=0, dtype=None, keepdims=False, initial=None):
+    """Zero at the origin, like the norm."""
+    return np.sum(array * array_dot, axis=axis, keepdims=keepdims) / (out + (out == 0))

@@ -15,12 +15,6 @@ CONST = "Make its inputs Const, or keep it off the path to the result."
 
 refuse(
     np,
-    "apply_along_axis apply_over_axes",
-    because="it calls a function of yours, for each row",
-    instead="Loop over the rows and put the results together with np.stack.",
-)
-refuse(
-    np,
     "vectorize frompyfunc",
     because="it calls a function of yours, for each element",
     instead="Write np.vectorize(f)(x), with one array, where it is called; or call f on arrays.",
@@ -28,8 +22,8 @@ refuse(
 refuse(
     np,
     "piecewise",
-    because="it calls functions of yours, for parts of an array",
-    instead="Use np.select or np.where; the branch not taken counts for nothing.",
+    because="which functions it calls is not known here",
+    instead="Write lists of the conditions and of the functions where it is called, or np.select.",
 )
 refuse(
     np,
@@ -122,3 +116,10 @@ refuse(
     because="arrays stay where they are",
     instead="Bring arguments to the device before.",
 )
+for ufunc in (np.power, np.float_power, np.arctan2):
+    refuse(
+        ufunc,
+        "reduce reduceat",
+        because="what NumPy makes of more than two numbers differs between machines",
+        instead="Write a loop, or functools.reduce.",
+    )

@@ -40,6 +40,7 @@ from s2sad.derivation import (
 )
 from s2sad.errors import InternalError
 from s2sad.facts.given import written_parameters
+from s2sad.facts.kinds_by_name import name_kinds
 from s2sad.facts.memory import shares_nothing
 from s2sad.facts.passing import Lengths
 from s2sad.flow import live_in
@@ -52,6 +53,7 @@ from s2sad.modes.assemble import (
     define,
     outside_of,
     put_back_in,
+    puts_back_result,
     result_of,
     wrapped,
 )
@@ -363,12 +365,22 @@ def _leading(kind: Kind, node: Node) -> list[Node]:
             subscript(attribute(clone(node.func), "args"), constant(i))
             for i in range(len(value.args))
         ]
+    written = registry.written_form(value)
+    if written is not None:
+        return [_attribute_of(node.func, attr) for attr in written[1]]
     callee = unwrap(value)
     if callee is not None and callee.args:
         if len(callee.args) == 1 and inspect.ismethod(value):
             return [attribute(clone(node.func), "__self__")]
         return [clone(node.func)]
     return []
+
+
+def _attribute_of(func: Node, attr: str) -> Node:
+    """Return an attribute of what is called: `np.hypot` of `np.hypot.reduce`."""
+    if attr == "__self__" and isinstance(func, gast.Attribute):
+        return clone(func.value)
+    return attribute(clone(func), attr)
 
 
 def _named(kind: Kind, node: Node, named: dict[str, Node]) -> dict[str, Node]:
@@ -592,6 +604,7 @@ def write_pair(
         )
         return made
 
+    pair.spoils = not isinstance(name_kinds(a.kinds).get(function.result), K.Num)
     p = parts()
     if pair.recursive and pair.assumed:
         # What is known of the lengths of the first call need not hold of those in it.
@@ -610,6 +623,7 @@ def write_pair(
         extra,
     )
     pair.puts_back = arguments_put_back(p, backward, pair)
+    pair.spoils = puts_back_result(p, backward)
     _leave_shadows(backward, len(pair.active), bool(shadows))
     seed = bar
     if pair.seeded and not pair.recursive and not laid_out(p.aliases):

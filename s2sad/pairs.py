@@ -24,6 +24,7 @@ class Pair:
     that are taken not to be 1, by what its caller knows and `assume` tells. What is `lent` to it is
     memory that others may change before the reverse runs, which keeps copies. It leaves old
     content in what the parameters that it `puts_back` were given; None where that is not known yet.
+    It `spoils` the result of the forward where it puts old content back into memory that this has.
     """
 
     forward: str
@@ -42,6 +43,7 @@ class Pair:
     assume: Assume = never
     lent: frozenset[str] = frozenset()
     puts_back: frozenset[str] | None = None
+    spoils: bool = True
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,7 @@ from s2sad.nodes import (
     constant,
     name,
     names_read,
+    names_written,
     walk,
 )
 from s2sad.outside_reads import note_reads, refuse_stored_after_reading
@@ -525,6 +526,11 @@ def shared_memory(worker: Reverse) -> dict[str, frozenset[str]]:
     looked_up = worker.looked_up()
     for bar in looked_up:
         found[bar] = looked_up
+    for s, ghost in aliases.calls.items():  # the reverse of a call may spoil its result
+        if s in worker.kept and not isinstance(worker.kinds.of.get(s.value), K.Num):
+            held = names_written(s)
+            reached = aliases.ever(ghost).union(held, *(aliases.ever(n) for n in held))
+            found[worker.kept[s]] = frozenset(m for m in reached if "@" not in m)
     for n in sorted(touched | worker.arrays | worker.split):
         reached = aliases.ever(n)
         others = {m.split("@")[0] for m in reached} & worker.function.locals

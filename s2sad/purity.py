@@ -49,14 +49,14 @@ class Purity:
         return {p.reverse for p in self.d.pairs.values() if not p.shadows}
 
     def changes(self, node: Node) -> set[str]:
-        """Return the shadows that a call of a reverse changes in place."""
-        pair = next(
-            (p for p in self.d.pairs.values() if p.shadows and p.reverse == _path(node.func)), None
-        )
+        """Return what a call of a reverse changes in place: shadows, and memory that was kept."""
+        path = _path(node.func)
+        pair = next((p for p in self.d.pairs.values() if p.reverse == path), None)
         if pair is None:
             return set()
         first = (pair.saved or pair.recursive) + len(pair.passed)
         given = node.args[first : first + len(pair.shadows)]
+        given += node.args[: first - len(pair.passed)] if pair.spoils else []
         return {arg.id for arg in given if isinstance(arg, gast.Name)}
 
     def _known(self, func: Node) -> bool:

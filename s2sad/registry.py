@@ -278,6 +278,45 @@ def nondifferentiable(*fns: Any) -> Any:
     return fns[0] if len(fns) == 1 else None
 
 
+_written: dict[Hashable, tuple[Callable[..., Any], tuple[str, ...]]] = {}
+_written_functions: list[object] = []
+
+
+def written_out(*fns: object, of: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Register Python that does what a library's function does: that is derived in its place.
+
+    So is what calls functions of the user's, which no rule could know. For a method of a class
+    (`np.ufunc.reduce`), `of` names attributes of the bound method that come first.
+    """
+
+    def register(written: F) -> F:
+        for fn in fns:
+            _written[_key(fn)] = written, of
+            _written_functions.append(fn)
+        return written
+
+    return register
+
+
+def all_written() -> tuple[object, ...]:
+    """Return what is derived as if it were written out in Python, in the order of registration."""
+    load_rules()
+    return tuple(_written_functions)
+
+
+def written_form(fn: Any) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
+    """Return the Python that stands for a library's function, and what of it comes first."""
+    load_rules()
+    found = _written.get(_key(fn))
+    if _key(fn) in _refusals:
+        return None
+    owner = getattr(fn, "__self__", None)
+    if found is not None or owner is None or inspect.ismodule(owner) or isinstance(owner, type):
+        return found
+    method = getattr(type(owner), getattr(fn, "__name__", ""), None)
+    return None if method is None or rule_for(fn) is not None else _written.get(_key(method))
+
+
 def rule_for(fn: object) -> Rule | None:
     """Return the rule of a function, or None. Loads rule packages at the first call.
 

@@ -1246,6 +1246,12 @@ def spelled(fn):
     return None
 
 
+def written_name(fn):
+    """Return how a reader writes what is derived as Python: a function, or a method of ufuncs."""
+    home = getattr(fn, "__objclass__", None)
+    return f"{home.__name__}.{fn.__name__}" if home is not None else spelled(fn)
+
+
 def is_ours(rule):
     """Say whether a rule comes with s2sad: tests register rules of their own."""
     fn = rule.partials or rule.pullback or rule.pushforward
@@ -1285,6 +1291,12 @@ def functions():
         kind = "elementwise" if r.partials else "pullback"
         rows.append(f"| `{name}` | {kind} | {settings(r)} | {forward_too(r)} |")
     rows += ["", "Where Python or NumPy has them also: " + _listed(SOMETIMES) + "."]
+    rows += [
+        "",
+        "Derived as if written out in Python: "
+        + _listed(map(written_name, registry.all_written()))
+        + ".",
+    ]
     rows += ["", "Derivative zero by decision: " + ", ".join(zero) + "."]
     rows += ["", "Array methods: " + _listed(registry._methods) + "."]
     rows += ["", "Array methods with derivative zero: " + _listed(registry._zero_methods) + "."]
@@ -1312,9 +1324,9 @@ def refusals():
             continue
         names = "`np.ma`"
         if r.home is not np.ma:
-            names = ", ".join(f"`{homes[r.home]}{n}`" for n in sorted(r.names))
+            home = f"np.{r.home.__name__}." if isinstance(r.home, np.ufunc) else homes[r.home]
+            names = ", ".join(f"`{home}{n}`" for n in sorted(r.names))
         rows.append(f"| {names} | {r.because} | {r.instead} |")
-    rows.append("| methods of ufuncs that are not above | there is no rule | Use the functions. |")
     written = [f"`{h}.{n}`" for h, names in WRITTEN.items() for n in names]
     rows += ["", "Followed as statements that write: " + ", ".join(written) + "."]
     return [*rows, "", "Facts about an array, without derivative: " + _listed(FACTS) + "."]
@@ -1330,6 +1342,7 @@ def unaccounted():
             if name.startswith("_") or not callable(fn) or isinstance(fn, type):
                 continue
             known = registry.rule_for(fn) is not None or (home, name) in refused
+            known = known or registry.written_form(fn) is not None
             if not known and name not in (*WRITTEN["np"], "test"):
                 missed.append(f"{home.__name__}.{name}")
     for name in dir(np.ndarray):

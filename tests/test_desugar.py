@@ -177,3 +177,76 @@ def test_vectorize_of_texts():
         return np.sum(x * len(names[1]))
 
     assert s2sad.value_and_grad(f)(X)[0] == f(X)
+
+
+def cases(x, n):
+    low, high = x < 0.0, x > 0.5
+    made = np.piecewise(x * n, [low, high], [lambda v: v * v, risen, x[0]])
+    return np.sum(made * x) + np.sum(np.piecewise(x, (low, ~low), (np.exp, -2.5)) * x)
+
+
+def cases_with_arguments(x, n):
+    A = np.outer(x, x)
+    made = np.piecewise(A, [A < 0.0], [lambda v, a, b: a * v + b, line_of], x[0], b=n * x[1])
+    return np.sum(made**2)
+
+
+def risen(v):
+    return np.sin(v) * v
+
+
+def line_of(v, a, b):
+    return v * v * a - b
+
+
+def case_of_nothing(x, n):
+    return np.sum(np.piecewise(x, [x < -9.0, x < 9.0], [np.log, np.sin]) ** 2) * n
+
+
+def case_of_a_number(x, n):
+    low = np.piecewise(x[0], [x[0] < 0.0, x[0] >= 0.0], [np.exp, np.sin])
+    return low * n + np.piecewise(x[1], [x[1] < 0.0], [lambda v: v * v, 0.0])
+
+
+def later_cases_win(x, n):
+    scale = [lambda v: v * n, lambda v: v * v][1]
+    first, second = scale, np.cos
+    return np.sum(np.piecewise(x, [x > -5.0, x > 0.5, x > 0.6], [first, second, n]) * x)
+
+
+CASES = [cases, cases_with_arguments, case_of_nothing, case_of_a_number, later_cases_win]
+
+
+@pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__)
+def test_functions_for_parts_of_an_array(f):
+    check(f, X, 1.5, constant=(1,))
+    assert s2sad.value_and_grad(f)(X, 1.5)[0] == f(X, 1.5)
+    value, moved = s2sad.jvp(lambda x: f(x, 1.5), (X,), (np.ones(3),))
+    assert value == f(X, 1.5)
+    assert moved == pytest.approx(np.sum(s2sad.grad(f)(X, 1.5)))
+
+
+def test_a_case_takes_the_dtype_of_the_array():
+    def f(x, k):
+        return np.sum(np.piecewise(k, [k < 1, k >= 1], [lambda v: v * x[0], lambda v: v + 0.7]))
+
+    k = np.arange(3)
+    assert s2sad.value_and_grad(f)(X, k)[0] == f(X, k)
+    assert s2sad.grad(f)(X, k).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_mask_instead_of_conditions_is_not_taken_for_them():
+    def f(x):
+        return np.sum(np.piecewise(x, [x[0] < 0.0, x[1] < 0.0], [lambda v: v * v, np.sin]))
+
+    with pytest.raises((s2sad.Error, ValueError)):
+        s2sad.grad(f)(X)
+
+
+def test_functions_in_a_list_of_its_own_are_refused():
+    def f(x):
+        functions = [np.sin, np.cos]
+        return np.sum(np.piecewise(x, [x < 0.0, x >= 0.0], functions))
+
+    with pytest.raises(s2sad.MissingRuleError, match="np.piecewise has no derivative"):
+        s2sad.grad(f)(X)

@@ -792,3 +792,24 @@ def test_structures_whose_parts_share_memory(f):
     h = 1e-6
     slope = (f(x + h * x_dot) - f(x - h * x_dot)) / (2 * h)
     assert got == pytest.approx(slope, rel=1e-6)
+
+
+def filled_with_numbers(x):
+    y = x * x
+    y[0] = -2.5
+    y[1] = 2.0 * len(x)
+    return np.sum(y * x)
+
+
+def rounded_where_made(x):
+    """NumPy makes integers of all that stands in the list."""
+    kind = np.asarray(2 if x[0] > 0.0 else 2.0).dtype.type
+    return np.sum(np.array([v * 3.3 for v in x], dtype=kind) * x)
+
+
+@pytest.mark.parametrize("f", [filled_with_numbers, rounded_where_made])
+def test_what_is_constant_has_no_tangent(f):
+    x, x_dot = np.array([0.7, -1.3, 0.4]), np.array([0.3, 1.1, -0.2])
+    value, moved = s2sad.jvp(f, (x,), (x_dot,))
+    assert value == f(x)
+    assert moved == pytest.approx(s2sad.grad(f)(x) @ x_dot)

@@ -7,6 +7,7 @@ import s2sad
 from tests import test_writes
 from tests.writing_calls import PROGRAMS, step, tail
 from tests.writing_put_back import PROGRAMS as PUT_BACK
+from tests.writing_put_back import running
 
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}")
@@ -127,3 +128,28 @@ def test_a_method_that_writes_an_array_of_its_object_is_written_out():
 
 def numeric(f, x, h=1e-6):
     return np.array([(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(len(x))])
+
+
+def with_result_beside(x):
+    made = {"a": running(x * x)}
+    return np.sum(made["a"] * x), (made["a"][1:], made)
+
+
+def test_what_is_given_beside_the_loss_is_what_it_was():
+    """The reverse of the call puts old content back into the array that the call has returned."""
+    x = np.array([0.5, 1.5, -0.7, 2.0])
+    expected = with_result_beside(x)
+    value, aux = s2sad.grad(with_result_beside, has_aux=True)(x)
+    assert np.array_equal(aux[0], expected[1][0])
+    assert np.array_equal(aux[1]["a"], expected[1][1]["a"])
+    (loss, aux), _ = s2sad.value_and_grad(with_result_beside, has_aux=True)(x)
+    assert loss == expected[0]
+    assert np.array_equal(aux[0], expected[1][0])
+    assert value == pytest.approx(numeric(lambda x: with_result_beside(x)[0], x), rel=1e-6)
+
+
+def test_a_value_is_what_it_was():
+    x, x_bar = np.array([0.5, 1.5, -0.7, 2.0]), np.zeros(4)
+    given = s2sad.Duplicated(x, x_bar)
+    value, _ = s2sad.autodiff(s2sad.Reverse, running, given, seed=np.ones(4))
+    assert np.array_equal(value, running(x))

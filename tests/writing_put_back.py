@@ -126,3 +126,34 @@ def cycle(u, f, level):
 def multigrid(u, f):
     cycle(u, f, 2)
     return np.sum(u**2)
+
+
+def running(a):
+    made = a * 1.0
+    for i in range(1, len(a)):
+        made[i] = made[i - 1] * made[i]
+    return made
+
+
+def running_rows(a):
+    return running(a)[1:]
+
+
+@prog(r(4), r(4))
+def result_read_beside_the_call(x, w):
+    return np.sum(running(np.outer(x, w)) * x)
+
+
+@prog(r(4), r(4))
+def results_of_two_calls(x, w):
+    return np.sum(running(np.outer(x, w)) * running(np.outer(w, np.sin(x))).T)
+
+
+@prog(r(4), r(4))
+def part_of_a_result_of_a_call(x, w):
+    return np.sum((running_rows(np.outer(x, w)) * x).T * x[1:])
+
+
+@prog(r(4), r(4))
+def result_in_a_table(x, w):
+    return np.sum([a * x for a in ({"a": running(np.outer(x, w))}["a"],)][0])

@@ -20,6 +20,7 @@ import numpy as np
 
 from s2sad.capture.applied import Applied
 from s2sad.capture.desugar import denoted, from_outside
+from s2sad.capture.piecewise import is_listed, written_out
 from s2sad.capture.temps import temp_base
 from s2sad.elements import all_statements, plain, rename_scoped
 from s2sad.errors import UnsupportedError
@@ -34,6 +35,7 @@ from s2sad.nodes import (
     locate,
     name,
     names_read,
+    names_written,
     walk,
 )
 from s2sad.registry import is_foreign
@@ -299,6 +301,10 @@ class Expressions(Applied):
             values.append(self.settled(self.atom(value), later))
         return gast.Dict(keys, values)
 
+    def statements(self, body: Block) -> Block:
+        """Return what statements become."""
+        raise NotImplementedError
+
     def inner_loop(self, loop: Node, node: Node) -> None:
         """Emit a loop that an expression stands for: it has the origin of that."""
         for n in walk(loop):
@@ -310,6 +316,22 @@ class Expressions(Applied):
             self.origins[statement] = before
         self.origin = before
 
+    def known(self, node: Node) -> Any:
+        """Return the object outside that a name or a module's attribute denotes, or None."""
+        return denoted(node, self.source.fn, self.locals | self.temps)
+
+    def in_pieces(self, node: Node) -> Node:
+        """Emit the statements that a call of np.piecewise stands for."""
+        block, made = written_out(node, self.names, self.atom, lambda e: callable(self.known(e)))
+        bound = set().union(*map(names_written, all_statements(block)))
+        self.temps |= bound
+        self.locals |= bound
+        emitted = self.statements(block)
+        for statement in all_statements(emitted):
+            self.origins[statement] = self.origin
+        self.out += emitted
+        return locate(name(made), node)
+
     def ex_Call(self, node: Node) -> Node:
         func = node.func
         if self.denotes(func, "functools", "partial") and node.args:
@@ -320,6 +342,8 @@ class Expressions(Applied):
                 return made if func.id == "list" else gast.Call(func, [made], [])
         if self.denotes(func, "_functools", "reduce") and len(node.args) in (2, 3):
             return self.reduce(node)
+        if self.known(func) is np.piecewise and is_listed(node, self.is_builtin):
+            return self.in_pieces(node)
         given = [*node.args, *(k.value for k in node.keywords)]
         if isinstance(func, gast.Attribute) and not self.is_path(func):
             owner = self.settled(self.atom(func.value), given)

@@ -27,12 +27,13 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import gast
 
 from s2sad.errors import Place, SourceError, UnsupportedError
 from s2sad.generators import generator_of
+from s2sad.registry import written_form
 
 # ---------------------------------------------------------------- what an object calls
 
@@ -55,7 +56,8 @@ def unwrap(obj: object) -> Callee | None:
 
     None: builtins, C functions, classes, methods of random generators. Seen through: methods,
     partials, callable objects, staticmethod, classmethod, numba's njit, s2sad's own objects, and
-    functools.lru_cache, which warns that the derivative does not cache.
+    functools.lru_cache, which warns that the derivative does not cache. For what a library has
+    that is written out in Python (see registry.written_out), that stands.
 
     >>> unwrap(functools.partial(f, 1.0, n=2))
     Callee(fn=f, args=(1.0,), kwargs={'n': 2})
@@ -63,6 +65,10 @@ def unwrap(obj: object) -> Callee | None:
     behind = _behind(obj)
     if behind is not None:
         return unwrap(behind)
+    written = written_form(obj)
+    if written is not None:
+        fn, first = written
+        return Callee(cast(types.FunctionType, fn), tuple(getattr(obj, attr) for attr in first))
     if isinstance(obj, types.FunctionType):
         return Callee(obj)
     if isinstance(obj, (type, *_C_CALLABLES)) or generator_of(obj) is not None:

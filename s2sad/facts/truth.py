@@ -38,7 +38,9 @@ def truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
         if test.func.id == "hasattr" and len(test.args) == 2:
             return _hasattr_truth(kinds.get(test.args[0]), kinds.get(test.args[1]))
         if test.func.id == "callable" and len(test.args) == 1:
-            kind = kinds.get(test.args[0])
+            kind = kinds.get(test.args[0], K.UNKNOWN)
+            if K.is_numeric(kind) or isinstance(kind, K.NoneKind | K.Str):
+                return False
             return True if isinstance(kind, K.Known | K.LocalFunction | K.Choice) else None
     return _own_truth(kinds.get(test))
 

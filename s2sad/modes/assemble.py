@@ -120,7 +120,9 @@ def result_apart(p: Parts) -> Block:
     """Copy a result whose memory the backward sweep puts back."""
     result = p.analysed.function.result
     kind = p.kinds.get(result)
-    if isinstance(kind, K.Num) or result not in p.aliases.rewritten():
+    if isinstance(kind, K.Num):
+        return []
+    if result not in p.aliases.rewritten() and not puts_back_result(p, p.backward):
         return []
     helper = p.pure.d.refs.function(runtime.private)
     return [assign(result, call(helper, name(result)))]
@@ -260,6 +262,18 @@ def arguments_put_back(p: Parts, block: Block, but: Any = None) -> frozenset[str
         if pair is not None and pair is not but and pair.puts_back != frozenset():
             found |= p.aliases.arguments(write)
     return found
+
+
+def puts_back_result(p: Parts, block: Block) -> bool:
+    """Say whether a backward sweep puts old content back into memory that the result has."""
+    result = p.analysed.function.result
+    if isinstance(p.kinds.get(result), K.Num):
+        return False
+    calls = [n for s in block for n in walk(s) if isinstance(n, gast.Call)]
+    spoilt = {kept for n in calls for kept in p.pure.changes(n)}
+    found = written_parts(block) & set(p.analysed.function.locals)
+    found = found.union(*(p.sharing.get(n, frozenset()) for n in spoilt))
+    return any((p.aliases.ever(n) | {n}) & (p.aliases.ever(result) | {result}) for n in found)
 
 
 def put_back_in(p: Parts, block: Block) -> PutBack:

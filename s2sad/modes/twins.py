@@ -219,6 +219,8 @@ class Twins:
         pre: Block = []
         if isinstance(value, gast.Name | gast.Constant):
             tangent = self._stored(value, owner)
+        elif isinstance(owner, K.Array) and not names_read(value) & self.live:
+            tangent = constant(0.0)
         else:
             site = Site(s, value, name(_OUT), name("@"), self.kinds.of.get(value, K.UNKNOWN))
             pre, found = self.pushes.push(site, frozenset(self.live))

@@ -6,7 +6,7 @@ A write into a part of something (`x_bar[i] += v`, `xs.append(v)`) counts as a w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gast
@@ -27,12 +27,14 @@ class Effects:
     """Names read and written (parts included), and whether unknown code may run.
 
     `named` are the names written by name; `writes` also has those that share their memory.
+    `spoilt` are those whose memory calls of reverses change while the statement is evaluated.
     """
 
     reads: frozenset[str]
     writes: frozenset[str]
     unknown: bool
     named: frozenset[str]
+    spoilt: frozenset[str]
 
 
 @dataclass
@@ -42,12 +44,14 @@ class _Seen:
     reads: set[str]
     bound: set[str]
     changed: set[str]
+    spoilt: set[str] = field(default_factory=set)
     unknown: bool = False
 
     def add(self, inner: _Seen) -> None:
         self.reads |= inner.reads
         self.bound |= inner.bound
         self.changed |= inner.changed
+        self.spoilt |= inner.spoilt
         self.unknown = self.unknown or inner.unknown
 
 
@@ -94,7 +98,9 @@ class EffectTable:
         writes = set(named)
         for n in seen.changed:
             writes |= self.sharing.get(n, _NOTHING)
-        return Effects(frozenset(seen.reads), frozenset(writes), unknown, named)
+        spoilt = seen.spoilt.union(*(self.sharing.get(n, _NOTHING) for n in seen.spoilt))
+        reads, all_writes = frozenset(seen.reads), frozenset(writes)
+        return Effects(reads, all_writes, unknown, named, frozenset(spoilt))
 
     def _seen(self, statement: Node) -> _Seen:
         """Look at a statement; those inside it that are known are not looked at again."""
@@ -123,7 +129,8 @@ class EffectTable:
             kind = type(n)
             if kind is gast.Call:
                 owner = mutated_by(n)
-                changed |= self.changes(n)
+                seen.spoilt |= self.changes(n)
+                changed |= seen.spoilt
                 if owner is not None:
                     changed.add(owner)
                 elif not self.pure(n):
@@ -141,7 +148,7 @@ class EffectTable:
 _CHANGING = (gast.Store, gast.Del)
 _ABRUPT = (gast.Raise, gast.Assert, gast.With, gast.Try)
 _NOTHING: frozenset[str] = frozenset()
-_NONE = Effects(_NOTHING, _NOTHING, False, _NOTHING)
+_NONE = Effects(_NOTHING, _NOTHING, False, _NOTHING, _NOTHING)
 
 
 def _nothing(node: Node) -> set[str]:
@@ -177,8 +184,9 @@ def root(node: Node) -> str:
 
 def pure_expression(node: Node, pure: Pure) -> bool:
     """Say whether evaluating an expression does nothing but give its value."""
+    changes = getattr(pure, "changes", _nothing)
     for n in walk(node):
-        if isinstance(n, gast.Call) and (mutated_by(n) is not None or not pure(n)):
+        if isinstance(n, gast.Call) and (mutated_by(n) is not None or not pure(n) or changes(n)):
             return False
         if isinstance(n, gast.NamedExpr | gast.Await | gast.Yield | gast.YieldFrom):
             return False

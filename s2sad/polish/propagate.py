@@ -193,7 +193,8 @@ class _Propagator:
             if target in e.reads:
                 compound = is_compound(s)
                 inside = clear and not (compound and (e.writes & parts or _hides(s, parts)))
-                if memory and e.unknown and parts & self.effects.sharing.keys():
+                unsure = e.unknown and parts & self.effects.sharing.keys()
+                if memory and (unsure or e.spoilt & parts):
                     inside = inside and self._first_of_all(s, target)
                 if compound and target in e.named:
                     return None
@@ -327,7 +328,7 @@ class _Propagator:
         for n in _evaluated(s):
             if type(n) is gast.Name and n.id == target:
                 return True
-            if isinstance(n, gast.Call) and not self.effects.pure(n):
+            if isinstance(n, gast.Call) and (not self.effects.pure(n) or self.effects.changes(n)):
                 return False
         return False
 
@@ -378,6 +379,8 @@ class _Propagator:
             return False
         effects = self.effects.of(user)
         if effects.unknown or _augments(user, target):
+            return False
+        if effects.spoilt & names_read(value) and not self._first_of_all(user, target):
             return False
         for s in block[position + 1 : at]:
             if _ends_sweep(s):

@@ -115,3 +115,25 @@ def test_what_is_written_under_windows():
     x = np.array([0.3, 0.7, -1.1, 0.4])
     slopes_ = [(written_after(x + h) - written_after(x - h)) / 2e-6 for h in np.eye(4) * 1e-6]
     assert np.allclose(found, slopes_, atol=1e-6)
+
+
+A = n(3, 4)
+REDUCED = [
+    *(np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.hypot, np.logaddexp),
+    np.logaddexp2,
+]
+SETTINGS = [
+    *({}, {"axis": 1}, {"axis": None}, {"axis": (0, 1)}, {"axis": -1, "keepdims": True}),
+    *({"initial": 0.3}, {"axis": None, "initial": 0.4}),
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("ufunc", REDUCED, ids=lambda u: u.__name__)
+def test_reduce(ufunc, settings):
+    check_rule(ufunc.reduce, A, **settings)
+
+
+@pytest.mark.parametrize("ufunc", REDUCED[:6], ids=lambda u: u.__name__)
+def test_reduce_in_part(ufunc):
+    check_rule(ufunc.reduce, A, initial=0.3, where=A > 0.0)

@@ -1,0 +1,103 @@
+"""What calls functions, as Python: derived as if the user had written it."""
+
+import numpy as np
+
+from s2sad.registry import written_out
+
+
+def on_rows(func1d, rows, *args, **kwargs):
+    """Return what a function makes of all that lies along the last axis, and of what kind."""
+    if rows.ndim == 2:
+        found = [func1d(row, *args, **kwargs) for row in rows]
+    elif rows.ndim == 3:
+        found = [func1d(row, *args, **kwargs) for part in rows for row in part]
+    elif rows.ndim == 4:
+        found = [func1d(row, *args, **kwargs) for whole in rows for part in whole for row in part]
+    else:
+        raise NotImplementedError("apply_along_axis: a derivative of up to four axes only")
+    made = np.array(found, dtype=np.asarray(found[0]).dtype.type)
+    if rows.ndim == 2:
+        return made
+    return np.reshape(made, rows.shape[:-1] + made.shape[1:])
+
+
+@written_out(np.apply_along_axis)
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    """What a row becomes stands where the row was."""
+    arr = np.asarray(arr)
+    rows = np.moveaxis(arr, axis, -1)
+    if arr.ndim == 1:
+        return np.array(func1d(rows, *args, **kwargs))
+    if 0 in rows.shape[:-1]:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    made = on_rows(func1d, rows, *args, **kwargs)
+    first = axis % arr.ndim
+    if made.ndim == arr.ndim:
+        return np.moveaxis(made, -1, first)
+    if made.ndim == arr.ndim + 1:
+        return np.moveaxis(np.moveaxis(made, -2, first), -1, first + 1)
+    return made
+
+
+@written_out(np.apply_over_axes)
+def apply_over_axes(func, a, axes):
+    """All axes are kept, as with keepdims."""
+    val = np.asarray(a)
+    if isinstance(axes, int):
+        axes = (axes,)
+    for axis in axes:
+        place = axis % val.ndim
+        made = func(val, place)
+        if made.ndim != val.ndim:
+            made = np.expand_dims(made, place)
+        val = made
+    return val
+
+
+@written_out(np.ufunc.reduce, of=("__self__",))
+def reduce(ufunc, array, axis=0, *, initial=None):
+    """From left to right along one axis."""
+    rows = np.moveaxis(array, axis, 0)
+    total = np.positive(rows[0]) if initial is None else ufunc(initial, rows[0])
+    for row in rows[1:]:
+        total = ufunc(total, row)
+    return total
+
+
+@written_out(np.ufunc.accumulate, of=("__self__",))
+def accumulate(ufunc, array, axis=0):
+    """From left to right."""
+    rows = np.moveaxis(array, axis, 0)
+    made = np.array(rows)
+    for i in range(1, len(rows)):
+        made[i] = ufunc(made[i - 1], rows[i])
+    return np.moveaxis(made, 0, axis)
+
+
+@written_out(np.ufunc.reduceat, of=("__self__",))
+def reduceat(ufunc, array, indices, axis=0):
+    """Each part runs to where the next begins, or is one row where that is no way on."""
+    rows = np.moveaxis(array, axis, 0)
+    ends = [*indices[1:], len(rows)]
+    made = []
+    for start, end in zip(indices, ends, strict=True):
+        total = rows[start]
+        for i in range(start + 1, end):
+            total = ufunc(total, rows[i])
+        made.append(total)
+    return np.moveaxis(np.array(made), 0, axis)
+
+
+@written_out(np.ufunc.outer, of=("__self__",))
+def outer(ufunc, A, B):
+    """Every entry of A with every entry of B."""
+    A, B = np.asarray(A), np.asarray(B)
+    if B.ndim == 0:
+        return ufunc(A, B)
+    if B.ndim == 1:
+        return ufunc(A[..., None], B)
+    if B.ndim == 2:
+        return ufunc(A[..., None, None], B)
+    if B.ndim == 3:
+        return ufunc(A[..., None, None, None], B)
+    raise NotImplementedError("outer: a derivative of up to three axes on the right only")
