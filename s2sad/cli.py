@@ -1,4 +1,4 @@
-"""The command line: `s2sad show` prints a derived source, `s2sad emit` writes or checks a file."""
+"""The command line: show, emit, check, explain and view what is derived of a function."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import inspect
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -18,28 +19,76 @@ from typing import Any
 
 from s2sad.errors import Error
 
-MODES = ("grad", "value_and_grad", "vjp", "reverse")
+MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
 _OK, _REFUSED, _USAGE = 0, 1, 2
 
-_TEACH = """\
+_TARGETS = """\
 A target is a function: pkg.module:function, pkg.module:Class.method or path/to/file.py:function.
+--args is what stands between the parentheses of a call; it is evaluated in the function's module,
+so X and y below are that module's own. Only what is known about the arguments counts (float or
+array, dtype, rank), never their values or lengths. A function with annotations that say as much
+needs no --args.
+"""
 
+_CODES = """\
+exit codes: 0 done; 1 refused, or a check failed; 2 the command makes no sense.
+"""
+
+_SHOW = """\
   s2sad show model.py:loss --wrt w --args "np.ones(3), X, y"
 
-prints the gradient of loss with respect to w as Python source. --args is what stands between the
-parentheses of a call; it is evaluated in the function's module, so X and y are that module's own.
-Only what is known about the arguments counts (float or array, dtype, rank), never their values or
-lengths. A function with annotations that say as much needs no --args.
+prints the gradient of loss with respect to w as Python source. Other modes: value_and_grad, vjp
+(value and pullback), jvp (value and tangent), reverse (into shadows of the caller's).
 
-  s2sad emit  model.py:loss --wrt w --args "np.ones(3), X, y" -o loss_grad.py
-  s2sad emit  model.py:loss --wrt w --args "np.ones(3), X, y" -o loss_grad.py --check
-
-writes the same as a module that imports without s2sad; with --check, nothing is written: it says,
-by its exit code and a diff, whether the file is still what would be derived.
-
-exit codes: 0 done; 1 refused, or --check found a difference; 2 the command makes no sense.
+  s2sad show model.py:step --mode reverse --args "Duplicated(T, T_bar), 0.1"
 """
+
+_EMIT = """\
+  s2sad emit model.py:loss --wrt w --args "np.ones(3), X, y" -o loss_grad.py
+  s2sad emit model.py:loss --wrt w --args "np.ones(3), X, y" -o loss_grad.py --check
+
+writes the derivative as a module that imports without s2sad; with --check, nothing is written: it
+says, by its exit code and a diff, whether the file is still what would be derived. In a CI, after
+each emit of yours stands the same line with --check.
+"""
+
+_CHECK = """\
+  s2sad check model.py:loss --args "np.ones(3), X, y"
+  s2sad check model.py:loss --args "np.ones(3), X, y" --wrt w --order 1 --modes reverse
+
+holds the derivatives against differences at these arguments, and names the entry that is wrong.
+"""
+
+_EXPLAIN = """\
+  s2sad explain model.py:loss --wrt w --args "np.ones(3), X, y"
+
+tells per variable whether it is active and by which line, whether it is saved for the backward
+sweep and why, and how many bytes that takes (the derivative runs once on the arguments).
+
+  S2SAD_LOGS=source,activity,saved python train.py
+
+prints the same of all that a program derives, as it derives it.
+"""
+
+_VIEW = """\
+  s2sad view model.py:loss --wrt w --args "np.ones(3), X, y" -o loss.html
+
+writes one page, for any browser and without a network: the program on the left, its derivative on
+the right; pointing at a statement lights up what it became.
+"""
+
+_TEACH = f"""\
+{_TARGETS}
+  s2sad show    model.py:loss --wrt w --args "np.ones(3), X, y"     the derivative, as source
+  s2sad emit    model.py:loss ... -o loss_grad.py [--check]         the same as a module
+  s2sad check   model.py:loss --args "np.ones(3), X, y"             is it right?
+  s2sad explain model.py:loss --args "np.ones(3), X, y"             what is active, what is saved
+  s2sad view    model.py:loss ... -o loss.html                      both side by side
+
+`s2sad COMMAND --help` shows more of each.
+
+{_CODES}"""
 
 _EXPRESSION_ERRORS = (
     ArithmeticError,
@@ -216,7 +265,7 @@ def _prepare(options: argparse.Namespace) -> tuple[Callable[..., Any], dict[str,
             inspect.signature(function).bind(*args)
         except TypeError as error:
             raise UsageError(f"--args {options.args!r} does not fit: {error}") from error
-    return function, {"mode": options.mode, "wrt": wrt, "args": args}
+    return function, {"mode": getattr(options, "mode", "grad"), "wrt": wrt, "args": args}
 
 
 def _check(out: Path, emit: Callable[[Path], object]) -> int:
@@ -232,7 +281,45 @@ def _check(out: Path, emit: Callable[[Path], object]) -> int:
     if committed == derived:
         return _OK
     _print_difference(committed, derived, str(out))
+    print(
+        f"s2sad: {out} is not what is derived now; the same command without --check writes it",
+        file=sys.stderr,
+    )
     return _REFUSED
+
+
+def _check_grads(options: argparse.Namespace) -> int:
+    function, settings = _prepare(options)
+    from s2sad import checking
+
+    modes = tuple(m.strip() for m in options.modes.split(","))
+    if set(modes) - {"forward", "reverse"}:
+        raise UsageError(f"--modes {options.modes!r}: known are forward and reverse")
+    if options.order < 1:
+        raise UsageError(f"--order counts derivatives from 1; it is {options.order}")
+    args, wrt = settings["args"], settings["wrt"]
+    try:
+        checking.check_grads(function, args, modes=modes, order=options.order, wrt=wrt)
+    except Error:
+        raise
+    except AssertionError as error:
+        print(error, file=sys.stderr)
+        return _REFUSED
+    except _EXPRESSION_ERRORS as error:
+        kind = type(error).__name__
+        raise UsageError(f"{options.target} fails with {kind} at --args: {error}") from error
+    print(f"{options.target}: {' and '.join(modes)} agree with differences, order {options.order}")
+    return _OK
+
+
+def _explain(options: argparse.Namespace) -> int:
+    function, settings = _prepare(options)
+    from s2sad import looking
+
+    report = looking.explain(function, wrt=settings["wrt"], args=settings["args"])
+    text = str(report)
+    sys.stdout.write(_marked(text) if _in_colour() else text)
+    return _OK
 
 
 # --- printing ------------------------------------------------------------------------------------
@@ -240,12 +327,31 @@ def _check(out: Path, emit: Callable[[Path], object]) -> int:
 
 def _print_difference(committed: str, derived: str, name: str) -> None:
     old, new = (text.splitlines(keepends=True) for text in (committed, derived))
+    colour = _in_colour()
     for line in difflib.unified_diff(old, new, name, f"{name} (derived now)"):
-        print(line, end="" if line.endswith("\n") else "\n\\ No newline at end of file\n")
+        text = line.removesuffix("\n")
+        print(f"{_DIFF[line[0]]}{text}\x1b[0m" if colour and line[0] in _DIFF else text)
+        if text == line:
+            print("\\ No newline at end of file")
+
+
+_DIFF = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+
+
+def _in_colour() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def _marked(report: str) -> str:
+    """Mark the names of a report, and what is active or saved, for a terminal."""
+    text = re.sub(r"^(  )(\w+)", "\\1\x1b[1m\\2\x1b[0m", report, flags=re.M)
+    text = re.sub(r"^( {6})(active)", "\\1\x1b[36m\\2\x1b[0m", text, flags=re.M)
+    text = re.sub(r"^( {6})(saved)", "\\1\x1b[33m\\2\x1b[0m", text, flags=re.M)
+    return re.sub(r"^( {6}not .*|  derived: .*)$", "\x1b[2m\\1\x1b[0m", text, flags=re.M)
 
 
 def _print_source(text: str) -> None:
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+    if _in_colour():
         text = _highlighted(text)
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
@@ -287,43 +393,57 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    show = _command(commands, "show", _show, "print the derived source")
-    emit = _command(commands, "emit", _emit, "write the derived source as a module")
+    show = _command(commands, "show", _show, "print the derived source", _SHOW)
+    emit = _command(commands, "emit", _emit, "write the derived source as a module", _EMIT)
     emit.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
     emit.add_argument(
         "--check", action="store_true", help="write nothing; is FILE still what would be derived?"
     )
+    check = _command(
+        commands, "check", _check_grads, "hold derivatives against differences", _CHECK
+    )
+    check.add_argument(
+        "--modes", default="forward,reverse", help="forward, reverse, or both (default)"
+    )
+    check.add_argument("--order", type=int, default=2, help="up to which derivative (default: 2)")
+    explain = _command(
+        commands, "explain", _explain, "say what is active and what is saved", _EXPLAIN
+    )
+    for command in (show, emit, check, explain):
+        _common_options(command, required=command is check)
     for command in (show, emit):
-        _common_options(command)
+        command.add_argument(
+            "--mode", choices=MODES, default="grad", help="what to derive (default: grad)"
+        )
     return parser
 
 
 def _command(
-    commands: Any, name: str, run: Callable[[argparse.Namespace], int], text: str
+    commands: Any, name: str, run: Callable[[argparse.Namespace], int], text: str, teach: str
 ) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
         name,
         help=text,
         description=f"{text.capitalize()}.",
-        epilog=_TEACH,
+        epilog=f"{teach}\n{_TARGETS}\n{_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.set_defaults(run=run)
     return command
 
 
-def _common_options(command: argparse.ArgumentParser) -> None:
+def _common_options(command: argparse.ArgumentParser, required: bool) -> None:
     command.add_argument(
         "target", metavar="TARGET", help="pkg.module:function or path/to/file.py:function"
-    )
-    command.add_argument(
-        "--mode", choices=MODES, default="grad", help="what to derive (default: grad)"
     )
     command.add_argument(
         "--wrt", metavar="W", help="parameters to differentiate: a name, a position, or w,b"
     )
     command.add_argument(
-        "--args", metavar="EXPR", help='example arguments, as in a call: "np.ones(3), 2.0"'
+        "--args",
+        metavar="EXPR",
+        required=required,
+        help='example arguments, as in a call: "np.ones(3), 2.0"',
     )
 
 

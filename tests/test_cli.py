@@ -185,7 +185,7 @@ def test_no_command(capsys):
 def test_help_teaches(capsys):
     assert cli.main(["--help"]) == 0
     text = capsys.readouterr().out
-    assert 's2sad show model.py:loss --wrt w --args "np.ones(3), X, y"' in text
+    assert 's2sad show    model.py:loss --wrt w --args "np.ones(3), X, y"' in text
     assert "exit codes" in text
 
 
@@ -378,6 +378,96 @@ def test_end_to_end(model, tmp_path):
     checked = _run("emit", *target, "-o", "loss_grad.py", "--check")
     assert checked.returncode == 1
     assert "-# edited" in checked.stdout
+
+
+WRONG = """
+    import math
+
+    import s2sad
+
+
+    def half(x):
+        return math.sin(x)
+
+
+    @s2sad.elementwise(half)
+    def half_partials(out, x):
+        return 0.5 * math.cos(x)
+
+
+    def right(x, n):
+        for _ in range(n):
+            x = x * math.sin(x)
+        return x
+
+
+    def wrong(x):
+        return half(x) * x
+"""
+
+
+@pytest.fixture
+def others(tmp_path):
+    (tmp_path / "cli_others.py").write_text(textwrap.dedent(WRONG))
+
+
+def test_check_of_a_right_derivative(others, capsys):
+    assert cli.main(["check", "cli_others.py:right", "--args", "0.7, 2"]) == 0
+    out = capsys.readouterr().out
+    assert out == "cli_others.py:right: forward and reverse agree with differences, order 2\n"
+
+
+def test_check_of_a_wrong_derivative(others, capsys):
+    options = ["--args", "0.7", "--order", "1", "--modes", "reverse"]
+    assert cli.main(["check", "cli_others.py:wrong", *options]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and "x" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "the following arguments are required: --args"),
+        (["--args", "0.7, 2", "--modes", "sideways"], "known are forward and reverse"),
+        (["--args", "0.7, 2", "--order", "0"], "--order counts derivatives from 1"),
+        (["--args", "float('inf'), 2"], "fails with ValueError at --args"),
+    ],
+)
+def test_check_wants_sense(others, capsys, options, message):
+    assert cli.main(["check", "cli_others.py:right", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_explain(others, capsys):
+    assert cli.main(["explain", "cli_others.py:right", "--args", "0.7, 2"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("right (cli_others.py:") and "\x1b" not in out
+    assert "kept for the backward sweep in all: 32 bytes" in out
+
+
+def test_explain_on_a_terminal(others, capsys, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert cli.main(["explain", "cli_others.py:right", "--args", "0.7, 2"]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b[1mx\x1b[0m: a float" in out
+    assert _plain(out).startswith("right (cli_others.py:")
+
+
+@pytest.mark.parametrize("command", ["show", "emit", "check", "explain"])
+def test_each_command_teaches(command, capsys):
+    assert cli.main([command, "--help"]) == 0
+    assert f"s2sad {command} model.py:loss" in capsys.readouterr().out
+
+
+def test_differences_in_colour(api, model, tmp_path, capsys, monkeypatch):
+    (tmp_path / "out.py").write_text(api.text.replace("2.0", "3.0"))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert cli.main([*EMIT, "--check"]) == 1
+    captured = capsys.readouterr()
+    assert "\x1b[31m-    return 3.0 * x\x1b[0m\n" in captured.out
+    assert "out.py is not what is derived now" in captured.err
 
 
 def test_module_can_be_run_as_a_program(model):
