@@ -1,7 +1,18 @@
 """Source-to-source automatic differentiation of plain Python and NumPy functions."""
 
 from s2sad.activities import Active, BatchDuplicated, Const, Duplicated
-from s2sad.api import autodiff, differentiate, emit, grad, jvp, source, value_and_grad, vjp
+from s2sad.api import (
+    autodiff,
+    differentiate,
+    emit,
+    grad,
+    hessian,
+    hvp,
+    jvp,
+    source,
+    value_and_grad,
+    vjp,
+)
 from s2sad.checking import check_grads
 from s2sad.checkpoints import checkpoint
 from s2sad.duplicated import Forward, Reverse
@@ -41,6 +52,8 @@ __all__ = [
     "emit",
     "explain",
     "grad",
+    "hessian",
+    "hvp",
     "jvp",
     "nondifferentiable",
     "pullback",

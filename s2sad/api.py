@@ -22,6 +22,7 @@ from s2sad import kinds as K
 from s2sad.aliasing import Reached, reach, reach_shadow
 from s2sad.capture.read import Callee, read, unwrap
 from s2sad.cotangents import mirror
+from s2sad.derivative import Applied, Derivative, stand_in
 from s2sad.derived import (
     Derived,
     Entries,
@@ -45,10 +46,12 @@ from s2sad.duplicated import (
 )
 from s2sad.errors import ActivityError, SourceError, UnsupportedError
 from s2sad.guard import UNSET
+from s2sad.hessians import Hessian
+from s2sad.higher import derive
 from s2sad.hints import kind_of_annotation
 from s2sad.logs import log
 from s2sad.parameters import Parameters, Settled, Wrt
-from s2sad.pipeline import Request, derive
+from s2sad.pipeline import Request
 from s2sad.sharing import Bound
 from s2sad.tree import is_array
 from s2sad.write.standalone import standalone
@@ -61,11 +64,6 @@ MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
 def callee_of(f: Any, operator: str) -> Callee:
     """Return the Python function behind a callable, or say why there is none."""
-    if isinstance(f, Operator | _BoundOperator):
-        raise UnsupportedError(
-            "Derivatives of derivatives are not supported yet.",
-            remedy=f"Give {operator} the function itself.",
-        )
     if not callable(f):
         raise TypeError(f"{operator} wants a function, not {f!r}")
     callee = unwrap(f)
@@ -81,6 +79,7 @@ def callee_of(f: Any, operator: str) -> Callee:
 class Operator:
     """A function's derivative: derived when first called, and for other kinds of arguments."""
 
+    __s2sad_operator__ = True
     # Calling an instance calls what is in this slot: at first `_general`, then what the entry used
     # last made of it. A method would cost a call more.
     __slots__ = ("__call__", "__dict__", "__weakref__")
@@ -142,6 +141,16 @@ class Operator:
         count = next(i for i, arg in enumerate(args) if arg is UNSET)
         rest = zip(names[count:], args[count:], strict=True)
         return self._general(*args[:count], **{n: arg for n, arg in rest if arg is not UNSET})
+
+    @functools.cached_property
+    def __s2sad_primal__(self) -> Any:
+        """A function that stands for this derivative where it is derived again."""
+        p, o = self._parameters, self._options
+        applied = Applied(o.mode, o.wrt, o.has_aux, o.given)
+        made = stand_in(Derivative(p.fn, applied, p.skipped, p.fixed))
+        if not self._prefix and not self._keywords:
+            return made
+        return functools.partial(made, *self._prefix, **self._keywords)
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -326,6 +335,25 @@ def jvp(
     return pushed(entry.bound.call, bound, cast)
 
 
+def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """Return the product of f's Hessian with the tangents of its arguments; f returns a scalar.
+
+    The result is built like the tangents that are not None: bare where there is one, else a tuple.
+    """
+    chosen = directions(primals, tangents)
+    wrt = chosen if len(chosen) > 1 else chosen[0]
+    return jvp(Operator(f, Options("grad", wrt)), primals, tangents)[1]
+
+
+def hessian(f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False) -> Hessian:
+    """Return a function that gives the second derivatives of f, which returns a real scalar.
+
+    For an array of shape s they have shape s + s; for a structure, or several arguments, there is
+    a structure of such blocks for each leaf.
+    """
+    return Hessian(f, Operator(f, Options("grad", wrt, has_aux)), has_aux)
+
+
 def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = None) -> Any:
     """Run f and its reverse: `(value, (a_bar, A_bar, None))` for Active, Duplicated and Const.
 
@@ -495,6 +523,15 @@ class Differentiable:
         """Return the value and its tangent, as s2sad.jvp does."""
         return jvp(self.__s2sad_primal__, primals, tangents, has_aux=has_aux)
 
+    @property
+    def hessian(self) -> Hessian:
+        """The second derivatives, as s2sad.hessian gives them."""
+        return Hessian(self, self.grad, False)
+
+    def hvp(self, /, primals: Any, tangents: Any) -> Any:
+        """Return the product of the Hessian with tangents, as s2sad.hvp does."""
+        return hvp(self.__s2sad_primal__, primals, tangents)
+
     def autodiff(self, mode: Mode, /, *activities: Any, seed: Any = None) -> Any:
         """Return the value and the derivatives, as s2sad.autodiff does."""
         return autodiff(mode, self.__s2sad_primal__, *activities, seed=seed)
@@ -557,6 +594,16 @@ class _Bound:
         """Return the value and its tangent, as s2sad.jvp does; self is Const."""
         return jvp(self.__s2sad_primal__, primals, tangents, has_aux=has_aux)
 
+    @property
+    def hessian(self) -> Hessian:
+        """The second derivatives; self is Const unless wrt names it."""
+        gradient = self.__func__._operator("grad", 1)._bound(self.__self__)
+        return Hessian(self, gradient, False)
+
+    def hvp(self, /, primals: Any, tangents: Any) -> Any:
+        """Return the product of the Hessian with tangents, as s2sad.hvp does; self is Const."""
+        return hvp(self.__s2sad_primal__, primals, tangents)
+
     def autodiff(self, mode: Mode, /, *activities: Any, seed: Any = None) -> Any:
         """Return the value and the derivatives, as s2sad.autodiff does; self is Const."""
         return autodiff(mode, self.__s2sad_primal__, *activities, seed=seed)
@@ -582,10 +629,17 @@ class _Bound:
 class _BoundOperator:
     """An operator of a decorated method, with its object."""
 
+    __s2sad_operator__ = True
+
     def __init__(self, method: _Bound, mode: str) -> None:
         self._method = method
         self._mode = mode
         self._operator = method.__func__._operator(mode, 1)
+
+    @property
+    def __s2sad_primal__(self) -> Any:
+        """A function that stands for this derivative where it is derived again."""
+        return functools.partial(self._operator.__s2sad_primal__, self._method.__self__)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the derivative at these arguments."""

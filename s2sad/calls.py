@@ -25,6 +25,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
+from s2sad.callables import signature_of
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
 from s2sad.checkpoints import is_checkpointed
@@ -36,7 +37,6 @@ from s2sad.derivation import (
     bind_kinds,
     made_by,
     memory_of,
-    signature_of,
 )
 from s2sad.errors import InternalError
 from s2sad.facts.given import written_parameters
@@ -644,6 +644,8 @@ def write_pair(
     d.told[a] = dataclasses.replace(d.told[a], handed=tuple(saved))
     pair.saved = bool(saved) or pair.recursive
     where = f"{function.source.name} ({_short(function.source.file)}:{_line(function)})"
+    if function.source.fn in d.read_as:
+        where = d.parts[d.read_as[function.source.fn]].title
     listed = _listed(pair.active) if pair.active else ""
     kept: Node = name(saved[0]) if len(saved) == 1 else tuple_(name(n) for n in saved)
     if pair.saved:

@@ -12,6 +12,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
+from s2sad.callables import call_signature, signature_of
 from s2sad.capture.choose import choose
 from s2sad.capture.construct import OBJECT_OF, maker
 from s2sad.capture.desugar import check_parent
@@ -34,7 +35,7 @@ from s2sad.facts.given import calls_itself, view_returned, written_parameters
 from s2sad.facts.inplace import in_place
 from s2sad.facts.joiners import plain_joins
 from s2sad.facts.kinds import infer
-from s2sad.facts.lengths import alike
+from s2sad.facts.lengths import alike, shallow
 from s2sad.facts.marked import marked
 from s2sad.facts.members import sets_by_name
 from s2sad.facts.memory import Memory, memory
@@ -49,6 +50,7 @@ from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import Node, clone, names_read, operands, substitute, with_extra
 from s2sad.pairs import Pair
+from s2sad.parts import Again, Part, stands_for_derivative
 from s2sad.pieces import count
 from s2sad.reaching import Reaching
 from s2sad.spaces import module_of
@@ -108,12 +110,29 @@ class Derivation:
     told: dict[Analysed, Story] = field(default_factory=dict)
     stories: dict[str, tuple[Analysed, Story]] = field(default_factory=dict)
     called: dict[str, tuple[Analysed, Any]] = field(default_factory=dict)
+    again: Again | None = None
+    for_reading: bool = False
+    home: Any = None
+    parts: dict[str, Part] = field(default_factory=dict)
+    read_as: dict[Any, str] = field(default_factory=dict)
+    derivatives: dict[Any, types.FunctionType] = field(default_factory=dict)
+    repeatable: list[types.FunctionType] = field(default_factory=list)
+    applied: dict[types.FunctionType, Any] = field(default_factory=dict)
     refs: Refs = field(init=False)
     reaching: Reaching = field(default_factory=Reaching)
     answers: dict[str, Mapping[str, bool]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.refs = Refs(self.names)
+
+    def within(self, other: Derivation) -> None:
+        """Be read within another derivation: one module, one record of what is seen."""
+        self.for_reading = True
+        self.names, self.refs = other.names, other.refs
+        self.seen, self.members = other.seen, other.members
+        self.parts, self.read_as = other.parts, other.read_as
+        self.derivatives, self.applied = other.derivatives, other.applied
+        self.repeatable = other.repeatable
 
     def assume(self, dim: K.Dim) -> bool:
         """Assume that a length is not 1 where the example's is not: callers are held to that."""
@@ -160,13 +179,17 @@ def analyse(
     known = d.analysed.get(key)
     if known is not None:
         return known
+    if d.again is not None and stands_for_derivative(fn):
+        d.analysed[key] = found = analyse(d, derivative(d, fn, params, extra), params)
+        return found
     source: Any = local_source(fn) if isinstance(fn, K.LocalFunction) else read(fn)
     taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
     d.names.take(*taken, *source.fn.__code__.co_varnames, *source.fn.__code__.co_cellvars)
     node = with_extra(source.node, extra)
     function = normalise(source, node, taken | {*d.refs.modules, *d.refs.functions})
     check_parent(source, params)
-    seen = d.seen.setdefault(source.fn, {})
+    # What derived text reads outside, the text it was derived from reads there, too.
+    seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
     scope = Scope(source.fn, function.locals, seen, d.members)
     if getattr(source.node, "makes", None) is not None:
         scope.helpers = {OBJECT_OF: runtime.object_of}
@@ -202,9 +225,10 @@ def analyse(
             function = changed
             scope.locals = function.locals
             continue
-        if key not in d.used_open or alike({"": facts.result}, {"": result}):
+        known_result = shallow(facts.result)
+        if key not in d.used_open or alike({"": known_result}, {"": result}):
             break
-        result = facts.result
+        result = known_result
         d.analysed = before
     else:
         raise UnsupportedError(
@@ -250,35 +274,20 @@ def _more_plainly(
     )
 
 
-def call_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | None]:
-    """Return what tells the parameters that a call of a user's function may fill."""
-
-    def signature(node: Node) -> inspect.Signature | None:
-        method = facts.methods.get(node)
-        kind = facts.of.get(node.func, K.UNKNOWN)
-        skip = 0
-        if method is not None:
-            fn, skip = method[0], 1
-        elif isinstance(kind, K.LocalFunction):
-            fn = kind
-        elif isinstance(kind, K.Known):
-            callee = unwrap(kind.value)
-            if callee is None or callee.kwargs or registry.is_foreign(callee.fn):
-                return None
-            fn, skip = callee.fn, len(callee.args)
-        else:
-            return None
-        whole = signature_of(fn)
-        if whole is None:
-            return None
-        return whole.replace(parameters=list(whole.parameters.values())[skip:])
-
-    return signature
+def derivative(
+    d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]
+) -> types.FunctionType:
+    """Return the derivative that a function stands for, derived for these kinds, to be read."""
+    key = analysis_key(fn, params, extra)
+    if key not in d.derivatives:
+        assert d.again is not None
+        d.derivatives[key] = d.again.read(d, fn, params, extra)
+    return d.derivatives[key]
 
 
 def analysis_key(fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]) -> Any:
     """Return what identifies one analysis."""
-    ident = (id(fn.node), fn.links) if isinstance(fn, K.LocalFunction) else fn
+    ident = (id(fn.node), fn.links, fn.applied) if isinstance(fn, K.LocalFunction) else fn
     return ident, tuple(sorted(params.items())), extra
 
 
@@ -447,46 +456,6 @@ def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
     )
 
 
-def signature_of(fn: Any) -> inspect.Signature | None:
-    """Return the signature of a function or inner function."""
-    if not isinstance(fn, K.LocalFunction):
-        try:
-            return inspect.signature(fn, follow_wrapped=False)
-        except (TypeError, ValueError):
-            return None
-    makes = getattr(fn.node, "makes", None)
-    if makes is not None:
-        whole = inspect.signature(makes.__init__, follow_wrapped=False)
-        return whole.replace(parameters=list(whole.parameters.values())[1:])
-    a = fn.node.args
-    P = inspect.Parameter
-    out: list[inspect.Parameter] = []
-    positional = [*a.posonlyargs, *a.args]
-    defaults: list[Any] = [P.empty] * (len(positional) - len(a.defaults)) + list(a.defaults)
-    for n, default in zip(positional, defaults, strict=True):
-        only = n in a.posonlyargs
-        kind = P.POSITIONAL_ONLY if only else P.POSITIONAL_OR_KEYWORD
-        out.append(P(n.id, kind, default=_literal(default)))
-    if a.vararg:
-        out.append(P(a.vararg.id, P.VAR_POSITIONAL))
-    for n, default in zip(a.kwonlyargs, a.kw_defaults, strict=True):
-        value = P.empty if default is None else _literal(default)
-        out.append(P(n.id, P.KEYWORD_ONLY, default=value))
-    if a.kwarg:
-        out.append(P(a.kwarg.id, P.VAR_KEYWORD))
-    return inspect.Signature(out)
-
-
-def _literal(node: Any) -> Any:
-    if node is inspect.Parameter.empty:
-        return node
-    if isinstance(node, gast.Constant):
-        return node.value
-    if isinstance(node, gast.UnaryOp) and isinstance(node.operand, gast.Constant):
-        return -node.operand.value
-    return K.MISSING
-
-
 def made_by(target: Any) -> Any:
     """Return the function that makes an object of a class, for the kind of a class."""
     if isinstance(target, K.Known) and isinstance(target.value, type):
@@ -546,7 +515,8 @@ def bind_kinds(
                 K.UNKNOWN if p.default is K.MISSING else K.kind_of(p.default, p.name, literal=True)
             )
         elif isinstance(value, K.LocalFunction):
-            params[p.name] = _passed_on(value, p.name, env, params, extra, known)
+            taken = frozenset(signature.parameters)
+            params[p.name] = _passed_on(value, p.name, env, params, extra, known, taken)
         else:
             params[p.name] = rebase(value, p.name, known)
     if isinstance(fn, K.LocalFunction):
@@ -554,7 +524,7 @@ def bind_kinds(
             extra.append((captured, local))
             params[captured] = _captured(env.get(local, K.UNBOUND), captured, fn, known)
         links = tuple((c, c) for c, _ in fn.links)
-        fn = K.LocalFunction(fn.node, fn.source, links, fn.defaults)
+        fn = K.LocalFunction(fn.node, fn.source, links, fn.defaults, fn.applied)
     return fn, params, tuple(extra)
 
 
@@ -570,7 +540,7 @@ def _moved(kind: K.LocalFunction, table: Mapping[str, str]) -> K.LocalFunction:
     """Return an inner function where the variables it reads have other names."""
     links = tuple((c, table.get(v, v)) for c, v in kind.links)
     defaults = tuple((p, table.get(v, v)) for p, v in kind.defaults)
-    return K.LocalFunction(kind.node, kind.source, links, defaults)
+    return K.LocalFunction(kind.node, kind.source, links, defaults, kind.applied)
 
 
 def _passed_on(
@@ -580,9 +550,11 @@ def _passed_on(
     params: dict[str, Kind],
     extra: list[tuple[str, str]],
     known: Lengths,
+    taken: frozenset[str],
 ) -> Kind:
     """An inner function given as an argument: what it captures becomes parameters of its own."""
-    renamed = {v: f"{param}_{of}" for of, v in (*kind.defaults, *kind.links) if v}
+    names = Names(taken)
+    renamed = {v: names.fresh(f"{param}_{of}") for of, v in (*kind.defaults, *kind.links) if v}
     for local, inside in renamed.items():
         inner = env.get(local, K.UNBOUND)
         if isinstance(inner, K.LocalFunction):

@@ -17,10 +17,11 @@ from s2sad.cotangents import checked, mirror, needs_mirror
 from s2sad.duplicated import Pattern
 from s2sad.errors import ActivityError, AliasError, Place, SourceError, UnsupportedError
 from s2sad.guard import IGNORED, may_ignore
+from s2sad.higher import derive
 from s2sad.logs import log
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
 from s2sad.pieces import lengths_given
-from s2sad.pipeline import Request, derive, printed
+from s2sad.pipeline import Request, printed
 from s2sad.runtime import private
 from s2sad.sharing import Bound, Recipe, Recipes, loaded, recipe
 from s2sad.signature import key_of

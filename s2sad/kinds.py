@@ -10,9 +10,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-import inspect
 import itertools
-import types
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from s2sad import registry, runtime, spaces
+from s2sad.code import is_function as is_function
+from s2sad.derivative import Applied
 from s2sad.dims import ONE as ONE
 from s2sad.dims import Dim as Dim
 from s2sad.dims import broadcast as broadcast
@@ -175,13 +175,15 @@ class LocalFunction(Kind):
     """A function defined inside a function being derived: its definition, and where its captured
     names are found: pairs of captured name and variable of the function at hand. `defaults` are
     pairs of parameter and variable, for defaults worked out where the function was defined; the
-    variable is empty where each round of a loop has another one.
+    variable is empty where each round of a loop has another one. `applied` are the operators that
+    have made a derivative of it, one after the other.
     """
 
     node: Any
     source: Any
     links: tuple[tuple[str, str], ...] = ()
     defaults: tuple[tuple[str, str], ...] = ()
+    applied: tuple[Applied, ...] = ()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -631,7 +633,7 @@ def _one_of(options: list[Kind]) -> Kind:
     for option in options:
         for i, known in enumerate(found):
             same = isinstance(option, LocalFunction) and isinstance(known, LocalFunction)
-            if same and option.node is known.node:  # type: ignore[attr-defined]
+            if same and option.node is known.node and option.applied == known.applied:  # type: ignore[attr-defined]
                 if len(option.links) > len(known.links):  # type: ignore[attr-defined]
                     found[i] = option
                 break
@@ -777,18 +779,6 @@ def _told_by_keys(kind: Dict) -> Dict | OpenDict:
         return kind
     made = opened(kind)
     return kind if isinstance(made.item, Unknown | Union) else made
-
-
-def is_function(value: Any) -> bool:
-    """Say whether a value is code rather than data: functions, classes, modules, ufuncs."""
-    return (
-        inspect.isroutine(value)
-        or inspect.isclass(value)
-        or inspect.ismodule(value)
-        or isinstance(value, np.ufunc | types.MethodType | np.dtype)
-        or spaces.is_device_code(value)
-        or (hasattr(value, "func") and hasattr(value, "keywords"))
-    )
 
 
 has_fields: Callable[[Any], bool] = functools.lru_cache(1024)(runtime.has_fields)

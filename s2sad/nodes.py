@@ -493,6 +493,15 @@ def always_leaves(body: Block) -> bool:
     return False
 
 
+def catches_all(case: Node) -> bool:
+    """Say whether a case of a match takes whatever comes."""
+    return (
+        case.guard is None
+        and isinstance(case.pattern, gast.MatchAs)
+        and case.pattern.pattern is None
+    )
+
+
 def substitute(node: Node, table: Mapping[str, Node]) -> Node:
     """Return a copy of an expression with names replaced by expressions."""
     return clone(node, table) if table else node

@@ -130,13 +130,17 @@ class Choice:
 
 
 def choose(
-    parameters: Parameters, wrt: Wrt, every: bool = False, given: int | None = None
+    parameters: Parameters,
+    wrt: Wrt,
+    every: bool = False,
+    given: int | None = None,
+    activities: Mapping[str, type[Activity]] | None = None,
 ) -> Choice:
     """Return which parameters are differentiated: `wrt` says, or the annotations, or custom.
 
     Custom is the first parameter, or with `every` all of the first `given` that can be.
     """
-    activities = annotated(parameters.fn)
+    activities = annotated(parameters.fn) if activities is None else activities
     if wrt is not None:
         return _by_wrt(parameters, wrt, activities)
     active = tuple(n for n in parameters.names if _is_active(activities.get(n)))

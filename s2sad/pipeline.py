@@ -7,8 +7,6 @@ Each pass is one function of its room; this page only says in which order they c
 
 from __future__ import annotations
 
-import types
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -73,6 +71,7 @@ from s2sad.nodes import (
     clone,
     compare,
     constant,
+    free_reads,
     name,
     names_read,
     names_written,
@@ -80,6 +79,7 @@ from s2sad.nodes import (
 )
 from s2sad.outside_reads import note_reads, refuse_stored_after_reading
 from s2sad.pairs import Pair, Target
+from s2sad.parts import Again, Part, stands_for_derivative
 from s2sad.pieces import Assume, never, of_slices
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
@@ -91,8 +91,9 @@ from s2sad.polish.prune import prune
 from s2sad.polish.straight import straighten
 from s2sad.purity import Purity
 from s2sad.recompute import check_untouched
+from s2sad.requests import Request as Request
 from s2sad.second import gradient_of
-from s2sad.selected import Selected, others_constant
+from s2sad.selected import others_constant
 from s2sad.shadows import check_seed, reverse_entry
 from s2sad.stages import ANYWHERE, Aliases, Arrival, SourceLike, Text, Written
 from s2sad.strong import zeros_of
@@ -106,50 +107,34 @@ from s2sad.write.origins import origins_of
 from s2sad.write.printer import module, statement_text
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is to be derived: a function, kinds of its parameters, which of them, and what for.
+def derive(
+    request: Request, again: Again | None = None, within: Derivation | None = None
+) -> Derivation:
+    """Return what is derived for a request: functions yet to be printed, and what they need.
 
-    Of those in `wrt` the `shadowed` have shadows of the caller's. A parameter that is `constant`
-    keeps no derivative. With `seeded` the cotangent of the result is a parameter, with `batch` the
-    backward sweep is a function of its own, and a jvp does several directions. The `lengths` are
-    those of example arrays: where a write could be broadcast, it is derived for lengths that are
-    not 1 if the example's are not.
+    `again` derives what stands for a derivative. What is derived `within` another derivation is
+    read there, or becomes a part of its text: it shares the names of that.
     """
-
-    fn: types.FunctionType
-    params: tuple[tuple[str, Kind], ...]
-    wrt: tuple[str, ...]
-    single: bool
-    mode: str
-    has_aux: bool = False
-    shadowed: tuple[str, ...] = ()
-    constant: frozenset[str] = frozenset()
-    seeded: bool | None = False
-    batch: bool = False
-    lengths: tuple[tuple[str, int], ...] = ()
-    picked: tuple[Selected, ...] = ()  # parts of those in `wrt`, where parts are asked for
-
-    def results(self) -> tuple[Selected, ...]:
-        """Return what there are derivatives by, in their order."""
-        return self.picked or tuple(map(Selected, self.wrt))
-
-
-def derive(request: Request) -> Derivation:
-    """Return what is derived for a request: functions yet to be printed, and what they need."""
     d = Derivation()
-    d.refs.prefer(request.fn)
-    suffix = request.mode
-    base = request.fn.__name__ if request.fn.__name__ != "<lambda>" else "lambda_"
-    d.entry = d.names.fresh(f"{base}_{suffix}")
+    if within is not None:
+        d.within(within)
+    d.again, d.home = again, request.fn
+    inner = isinstance(request.fn, K.LocalFunction)
+    home = request.fn.source.fn if inner else request.fn
+    d.refs.prefer(home)
+    base = getattr(request.fn.node, "name", "<lambda>") if inner else home.__name__
+    d.entry = d.names.fresh(f"{base if base != '<lambda>' else 'lambda_'}_{request.mode}")
     params = dict(request.params)
     d.abreast = request.batch and request.mode == "jvp"
     d.reusable = d.lasting = request.mode == "vjp" or (request.batch and not d.abreast)
     d.lengths = dict(request.lengths)
-    d.visible[request.fn] = frozenset(request.shadowed)
+    d.visible[home] = frozenset(request.shadowed)
+    fn, extra = request.fn, request.extra
+    if again is not None and request.mode != "jvp" and stands_for_derivative(fn):
+        fn, extra = again.through(d, fn, params, extra), ()
     if request.picked:
-        params = _rest_constant(request, params)
-    analysed = analyse(d, request.fn, params)
+        params = _rest_constant(d, fn, request, params)
+    analysed = analyse(d, fn, params, extra)
     if not isinstance(analysed.kinds.result, K.Unknown):
         _check_result(analysed, request)
     node = _entry(d, analysed, request, d.entry)
@@ -163,19 +148,24 @@ def derive(request: Request) -> Derivation:
     _note_written(d, analysed)
     refuse_stored_after_reading(d)
     check_untouched(d)
-    _add(d, node, request.fn, analysed)
-    return _complete(d)
+    add(d, node, analysed.scope.fn, analysed)
+    return complete(d)
 
 
-def _rest_constant(request: Request, params: dict[str, Kind]) -> dict[str, Kind]:
+def _rest_constant(
+    d: Derivation, fn: Any, request: Request, params: dict[str, Kind]
+) -> dict[str, Kind]:
     """Return the kinds of the arguments, constant where no derivative is asked for."""
-    d = Derivation()
-    first = analyse(d, request.fn, params)
-    return others_constant(params, request.picked, _written(d, first))
+    own = Derivation()
+    own.again = d.again
+    first = analyse(own, fn, params)
+    return others_constant(params, request.picked, _written(own, first))
 
 
-def _complete(d: Derivation) -> Derivation:
+def complete(d: Derivation) -> Derivation:
+    """Return a derivation with all that its functions call, and with names that are clear."""
     settle_inside(d)
+    _take_parts(d)
     _merge(d)
     settle_names(d.functions, d.origins, d.cells, {*d.refs.modules, *d.refs.functions})
     return d
@@ -183,7 +173,7 @@ def _complete(d: Derivation) -> Derivation:
 
 def _gradient(d: Derivation, target: Target, wrt: str, writers: Writers) -> Target | None:
     """Return the gradient of a function that is handed over, as a function."""
-    return gradient_of(d, target, wrt, writers, lambda own: printed(_complete(own)))
+    return gradient_of(d, target, wrt, writers, lambda own: printed(complete(own)))
 
 
 def printed(d: Derivation) -> Text:
@@ -211,6 +201,28 @@ def _written(d: Derivation, entry: Analysed) -> Written:
     return found.anywhere(d.asked.get(entry, frozenset())) if any(d.asked.values()) else found
 
 
+def _take_parts(d: Derivation) -> None:
+    """Add the derived functions that others were derived from, where these still call them."""
+    known = {f.name for f in d.functions}
+    pending = list(d.functions)
+    while pending:
+        for n in sorted(free_reads(pending.pop()) & d.parts.keys() - known):
+            known.add(n)
+            part = d.parts[n]
+            pending.append(part.node)
+            d.functions.append(part.node)
+            settle_in(d, n, part)
+
+
+def settle_in(d: Derivation, function: str, part: Part) -> None:
+    """Let a function see what another part of the text sees."""
+    d.namespaces[function] = part.namespace
+    d.cells[function] = dict(part.cells)
+    d.origins[function] = part.origin
+    if part.inner:
+        d.inner.add(function)
+
+
 def _merge(d: Derivation) -> None:
     """Keep one of several functions derived from one function that came out equal."""
     homes = {n: (id(fn), n in d.inner) for n, fn in d.origins.items()}
@@ -221,13 +233,17 @@ def _merge(d: Derivation) -> None:
         d.inner.discard(n)
 
 
-def _add(d: Derivation, node: Node, fn: types.FunctionType, a: Analysed) -> None:
+def add(d: Derivation, node: Node, fn: Any, a: Analysed) -> None:
+    """Add a derived function to a module, in the surroundings of the function it is derived of."""
     users = a.function.locals - a.function.temps
     straighten(node, users)
-    table = compact(node, users)
+    table = compact(node, users, frozenset({*d.refs.functions, *d.refs.modules}))
     if a in d.told:
         d.stories[node.name] = a, d.told[a].renamed(table)
     d.functions.append(node)
+    if fn in d.read_as:
+        settle_in(d, node.name, d.parts[d.read_as[fn]])
+        return
     d.namespaces[node.name] = fn.__globals__
     closure = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
     d.cells[node.name] = dict(closure)
@@ -300,12 +316,13 @@ def sweep(
 
 def build_pair(d: Derivation, a: Analysed, pair: Pair, supplied: frozenset[str]) -> None:
     """Write a pair; once more where the function turned out to call itself."""
-    write_pair(d, a, pair, supplied, parts_of, finish, _add)
+    if d.again is None or not d.again.pair(d, a, pair, supplied):
+        write_pair(d, a, pair, supplied, parts_of, finish, add)
 
 
 def writers() -> Writers:
     """Return what writes functions that are handed to a library."""
-    return Writers(parts_of, finish, _work_on_copies, _add, _gradient)
+    return Writers(parts_of, finish, _work_on_copies, add, _gradient)
 
 
 def _answers(a: Analysed) -> dict[str, bool]:
@@ -431,7 +448,7 @@ def parts_of(
     known = params | rebound_outside(a.function)
     read_by = who_reads(worker, backward, live_out)
     forward, backward = store_values(
-        sweeps.forward, backward, live_out, names, known, elements, held, apart
+        sweeps.forward, backward, live_out, names, known, elements, held, apart, d.for_reading
     )
     d.told[a] = tell(worker, active, held, read_by)
     for kept, n in sorted(held.names):
@@ -619,7 +636,7 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     p.picked = request.results()
     p.copies = tuple(_work_on_copies(d, a))
     p.ours = _ours(a, memory_of(d, a).aliases, whole=True)
-    doc = _doc(a, request)
+    doc = _doc(d, a, request)
     if request.mode == "vjp":
         return vjp(p, finish, entry, doc, request.single, seed_name, request.has_aux)
     if K.NONE in K.options(a.kinds.result):
@@ -694,9 +711,11 @@ def _one(d: Derivation, a: Analysed) -> Node:
     return constant(1.0)
 
 
-def _doc(a: Analysed, request: Request) -> str:
+def _doc(d: Derivation, a: Analysed, request: Request) -> str:
     source = a.function.source
     where = f"{_label(a)} ({source.file.rsplit('/', 1)[-1]}:{source.fn.__code__.co_firstlineno})"
+    if source.fn in d.read_as:
+        where = d.parts[d.read_as[source.fn]].title
     listed = _listed(tuple(map(str, request.results())))
     if request.mode == "grad":
         return f"Gradient of {where} with respect to {listed}."

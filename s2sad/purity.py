@@ -70,11 +70,18 @@ class Purity:
                     value = getattr(value, part, None)
             else:
                 value = self.a.scope.path(func)
-            hashable = getattr(type(value), "__hash__", None) is not None
             rule = registry.rule_for(value)
             known = rule is not None and not rule.calls
-            self._cache[path] = known or (hashable and value in _PURE_FUNCTIONS)
+            self._cache[path] = (
+                known or is_pure(value) or any(value is fn for fn in self.d.repeatable)
+            )
         return self._cache[path]
+
+
+def is_pure(fn: Any) -> bool:
+    """Say whether a function is one of Python's or NumPy's that only give a value."""
+    hashable = getattr(type(fn), "__hash__", None) is not None
+    return hashable and fn in _PURE_FUNCTIONS
 
 
 _PURE_METHODS = frozenset({"copy", "items", "values", "keys", "get", "index", "count", "tolist"})

@@ -476,11 +476,13 @@ def _sharing(worker: Tangents) -> dict[str, frozenset[str]]:
 
 def _doc(d: Derivation, a: Analysed, active: tuple[str, ...]) -> str:
     what = "its tangents" if d.abreast else "its tangent"
-    return f"Value of {_where(a)}, and {what} for those of {_listed(active)}."
+    return f"Value of {_where(d, a)}, and {what} for those of {_listed(active)}."
 
 
-def _where(a: Analysed) -> str:
+def _where(d: Derivation, a: Analysed) -> str:
     source = a.function.source
+    if source.fn in d.read_as:
+        return d.parts[d.read_as[source.fn]].title
     label = "the lambda" if a.scope.fn.__name__ == "<lambda>" else source.name
     line = getattr(source.node, "lineno", None) or source.fn.__code__.co_firstlineno
     return f"{label} ({source.file.rsplit('/', 1)[-1]}:{line})"

@@ -695,16 +695,6 @@ def test_jit():
         )
 
 
-def test_a_derivative_of_a_derivative():
-    refused(
-        lambda: s2sad.grad(s2sad.grad(square)),
-        "UnsupportedError",
-        NotImplementedError,
-        "Derivatives of derivatives are not supported yet.",
-        remedy="Give grad the function itself.",
-    )
-
-
 # --- a refusal inside a callee names the callee --------------------------------------------------
 
 

@@ -31,6 +31,7 @@ from typing import Any, cast
 
 import gast
 
+from s2sad.derivative import derivative_of
 from s2sad.errors import Place, SourceError, UnsupportedError
 from s2sad.generators import generator_of
 from s2sad.registry import written_form
@@ -208,6 +209,9 @@ def read(fn: types.FunctionType) -> Source:
     Raises SourceError where there is none, or where it is not the source of that code (the file
     was edited after its import); UnsupportedError for generators and coroutines.
     """
+    derivative = derivative_of(fn)
+    if derivative is not None:
+        return read(derivative.fn)
     code = fn.__code__
     known = _made.get(code)
     if known is not None:

@@ -37,7 +37,7 @@ def closed(kind: K.LocalFunction, env: Mapping[str, Kind]) -> K.LocalFunction:
             if further not in known:
                 known.add(further)
                 links.append((names.fresh(further), further))
-    return K.LocalFunction(kind.node, kind.source, tuple(links), kind.defaults)
+    return K.LocalFunction(kind.node, kind.source, tuple(links), kind.defaults, kind.applied)
 
 
 def local_function(

@@ -44,6 +44,27 @@ def relabel(kind: Kind, naming: Naming) -> Kind:
     return replace(kind, item=relabel(kind.item, naming)) if isinstance(kind, K.Iterable_) else kind
 
 
+_DEPTH = 4
+
+
+def shallow(kind: Kind, depth: int = _DEPTH) -> Kind:
+    """Return the kind of what a recursion gives: where it holds itself, no kind is deep enough."""
+    parts: tuple[Kind, ...] = ()
+    if isinstance(kind, K.Tuple):
+        parts = kind.items
+    elif isinstance(kind, K.List | K.OpenDict | K.Iterable_):
+        parts = (kind.item, *(getattr(kind, "items", None) or ()))
+    elif isinstance(kind, K.Dict | K.Obj):
+        parts = tuple(k for _, k in (kind.items if isinstance(kind, K.Dict) else kind.fields))
+    elif isinstance(kind, K.Union | K.OneOf):
+        parts = tuple(kind.options)
+    if not depth and parts:
+        return K.Unknown("a structure that is as deep as a recursion")
+    if all(shallow(part, depth - 1) is part for part in parts):
+        return kind
+    return K.Unknown("a structure that is as deep as a recursion")
+
+
 def anew(keep: Callable[[str], bool], known: Mapping[str, Dim | None] | None = None) -> Naming:
     """Return what gives every symbol that is not kept, nor known, a fresh one: the same each time.
 

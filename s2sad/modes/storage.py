@@ -90,20 +90,23 @@ def store_values(
     elements: frozenset[Any] = frozenset(),
     held: Held | None = None,
     copied: Mapping[str, Node] | None = None,
+    apart: bool = False,
 ) -> tuple[Block, Block]:
     """Return both sweeps with every Save and Restore decided.
+
+    Stacks that are `apart` hold what one block appends: all their items are of one kind.
 
     `elements` are the statements that overwrite one number of an array: that needs no copy.
     `held` gets the names, and the stacks, that hold old values. Of variables whose memory belongs
     to others it is copies, as in `copied`.
     """
     kept = held or Held()
-    worker = _Storage(wanted(backward, live_out), names, elements, kept, copied or {})
+    worker = _Storage(wanted(backward, live_out), names, elements, kept, copied or {}, apart)
     forward, plan = worker.forward_block(forward, None), worker
     backward = plan.backward_block(backward)
     backward = _while_saved(backward, worker.tapes)
     forward = bind_unbound(forward, params, worker.taken)
-    stacks = {*worker.tapes.stacks.values(), *worker.notes.values()}
+    stacks = {*worker.tapes.stacks.values(), *worker.notes.values(), *worker.further}
     return unwound(forward, stacks, names), backward
 
 
@@ -178,7 +181,10 @@ class _Storage:
         elements: frozenset[Any],
         held: Held,
         copied: Mapping[str, Node],
+        apart: bool = False,
     ) -> None:
+        self.apart = apart
+        self.further: set[str] = set()
         self.held = held
         self.copied = copied
         self.wanted = wanted
@@ -243,6 +249,10 @@ class _Storage:
             if stack is None:
                 stack = self.names.fresh("saved")
                 self.tapes.stacks[outermost] = stack
+            elif self.apart:
+                stack = self.names.fresh("saved")
+                self.further.add(stack)
+                self.note_stacks.setdefault(outermost, []).append(stack)
             group = self._group(block, saves, stack)
             if block is outermost.body:
                 self.tapes.every_round.add(outermost.undoes)

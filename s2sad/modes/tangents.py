@@ -35,6 +35,7 @@ from s2sad.nodes import (
     binary,
     block_writes,
     call,
+    catches_all,
     clone,
     constant,
     locate,
@@ -145,6 +146,8 @@ class Tangents(Twins):
         if isinstance(kind, K.Tuple):
             parts = [subscript(clone(value), constant(i)) for i in range(len(kind.items))]
             return tuple_(map(self.nothing, parts, kind.items))
+        if isinstance(kind, K.List) and isinstance(kind.item, K.Unbound):
+            return gast.List([], gast.Load())
         if isinstance(kind, K.List) and isinstance(kind.item, K.Num):
             zeros = gast.List([self.nothing(value, kind.item)], gast.Load())
             return binary(zeros, gast.Mult, call("len", value))
@@ -431,15 +434,13 @@ class Tangents(Twins):
             )
         self.live -= bound
         bodies = [c.body for c in s.cases]
-        arms = self.arms(s, [*bodies, []])
+        arms = self.arms(s, bodies if any(map(catches_all, s.cases)) else [*bodies, []])
         cases = [
             gast.match_case(clone(c.pattern), clone(c.guard) if c.guard is not None else None, arm)
             for c, arm in zip(s.cases, arms, strict=False)
         ]
-        rest = arms[-1]
-        if rest:
-            anything = gast.MatchAs(None, None)
-            cases.append(gast.match_case(anything, None, rest))
+        for rest in filter(None, arms[len(cases) :]):
+            cases.append(gast.match_case(gast.MatchAs(None, None), None, rest))
         return [gast.Match(clone(s.subject), cases)]
 
     # with and try

@@ -19,10 +19,13 @@ _TANGENTS = ("_dots", "_dot")
 _OLD = re.compile(r"^(.+)_(\d+)$")
 
 
-def compact(definition: Node, users: frozenset[str]) -> dict[str, str]:
+def compact(
+    definition: Node, users: frozenset[str], ours: frozenset[str] = frozenset()
+) -> dict[str, str]:
     """Rename in place what the transformer made up in a definition; `users` names stay.
 
-    Returns the names that others have taken the place of.
+    Names that are `ours` stand for something else in the same text. Returns the names that others
+    have taken the place of.
     """
     found: dict[str, None] = {}
     bound: set[str] = set()
@@ -37,7 +40,7 @@ def compact(definition: Node, users: frozenset[str]) -> dict[str, str]:
             found[n.name] = None
     made_up = [n for n in found if n in bound and n not in users]
     names = Names(found.keys() - set(made_up))
-    names.take(*users)
+    names.take(*users, *ours)
     table: dict[str, str] = {}
     paired = {n: stem for n in made_up if (stem := _stem(n)) != n and stem in found}
     for n in made_up:

@@ -1,0 +1,81 @@
+"""The parameters that a call of a user's function fills, inner functions included."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.capture.read import unwrap
+from s2sad.nodes import Node
+from s2sad.stages import KindFacts
+
+
+def call_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | None]:
+    """Return what tells the parameters that a call of a user's function may fill."""
+
+    def signature(node: Node) -> inspect.Signature | None:
+        method = facts.methods.get(node)
+        kind = facts.of.get(node.func, K.UNKNOWN)
+        skip = 0
+        if method is not None:
+            fn, skip = method[0], 1
+        elif isinstance(kind, K.LocalFunction):
+            fn = kind
+        elif isinstance(kind, K.Known):
+            callee = unwrap(kind.value)
+            if callee is None or callee.kwargs or registry.is_foreign(callee.fn):
+                return None
+            fn, skip = callee.fn, len(callee.args)
+        else:
+            return None
+        whole = signature_of(fn)
+        if whole is None:
+            return None
+        return whole.replace(parameters=list(whole.parameters.values())[skip:])
+
+    return signature
+
+
+def signature_of(fn: Any) -> inspect.Signature | None:
+    """Return the signature of a function or inner function."""
+    if not isinstance(fn, K.LocalFunction):
+        try:
+            return inspect.signature(fn, follow_wrapped=False)
+        except (TypeError, ValueError):
+            return None
+    makes = getattr(fn.node, "makes", None)
+    if makes is not None:
+        whole = inspect.signature(makes.__init__, follow_wrapped=False)
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
+    a = fn.node.args
+    P = inspect.Parameter
+    out: list[inspect.Parameter] = []
+    positional = [*a.posonlyargs, *a.args]
+    defaults: list[Any] = [P.empty] * (len(positional) - len(a.defaults)) + list(a.defaults)
+    for n, default in zip(positional, defaults, strict=True):
+        only = n in a.posonlyargs
+        kind = P.POSITIONAL_ONLY if only else P.POSITIONAL_OR_KEYWORD
+        out.append(P(n.id, kind, default=_literal(default)))
+    if a.vararg:
+        out.append(P(a.vararg.id, P.VAR_POSITIONAL))
+    for n, default in zip(a.kwonlyargs, a.kw_defaults, strict=True):
+        value = P.empty if default is None else _literal(default)
+        out.append(P(n.id, P.KEYWORD_ONLY, default=value))
+    if a.kwarg:
+        out.append(P(a.kwarg.id, P.VAR_KEYWORD))
+    return inspect.Signature(out)
+
+
+def _literal(node: Any) -> Any:
+    if node is inspect.Parameter.empty:
+        return node
+    if isinstance(node, gast.Constant):
+        return node.value
+    if isinstance(node, gast.UnaryOp) and isinstance(node.operand, gast.Constant):
+        return -node.operand.value
+    return K.MISSING

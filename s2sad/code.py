@@ -1,0 +1,25 @@
+"""What is code rather than data: it is part of the program, and told apart by identity."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+import numpy as np
+
+from s2sad import spaces
+from s2sad.derivative import is_operator
+
+
+def is_function(value: Any) -> bool:
+    """Say whether a value is code rather than data: functions, classes, modules, ufuncs."""
+    return (
+        inspect.isroutine(value)
+        or inspect.isclass(value)
+        or inspect.ismodule(value)
+        or isinstance(value, np.ufunc | types.MethodType | np.dtype)
+        or spaces.is_device_code(value)
+        or is_operator(value)
+        or (hasattr(value, "func") and hasattr(value, "keywords"))
+    )

@@ -1,0 +1,100 @@
+"""Functions that stand for derivatives: read nowhere, they are derived when they are wanted.
+
+grad(f) is a callable; what analyses a program wants a function with parameters, defaults and
+annotations. Its stand-in is one, with those of f, and is never called: where its source would be
+read, the derivative is written for the kinds of the arguments at hand, and that is read.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import types
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+from s2sad.names import Names
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What an operator is asked for: a mode and its options."""
+
+    mode: str
+    wrt: Any = None
+    has_aux: bool = False
+    given: int | None = None
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """A function and what is derived of it; parameters are bound: some first ones, and by name."""
+
+    fn: types.FunctionType
+    applied: Applied
+    skipped: int = 0
+    fixed: frozenset[str] = frozenset()
+
+
+_derivatives: weakref.WeakKeyDictionary[types.FunctionType, Derivative]
+_derivatives = weakref.WeakKeyDictionary()
+_codes: weakref.WeakKeyDictionary[types.CodeType, dict[Any, types.CodeType]]
+_codes = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def derivative_of(fn: object) -> Derivative | None:
+    """Return what a function stands for, None for one that is what it is."""
+    if type(fn) is not types.FunctionType:
+        return None
+    return _derivatives.get(fn)
+
+
+def is_operator(value: object) -> bool:
+    """Say whether an object is what an operator has made of a function."""
+    return getattr(type(value), "__s2sad_operator__", False) is True
+
+
+def stand_in(derivative: Derivative) -> types.FunctionType:
+    """Return a function that stands for a derivative, in the surroundings of what it is of.
+
+    Those of functions of one code have one code.
+    """
+    fn, applied = derivative.fn, derivative.applied
+    # 1, 1.0 and True are equal, but name different parameters, or none.
+    wrt = repr(applied.wrt)
+    key = (applied.mode, wrt, applied.has_aux, applied.given, derivative.skipped, derivative.fixed)
+    with _lock:
+        known = _codes.setdefault(fn.__code__, {})
+        code = known.get(key)
+        if code is None:
+            code = known[key] = _code(fn, applied.mode)
+    cell = types.CellType(fn)
+    made = types.FunctionType(code, fn.__globals__, code.co_name, fn.__defaults__, (cell,))
+    made.__kwdefaults__ = fn.__kwdefaults__
+    made.__annotations__ = fn.__annotations__
+    made.__module__ = fn.__module__
+    _derivatives[made] = derivative
+    return made
+
+
+def _code(fn: types.FunctionType, mode: str) -> types.CodeType:
+    name = fn.__name__
+    found = inspect.signature(fn, follow_wrapped=False)
+    plain = [
+        p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None)
+        for p in found.parameters.values()
+    ]
+    head = str(inspect.Signature(plain))
+    name = f"{name if name.isidentifier() else 'lambda_'}_{mode}"
+    primal = Names((*found.parameters, name)).fresh("primal")
+    # All is mentioned, so that nothing counts as unread.
+    words = ", ".join([primal, *found.parameters])
+    text = (
+        f"def made({primal}):\n    def {name}{head}:\n        return {words}\n    return {name}\n"
+    )
+    whole = compile(text, fn.__code__.co_filename, "exec")
+    factory = next(c for c in whole.co_consts if isinstance(c, types.CodeType))
+    code = next(c for c in factory.co_consts if isinstance(c, types.CodeType))
+    return code.replace(co_firstlineno=fn.__code__.co_firstlineno, co_qualname=code.co_name)

@@ -1,0 +1,468 @@
+"""Derivatives of derivatives: a derived function is a plain one, which is read and derived again.
+
+    grad(f)        ->    f_grad(x)                   the text that is derived of f
+    jvp(grad(f))   ->    f_grad_jvp(x, x_dot)        the text that is derived of that
+
+What a text calls besides the user's functions, as `unbroadcast`, has rules of its own, so its
+helpers are the originals where it is read. It is never called: where derived text calls it, it is
+written into the same module.
+"""
+
+from __future__ import annotations
+
+import itertools
+import types
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import pipeline, runtime
+from s2sad.activities import Const, annotated
+from s2sad.callables import signature_of
+from s2sad.capture.read import read, remember
+from s2sad.derivation import (
+    Analysed,
+    Derivation,
+    derivative,
+    local_source,
+)
+from s2sad.derivative import Applied, derivative_of
+from s2sad.errors import Error, MissingRuleError, UnsupportedError
+from s2sad.kinds import Kind
+from s2sad.modes.assemble import define, wrapped
+from s2sad.names import Names
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    assign_tuple,
+    call,
+    clone,
+    constant,
+    name,
+    subscript,
+    tuple_,
+)
+from s2sad.pairs import Pair
+from s2sad.parameters import Parameters, Settled, choose, settle
+from s2sad.parts import Part, stands_for_derivative
+from s2sad.pipeline import Request
+from s2sad.repeatable import repeatable
+from s2sad.stages import Written
+from s2sad.write.copies import is_literal
+from s2sad.write.load import load
+from s2sad.write.printer import module
+
+_numbers = itertools.count(1)
+
+
+def derive(request: Request) -> Derivation:
+    """Return what is derived for a request, derivatives of derivatives included."""
+    try:
+        d = pipeline.derive(request, HIGHER)
+    except (UnsupportedError, MissingRuleError):
+        try:
+            found = _reverse_over_forward(request)
+        except Error:
+            found = None
+        if found is None:
+            raise
+        d = found
+    if derivative_of(request.fn) is not None:
+        _take_over(d, d.applied[derivative(d, request.fn, dict(request.params), ())])
+    return d
+
+
+def _take_over(d: Derivation, made: _Made) -> None:
+    """A derivative writes copies; who calls it keeps apart what the function writes."""
+    d.written = made.written
+    d.written_outside |= made.written_outside
+    d.not_one |= made.not_one
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What a derivative that can be read was made from."""
+
+    primal: Any
+    applied: Applied
+    params: dict[str, Kind]
+    wrt: tuple[str, ...]
+    single: bool
+    extra: tuple[str, ...]
+    repeatable: bool
+    constant: frozenset[str]
+    written: Written
+    written_outside: frozenset[tuple[Any, str]]
+    not_one: frozenset[tuple[str, int]]
+
+
+class _Higher:
+    """Derives what stands for a derivative, and calls of it."""
+
+    def read(
+        self, d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]
+    ) -> types.FunctionType:
+        primal, applied, parameters = _primal(fn)
+        if derivative_of(fn) is not None:
+            d.seen.setdefault(fn, {})[fn.__code__.co_freevars[0]] = primal
+        activities: Any = None if derivative_of(fn) is not None else {}
+        every = applied.mode in ("vjp", "jvp")
+        choice = choose(parameters, applied.wrt, every, applied.given, activities)
+        constant = _declared_constant(parameters) if activities is None else frozenset[str]()
+        settled = settle(parameters, choice, params)
+        lengths = d.lengths if fn is d.home else {}
+        return _read(d, primal, applied, settled, extra, constant, lengths)
+
+    def through(
+        self, d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]
+    ) -> types.FunctionType:
+        found = derivative(d, fn, params, extra)
+        part = d.parts[d.read_as[found]]
+        made = _call_with_own(part.node)
+        node = gast.FunctionDef(
+            d.names.fresh(part.node.name),
+            clone(part.node.args),
+            [gast.Return(made)],
+            [],
+            None,
+            None,
+        )
+        return _read_text(
+            d, {node.name: replace(part, node=node)}, node.name, {found.__name__: found}
+        )
+
+    def pair(self, d: Derivation, a: Analysed, pair: Pair, supplied: frozenset[str]) -> bool:
+        """The matrix of second derivatives is symmetric: its rows are its columns.
+
+            v_bar -> f_grad_jvp(x, v_bar)[1]       where v = f_grad(x)
+
+        The reverse runs f once more, so it must not matter how often that runs.
+        """
+        made: _Made | None = d.applied.get(a.scope.fn)
+        args = a.function.node.args
+        if made is None or not made.repeatable or args.vararg or args.kwarg:
+            return False
+        if d.reusable and _reads_data(d):
+            return False  # it may be other data when the pullback is called
+        if made.applied.mode != "grad" or made.applied.has_aux or pair.shadows or not pair.seeded:
+            return False
+        _write_pair(d, a, pair, supplied, made)
+        return True
+
+
+HIGHER = _Higher()
+
+
+def _declared_constant(parameters: Parameters) -> frozenset[str]:
+    declared = annotated(parameters.fn)
+    return frozenset(n for n, activity in declared.items() if activity is Const)
+
+
+def _primal(fn: Any) -> tuple[Any, Applied, Parameters]:
+    """Return what a derivative is of, what was applied to that, and its parameters."""
+    found = derivative_of(fn)
+    if found is not None:
+        return found.fn, found.applied, Parameters.of(found.fn, found.skipped, found.fixed)
+    primal = replace(fn, applied=fn.applied[:-1])
+    signature = signature_of(primal)
+    assert signature is not None
+    return primal, fn.applied[-1], Parameters(fn.source.fn, signature)
+
+
+def _read(
+    d: Derivation,
+    primal: Any,
+    applied: Applied,
+    settled: Settled,
+    extra: tuple[str, ...],
+    constant: frozenset[str],
+    lengths: Mapping[str, int] = MappingProxyType({}),
+) -> types.FunctionType:
+    """Derive within a derivation, and let the result be read."""
+    params = dict(settled.params)
+    request = Request(
+        primal,
+        settled.params,
+        settled.wrt,
+        settled.single,
+        applied.mode,
+        applied.has_aux,
+        constant=constant - set(settled.wrt),
+        lengths=tuple(lengths.items()),
+        extra=extra,
+    )
+    own = pipeline.derive(request, HIGHER, d)
+    if stands_for_derivative(primal):
+        _take_over(own, d.applied[derivative(own, primal, params, extra)])
+    entry = next(f for f in own.functions if f.name == own.entry)
+    # An integer by which is differentiated counts as a float.
+    entry.body[1:1] = [assign(p, call("float", name(p))) for p in settled.as_float]
+    made = _loaded(d, own)
+    words = _WORDS[applied.mode].format(_title(d, primal, params, extra))
+    d.parts[entry.name] = replace(d.parts[entry.name], title=words)
+    again = repeatable(own)
+    d.repeatable += [made] if again else []
+    d.applied[made] = _Made(
+        primal,
+        applied,
+        params,
+        settled.wrt,
+        settled.single,
+        extra,
+        again,
+        constant,
+        own.written,
+        frozenset(own.written_outside),
+        frozenset(own.not_one),
+    )
+    return made
+
+
+_WORDS = {
+    "grad": "the gradient of {}",
+    "value_and_grad": "value and gradient of {}",
+    "vjp": "the pullback of {}",
+    "jvp": "the tangent of {}",
+}
+
+
+def _title(d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]) -> str:
+    """Return what a reader knows a function by, or what it stands for."""
+    if stands_for_derivative(fn):
+        fn = derivative(d, fn, params, extra)
+    if fn in d.read_as:
+        return d.parts[d.read_as[fn]].title
+    source: Any = local_source(fn) if isinstance(fn, K.LocalFunction) else read(fn)
+    label = "the lambda" if source.name == "lambda_" else source.name
+    return f"{label} ({source.file.rsplit('/', 1)[-1]}:{source.node.lineno})"
+
+
+def _loaded(d: Derivation, own: Derivation) -> types.FunctionType:
+    """Let what was derived be read, and be a part of the text in the making where that calls it."""
+    parts = {f.name: _part(own, f) for f in own.functions}
+    return _read_text(d, parts, own.entry)
+
+
+def _read_text(
+    d: Derivation,
+    parts: dict[str, Part],
+    entry: str,
+    others: Mapping[str, Any] = MappingProxyType({}),
+) -> types.FunctionType:
+    """Let functions of derived text be read, which see the helpers as they are."""
+    d.parts |= parts
+    text = module([clone(part.node) for part in parts.values()])
+    ours = {**d.refs.functions, **d.refs.modules, **others}
+    functions = load(
+        text,
+        entry,
+        filename=f"<s2sad {entry} {next(_numbers)}>",
+        namespaces={n: part.namespace for n, part in parts.items()},
+        cells={n: {**ours, **part.cells} for n, part in parts.items()},
+        defaults={n: part.origin for n, part in parts.items() if not part.inner},
+    )
+    remember(functions.values(), text)
+    d.read_as.update({fn: n for n, fn in functions.items()})
+    return functions[entry]
+
+
+def _part(own: Derivation, node: Any) -> Part:
+    n = node.name
+    return Part(node, own.namespaces[n], own.cells[n], own.origins[n], n in own.inner, n)
+
+
+def _write_pair(
+    d: Derivation, a: Analysed, pair: Pair, supplied: frozenset[str], made: _Made
+) -> None:
+    """Write the pair of a gradient: its reverse is the second derivative along the cotangent."""
+    params = tuple(made.params)
+    lasting = {p for p, kind in made.params.items() if d.reusable and not K.shares_nothing(kind)}
+    kept = [p for p in params if p not in supplied or p in lasting]
+    pair.passed = tuple(p for p in params if p not in kept)
+    pair.saved = bool(kept)
+    pair.puts_back = frozenset()
+    where = d.parts[d.read_as[a.scope.fn]].title
+    if kept:
+        private = d.refs.function(runtime.private) if lasting else ""
+        held = [call(private, name(p)) if p in lasting else name(p) for p in kept]
+        own = held[0] if len(held) == 1 else tuple_(held)
+        last = gast.Return(tuple_([_call_with_own(a.function.node), own]))
+        doc = f"{where}, and what {pair.reverse} reads."
+        node = define(a.function.node, pair.forward, doc, [last])
+        pipeline.add(d, node, a.function.source.fn, a)
+    product, dots, beside = _product(d, a, pair.active, made)
+    names = Names((*params, product.name))
+    seed, packed = names.fresh("gradient_bar"), names.fresh("kept")
+    body: Block = []
+    if kept:
+        body += [] if len(kept) == 1 else [assign_tuple(kept, name(packed))]
+        packed = kept[0] if len(kept) == 1 else packed
+    seeds: list[Node] = [name(seed)]
+    if not made.single:
+        seeds = [subscript(name(seed), constant(i)) for i in range(len(made.wrt))]
+    along = call(product.name, *_positional(product.args, set(dots)))
+    by_name = dict(zip(dots, seeds, strict=True))
+    along.args += [by_name[p.id] for p in product.args.args if p.id in by_name]
+    along.keywords = [
+        gast.keyword(p.id, by_name.get(p.id, name(p.id))) for p in product.args.kwonlyargs
+    ]
+    body.append(gast.Return(subscript(along, constant(1)) if beside else along))
+    given = [*([packed] if kept else []), *pair.passed, seed]
+    doc = f"Cotangent of {', '.join(pair.active)} of {where}, from that of its result."
+    heading = gast.Expr(gast.Constant(wrapped(doc), None))
+    args = gast.arguments(
+        [gast.Name(n, gast.Param(), None, None) for n in given], [], None, [], [], None, []
+    )
+    node = gast.FunctionDef(pair.reverse, args, [heading, *body], [], None, None)
+    pipeline.add(d, node, a.function.source.fn, a)
+
+
+def _positional(args: Any, but: Collection[str] = ()) -> list[Node]:
+    return [name(p.id) for p in [*args.posonlyargs, *args.args] if p.id not in but]
+
+
+def _reads_data(d: Derivation) -> bool:
+    """Say whether something is read outside that may change."""
+    return any(
+        not K.is_function(value) and not is_literal(value)
+        for seen in d.seen.values()
+        for value in seen.values()
+        if value is not K.MISSING
+    )
+
+
+def _product(
+    d: Derivation, a: Analysed, active: tuple[str, ...], made: _Made
+) -> tuple[Node, tuple[str, ...], bool]:
+    """Return what multiplies second derivatives with directions, and the parameters for these.
+
+    It is f's gradient by the active parameters with its tangent `beside` it, for those it was by
+    before; or, where that cannot be pushed forward, the gradient of f's tangent.
+    """
+    single = len(active) == 1
+    try:
+        gradient = a.scope.fn
+        if active != made.wrt or single != made.single:
+            settled = Settled(tuple(made.params.items()), active, single, ())
+            gradient = _read(
+                d, made.primal, Applied("grad", active), settled, made.extra, made.constant
+            )
+        request = Request(gradient, tuple(made.params.items()), made.wrt, True, "jvp")
+        own = pipeline.derive(request, HIGHER, d)
+    except (UnsupportedError, MissingRuleError):
+        try:
+            return *_gradient_of_tangent(d, made, active, single, "grad"), False
+        except Error:
+            pass
+        raise
+    _loaded(d, own)
+    entry = _entry(own)
+    return entry, _dots(entry, len(made.wrt)), True
+
+
+def _entry(own: Derivation) -> Node:
+    return next(f for f in own.functions if f.name == own.entry)
+
+
+def _dots(entry: Node, count: int) -> tuple[str, ...]:
+    """Return the parameters for tangents: those that come last."""
+    listed = entry.args.kwonlyargs or entry.args.args
+    return tuple(p.id for p in listed[-count:])
+
+
+def _gradient_of_tangent(
+    d: Derivation, made: _Made, wrt: tuple[str, ...], single: bool, mode: str
+) -> tuple[Node, tuple[str, ...]]:
+    """Return the gradient of f's tangent, with its parameters for the tangents.
+
+    def f_along(x, x_dot):
+        return f_jvp(x, x_dot)[1]
+    """
+    settled = Settled(tuple(made.params.items()), made.wrt, True, ())
+    names = made.wrt
+    pushed = _read(d, made.primal, Applied("jvp", names), settled, made.extra, made.constant)
+    part = d.parts[d.read_as[pushed]]
+    dots = _dots(part.node, len(names))
+    along = gast.FunctionDef(
+        d.names.fresh(part.node.name.removesuffix("_jvp") + "_along"),
+        clone(part.node.args),
+        [gast.Return(subscript(_call_with_own(part.node), constant(1)))],
+        [],
+        None,
+        None,
+    )
+    fn = _read_text(
+        d, {along.name: replace(part, node=along)}, along.name, {pushed.__name__: pushed}
+    )
+    kinds = {
+        **made.params,
+        **{t: tangent_kind(made.params[n]) for t, n in zip(dots, names, strict=True)},
+    }
+    own = pipeline.derive(Request(fn, tuple(kinds.items()), wrt, single, mode), HIGHER, d)
+    _loaded(d, own)
+    return _entry(own), dots
+
+
+def tangent_kind(kind: Kind) -> Kind:
+    """Return the kind of a tangent of a value: None beside what carries no derivative."""
+    if isinstance(kind, K.Tuple):
+        return K.Tuple(tuple(map(tangent_kind, kind.items)), kind.cls)
+    if isinstance(kind, K.List):
+        items = None if kind.items is None else tuple(map(tangent_kind, kind.items))
+        return K.List(tangent_kind(kind.item), kind.length, items)
+    if isinstance(kind, K.Dict):
+        return K.Dict(tuple((key, tangent_kind(k)) for key, k in kind.items))
+    if isinstance(kind, K.OpenDict):
+        return replace(kind, item=tangent_kind(kind.item))
+    if isinstance(kind, K.Obj):
+        return K.Obj(kind.cls, tuple((n, tangent_kind(k)) for n, k in kind.fields))
+    return kind if K.differentiable(kind) or isinstance(kind, K.Unbound) else K.NONE
+
+
+def _call_with_own(node: Node, but: frozenset[str] = frozenset()) -> Node:
+    """Return a call of a function that passes on all that it is given itself."""
+    made = call(node.name, *_positional(node.args, but))
+    if node.args.vararg is not None:
+        made.args.append(gast.Starred(name(node.args.vararg.id), gast.Load()))
+    listed = [p.id for p in node.args.kwonlyargs if p.id not in but]
+    made.keywords = [gast.keyword(p, name(p)) for p in listed]
+    if node.args.kwarg is not None:
+        made.keywords.append(gast.keyword(None, name(node.args.kwarg.id)))
+    return made
+
+
+def _reverse_over_forward(request: Request) -> Derivation | None:
+    """Return the tangent of a gradient as the gradient of a tangent, which it is as well.
+
+        def f_grad_jvp(x, x_dot):
+            return f_grad(x), f_along_grad(x, x_dot)
+
+    None where something else is asked for.
+    """
+    found = derivative_of(request.fn)
+    applied = Applied("") if found is None else found.applied
+    asked = applied.mode in ("grad", "value_and_grad")
+    if not asked or request.mode != "jvp" or request.shadowed or applied.has_aux:
+        return None
+    assert found is not None
+    d = Derivation()
+    d.again, d.home, d.lengths = HIGHER, request.fn, dict(request.lengths)
+    d.refs.prefer(request.fn)
+    d.entry = d.names.fresh(f"{request.fn.__name__}_jvp")
+    params = dict(request.params)
+    gradient = derivative(d, request.fn, params, ())
+    made = d.applied[gradient]
+    by = request.wrt
+    product, _ = _gradient_of_tangent(d, replace(made, wrt=by), made.wrt, made.single, applied.mode)
+    part = d.parts[d.read_as[gradient]]
+    given = _call_with_own(product)
+    doc = f"Value of {part.title}, and its tangent for those of {', '.join(by)}."
+    body = [gast.Return(tuple_([_call_with_own(part.node), given]))]
+    d.functions.append(define(product, d.entry, doc, body))
+    pipeline.settle_in(d, d.entry, part)
+    return pipeline.complete(d)

@@ -1,0 +1,40 @@
+"""What is asked for when something is to be derived."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from s2sad.kinds import Kind
+from s2sad.selected import Selected
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be derived: a function, kinds of its parameters, which of them, and what for.
+
+    Of those in `wrt` the `shadowed` have shadows of the caller's. A parameter that is `constant`
+    keeps no derivative. With `seeded` the cotangent of the result is a parameter, with `batch` the
+    backward sweep is a function of its own, and a jvp does several directions. The `lengths` are
+    those of example arrays: where a write could be broadcast, it is derived for lengths that are
+    not 1 if the example's are not.
+    """
+
+    fn: Any
+    params: tuple[tuple[str, Kind], ...]
+    wrt: tuple[str, ...]
+    single: bool
+    mode: str
+    has_aux: bool = False
+    shadowed: tuple[str, ...] = ()
+    constant: frozenset[str] = frozenset()
+    seeded: bool | None = False
+    batch: bool = False
+    lengths: tuple[tuple[str, int], ...] = ()
+    picked: tuple[Selected, ...] = ()  # parts of those in `wrt`, where parts are asked for
+
+    def results(self) -> tuple[Selected, ...]:
+        """Return what there are derivatives by, in their order."""
+        return self.picked or tuple(map(Selected, self.wrt))
+
+    extra: tuple[str, ...] = ()

@@ -1,0 +1,283 @@
+"""Derivatives of derivatives: hvp, hessian, and operators applied to what operators give."""
+
+import copy
+import functools
+import warnings
+
+import corpus
+import numpy as np
+import pytest
+from properties import leaves, same
+from test_jvp import direction, moved
+
+import s2sad
+from s2sad import Active, Const, differentiate, grad, hessian, hvp, jvp, value_and_grad, vjp
+
+# --- along one direction -------------------------------------------------------------------------
+
+
+def rosenbrock(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def rosenbrock_hessian(x):
+    H = np.diag(-400.0 * x[:-1], 1) + np.diag(-400.0 * x[:-1], -1)
+    first = np.append(1200.0 * x[:-1] ** 2 - 400.0 * x[1:] + 2.0, 0.0)
+    return H + np.diag(first + np.append(0.0, np.full(len(x) - 1, 200.0)))
+
+
+POINT = np.array([1.2, 0.7, -0.3, 0.4])
+ALONG = np.array([0.3, -1.0, 0.5, 2.0])
+
+
+def test_hvp():
+    product = hvp(rosenbrock, (POINT,), (ALONG,))
+    assert product == pytest.approx(rosenbrock_hessian(POINT) @ ALONG, rel=1e-12)
+
+
+def test_hvp_of_several_arguments():
+    def f(x, n, y):
+        return np.sum(np.sin(x) * y) ** n
+
+    args, along = (POINT, 2, 0.7), (ALONG, None, 1.5)
+    got = hvp(f, args, along)
+    blocks = hessian(f, wrt=(0, 2))(*args)
+    assert isinstance(got, tuple) and len(got) == 2
+    for row, part in zip(blocks, got, strict=True):
+        assert part == pytest.approx(row[0] @ ALONG + row[1] * 1.5, rel=1e-12)
+
+
+def test_hvp_of_numbers():
+    assert hvp(lambda x: x**4, (2.0,), (1.0,)) == 48.0
+    assert hvp(lambda x: x**4, (2,), (1,)) == 48.0
+
+
+def test_arguments_stay_as_they_are():
+    def f(x):
+        x *= x
+        return np.sum(x[1:] * x[:-1])
+
+    args, along = [POINT.copy()], [ALONG.copy()]
+    assert hvp(f, args, along) == pytest.approx(
+        hvp(lambda x: np.sum(x[1:] ** 2 * x[:-1] ** 2), args, along), rel=1e-12
+    )
+    assert same((args, along), ([POINT], [ALONG]))
+
+
+def test_memory_that_is_written_is_not_shared():
+    def f(x, y):
+        x *= y
+        return np.sum(x * y)
+
+    z = np.arange(8.0)
+    with pytest.raises(s2sad.AliasError):
+        hvp(f, (z[:4], z[2:6]), (np.ones(4), None))
+    with pytest.raises(s2sad.AliasError):
+        hessian(f)(z[:4], z[2:6])
+
+
+# --- all of them ---------------------------------------------------------------------------------
+
+
+def test_hessian():
+    H = hessian(rosenbrock)(POINT)
+    assert H == pytest.approx(rosenbrock_hessian(POINT), rel=1e-12)
+    assert isinstance(H, np.ndarray) and H.shape == (4, 4)
+
+
+def test_hessian_of_a_matrix():
+    A = np.arange(6.0).reshape(2, 3)
+    H = hessian(lambda x: np.sum(x**3))(A)
+    assert H.shape == (2, 3, 2, 3)
+    assert H.reshape(6, 6) == pytest.approx(np.diag(6.0 * A.ravel()))
+
+
+def test_hessian_of_a_number():
+    found = hessian(lambda x: x**4)(2.0)
+    assert found == 48.0 and np.ndim(found) == 0
+
+
+def test_hessian_of_structures():
+    def f(p, c):
+        return np.sum(np.tanh(p["W"] @ p["b"][0])) * p["b"][1] * c
+
+    p = {"W": np.arange(6.0).reshape(2, 3) / 7.0, "b": [np.array([0.3, -0.2, 0.5]), 1.5]}
+    H = hessian(f)(p, 2.0)
+    assert H["W"]["W"].shape == (2, 3, 2, 3)
+    assert H["W"]["b"][0].shape == (2, 3, 3) and H["b"][0]["W"].shape == (3, 2, 3)
+    assert np.ndim(H["b"][1]["b"][1]) == 0 and H["b"][1]["W"].shape == (2, 3)
+    assert np.moveaxis(H["b"][0]["W"], 0, -1) == pytest.approx(H["W"]["b"][0], rel=1e-10)
+    vector, unravel = s2sad.ravel(p)
+    whole = hessian(lambda v, c: f({"W": v[:6].reshape(2, 3), "b": [v[6:9], v[9]]}, c))(vector, 2.0)
+    assert H["W"]["W"].reshape(6, 6) == pytest.approx(whole[:6, :6], rel=1e-9, abs=1e-12)
+    assert H["b"][0]["b"][0] == pytest.approx(whole[6:9, 6:9], rel=1e-9, abs=1e-12)
+
+
+def test_hessian_keeps_what_has_no_derivative_out():
+    H = hessian(lambda p: p["x"] ** 3 * p["n"])({"x": 2.0, "n": 3})
+    assert H == {"x": {"x": 36.0, "n": None}, "n": None}
+
+
+def test_hessian_with_aux():
+    H, aux = hessian(lambda x: (np.sum(x**3), x.shape), has_aux=True)(POINT)
+    assert H == pytest.approx(np.diag(6.0 * POINT)) and aux == POINT.shape
+
+
+def test_hessian_in_single_precision():
+    x = POINT.astype(np.float32)
+    H = hessian(lambda x: np.sum(x**3))(x)
+    assert H.dtype == np.float32 and H == pytest.approx(np.diag(6 * x), rel=1e-5)
+
+
+def test_source_of_a_hessian(tmp_path):
+    text = hessian(rosenbrock).source(POINT)
+    assert "def rosenbrock_grad_jvp(x, x_dot):" in text
+    path = hessian(rosenbrock).emit(tmp_path / "second.py", POINT)
+    names: dict = {"__name__": "second"}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    g, Hv = names["rosenbrock_grad_jvp"](POINT, ALONG)
+    assert g == pytest.approx(grad(rosenbrock)(POINT))
+    assert Hv == pytest.approx(rosenbrock_hessian(POINT) @ ALONG)
+
+
+# --- attributes of functions and methods ---------------------------------------------------------
+
+
+@differentiate
+def loss(w: Active, x: Const):
+    return np.sum(np.exp(w * x))
+
+
+class Model:
+    def __init__(self, k):
+        self.k = k
+
+    @differentiate
+    def cubes(self, w):
+        return np.sum(self.k * w**3)
+
+
+def test_decorated():
+    want = np.diag(4.0 * np.exp(2.0 * POINT))
+    assert loss.hessian(POINT, 2.0) == pytest.approx(want)
+    assert loss.hvp((POINT, 2.0), (ALONG, None)) == pytest.approx(want @ ALONG)
+    assert jvp(loss.grad, (POINT, 2.0), (ALONG, None))[1] == pytest.approx(want @ ALONG)
+
+
+def test_method():
+    model = Model(2.0)
+    assert model.cubes.hessian(POINT) == pytest.approx(np.diag(12.0 * POINT))
+    assert model.cubes.hvp((POINT,), (ALONG,)) == pytest.approx(12.0 * POINT * ALONG)
+    assert jvp(model.cubes.grad, (POINT,), (ALONG,))[1] == pytest.approx(12.0 * POINT * ALONG)
+
+
+def test_what_is_captured_is_seen_as_it_is():
+    def cubes(k):
+        return lambda x: k * np.sum(x**3)
+
+    for k in (1.0, 2.0, -3.0):
+        assert hvp(cubes(k), (POINT,), (ALONG,)) == pytest.approx(6 * k * POINT * ALONG)
+        assert grad(grad(lambda x: k * x**3))(2.0) == 12.0 * k  # noqa: B023
+
+
+def test_partial():
+    f = functools.partial(lambda n, x: x**n, 4)
+    assert grad(grad(f))(2.0) == 48.0
+    assert hvp(f, (2.0,), (1.0,)) == 48.0
+    assert hessian(f)(2.0) == 48.0
+
+
+# --- operators of operators ----------------------------------------------------------------------
+
+
+def falling(x, n):
+    y = 1.0
+    for _ in range(n):
+        y = y * np.sin(x * y)
+    return y
+
+
+def test_orders():
+    assert grad(grad(lambda x: x**5))(2.0) == 160.0
+    assert grad(grad(grad(lambda x: x**5)))(2.0) == 240.0
+    assert grad(grad(grad(grad(lambda x: x**5))))(2) == 240.0
+
+
+def test_orders_of_a_loop():
+    x, h = 0.7, 1e-4
+    derivative = falling
+    for _ in range(3):
+        lower, derivative = derivative, grad(derivative)
+        slope = (lower(x + h, 3) - lower(x - h, 3)) / (2 * h)
+        assert derivative(x, 3) == pytest.approx(slope, rel=1e-6)
+
+
+def test_value_and_gradient():
+    (value, gradient), (along, product) = jvp(value_and_grad(rosenbrock), (POINT,), (ALONG,))
+    assert value == rosenbrock(POINT) and gradient == pytest.approx(grad(rosenbrock)(POINT))
+    assert along == pytest.approx(gradient @ ALONG)
+    assert product == pytest.approx(rosenbrock_hessian(POINT) @ ALONG)
+
+
+def test_pullback_of_a_gradient():
+    gradient, pullback = vjp(grad(rosenbrock), POINT)
+    assert gradient == pytest.approx(grad(rosenbrock)(POINT))
+    for v in (ALONG, POINT):
+        assert pullback(v) == pytest.approx(rosenbrock_hessian(POINT) @ v)
+
+
+# --- programs ------------------------------------------------------------------------------------
+
+
+BISECTED = {"bisection"}  # its root is a constant on each of the intervals that it ends in
+REFUSED = {
+    "cheapest_path": "",
+    "descent_step": "",
+    "halving": "",
+    "jittered_cholesky": "",
+    "option_tree": "",
+    "ping_pong": "",
+    "rotation": "",
+}
+GOLDEN = sorted(n.partition(".")[2] for n in corpus.PROGRAMS if n.startswith("golden."))
+
+
+def slope(gradient, program, tangents, step):
+    """Return differences of fourth order of a gradient along tangents."""
+
+    def at(t):
+        args = program.arguments()
+        for i in program.wrt:
+            args[i] = moved(args[i], tangents[i], t)
+        return leaves(gradient(*args))
+
+    near, far = at(step) - at(-step), at(2 * step) - at(-2 * step)
+    return (8 * near - far) / (12 * step)
+
+
+def check_along(program, gradient, rng):
+    """Hold the tangent of a gradient beside differences."""
+    args = program.arguments()
+    tangents = [direction(a, rng) if i in program.wrt else None for i, a in enumerate(args)]
+    given = copy.deepcopy((args, tangents))
+    value, product = jvp(gradient, args, tangents)
+    assert same((args, tangents), given), "the arguments have changed"
+    assert leaves(value) == pytest.approx(leaves(gradient(*program.arguments())), rel=1e-12)
+    errors = []
+    for step in (1e-3, 1e-4, 1e-5):
+        want = slope(gradient, program, tangents, step)
+        errors.append(np.max(np.abs(want - leaves(product)) / (1 + np.abs(want)), initial=0.0))
+    assert min(errors) < 1e-6
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name):
+    program = corpus.PROGRAMS[f"golden.{name}"]
+    gradient = grad(program.f, wrt=tuple(program.wrt))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if name in REFUSED:
+            with pytest.raises((s2sad.UnsupportedError, s2sad.MissingRuleError)):
+                check_along(program, gradient, np.random.default_rng(5))
+        elif name not in BISECTED:
+            check_along(program, gradient, np.random.default_rng(5))
