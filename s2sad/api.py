@@ -49,6 +49,7 @@ from s2sad.guard import UNSET
 from s2sad.hessians import Hessian
 from s2sad.higher import derive
 from s2sad.hints import kind_of_annotation
+from s2sad.jacobians import Jacobian
 from s2sad.logs import log
 from s2sad.parameters import Parameters, Settled, Wrt
 from s2sad.pipeline import Request
@@ -64,6 +65,11 @@ MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
 def callee_of(f: Any, operator: str) -> Callee:
     """Return the Python function behind a callable, or say why there is none."""
+    if isinstance(f, Jacobian):
+        raise UnsupportedError(
+            "A Jacobian is no function that can be derived again yet.",
+            remedy=f"Give {operator} the function itself.",
+        )
     if not callable(f):
         raise TypeError(f"{operator} wants a function, not {f!r}")
     callee = unwrap(f)
@@ -118,11 +124,8 @@ class Operator:
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the derivative, however the arguments are given and whatever is known yet."""
-        if not self._parameters.current():
-            self._start(self._parameters.fn)
-        parameters = self._parameters
-        bound = parameters.bind((*self._prefix, *args), {**self._keywords, **kwargs})
-        values = bound.arguments
+        bound = self._bind(args, kwargs)
+        parameters, values = self._parameters, bound.arguments
         entry = self._derived.find(tuple(values.values()))
         if entry.bound.shortcut is not None:
             self.__call__ = entry.bound.shortcut
@@ -132,6 +135,12 @@ class Operator:
             values[n] = float(values[n])
         result = entry.bound.call(*bound.args, **bound.kwargs)
         return result if entry.finish is None else entry.finish(result, values)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
+        """Return all arguments of a call, by the parameters that the function has now."""
+        if not self._parameters.current():
+            self._start(self._parameters.fn)
+        return self._parameters.bind((*self._prefix, *args), {**self._keywords, **kwargs})
 
     def _unfold(self, /, *args: Any) -> Any:
         """Take over from a shortcut: its arguments stand in order, those not given are UNSET."""
@@ -271,6 +280,25 @@ def value_and_grad(
     """
     _refuse_jit(jit)
     return Operator(f, Options("value_and_grad", wrt, has_aux))
+
+
+def jacobian(
+    f: Callable[..., Any], wrt: Wrt = None, *, mode: str = "auto", has_aux: bool = False
+) -> Jacobian:
+    """Return a function that gives the Jacobian of f: result structure of argument structures.
+
+    Each block has the shape of a leaf of the result and then that of one of the arguments. `mode`
+    is "forward" (a sweep of all columns), "reverse" (the pullback for each row) or "auto", which
+    takes what there are fewer of. With `has_aux`, f returns `(y, aux)` and the result is
+    `(jacobian, aux)`.
+    """
+    return _jacobian(f, wrt, mode, has_aux, 0)
+
+
+def _jacobian(f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, skipped: int) -> Jacobian:
+    reverse = Operator(f, Options("vjp", wrt, has_aux, first=True), skipped)
+    forward = Operator(f, Options("jvp", wrt, has_aux, batch=True, first=True), skipped)
+    return Jacobian(f, reverse, forward, mode, (_jacobian, (f, wrt, mode, has_aux, skipped)))
 
 
 def _refuse_jit(jit: bool) -> None:
@@ -498,7 +526,7 @@ class Differentiable:
         functools.update_wrapper(self, f)
         self.__s2sad_primal__: Any = f
         self._wrt = wrt
-        self._operators: dict[tuple[str, int], Operator] = {}
+        self._operators: dict[tuple[str, int], Any] = {}
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself."""
@@ -507,12 +535,17 @@ class Differentiable:
     @property
     def grad(self) -> Operator:
         """The gradient, as s2sad.grad gives it."""
-        return self._operator("grad")
+        return self._operator("grad")  # type: ignore[no-any-return]
 
     @property
     def value_and_grad(self) -> Operator:
         """The value and the gradient, as s2sad.value_and_grad gives them."""
-        return self._operator("value_and_grad")
+        return self._operator("value_and_grad")  # type: ignore[no-any-return]
+
+    @property
+    def jacobian(self) -> Jacobian:
+        """The Jacobian, as s2sad.jacobian gives it."""
+        return self._operator("jacobian")  # type: ignore[no-any-return]
 
     def vjp(self, /, *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
         """Return the value and a pullback, as s2sad.vjp does."""
@@ -536,10 +569,13 @@ class Differentiable:
         """Return the value and the derivatives, as s2sad.autodiff does."""
         return autodiff(mode, self.__s2sad_primal__, *activities, seed=seed)
 
-    def _operator(self, mode: str, skipped: int = 0) -> Operator:
+    def _operator(self, mode: str, skipped: int = 0) -> Any:
         known = self._operators.get((mode, skipped))
         if known is None:
-            made = _Attribute(self, Options(mode, self._wrt), skipped)
+            if mode == "jacobian":
+                made: Any = _jacobian(self, self._wrt, "auto", False, skipped)
+            else:
+                made = _Attribute(self, Options(mode, self._wrt), skipped)
             known = self._operators.setdefault((mode, skipped), made)
         return known
 
@@ -584,6 +620,11 @@ class _Bound:
     def value_and_grad(self) -> _BoundOperator:
         """The value and the gradient; self is Const unless wrt names it."""
         return _BoundOperator(self, "value_and_grad")
+
+    @property
+    def jacobian(self) -> _BoundOperator:
+        """The Jacobian; self is Const unless wrt names it."""
+        return _BoundOperator(self, "jacobian")
 
     def vjp(self, /, *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
         """Return the value and a pullback, as s2sad.vjp does."""
@@ -647,11 +688,11 @@ class _BoundOperator:
 
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the derived source for example arguments, or from the annotations alone."""
-        return self._operator._bound(self._method.__self__).source(*args, **kwargs)
+        return str(self._operator._bound(self._method.__self__).source(*args, **kwargs))
 
     def emit(self, path: str | Path, *args: Any, **kwargs: Any) -> Path:
         """Write the derived source as a module."""
-        return self._operator._bound(self._method.__self__).emit(path, *args, **kwargs)
+        return Path(self._operator._bound(self._method.__self__).emit(path, *args, **kwargs))
 
     def __reduce__(self) -> Any:
         return getattr, (self._method, self._mode)

@@ -40,6 +40,7 @@ class Options:
     given: int | None = None  # for vjp: how many arguments the call gives
     pattern: Pattern | None = None  # for autodiff: the activities
     batch: bool = False  # for jvp: several directions in one sweep
+    first: bool = False  # for vjp and jvp: of what nothing chooses the first, as grad does
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Entry:
     bound: Bound
     as_float: tuple[str, ...]
     finish: Callable[[Any, dict[str, Any]], Any] | None
+    repeatable: bool = False
 
     def holds(self) -> bool:
         """Say whether all that was seen when it was derived is still seen."""
@@ -88,7 +90,7 @@ class Derived:
             wanted = {*pattern.active, *pattern.shadowed}
             return Choice(tuple(n for n in self.parameters.names if n in wanted), True, False)
         try:
-            every = self.options.mode in ("vjp", "jvp")
+            every = self.options.mode in ("vjp", "jvp") and not self.options.first
             return choose(self.parameters, self.options.wrt, every, self.options.given)
         except ActivityError as error:
             raise error.at(place_of(self.parameters.fn)) from None
@@ -152,6 +154,13 @@ class Derived:
         kinds = dict(settled.params)
         finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
         return Entry(bound, settled.as_float, finish)
+
+    def settled(self, values: Iterable[Any]) -> Settled:
+        """Return what is differentiated, for the values of all parameters."""
+        try:
+            return settle(self.parameters, self.choice, kinds_of(self.parameters, values))
+        except ActivityError as error:
+            raise error.at(place_of(self.parameters.fn)) from None
 
     def request(
         self, kinds: dict[str, K.Kind], values: Iterable[Any] = ()

@@ -20,7 +20,7 @@ LAYERS = (
     ("__init__",),
     ("checking", "looking"),
     ("api",),
-    ("hessians",),
+    ("hessians", "jacobians"),
     ("derived",),
     ("logs", "metering"),
     ("reports",),
@@ -40,6 +40,7 @@ LAYERS = (
         *(
             "activities",
             "aliasing",
+            "blocks",
             "causes",
             "checkpoints",
             "code",
