@@ -2,6 +2,7 @@
 
 from s2sad.rules import arithmetic as arithmetic
 from s2sad.rules import complex_scalars as complex_scalars
+from s2sad.rules import checkpoints as checkpoints
 from s2sad.rules import constants as constants
 from s2sad.rules import creation as creation
 from s2sad.rules import decompositions as decompositions

@@ -15,7 +15,7 @@ from s2sad.api import (
     vjp,
 )
 from s2sad.checking import check_grads
-from s2sad.checkpoints import checkpoint
+from s2sad.checkpoints import checkpoint, checkpointed
 from s2sad.duplicated import Forward, Reverse
 from s2sad.errors import (
     ActivityError,
@@ -48,6 +48,7 @@ __all__ = [
     "autodiff",
     "check_grads",
     "checkpoint",
+    "checkpointed",
     "differentiate",
     "elementwise",
     "emit",

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from s2sad.errors import SourceError
 
+T = TypeVar("T")
 _MARK = "__s2sad_checkpoint__"
 
 
@@ -55,3 +56,19 @@ def _marked(f: types.FunctionType) -> types.FunctionType:
 def is_checkpointed(f: object) -> bool:
     """Say whether a function's calls are run again in the backward sweep."""
     return isinstance(f, types.FunctionType) and hasattr(f, _MARK)
+
+
+def checkpointed(iterable: Iterable[T], snapshots: int) -> Iterable[T]:
+    """Return what a loop goes through; its derivative keeps `snapshots` states, not every round.
+
+        for i in checkpointed(range(n), snapshots=10):
+
+    The backward sweep runs rounds again, in the order that the package checkpoint_schedules gives
+    (MultistageCheckpointSchedule: Griewank and Walther 2000), which has to be installed. Elsewhere
+    it is the iterable. ValueError for less than one snapshot.
+    """
+    if isinstance(snapshots, bool) or not isinstance(snapshots, int):
+        raise TypeError(f"snapshots is a number of states to keep, not {snapshots!r}")
+    if snapshots < 1:
+        raise ValueError(f"snapshots={snapshots}: at least one state has to be kept")
+    return iterable

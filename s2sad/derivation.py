@@ -118,6 +118,7 @@ class Derivation:
     derivatives: dict[Any, types.FunctionType] = field(default_factory=dict)
     repeatable: list[types.FunctionType] = field(default_factory=list)
     applied: dict[types.FunctionType, Any] = field(default_factory=dict)
+    forward: bool = False
     refs: Refs = field(init=False)
     reaching: Reaching = field(default_factory=Reaching)
     answers: dict[str, Mapping[str, bool]] = field(default_factory=dict)
@@ -186,13 +187,21 @@ def analyse(
     taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
     d.names.take(*taken, *source.fn.__code__.co_varnames, *source.fn.__code__.co_cellvars)
     node = with_extra(source.node, extra)
-    function = normalise(source, node, taken | {*d.refs.modules, *d.refs.functions})
+    runs: list[str] = []
+
+    def runner() -> str:
+        runs.append(d.refs.function(runtime.run_checkpointed))
+        return runs[-1]
+
+    taken_ = taken | {*d.refs.modules, *d.refs.functions}
+    function = normalise(source, node, taken_, None if d.forward else runner)
     check_parent(source, params)
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
     scope = Scope(source.fn, function.locals, seen, d.members)
     if getattr(source.node, "makes", None) is not None:
         scope.helpers = {OBJECT_OF: runtime.object_of}
+    scope.helpers = {**scope.helpers, **dict.fromkeys(runs, runtime.run_checkpointed)}
     result: Kind = K.UNBOUND
     facts = KindFacts()
 
@@ -678,6 +687,8 @@ def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], froz
     """Return the arguments of a call of which the result may hold memory, and marks of that."""
     if a.kinds.objects.get(call.func) is runtime.object_of:
         return None
+    if a.kinds.objects.get(call.func) is runtime.run_checkpointed:
+        return [], False
     called = called_by(d, a, call)
     if called is None or not called.memory.known:
         return None

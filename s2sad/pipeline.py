@@ -14,7 +14,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
-from s2sad.calls import undo_writer, user_call, write_pair
+from s2sad.calls import find_target, undo_writer, user_call, write_pair
 from s2sad.decided import Decided, verdict
 from s2sad.derivation import (
     Analysed,
@@ -92,6 +92,7 @@ from s2sad.polish.straight import straighten
 from s2sad.purity import Purity
 from s2sad.recompute import check_untouched
 from s2sad.requests import Request as Request
+from s2sad.recompute import check_rounds, check_untouched
 from s2sad.second import gradient_of
 from s2sad.selected import others_constant
 from s2sad.shadows import check_seed, reverse_entry
@@ -132,6 +133,8 @@ def derive(
     fn, extra = request.fn, request.extra
     if again is not None and request.mode != "jvp" and stands_for_derivative(fn):
         fn, extra = again.through(d, fn, params, extra), ()
+    d.forward = request.mode == "jvp"
+    d.visible[request.fn] = frozenset(request.shadowed)
     if request.picked:
         params = _rest_constant(d, fn, request, params)
     analysed = analyse(d, fn, params, extra)
@@ -147,6 +150,7 @@ def derive(
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
     _note_written(d, analysed)
     refuse_stored_after_reading(d)
+    check_rounds(d, find_target)
     check_untouched(d)
     add(d, node, analysed.scope.fn, analysed)
     return complete(d)

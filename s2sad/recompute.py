@@ -17,10 +17,12 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.derivation import Analysed, Derivation, analyse, memory_of
+from s2sad import runtime
+from s2sad.derivation import Analysed, Derivation, analyse, bind_kinds, memory_of
 from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import outside_written
 from s2sad.facts.given import written_parameters
+from s2sad.kinds import Kind
 from s2sad.nodes import Node, walk
 from s2sad.pairs import Target
 from s2sad.purity import Purity
@@ -99,7 +101,8 @@ def _check_outside(d: Derivation, a: Analysed) -> None:
 def _data(d: Derivation, a: Analysed) -> list[str]:
     """Return the names of what a function reads from outside that is no code."""
     code = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, str)
-    seen = d.seen.get(a.scope.fn, {})
+    used = {x.id for x in walk(a.function.node) if isinstance(x, gast.Name)}
+    seen = {n: v for n, v in d.seen.get(a.scope.fn, {}).items() if n in used}
     return sorted(n for n, v in seen.items() if not isinstance(v, code) and not callable(v))
 
 
@@ -109,4 +112,75 @@ def _refused(a: Analysed, node: Node, words: str, remedy: str) -> UnsupportedErr
         f"A checkpointed function is run twice, and {source.name} {words}.",
         remedy=remedy,
         place=source.place(node),
+    )
+
+
+# checkpointed loops
+
+
+def check_rounds(d: Derivation, find: Find) -> None:
+    """Refuse checkpointed loops whose rounds may not be run again, or not on copies of a state."""
+    for a in list(d.analysed.values()):
+        for s in list(a.kinds.before):
+            node = getattr(s, "value", None)
+            if isinstance(node, gast.Call) and _runs_rounds(a.kinds.of.get(node.func)):
+                _check_round(d, a, s, node, find)
+
+
+def _runs_rounds(kind: Any) -> bool:
+    return isinstance(kind, K.Known) and kind.value is runtime.run_checkpointed
+
+
+def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) -> None:
+    body, _, _, state = node.args
+    env = a.kinds.before[s]
+    kinds = a.kinds.of[state]
+    body_kind = a.kinds.of[body]
+    assert isinstance(kinds, K.Tuple) and isinstance(body_kind, K.LocalFunction)
+    start = [K.erase_value(k) for k in kinds.items]
+    bound = bind_kinds(body_kind, [K.INT, *start], {}, env)
+    if bound is None:
+        raise _refused_loop(a, s, "its body is not known")
+    fn, params, extra = bound
+    target = Target(fn, params, {}, extra)
+    names = list(params)[1 : len(start) + 1]
+    check_repeatable(d, target, find)
+    ends = analyse(d, fn, params, tuple(p for p, _ in extra)).kinds.result
+    after = ends.items if isinstance(ends, K.Tuple) else ()
+    for n, kind in zip(names, after, strict=False):
+        before = params[n]
+        if not _same(before, kind):
+            words = f"`{n}` begins as {K.describe(before)} and becomes {K.describe(kind)}"
+            if K.describe(before) == K.describe(kind):
+                words = f"it is not known that `{n}` keeps its lengths"
+            raise _refused_loop(a, s, words)
+    if len(after) != len(start):
+        raise _refused_loop(a, s, "what a round gives is not known")
+    aliases = memory_of(d, a).aliases
+    arrays = [n for n, k in zip(names, start, strict=True) if not K.shares_nothing(k)]
+    captured = set(body_kind.variables)
+    for n in arrays:
+        shared = (aliases.sharing(s, n) - {n}) & (captured | set(arrays))
+        if shared:
+            raise _refused_loop(a, s, f"`{n}` and `{min(shared)}` may share memory")
+
+
+def _same(before: Kind, after: Kind) -> bool:
+    """Say whether a part of the state keeps its kind, lengths included."""
+    if isinstance(before, K.Array) and isinstance(after, K.Array):
+        plain = (before.dtype, before.rank, before.namespace)
+        return plain == (after.dtype, after.rank, after.namespace) and K.same_shape(
+            before.dims, after.dims
+        )
+    if isinstance(before, K.Num) and isinstance(after, K.Num):
+        weak = {before.dtype, after.dtype} <= {None, "float64", "complex128", "any"}
+        return before.type == after.type and (before.dtype == after.dtype or weak)
+    return before == after
+
+
+def _refused_loop(a: Analysed, s: Node, words: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"A checkpointed loop runs its rounds again on copies of its state, and {words}.",
+        remedy="Write the loop without checkpointed, or its body as a checkpoint function.",
+        place=a.function.source.place(s),
     )

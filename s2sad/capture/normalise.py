@@ -21,6 +21,7 @@ from s2sad.capture.desugar import denoted, desugar
 from s2sad.capture.entries import fillable, is_entry
 from s2sad.capture.expressions import Expressions, has_walrus
 from s2sad.capture.patterns import without_captures
+from s2sad.capture.segments import segments
 from s2sad.capture.structure import structure
 from s2sad.elements import element, is_call, plain, rename_scoped
 from s2sad.names import Names
@@ -48,8 +49,16 @@ _DICT_VIEWS = ("items", "values", "keys")
 _RUN_OVER = ("range", "enumerate", "zip", "reversed")
 
 
-def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
-    """Return the Function of a definition. `taken` are further names that must not be made up."""
+def normalise(
+    source: SourceLike,
+    node: Any,
+    taken: set[str],
+    runner: Callable[[], str] | None = None,
+) -> Function:
+    """Return the Function of a definition. `taken` are further names that must not be made up.
+
+    The `runner` is the name of what runs checkpointed loops, where those are not plain ones.
+    """
     node = clone(node)
     identifiers = {n.id for n in walk(node) if isinstance(n, gast.Name)}
     identifiers |= {n.name for n in walk(node) if isinstance(n, gast.FunctionDef)}
@@ -61,6 +70,13 @@ def normalise(source: SourceLike, node: Any, taken: set[str]) -> Function:
     inner = {n for s in node.body for f in walk(s) if isinstance(f, SCOPES) for n in _declared(f)}
     locals_ = set(params) | (_bound(node.body) - (declared - inner))
     body = [s for s in node.body if not _is_docstring(s)]
+    outer = frozenset(locals_)
+
+    def outside(node: Node) -> Any:
+        return denoted(node, source.fn, set(outer))
+
+    body = segments(body, outside, names, params, source.place, runner)
+    locals_ |= _bound(body) - declared
     body = desugar(body, source.fn, names, locals_, params)
     body, result = structure(body, names, source.place)
     worker = _Normaliser(source, names, locals_)

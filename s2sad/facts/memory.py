@@ -330,6 +330,8 @@ class _Walker:
 
     def _call(self, s: Node, node: Node) -> None:
         fn = self.kinds.objects.get(node.func)
+        if fn is runtime.run_checkpointed:
+            return  # what its body writes is its own, or refused
         if self._is_users(node, fn):
             self._users_function(s, node)
             return
@@ -558,7 +560,7 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     given = given_back(node, kinds)
     if given is not None:
         return sources(given, kinds)
-    if _crosses(node, kinds):
+    if _crosses(node, kinds) or fn is runtime.run_checkpointed:
         return frozenset()
     if fn in _CHOOSERS and K.may_be_array(kinds.of.get(node, K.UNKNOWN)):
         return frozenset().union(*(sources(a, kinds) for a in node.args))

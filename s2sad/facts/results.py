@@ -102,6 +102,8 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
 def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     if fn is len and len(args) == 1:
         return length_kind(args[0])
+    if fn is runtime.run_checkpointed and isinstance(args[-1], K.Tuple):
+        return K.Tuple((K.Tuple(tuple(map(K.erase_value, args[-1].items))), K.NONE))
     if len(args) == 1 and isinstance(args[0], K.Str) and fn in (int, float, ord, bool, hash):
         return {float: K.FLOAT, bool: K.BOOL}.get(fn, K.INT)
     if fn in _SEQUENCES:

@@ -37,7 +37,11 @@ def called_with(
     for n, text in rule.calls.items() if rule is not None else ():
         if n in operands and not isinstance(kind_of(operands[n]), K.NoneKind):
             given = {p: kind_of(node) for p, node in operands.items()}
-            yield n, operands[n], _kinds_in(text, {**given, "out": result, "float": K.FLOAT})
+            yield (
+                n,
+                operands[n],
+                _kinds_in(text, {**given, "out": result, "float": K.FLOAT, "int": K.INT}),
+            )
 
 
 def _kinds_in(text: str, given: Mapping[str, Kind]) -> Called:

@@ -1,0 +1,357 @@
+"""Loops over checkpointed(...): derivatives as of the plain loop, states kept, rounds run."""
+
+import ast
+import importlib.util
+import inspect
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad import checkpointed, grad
+
+if importlib.util.find_spec("checkpoint_schedules") is None:
+    pytest.skip("checkpoint_schedules is not installed", allow_module_level=True)
+
+U = np.linspace(0.1, 1.0, 6)
+
+
+def flow(u, c, n):
+    s = 0.0
+    for i in checkpointed(range(n), snapshots=3):
+        u[1:] += c * u[:-1] * np.sin(u[1:])
+        s += u[0] * i
+        if i % 2:
+            continue
+        s = s * 0.9
+    return np.sum(u**2) * s + s
+
+
+def leapfrog(u, c, n):
+    v = np.zeros_like(u)
+    energy = 0.0
+    for _ in checkpointed(range(n), snapshots=2):
+        v[1:-1] += c * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        u += c * v
+        energy = energy + np.sum(v * v)
+    return energy + np.sum(u**2)
+
+
+def rebinding(u, c, n):
+    for k in checkpointed(range(2, 2 + n), 2):
+        u = np.tanh(c * u) + k * 0.01
+        t = u[0] * 2.0
+        u = u + t
+    return np.sum(u**3)
+
+
+def over_data(u, c, n):
+    total = 0.0
+    for x in checkpointed(np.arange(1.0, n + 1.0), snapshots=4):
+        u = u * np.cos(c * x)
+        total += np.sum(u) * x
+    return total
+
+
+def many(u, c, n):
+    a, b = 1.0, 0.0
+    for i in checkpointed(range(n), snapshots=1):
+        for j in range(2):
+            if j > 5:
+                break
+            a = a * np.cos(c) + b
+        b = np.sin(a) * u[i % 6]
+        if a > 100.0:
+            continue
+        u = u + b
+    return a * b + np.sum(u)
+
+
+def buffered(u, c, n):
+    new = np.empty_like(u)
+    for _ in checkpointed(range(n), snapshots=3):
+        np.multiply(u, c, out=new)
+        new[0] = u[-1]
+        u[:] = np.sin(new)
+    return np.sum(u)
+
+
+def twice(u, c, n):
+    for _ in range(2):
+        for i in checkpointed(range(n), snapshots=2):
+            u = u * np.cos(c * i) + 0.1
+    return np.sum(u**2)
+
+
+def called(u, c, n):
+    def inner(u):
+        for _ in checkpointed(range(n), snapshots=2):
+            u = np.sin(u) * c
+        return u
+
+    return np.sum(inner(u) * inner(2.0 * u))
+
+
+def structured(u, c, n):
+    p = {"a": c, "b": [c, 2.0]}
+    for _ in checkpointed(range(n), snapshots=2):
+        u = np.sin(u * p["a"]) * p["b"][0] + p["b"][1] * 0.1
+    return np.sum(u)
+
+
+PROGRAMS = [
+    flow,
+    leapfrog,
+    rebinding,
+    over_data,
+    many,
+    buffered,
+    twice,
+    called,
+    structured,
+]
+
+
+class _Plain(ast.NodeTransformer):
+    def visit_Call(self, node):
+        node = self.generic_visit(node)
+        return node.args[0] if getattr(node.func, "id", "") == "checkpointed" else node
+
+
+def plain(f, tmp_path):
+    """Return the function with plain loops."""
+    tree = _Plain().visit(ast.parse(inspect.getsource(f)))
+    path = tmp_path / f"{f.__name__}_plain.py"
+    path.write_text("import numpy as np\n" + ast.unparse(tree))
+    space = {}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    return space[f.__name__]
+
+
+def same(one, other):
+    assert np.allclose(s2sad.ravel(one)[0], s2sad.ravel(other)[0], rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 12])
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_as_the_plain_loop(f, n, tmp_path):
+    other = plain(f, tmp_path)
+    assert f(U.copy(), 0.3, n) == other(U.copy(), 0.3, n)
+    value, got = s2sad.value_and_grad(f, (0, 1))(U, 0.3, n)
+    expected = s2sad.value_and_grad(other, (0, 1))(U, 0.3, n)
+    assert value == expected[0]
+    same(got, expected[1])
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_other_modes(f, tmp_path):
+    other = plain(f, tmp_path)
+    expected = grad(other, (0, 1))(U, 0.3, 5)
+    _, pullback = s2sad.vjp(f, U, 0.3, 5, wrt=(0, 1))
+    same(pullback(1.0), expected)
+    same(pullback(1.0), expected)
+    tangents = (np.cos(U), 0.5, None)
+    same(s2sad.jvp(f, (U, 0.3, 5), tangents), s2sad.jvp(other, (U, 0.3, 5), tangents))
+
+
+def test_forward_mode_has_plain_loops():
+    text = s2sad.source(flow, mode="jvp", wrt=(0, 1), args=(U, 0.3, 5))
+    assert "checkpointed(" not in text and "for i in range(n)" in text
+
+
+def test_emitted(tmp_path):
+    path = s2sad.emit(flow, tmp_path / "m.py", wrt=(0, 1), args=(U, 0.3, 5))
+    space = {}
+    exec(path.read_text(), space)
+    same(space["flow_grad"](U, 0.3, 5), grad(flow, (0, 1))(U, 0.3, 5))
+    assert "s2sad" not in path.read_text().split("\n", 1)[1]
+
+
+def counted(u, n, k):
+    for i in checkpointed(range(n), snapshots=k):
+        u = np.sin(u) + noted(i)
+    return np.sum(u)
+
+
+def noted(i):
+    return float(i) * 0.0
+
+
+def rounds(n, k):
+    from checkpoint_schedules import EndReverse, MultistageCheckpointSchedule
+
+    total = 0
+    for action in MultistageCheckpointSchedule(n, k, 0):
+        total += getattr(action, "n1", 0) - action.n0 if hasattr(action, "write_ics") else 0
+        if isinstance(action, EndReverse):
+            return total
+
+
+@pytest.mark.parametrize("n, k", [(10, 3), (40, 4), (7, 7), (5, 1)])
+def test_rounds_run_as_the_schedule_says(n, k):
+    """The last round is run once more: its pullback is made on the way back."""
+    space = {}
+    exec(grad(counted).source(U, n, k), space)
+    ran = []
+    space["noted"] = lambda i: ran.append(i) or 0.0
+    space["counted_grad"](U, n, k)
+    assert len(ran) == rounds(n, k) + 1
+
+
+def wide(u, n, k):
+    for _ in checkpointed(range(n), snapshots=k):
+        u = np.sin(u) * 1.01
+    return np.sum(u)
+
+
+def test_states_kept():
+    def peak(k):
+        u = np.full(50_000, 0.1)
+        grad(wide)(u, 64, k)
+        tracemalloc.start()
+        grad(wide)(u, 64, k)
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return size / u.nbytes
+
+    assert peak(16) - peak(4) < 13 and peak(4) < 20 < 64
+
+
+def breaks(u, n):
+    for i in checkpointed(range(n), snapshots=2):
+        if i > 3:
+            break
+        u = u * 2.0
+    return np.sum(u)
+
+
+def returns(u, n):
+    for _ in checkpointed(range(n), snapshots=2):
+        return np.sum(u)
+    return 0.0
+
+
+def begins_as_int(u, n):
+    s = 0
+    for _ in checkpointed(range(n), snapshots=2):
+        s = s + u[0]
+    return s
+
+
+def grows(u, n):
+    for _ in checkpointed(range(n), snapshots=2):
+        u = np.concatenate((u, u[:1]))
+    return np.sum(u**2)
+
+
+def reads_a_view(u, n):
+    u = u * 1.0
+    edge = u[:2]
+    for _ in checkpointed(range(n), snapshots=2):
+        u[2:] *= np.sum(edge)
+        u[:2] += 0.1
+    return np.sum(u)
+
+
+def logs(u, n):
+    log = []
+    for _ in checkpointed(range(n), snapshots=2):
+        u = u * 2.0
+        log.append(u[0])
+    return np.sum(u) + log[0]
+
+
+def prints(u, n):
+    for i in checkpointed(range(n), snapshots=2):
+        print(i)
+        u = u * 2.0
+    return np.sum(u)
+
+
+def draws(u, n):
+    rng = np.random.default_rng(0)
+    for _ in checkpointed(range(n), snapshots=2):
+        u = u * rng.normal()
+    return np.sum(u)
+
+
+def unbound(u, n):
+    for _ in checkpointed(range(n), snapshots=2):
+        v = u * 2.0
+        u = v * 0.5
+    return np.sum(v)
+
+
+def reads_the_index(u, n):
+    for i in checkpointed(range(n), snapshots=2):
+        u = u * 2.0
+    return np.sum(u) * i
+
+
+def fills(u, out, n):
+    for _ in checkpointed(range(n), snapshots=2):
+        halve(u, out)
+        u = out * 1.0
+    return np.sum(u)
+
+
+def halve(u, out):
+    out[:] = 0.5 * u
+
+
+REFUSED = {
+    breaks: "runs to its end",
+    returns: "runs to its end",
+    begins_as_int: "`s` begins as an int and becomes a float",
+    grows: "`u`",
+    reads_a_view: "may share memory",
+    prints: "something else the second time",
+    draws: "something else the second time",
+    unbound: "`v` may have no value",
+    reads_the_index: "`i` is read after",
+}
+
+
+@pytest.mark.parametrize("f", REFUSED)
+def test_refused(f):
+    with pytest.raises(s2sad.Error, match=REFUSED[f]) as raised:
+        grad(f)(U, 5)
+    assert "test_checkpointed.py" in str(raised.value)
+
+
+def test_refused_or_right_with_writers():
+    with pytest.raises(s2sad.Error):
+        grad(logs)(U, 5)
+    with pytest.raises(s2sad.Error):
+        grad(fills)(U, np.zeros(6), 5)
+
+
+def test_plain_call_and_bad_input():
+    assert checkpointed(range(3), snapshots=1) == range(3)
+    assert list(checkpointed([1, 2], 2)) == [1, 2]
+    with pytest.raises(ValueError, match="at least one"):
+        checkpointed(range(3), snapshots=0)
+    with pytest.raises(TypeError, match="number of states"):
+        checkpointed(range(3), snapshots=2.0)
+
+
+def test_without_the_package(monkeypatch):
+    real = importlib.util.find_spec
+    absent = lambda n, *rest: None if n == "checkpoint_schedules" else real(n, *rest)  # noqa: E731
+    monkeypatch.setattr(importlib.util, "find_spec", absent)
+
+    def f(u, n):
+        for _ in checkpointed(range(n), snapshots=2):
+            u = u * 0.5
+        return np.sum(u)
+
+    with pytest.raises(s2sad.UnsupportedError, match="pip install checkpoint-schedules"):
+        grad(f)(U, 3)
+
+
+def test_comprehensions_are_what_they_are():
+    def f(u):
+        return sum([u[i] ** 2 for i in checkpointed(range(3), snapshots=2)])
+
+    assert np.allclose(grad(f)(U), np.where(np.arange(6) < 3, 2.0 * U, 0.0))
