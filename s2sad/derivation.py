@@ -688,7 +688,7 @@ def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], froz
     if a.kinds.objects.get(call.func) is runtime.object_of:
         return None
     if a.kinds.objects.get(call.func) is runtime.run_checkpointed:
-        return [], False
+        return [], frozenset()
     called = called_by(d, a, call)
     if called is None or not called.memory.known:
         return None
