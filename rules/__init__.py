@@ -1,8 +1,8 @@
 """Hand-written derivatives, by kind of operation, in NumPy's own names."""
 
 from s2sad.rules import arithmetic as arithmetic
-from s2sad.rules import complex_scalars as complex_scalars
 from s2sad.rules import checkpoints as checkpoints
+from s2sad.rules import complex_scalars as complex_scalars
 from s2sad.rules import constants as constants
 from s2sad.rules import creation as creation
 from s2sad.rules import decompositions as decompositions
