@@ -90,9 +90,8 @@ from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
 from s2sad.polish.straight import straighten
 from s2sad.purity import Purity
-from s2sad.recompute import check_untouched
-from s2sad.requests import Request as Request
 from s2sad.recompute import check_rounds, check_untouched
+from s2sad.requests import Request as Request
 from s2sad.second import gradient_of
 from s2sad.selected import others_constant
 from s2sad.shadows import check_seed, reverse_entry
