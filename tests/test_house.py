@@ -211,6 +211,7 @@ def test_rules_know_only_the_registry_and_the_runtime(path):
         "scipy": ("scipy",),
         "stdlib": (part,),
         "cupy": ("sys",),
+        "checkpoints": ("checkpoint_schedules",),
         "array": ("array_api_compat",),
     }.get(library, ())
     for line, name in own_imports(path):
