@@ -322,6 +322,21 @@ def _explain(options: argparse.Namespace) -> int:
     return _OK
 
 
+def _view(options: argparse.Namespace) -> int:
+    function, settings = _prepare(options)
+    from s2sad import page
+
+    out = Path(options.output)
+    try:
+        written = page.view(function, out, **settings)
+    except Error:
+        raise
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
+    print(written)
+    return _OK
+
+
 # --- printing ------------------------------------------------------------------------------------
 
 
@@ -409,12 +424,17 @@ def build_parser() -> argparse.ArgumentParser:
     explain = _command(
         commands, "explain", _explain, "say what is active and what is saved", _EXPLAIN
     )
-    for command in (show, emit, check, explain):
+    text = "write a page with the program and its derivative side by side"
+    view = _command(commands, "view", _view, text, _VIEW)
+    view.add_argument("-o", "--output", metavar="FILE", required=True, help="the page to write")
+    for command in (show, emit, check, explain, view):
         _common_options(command, required=command is check)
     for command in (show, emit):
         command.add_argument(
             "--mode", choices=MODES, default="grad", help="what to derive (default: grad)"
         )
+    text = "what to derive (default: the gradient of a scalar, else the pullback)"
+    view.add_argument("--mode", choices=MODES, default=None, help=text)
     return parser
 
 

@@ -73,7 +73,10 @@ class Saved:
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of one function, and what became of it."""
+    """A variable of one function, and what became of it.
+
+    What has no name in the user's source has an `expression` instead, or is `made_up`.
+    """
 
     name: str
     function: str
@@ -88,6 +91,7 @@ class Variable:
     saves: tuple[Saved, ...] = ()
     read_by: tuple[Line, ...] = ()
     expression: str = ""
+    made_up: bool = False
 
     @property
     def bytes_per_iteration(self) -> int | None:
@@ -248,6 +252,7 @@ class _Teller:
                 saves=saves,
                 read_by=read_by,
                 expression=text,
+                made_up=not text,
             )
 
     def made_up(self, n: str) -> str:

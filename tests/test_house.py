@@ -18,6 +18,7 @@ LAYERS = (
     ("__main__",),
     ("cli",),
     ("__init__",),
+    ("page",),
     ("checking", "looking"),
     ("api",),
     ("hessians", "jacobians"),

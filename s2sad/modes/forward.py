@@ -10,7 +10,7 @@ import gast
 from s2sad.modes.endings import Endings, anchor, exhaustive, split_exit
 from s2sad.modes.notes import Chain, Notes, note_rounds
 from s2sad.modes.written_calls import whole_of
-from s2sad.nodes import Block, Node, assign, clone, constant, names_written
+from s2sad.nodes import Block, Node, assign, clone, constant, locate, names_written
 from s2sad.stages import Function, KindFacts, Save, SavePart, Write
 
 
@@ -67,7 +67,7 @@ class Forward:
         if isinstance(s, gast.For | gast.While):
             return self._forward_loop(s)
         if isinstance(s, gast.Break):
-            return [gast.Break()]
+            return [locate(gast.Break(), s)]
         if isinstance(s, gast.With) and s not in self.inert:
             bound = [v for i in s.items if (v := i.optional_vars) is not None]
             saves = [Save(n, ("over", s, n)) for v in bound for n in sorted(names_written(v))]
@@ -115,7 +115,7 @@ class Forward:
             gast.ExceptHandler(h.type, h.name, b) for h, b in zip(s.handlers, handlers, strict=True)
         ]
         start = [assign(chain.note or "", constant(0))] if chain is not None else []
-        return [*start, gast.Try(body, caught, orelse, self.forward(s.finalbody))]
+        return [*start, locate(gast.Try(body, caught, orelse, self.forward(s.finalbody)), s)]
 
     def _done(self, s: Node, chain: Chain) -> tuple[Block, Block]:
         """Return the body and the else: what ends with them is saved when all is done."""

@@ -656,13 +656,15 @@ class Reverse(Joins):
         if plan is None or plan.bounds is None:
             index = self.names.fresh("_")
             loop = gast.For(store(index), call("range", name(rounds or "")), body, [], None)
-            loop.undoes = s
-            return loop
+            return self._undoing(loop, s)
         bounds = self.notes.bounds[s]
         span = backward_range(bounds, rounds)
-        loop = gast.For(store(plan.index), span, body, [], None)
+        return self._undoing(gast.For(store(plan.index), span, body, [], None), s)
+
+    def _undoing(self, loop: Node, s: Node) -> Node:
+        """Let a loop of the backward sweep say which one it undoes."""
         loop.undoes = s
-        return loop
+        return stand_in(loop, self.function.origins.get(s, s), self.function.source)
 
     def _with_restored_deaths(self, s: Node, body: Block) -> Block:
         """Undo a block; what ends with it comes back behind the statement that may leave it."""

@@ -36,6 +36,7 @@ from s2sad.nodes import (
     compare,
     constant,
     is_whole,
+    locate,
     name,
     names_read,
     names_written,
@@ -482,7 +483,7 @@ def _while_saved(backward: Block, tapes: Tapes) -> Block:
             if loop in tapes.every_round and index not in read:
                 while_ = gast.While(name(stacks[loop]), statement.body, [])
                 while_.undoes = loop
-                out.append(while_)
+                out.append(locate(while_, statement))
                 continue
         elif not isinstance(statement, LOOPS):
             for part in blocks_of(statement):
