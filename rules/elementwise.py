@@ -238,19 +238,34 @@ def sinc(out, x):
     return sinc_slope(x, out)
 
 
+def shares(out, x, y):
+    """Return the shares of two complex numbers in that of them which is the result.
+
+    NumPy orders them by their real parts, then by the imaginary ones.
+    """
+    both = np.where(np.equal(y, out), 0.5, 1.0)
+    return np.where(np.equal(x, out), both, 0.0), np.where(np.equal(x, out), 1.0 - both, 1.0)
+
+
 @elementwise(np.maximum, masks=True)
 def maximum(out, x, y):
+    if np.iscomplexobj(out):
+        return shares(out, x, y)
     return np.heaviside(x - y, 0.5), np.heaviside(y - x, 0.5)
 
 
 @elementwise(np.minimum, masks=True)
 def minimum(out, x, y):
+    if np.iscomplexobj(out):
+        return shares(out, x, y)
     return np.heaviside(y - x, 0.5), np.heaviside(x - y, 0.5)
 
 
 @elementwise(np.fmax, masks=True)
 def fmax(out, x, y):
     """Where one is nan the other is the result."""
+    if np.iscomplexobj(out):
+        return shares(out, x, y)
     x_share = np.where(np.isnan(y), 1.0, np.heaviside(x - y, 0.5))
     y_share = np.where(np.isnan(x), 1.0, np.heaviside(y - x, 0.5))
     return np.where(np.isnan(x), 0.0, x_share), np.where(np.isnan(y), 0.0, y_share)
@@ -259,6 +274,8 @@ def fmax(out, x, y):
 @elementwise(np.fmin, masks=True)
 def fmin(out, x, y):
     """Where one is nan the other is the result."""
+    if np.iscomplexobj(out):
+        return shares(out, x, y)
     x_share = np.where(np.isnan(y), 1.0, np.heaviside(y - x, 0.5))
     y_share = np.where(np.isnan(x), 1.0, np.heaviside(x - y, 0.5))
     return np.where(np.isnan(x), 0.0, x_share), np.where(np.isnan(y), 0.0, y_share)

@@ -208,11 +208,15 @@ def pull_poly(out_bar, out, seq_of_zeros):
     if seq_of_zeros.ndim == 2:
         matrices = np.swapaxes(adjugates(seq_of_zeros, out), -1, -2)
         return -np.tensordot(out_bar[1:], matrices, 1)
+    if not seq_of_zeros.size:
+        return np.zeros_like(seq_of_zeros)
     return -without_each(seq_of_zeros) @ out_bar[1:]
 
 
 @pushforward(np.poly)
 def push_poly(out, seq_of_zeros, seq_of_zeros_dot):
+    if not seq_of_zeros.size:
+        return 0.0
     if seq_of_zeros.ndim == 2:
         turned = adjugates(seq_of_zeros, out) @ seq_of_zeros_dot
         moved = np.trace(turned, axis1=-2, axis2=-1)

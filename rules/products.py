@@ -356,6 +356,8 @@ def push_cross(out, a, b, a_dot, b_dot, *, axisa=-1, axisb=-1, axisc=-1, axis=No
 def pull_convolve(out_bar, out, a, v, *, mode="full"):
     if mode not in ("full", "same", "valid"):
         raise NotImplementedError("convolve: a derivative for mode 'full', 'same' or 'valid' only")
+    if np.ndim(a) == 0 or np.ndim(v) == 0:
+        raise NotImplementedError("convolve: a derivative of vectors only")
     hidden = min(np.size(a), np.size(v)) - 1
     if mode == "valid":
         out_bar = np.pad(out_bar, hidden)

@@ -75,6 +75,8 @@ def neighbours(a, positions, axis):
 
 def quantile_pull(out_bar, a, positions, axis):
     """Share the cotangents of quantiles among the values they lie between."""
+    if not a.size:
+        return np.zeros_like(a)
     rows, first, second, share = neighbours(a, positions, axis)
     bars = np.reshape(out_bar, share.T.shape).T
     row = np.arange(len(rows))[:, None]
@@ -86,6 +88,8 @@ def quantile_pull(out_bar, a, positions, axis):
 
 def quantile_push(out, a, a_dot, positions, axis):
     """Interpolate the tangents of the values that the quantiles lie between."""
+    if not a.size:
+        return np.zeros_like(out)
     rows, first, second, share = neighbours(a, positions, axis)
     rows_dot = np.where(np.isnan(rows), 0, np.reshape(to_rows(a_dot, axis), rows.shape))
     row = np.arange(len(rows))[:, None]

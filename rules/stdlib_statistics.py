@@ -5,7 +5,7 @@ import statistics
 
 from s2sad.rules.scalars import like, weighted
 
-from s2sad.registry import pullback, pushforward
+from s2sad.registry import pullback, pushforward, refuse
 
 
 @pullback(statistics.mode, statistics.multimode, unknown=("data",))
@@ -136,49 +136,81 @@ def push_median_high(out, data, data_dot):
     return weighted(middle_weights(data, 0.0, 1.0), data_dot, data)
 
 
+def spread_back(bar, data, center):
+    """Return the cotangents of numbers and of the center they are measured from, if it is given.
+
+    `bar` times a difference is what a number gets: of the mean they are 0 in sum.
+    """
+    d = differences(data, center)
+    return like([bar * x for x in d], data), None if center is None else -bar * math.fsum(d)
+
+
+def spread_forward(data, center, data_dot, center_dot):
+    """Return half of what the sum of squared differences changes by."""
+    d = differences(data, center)
+    moved = weighted(d, data_dot, data)
+    return moved if center_dot is None else moved - center_dot * math.fsum(d)
+
+
+def differences(data, center):
+    """Return the differences to a center, or to the mean."""
+    return deviations(data) if center is None else [x - center for x in data]
+
+
 @pullback(statistics.variance)
-def pull_variance(out_bar, out, data):
-    return like([2.0 * out_bar * d / (len(data) - 1) for d in deviations(data)], data)
+def pull_variance(out_bar, out, data, xbar=None):
+    return spread_back(2.0 * out_bar / (len(data) - 1), data, xbar)
 
 
 @pushforward(statistics.variance)
-def push_variance(out, data, data_dot):
-    return weighted([2.0 * d / (len(data) - 1) for d in deviations(data)], data_dot, data)
+def push_variance(out, data, xbar=None, data_dot=None, xbar_dot=None):
+    return 2.0 * spread_forward(data, xbar, data_dot, xbar_dot) / (len(data) - 1)
 
 
 @pullback(statistics.pvariance)
-def pull_pvariance(out_bar, out, data):
-    return like([2.0 * out_bar * d / len(data) for d in deviations(data)], data)
+def pull_pvariance(out_bar, out, data, mu=None):
+    return spread_back(2.0 * out_bar / len(data), data, mu)
 
 
 @pushforward(statistics.pvariance)
-def push_pvariance(out, data, data_dot):
-    return weighted([2.0 * d / len(data) for d in deviations(data)], data_dot, data)
+def push_pvariance(out, data, mu=None, data_dot=None, mu_dot=None):
+    return 2.0 * spread_forward(data, mu, data_dot, mu_dot) / len(data)
 
 
 @pullback(statistics.stdev)
-def pull_stdev(out_bar, out, data):
+def pull_stdev(out_bar, out, data, xbar=None):
     """Zero where all numbers are equal, like the norm."""
-    scale = (len(data) - 1) * (out + (out == 0))
-    return like([out_bar * d / scale for d in deviations(data)], data)
+    return spread_back(out_bar / ((len(data) - 1) * (out + (out == 0))), data, xbar)
 
 
 @pushforward(statistics.stdev)
-def push_stdev(out, data, data_dot):
+def push_stdev(out, data, xbar=None, data_dot=None, xbar_dot=None):
     scale = (len(data) - 1) * (out + (out == 0))
-    return weighted([d / scale for d in deviations(data)], data_dot, data)
+    return spread_forward(data, xbar, data_dot, xbar_dot) / scale
 
 
 @pullback(statistics.pstdev)
-def pull_pstdev(out_bar, out, data):
-    scale = len(data) * (out + (out == 0))
-    return like([out_bar * d / scale for d in deviations(data)], data)
+def pull_pstdev(out_bar, out, data, mu=None):
+    return spread_back(out_bar / (len(data) * (out + (out == 0))), data, mu)
 
 
 @pushforward(statistics.pstdev)
-def push_pstdev(out, data, data_dot):
-    scale = len(data) * (out + (out == 0))
-    return weighted([d / scale for d in deviations(data)], data_dot, data)
+def push_pstdev(out, data, mu=None, data_dot=None, mu_dot=None):
+    return spread_forward(data, mu, data_dot, mu_dot) / (len(data) * (out + (out == 0)))
+
+
+refuse(
+    statistics,
+    "NormalDist",
+    because="it is an object that holds a mean and a deviation",
+    instead="Use math.erf and math.exp, or scipy.stats.norm.",
+)
+refuse(
+    statistics,
+    "median_grouped",
+    because="how many numbers lie in an interval changes in steps",
+    instead="Use statistics.median.",
+)
 
 
 @pullback(statistics.covariance, samples=of_one_length)

@@ -8,6 +8,7 @@ A called function is derived once per pattern of kinds and activities.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -63,6 +64,7 @@ from s2sad.nodes import (
     clone,
     constant,
     name,
+    names_read,
     rename,
     subscript,
     tuple_,
@@ -368,7 +370,10 @@ def _polished(
     for _ in range(3):
         body = prune(body, live_out, EffectTable(pure, sharing), local, _pinned(a))
         body = propagate(body, live_out, movable, EffectTable(pure, sharing), dots - fixed)
-        body = _simplified(body, tangents, lambda b: simplify(b, kinds, numpy, homes))
+        gone = a.function.temps - block_writes(body)
+        there = {n: v for n, v in homes.items() if not names_read(v) & gone}
+        simpler = functools.partial(simplify, kinds=kinds, numpy=numpy, homes=there)
+        body = _simplified(body, tangents, simpler)
     body = prune(body, live_out, EffectTable(pure, sharing), local, _pinned(a))
     needless = _Needless(d.refs.modules)
     body = [needless.visit(s) for s in body]

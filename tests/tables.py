@@ -1324,7 +1324,8 @@ def refusals():
             continue
         names = "`np.ma`"
         if r.home is not np.ma:
-            home = f"np.{r.home.__name__}." if isinstance(r.home, np.ufunc) else homes[r.home]
+            home = f"np.{r.home.__name__}." if isinstance(r.home, np.ufunc) else homes.get(r.home)
+            home = f"{r.home.__name__}." if home is None else home
             names = ", ".join(f"`{home}{n}`" for n in sorted(r.names))
         rows.append(f"| {names} | {r.because} | {r.instead} |")
     written = [f"`{h}.{n}`" for h, names in WRITTEN.items() for n in names]

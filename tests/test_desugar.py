@@ -91,7 +91,12 @@ def by_attrgetter(x, n):
     return np.sum(operator.attrgetter("T")(x) * x) * n
 
 
+def by_methodcaller(x, n):
+    return operator.methodcaller("sum", 0)(x) * n * operator.methodcaller("mean", axis=0)(x * x)
+
+
 FUNCTIONS = [
+    by_methodcaller,
     *(mapped, mapped_lambda, mapped_over_two, mapped_library, mapped_to_an_array),
     *(mapped_in_a_loop, mapped_lambda_in_a_loop, filtered, reduced, reduced_without_start),
     *(mapped_and_filtered, reduced_a_display, reduced_a_map, by_itemgetter, by_attrgetter),

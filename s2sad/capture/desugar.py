@@ -8,6 +8,7 @@
     list(filter(f, xs))               list([item for item in xs if f(item)])
     for p in product(xs, ys): ...     for p in list(product(xs, ys)): ...
     operator.itemgetter(1)            lambda whole: whole[1]
+    operator.methodcaller("sum", 0)   lambda whole: whole.sum(0)
     dict(a=x, b=y)                    {"a": x, "b": y}
     dict(zip(a, b))                   {key: item for key, item in zip(a, b)}
     with suppress(E): ...             try: ... except E: pass
@@ -198,7 +199,25 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return self.elementwise(node, *applied)
         if (fn is operator.itemgetter or fn is operator.attrgetter) and node.args:
             return self.getter(node, fn)
+        if fn is operator.methodcaller and len(node.args) > 0:
+            return self.caller(node)
         return node
+
+    def caller(self, node: Node) -> Node:
+        """Return methodcaller of a literal name, with literal arguments, as a lambda."""
+        method, *args = node.args
+        literal = all(
+            isinstance(a, gast.Constant) for a in [*args, *(k.value for k in node.keywords)]
+        )
+        if not literal or not is_attribute(method):
+            return node
+        whole = self.names.fresh("whole")
+        body = gast.Call(attribute(name(whole), method.value), args, node.keywords)
+        param = gast.Name(whole, gast.Param(), None, None)
+        made = gast.Lambda(gast.arguments([param], [], None, [], [], None, []), body)
+        for n in walk(made):
+            locate(n, node)
+        return made
 
     def visit_Expr(self, node: Node) -> Node:
         """`setattr(x, "a", y)` is `x.a = y`, and `delattr(x, "a")` is `del x.a`."""

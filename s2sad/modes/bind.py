@@ -11,7 +11,9 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2sad import kinds as K
 from s2sad.generators import is_drawing
+from s2sad.kinds import Kind
 from s2sad.nodes import Node
 from s2sad.registry import given_to
 
@@ -99,6 +101,26 @@ def _is_default(fn: Any, name: str, node: Node) -> bool:
     except (TypeError, ValueError, KeyError):
         return False
     return type(default) is type(node.value) and bool(default == node.value)
+
+
+_REDUCTIONS = frozenset(
+    "sum prod max amax min amin ptp nansum nanprod nanmax nanmin nanmean nanvar nanstd cumsum "
+    "cumprod nancumsum nancumprod".split()
+)
+
+
+def without_axes(bound: BoundCall, fn: Any, kind_of: Callable[[Node], Kind]) -> BoundCall:
+    """Return a call with no axis where the array has none: NumPy reduces it along 0 and -1."""
+    name = getattr(fn, "__name__", "")
+    if isinstance(getattr(fn, "__self__", None), np.ufunc):
+        known = name == "reduce"
+    else:
+        known = name in _REDUCTIONS and getattr(np, name, None) is fn and "axis" in bound.settings
+    kind = kind_of(bound.arrays[0][1]) if known and bound.arrays else None
+    if not isinstance(kind, K.Num) and not (isinstance(kind, K.Array) and kind.rank == 0):
+        return bound
+    settings = bound.settings | {"axis": gast.Constant(None, None)}
+    return BoundCall(bound.arrays, settings, bound.varargs)
 
 
 def bind(

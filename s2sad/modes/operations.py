@@ -22,7 +22,7 @@ from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedErro
 from s2sad.generators import draws
 from s2sad.kinds import Kind
 from s2sad.modes.articles import article
-from s2sad.modes.bind import BindingError, BoundCall, bind
+from s2sad.modes.bind import BindingError, BoundCall, bind, without_axes
 from s2sad.modes.guarded import Guarded, Site
 from s2sad.modes.handed import Called, FunctionVjp, called_with
 from s2sad.modes.inline import Given, RuleRefusal, inline
@@ -620,7 +620,8 @@ class Operations(Guarded):
         self, node: Node, fn: Any, rule: Any, skip: int, args: list[Node], keywords: list[Any]
     ) -> BoundCall:
         try:
-            return bind(fn, rule, skip, args, keywords)
+            bound = bind(fn, rule, skip, args, keywords)
+            return without_axes(bound, fn, self.kind)
         except BindingError as why:
             label = getattr(fn, "__name__", repr(fn))
             raise self.refuse(

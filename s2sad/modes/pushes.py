@@ -23,7 +23,7 @@ from s2sad import registry, runtime
 from s2sad.errors import InternalError, MissingRuleError, UnsupportedError
 from s2sad.generators import draws
 from s2sad.kinds import Kind
-from s2sad.modes.bind import BindingError, BoundCall, bind
+from s2sad.modes.bind import BindingError, BoundCall, bind, without_axes
 from s2sad.modes.guarded import Site
 from s2sad.modes.handed import called_with
 from s2sad.modes.inline import Given
@@ -603,7 +603,8 @@ class Pushes(Operations):
         self, node: Node, fn: Any, rule: Any, count: int, args: list[Node], keywords: list[Any]
     ) -> BoundCall:
         try:
-            return bind(fn, rule, 1, args, keywords, count)
+            bound = bind(fn, rule, 1, args, keywords, count)
+            return without_axes(bound, fn, self.kind)
         except BindingError as why:
             label = getattr(fn, "__name__", repr(fn))
             raise self.refuse(

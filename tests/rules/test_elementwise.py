@@ -238,3 +238,34 @@ def test_nextafter():
     check_rule(np.nextafter, S, 3.0)
     parts = s2sad.grad(lambda x: np.sum(np.modf(x)[0] ** 2 + np.frexp(x)[0]))(np.array([1.7, -2.3]))
     assert parts == pytest.approx([2 * 0.7 + 0.5, -2 * 0.3 + 0.25])
+
+
+COMPLEX = np.array([1.0 + 2.0j, -0.3 + 0.1j, 0.7 - 0.2j, 0.7 + 0.3j])
+OTHERS = np.array([0.5 - 1.0j, -0.2 + 0.4j, 0.7 + 0.6j, 0.1 + 0.9j])
+
+
+@pytest.mark.parametrize("fn", [np.maximum, np.minimum, np.fmax, np.fmin], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "x, y", [(COMPLEX, OTHERS), (COMPLEX[0], OTHERS), (COMPLEX, 0.6), (OTHERS.real, COMPLEX)]
+)
+def test_the_greater_of_complex_numbers(fn, x, y):
+    """By the real parts, then by the imaginary ones."""
+
+    def f(x, y):
+        return np.sum(np.abs(fn(x, y) * np.array([1.0, 2.0, 3.0, 0.4]) + 0.5j) ** 2)
+
+    by_x, by_y = s2sad.grad(f, wrt=(0, 1))(x, y)
+    taken = fn(x, y) == x
+    slope = np.conj(2.0 * (fn(x, y) * np.array([1.0, 2.0, 3.0, 0.4]) + 0.5j))
+    slope = slope * np.array([1.0, 2.0, 3.0, 0.4])
+    expected = np.where(taken, slope, 0.0), np.where(taken, 0.0, slope)
+    for found, want, given in ((by_x, expected[0], x), (by_y, expected[1], y)):
+        want = want if np.iscomplexobj(given) else want.real
+        assert found == pytest.approx(want if np.ndim(given) else np.sum(want))
+
+
+def test_complex_numbers_that_tie_share():
+    def f(x, y):
+        return np.maximum(x, y).real
+
+    assert s2sad.grad(f, wrt=(0, 1))(1.0 + 2.0j, 1.0 + 2.0j) == (0.5, 0.5)

@@ -310,3 +310,39 @@ def drawdown(x):
 def test_reduce_of_logaddexp(settings):
     check_rule(np.logaddexp.reduce, M, **settings)
     slopes.check(drawdown, A[0, 1])
+
+
+OF_ONE_NUMBER = [
+    *(np.sum, np.prod, np.max, np.min, np.ptp, np.nansum, np.nanprod, np.nanmax, np.nanmin),
+    *(np.nanmean, np.nanvar, np.nanstd, np.cumsum, np.cumprod, np.nancumsum, np.nancumprod),
+    *(np.add.reduce, np.multiply.reduce, np.maximum.reduce),
+]
+
+
+@pytest.mark.parametrize("axis", [0, -1, None])
+@pytest.mark.parametrize("fn", OF_ONE_NUMBER, ids=lambda f: f.__name__)
+def test_an_axis_of_an_array_without_axes(fn, axis):
+    """NumPy takes 0 and -1 where there is none."""
+
+    def of_an_array(x):
+        return np.sum(fn(np.reshape(x[0], ()), axis=axis) * x[1])
+
+    def of_a_number(x):
+        return np.sum(fn(x[0], axis=axis) * x[1])
+
+    for f in (of_an_array, of_a_number):
+        slopes.check(f, np.array([0.7, 1.3]))
+        _, moved = s2sad.jvp(f, (np.array([0.7, 1.3]),), (np.array([1.0, 0.0]),))
+        assert moved == pytest.approx(s2sad.grad(f)(np.array([0.7, 1.3]))[0])
+
+
+def quantile_of_nothing(x):
+    return x[0] if x[3:].size else x[0] + 0.0 * np.nansum(np.median(np.ones((0, 2)) * x[0], axis=0))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nothing_to_reduce():
+    x = np.array([0.7, 1.3])
+    assert s2sad.grad(quantile_of_nothing)(x).tolist() == [1.0, 0.0]
+    assert s2sad.grad(lambda x: x[0] + np.sum(np.poly(x[:0])))(x).tolist() == [1.0, 0.0]
+    assert s2sad.jvp(lambda x: x[0] + np.sum(np.poly(x[:0])), (x,), (x,))[1] == 0.7

@@ -7,6 +7,7 @@ import pytest
 
 import s2sad
 from s2sad.testing import check_rule
+from tests import slopes
 
 X, Y, Z = [0.3, 1.7, 0.9, 2.2], [1.2, 0.4, 0.8, 2.1], (0.3, 1.7, 0.9)
 OF_ONE = [
@@ -48,3 +49,38 @@ def test_in_a_program():
 def test_the_most_common_is_refused(fn):
     with pytest.raises(s2sad.UnsupportedError, match="is not known"):
         s2sad.grad(lambda xs: sum([fn(xs)][0:1]) if fn is statistics.mode else fn(xs)[0])(X)
+
+
+@pytest.mark.parametrize("center", [0.7, 2])
+@pytest.mark.parametrize("data", [X, Z, np.array(X)], ids=["list", "tuple", "array"])
+@pytest.mark.parametrize("fn", OF_ONE[-4:], ids=lambda fn: fn.__name__)
+def test_around_a_center(fn, data, center):
+    check_rule(fn, data, center)
+
+
+def around_means(xs):
+    middle = statistics.fmean(xs) * xs[0]
+    wide = statistics.variance(xs, xbar=middle) * statistics.pstdev(xs, mu=xs[1])
+    return wide + statistics.pvariance(xs, middle) * statistics.stdev(xs, 1.0)
+
+
+def test_a_center_of_their_own():
+    slopes.check(around_means, X)
+    value, moved = s2sad.jvp(around_means, (X,), ([1.0] * 4,))
+    assert value == around_means(X)
+    assert moved == pytest.approx(sum(s2sad.grad(around_means)(X)))
+
+
+def likelihood(xs):
+    return statistics.NormalDist(xs[0], 1.0).pdf(xs[1])
+
+
+def test_refused_by_name():
+    with pytest.raises(s2sad.MissingRuleError, match="holds a mean and a deviation"):
+        s2sad.grad(likelihood)(X)
+    with pytest.raises(s2sad.MissingRuleError, match="changes in steps"):
+        s2sad.grad(statistics_of_groups)(X)
+
+
+def statistics_of_groups(xs):
+    return statistics.median_grouped(xs) * xs[0]
