@@ -36,6 +36,8 @@ from s2sad.registry import when_imported
 
 when_imported("cupy", "s2sad.rules.cupy")
 when_imported("array_api_compat", "s2sad.rules.array_api")
+when_imported("decimal", "s2sad.rules.stdlib_decimal")
+when_imported("fractions", "s2sad.rules.stdlib_fractions")
 when_imported("random", "s2sad.rules.stdlib_random")
 when_imported("statistics", "s2sad.rules.stdlib_statistics")
 when_imported("scipy.fft", "s2sad.rules.scipy_fft")

@@ -1,7 +1,5 @@
 """What has no derivative here, by name, with the reason and something to do instead."""
 
-import decimal
-import fractions
 import operator
 
 import numpy as np
@@ -127,18 +125,6 @@ for ufunc in (np.power, np.float_power, np.arctan2):
         because="what NumPy makes of more than two numbers differs between machines",
         instead="Write a loop, or functools.reduce.",
     )
-refuse(
-    fractions,
-    "Fraction",
-    because="it is an exact number, and no float",
-    instead="Use floats.",
-)
-refuse(
-    decimal,
-    "Decimal",
-    because="it is a number of another kind than floats",
-    instead="Use floats.",
-)
 refuse(
     operator,
     "iadd isub imul itruediv ifloordiv imod ipow imatmul iand ior ixor ilshift irshift iconcat",

@@ -1319,6 +1319,8 @@ def refusals():
     homes = {np: "np.", np.polynomial: "np.polynomial.", np.ndarray: "ndarray."}
     homes[np.lib.stride_tricks] = "np.lib.stride_tricks."
     homes |= {c: f"{c.__name__}." for c in GENERATORS}
+    for module in ("decimal", "fractions", "random", "statistics"):
+        importlib.import_module(module)
     for r in registry.all_refusals():
         if is_of_scipy(r.home) or getattr(r.home, "__name__", "") == "cupy":
             continue

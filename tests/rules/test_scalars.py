@@ -1,11 +1,14 @@
 """The rules of rules/scalars.py, a row for each function and keyword."""
 
+import decimal
+import fractions
 import math
 
 import numpy as np
 import pytest
 from s2sad.rules.scalars import digamma
 
+import s2sad
 from s2sad.registry import rule_for
 from s2sad.testing import check_rule
 
@@ -166,3 +169,15 @@ def test_sorted(reverse):
     check_rule(sorted, (0.3, -1.2, 2.5), key=abs, reverse=reverse)
     pull = rule_for(sorted).pullback
     assert pull([1.0, 2.0], [3.0, 3.0], [3.0, 3.0], reverse=reverse) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("exact", "reason"),
+    [
+        (lambda x: float(fractions.Fraction(x) * 2), "exact number"),
+        (lambda x: float(decimal.Decimal(x) * 2), "another kind than floats"),
+    ],
+)
+def test_numbers_that_are_no_floats_are_refused(exact, reason):
+    with pytest.raises(s2sad.MissingRuleError, match=reason):
+        s2sad.grad(exact)(0.5)

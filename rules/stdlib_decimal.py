@@ -1,0 +1,12 @@
+"""The module decimal of the standard library: its numbers have no derivative here."""
+
+import decimal
+
+from s2sad.registry import refuse
+
+refuse(
+    decimal,
+    "Decimal",
+    because="it is a number of another kind than floats",
+    instead="Use floats.",
+)

@@ -1,0 +1,12 @@
+"""The module fractions of the standard library: its numbers have no derivative here."""
+
+import fractions
+
+from s2sad.registry import refuse
+
+refuse(
+    fractions,
+    "Fraction",
+    because="it is an exact number, and no float",
+    instead="Use floats.",
+)
