@@ -1321,7 +1321,9 @@ def refusals():
     homes |= {c: f"{c.__name__}." for c in GENERATORS}
     for module in ("decimal", "fractions", "random", "statistics"):
         importlib.import_module(module)
-    for r in registry.all_refusals():
+    later = ("Random", "decimal", "fractions", "statistics")  # in whatever order they were imported
+    found = [(getattr(r.home, "__name__", ""), r) for r in registry.all_refusals()]
+    for _, r in sorted(found, key=lambda pair: pair[0] if pair[0] in later else ""):
         if is_of_scipy(r.home) or getattr(r.home, "__name__", "") == "cupy":
             continue
         names = "`np.ma`"
