@@ -15,7 +15,7 @@ from s2sad import kinds as K
 from s2sad.kinds import Kind
 from s2sad.runtime import attributes
 from s2sad.spaces import NUMPY, module_of, space_of
-from s2sad.tree import is_array
+from s2sad.tree import branch_of, is_array, map_leaves
 
 # --- out -----------------------------------------------------------------------------------------
 
@@ -61,18 +61,78 @@ def mirror(derivative: Any, value: Any) -> Any:
 Cast = Callable[[Any], Any]
 
 
+class Pullback:
+    """A pullback that takes only a cotangent built like the result, cast to its dtypes."""
+
+    __slots__ = ("_after", "_cast", "_pullback")
+
+    def __init__(
+        self,
+        pullback: Callable[[Any], Any],
+        cast: Cast,
+        after: Callable[[Any], Any] | None,
+    ) -> None:
+        self._pullback = pullback
+        self._cast = cast
+        self._after = after
+
+    def __call__(self, dy: Any) -> Any:
+        """Return the cotangents of the arguments for a cotangent of the result."""
+        result = self._pullback(self._cast(dy))
+        return result if self._after is None else self._after(result)
+
+    def rows(self, matrix: Any) -> Any:
+        """Return the cotangents of the arguments for each of several cotangents of the result.
+
+        These are stacked: each array has an axis more than the result's, the first one, and so has
+        each of the arguments' in what is returned. For a result that is a vector, the rows of a
+        matrix; the rows of np.eye(m) give the Jacobian.
+        """
+        count = _count(matrix)
+        several = [self(_row(matrix, i)) for i in range(count)] or [self(_row(matrix, None))]
+
+        def stacked(*parts: Any) -> Any:
+            found = next((p for p in parts if is_array(p)), None)
+            space = module_of((None if found is None else space_of(type(found))) or NUMPY)
+            return space.stack([space.asarray(p) for p in parts])[:count]
+
+        return map_leaves(stacked, *several, other=lambda leaf: None)
+
+
+def _count(matrix: Any) -> int:
+    """Return how many cotangents are stacked; all arrays must have as many."""
+    lengths = {a.shape[0] if a.ndim else None for a in _arrays(matrix)}
+    if len(lengths) != 1 or None in lengths:
+        raise ValueError(
+            "rows wants cotangents that are stacked: arrays built like the result, each with a "
+            "first axis more, as long as the others'."
+        )
+    (length,) = lengths
+    return int(length or 0)
+
+
+def _arrays(matrix: Any) -> list[Any]:
+    if is_array(matrix):
+        return [matrix]
+    branch = branch_of(matrix)
+    return [] if branch is None else [a for part in branch.parts for a in _arrays(part)]
+
+
+def _row(matrix: Any, i: int | None) -> Any:
+    """Return one of the stacked cotangents; zeros where there is none."""
+    if is_array(matrix):
+        return matrix[i] if i is not None else np.zeros(matrix.shape[1:])
+    branch = branch_of(matrix)
+    if branch is None:
+        return matrix
+    return branch.rebuild([_row(part, i) for part in branch.parts])
+
+
 def checked(
     pullback: Callable[[Any], Any], y: Any, name: str, after: Callable[[Any], Any] | None = None
-) -> Callable[[Any], Any]:
+) -> Pullback:
     """Return a pullback that takes only a cotangent built like y, cast to y's dtypes."""
-    cast = caster(y, f"The cotangent of {name}")
-
-    def pull(dy: Any) -> Any:
-        """Return the cotangents of the arguments for a cotangent of the result."""
-        result = pullback(cast(dy))
-        return result if after is None else after(result)
-
-    return pull
+    return Pullback(pullback, caster(y, f"The cotangent of {name}"), after)
 
 
 def caster(y: Any, what: str) -> Cast:

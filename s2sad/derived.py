@@ -22,6 +22,7 @@ from s2sad.logs import log
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
 from s2sad.pieces import lengths_given
 from s2sad.pipeline import Request, printed
+from s2sad.repeatable import repeatable
 from s2sad.runtime import private
 from s2sad.sharing import Bound, Recipe, Recipes, loaded, recipe
 from s2sad.signature import key_of
@@ -50,7 +51,7 @@ class Entry:
     bound: Bound
     as_float: tuple[str, ...]
     finish: Callable[[Any, dict[str, Any]], Any] | None
-    repeatable: bool = False
+    repeatable: bool = False  # nobody could tell if the function ran twice
 
     def holds(self) -> bool:
         """Say whether all that was seen when it was derived is still seen."""
@@ -142,7 +143,7 @@ class Derived:
     def _shared_key(self, key: Any) -> Any:
         p, o = self.parameters, self.options
         code = K.Known(p.fn.__code__)
-        own = (o.mode, o.has_aux, o.pattern, o.batch)
+        own = (o.mode, o.has_aux, o.pattern, o.batch, o.first)
         return code, own, self.choice, p.skipped, p.fixed, len(self.prefix), key
 
     def _entry(self, made: Recipe, fresh: bool = False) -> Entry | None:
@@ -153,7 +154,7 @@ class Derived:
         settled = made.settled
         kinds = dict(settled.params)
         finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
-        return Entry(bound, settled.as_float, finish)
+        return Entry(bound, settled.as_float, finish, made.repeatable)
 
     def settled(self, values: Iterable[Any]) -> Settled:
         """Return what is differentiated, for the values of all parameters."""
@@ -223,6 +224,8 @@ class Derived:
             key,
             text.text,
         )
+        if self.options.first:
+            made = replace(made, repeatable=repeatable(derivation))
         entry = self._entry(made, fresh=True)
         if entry is None:
             # The code it read has changed while it was being derived.

@@ -137,6 +137,7 @@ class Recipe:
     written: Written = field(default_factory=Written)
     outside: tuple[Outside, ...] = ()
     not_one: tuple[str, ...] = ()
+    repeatable: bool = False
 
     def bind(
         self,

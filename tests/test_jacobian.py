@@ -288,12 +288,35 @@ def test_the_value_is_computed_once(mode, capsys):
 
 
 def test_auto_takes_what_there_are_fewer_of():
+    """A result that has more numbers than the arguments is gone through by columns."""
     wide, tall = jacobian(lambda x: A.T @ np.sin(x)), jacobian(layer)
     assert wide(np.ones(4)) == pytest.approx(A.T * np.cos(1.0))
     assert tall(X) == pytest.approx(LAYER)
+    assert not wide._forward._derived.entries and tall._forward._derived.entries
+    assert tall(X).tobytes() == tall(X).tobytes() == jacobian(layer, mode="forward")(X).tobytes()
+    wide(np.ones(4))
     assert not wide._forward._derived.entries
-    again = tall(X)
-    assert again.tobytes() == tall(X).tobytes()
+
+
+def test_auto_runs_what_draws_or_writes_once(capsys):
+    """What could be told by running twice is gone through by rows."""
+    log = []
+
+    def printed(x):
+        print("run")
+        return A @ x
+
+    def noted(x):
+        log.append(1.0)
+        return A @ x
+
+    def drawn(x):
+        return np.random.standard_normal((4, 3)) @ x
+
+    for f in (printed, noted, drawn):
+        J = jacobian(f)
+        assert J(X).shape == (4, 3) and not J._forward._derived.entries
+    assert capsys.readouterr().out == "run\n" and log == [1.0]
 
 
 def test_auto_takes_the_only_way_there_is():
@@ -476,3 +499,44 @@ def test_beside_jax(mode):
     assert jacobian(lambda z: np.abs(z) ** 2, mode=mode)(Z) == pytest.approx(np.asarray(loss))
     along = jax.jacfwd(lambda x: jax.numpy.exp(1j * x))(X)
     assert jacobian(lambda x: np.exp(1j * x), mode=mode)(X) == pytest.approx(np.asarray(along))
+
+
+# --- several cotangents --------------------------------------------------------------------------
+
+
+def test_rows():
+    """A pullback takes several cotangents, stacked."""
+    y, pullback = s2sad.vjp(layer, X)
+    assert pullback.rows(np.eye(4)) == pytest.approx(LAYER)
+    assert pullback.rows(np.eye(4, dtype=int)[:2]) == pytest.approx(LAYER[:2])
+    assert pullback.rows(np.zeros((0, 4))).shape == (0, 3)
+    assert pullback(np.ones(4)) == pytest.approx(LAYER.sum(axis=0))
+
+
+def test_rows_of_structures():
+    def f(p, x):
+        return {"h": p["W"] @ x, "sum": np.sum(p["W"]) * p["b"]}
+
+    p = {"W": A, "b": 2.0, "n": 3}
+    _, pullback = s2sad.vjp(f, p, X)
+    ones = {"h": np.zeros((5, 4)), "sum": np.ones(5)}
+    by_p, by_x = pullback.rows(ones)
+    assert by_p["W"].shape == (5, 4, 3) and by_p["b"].shape == (5,) and by_p["n"] is None
+    assert by_p["W"] == pytest.approx(np.full((5, 4, 3), 2.0)) and by_x.shape == (5, 3)
+    _, pullback = s2sad.vjp(lambda x: x * x, 3.0)
+    assert pullback.rows(np.array([1.0, 2.0])).tolist() == [6.0, 12.0]
+
+
+def test_rows_that_do_not_fit():
+    _, pullback = s2sad.vjp(layer, X)
+    with pytest.raises(ValueError, match="stacked"):
+        pullback.rows(1.0)
+    with pytest.raises(ValueError, match="result's shape"):
+        pullback.rows(np.ones(4))
+    with pytest.raises(ValueError, match="result's shape"):
+        pullback.rows(np.ones((4, 3)))
+    with pytest.raises(ValueError, match="result's shape"):
+        pullback(np.eye(4))
+    _, pullback = s2sad.vjp(lambda x: (x, x), X)
+    with pytest.raises(ValueError, match="stacked"):
+        pullback.rows((np.eye(3), np.eye(2, 3)))
