@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,8 @@ def plain_function(value: Any) -> types.FunctionType | None:
     """Return the Python function that calling a value amounts to, if it is nothing but that."""
     if isinstance(value, type | types.ModuleType):
         return None
+    while isinstance(value, functools._lru_cache_wrapper):  # only looked at: that warns nobody
+        value = value.__wrapped__
     callee = unwrap(value) if callable(value) else None
     bare = callee is not None and not callee.args and not callee.kwargs
     return callee.fn if bare and isinstance(callee.fn, types.FunctionType) else None  # type: ignore[union-attr]
