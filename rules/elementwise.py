@@ -301,7 +301,7 @@ def copysign(out, x, y):
 
 @elementwise(np.ldexp)
 def ldexp(out, x, i):
-    return np.ldexp(np.ones_like(x), i), None
+    return np.ldexp(np.ones(np.shape(x), out.dtype), i), None
 
 
 @elementwise(np.nextafter)

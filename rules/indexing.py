@@ -132,7 +132,7 @@ def pull_compress_method(out_bar, out, a, *, condition=None, axis=None):
 
 @pushforward(compress_method)
 def push_compress_method(out, a, a_dot, *, condition=None, axis=None):
-    return np.compress(condition, a_dot, axis)
+    return a_dot.compress(condition, axis)
 
 
 @pullback(np.extract, masks=True)

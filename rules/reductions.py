@@ -94,7 +94,7 @@ def pull_nansum(
 @pushforward(np.nansum)
 def push_nansum(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, initial=None, where=True):
     counted = where & ~np.isnan(a)
-    return np.sum(a_dot, axis=axis, dtype=dtype, keepdims=keepdims, where=counted)
+    return np.sum(np.where(counted, a_dot, 0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @pullback(np.mean, masks=("where",))
@@ -129,7 +129,9 @@ def pull_nanmean(out_bar, out, a, *, axis=None, dtype=None, keepdims=False, wher
 
 @pushforward(np.nanmean)
 def push_nanmean(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, where=True):
-    return np.mean(a_dot, axis=axis, dtype=dtype, keepdims=keepdims, where=where & ~np.isnan(a))
+    counted = where & ~np.isnan(a)
+    total = np.sum(np.where(counted, a_dot, 0), axis=axis, dtype=dtype, keepdims=keepdims)
+    return total / np.sum(counted, axis=axis, keepdims=keepdims, dtype=out.dtype)
 
 
 @pullback(np.var, masks=("where",))
@@ -150,8 +152,10 @@ def push_var(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, wh
     d = a - np.mean(a, axis=axis, keepdims=True, where=where)
     if np.iscomplexobj(a):
         d = np.conj(d)
-    n = np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=keepdims, dtype=out.dtype)
     total = np.sum(np.real(d * a_dot), axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    if where is True:
+        return 2.0 * total / (a.size // max(out.size, 1) - ddof)
+    n = np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=keepdims, dtype=out.dtype)
     return 2.0 * total / (n - ddof)
 
 
@@ -176,8 +180,10 @@ def push_std(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, wh
     d = a - np.mean(a, axis=axis, keepdims=True, where=where)
     if np.iscomplexobj(a):
         d = np.conj(d)
-    n = np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=keepdims, dtype=out.dtype)
     total = np.sum(np.real(d * a_dot), axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    if where is True:
+        return total / (a.size // max(out.size, 1) - ddof) / (out + (out == 0))
+    n = np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=keepdims, dtype=out.dtype)
     return total / (n - ddof) / (out + (out == 0))
 
 
@@ -256,7 +262,7 @@ def push_extreme(out, a, a_dot, *, axis=None, keepdims=False, initial=None, wher
     count = np.sum(ties, axis=axis, keepdims=keepdims, dtype=out.dtype)
     if initial is not None:
         count = count + (out == initial)
-    return np.sum(a_dot, axis=axis, keepdims=keepdims, where=ties) / count
+    return np.sum(np.where(ties, a_dot, 0), axis=axis, keepdims=keepdims) / count
 
 
 @pullback(np.ptp, masks=True)
@@ -274,8 +280,15 @@ def pull_ptp(out_bar, out, a, *, axis=None, keepdims=False):
 def push_ptp(out, a, a_dot, *, axis=None, keepdims=False):
     high = a == np.max(a, axis=axis, keepdims=True)
     low = a == np.min(a, axis=axis, keepdims=True)
-    high_dot = np.mean(a_dot, axis=axis, keepdims=keepdims, where=high)
-    return high_dot - np.mean(a_dot, axis=axis, keepdims=keepdims, where=low)
+    return mean_where(high, out, a_dot, axis, keepdims) - mean_where(
+        low, out, a_dot, axis, keepdims
+    )
+
+
+def mean_where(chosen, out, a_dot, axis, keepdims):
+    """Return the mean of the tangents that are chosen."""
+    count = np.sum(chosen, axis=axis, keepdims=keepdims, dtype=out.dtype)
+    return np.sum(np.where(chosen, a_dot, 0), axis=axis, keepdims=keepdims) / count
 
 
 @pullback(np.prod, masks=("where",))
@@ -349,7 +362,8 @@ def push_nanprod(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, initia
     if initial is not None:
         a_dot = a_dot * initial
     others = products_of_others(np.where(counted, a, 1), axis)
-    return np.sum(a_dot * others, axis=axis, dtype=dtype, keepdims=keepdims, where=counted)
+    terms = np.where(counted, a_dot * others, 0)
+    return np.sum(terms, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nan_deviation(a, axis, where):
@@ -372,7 +386,7 @@ def pull_nanvar(out_bar, out, a, *, axis=None, dtype=None, ddof=0, keepdims=Fals
 def push_nanvar(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
     counted, n, d = nan_deviation(a, axis, where)
     terms = 2.0 * np.real(d * a_dot) / (n - ddof)
-    return np.sum(terms, axis=axis, dtype=dtype, keepdims=keepdims, where=counted)
+    return np.sum(np.where(counted, terms, 0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @pullback(np.nanstd, masks=True)
@@ -390,7 +404,7 @@ def push_nanstd(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False,
     """Zero where all entries are equal, like the norm at zero."""
     counted, n, d = nan_deviation(a, axis, where)
     terms = np.real(d * a_dot) / (n - ddof)
-    total = np.sum(terms, axis=axis, dtype=dtype, keepdims=keepdims, where=counted)
+    total = np.sum(np.where(counted, terms, 0), axis=axis, dtype=dtype, keepdims=keepdims)
     return total / (out + (out == 0))
 
 

@@ -182,7 +182,10 @@ def edges_back(edges_bar, x):
 def edges_forward(edges, x, x_dot):
     """Return the tangent of even edges that run from the smallest to the largest of x."""
     t = np.linspace(0, 1, len(edges), dtype=edges.dtype)
-    return (1 - t) * np.mean(x_dot, where=x == np.min(x)) + t * np.mean(x_dot, where=x == np.max(x))
+    low, high = x == np.min(x), x == np.max(x)
+    low_dot = np.sum(np.where(low, x_dot, 0)) / np.sum(low, dtype=x.dtype)
+    high_dot = np.sum(np.where(high, x_dot, 0)) / np.sum(high, dtype=x.dtype)
+    return (1 - t) * low_dot + t * high_dot
 
 
 def density_back(hist_bar, hist, edges, weight):

@@ -624,11 +624,11 @@ def shadow_of(shadows: dict[int, Any], x: Any) -> Any:
 
     `shadows` keeps them, by the owner of the memory, together with that.
     """
-    if isinstance(x, np.ndarray):
+    if is_array(x):
         if x.dtype.kind not in "fc":
             return None
         owner = x
-        while isinstance(owner.base, np.ndarray):
+        while is_array(owner.base):
             owner = owner.base
         if type(owner.base).__name__ == "DummyArray":
             raise ValueError("an array that has several names was made by as_strided")
@@ -637,8 +637,8 @@ def shadow_of(shadows: dict[int, Any], x: Any) -> Any:
         _, shadow, memory, start = shadows[id(owner)]
         if x is owner:
             return shadow
-        start += x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-        return np.ndarray(x.shape, x.dtype, memory, start if x.size else 0, x.strides)
+        start += address(x) - address(owner)
+        return laid_in(memory, start if x.size else 0, x)
     if isinstance(x, tuple):
         parts = [shadow_of(shadows, part) for part in x]
         return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
@@ -674,14 +674,10 @@ def twin_of(twins: dict[int, Any], x: Any) -> Any:
     """
     if isinstance(x, int):
         return 0.0
-    if hasattr(type(x), "dtype") and not isinstance(x, np.ndarray):
-        if getattr(x, "base", None) is not None:
-            raise ValueError("a view in a structure, of memory that is not NumPy's")
-        return zeros_like(x)
     if isinstance(x, tuple):
         items = [twin_of(twins, part) for part in x]
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
-    if id(x) in twins or isinstance(x, np.ndarray):
+    if id(x) in twins or is_array(x):
         return shadow_of(twins, x)
     if isinstance(x, list):
         copy = x[:0]
@@ -708,7 +704,7 @@ def add_into_shadow(shadow: Any, value: Any) -> None:
     """Add a derivative into the shadow of an array or of a structure, in place."""
     if value is None or shadow is None:
         return
-    if isinstance(shadow, np.ndarray):
+    if is_array(shadow):
         again = tuple(i for i, n in enumerate(shadow.shape) if n > 1 and shadow.strides[i] == 0)
         if again:  # the elements along these axes are one element
             value = np.broadcast_to(value, shadow.shape).sum(axis=again, keepdims=True)
@@ -736,7 +732,7 @@ def add_into_shadow(shadow: Any, value: Any) -> None:
 
 def take_from_shadow(shadow: Any) -> Any:
     """Return the content of a shadow, and leave zeros: memory that stands twice counts once."""
-    if isinstance(shadow, np.ndarray):
+    if is_array(shadow):
         content = np.zeros_like(shadow, order="C")
         sizes = zip(shadow.shape, shadow.strides, strict=True)
         first = tuple(slice(n if step else 1) for n, step in sizes)

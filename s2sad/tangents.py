@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
@@ -44,6 +43,7 @@ from s2sad.finish import homes_of_temps
 from s2sad.flow import free_names
 from s2sad.handed import Writers, function_vjp
 from s2sad.kinds import Kind
+from s2sad.lifted import space_in
 from s2sad.modes.guarded import Site
 from s2sad.modes.handed import Called, FunctionVjp
 from s2sad.modes.pushes import is_fresh
@@ -118,7 +118,7 @@ def jvp_entry(
             subscript(clone(value), constant(1)),
         ]
     elif isinstance(kind, K.Array) and not kind.rank:
-        result[1] = call(f"{d.refs.module(np)}.asarray", tangent)
+        result[1] = call(f"{d.refs.space(kind.namespace)}.asarray", tangent)
     given = _given(d, worker, request.wrt)
     body = _polished(d, a, worker, [*body, gast.Return(tuple_(result))])
     d.told[a] = Story(facts, request.wrt)
@@ -363,7 +363,7 @@ def _polished(
     sharing = _sharing(worker)
     kinds = {**name_kinds(a.kinds), **worker.dot_kinds}
     tangents = dict.fromkeys(made_up - a.function.locals, K.FLOAT) | worker.dot_kinds
-    numpy = d.refs.module(np)
+    numpy = d.refs.space(space_in(a.kinds))
     homes = homes_of_temps(a)
     local = made_up - fixed
     live_out: frozenset[str] = _pinned(a)

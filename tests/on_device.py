@@ -103,6 +103,19 @@ def compare(device, fn, args, settings):
             _same(device.here(bar), wanted, f"cotangent {i}")
             if on_device[program.active[i]] and isinstance(wanted, np.ndarray):
                 assert type(bar) is cupy.ndarray, f"cotangent {i} is a {type(bar)}"
+        _compare_forward(device, program, called, params, names)
+
+
+def _compare_forward(device, program, called, params, names):
+    """Compare the tangent of the result on the device with that on the host, where it has one."""
+    rng = np.random.default_rng(1983)
+    dots = [_random(p, rng) for p in program.params]
+    try:
+        _, wanted = program.pushed(program.host, program.params, dots, program.host_names)
+    except (s2sad.Error, ValueError, NotImplementedError, ArithmeticError):
+        return
+    there = [device.there(dot) for dot in dots]
+    _same(device.here(program.pushed(called, params, there, names)[1]), wanted, "the tangent")
 
 
 def _same(found, wanted, what):
@@ -201,6 +214,11 @@ class Program:
         """Return the value and the pullback."""
         wrt = tuple(self.active)
         return s2sad.vjp(self.function(fn, names), *params, wrt=wrt)
+
+    def pushed(self, fn, params, dots, names):
+        """Return the value and the tangent."""
+        active = [dot if i in self.active else None for i, dot in enumerate(dots)]
+        return s2sad.jvp(self.function(fn, names), tuple(params), tuple(active))
 
 
 _PROPERTIES = ("T", "real", "imag", "mT")

@@ -86,8 +86,6 @@ def _memory(kind: Kind) -> bool:
 
 def _plain(kind: Kind) -> bool:
     """Say whether the shadow of a value can be looked up by its memory."""
-    if isinstance(kind, K.Array):
-        return kind.namespace == "numpy"
     if isinstance(kind, K.Tuple):
         return all(_plain(k) and not isinstance(k, K.Tuple) for k in kind.items)
     if isinstance(kind, K.List | K.OpenDict):
@@ -98,7 +96,10 @@ def _plain(kind: Kind) -> bool:
         return all(_item(k) for _, k in kind.fields)
     if isinstance(kind, K.OneOf):
         return all(map(_plain, kind.options))
-    return isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.LocalFunction | K.Unbound)
+    return isinstance(kind, _PLAIN)
+
+
+_PLAIN = (K.Num, K.Array, K.Str, K.NoneKind, K.Known, K.LocalFunction, K.Unbound)
 
 
 def _item(kind: Kind) -> bool:
