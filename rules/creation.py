@@ -152,9 +152,9 @@ def pull_linspace(out_bar, out, start, stop, *, num=50, endpoint=True, axis=0):
 @pushforward(np.linspace)
 def push_linspace(out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, axis=0):
     if start_dot is None:
-        start_dot = np.zeros(np.shape(stop_dot), out.dtype)
+        start_dot = np.zeros(np.shape(start), out.dtype)
     if stop_dot is None:
-        stop_dot = np.zeros(np.shape(start_dot), out.dtype)
+        stop_dot = np.zeros(np.shape(stop), out.dtype)
     return np.linspace(start_dot, stop_dot, num, endpoint, axis=axis)
 
 
@@ -174,9 +174,9 @@ def push_logspace(
     out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, base=10.0, axis=0
 ):
     if start_dot is None:
-        start_dot = np.zeros(np.shape(stop_dot), out.dtype)
+        start_dot = np.zeros(np.shape(start), out.dtype)
     if stop_dot is None:
-        stop_dot = np.zeros(np.shape(start_dot), out.dtype)
+        stop_dot = np.zeros(np.shape(stop), out.dtype)
     exponent_dot = np.linspace(start_dot, stop_dot, num, endpoint, axis=axis)
     return exponent_dot * out * np.log(base, dtype=out.dtype)
 
@@ -195,9 +195,9 @@ def pull_geomspace(out_bar, out, start, stop, *, num=50, endpoint=True, axis=0):
 @pushforward(np.geomspace)
 def push_geomspace(out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, axis=0):
     if start_dot is None:
-        start_dot = np.zeros(np.shape(stop_dot), out.dtype)
+        start_dot = np.zeros(np.shape(start), out.dtype)
     if stop_dot is None:
-        stop_dot = np.zeros(np.shape(start_dot), out.dtype)
+        stop_dot = np.zeros(np.shape(stop), out.dtype)
     return out * np.linspace(start_dot / start, stop_dot / stop, num, endpoint, axis=axis)
 
 

@@ -147,12 +147,12 @@ def push_extract(out, condition, arr, condition_dot, arr_dot):
     return np.extract(condition, arr_dot)
 
 
-def tangents_of_choices(choices_dot, choices):
+def tangents_of_choices(choices_dot, choices, dtype):
     """Return the tangents, with zeros for the choices that are constant."""
     if choices_dot is None:
-        return [np.zeros_like(choice) for choice in choices]
+        return [np.zeros(np.shape(choice), dtype) for choice in choices]
     return [
-        np.zeros_like(choice) if choice_dot is None else choice_dot
+        np.zeros(np.shape(choice), dtype) if choice_dot is None else choice_dot
         for choice_dot, choice in zip(choices_dot, choices, strict=True)
     ]
 
@@ -171,7 +171,7 @@ def pull_select(out_bar, out, condlist, choicelist, default=None):
 
 @pushforward(np.select)
 def push_select(out, condlist, choicelist, default, condlist_dot, choicelist_dot, default_dot):
-    choicelist_dot = tangents_of_choices(choicelist_dot, choicelist)
+    choicelist_dot = tangents_of_choices(choicelist_dot, choicelist, out.dtype)
     if default_dot is None:
         return np.select(condlist, choicelist_dot)
     return np.select(condlist, choicelist_dot, default_dot)
@@ -189,4 +189,4 @@ def pull_choose(out_bar, out, a, choices, *, mode="raise"):
 
 @pushforward(np.choose)
 def push_choose(out, a, choices, a_dot, choices_dot, *, mode="raise"):
-    return np.choose(a, tangents_of_choices(choices_dot, choices), mode=mode)
+    return np.choose(a, tangents_of_choices(choices_dot, choices, out.dtype), mode=mode)
