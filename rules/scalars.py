@@ -357,9 +357,20 @@ def pull_sum(out_bar, out, iterable, start=0):
 
 @pushforward(builtins.sum)
 def push_sum(out, iterable, start, iterable_dot, start_dot):
+    if isinstance(start, list | tuple):
+        dots = [None] * len(iterable) if iterable_dot is None else iterable_dot
+        pairs = zip([start, *iterable], [start_dot, *dots], strict=True)
+        return like([v_dot for x, x_dot in pairs for v_dot in items_or_zeros(x, x_dot)], start)
     if start_dot is None:
         return sum(numbers(iterable_dot, iterable)) + np.zeros_like(out)
     return sum(numbers(iterable_dot, iterable), start_dot) + np.zeros_like(out)
+
+
+def items_or_zeros(x, x_dot):
+    """Return the tangents of a sequence's items."""
+    if x_dot is None:
+        x_dot = [None] * len(x)
+    return [np.zeros_like(v)[()] if d is None else d for v, d in zip(x, x_dot, strict=True)]
 
 
 @pullback(builtins.max, builtins.min, masks=True)

@@ -32,7 +32,7 @@ from s2sad.derived import (
     reached_by,
     refuse_shared,
 )
-from s2sad.directions import cast_tangents, directions, pushed
+from s2sad.directions import cast_tangents, directions, of_parameters, pushed
 from s2sad.duplicated import (
     Forward,
     Given,
@@ -349,6 +349,7 @@ def jvp(
     chosen = directions(primals, tangents)
     callee = callee_of(f, "jvp")
     parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
+    chosen, along = of_parameters(parameters, primals, tangents, chosen)
     options = Options("jvp", chosen, has_aux, len(primals))
     derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
     bound = parameters.bind((*callee.args, *primals), callee.kwargs)
@@ -359,7 +360,7 @@ def jvp(
     for n in entry.as_float:
         values[n] = float(values[n])
     names = derived.choice.names
-    cast = cast_tangents([tangents[i] for i in chosen], [values[n] for n in names], names)
+    cast = cast_tangents(along, [values[n] for n in names], names)
     return pushed(entry.bound.call, bound, cast)
 
 

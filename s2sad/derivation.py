@@ -304,11 +304,12 @@ def local_source(kind: K.LocalFunction) -> LocalSource:
     """Return the source of an inner function or lambda, as a definition."""
     node = kind.node
     args = clone(node.args)
-    held = {variable for _, variable in kind.defaults}
-    for defaults in (args.defaults, args.kw_defaults):
+    passed = {parameter for parameter, _ in kind.defaults}
+    positional = [*args.posonlyargs, *args.args][-len(args.defaults) :]
+    for parameters, defaults in ((positional, args.defaults), (args.kwonlyargs, args.kw_defaults)):
         # Worked out where the function is defined, these are passed by every call.
         for i, d in enumerate(defaults):
-            if isinstance(d, gast.Name) and d.id in held:
+            if isinstance(d, gast.Name) and parameters[i].id in passed:
                 defaults[i] = gast.Constant(None, None)
     if isinstance(node, gast.Lambda):
         body = gast.Return(clone(node.body))

@@ -501,6 +501,12 @@ def objects_of(cls: type) -> Objects | None:
     return _objects.get(cls)
 
 
+def has_cotangents(cls: type) -> bool:
+    """Say whether objects of a class have derivatives: a logger has none, nor have given factors."""
+    known = objects_of(cls)
+    return known is not None and known.zero is not None
+
+
 def object_function(cls: type, name: str) -> object | None:
     """Return the function whose rule serves what an object does (it is an argument), or None."""
     found = objects_of(cls)

@@ -44,8 +44,6 @@ UPDATE = bool(os.environ.get("S2SAD_UPDATE"))
 STEP = 1e-6
 
 REFUSED = {
-    "writing_library.flat_written": "What this operation means is not decided",
-    "writing_structures.dict_set_in_a_loop_over_a_copy": "A dict's .items()",
 }
 SINGLE = {"casts_down", "into_single", "f32", "single"}
 

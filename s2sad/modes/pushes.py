@@ -48,6 +48,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.samples import stacked
+from s2sad.signature import by_position
 
 Pushed = tuple[Block, "Node | None"]
 
@@ -294,6 +295,9 @@ class Pushes(Operations):
         owner, method = node.func.value, node.func.attr
         if method in ("values", "copy") and self.has(owner):
             return call(attribute(name(self.dot(owner.id)), method))
+        if method == "items" and self.has(owner):
+            helper = self.refs.function(runtime.push_items)
+            return call(helper, clone(owner), name(self.dot(owner.id)))
         if method == "get":
             held = self.part(owner)
             parts = [clone(node.args[0]), *(self.part(a) for a in node.args[1:])]
@@ -362,8 +366,7 @@ class Pushes(Operations):
     def _constructed(self, site: Site, node: Node, kind: K.Obj) -> Node:
         """The tangent of an object has the tangents of its fields."""
         made = self.objects.get(node.func) is runtime.object_of
-        names = [n for n, _ in kind.fields]
-        given = {} if made else dict(zip(names, node.args, strict=False))
+        given = {} if made else dict(zip(by_position(kind.cls), node.args, strict=False))
         given |= {k.arg: k.value for k in node.keywords}
         fields = {
             f: self.part(given[f]) if f in given else self.zero(attribute(clone(site.out), f), part)

@@ -17,7 +17,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import registry, runtime
 from s2sad.errors import Error, InternalError
 from s2sad.kinds import Kind
 from s2sad.modes.cotangents import Cotangents
@@ -155,6 +155,10 @@ class Tangents(Twins):
             return call(self.refs.function(runtime.no_tangent), value)
         if not K.differentiable(kind) and not K.is_container(kind):
             return gast.Constant(None, None)
+        if isinstance(kind, K.Opaque) and not registry.has_cotangents(kind.cls):
+            return gast.Constant(None, None)
+        if isinstance(kind, K.Unknown) and kind.cls is not None:
+            return gast.Constant(None, None)  # an object of a class that has no derivative
         return self.zeros.zero(value, kind)
 
     def fill(self, wanted: frozenset[str], env: dict[str, Kind], at: Any) -> Block:
@@ -272,6 +276,10 @@ class Tangents(Twins):
         taken = self.popped(s, variable, value)
         if taken is not None:
             return taken
+        if self.is_flat(value):
+            self.live.discard(variable)
+            self.idle.add(variable)
+            return [primal]
         if not self.wants(s, variable):
             self.live.discard(variable)
             return [primal]
@@ -297,6 +305,11 @@ class Tangents(Twins):
         code = [*pre, assign(self.dot(variable), tangent)]
         self.see_raised(s, may_raise(code, value, kind, self.refs.modules))
         return self.ordered(variable, marker, primal, code)
+
+    def is_flat(self, value: Node) -> bool:
+        """Say whether this is A.flat: what is written through it is written to the array."""
+        flat = isinstance(value, gast.Attribute) and value.attr == "flat"
+        return flat and K.is_numeric(self.kinds.of.get(value.value, K.UNKNOWN))
 
     def see_raised(self, s: Node, raised: Raised) -> None:
         """Refuse a tangent whose computation may raise what the program catches."""
@@ -450,10 +463,11 @@ class Tangents(Twins):
         for item in s.items:
             given = names_read(item.context_expr) & self.live
             swallows = self.kinds.passing.get(item) is None
-            if swallows or given or bound & self.activity.before(s.body[0]):
+            inside = self.activity.before(s.body[0]) if s.body else frozenset()
+            if swallows or given or bound & inside:
                 return self.inert(s)
         self.bound |= bound
-        body = self.block(s.body)
+        body = self.block(s.body) or [gast.Pass()]
         return [gast.With(clone_all(s.items), body, None)]
 
     def st_Try(self, s: Node) -> Block:
