@@ -502,7 +502,7 @@ def objects_of(cls: type) -> Objects | None:
 
 
 def has_cotangents(cls: type) -> bool:
-    """Say whether objects of a class have derivatives: a logger has none, nor have given factors."""
+    """Say whether objects of a class have derivatives; those without rules have none."""
     known = objects_of(cls)
     return known is not None and known.zero is not None
 

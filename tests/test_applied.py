@@ -2,6 +2,7 @@
 
 import functools
 
+import numpy as np
 import pytest
 from slopes import check
 
@@ -60,7 +61,18 @@ def a_partial(x, n):
     return h(n) * x
 
 
+def passed_on_and_bent(x, n):
+    def apply(f, held):
+        return f(held) * held
+
+    def h(y, k=x * n):
+        return np.sin(y * k)
+
+    return apply(h, n)
+
+
 FUNCTIONS = [a_default, a_default_worked_out, a_default_of_a_lambda, passed_on, captured, a_partial]
+FUNCTIONS += [passed_on_and_bent]
 
 
 @pytest.mark.parametrize("fn", FUNCTIONS, ids=lambda fn: fn.__name__)

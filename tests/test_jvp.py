@@ -43,8 +43,7 @@ GOLDEN = Path(__file__).parent / "golden" / "jvp"
 UPDATE = bool(os.environ.get("S2SAD_UPDATE"))
 STEP = 1e-6
 
-REFUSED = {
-}
+REFUSED = {}
 SINGLE = {"casts_down", "into_single", "f32", "single"}
 
 
@@ -811,3 +810,60 @@ def test_what_is_constant_has_no_tangent(f):
     value, moved = s2sad.jvp(f, (x,), (x_dot,))
     assert value == f(x)
     assert moved == pytest.approx(s2sad.grad(f)(x) @ x_dot)
+
+
+def test_variable_arguments():
+    def f(a, *rest):
+        return a * sum(rest) * rest[0]
+
+    given = (0.7, 1.2, -0.4)
+    gradient = np.array([0.8 * 1.2, 0.7 * (2.0 * 1.2 - 0.4), 0.7 * 1.2])
+    for along in ((1.0, None, None), (None, 0.5, None), (0.3, None, 2.0), (1.0, -1.0, 0.4)):
+        _, slope = s2sad.jvp(f, given, along)
+        expected = gradient @ [0.0 if t is None else t for t in along]
+        assert slope == pytest.approx(expected)
+
+
+def test_writes_through_flat():
+    def f(x):
+        a = np.outer(x, x)
+        a.flat[::4] = 2.0 * x
+        a.flat[3] = x[0]
+        return np.sum(a * a)
+
+    x, along = np.array([0.3, 1.2, 0.7]), np.array([1.0, -0.5, 0.3])
+    assert s2sad.jvp(f, (x,), (along,))[1] == pytest.approx(s2sad.grad(f)(x) @ along)
+
+
+def test_items_of_a_dict_in_a_list():
+    def f(x):
+        table = {"a": x[0], "b": x[1] * x[2]}
+        for key, value in list(table.items()):
+            table[key] = value * value
+        return table["a"] * table["b"]
+
+    x, along = np.array([0.3, 1.2, 0.7]), np.array([1.0, -0.5, 0.3])
+    assert s2sad.jvp(f, (x,), (along,))[1] == pytest.approx(s2sad.grad(f)(x) @ along)
+
+
+def grown(values):
+    if len(values) == 1:
+        return {"value": values[0], "below": []}
+    half = len(values) // 2
+    return {"value": 0.0, "below": [grown(values[:half]), grown(values[half:])]}
+
+
+def added(tree):
+    total = tree["value"]
+    for part in tree["below"]:
+        total = total + added(part)
+    return total
+
+
+def test_a_tree_that_recursion_makes_is_refused():
+    def f(x):
+        return added(grown(x))
+
+    for derived in (lambda x: s2sad.grad(f)(x), lambda x: s2sad.jvp(f, (x,), (x,))):
+        with pytest.raises(s2sad.Error):
+            derived(np.ones(4))
