@@ -19,7 +19,7 @@ refuse(
     np,
     "vectorize frompyfunc",
     because="it calls a function of yours, for each element",
-    instead="Write np.vectorize(f)(x), with one array, where it is called; or call f on arrays.",
+    instead="Write np.vectorize(f)(x), of arrays alone, where it is called; or call f on arrays.",
 )
 refuse(
     np,

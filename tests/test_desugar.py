@@ -157,7 +157,26 @@ def on_one_index(x, n):
     return np.sum(np.fromfunction(lambda i: np.sin(i * x[0]), (n,), dtype=np.float32))
 
 
-@pytest.mark.parametrize("f", [vectorized, vectorized_number, on_indices, on_one_index])
+def product_or_sum(a, b, c=2.0):
+    return a * b * c if a > b else a + b
+
+
+def vectorized_over_several(x, n):
+    table = np.vectorize(product_or_sum)(x[:, None], x * n, 0.5)
+    return np.sum(table**2) + np.sum(np.vectorize(lambda a, b: a * b)(x, x[0]))
+
+
+def vectorized_to_a_dtype(x, n):
+    return np.sum(np.vectorize(bump, otypes=[float])(x) * n)
+
+
+VECTORIZED = [
+    *(vectorized, vectorized_number, vectorized_over_several, vectorized_to_a_dtype),
+    *(on_indices, on_one_index),
+]
+
+
+@pytest.mark.parametrize("f", VECTORIZED)
 def test_functions_that_numpy_calls(f):
     check(f, X, 3, constant=(1,))
     assert s2sad.value_and_grad(f)(X, 3)[0] == f(X, 3)

@@ -194,7 +194,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return self.on_indices(node)
         if fn is getattr and len(node.args) == 2 and is_attribute(node.args[1]):
             return locate(attribute(node.args[0], node.args[1].value), node)
-        applied = None if len(node.args) != 1 or node.keywords else self.vectorized(node)
+        applied = None if not node.args or node.keywords else self.vectorized(node)
         if applied is not None:
             return self.elementwise(node, *applied)
         if (fn is operator.itemgetter or fn is operator.attrgetter) and node.args:
@@ -273,42 +273,74 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         grid = gast.Call(attribute(home, "indices"), [node.args[1]], [gast.keyword("dtype", dtype)])
         return located(gast.Call(node.args[0], [gast.Starred(grid, gast.Load())], []), node)
 
-    def vectorized(self, node: Node) -> tuple[Node, Node] | None:
-        """Return the function in `np.vectorize(f)(...)`, and how NumPy is called here, or None."""
+    def vectorized(self, node: Node) -> tuple[Node, Node, Node | None] | None:
+        """Return the function in `np.vectorize(f)(...)`, how NumPy is called here, and the dtype.
+
+        None where it is applied in another way; the dtype is None where a first result tells it.
+        """
         made = node.func
         if not isinstance(made, gast.Call) or not isinstance(made.func, gast.Attribute):
             return None
-        if self.denoted(made.func) is not np.vectorize or isinstance(node.args[0], gast.Starred):
+        if self.denoted(made.func) is not np.vectorize or len(made.args) != 1:
             return None
-        plain = len(made.args) == 1 and not made.keywords
-        plain = plain and isinstance(made.args[0], gast.Name | gast.Attribute | gast.Lambda)
-        return (made.args[0], made.func.value) if plain else None
+        if any(isinstance(a, gast.Starred) for a in node.args):
+            return None
+        dtype = None
+        for k in made.keywords:
+            listed = isinstance(k.value, gast.List | gast.Tuple) and len(k.value.elts) == 1
+            if k.arg != "otypes" or not listed or isinstance(k.value.elts[0], gast.Starred):
+                return None
+            dtype = k.value.elts[0]
+        plain = isinstance(made.args[0], gast.Name | gast.Attribute | gast.Lambda)
+        plain = plain and not isinstance(getattr(made.args[0], "body", None), gast.Tuple)
+        plain = plain and (len(node.args) == 1 or self.denoted(name("zip")) is zip)
+        return (made.args[0], made.func.value, dtype) if plain else None
 
-    def elementwise(self, node: Node, fn: Node, home: Node) -> Node:
+    def elementwise(self, node: Node, fn: Node, home: Node, dtype: Node | None) -> Node:
         """`np.vectorize(f)(x)` is f of each element, in an array of a first result's dtype.
 
         np.reshape(np.array(dtype=np.asarray(f(np.ravel(x)[0])).dtype.type,
                             object=[f(v) for v in np.ravel(x).tolist()]), np.shape(x))
+
+        Several arrays are broadcast before.
         """
-        (x,) = node.args
-        item = self.names.fresh("v")
-        first = clone(x)
-        if not isinstance(x, gast.Name):
-            held = self.names.fresh("x")
-            first, x = gast.NamedExpr(store(held), x), name(held)
-            self.locals.add(held)
 
         def of(attr: str, *args: Node, **keywords: Node) -> Node:
             pairs = [gast.keyword(k, v) for k, v in keywords.items()]
             return gast.Call(attribute(clone(home), attr), list(args), pairs)
 
-        trial = gast.Call(clone(fn), [subscript(of("ravel", first), constant(0))], [])
-        numbers = gast.Call(attribute(of("ravel", clone(x)), "tolist"), [], [])
-        each = gast.Call(clone(fn), [name(item)], [])
-        listed = gast.ListComp(each, [gast.comprehension(store(item), numbers, [], 0)])
-        dtype = attribute(attribute(of("asarray", trial), "dtype"), "type")
+        given = node.args[0] if len(node.args) == 1 else of("broadcast_arrays", *node.args)
+        first, held = clone(given), given
+        if not isinstance(given, gast.Name):
+            held = name(self.names.fresh("x"))
+            first = gast.NamedExpr(store(held.id), given)
+            self.locals.add(held.id)
+
+        def part(position: int, whole: Node) -> Node:
+            return whole if len(node.args) == 1 else subscript(whole, constant(position))
+
+        def numbers(position: int) -> Node:
+            flat = of("ravel", part(position, clone(held)))
+            return gast.Call(attribute(flat, "tolist"), [], [])
+
+        items = [self.names.fresh("v") for _ in node.args]
+        wholes = [clone(held) for _ in items]
+        if dtype is None:
+            wholes[0] = first
+            flat = [subscript(of("ravel", part(k, w)), constant(0)) for k, w in enumerate(wholes)]
+            trial = gast.Call(clone(fn), flat, [])
+            dtype = attribute(attribute(of("asarray", trial), "dtype"), "type")
+        elif not isinstance(given, gast.Name):
+            return node
+        target: Node = store(items[0])
+        run = numbers(0)
+        if len(items) > 1:
+            target = gast.Tuple([store(v) for v in items], gast.Store())
+            run = call("zip", *(numbers(k) for k in range(len(items))))
+        each = gast.Call(clone(fn), [name(v) for v in items], [])
+        listed = gast.ListComp(each, [gast.comprehension(target, run, [], 0)])
         array = of("array", dtype=dtype, object=listed)
-        return located(of("reshape", array, of("shape", clone(x))), node)
+        return located(of("reshape", array, of("shape", part(0, clone(held)))), node)
 
     def tabled(self, node: Node) -> Node:
         """`dict(zip(a, b))`, and dict of pairs that are made one by one, are comprehensions."""
