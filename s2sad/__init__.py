@@ -25,7 +25,7 @@ from s2sad.errors import (
     SourceError,
     UnsupportedError,
 )
-from s2sad.inside import stop_gradient, within_gradient
+from s2sad.inside import adjoint_hook, stop_gradient, within_gradient
 from s2sad.looking import explain
 from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
 from s2sad.tree import ravel, tree_map
@@ -45,6 +45,7 @@ __all__ = [
     "Reverse",
     "SourceError",
     "UnsupportedError",
+    "adjoint_hook",
     "autodiff",
     "check_grads",
     "checkpoint",

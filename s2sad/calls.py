@@ -44,6 +44,7 @@ from s2sad.facts.kinds_by_name import name_kinds
 from s2sad.facts.memory import shares_nothing
 from s2sad.facts.passing import Lengths
 from s2sad.flow import live_in
+from s2sad.inside import adjoint_hook, stop_gradient
 from s2sad.kinds import Kind
 from s2sad.modes.again import compute_again
 from s2sad.modes.assemble import (
@@ -108,6 +109,7 @@ def user_call(
     active = active_parameters(target, varied)
     if not active:
         return [], [], None
+    refuse_ours(target, site.statement, worker.refuse)
     stores = getattr(getattr(target.fn, "node", None), "stores", None)
     if stores is not None:
         found = _stored(site, target, stores)
@@ -189,6 +191,16 @@ def undo_writer(
     if forward is not None:
         worker.replaced[s] = forward
     return [*out, *pre], [c for c in found if c.operand in varied]
+
+
+def refuse_ours(target: Target, s: Node, refuse: Callable[..., Exception]) -> None:
+    """Refuse a call of what means something to derivatives, where it is not seen what it means."""
+    if target.fn in (stop_gradient, adjoint_hook):
+        raise refuse(
+            s,
+            f"This call of {target.fn.__name__} cannot be read.",
+            "Call it by its name, with plain arguments: adjoint_hook(x, fn), stop_gradient(x).",
+        )
 
 
 def _nothing_outside(worker: Reverse, s: Node, target: Target, pair: Pair) -> None:

@@ -43,7 +43,8 @@ from s2sad.facts.methods import plain_writes
 from s2sad.facts.overloads import overloads
 from s2sad.facts.passing import Lengths, Proved, handed_back, outlives, proved_by, rebase
 from s2sad.facts.read_before import read_before
-from s2sad.facts.scope import Scope
+from s2sad.facts.scope import Scope, lookup
+from s2sad.inside import hook_here
 from s2sad.kinds import Kind
 from s2sad.lifted import space_in
 from s2sad.modes.refs import Refs
@@ -134,6 +135,13 @@ class Derivation:
         self.parts, self.read_as = other.parts, other.read_as
         self.derivatives, self.applied = other.derivatives, other.applied
         self.repeatable = other.repeatable
+        self.reaching = other.reaching
+
+    def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
+        """Return what functions are rewritten with, by name: they may be written out in others."""
+        helpers = {n: f for n, f in self.refs.functions.items() if f in _WRITTEN}
+        known = {**helpers, **self.reaching.words}
+        return {n: f for n, f in known.items() if lookup(fn, n) is K.MISSING}
 
     def assume(self, dim: K.Dim) -> bool:
         """Assume that a length is not 1 where the example's is not: callers are held to that."""
@@ -167,6 +175,7 @@ class LocalSource:
 
 
 _ROUNDS = 64
+_WRITTEN = (hook_here, runtime.object_of)
 
 
 def analyse(
@@ -228,6 +237,7 @@ def analyse(
         d.open[key] = result
         before = dict(d.analysed)
         d.used_open.discard(key)
+        scope.helpers = {**d.made_up(source.fn), **scope.helpers}
         facts = infer(function, dict(params), scope, hook)
         changed = _more_plainly(d, function, facts, taken, numpy, helper, said)
         if changed is not None:
@@ -270,7 +280,7 @@ def _more_plainly(
     """Return a function with more of it written out, now that its kinds are known; or None."""
     made, writers, formulas = made_here(d, facts), writing_calls(d, facts), formula_calls(d, facts)
     return (
-        marked(function, facts, taken, numpy, d.reaching, said)
+        marked(function, facts, taken, numpy, d.reaching, said, helper)
         or dispatch(function, facts, taken, numpy)
         or by_name(function, facts, taken, numpy)
         or overloads(function, facts, taken, numpy)

@@ -38,10 +38,14 @@ def within_gradient() -> bool:
 def adjoint_hook(x: T, fn: Callable[[Any], Any]) -> T:
     """Return x; in the backward sweep `fn` gets the adjoint of x, whole, before it is used.
 
-    What fn returns is used in its place; None leaves it. Forward mode has no adjoints: there x is
-    just x.
+    What fn returns is used in its place; None leaves it as fn leaves it: fn gets memory of its own,
+    which it may change. Forward mode has no adjoints: there x is just x.
     """
     return x
+
+
+def hook_here(x: Any, fn: Callable[[Any], Any]) -> None:
+    """Stand for a hook in a function that is being derived: `fn` gets the adjoint of x here."""
 
 
 def _derived_code_runs() -> bool:

@@ -8,11 +8,16 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2sad import overlaps, registry
+from s2sad import hooks, overlaps, registry
 from s2sad.derivation import Analysed, Derivation
 from s2sad.nodes import Node
 
-_LOOKS = (overlaps.in_order, overlaps.apart_from, overlaps.moved_apart)
+_LOOKS = (
+    overlaps.in_order,
+    overlaps.apart_from,
+    overlaps.moved_apart,
+    *hooks.HELPERS,
+)
 
 
 class Purity:

@@ -44,6 +44,11 @@ def itself(x: Any) -> Any:
     return x
 
 
+def unhooked(x: Any, fn: Any) -> Any:
+    """Return x."""
+    return x
+
+
 def always() -> Any:
     """Return True."""
     return True

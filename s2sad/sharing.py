@@ -17,11 +17,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from s2sad import hooks, overlaps, registry, runtime
 from s2sad import kinds as K
-from s2sad import overlaps, registry, runtime
 from s2sad.aliasing import reach
 from s2sad.derivation import Derivation
-from s2sad.errors import AliasError, RuleRefusal, UnsupportedError
+from s2sad.errors import ActivityError, AliasError, RuleRefusal, UnsupportedError
 from s2sad.guard import (
     DERIVED,
     OTHERWISE,
@@ -45,7 +45,12 @@ _SHARED = 512  # how many recipes are kept, those used last
 _EACH = 8  # how many for one key, where what functions see goes to and fro
 _numbers = itertools.count(1)
 # What helpers raise, which know nothing of s2sad in a file of their own: rules, and s2sad's own.
-_OUR_OWN = {"NotImplementedError": UnsupportedError, "ValueError": AliasError}
+_OUR_OWN = {
+    "NotImplementedError": UnsupportedError,
+    "TypeError": ActivityError,
+    "ValueError": AliasError,
+}
+_HELPERS = (runtime.__name__, overlaps.__name__, hooks.__name__)
 _OF_RULES = {"NotImplementedError": UnsupportedError, "ValueError": RuleRefusal}
 _ADVICE = "Write it in another way, or make its inputs Const."
 
@@ -339,7 +344,11 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
     refusals = Refusals(text.text, filename, text.origins, copied)
     helpers: dict[str, dict[str, object]] = {}
     for n, fn in copied.items():
-        own = getattr(fn, "__module__", None) in (runtime.__name__, overlaps.__name__)
+        own = getattr(fn, "__module__", None) in (
+            runtime.__name__,
+            overlaps.__name__,
+            hooks.__name__,
+        )
         names = refusals.names(n, _OUR_OWN, "") if own else refusals.names(n, _OF_RULES, _ADVICE)
         # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
         helpers[n] = {"__builtins__": builtins, **names}

@@ -22,6 +22,7 @@ from s2sad.calls import (
     active_parameters,
     call_of,
     find_target,
+    refuse_ours,
     refuse_shared_arguments,
     target_name,
 )
@@ -241,6 +242,7 @@ def _call(
     written = memory.aliases.touched.get(s, frozenset())
     if not active or (site.node in memory.stopping and not written):
         return [], False
+    refuse_ours(target, s, worker.refuse)
     bound = s.targets[0] if isinstance(s, gast.Assign) else None
     if bound is not None and not isinstance(bound, gast.Name):
         raise worker.refuse(s, "This call cannot be differentiated forward yet.", "Name it.")

@@ -1,12 +1,13 @@
 """Programs that say something to their own derivative: each a function and arguments for it.
 
-`STOPPING` call stop_gradient, `ASKING` within_gradient().
+`STOPPING` call stop_gradient, `ASKING` within_gradient(), `HOOKING` adjoint_hook, with hooks that
+twice the adjoint.
 """
 
 import numpy as np
 
 import s2sad
-from s2sad import stop_gradient, within_gradient
+from s2sad import adjoint_hook, stop_gradient, within_gradient
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=4)
@@ -438,4 +439,248 @@ ASKING = {
     question_given: (),
     by_recursion: (),
     in_a_while: (),
+}
+
+
+# --- adjoint_hook --------------------------------------------------------------------------------
+
+
+def twice(g):
+    return 2.0 * g
+
+
+def twice_in_place(g):
+    g *= 2.0
+
+
+def twice_each(g):
+    return {key: 2.0 * part for key, part in g.items()}
+
+
+def twice_in_a_pair(g):
+    return tuple(2.0 * part for part in g)
+
+
+def twice_in_a_list(g):
+    for i, part in enumerate(g):
+        g[i] = 2.0 * part
+
+
+def twice_in_an_object(g):
+    g.w = 2.0 * g.w
+    g.scale = 2.0 * g.scale
+    return g
+
+
+def hooked_number(x, y):
+    x = adjoint_hook(x, twice)
+    return x * y + np.sin(x)
+
+
+def hooked_result(x, y):
+    return adjoint_hook(x * y, twice) * y
+
+
+def hooked_array(x, y):
+    z = np.sin(x)
+    z = adjoint_hook(z, twice)
+    return np.sum(z * y * x)
+
+
+def hooked_in_place(x, y):
+    z = adjoint_hook(np.sin(x), twice_in_place)
+    return np.sum(z * y * x)
+
+
+def hooked_by_keywords(x, y):
+    return np.sum(adjoint_hook(fn=twice, x=x) * y)
+
+
+def hooked_and_not(x, y):
+    z = adjoint_hook(x, twice)
+    return np.sum(z * x * y)
+
+
+def hooked_lambda(x, y):
+    k = 2.0
+    z = adjoint_hook(x * y, lambda g: k * g)
+    k = 3.0
+    return np.sum(z) * k
+
+
+def hooked_inner(x, y):
+    k = 2.0
+
+    def grow(g):
+        return k * g
+
+    return np.sum(adjoint_hook(x * y, grow))
+
+
+def hooked_with_default(x, y):
+    total = 0.0
+    for i in range(3):
+        k = 1.0 + float(i == 1)
+
+        def grow(g, k=k):
+            return k * g
+
+        total = total + np.sum(adjoint_hook(x * y, grow)) * (i == 1)
+    return total
+
+
+def hooked_in_a_loop(w, xs, every):
+    h = np.zeros(3)
+    for i, x in enumerate(xs):
+        h = np.tanh(w @ h + x)
+        if i % every == 0:
+            h = adjoint_hook(h, twice)
+    return h @ h
+
+
+def hooked_in_a_while(x, y):
+    n = 0
+    while n < 3:
+        x = np.sin(adjoint_hook(x * y, twice))
+        n += 1
+    return np.sum(x)
+
+
+def a_layer(v):
+    return adjoint_hook(np.tanh(v), twice)
+
+
+def hooked_in_a_call(x, y):
+    return np.sum(a_layer(a_layer(x) * y))
+
+
+def a_recursion(v, n):
+    return v if n == 0 else adjoint_hook(a_recursion(np.sin(v), n - 1), twice)
+
+
+def hooked_in_a_recursion(x, y):
+    return np.sum(a_recursion(x, 3) * y)
+
+
+def hooked_by_an_argument(x, y):
+    def through(v, fn):
+        return adjoint_hook(v * v, fn)
+
+    return np.sum(through(x, twice) * y)
+
+
+def hooked_memory(w, xs):
+    a = np.zeros(len(xs))
+    for i in range(len(xs)):
+        a[i] = w * xs[i]
+    a = adjoint_hook(a, twice)
+    a[0] = w * w
+    return np.sum(a * a * xs)
+
+
+def hooked_memory_by_another_name(w, xs):
+    a = w * xs
+    a[1] = w
+    b = adjoint_hook(a, twice)
+    b[0] = 3.0 * w
+    return np.sum(b * xs)
+
+
+def hooked_memory_in_a_loop(w, xs):
+    a = np.zeros(len(xs))
+    for i in range(len(xs)):
+        a[i] = w * xs[i]
+        a = adjoint_hook(a, twice)
+    return np.sum(a * a)
+
+
+def hooked_dict(x, p):
+    p = adjoint_hook(p, twice_each)
+    return np.sum(x * p["w"]) * p["b"]
+
+
+def hooked_tuple(x, p):
+    w, b = adjoint_hook(p, twice_in_a_pair)
+    return np.sum(x * w) * b
+
+
+def hooked_list(x, p):
+    p = adjoint_hook(p, twice_in_a_list)
+    return np.sum(x * p[0]) + np.sum(p[1] * p[1])
+
+
+def hooked_object(x, p):
+    q = adjoint_hook(p, twice_in_an_object)
+    return np.sum(x * q.w) * q.scale
+
+
+def hooked_part(x, p):
+    w = p["w"]
+    w = adjoint_hook(w, twice)
+    return np.sum(x * w) * p["b"]
+
+
+def hooked_part_of_parts(x, p):
+    inner = p["inner"]
+    inner = adjoint_hook(inner, twice_each)
+    return np.sum(x * inner["w"]) * inner["b"]
+
+
+def hooked_dict_that_is_filled(x, y):
+    d = {"a": x * y, "b": np.sum(y)}
+    d = adjoint_hook(d, twice_each)
+    d["a"] = d["a"] * 2.0
+    return np.sum(d["a"]) * d["b"]
+
+
+def hooked_list_that_grows(x, y):
+    items = []
+    for i in range(3):
+        items.append(x[i] * y[i])
+    items = adjoint_hook(items, twice_in_a_list)
+    items.append(x[0])
+    return items[0] * items[1] + items[3]
+
+
+def hooked_or_not(x, y):
+    z = x * y
+    if x[0] > -100.0:
+        z = adjoint_hook(z, twice)
+    else:
+        z = 3.0 * z
+    return np.sum(z)
+
+
+def hooked_single(x, y):
+    z = adjoint_hook(x.astype(np.float32), lambda g: 2.0 * g.astype(np.float64))
+    return np.sum(z.astype(np.float64) * y)
+
+
+HOOKING = {
+    hooked_number: (0.7, 1.3),
+    hooked_result: (0.7, 1.3),
+    hooked_array: (X, Y),
+    hooked_in_place: (X, Y),
+    hooked_by_keywords: (X, Y),
+    hooked_and_not: (X, Y),
+    hooked_lambda: (X, Y),
+    hooked_inner: (X, Y),
+    hooked_with_default: (X, Y),
+    hooked_in_a_loop: (W, XS, 2),
+    hooked_in_a_while: (X, Y),
+    hooked_in_a_call: (X, Y),
+    hooked_in_a_recursion: (X, Y),
+    hooked_by_an_argument: (X, Y),
+    hooked_memory: (0.6, X),
+    hooked_memory_by_another_name: (0.6, X),
+    hooked_memory_in_a_loop: (0.6, X),
+    hooked_dict: (X, {"w": Y, "b": 0.4}),
+    hooked_tuple: (X, (Y, 0.4)),
+    hooked_list: (X, [Y, Y * 2.0]),
+    hooked_object: (X, State(Y, 0.4)),
+    hooked_part: (X, {"w": Y, "b": 0.4}),
+    hooked_part_of_parts: (X, {"inner": {"w": Y, "b": 0.4}}),
+    hooked_dict_that_is_filled: (X, Y),
+    hooked_list_that_grows: (X, Y),
+    hooked_or_not: (X, Y),
 }

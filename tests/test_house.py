@@ -57,6 +57,7 @@ LAYERS = (
             "generators",
             "guard",
             "hints",
+            "hooks",
             "identity",
             "inside",
             "kinds",

@@ -1,6 +1,7 @@
 """What a function says to its derivative: stop_gradient, within_gradient, adjoint_hook."""
 
 import copy
+import functools
 import subprocess
 import sys
 
@@ -9,8 +10,8 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad import UnsupportedError, inside, stop_gradient, within_gradient
-from s2sad.tree import ravel
+from s2sad import UnsupportedError, adjoint_hook, inside, stop_gradient, within_gradient
+from s2sad.tree import map_leaves, ravel
 
 STEP = 1e-6
 
@@ -44,10 +45,19 @@ class Held:
         return self.kept[self.at - 1]
 
 
+class Twice(Held):
+    """Stands for adjoint_hook with a hook that twices: 2 x less x as it was the first time."""
+
+    def __call__(self, x, fn):
+        kept = super().__call__(x)
+        return map_leaves(lambda a, b: 2.0 * a - b, x, kept)
+
+
 def slopes(fn, args, monkeypatch):
     """Return the central differences of fn where what is stopped stays what it is."""
-    held = Held()
+    held, twice = Held(), Twice()
     monkeypatch.setattr(programs, "stop_gradient", held)
+    monkeypatch.setattr(programs, "adjoint_hook", twice)
     monkeypatch.setattr(s2sad, "stop_gradient", held)
     wrt = floats(args)
     vector, unravel = ravel(tuple(args[i] for i in wrt))
@@ -57,6 +67,7 @@ def slopes(fn, args, monkeypatch):
         for i, part in zip(wrt, unravel(moved), strict=True):
             whole[i] = part
         held.start()
+        twice.start()
         return fn(*whole)
 
     at(vector)
@@ -331,6 +342,198 @@ def test_plain_calls_of_the_three_give_back_what_they_get():
     assert inside.stop_gradient(x) is x
     assert inside.adjoint_hook(x, print) is x
     assert inside.within_gradient() is False
+
+
+# --- adjoint_hook --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("fn", "args"), named(programs.HOOKING))
+def test_a_hook_gives_the_adjoint_that_is_used(fn, args, monkeypatch):
+    want = slopes(fn, args, monkeypatch)
+    wrt = floats(args)
+    value, gradient = s2sad.value_and_grad(fn, wrt=wrt)(*args)
+    assert value == fn(*args)
+    assert ravel(gradient)[0] == pytest.approx(want, rel=1e-6, abs=1e-8)
+    for i in wrt:
+        alone = s2sad.grad(fn, wrt=i)(*args)
+        assert ravel(alone)[0] == pytest.approx(ravel(gradient[wrt.index(i)])[0])
+    _, pullback = s2sad.vjp(fn, *args, wrt=wrt)
+    for scale in (2.0, -1.0):
+        assert ravel(pullback(scale))[0] == pytest.approx(scale * want, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize(("fn", "args"), named(programs.HOOKING))
+def test_forward_mode_leaves_hooks_alone(fn, args, monkeypatch):
+    wrt = floats(args)
+    monkeypatch.setattr(programs, "adjoint_hook", lambda x, fn: x)
+    want = ravel(s2sad.grad(fn, wrt=wrt)(*args))[0]
+    monkeypatch.undo()
+    vector, unravel = ravel(tuple(args[i] for i in wrt))
+    along = np.random.default_rng(3).normal(size=len(vector))
+    tangents = [None] * len(args)
+    for i, part in zip(wrt, unravel(along), strict=True):
+        tangents[i] = part
+    y, dy = s2sad.jvp(fn, args, tuple(tangents))
+    assert y == fn(*args)
+    assert dy == pytest.approx(want @ along, rel=1e-9)
+
+
+@pytest.mark.parametrize("mode", ["grad", "jvp"])
+@pytest.mark.parametrize(("fn", "args"), named(programs.HOOKING))
+def test_the_text_does_not_know_adjoint_hook(fn, args, mode):
+    text = s2sad.source(fn, mode=mode, wrt=floats(args), args=args)
+    assert "adjoint_hook" not in text
+    assert "s2sad" not in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_a_hook_is_called_once_per_execution_with_the_whole_adjoint():
+    seen = []
+
+    def f(x, w):
+        for i in range(3):
+            x = adjoint_hook(x, lambda g: seen.append((i, g.copy())))
+            x = w * x + x
+        return np.sum(x)
+
+    x = np.array([1.0, 2.0])
+    gradient = s2sad.grad(f)(x, 3.0)
+    assert [i for i, _ in seen] == [2, 1, 0]
+    for i, g in seen:
+        assert g == pytest.approx(np.full(2, 4.0 ** (3 - i)))
+    assert gradient == pytest.approx(np.full(2, 64.0))
+    seen.clear()
+    y, pullback = s2sad.vjp(f, x, 3.0, wrt=0)
+    assert not seen
+    pullback(1.0)
+    pullback(2.0)
+    assert [i for i, _ in seen] == [2, 1, 0, 2, 1, 0]
+    assert f(x, 3.0) == y
+    assert len(seen) == 6
+
+
+def test_a_hook_of_a_pullback_sees_what_is_there():
+    seen = []
+
+    def f(x):
+        x = adjoint_hook(x, seen.append)
+        return x * x
+
+    _, pullback = s2sad.vjp(f, 3.0)
+    pullback(1.0)
+    assert seen == [6.0]
+
+    def g(x):
+        return np.sum(adjoint_hook(x, seen.append))
+
+    _, pullback = s2sad.vjp(g, np.ones(2))
+    pullback(2.0)
+    assert seen[1] == pytest.approx([2.0, 2.0])
+
+
+def test_hooks_are_called_in_the_order_of_the_backward_sweep():
+    seen = []
+
+    def f(x, y):
+        x = adjoint_hook(x, lambda g: seen.append(("x", g)))
+        y = adjoint_hook(y, lambda g: seen.append(("y", g)))
+        z = adjoint_hook(x * y, lambda g: seen.append(("z", g)))
+        return z * z
+
+    assert s2sad.grad(f, wrt=(0, 1))(2.0, 3.0) == (36.0, 24.0)
+    assert seen == [("z", 12.0), ("y", 24.0), ("x", 36.0)]
+
+
+def test_what_a_hook_does_to_its_argument_stays_its_own():
+    kept = []
+
+    def f(x, y):
+        s = x + y
+        s = adjoint_hook(s, kept.append)
+        x = adjoint_hook(x, programs.twice_in_place)
+        return np.sum(s * s) + np.sum(x)
+
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 5.0])
+    gx, gy = s2sad.grad(f, wrt=(0, 1))(x, y)
+    assert gy == pytest.approx(2 * (x + y))
+    assert gx == pytest.approx(2 * (x + y) + 2.0)
+    assert kept[0] == pytest.approx(2 * (x + y))
+    gx[:] = 0.0
+    assert kept[0] == pytest.approx(2 * (x + y))
+
+
+def test_a_hook_outside_the_way_is_not_called():
+    def f(x, y):
+        y = adjoint_hook(y, lambda g: 1 / 0)
+        return x * x + 0.0 * int(y)
+
+    assert s2sad.grad(f)(3.0, 2.0) == 6.0
+
+
+def shape_lost(x):
+    return np.sum(adjoint_hook(x * x, lambda g: g[0]))
+
+
+def made_complex(x):
+    return np.sum(adjoint_hook(x * x, lambda g: 1j * g))
+
+
+def number_lost(x):
+    return adjoint_hook(x[0] * x[1], lambda g: np.ones(3))
+
+
+def keys_lost(x):
+    d = adjoint_hook({"a": x, "b": 2.0 * x}, lambda g: {"a": g["a"]})
+    return np.sum(d["a"] * d["b"])
+
+
+@pytest.mark.parametrize("fn", [shape_lost, made_complex, number_lost, keys_lost])
+def test_what_is_no_adjoint_is_refused(fn):
+    with pytest.raises(s2sad.ActivityError, match="adjoint hook") as refused:
+        s2sad.grad(fn)(np.array([1.0, 2.0]))
+    assert "adjoint_hook" in refused.value.place.text
+
+
+def rebound(x):
+    k = 2.0
+
+    def grow(g):
+        return k * g
+
+    z = adjoint_hook(x * x, grow)
+    k = 3.0
+    return np.sum(z) * k
+
+
+def unpacked(x):
+    given = (x * x, programs.twice)
+    return np.sum(adjoint_hook(*given))
+
+
+def by_a_partial(x):
+    hook = functools.partial(adjoint_hook, fn=programs.twice)
+    return np.sum(hook(x * x))
+
+
+@pytest.mark.parametrize("fn", [unpacked, by_a_partial])
+def test_hooks_may_be_called_in_other_ways(fn):
+    x = np.array([1.0, 2.0])
+    assert s2sad.grad(fn)(x) == pytest.approx(4.0 * x)
+    assert s2sad.jvp(fn, (x,), (np.ones(2),))[1] == pytest.approx(6.0)
+    assert "s2sad" not in s2sad.source(fn, args=(x,))
+
+
+HOOK = functools.partial(adjoint_hook, fn=programs.twice)
+
+
+def by_a_global_partial(x):
+    return np.sum(HOOK(x))
+
+
+@pytest.mark.parametrize("fn", [rebound, by_a_global_partial])
+def test_hooks_that_cannot_be_seen_are_refused(fn):
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(fn)(np.ones(2))
 
 
 # --- emitted files -------------------------------------------------------------------------------

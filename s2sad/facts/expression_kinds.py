@@ -48,7 +48,7 @@ from s2sad.facts.scope import Scope, are_names, dotted_path
 from s2sad.facts.slices import Slices, grid_kind
 from s2sad.facts.texts import text_method
 from s2sad.generators import GENERATORS, generator_of
-from s2sad.inside import within_gradient
+from s2sad.inside import hook_here, within_gradient
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import lifted, space_among
 from s2sad.nodes import Node, children
@@ -472,6 +472,8 @@ class Expressions:
     def _call_known(self, fn: Any, args: list[Kind], keywords: dict[str, Kind], env: Env) -> Kind:
         if fn is within_gradient:
             return decided(True)
+        if fn is hook_here:
+            return self._hook_kind(args, env)
         if fn is bool and len(args) == 1 and verdict(args[0]) is not None:
             return args[0]
         here = registry.same_in_numpy(fn, len(args))
@@ -483,6 +485,16 @@ class Expressions:
             return made
         kind = object_made(fn, args, keywords) or known_call(fn, args, keywords)
         return kind if kind is not None else self.callee(K.Known(fn), args, keywords, env)
+
+    def _hook_kind(self, args: list[Kind], env: Env) -> Kind:
+        """Return the kind of what an adjoint hook gives for a number; no other one matters."""
+        x, fn = args
+        if not K.is_scalar(x) or not isinstance(fn, K.Known | K.LocalFunction):
+            return K.UNKNOWN
+        bar = K.erase_value(x)
+        if isinstance(fn, K.Known):
+            return self._call_known(fn.value, [bar], {}, env)
+        return self._call_value(fn, [bar], {}, gast.Constant(None, None), env)
 
     def _method(
         self,

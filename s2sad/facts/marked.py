@@ -3,6 +3,8 @@
     y = stop_gradient(x)                         ->   stopped = x    takes no derivative from x
                                                       y = stopped
     if within_gradient() and rate > 0.0:         ->   if rate > 0.0:
+    y = adjoint_hook(x, fn)                      ->   y = x
+                                                      hook_here(y, fn)
     mask = layer.mask(n)                         ->   mask = Layer_mask(layer, n)
 
 The last where the method reaches within_gradient(): what it becomes has a name of its own.
@@ -20,8 +22,22 @@ import gast
 from s2sad import kinds as K
 from s2sad.decided import told, verdict
 from s2sad.facts.rewrite import NumPy, Rewriter
-from s2sad.inside import stop_gradient, within_gradient
-from s2sad.nodes import SCOPES, Block, Node, assign, blocks_of, locate, name, root_name
+from s2sad.inside import adjoint_hook, hook_here, stop_gradient, within_gradient
+from s2sad.nodes import (
+    SCOPES,
+    Block,
+    Node,
+    all_inside,
+    assign,
+    blocks_of,
+    clone,
+    key,
+    locate,
+    name,
+    names_written,
+    root_name,
+    walk,
+)
 from s2sad.stages import Function, KindFacts
 
 
@@ -32,13 +48,14 @@ def marked(
     numpy: NumPy,
     reaches: Callable[[Any], bool],
     word: Callable[[types.FunctionType], str],
+    helper: Callable[[Any], str],
 ) -> Function | None:
     """Return the function with such calls written out, None where there are none.
 
     `reaches` says whether a function reaches within_gradient(), `word` gives such a function a
-    name that derived text defines.
+    name that derived text defines, `helper` one of s2sad's own.
     """
-    return _Marked(function, kinds, taken, numpy, reaches, word).rewritten()
+    return _Marked(function, kinds, taken, numpy, reaches, word, helper).rewritten()
 
 
 def only_argument(node: Node) -> Node | None:
@@ -57,9 +74,12 @@ class _Marked(Rewriter):
         numpy: NumPy,
         reaches: Callable[[Any], bool],
         word: Callable[[types.FunctionType], str],
+        helper: Callable[[Any], str],
     ) -> None:
         super().__init__(function, kinds, taken, numpy)
+        self.helper = helper
         self.stopped: dict[str, str] = {}
+        self.gone: set[str] = set()
         self.told = _Told(kinds, function.locals, reaches, word)
 
     def rewritten(self) -> Function | None:
@@ -67,14 +87,29 @@ class _Marked(Rewriter):
         made = super().rewritten()
         if made is None:
             return None
+        self._drop(made.node.body)
         return dataclasses.replace(made, stopped={**made.stopped, **self.stopped})
+
+    def _drop(self, body: Block) -> None:
+        """Take out what only held something that stands where it is used."""
+        body[:] = [s for s in body if not (isinstance(s, gast.Assign) and self._is_gone(s))]
+        for s in body:
+            for part in blocks_of(s):
+                self._drop(part)
+
+    def _is_gone(self, s: Node) -> bool:
+        target = s.targets[0]
+        return isinstance(target, gast.Name) and target.id in self.gone
 
     def statement(self, s: Node) -> Block | None:
         self._tell(s)
         value = getattr(s, "value", None)
         if not isinstance(s, gast.Assign) or not isinstance(value, gast.Call):
             return None
-        if self.kinds.objects.get(value.func) is not stop_gradient:
+        called = self.kinds.objects.get(value.func)
+        if called is adjoint_hook:
+            return self._hooked(s, value)
+        if called is not stop_gradient:
             return None
         x = only_argument(value)
         if x is None:
@@ -83,6 +118,43 @@ class _Marked(Rewriter):
         self.temps.add(held)
         self.stopped[held] = x.id if isinstance(x, gast.Name) else ""
         return [assign(held, x), gast.Assign(s.targets, name(held), None)]
+
+    def _hooked(self, s: Node, node: Node) -> Block | None:
+        """Return the plain assignment, and what hooks into the adjoint of what it binds."""
+        given = [*node.args, *(k.value for k in node.keywords if k.arg in ("x", "fn"))]
+        plain = len(given) == len(node.args) + len(node.keywords) == 2
+        if not plain or any(isinstance(a, gast.Starred) for a in given):
+            return None
+        by_name = {k.arg: k.value for k in node.keywords}
+        x = by_name.get("x", given[0])
+        fn = self._written_out(by_name.get("fn", given[1]))
+        target = s.targets[0]
+        if isinstance(self.kind(fn), K.NoneKind):
+            return [gast.Assign(s.targets, x, None)]
+        hook = name(self.helper(hook_here))
+        if isinstance(target, gast.Name):
+            lines: Block = [gast.Expr(gast.Call(hook, [name(target.id), fn], []))]
+            return lines if key(x) == key(name(target.id)) else [assign(target.id, x), *lines]
+        held = self.names.fresh("hooked")
+        self.temps.add(held)
+        line = gast.Expr(gast.Call(hook, [name(held), fn], []))
+        return [assign(held, x), line, gast.Assign(s.targets, name(held), None)]
+
+    def _written_out(self, fn: Node) -> Node:
+        """Return a lambda where a temporary holds one: what it reads is then what it was here."""
+        if not isinstance(fn, gast.Name) or fn.id not in self.function.temps:
+            return fn
+        made = [
+            s.value
+            for s in all_inside(self.function.node.body)
+            if isinstance(s, gast.Assign) and fn.id in names_written(s)
+        ]
+        if len(made) != 1 or not isinstance(made[0], gast.Lambda) or _has_defaults(made[0]):
+            return fn
+        uses = [n for n in walk(self.function.node) if getattr(n, "id", None) == fn.id]
+        if len(uses) == 2:
+            self.gone.add(fn.id)
+        return clone(made[0])
 
     def _tell(self, s: Node) -> None:
         """Write down in the expressions of a statement what is decided."""
@@ -96,6 +168,10 @@ class _Marked(Rewriter):
             elif isinstance(value, list) and not any(id(n) in inner for n in value):
                 value[:] = [self.told.visit(n) if isinstance(n, gast.AST) else n for n in value]
         self.changed |= self.told.changed
+
+
+def _has_defaults(node: Node) -> bool:
+    return bool(node.args.defaults) or any(d is not None for d in node.args.kw_defaults)
 
 
 class _Told(gast.NodeTransformer):  # type: ignore[misc]

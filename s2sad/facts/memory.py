@@ -27,6 +27,7 @@ from s2sad.facts.members import SETTING
 from s2sad.facts.results import binary_kind
 from s2sad.flow import live_in
 from s2sad.generators import GENERATORS, generator_of
+from s2sad.inside import hook_here
 from s2sad.kinds import Kind
 from s2sad.nodes import (
     Block,
@@ -332,6 +333,8 @@ class _Walker:
         fn = self.kinds.objects.get(node.func)
         if fn is runtime.run_checkpointed:
             return  # what its body writes is its own, or refused
+        if fn is hook_here:
+            return  # it is called in the backward sweep
         if self._is_users(node, fn):
             self._users_function(s, node)
             return

@@ -12,6 +12,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.flow import live_in
+from s2sad.hooks import HELPERS
 from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
 from s2sad.lifted import space_among
@@ -29,6 +30,7 @@ from s2sad.nodes import (
     block_writes,
     blocks_of,
     call,
+    children,
     clone,
     constant,
     dotted,
@@ -180,6 +182,7 @@ def outside_of(p: Parts) -> Outside:
         p.kinds,
         p.names,
         lambda: d.refs.function(runtime.private),
+        frozenset(n for n, fn in d.refs.functions.items() if fn in HELPERS),
     )
 
 
@@ -370,17 +373,24 @@ _CHANGING = frozenset({"pop", "append", "insert", "clear"})
 
 
 def _popped(block: Block) -> set[str]:
-    """Return the names of the lists that get or lose items in a block."""
+    """Return the names of the lists that get or lose items in a block.
+
+    What the user's lambdas do to lists, as hooks into adjoints are, they do to the user's.
+    """
     found: set[str] = set()
-    for s in block:
-        for n in walk(s):
-            if (
-                isinstance(n, gast.Call)
-                and isinstance(n.func, gast.Attribute)
-                and n.func.attr in _CHANGING
-                and isinstance(n.func.value, gast.Name)
-            ):
-                found.add(n.func.value.id)
+    pending = list(block)
+    while pending:
+        n = pending.pop()
+        if isinstance(n, gast.Lambda):
+            continue
+        pending += children(n)
+        if (
+            isinstance(n, gast.Call)
+            and isinstance(n.func, gast.Attribute)
+            and n.func.attr in _CHANGING
+            and isinstance(n.func.value, gast.Name)
+        ):
+            found.add(n.func.value.id)
     return found
 
 

@@ -33,7 +33,8 @@ class Outside:
 
     `path` gives the object that a dotted name denotes outside the function, `defined` are the
     names that the text defines, `borrowed` the variables that hold memory from outside, `kinds`
-    those of the variables, `private` names the helper that copies structures.
+    those of the variables, `private` names the helper that copies structures. What the user's
+    `hooks` see, to which these helpers hand adjoints, is what there is when they are called.
     """
 
     path: Callable[[Node], Any]
@@ -42,6 +43,7 @@ class Outside:
     kinds: Mapping[str, Kind]
     names: Names
     private: Callable[[], str]
+    hooks: frozenset[str] = frozenset()
 
     def copied(self, variable: str) -> Node:
         """Return a copy of what a variable holds."""
@@ -105,6 +107,14 @@ class _Outside(gast.NodeTransformer):  # type: ignore[misc]
         self.stored = stored
         self.table: dict[str, str] = {}
         self.kept: Block = []
+
+    def visit_Call(self, node: Node) -> Node:
+        hook = isinstance(node.func, gast.Name) and node.func.id in self.outside.hooks
+        if not hook and not isinstance(node.func, gast.Lambda):
+            return self.generic_visit(node)
+        at = int(hook)
+        node.args[at:] = [self.visit(a) for a in node.args[at:]]
+        return node
 
     def visit_Attribute(self, node: Node) -> Node:
         made = self._of_class(node) or self._kept(node)

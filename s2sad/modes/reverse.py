@@ -21,6 +21,7 @@ from s2sad.kinds import Kind
 from s2sad.modes.endings import Endings, anchor, split_exit
 from s2sad.modes.forward import Forward
 from s2sad.modes.guarded import Site
+from s2sad.modes.hooks import Hooks, is_hook
 from s2sad.modes.joins import Joins
 from s2sad.modes.notes import Notes
 from s2sad.modes.operations import Contribution, Operations
@@ -66,7 +67,7 @@ class Sweeps:
 CallBack = Callable[[Site, frozenset[str]], "tuple[Block, list[Contribution], Node | None] | None"]
 
 
-class Reverse(Joins):
+class Reverse(Hooks, Joins):
     """Writes the sweeps of one function; state is the set of cotangents that are set."""
 
     def __init__(
@@ -503,6 +504,8 @@ class Reverse(Joins):
 
     def st_Expr(self, s: Node) -> Block:
         value = s.value
+        if is_hook(s, self.kinds):
+            return self.hooked(s)
         if s in self.call_writes:
             return self.undo_call(s, None)
         if not isinstance(value, gast.Call) or not isinstance(value.func, gast.Attribute):

@@ -22,6 +22,7 @@ from s2sad.errors import Error, InternalError
 from s2sad.kinds import Kind
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
+from s2sad.modes.hooks import is_hook
 from s2sad.modes.pushes import Pushed, Pushes, reads
 from s2sad.modes.raising import NOTHING, Raised, caught_by, is_caught, may_raise
 from s2sad.modes.refs import Refs
@@ -252,7 +253,7 @@ class Tangents(Twins):
         return self.write(s, target, s.value)
 
     def st_Expr(self, s: Node) -> Block:
-        return self.effect(s)
+        return [] if is_hook(s, self.kinds) else self.effect(s)
 
     def st_AugAssign(self, s: Node) -> Block:
         if not isinstance(s.target, gast.Name):

@@ -29,7 +29,11 @@ Answered = Callable[[Any, Node, Mapping[str, bool]], "str | None"]
 Seen = Callable[[str, Any], None]
 _OURS = (stop_gradient, within_gradient, adjoint_hook)
 # What stands in derived text for s2sad's functions where they are handed on.
-VALUES = ((stop_gradient, runtime.itself), (within_gradient, runtime.always))
+VALUES = (
+    (stop_gradient, runtime.itself),
+    (within_gradient, runtime.always),
+    (adjoint_hook, runtime.unhooked),
+)
 
 
 def handed_on(value: Any) -> str | None:
