@@ -34,6 +34,7 @@ from s2sad.derivative import Applied, derivative_of
 from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import define, wrapped
+from s2sad.modes.hooks import bends
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -86,7 +87,10 @@ def _take_over(d: Derivation, made: _Made) -> None:
 
 @dataclass(frozen=True)
 class _Made:
-    """What a derivative that can be read was made from."""
+    """What a derivative that can be read was made from.
+
+    It is `bent` by stop_gradient or hooks into adjoints: then it is the derivative of no function.
+    """
 
     primal: Any
     applied: Applied
@@ -99,6 +103,7 @@ class _Made:
     written: Written
     written_outside: frozenset[tuple[Any, str]]
     not_one: frozenset[tuple[str, int]]
+    bent: bool
 
 
 class _Higher:
@@ -219,6 +224,7 @@ def _read(
         own.written,
         frozenset(own.written_outside),
         frozenset(own.not_one),
+        any(bends(a.function, a.kinds) for a in own.analysed.values()),
     )
     return made
 
@@ -383,6 +389,11 @@ def _gradient_of_tangent(
     def f_along(x, x_dot):
         return f_jvp(x, x_dot)[1]
     """
+    if made.bent:
+        raise UnsupportedError(
+            "A gradient in which something is stopped, or a hook changes an adjoint, is that of no "
+            "function: no other way leads to its derivative."
+        )
     settled = Settled(tuple(made.params.items()), made.wrt, True, ())
     names = made.wrt
     pushed = _read(d, made.primal, Applied("jvp", names), settled, made.extra, made.constant)

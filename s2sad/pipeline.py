@@ -39,6 +39,7 @@ from s2sad.facts.kinds_by_name import name_kinds, scalars
 from s2sad.facts.order import order_matters
 from s2sad.facts.places import places_written
 from s2sad.facts.powers import may_turn_complex
+from s2sad.facts.stopped import check_stopped
 from s2sad.finish import finish, homes_of_temps
 from s2sad.flow import free_names
 from s2sad.handed import Writers, check_handed, function_vjp
@@ -99,7 +100,7 @@ from s2sad.stages import ANYWHERE, Aliases, Arrival, SourceLike, Text, Written
 from s2sad.strong import zeros_of
 from s2sad.tangents import jvp_entry
 from s2sad.telling import tell, who_reads
-from s2sad.within import settle_inside
+from s2sad.within import settle_inside, stop_word
 from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
 from s2sad.write.inside import denoted_in, handed_on, without_ours
@@ -167,8 +168,8 @@ def _rest_constant(
 
 def complete(d: Derivation) -> Derivation:
     """Return a derivation with all that its functions call, and with names that are clear."""
-    settle_inside(d)
     _take_parts(d)
+    settle_inside(d)
     _merge(d)
     settle_names(d.functions, d.origins, d.cells, {*d.refs.modules, *d.refs.functions})
     return d
@@ -311,6 +312,7 @@ def sweep(
         return function_vjp(d, a, worker, site, node, how, writers())
 
     worker.operations.function_vjp = handed
+    worker.stop = stop_word(d)
     worker.rebinding = memory.rebinding
     worker.order_matters = lambda s: order_matters(s, a.function, a.kinds, memory.aliases)
     worker.undone = undone
@@ -399,6 +401,7 @@ def parts_of(
             asked = ask_more(a, worker.aliases, asked, error)
             if not outermost and len(asked & set(a.function.params) - shadows) > 1:
                 raise error.final() from None
+    check_stopped(a.function, a.kinds, worker.activity, memory_of(d, a), asked)
     d.asked[a] = asked & frozenset(a.function.params)
     worker.at(a.function.node.body[0])
     entry_kinds = a.kinds.before.get(a.function.node.body[0], {})

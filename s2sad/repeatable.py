@@ -27,6 +27,8 @@ def repeatable(d: Derivation) -> bool:
 
 def _repeatable(d: Derivation, a: Analysed, functions: set[Any]) -> bool:
     memory = memory_of(d, a)
+    if a.function.stopped:
+        return False  # its gradient is none of a function: its derivative is not symmetric
     if memory.keeps or rebound_outside(a.function):
         return False
     if any(outside_of(a.function, w, memory) for w in memory.writes):

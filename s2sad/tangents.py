@@ -83,6 +83,7 @@ from s2sad.polish.settle import whole
 from s2sad.polish.turns import turns
 from s2sad.purity import Purity
 from s2sad.stages import Activity
+from s2sad.within import stop_word
 
 
 @dataclass
@@ -165,6 +166,7 @@ def _worker(
     names = local_names(a, d)
     worker = Tangents(a.function, a.kinds, facts, d.refs, names, memory.aliases, calls)
     worker.pushes.function_vjp = handed
+    worker.stop = stop_word(d)
     worker.rebinding = memory.rebinding
     worker.pushes.assume = of_slices(worker.pushes.assume)
     worker.find_twins(frozenset(active))

@@ -18,10 +18,18 @@ import gast
 from s2sad.capture.read import read
 from s2sad.decided import TOLD
 from s2sad.derivation import Derivation
-from s2sad.inside import within_gradient
+from s2sad.inside import stop_gradient, within_gradient
 from s2sad.nodes import Node, block_writes, clone, walk
 from s2sad.reaching import is_library, plain_function
 from s2sad.write.inside import VALUES, compares_ours, denoted_in, without_ours
+
+
+def stop_word(d: Derivation) -> str:
+    """Return the name of stop_gradient in a text that is read and derived again; else none.
+
+    There it must be seen of what there is no derivative.
+    """
+    return d.refs.function(stop_gradient) if d.for_reading else ""
 
 
 def settle_inside(d: Derivation) -> None:
@@ -46,13 +54,14 @@ def settle_inside(d: Derivation) -> None:
 
     def settle(node: Node) -> None:
         outside = _outside(d, node)
+        stops = {} if d.for_reading else _stops(d)
         own = d.seen.setdefault(d.origins[node.name], {})
 
         def denoted(n: str) -> Any:
-            known = d.reaching.words.get(n)
+            known = d.reaching.words.get(n) or stops.get(n)
             return known if known is not None else outside(n)
 
-        hidden = ours - d.reaching.words.keys()
+        hidden = ours - d.reaching.words.keys() - stops.keys()
         answers = d.answers.get(node.name) or d.reaching.answers.get(node.name, {})
         without_ours(node, denoted, becomes, own.__setitem__, hidden, answers, answered)
 
@@ -64,6 +73,11 @@ def settle_inside(d: Derivation) -> None:
             settle(made[n])
     read_ = {n.id for f in [*d.functions, *made.values()] for n in walk(f) if _is_name(n)}
     d.functions[:0] = [node for n, node in made.items() if n in read_]
+
+
+def _stops(d: Derivation) -> dict[str, Any]:
+    """Return the names that texts which were read again have for stop_gradient."""
+    return {n: fn for n, fn in d.refs.functions.items() if fn is stop_gradient}
 
 
 def _outside(d: Derivation, node: Node) -> Callable[[str], Any]:

@@ -536,6 +536,101 @@ def test_hooks_that_cannot_be_seen_are_refused(fn):
         s2sad.grad(fn)(np.ones(2))
 
 
+# --- second derivatives --------------------------------------------------------------------------
+
+
+def weighed(x):
+    return np.sum(stop_gradient(x * x) * np.sin(x))
+
+
+def weighed_by(x, c):
+    return np.sum(c * np.sin(x))
+
+
+def repeated(x):
+    h = x
+    for _ in range(2):
+        h = stop_gradient(h) * np.sin(h)
+    return np.sum(h)
+
+
+def repeated_by(x, c, d):
+    return np.sum(d * np.sin(c * np.sin(x)))
+
+
+def cut(x):
+    h = np.sin(x)
+    h = stop_gradient(h)
+    return np.sum(h * x * x)
+
+
+def cut_by(x, c):
+    return np.sum(c * x * x)
+
+
+POINT = np.array([0.3, 0.5, 0.7])
+HELD = {
+    weighed: (weighed_by, POINT * POINT),
+    repeated: (repeated_by, POINT, POINT * np.sin(POINT)),
+    cut: (cut_by, np.sin(POINT)),
+}
+
+
+@pytest.mark.parametrize("fn", HELD)
+def test_what_is_stopped_is_constant_in_any_order(fn):
+    by, *held = HELD[fn]
+    along = np.array([0.2, -0.4, 0.5])
+    want = s2sad.jvp(s2sad.grad(by), (POINT, *held), (along, *[None for _ in held]))[1]
+    assert s2sad.hvp(fn, (POINT,), (along,)) == pytest.approx(want)
+    assert s2sad.jvp(s2sad.grad(fn), (POINT,), (along,))[1] == pytest.approx(want)
+    assert s2sad.vjp(s2sad.grad(fn), POINT)[1](along) == pytest.approx(want)
+    text = s2sad.source(s2sad.grad(fn), args=(POINT,), mode="jvp")
+    assert "stop_gradient" not in text
+    assert "s2sad" not in text
+
+
+def bent(x):
+    y = adjoint_hook(x * x, programs.twice)
+    return np.sum(y * x)
+
+
+def bent_number(x):
+    return adjoint_hook(x * x, programs.twice) * x
+
+
+def printed(x):
+    y = adjoint_hook(x * x, lambda g: LOG.append(1))
+    return np.sum(y * x)
+
+
+def test_hooks_are_differentiated_with_the_gradient_that_they_change():
+    along = np.array([0.2, -0.4, 0.5])
+    assert s2sad.hvp(bent, (POINT,), (along,)) == pytest.approx(10.0 * POINT * along)
+    assert s2sad.vjp(s2sad.grad(bent), POINT)[1](along) == pytest.approx(10.0 * POINT * along)
+    assert s2sad.jvp(s2sad.grad(bent_number), (0.3,), (1.0,))[1] == pytest.approx(3.0)
+    LOG.clear()
+    assert s2sad.hvp(printed, (POINT,), (along,)) == pytest.approx(6.0 * POINT * along)
+    assert LOG == [1]
+
+
+def test_a_hook_that_is_not_understood_has_no_second_derivative():
+    def clipped(x):
+        return np.sum(adjoint_hook(x * x, lambda g: np.array(g.tolist())) * x)
+
+    s2sad.grad(clipped)(POINT)
+    with pytest.raises(UnsupportedError):
+        s2sad.hvp(clipped, (POINT,), (POINT,))
+
+
+def test_within_gradient_stays_true_in_any_order():
+    along = np.array([0.2, -0.4, 0.5])
+
+    def cubed(x):
+        return np.sum(programs.factor(3) * x**3)
+
+    assert s2sad.hvp(cubed, (POINT,), (along,)) == pytest.approx(12.0 * POINT * along)
+
+
 # --- emitted files -------------------------------------------------------------------------------
 
 

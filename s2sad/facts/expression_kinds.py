@@ -487,9 +487,9 @@ class Expressions:
         return kind if kind is not None else self.callee(K.Known(fn), args, keywords, env)
 
     def _hook_kind(self, args: list[Kind], env: Env) -> Kind:
-        """Return the kind of what an adjoint hook gives for a number; no other one matters."""
+        """Return the kind of what an adjoint hook gives."""
         x, fn = args
-        if not K.is_scalar(x) or not isinstance(fn, K.Known | K.LocalFunction):
+        if not isinstance(fn, K.Known | K.LocalFunction):
             return K.UNKNOWN
         bar = K.erase_value(x)
         if isinstance(fn, K.Known):

@@ -13,12 +13,18 @@ from s2sad.stages import STOPPED, STOPPED_WHOLE, Activity, Function, KindFacts
 NOBODY: frozenset[str] = frozenset()
 
 
-def check_stopped(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
+def check_stopped(
+    function: Function,
+    kinds: KindFacts,
+    activity: Activity,
+    memory: Memory,
+    asked: frozenset[str] = NOBODY,
+) -> None:
     """Raise where memory that has no derivative under one name has one under another.
 
     An array has one shadow, whatever its names are. Where the array that stop_gradient gave is
     written with something active, by whatever name, its old content and the new one are told apart
-    by nobody.
+    by nobody. The shadows of what is `asked` are found by memory alone.
     """
     if not function.stopped and not memory.stopping:
         marks = {STOPPED, STOPPED_WHOLE}
@@ -32,7 +38,9 @@ def check_stopped(function: Function, kinds: KindFacts, activity: Activity, memo
         for active, pairs, known in (before, after):
             env = known.get(s, {})
             for n in sorted(active):
-                if _written(n, pairs, memory, env.get(n, K.UNBOUND)):
+                kind = env.get(n, K.UNBOUND)
+                found = n in asked and STOPPED in pairs.get(n, NOBODY)
+                if (found and not K.shares_nothing(kind)) or _written(n, pairs, memory, kind):
                     raise _refusal(function, s, n)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from s2sad.modes.endings import Endings, anchor, exhaustive, split_exit
-from s2sad.modes.hooks import is_hook
+from s2sad.modes.hooks import is_hook, stopped_by
 from s2sad.modes.notes import Chain, Notes, note_rounds
 from s2sad.modes.written_calls import whole_of
 from s2sad.nodes import Block, Node, assign, clone, constant, locate, names_written
@@ -19,7 +19,8 @@ class Forward:
     """Writes the forward sweep; `replaced` are calls whose forwards also return what is saved.
 
     `looks` are done before a statement: they refuse what has no derivative.
-    `entries` say what is kept before statements that change a dict of open keys.
+    `entries` say what is kept before statements that change a dict of open keys. `stop` is the name
+    of stop_gradient, where the text must say what has no derivative.
     """
 
     def __init__(
@@ -34,7 +35,9 @@ class Forward:
         inert: Container[Any] = (),
         looks: Mapping[Any, Node] | None = None,
         entries: Mapping[Any, Node] | None = None,
+        stop: str = "",
     ) -> None:
+        self.stop = stop
         self.looks = looks or {}
         self.inert = inert
         self.entries = entries or {}
@@ -75,12 +78,13 @@ class Forward:
             return [*saves, gast.With(s.items, self.forward(s.body), None)]
         if is_hook(s, self.kinds):
             return []
-        replaced = self.replaced.get(s)
+        replaced = self.replaced.get(s) or stopped_by(self.stop, s, self.function, self.kinds)
         looks = [self.looks[s]] if s in self.looks else []
         return [*looks, *self._saves(s), replaced if replaced is not None else clone(s)]
 
     def _saves(self, s: Node) -> Block:
-        written = names_written(s) if not self.function.stays(s) else set[str]()
+        same = not self.stop and self.function.stays(s)
+        written = set[str]() if same else names_written(s)
         if s in self.ends.kept:
             written = written | {self.ends.kept[s]}
         saves = [Save(n, ("over", s, n)) for n in sorted(written)]

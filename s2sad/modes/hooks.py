@@ -18,7 +18,9 @@ from s2sad.modes.writes import Writes
 from s2sad.nodes import (
     Block,
     Node,
+    all_inside,
     assign,
+    attribute,
     block_writes,
     blocks_of,
     call,
@@ -28,7 +30,7 @@ from s2sad.nodes import (
     stand_in,
     subscript,
 )
-from s2sad.stages import Activity, KindFacts
+from s2sad.stages import Activity, Function, KindFacts
 
 
 def is_hook(s: Node, kinds: KindFacts) -> bool:
@@ -37,10 +39,33 @@ def is_hook(s: Node, kinds: KindFacts) -> bool:
     return called and kinds.objects.get(s.value.func) is hook_here
 
 
+def bends(function: Function, kinds: KindFacts) -> bool:
+    """Say whether what is derived of a function is another thing than its derivative."""
+    return bool(function.stopped) or any(is_hook(s, kinds) for s in all_inside(function.node.body))
+
+
+def stopped_by(stop: str, s: Node, function: Function, kinds: KindFacts) -> Node | None:
+    """Return `stopped = stop_gradient(x)` for `stopped = x`, in text that is read again.
+
+    There an array is a copy: by its memory it would be taken for x.
+    """
+    target = s.targets[0] if isinstance(s, gast.Assign) else None
+    if not stop or not isinstance(target, gast.Name) or target.id not in function.stopped:
+        return None
+    made = call(stop, clone(s.value))
+    if isinstance(kinds.of.get(s.value), K.Array):
+        made = call(attribute(made, "copy"))
+    return assign(target.id, made)
+
+
 class Hooks(Writes):
-    """Calls hooks where their variables have all of their adjoints."""
+    """Calls hooks where their variables have all of their adjoints.
+
+    Where there is a name for `stop`, what is written is read and derived again.
+    """
 
     activity: Activity
+    stop: str = ""
 
     def hooked(self, s: Node) -> Block:
         """Return what hands the adjoint of a variable to a hook, and takes what that gives."""
@@ -65,9 +90,12 @@ class Hooks(Writes):
     def _replaced(self, s: Node, x: str, kind: Kind, fn: Node) -> Block:
         """Return the statements that put what a hook gives in the place of an adjoint."""
         bar = self.bar(x)
+        if self.stop:
+            return self._to_be_read(s, x, kind, fn)
         named = isinstance(fn, gast.Lambda) or isinstance(self.kinds.of.get(fn), K.Known)
         direct = named and not isinstance(fn, gast.Attribute)
         result = self.kinds.of.get(s.value, K.UNKNOWN) if direct else K.UNKNOWN
+        result = result if K.is_scalar(kind) else K.UNKNOWN
         if isinstance(result, K.NoneKind):
             return [gast.Expr(gast.Call(clone(fn), [name(bar)], []))]
         if K.is_scalar(kind) and isinstance(result, K.Num) and _same_type(result, kind):
@@ -89,6 +117,28 @@ class Hooks(Writes):
                 assign(bar, place),
             ]
         return [assign(bar, given)]
+
+    def _to_be_read(self, s: Node, x: str, kind: Kind, fn: Node) -> Block:
+        """Return plain calls of a hook: what it does is differentiated once more."""
+        bar = self.bar(x)
+        result = self.kinds.of.get(s.value, K.UNKNOWN)
+        given: Node = name(bar)
+        if K.may_be_array(kind):
+            given = call(attribute(given, "copy"))
+        made = gast.Call(clone(fn), [given], [])
+        if isinstance(result, K.NoneKind):
+            return [gast.Expr(made)]
+        whole = x in self.arrays and isinstance(kind, K.Array)
+        parts = x not in self.aliased and (whole or x not in self.arrays)
+        if not parts or not _built_like(result, kind):
+            raise self.refuse(
+                s,
+                "What this hook gives is not known when its derivative is written; it cannot be "
+                "differentiated once more.",
+                "Let it return what is built as the adjoint is, on all paths.",
+            )
+        place = subscript(name(bar), _ALL)
+        return [gast.Assign([_stored(place)], made, None) if whole else assign(bar, made)]
 
     def _check_captured(self, s: Node, fn: Node) -> None:
         """Refuse a hook that reads variables which may be others when it is called."""
@@ -119,6 +169,21 @@ _ALL = gast.Constant(..., None)
 def _same_type(given: K.Num, kind: Kind) -> bool:
     """Say whether a hook that gives this number gives what the adjoint is."""
     return isinstance(kind, K.Num) and given.type == kind.type and kind.dtype in (None, "float64")
+
+
+def _built_like(given: Kind, kind: Kind) -> bool:
+    """Say whether a value of one kind is surely an adjoint of one of another kind."""
+    if isinstance(given, K.Num) and isinstance(kind, K.Num):
+        return given.type == kind.type
+    if isinstance(given, K.Array) and isinstance(kind, K.Array):
+        return K.same_shape(given.dims, kind.dims) and given.dtype == kind.dtype
+    if isinstance(given, K.Tuple) and isinstance(kind, K.Tuple) and given.cls is kind.cls:
+        pairs = zip(given.items, kind.items, strict=False)
+        return len(given.items) == len(kind.items) and all(_built_like(a, b) for a, b in pairs)
+    if isinstance(given, K.Dict) and isinstance(kind, K.Dict):
+        one, other = dict(given.items), dict(kind.items)
+        return one.keys() == other.keys() and all(_built_like(one[k], other[k]) for k in one)
+    return False
 
 
 def _stored(place: Node) -> Node:

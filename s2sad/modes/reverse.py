@@ -172,6 +172,7 @@ class Reverse(Hooks, Joins):
             self.inert,
             self.looks,
             self.kept_entries(),
+            self.stop,
         )
         forward = worker.forward(body)
         self.see_kept(backward)
@@ -309,7 +310,7 @@ class Reverse(Hooks, Joins):
 
     def assignment(self, s: Node, variable: str, value: Node) -> Block:
         """Undo `variable = value`: pass its cotangent on, then put its old value back."""
-        if self.function.stays(s):
+        if not self.stop and self.function.stays(s):
             self.live.discard(variable)
             return []
         restore = self._restore(variable, s)

@@ -22,7 +22,7 @@ from s2sad.errors import Error, InternalError
 from s2sad.kinds import Kind
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
-from s2sad.modes.hooks import is_hook
+from s2sad.modes.hooks import is_hook, stopped_by
 from s2sad.modes.pushes import Pushed, Pushes, reads
 from s2sad.modes.raising import NOTHING, Raised, caught_by, is_caught, may_raise
 from s2sad.modes.refs import Refs
@@ -54,7 +54,12 @@ Calls = Callable[[Site, frozenset[str]], "tuple[Block, bool] | None"]
 
 
 class Tangents(Twins):
-    """Writes the tangents of one function; state is which variables have theirs."""
+    """Writes the tangents of one function; state is which variables have theirs.
+
+    Where there is a name for `stop`, what is written is read and derived again.
+    """
+
+    stop = ""
 
     def __init__(
         self,
@@ -247,7 +252,8 @@ class Tangents(Twins):
     def st_Assign(self, s: Node) -> Block:
         target = s.targets[0]
         if isinstance(target, gast.Name):
-            return self.assignment(s, target.id, s.value, clone(s))
+            primal = stopped_by(self.stop, s, self.function, self.kinds)
+            return self.assignment(s, target.id, s.value, primal or clone(s))
         if isinstance(target, gast.Tuple | gast.List):
             return self.unpack(s, target)
         return self.write(s, target, s.value)
