@@ -19,7 +19,7 @@ LAYERS = (
     ("cli",),
     ("__init__",),
     ("page",),
-    ("checking", "looking"),
+    ("checking", "looking", "sparse"),
     ("api",),
     ("hessians", "jacobians"),
     ("derived",),

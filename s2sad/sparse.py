@@ -1,0 +1,311 @@
+"""Sparse Jacobians: columns that share no row come from one tangent, rows from one cotangent.
+
+    J = s2sad.sparse.jacobian(f)(x)                  a scipy.sparse.csr_array, y.size by x.size
+    s2sad.sparse.jacobian(f, pattern=P)(x)           where P says which numbers depend on which
+    s2sad.sparse.pattern(f)(x)                       that, found with tangents of nan
+    s2sad.sparse.hessian(f)(x)                       of a function that returns a number
+
+Whether the pattern has missed something shows in one more direction, which is compared with the
+matrix at every call: a number that is missing is an error. Needs SciPy and networkx.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2sad import api
+from s2sad.derived import place_of
+from s2sad.directions import pushed
+from s2sad.errors import ActivityError, UnsupportedError
+from s2sad.jacobians import MODES, Jacobian, Point
+from s2sad.parameters import Wrt
+
+__all__ = ["Groups", "groups", "hessian", "jacobian", "pattern"]
+
+_AT_ONCE = 128  # directions in a sweep that looks for the pattern
+_TIGHT, _LOOSE = 0.7, 0.5  # powers of the rounding error: what a matrix may be off by
+
+
+def jacobian(
+    f: Callable[..., Any], wrt: Wrt = None, *, pattern: Any = None, mode: str = "auto"
+) -> SparseJacobian:
+    """Return a function that gives the Jacobian of an array by an array, as a sparse matrix.
+
+    `pattern` is a boolean or sparse matrix with an entry for each number of the result (row) and of
+    the argument (column) that may depend on one another; without it, it is found. `mode` is
+    "forward" (columns in groups), "reverse" (rows in groups) or "auto": what makes fewer groups.
+    """
+    if mode not in MODES:
+        raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
+    return SparseJacobian(f, api.jacobian(f, wrt), pattern, mode)
+
+
+def hessian(f: Callable[..., Any], wrt: Wrt = None, *, pattern: Any = None) -> SparseJacobian:
+    """Return a function that gives the Hessian of a real function of an array, as a sparse matrix.
+
+    It is the Jacobian of the gradient, by columns.
+    """
+    gradient = api.grad(f, wrt)
+    return SparseJacobian(f, api.jacobian(gradient, wrt), pattern, "forward")
+
+
+def pattern(f: Callable[..., Any], wrt: Wrt = None) -> Callable[..., Any]:
+    """Return a function that gives the pattern of f's Jacobian: a sparse matrix of booleans.
+
+    Tangents of nan go through the derivative, and what they reach depends on them: also where a
+    factor happens to be 0. It is the pattern at these arguments, on the path that they take.
+    """
+    return SparseJacobian(f, api.jacobian(f, wrt), None, "forward").pattern
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Columns (or rows) in groups: the number of groups, and in which each one is."""
+
+    count: int
+    of: Any
+
+
+def groups(matrix: Any) -> Groups:
+    """Return the columns of a pattern in few groups: those of one group share no row."""
+    networkx = _module("networkx")
+    entries = _boolean(matrix).astype(np.int32)
+    shared = (entries.T @ entries).tocoo()
+    apart = shared.row < shared.col
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(entries.shape[1]))
+    graph.add_edges_from(zip(shared.row[apart].tolist(), shared.col[apart].tolist(), strict=True))
+    found = networkx.greedy_color(graph, strategy="smallest_last")
+    of = np.array([found[j] for j in range(entries.shape[1])], dtype=np.intp)
+    return Groups(int(of.max(initial=-1)) + 1, of)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A pattern as a csr_array, and the groups in which it is gone through."""
+
+    entries: Any
+    groups: Groups
+    by_rows: bool
+
+
+class SparseJacobian:
+    """A function's Jacobian as a sparse matrix, by groups of columns or rows."""
+
+    def __init__(self, f: Callable[..., Any], dense: Jacobian, given: Any, mode: str) -> None:
+        self._f = f
+        self._dense = dense
+        self._given = None if given is None else _boolean(given)
+        self._mode = mode
+        self._plans: dict[Any, _Plan] = {}
+        self.__name__ = f"{dense.__name__}_sparse"
+        self.__doc__ = f"Sparse Jacobian of {getattr(f, '__name__', f)}."
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Return the Jacobian, as a csr_array with an entry for each of the pattern."""
+        point = self._point(args, kwargs)
+        if self._given is not None:
+            plan = self._plan(("given",), self._given)
+            made, missed = self._filled(point, plan, _TIGHT)
+            if missed is not None:
+                raise self._error(
+                    f"The pattern misses an entry in {missed} of the Jacobian.",
+                    "Add it, or leave the pattern out: it is found.",
+                )
+            return made
+        if not self._dense._found(self._dense._forward, point).repeatable:
+            raise self._error(
+                "Its pattern cannot be looked for: the function would run once more, and it draws, "
+                "prints or changes what is outside.",
+                "Give pattern=, a matrix with an entry for each that may be there.",
+            )
+        key = np.shape(point.moving)
+        plan = self._plans.get(key) or self._plan(key, self._found(point))
+        made, missed = self._filled(point, plan, _TIGHT)
+        if missed is None:
+            return made
+        more = self._found(point)
+        if more.shape == plan.entries.shape:
+            more = _boolean(more.astype(np.int32) + plan.entries.astype(np.int32))
+        made, missed = self._filled(point, self._plan(key, more, anew=True), _LOOSE)
+        if missed is not None:
+            raise self._error(
+                f"The pattern that was found misses an entry in {missed} of the Jacobian.",
+                "Give pattern=, a matrix with an entry for each that may be there.",
+            )
+        return made
+
+    def pattern(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Return the pattern at these arguments, as a csr_array of booleans."""
+        return self._found(self._point(args, kwargs))
+
+    def _error(self, reason: str, remedy: str) -> ActivityError:
+        fn = self._dense._reverse._parameters.fn
+        return ActivityError(reason, remedy=remedy, place=place_of(fn))
+
+    def _point(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Point:
+        point = self._dense._point(args, kwargs)
+        x = point.moving
+        if not isinstance(x, np.ndarray) or x.dtype.kind != "f" or point.settled.picked:
+            raise self._error(
+                "A sparse Jacobian is by one array of real numbers.",
+                "Let wrt name one, and make what else there is a constant.",
+            )
+        return point
+
+    # patterns
+
+    def _plan(self, key: Any, entries: Any, anew: bool = False) -> _Plan:
+        known = self._plans.get(key)
+        if known is not None and not anew:
+            return known
+        columns = groups(entries) if self._mode != "reverse" else None
+        rows = groups(entries.T) if self._mode != "forward" else None
+        by_rows = columns is None or (rows is not None and rows.count < columns.count)
+        made = _Plan(entries, (rows if by_rows else columns) or Groups(0, np.zeros(0)), by_rows)
+        self._plans[key] = made
+        return made
+
+    def _found(self, point: Point) -> Any:
+        """Return which numbers of the result tangents of nan reach, from each of the argument."""
+        sparse = _module("scipy.sparse")
+        again = self._dense._found(self._dense._forward, point).repeatable
+        size = point.moving.size
+        step = _AT_ONCE if again else max(size, 1)
+        found, height = [], 0
+        for start in range(0, size, step):
+            some = range(start, min(start + step, size))
+            seeds = [_at(point.moving, j, np.nan) for j in some]
+            try:
+                with np.errstate(all="ignore"):
+                    y, dots = self._pushed(point, seeds)
+            except (ValueError, ArithmeticError) as error:
+                raise UnsupportedError(
+                    f"The pattern cannot be found: the derivative does not take nan ({error}).",
+                    remedy="Give pattern=, a matrix with an entry for each that may be there.",
+                    place=place_of(self._dense._reverse._parameters.fn),
+                ) from None
+            height = y.size
+            for j, dot in zip(some, dots, strict=True):
+                reached = np.flatnonzero(np.isnan(dot))
+                found.append((reached, np.full(reached.size, j)))
+        if not size:
+            height = self._pushed(point, [np.zeros_like(point.moving)])[0].size
+        rows = np.concatenate([r for r, _ in found] or [np.zeros(0, np.intp)])
+        columns = np.concatenate([c for _, c in found] or [np.zeros(0, np.intp)])
+        ones = np.ones(rows.size, bool)
+        return sparse.csr_array((ones, (rows, columns)), shape=(height, size))
+
+    # numbers
+
+    def _filled(self, point: Point, plan: _Plan, tolerance: float) -> tuple[Any, str | None]:
+        """Return the matrix, and a row or column of which something is missing, or None."""
+        entries = plan.entries
+        rows, columns = entries.tocoo().coords
+        if plan.by_rows:
+            along = self._pulled(point, plan.groups, entries.shape)
+            values = along[plan.groups.of[rows], columns]
+        else:
+            along = self._along(point, plan.groups, entries.shape)
+            values = along[plan.groups.of[columns], rows]
+        sparse = _module("scipy.sparse")
+        made = sparse.csr_array((values, (rows, columns)), shape=entries.shape)
+        checked = made.T.tocsr() if plan.by_rows else made
+        missed = _missed(checked, along[-1], _weights(checked.shape[1]), tolerance)
+        word = "column" if plan.by_rows else "row"
+        return made, None if missed is None else f"{word} {missed}"
+
+    def _along(self, point: Point, found: Groups, shape: tuple[int, int]) -> Any:
+        """Return the tangents along each group of columns, and along all that is weighted."""
+        x = point.moving
+        self._same(shape[1], x.size, "columns", "numbers in the argument")
+        seeds = [(found.of == g).astype(x.dtype).reshape(x.shape) for g in range(found.count)]
+        seeds.append(_weights(x.size).astype(x.dtype).reshape(x.shape))
+        y, dots = self._pushed(point, seeds)
+        self._same(shape[0], y.size, "rows", "numbers in the result")
+        return np.stack([np.ravel(dot) for dot in dots])
+
+    def _pulled(self, point: Point, found: Groups, shape: tuple[int, int]) -> Any:
+        """Return the cotangents of each group of rows, and of all that is weighted."""
+        self._same(shape[1], point.moving.size, "columns", "numbers in the argument")
+        y, pullback, *_ = self._dense._value_and_pullback(point)
+        self._result(y)
+        self._same(shape[0], y.size, "rows", "numbers in the result")
+        seeds = [(found.of == g).astype(y.dtype).reshape(y.shape) for g in range(found.count)]
+        seeds.append(_weights(y.size).astype(y.dtype).reshape(y.shape))
+        return np.stack([np.ravel(pullback(seed)) for seed in seeds])
+
+    def _pushed(self, point: Point, seeds: list[Any]) -> tuple[Any, Any]:
+        entry = self._dense._found(self._dense._forward, point)
+        (moved,) = point.settled.wrt
+        y, dots, *_ = pushed(entry.bound.call, point.bound, {moved: seeds}, batch=True)
+        self._result(y)
+        return y, dots
+
+    def _result(self, y: Any) -> None:
+        if not isinstance(y, np.ndarray) or y.dtype.kind != "f":
+            raise self._error(
+                "A sparse Jacobian is of one array of real numbers.",
+                "Return one, or use s2sad.jacobian.",
+            )
+
+    def _same(self, length: int, size: int, what: str, of: str) -> None:
+        if length != size:
+            raise self._error(
+                f"The pattern has {length} {what}, and there are {size} {of}.",
+                "Give a matrix with a row for each number of the result and a column for each of "
+                "the argument.",
+            )
+
+    def __repr__(self) -> str:
+        return f"<s2sad.sparse.jacobian({self._f!r})>"
+
+
+def _missed(matrix: Any, along: Any, weights: Any, tolerance: float) -> int | None:
+    """Return a row in which a matrix times a vector is not what it is along that vector."""
+    limit = np.finfo(along.dtype).eps ** tolerance
+    with np.errstate(all="ignore"):
+        product = matrix @ weights
+        scale = abs(matrix) @ weights + abs(along)
+        off = abs(product - along) > limit * scale
+        off |= np.isfinite(product) & ~np.isfinite(along)
+    found = np.flatnonzero(off)
+    return int(found[0]) if found.size else None
+
+
+@functools.lru_cache(maxsize=16)
+def _weights(size: int) -> Any:
+    """Return weights of which no combination at hand is zero, always the same ones."""
+    made = np.random.default_rng(size).uniform(0.5, 1.5, size)
+    made.flags.writeable = False
+    return made
+
+
+def _at(x: Any, j: int, value: float) -> Any:
+    made = np.zeros(x.shape, x.dtype)
+    made.reshape(-1)[j] = value
+    return made
+
+
+def _boolean(matrix: Any) -> Any:
+    """Return where a matrix has entries, as a csr_array of booleans."""
+    sparse = _module("scipy.sparse")
+    made = sparse.csr_array(matrix)
+    made.sum_duplicates()
+    return sparse.csr_array((np.ones(made.nnz, bool), made.indices, made.indptr), shape=made.shape)
+
+
+def _module(name: str) -> Any:
+    """Return a library that sparse Jacobians need."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ImportError(
+            f"Sparse Jacobians need {name.partition('.')[0]}: pip install 's2sad[sparse]'."
+        ) from None
