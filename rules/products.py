@@ -475,7 +475,7 @@ def push_interp(out, x, xp, fp, x_dot, xp_dot, fp_dot, *, left=None, right=None,
 def trapezoid_widths(x, dx, axis):
     """Return the widths of the intervals, along the last axis."""
     if x is None:
-        return dx
+        return 1.0 if dx is None else dx
     return np.diff(x) if np.ndim(x) == 1 else np.diff(np.moveaxis(x, axis, -1))
 
 
