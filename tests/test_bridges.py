@@ -32,6 +32,11 @@ def jax():
     return jax
 
 
+class Box:
+    def __init__(self, x):
+        self.x = x
+
+
 def tensors(torch):
     made = (np.array([0.3, -0.5, 1.2]), np.array(0.4), np.array(2.0))
     return [torch.from_numpy(x).requires_grad_() for x in made]
@@ -79,10 +84,6 @@ def test_torch_dtypes_and_complex(torch):
 
 
 def test_torch_objects_are_refused(torch):
-    class Box:
-        def __init__(self, x):
-            self.x = x
-
     with pytest.raises(s2sad.ActivityError, match="returns an object"):
         s2sad.to_torch(lambda x: Box(x * 2.0))(tensors(torch)[0])
 

@@ -20,6 +20,7 @@ LAYERS = (
     ("__init__",),
     ("page",),
     ("checking", "looking", "sparse"),
+    ("bridges", "checking", "looking"),
     ("api",),
     ("hessians", "jacobians"),
     ("derived",),
