@@ -218,7 +218,7 @@ def _torch_function(torch: Any, f: Callable[..., Any]) -> Any:
             )
 
         @staticmethod
-        @torch.autograd.function.once_differentiable  # type: ignore[misc,unused-ignore]
+        @torch.autograd.function.once_differentiable  # type: ignore[misc,untyped-decorator,unused-ignore]
         def backward(ctx: Any, *directions: Any) -> Any:
             first, count = ctx.first, ctx.count
             bars, tensors = ctx.saved_tensors[:count], ctx.saved_tensors[count:]

@@ -2,7 +2,8 @@
 
 Blocks fenced as python run in order, in one namespace per page. A block fenced as text that
 follows the comment `<!-- output -->` is what the python block before it prints. One below
-`<!-- needs torch -->` runs where that package is installed. To write the real outputs into the pages: `S2SAD_UPDATE=1 pytest tests/test_docs.py`.
+`<!-- needs torch -->` runs where that package is installed. To write the real outputs into the
+pages: `S2SAD_UPDATE=1 pytest tests/test_docs.py`.
 """
 
 import contextlib
