@@ -10,6 +10,7 @@ from s2sad.rules import differences as differences
 from s2sad.rules import distributions as distributions
 from s2sad.rules import elementwise as elementwise
 from s2sad.rules import fft as fft
+from s2sad.rules import helpers as helpers
 from s2sad.rules import indexing as indexing
 from s2sad.rules import insertion as insertion
 from s2sad.rules import joining as joining

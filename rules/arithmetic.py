@@ -97,7 +97,7 @@ def fmod(out, x, y):
     return 1.0, -np.rint((x - out) / y)
 
 
-@pullback(builtins.divmod, np.divmod)
+@pullback(builtins.divmod, np.divmod, linear=True)
 def pull_divmod(out_bar, out, x, y):
     r_bar = out_bar[1]
     if r_bar is None:
@@ -162,7 +162,7 @@ def push_add_outer(out, A, B, A_dot, B_dot):
     return np.add.outer(A_dot, np.zeros_like(B) if B_dot is None else B_dot)
 
 
-@pullback(np.subtract.outer)
+@pullback(np.subtract.outer, linear=True)
 def pull_subtract_outer(out_bar, out, A, B):
     rows = tuple(range(np.ndim(A)))
     columns = tuple(range(np.ndim(A), np.ndim(out_bar)))

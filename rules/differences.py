@@ -37,7 +37,7 @@ def three_parts(out_bar, a, n, axis, prepend, append):
     return parts[1], first_bar, last_bar
 
 
-@pullback(np.diff, view="maybe")
+@pullback(np.diff, view="maybe", linear=True)
 def pull_diff(out_bar, out, a, prepend=None, append=None, *, n=1, axis=-1):
     if prepend is not None or append is not None:
         return three_parts(out_bar, a, n, axis, prepend, append)

@@ -317,7 +317,7 @@ def heaviside(out, x1, x2):
 nondifferentiable(np.spacing)
 
 
-@pullback(np.modf)
+@pullback(np.modf, linear=True)
 def pull_modf(out_bar, out, x):
     """The whole part is constant."""
     return out_bar[0]
@@ -328,7 +328,7 @@ def push_modf(out, x, x_dot):
     return x_dot, np.zeros_like(out[1])
 
 
-@pullback(np.frexp)
+@pullback(np.frexp, linear=True)
 def pull_frexp(out_bar, out, x):
     if out_bar[0] is None:
         return None
@@ -422,7 +422,7 @@ def push_angle(out, z, z_dot, *, deg=False):
     return out_dot
 
 
-@pullback(np.real_if_close, view="maybe")
+@pullback(np.real_if_close, view="maybe", linear=True)
 def pull_real_if_close(out_bar, out, a, *, tol=100):
     return out_bar
 

@@ -135,7 +135,7 @@ def push_ifft2(out, a, a_dot, *, s=None, axes=(-2, -1), norm=None):
     return np.fft.ifft2(a_dot, s, axes, norm)
 
 
-@pullback(np.fft.fftn, masks=("s",))
+@pullback(np.fft.fftn, masks=("s",), linear=True)
 def pull_fftn(out_bar, out, a, *, s=None, axes=None, norm=None):
     if s is None:
         return np.fft.fftn(out_bar, axes=axes, norm=norm)
@@ -148,7 +148,7 @@ def push_fftn(out, a, a_dot, *, s=None, axes=None, norm=None):
     return np.fft.fftn(a_dot, s, axes, norm)
 
 
-@pullback(np.fft.ifftn, masks=("s",))
+@pullback(np.fft.ifftn, masks=("s",), linear=True)
 def pull_ifftn(out_bar, out, a, *, s=None, axes=None, norm=None):
     if s is None:
         return np.fft.ifftn(out_bar, axes=axes, norm=norm)
@@ -192,7 +192,7 @@ def push_rfft2(out, a, a_dot, *, s=None, axes=(-2, -1), norm=None):
     return np.fft.rfft2(a_dot, s, axes, norm)
 
 
-@pullback(np.fft.rfftn, masks=("s",))
+@pullback(np.fft.rfftn, masks=("s",), linear=True)
 def pull_rfftn(out_bar, out, a, *, s=None, axes=None, norm=None):
     return real_to_half(out_bar, a, s, axes, norm)
 
@@ -212,7 +212,7 @@ def push_irfft2(out, a, a_dot, *, s=None, axes=(-2, -1), norm=None):
     return np.fft.irfft2(a_dot, s, axes, norm)
 
 
-@pullback(np.fft.irfftn, masks=("s",))
+@pullback(np.fft.irfftn, masks=("s",), linear=True)
 def pull_irfftn(out_bar, out, a, *, s=None, axes=None, norm=None):
     return half_to_real(out_bar, a, s, axes, norm)
 

@@ -19,7 +19,7 @@ def may_repeat(index):
     return np.ndim(index) > 0 and np.asarray(index).dtype != bool
 
 
-@pullback(operator.getitem, view="maybe", masks=True)
+@pullback(operator.getitem, view="maybe", masks=True, linear=True)
 def pull_getitem(out_bar, out, a, index):
     a_bar = np.zeros(a.shape, a.dtype)
     if may_repeat(index):
@@ -61,7 +61,7 @@ def wrap_or_clip(indices, n, mode):
     return indices
 
 
-@pullback(np.take, masks=True)
+@pullback(np.take, masks=True, linear=True)
 def pull_take(out_bar, out, a, *, indices=None, axis=None, mode="raise"):
     if axis is None:
         a_bar = np.zeros(a.size, a.dtype)
@@ -87,7 +87,7 @@ def along_axis(indices, shape, axis):
     return tuple(index)
 
 
-@pullback(np.take_along_axis, masks=True)
+@pullback(np.take_along_axis, masks=True, linear=True)
 def pull_take_along_axis(out_bar, out, arr, *, indices=None, axis=-1):
     if axis is None:
         arr_bar = np.zeros(arr.size, arr.dtype)
@@ -103,7 +103,7 @@ def push_take_along_axis(out, arr, arr_dot, *, indices=None, axis=-1):
     return np.take_along_axis(arr_dot, indices, axis)
 
 
-@pullback(np.compress, masks=True)
+@pullback(np.compress, masks=True, linear=True)
 def pull_compress(out_bar, out, condition, a, *, axis=None):
     kept = np.flatnonzero(np.asarray(condition))
     if axis is None:
@@ -125,7 +125,7 @@ def compress_method(a, condition, axis=None):
     return a.compress(condition, axis)
 
 
-@pullback(compress_method, masks=True)
+@pullback(compress_method, masks=True, linear=True)
 def pull_compress_method(out_bar, out, a, *, condition=None, axis=None):
     return pull_compress(out_bar, out, condition, a, axis=axis)[1]
 
@@ -135,7 +135,7 @@ def push_compress_method(out, a, a_dot, *, condition=None, axis=None):
     return a_dot.compress(condition, axis)
 
 
-@pullback(np.extract, masks=True)
+@pullback(np.extract, masks=True, linear=True)
 def pull_extract(out_bar, out, condition, arr):
     arr_bar = np.zeros(arr.size, arr.dtype)
     arr_bar[np.flatnonzero(condition)] = out_bar
@@ -157,7 +157,7 @@ def tangents_of_choices(choices_dot, choices, dtype):
     ]
 
 
-@pullback(np.select, masks=True)
+@pullback(np.select, masks=True, linear=True)
 def pull_select(out_bar, out, condlist, choicelist, default=None):
     unchosen = np.ones(out.shape, bool)
     choices_bar = []
@@ -177,7 +177,7 @@ def push_select(out, condlist, choicelist, default, condlist_dot, choicelist_dot
     return np.select(condlist, choicelist_dot, default_dot)
 
 
-@pullback(np.choose, masks=True)
+@pullback(np.choose, masks=True, linear=True)
 def pull_choose(out_bar, out, a, choices, *, mode="raise"):
     chosen = wrap_or_clip(np.asarray(a), len(choices), mode)
     choices_bar = [

@@ -18,7 +18,7 @@ def is_one_place(obj):
     return not isinstance(obj, slice) and np.ndim(obj) == 0
 
 
-@pullback(np.insert)
+@pullback(np.insert, linear=True)
 def pull_insert(out_bar, out, arr, values, *, obj=None, axis=None):
     along = 0 if axis is None else axis
     n = np.size(arr) if axis is None else arr.shape[axis]
@@ -37,7 +37,7 @@ def push_insert(out, arr, values, arr_dot, values_dot, *, obj=None, axis=None):
     return np.insert(arr_dot, obj, values_dot, axis)
 
 
-@pullback(np.delete, masks=True)
+@pullback(np.delete, masks=True, linear=True)
 def pull_delete(out_bar, out, arr, *, obj=None, axis=None):
     if axis is None:
         arr_bar = np.zeros(arr.size, arr.dtype)
@@ -54,7 +54,7 @@ def push_delete(out, arr, arr_dot, *, obj=None, axis=None):
     return np.delete(arr_dot, obj, axis)
 
 
-@pullback(np.resize, masks=True)
+@pullback(np.resize, masks=True, linear=True)
 def pull_resize(out_bar, out, a, *, new_shape=None):
     """All elements in their order, and again from the first."""
     a_bar = np.zeros(np.size(a), a.dtype)
@@ -76,7 +76,7 @@ def zeros_before(filt, trim):
     return there[0] if "f" in trim.lower() and there.size else 0
 
 
-@pullback(np.trim_zeros, view="always", masks=True)
+@pullback(np.trim_zeros, view="always", masks=True, linear=True)
 def pull_trim_zeros(out_bar, out, filt, *, trim="fb"):
     filt_bar = np.zeros_like(filt)
     start = zeros_before(filt, trim)

@@ -27,7 +27,7 @@ def zeros_for_none(arrays_dot, arrays):
     ]
 
 
-@pullback(np.concatenate, np.concat)
+@pullback(np.concatenate, np.concat, linear=True)
 def pull_concatenate(out_bar, out, arrays, *, axis=0):
     if axis is None:
         return split_like(out_bar, arrays, 0, np.ravel)
@@ -39,7 +39,7 @@ def push_concatenate(out, arrays, arrays_dot, *, axis=0):
     return np.concatenate(zeros_for_none(arrays_dot, arrays), axis)
 
 
-@pullback(np.stack)
+@pullback(np.stack, linear=True)
 def pull_stack(out_bar, out, arrays, *, axis=0):
     if isinstance(arrays, np.ndarray):
         return np.moveaxis(out_bar, axis, 0)
@@ -66,7 +66,7 @@ if hasattr(np, "unstack"):
     pushforward(np.unstack)(push_unstack)
 
 
-@pullback(np.vstack)
+@pullback(np.vstack, linear=True)
 def pull_vstack(out_bar, out, tup):
     return split_like(out_bar, tup, 0, np.atleast_2d)
 
@@ -121,7 +121,7 @@ def push_block(out, arrays, arrays_dot):
     return np.block(tangents_of_blocks(arrays_dot, arrays))
 
 
-@pullback(np.hstack)
+@pullback(np.hstack, linear=True)
 def pull_hstack(out_bar, out, tup):
     axis = 0 if out.ndim == 1 else 1
     return split_like(out_bar, tup, axis, np.atleast_1d)
@@ -147,7 +147,7 @@ def push_column_stack(out, tup, tup_dot):
     return np.column_stack(zeros_for_none(tup_dot, tup))
 
 
-@pullback(np.dstack)
+@pullback(np.dstack, linear=True)
 def pull_dstack(out_bar, out, tup):
     return split_like(out_bar, tup, 2, np.atleast_3d)
 
@@ -213,7 +213,7 @@ def push_dsplit(out, ary, ary_dot, *, indices_or_sections=None):
     return np.dsplit(ary_dot, indices_or_sections)
 
 
-@pullback(np.append)
+@pullback(np.append, linear=True)
 def pull_append(out_bar, out, arr, values, *, axis=None):
     if axis is None:
         arr_bar = np.reshape(out_bar[: np.size(arr)], np.shape(arr))
@@ -238,7 +238,7 @@ def grid_shape(xi, k, indexing):
     return (1,) * axis + (np.size(xi[k]),) + (1,) * (len(xi) - axis - 1)
 
 
-@pullback(np.meshgrid)
+@pullback(np.meshgrid, linear=True)
 def pull_meshgrid(out_bar, out, *xi, sparse=False, indexing="xy"):
     return tuple(
         np.reshape(unbroadcast(x_bar, grid_shape(xi, k, indexing)), np.shape(xi[k]))

@@ -28,7 +28,7 @@ def push_sort(out, a, a_dot, *, axis=-1, kind=None, stable=None):
     return np.take_along_axis(a_dot, order, axis=axis)
 
 
-@pullback(np.sort_complex)
+@pullback(np.sort_complex, linear=True)
 def pull_sort_complex(out_bar, out, a):
     return pull_sort(out_bar, out, a)
 

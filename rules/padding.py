@@ -22,7 +22,7 @@ def unpad_index(pad_width, shape):
     return tuple(slice(before, before + n) for (before, _), n in zip(widths, shape, strict=True))
 
 
-@pullback(np.pad)
+@pullback(np.pad, linear=True)
 def pull_pad(
     out_bar,
     out,

@@ -211,7 +211,7 @@ def push_int(out, c, c_dot, *, m=1, k=(), lbnd=0, scl=1, axis=0, own):
     return own(c_dot, m, [], lbnd, scl, axis).astype(out.dtype)
 
 
-@pullback(*of_each("add"))
+@pullback(*of_each("add"), linear=True)
 def pull_add(out_bar, out, c1, c2):
     return series_back(out_bar, c1), series_back(out_bar, c2)
 
@@ -221,7 +221,7 @@ def push_add(out, c1, c2, c1_dot, c2_dot):
     return tangent_sum(out, c1_dot, c2_dot, 1)
 
 
-@pullback(*of_each("sub"))
+@pullback(*of_each("sub"), linear=True)
 def pull_sub(out_bar, out, c1, c2):
     return series_back(out_bar, c1), series_back(-out_bar, c2)
 

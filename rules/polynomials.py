@@ -151,7 +151,7 @@ def push_polydiv(out, u, v, u_dot, v_dot):
     return q_dot, rest[u.size - r.size :]
 
 
-@pullback(np.polyder, masks=True)
+@pullback(np.polyder, masks=True, linear=True)
 def pull_polyder(out_bar, out, p, *, m=1):
     p_bar = np.zeros_like(p)
     k = p.size - 1 - np.arange(out.size)
@@ -167,7 +167,7 @@ def push_polyder(out, p, p_dot, *, m=1):
     return np.polyder(p_dot, m)
 
 
-@pullback(np.polyint)
+@pullback(np.polyint, linear=True)
 def pull_polyint(out_bar, out, p, k=None, *, m=1):
     """The last coefficient of every round is a constant of integration."""
     p_bar, constants = out_bar, []

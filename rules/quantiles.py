@@ -216,7 +216,7 @@ def push_nanpercentile(
     return quantile_tangent(out, a, q, a_dot, q_dot, at, axis, method)
 
 
-@pullback(np.median, np.nanmedian, masks=True)
+@pullback(np.median, np.nanmedian, masks=True, linear=True)
 def pull_median(out_bar, out, a, *, axis=None, keepdims=False):
     return quantile_pull(out_bar, a, middles(a, axis), axis)
 

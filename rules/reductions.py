@@ -97,7 +97,7 @@ def push_nansum(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, initial
     return np.sum(np.where(counted, a_dot, 0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-@pullback(np.mean, masks=("where",))
+@pullback(np.mean, masks=("where",), linear=True)
 def pull_mean(out_bar, out, a, *, axis=None, dtype=None, keepdims=False, where=True):
     if where is not True:
         where = np.broadcast_to(where, a.shape)
@@ -118,7 +118,7 @@ def push_mean(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, where=Tru
     return np.mean(a_dot, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
 
 
-@pullback(np.nanmean, masks=True)
+@pullback(np.nanmean, masks=True, linear=True)
 def pull_nanmean(out_bar, out, a, *, axis=None, dtype=None, keepdims=False, where=True):
     counted = where & ~np.isnan(a)
     out_bar = out_bar / np.sum(counted, axis=axis, keepdims=keepdims, dtype=out.dtype)
@@ -233,7 +233,7 @@ def push_average(out, a, weights, a_dot, weights_dot, *, axis=None, returned=Fal
     return mean_dot
 
 
-@pullback(np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin, masks=True)
+@pullback(np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin, masks=True, linear=True)
 def pull_extreme(out_bar, out, a, *, axis=None, keepdims=False, initial=None, where=True):
     """Equal share among ties; an initial value that ties takes its share too."""
     if axis is not None and not keepdims:
@@ -265,7 +265,7 @@ def push_extreme(out, a, a_dot, *, axis=None, keepdims=False, initial=None, wher
     return np.sum(np.where(ties, a_dot, 0), axis=axis, keepdims=keepdims) / count
 
 
-@pullback(np.ptp, masks=True)
+@pullback(np.ptp, masks=True, linear=True)
 def pull_ptp(out_bar, out, a, *, axis=None, keepdims=False):
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
@@ -517,7 +517,11 @@ def push_multiply_reduce(
     return np.sum(array_dot * others, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-@pullback(np.maximum.reduce, np.minimum.reduce, np.fmax.reduce, np.fmin.reduce, masks=True)
+@pullback(
+    *(np.maximum.reduce, np.minimum.reduce, np.fmax.reduce, np.fmin.reduce),
+    masks=True,
+    linear=True,
+)
 def pull_extreme_reduce(out_bar, out, array, *, axis=0, keepdims=False, initial=None, where=True):
     """Equal share among ties; an initial value that ties takes its share too."""
     if axis is not None and not keepdims:
@@ -567,7 +571,7 @@ def push_multiply_accumulate(out, array, array_dot, *, axis=0, dtype=None):
     return push_cumprod(out, array, array_dot, axis=axis)
 
 
-@pullback(np.add.reduceat, masks=True)
+@pullback(np.add.reduceat, masks=True, linear=True)
 def pull_add_reduceat(out_bar, out, array, *, indices=None, axis=0, dtype=None):
     """Each sum runs to where the next begins, or is one element where that is no way on."""
     array_bar = np.zeros_like(array)
@@ -608,7 +612,7 @@ def along_first(x, a):
     return np.reshape(x, (-1,) + (1,) * (a.ndim - 1))
 
 
-@pullback(np.maximum.accumulate, np.minimum.accumulate, masks=True)
+@pullback(np.maximum.accumulate, np.minimum.accumulate, masks=True, linear=True)
 def pull_extreme_accumulate(out_bar, out, array, *, axis=0):
     out_bar, out = np.moveaxis(out_bar, axis, 0), np.moveaxis(out, axis, 0)
     return np.moveaxis(running_extreme_back(out_bar, out, np.moveaxis(array, axis, 0)), 0, axis)

@@ -344,7 +344,7 @@ def taken_apart(out_bar, parts):
     return found
 
 
-@pullback(builtins.sum)
+@pullback(builtins.sum, linear=True)
 def pull_sum(out_bar, out, iterable, start=0):
     if isinstance(start, list | tuple):
         bars = taken_apart(out_bar, [start, *iterable])
@@ -397,7 +397,7 @@ def places(iterable, key, reverse):
     return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
 
 
-@pullback(builtins.sorted)
+@pullback(builtins.sorted, linear=True)
 def pull_sorted(out_bar, out, iterable, *, key=None, reverse=False):
     parts = [0.0] * len(iterable)
     for part, place in zip(out_bar, places(iterable, key, reverse), strict=True):

@@ -397,7 +397,7 @@ def push_scipy_lstsq(out, a, b, a_dot, b_dot, *, cond=None, check_finite=True, l
 # structure
 
 
-@pullback(linalg.hankel, masks=True)
+@pullback(linalg.hankel, masks=True, linear=True)
 def pull_hankel(out_bar, out, c, r=None):
     """The first number of r is not read; without r it is zero."""
     rows, columns = out_bar.shape

@@ -62,7 +62,7 @@ def push_scipy_ifft(out, x, x_dot, *, n=None, axis=-1, norm=None, workers=None):
     return fft.ifft(x_dot, n, axis, norm, workers=workers)
 
 
-@pullback(fft.rfft, masks=("n",))
+@pullback(fft.rfft, masks=("n",), linear=True)
 def pull_scipy_rfft(out_bar, out, x, *, n=None, axis=-1, norm=None, workers=None):
     return pull_rfft(out_bar, out, x, n=n, axis=axis, norm=norm)
 
@@ -72,7 +72,7 @@ def push_scipy_rfft(out, x, x_dot, *, n=None, axis=-1, norm=None, workers=None):
     return fft.rfft(x_dot, n, axis, norm, workers=workers)
 
 
-@pullback(fft.irfft, masks=("n",))
+@pullback(fft.irfft, masks=("n",), linear=True)
 def pull_scipy_irfft(out_bar, out, x, *, n=None, axis=-1, norm=None, workers=None):
     return pull_irfft(out_bar, out, x, n=n, axis=axis, norm=norm)
 
@@ -82,7 +82,7 @@ def push_scipy_irfft(out, x, x_dot, *, n=None, axis=-1, norm=None, workers=None)
     return fft.irfft(x_dot, n, axis, norm, workers=workers)
 
 
-@pullback(fft.hfft, masks=("n",))
+@pullback(fft.hfft, masks=("n",), linear=True)
 def pull_scipy_hfft(out_bar, out, x, *, n=None, axis=-1, norm=None, workers=None):
     return pull_hfft(out_bar, out, x, n=n, axis=axis, norm=norm)
 
@@ -92,7 +92,7 @@ def push_scipy_hfft(out, x, x_dot, *, n=None, axis=-1, norm=None, workers=None):
     return fft.hfft(x_dot, n, axis, norm, workers=workers)
 
 
-@pullback(fft.ihfft, masks=("n",))
+@pullback(fft.ihfft, masks=("n",), linear=True)
 def pull_scipy_ihfft(out_bar, out, x, *, n=None, axis=-1, norm=None, workers=None):
     return pull_ihfft(out_bar, out, x, n=n, axis=axis, norm=norm)
 
@@ -129,7 +129,7 @@ def push_scipy_ifft2(out, x, x_dot, *, s=None, axes=(-2, -1), norm=None, workers
     return fft.ifft2(x_dot, s, axes, norm, workers=workers)
 
 
-@pullback(fft.fftn, masks=("s",))
+@pullback(fft.fftn, masks=("s",), linear=True)
 def pull_scipy_fftn(out_bar, out, x, *, s=None, axes=None, norm=None, workers=None):
     if s is None:
         return fft.fftn(out_bar, axes=axes, norm=norm, workers=workers)
@@ -142,7 +142,7 @@ def push_scipy_fftn(out, x, x_dot, *, s=None, axes=None, norm=None, workers=None
     return fft.fftn(x_dot, s, axes, norm, workers=workers)
 
 
-@pullback(fft.ifftn, masks=("s",))
+@pullback(fft.ifftn, masks=("s",), linear=True)
 def pull_scipy_ifftn(out_bar, out, x, *, s=None, axes=None, norm=None, workers=None):
     if s is None:
         return fft.ifftn(out_bar, axes=axes, norm=norm, workers=workers)
@@ -179,7 +179,7 @@ def half_cotangent(out_bar, x, s, axes, norm):
     return half_to_real(out_bar, x, s, several(x.ndim, s, axes), norm)
 
 
-@pullback(fft.rfft2, masks=("s",))
+@pullback(fft.rfft2, masks=("s",), linear=True)
 def pull_scipy_rfft2(out_bar, out, x, *, s=None, axes=(-2, -1), norm=None, workers=None):
     return real_cotangent(out_bar, x, s, axes, norm)
 
@@ -189,7 +189,7 @@ def push_scipy_rfft2(out, x, x_dot, *, s=None, axes=(-2, -1), norm=None, workers
     return fft.rfft2(x_dot, s, axes, norm, workers=workers)
 
 
-@pullback(fft.rfftn, masks=("s",))
+@pullback(fft.rfftn, masks=("s",), linear=True)
 def pull_scipy_rfftn(out_bar, out, x, *, s=None, axes=None, norm=None, workers=None):
     return real_cotangent(out_bar, x, s, axes, norm)
 
@@ -199,7 +199,7 @@ def push_scipy_rfftn(out, x, x_dot, *, s=None, axes=None, norm=None, workers=Non
     return fft.rfftn(x_dot, s, axes, norm, workers=workers)
 
 
-@pullback(fft.irfft2, masks=("s",))
+@pullback(fft.irfft2, masks=("s",), linear=True)
 def pull_scipy_irfft2(out_bar, out, x, *, s=None, axes=(-2, -1), norm=None, workers=None):
     return half_cotangent(out_bar, x, s, axes, norm)
 
@@ -209,7 +209,7 @@ def push_scipy_irfft2(out, x, x_dot, *, s=None, axes=(-2, -1), norm=None, worker
     return fft.irfft2(x_dot, s, axes, norm, workers=workers)
 
 
-@pullback(fft.irfftn, masks=("s",))
+@pullback(fft.irfftn, masks=("s",), linear=True)
 def pull_scipy_irfftn(out_bar, out, x, *, s=None, axes=None, norm=None, workers=None):
     return half_cotangent(out_bar, x, s, axes, norm)
 
@@ -219,7 +219,7 @@ def push_scipy_irfftn(out, x, x_dot, *, s=None, axes=None, norm=None, workers=No
     return fft.irfftn(x_dot, s, axes, norm, workers=workers)
 
 
-@pullback(fft.hfft2, masks=("s",))
+@pullback(fft.hfft2, masks=("s",), linear=True)
 def pull_scipy_hfft2(out_bar, out, x, *, s=None, axes=(-2, -1), norm=None, workers=None):
     """It is irfft2 of the conjugate, with the norm turned."""
     return np.conj(half_cotangent(out_bar, x, s, axes, turned_norm(norm)))
@@ -230,7 +230,7 @@ def push_scipy_hfft2(out, x, x_dot, *, s=None, axes=(-2, -1), norm=None, workers
     return fft.hfft2(x_dot, s, axes, norm, workers=workers)
 
 
-@pullback(fft.hfftn, masks=("s",))
+@pullback(fft.hfftn, masks=("s",), linear=True)
 def pull_scipy_hfftn(out_bar, out, x, *, s=None, axes=None, norm=None, workers=None):
     return np.conj(half_cotangent(out_bar, x, s, axes, turned_norm(norm)))
 
@@ -240,7 +240,7 @@ def push_scipy_hfftn(out, x, x_dot, *, s=None, axes=None, norm=None, workers=Non
     return fft.hfftn(x_dot, s, axes, norm, workers=workers)
 
 
-@pullback(fft.ihfft2, masks=("s",))
+@pullback(fft.ihfft2, masks=("s",), linear=True)
 def pull_scipy_ihfft2(out_bar, out, x, *, s=None, axes=(-2, -1), norm=None, workers=None):
     """It is the conjugate of rfft2, with the norm turned."""
     return real_cotangent(np.conj(out_bar), x, s, axes, turned_norm(norm))
@@ -251,7 +251,7 @@ def push_scipy_ihfft2(out, x, x_dot, *, s=None, axes=(-2, -1), norm=None, worker
     return fft.ihfft2(x_dot, s, axes, norm, workers=workers)
 
 
-@pullback(fft.ihfftn, masks=("s",))
+@pullback(fft.ihfftn, masks=("s",), linear=True)
 def pull_scipy_ihfftn(out_bar, out, x, *, s=None, axes=None, norm=None, workers=None):
     return real_cotangent(np.conj(out_bar), x, s, axes, turned_norm(norm))
 
@@ -296,7 +296,7 @@ def transposed(transform, alone, kind, out_bar, x, type, s, axes, norm, workers,
     return fitted(x_bar, x.shape)
 
 
-@pullback(fft.dct, masks=("n",))
+@pullback(fft.dct, masks=("n",), linear=True)
 def pull_dct(
     out_bar, out, x, *, type=2, n=None, axis=-1, norm=None, workers=None, orthogonalize=None
 ):
@@ -311,7 +311,7 @@ def push_dct(
     return fft.dct(x_dot, type, n, axis, norm, False, workers, orthogonalize)
 
 
-@pullback(fft.dctn, masks=("s",))
+@pullback(fft.dctn, masks=("s",), linear=True)
 def pull_dctn(
     out_bar, out, x, *, type=2, s=None, axes=None, norm=None, workers=None, orthogonalize=None
 ):
@@ -327,7 +327,7 @@ def push_dctn(
     return fft.dctn(x_dot, type, s, axes, norm, **settings)
 
 
-@pullback(fft.idct, masks=("n",))
+@pullback(fft.idct, masks=("n",), linear=True)
 def pull_idct(
     out_bar, out, x, *, type=2, n=None, axis=-1, norm=None, workers=None, orthogonalize=None
 ):
@@ -342,7 +342,7 @@ def push_idct(
     return fft.idct(x_dot, type, n, axis, norm, False, workers, orthogonalize)
 
 
-@pullback(fft.idctn, masks=("s",))
+@pullback(fft.idctn, masks=("s",), linear=True)
 def pull_idctn(
     out_bar, out, x, *, type=2, s=None, axes=None, norm=None, workers=None, orthogonalize=None
 ):
@@ -358,7 +358,7 @@ def push_idctn(
     return fft.idctn(x_dot, type, s, axes, norm, **settings)
 
 
-@pullback(fft.dst, masks=("n",))
+@pullback(fft.dst, masks=("n",), linear=True)
 def pull_dst(
     out_bar, out, x, *, type=2, n=None, axis=-1, norm=None, workers=None, orthogonalize=None
 ):
@@ -373,7 +373,7 @@ def push_dst(
     return fft.dst(x_dot, type, n, axis, norm, False, workers, orthogonalize)
 
 
-@pullback(fft.dstn, masks=("s",))
+@pullback(fft.dstn, masks=("s",), linear=True)
 def pull_dstn(
     out_bar, out, x, *, type=2, s=None, axes=None, norm=None, workers=None, orthogonalize=None
 ):
@@ -389,7 +389,7 @@ def push_dstn(
     return fft.dstn(x_dot, type, s, axes, norm, **settings)
 
 
-@pullback(fft.idst, masks=("n",))
+@pullback(fft.idst, masks=("n",), linear=True)
 def pull_idst(
     out_bar, out, x, *, type=2, n=None, axis=-1, norm=None, workers=None, orthogonalize=None
 ):
@@ -404,7 +404,7 @@ def push_idst(
     return fft.idst(x_dot, type, n, axis, norm, False, workers, orthogonalize)
 
 
-@pullback(fft.idstn, masks=("s",))
+@pullback(fft.idstn, masks=("s",), linear=True)
 def pull_idstn(
     out_bar, out, x, *, type=2, s=None, axes=None, norm=None, workers=None, orthogonalize=None
 ):

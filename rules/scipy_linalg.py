@@ -520,7 +520,7 @@ def push_toeplitz(out, c, r, c_dot, r_dot):
     return linalg.toeplitz(c_dot, np.zeros_like(r) if r_dot is None else r_dot)
 
 
-@pullback(linalg.circulant)
+@pullback(linalg.circulant, linear=True)
 def pull_circulant(out_bar, out, c):
     at = np.arange(c.shape[-1])
     places = (at[:, None] - at[None, :]) % c.shape[-1]
@@ -534,7 +534,7 @@ def push_circulant(out, c, c_dot):
     return linalg.circulant(c_dot)
 
 
-@pullback(linalg.block_diag)
+@pullback(linalg.block_diag, linear=True)
 def pull_block_diag(out_bar, out, *arrs):
     cotangents = []
     row, column = 0, 0

@@ -90,7 +90,7 @@ def push_convolve1d(
     return found
 
 
-@pullback(ndimage.gaussian_filter1d)
+@pullback(ndimage.gaussian_filter1d, linear=True)
 def pull_gaussian_filter1d(
     out_bar,
     out,
@@ -135,7 +135,7 @@ def push_gaussian_filter1d(
     return ndimage.gaussian_filter1d(input_dot, sigma, axis, order, **settings)
 
 
-@pullback(ndimage.gaussian_filter)
+@pullback(ndimage.gaussian_filter, linear=True)
 def pull_gaussian_filter(
     out_bar, out, input, *, sigma=None, order=0, mode="reflect", cval=0.0, truncate=4.0
 ):
@@ -157,7 +157,7 @@ def push_gaussian_filter(
     return ndimage.gaussian_filter(input_dot, sigma, order, mode=mode, truncate=truncate)
 
 
-@pullback(ndimage.uniform_filter1d)
+@pullback(ndimage.uniform_filter1d, linear=True)
 def pull_uniform_filter1d(
     out_bar, out, input, *, size=None, axis=-1, mode="reflect", cval=0.0, origin=0
 ):

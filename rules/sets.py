@@ -84,7 +84,7 @@ def push_unique_values(out, x, x_dot):
     return np.ravel(x_dot)[places(out, x)]
 
 
-@pullback(np.unique_all, np.unique_counts, np.unique_inverse, masks=True)
+@pullback(np.unique_all, np.unique_counts, np.unique_inverse, masks=True, linear=True)
 def pull_unique_all(out_bar, out, x):
     return put_back(out_bar[0], out[0], x)
 
@@ -110,7 +110,7 @@ def both_forward(out, ar1, ar2, ar1_dot, ar2_dot):
     return np.concatenate((np.ravel(ar1_dot), np.ravel(ar2_dot)))[places(out, both)]
 
 
-@pullback(np.union1d, masks=True)
+@pullback(np.union1d, masks=True, linear=True)
 def pull_union1d(out_bar, out, ar1, ar2):
     return both_back(out_bar, out, ar1, ar2)
 
@@ -120,7 +120,7 @@ def push_union1d(out, ar1, ar2, ar1_dot, ar2_dot):
     return both_forward(out, ar1, ar2, ar1_dot, ar2_dot)
 
 
-@pullback(np.setxor1d, np.setdiff1d, masks=True)
+@pullback(np.setxor1d, np.setdiff1d, masks=True, linear=True)
 def pull_difference(out_bar, out, ar1, ar2, *, assume_unique=False):
     return both_back(out_bar, out, ar1, ar2)
 

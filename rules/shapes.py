@@ -79,7 +79,7 @@ def inverse_axes(axes, ndim):
     return tuple(sorted(range(ndim), key=axes.__getitem__))
 
 
-@pullback(np.transpose, np.permute_dims, view="always")
+@pullback(np.transpose, np.permute_dims, view="always", linear=True)
 def pull_transpose(out_bar, out, a, *, axes=None):
     if axes is None:
         return np.transpose(out_bar)
@@ -300,7 +300,7 @@ def push_diagflat(out, v, v_dot, *, k=0):
     return np.diagflat(v_dot, k)
 
 
-@pullback(np.diagonal, view="always", masks=True)
+@pullback(np.diagonal, view="always", masks=True, linear=True)
 def pull_diagonal(out_bar, out, a, *, offset=0, axis1=0, axis2=1):
     return put_on_diagonal(out_bar, a, offset, axis1, axis2)
 
@@ -310,7 +310,7 @@ def push_diagonal(out, a, a_dot, *, offset=0, axis1=0, axis2=1):
     return np.diagonal(a_dot, offset, axis1, axis2)
 
 
-@pullback(np.linalg.diagonal, view="always", masks=True)
+@pullback(np.linalg.diagonal, view="always", masks=True, linear=True)
 def pull_last_diagonal(out_bar, out, x, *, offset=0):
     return put_on_diagonal(out_bar, x, offset, -2, -1)
 
@@ -480,7 +480,7 @@ def blocks_shape(reps, shape):
     return blocks, tuple(range(0, 2 * ndim, 2))
 
 
-@pullback(np.tile)
+@pullback(np.tile, linear=True)
 def pull_tile(out_bar, out, A, *, reps=None):
     blocks, copies = blocks_shape(reps, np.shape(A))
     return np.reshape(np.sum(np.reshape(out_bar, blocks), axis=copies), np.shape(A))

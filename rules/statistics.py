@@ -288,7 +288,7 @@ def push_histogram(out, a, weights, a_dot, weights_dot, *, bins=10, range=None, 
     return hist_dot, edges_dot[0]
 
 
-@pullback(np.histogram_bin_edges, masks=True)
+@pullback(np.histogram_bin_edges, masks=True, linear=True)
 def pull_histogram_bin_edges(out_bar, out, a, *, bins=10, range=None, weights=None):
     if not ends_found(bins, range):
         return np.zeros_like(a)

@@ -46,7 +46,7 @@ def deviations(data):
     return [x - mean for x in data]
 
 
-@pullback(statistics.mean)
+@pullback(statistics.mean, linear=True)
 def pull_mean(out_bar, out, data):
     return like([out_bar * w for w in even_weights(data)], data)
 
@@ -106,7 +106,7 @@ def push_harmonic_mean(out, data, weights, data_dot, weights_dot):
     return moved + weighted([out * (1.0 - out / x) / total for x in data], weights_dot, weights)
 
 
-@pullback(statistics.median, masks=True)
+@pullback(statistics.median, masks=True, linear=True)
 def pull_median(out_bar, out, data):
     return like([out_bar * w for w in middle_weights(data, 0.5, 0.5)], data)
 
@@ -116,7 +116,7 @@ def push_median(out, data, data_dot):
     return weighted(middle_weights(data, 0.5, 0.5), data_dot, data)
 
 
-@pullback(statistics.median_low, masks=True)
+@pullback(statistics.median_low, masks=True, linear=True)
 def pull_median_low(out_bar, out, data):
     return like([out_bar * w for w in middle_weights(data, 1.0, 0.0)], data)
 
@@ -126,7 +126,7 @@ def push_median_low(out, data, data_dot):
     return weighted(middle_weights(data, 1.0, 0.0), data_dot, data)
 
 
-@pullback(statistics.median_high, masks=True)
+@pullback(statistics.median_high, masks=True, linear=True)
 def pull_median_high(out_bar, out, data):
     return like([out_bar * w for w in middle_weights(data, 0.0, 1.0)], data)
 

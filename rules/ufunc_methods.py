@@ -39,7 +39,7 @@ def extreme(out, x, y):
     return share, 1 - share
 
 
-@pullback(np.maximum.outer, np.minimum.outer, masks=True)
+@pullback(np.maximum.outer, np.minimum.outer, masks=True, linear=True)
 def pull_extreme_outer(out_bar, out, A, B):
     return over_pairs(out_bar, extreme(out, before(A, B), B), A, B)
 
@@ -150,7 +150,7 @@ def push_multiply_reduceat(out, array, array_dot, *, indices=None, axis=0):
     return along_parts(out, array, array_dot, indices, axis, factors)
 
 
-@pullback(np.maximum.reduceat, np.minimum.reduceat, masks=True)
+@pullback(np.maximum.reduceat, np.minimum.reduceat, masks=True, linear=True)
 def pull_extreme_reduceat(out_bar, out, array, *, indices=None, axis=0):
     return back_to_parts(out_bar, out, array, indices, axis, shares)
 

@@ -21,7 +21,7 @@ def window_axes(ndim, window_shape, axis):
     return [(a % ndim, n) for a, n in zip(axes, shape, strict=True)]
 
 
-@pullback(np.lib.stride_tricks.sliding_window_view, view="maybe", masks=True)
+@pullback(np.lib.stride_tricks.sliding_window_view, view="maybe", masks=True, linear=True)
 def pull_sliding_window_view(out_bar, out, x, *, window_shape=None, axis=None):
     """An axis may be slid along twice."""
     axes = window_axes(x.ndim, window_shape, axis)

@@ -61,6 +61,7 @@ from s2sad.stages import (
     TWICE,
     Function,
     KindFacts,
+    Pushed,
     Write,
     Written,
     Zeros,
@@ -98,6 +99,7 @@ class Derivation:
     memories: dict[Any, Memory] = field(default_factory=dict)
     finite: dict[Any, Finite | None] = field(default_factory=dict)
     zeros: dict[Any, Zeros | None] = field(default_factory=dict)
+    pushed: dict[Any, Pushed | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
     members: dict[tuple[Any, str], Any] = field(default_factory=dict)
     visible: dict[Any, frozenset[str]] = field(default_factory=dict)

@@ -31,6 +31,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from s2sad import linear as turned
 from s2sad import spaces
 from s2sad.errors import UnsupportedError
 from s2sad.generators import generator_of
@@ -60,7 +61,9 @@ class Rule:
     `samples` makes sample arguments fit one another, where the function wants that.
     `calls` says, for parameters that are functions, how they are called, and `result` stands in
     for the function where the kind of its result is found. Of `constant` parameters the result
-    does not depend: the rule gives None for them.
+    does not depend: the rule gives None for them. `linear` says that what the rules do does not
+    depend on the numbers in the arrays, or only by steps: then each is the other's derivative.
+    `derivative_of` is for the rule of a rule: the function whose derivative that rule is.
     """
 
     fn: object
@@ -77,6 +80,8 @@ class Rule:
     calls: Mapping[str, str] = field(default_factory=dict)
     result: Callable[..., Any] | None = None
     constant: tuple[str, ...] = ()
+    linear: bool = False
+    derivative_of: Callable[..., Any] | None = None
 
     def is_zero(self, of_complex: bool) -> bool:
         """Say whether there is no derivative; a pullback beside `zero` is for complex numbers."""
@@ -123,6 +128,7 @@ def given_to(rule: Callable[..., Any] | None) -> Mapping[str, Callable[..., Any]
 
 
 _lock = threading.RLock()
+_served: dict[Any, Any] = {}  # of which function a rule is the pullback or the pushforward
 _rules: dict[Hashable, Rule] = {}
 _loaded = False
 _loading = False
@@ -152,6 +158,9 @@ def _file(fn: object, **changes: Any) -> None:
             asked.fresh = False
         key = _key(fn)
         _rules[key] = replace(_kept(_rules.get(key, Rule(fn)), changes), **changes)
+        for word in ("pullback", "pushforward"):
+            if changes.get(word) is not None:
+                _served.setdefault(changes[word], fn)
 
 
 def _kept(old: Rule, changes: Mapping[str, Any]) -> Rule:
@@ -224,6 +233,7 @@ def pullback(
     calls: Mapping[str, str] | None = None,
     result: Callable[..., Any] | None = None,
     constant: tuple[str, ...] = (),
+    linear: bool = False,
 ) -> Callable[[F], F]:
     """Register `pull(out_bar, out, *arrays, **settings)`, returning one cotangent per array.
 
@@ -245,6 +255,10 @@ def pullback(
     what the rule returns for `fun`. The kind of the result is then found by calling `result` with
     samples, and with None for functions. Parameters on which the result does not depend, as the
     start of a search, are `constant`: the rule gives None for them.
+
+    A rule is `linear` where what it does to a cotangent does not depend on the numbers in the
+    arrays, or only by steps: a sum, a transform, a permutation. With a pushforward beside it,
+    nothing more is needed for second derivatives.
     """
 
     def register(rule: F) -> F:
@@ -252,6 +266,7 @@ def pullback(
             fn, made = _rule_of(shared, rule)
             said = {"turns_complex": turns_complex, "unknown": unknown, "samples": samples}
             said |= {"calls": dict(calls or {}), "result": result, "constant": constant}
+            said |= {"linear": linear}
             said |= _zeros(masks, regular) | ({"zero": True} if of_complex else {})
             _file(fn, pullback=made, view=view, **said)
         return rule
@@ -330,7 +345,23 @@ def rule_for(fn: object) -> Rule | None:
     if found is None:
         twin = spaces.twin(fn)
         found = None if twin is fn else _rules.get(_key(twin))
-    return found
+    return _rule_of_rule(fn) if found is None else found
+
+
+def is_rule(fn: Any) -> bool:
+    """Say whether a function is the pullback or the pushforward of another."""
+    return inspect.isfunction(fn) and fn in _served
+
+
+def _rule_of_rule(fn: Any) -> Rule | None:
+    """Return the rule of a rule that is linear: its derivative is the rule of the other mode."""
+    of = _served.get(fn) if inspect.isfunction(fn) else None
+    rule = None if of is None else _rules.get(_key(of))
+    if rule is None or not rule.linear or rule.pullback is None or rule.pushforward is None:
+        return None
+    made = turned.of_pullback if fn is rule.pullback else turned.of_pushforward
+    pull, push = made(rule.pullback, rule.pushforward)
+    return Rule(fn, pullback=pull, pushforward=push, view="maybe", derivative_of=of)
 
 
 def same_in_numpy(fn: Any, count: int) -> Any:

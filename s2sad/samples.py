@@ -320,3 +320,16 @@ def _entry(kind: Kind) -> Array | None:
     if isinstance(kind, Array):
         return kind
     return stacked(kind)
+
+
+def fitting(rule: registry.Rule, values: list[Any], named: dict[str, Any]) -> list[Any]:
+    """Return samples for a rule that fit one another: what its function gives is made of arrays."""
+    of, fn = rule.derivative_of, rule.fn
+    assert of is not None
+    taken = registry.rule_for(of)
+    assert taken is not None and taken.pullback is not None
+    if fn is taken.pullback:
+        out = of(*values[2:], **named)
+        return [out, out, *values[2:]]
+    arrays = values[1 : 1 + len(values) // 2]
+    return [of(*arrays, **named), *arrays, *arrays]

@@ -6,7 +6,6 @@ sees, it takes the place of a function of the user's.
 
 from __future__ import annotations
 
-import builtins
 import itertools
 import types
 from collections.abc import Callable
@@ -51,7 +50,7 @@ def gradient_of(
     p.copies = tuple(writers.work_on_copies(own, a))
     doc = f"Gradient of {source.name} with respect to {wrt}."
     writers.add(own, joint(p, writers.finish, own.entry, doc, True, False), source.fn, a)
-    made = _loaded(own, printed(own))
+    made = loaded(own, printed(own))
     for reader, seen in own.seen.items():
         d.seen.setdefault(reader, {}).update(seen)
     d.members.update(own.members)
@@ -64,16 +63,18 @@ def _is_real(kind: Kind) -> bool:
     return isinstance(kind, K.Array) and kind.rank == 0 and kind.dtype == "float64"
 
 
-def _loaded(d: Derivation, text: Text) -> types.FunctionType:
-    helpers: dict[str, dict[str, object]] = {
-        n: {"__builtins__": builtins} for n in d.refs.functions
-    }
+def loaded(d: Derivation, text: Text) -> types.FunctionType:
+    """Load a derived module so that it can be read and derived again.
+
+    What it calls of s2sad's and of rules it calls where that stands: those have rules of their own.
+    """
+    helpers = {n: fn for n, fn in d.refs.functions.items() if isinstance(fn, types.FunctionType)}
     functions = load(
         text.text,
         text.entry,
-        filename=f"<s2sad {text.entry} of a minimum {next(_numbers)}>",
-        namespaces={**helpers, **text.namespaces},
-        cells=text.cells,
+        filename=f"<s2sad {text.entry} {next(_numbers)}>",
+        namespaces=text.namespaces,
+        cells={n: {**helpers, **text.cells.get(n, {})} for n in text.namespaces},
         defaults={n: f for n, f in d.origins.items() if n not in d.inner},
     )
     remember(functions.values(), text.text)

@@ -538,6 +538,33 @@ class Arrival:
 
 
 @dataclass(frozen=True)
+class Met:
+    """What tangents may be: zero by structure in places, and infinite."""
+
+    zeros: bool = False
+    wild: bool = False
+
+    def join(self, other: Met) -> Met:
+        """Return what holds of either."""
+        return Met(self.zeros or other.zeros, self.wild or other.wild)
+
+
+@dataclass
+class Pushed:
+    """Where forward mode needs a guard.
+
+    `guards` are at operations where zeros by structure may meet what is infinite; `masked` are the
+    operands whose tangents an operation leaves out, and which may be infinite. `arrivals` say what
+    called functions are given, and `result` what the tangent of the result may be.
+    """
+
+    guards: dict[Any, Guard] = field(default_factory=dict)
+    masked: dict[Any, Names] = field(default_factory=dict)
+    arrivals: dict[Any, Met] = field(default_factory=dict)
+    result: Met = Met()
+
+
+@dataclass(frozen=True)
 class Guard:
     """A cotangent with zeros by structure reaches an operation here that may be infinite there.
 

@@ -16,9 +16,10 @@ from s2sad.derivation import Analysed, Derivation, analyse, memory_of
 from s2sad.facts.activity import activity
 from s2sad.facts.finite import Finite, finite
 from s2sad.facts.given import written_parameters
+from s2sad.facts.pushed import pushed
 from s2sad.facts.zeros import zeros
 from s2sad.pairs import Target
-from s2sad.stages import Activity, Arrival, Zeros
+from s2sad.stages import Activity, Arrival, Met, Pushed, Zeros
 
 
 def zeros_of(
@@ -53,6 +54,36 @@ def zeros_of(
     writers = memory_of(d, a).aliases.writers()
     found = zeros(a.function, a.kinds, facts, values, arrival, calls, arrays, results, writers)
     d.zeros[key] = found
+    return found
+
+
+def pushed_of(
+    d: Derivation, a: Analysed, facts: Activity, active: frozenset[str], met: Met
+) -> Pushed:
+    """Return where forward mode needs a guard, for what the tangents of parameters may be."""
+    key = (a, active, met)
+    if key in d.pushed:
+        return d.pushed[key] or Pushed(result=Met(True, True))
+    values = finite_of(d, a, frozenset())
+    if values is None:
+        return Pushed(result=Met(True, True))
+    d.pushed[key] = None
+
+    def calls(s: Any, node: Any, given: frozenset[str], arriving: Met) -> Met | None:
+        target = find_target(a, s, node)
+        if target is None:
+            return None
+        params = active_parameters(target, given)
+        inner = _analysed(d, target)
+        if not params:
+            return Met(True, False)
+        wanted = frozenset(params)
+        touched = activity(inner.function, inner.kinds, wanted, memory_of(d, inner))
+        found = pushed_of(d, inner, touched, wanted, arriving)
+        return found.result.join(Met(len(params) < len(target.params), False))
+
+    found = pushed(a.function, a.kinds, facts, values, active, met, calls)
+    d.pushed[key] = found
     return found
 
 

@@ -82,7 +82,8 @@ from s2sad.polish.rounds import rounds
 from s2sad.polish.settle import whole
 from s2sad.polish.turns import turns
 from s2sad.purity import Purity
-from s2sad.stages import Activity
+from s2sad.stages import Activity, Met
+from s2sad.strong import pushed_of
 from s2sad.within import stop_word
 
 
@@ -152,9 +153,17 @@ def _facts(
 
 
 def _worker(
-    d: Derivation, a: Analysed, facts: Activity, active: tuple[str, ...], writers: Writers
+    d: Derivation,
+    a: Analysed,
+    facts: Activity,
+    active: tuple[str, ...],
+    writers: Writers,
+    met: Met = Met(),  # noqa: B008
 ) -> Tangents:
-    """Return what writes the tangents of a function; its parameters have the names they keep."""
+    """Return what writes the tangents of a function; its parameters have the names they keep.
+
+    Their tangents may be what is `met`.
+    """
     memory = memory_of(d, a)
 
     def calls(site: Site, wanted: frozenset[str]) -> tuple[Block, bool] | None:
@@ -168,6 +177,7 @@ def _worker(
     worker.pushes.function_vjp = handed
     worker.stop = stop_word(d)
     worker.rebinding = memory.rebinding
+    worker.strong = pushed_of(d, a, facts, frozenset(active), met)
     worker.pushes.assume = of_slices(worker.pushes.assume)
     worker.find_twins(frozenset(active))
     given = a.kinds.before.get(a.function.node.body[0], {})
@@ -258,7 +268,8 @@ def _call(
             raise InternalError(f"the name {OBJECT_OF} is taken")
     if written:
         refuse_shared_arguments(a.kinds, s, target, memory.aliases, worker.refuse)
-    pair = _pair_for(d, target, active, bound is not None, writers)
+    met = worker.strong.arrivals.get(s, Met())
+    pair = _pair_for(d, target, active, bound is not None, writers, met)
     d.called.setdefault(pair.forward, (a, s))
     worker.see_raised(s, pair.raises)
     made = call_of(site.node, target, pair)
@@ -311,25 +322,35 @@ def _stored(
 
 
 def _pair_for(
-    d: Derivation, target: Target, active: tuple[str, ...], seeded: bool, writers: Writers
+    d: Derivation,
+    target: Target,
+    active: tuple[str, ...],
+    seeded: bool,
+    writers: Writers,
+    met: Met = Met(),  # noqa: B008
 ) -> Push:
     """Return the function of values and tangents for one pattern of kinds and activities.
+
+    It is one of its own for tangents that are `met` only where that makes a difference.
 
     Its `passed` are the names of its tangents; it is `bare` where they can be given by position.
     """
     extra = tuple(p for p, _ in target.extra)
-    key: Any = ("jvp", analysis_key(target.fn, target.params, extra), active, seeded)
+    a = analyse(d, target.fn, target.params, extra)
+    facts = _facts(d, a, active, seeded)
+    plain, found = (pushed_of(d, a, facts, frozenset(active), m) for m in (Met(), met))
+    places = [(p.guards, p.masked, p.arrivals) for p in (plain, found)]
+    met = Met() if places[0] == places[1] else met
+    key: Any = ("jvp", analysis_key(target.fn, target.params, extra), active, seeded, met)
     known = d.pairs.get(key)
     if isinstance(known, Push):
         return known
-    a = analyse(d, target.fn, target.params, extra)
-    facts = _facts(d, a, active, seeded)
     body = a.function.node.body[:-1]
     seeded = seeded and bool(body) and a.function.result in facts.after(body[-1])
     pair = Push(d.names.fresh(f"{target_name(target)}_jvp"), "", active, seeded=seeded)
     d.pairs[key] = pair
     fence(a.function, a.kinds, facts, memory_of(d, a), frozenset())
-    worker = _worker(d, a, facts, active, writers)
+    worker = _worker(d, a, facts, active, writers, met)
     pair.passed = _given(d, worker, active)
     args = a.function.node.args
     pair.bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)

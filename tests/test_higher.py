@@ -235,9 +235,7 @@ REFUSED = {
     "descent_step": "",
     "halving": "",
     "jittered_cholesky": "",
-    "option_tree": "",
     "ping_pong": "",
-    "rotation": "",
 }
 GOLDEN = sorted(n.partition(".")[2] for n in corpus.PROGRAMS if n.startswith("golden."))
 

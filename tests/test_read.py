@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import functools
+import gc
 import linecache
 import math
 import os
@@ -1264,3 +1265,19 @@ def test_every_function_of_real_modules(name):
                 assert source.node.name in (fn.__code__.co_name, "lambda_")
                 count += 1
     assert count > 10
+
+
+def test_equal_codes_are_read_each_on_its_own():
+    from s2sad.capture.read import remember
+
+    def made():
+        space = {}
+        exec(compile("def f(x):\n    return x + 1.0\n", "<one>", "exec"), space)
+        remember([space["f"]], "def f(x):\n    return x + 1.0\n")
+        return space["f"]
+
+    first, second = made(), made()
+    assert first.__code__ == second.__code__
+    del first
+    gc.collect()
+    assert read(second).node.name == "f"

@@ -213,9 +213,9 @@ def read(fn: types.FunctionType) -> Source:
     if derivative is not None:
         return read(derivative.fn)
     code = fn.__code__
-    known = _made.get(code)
-    if known is not None:
-        return Source(fn, _name(fn), code.co_filename, known[0], _function(known[1]))
+    made = _made.get(id(code))
+    if made is not None:
+        return Source(fn, _name(fn), code.co_filename, made.lines, _function(made.found))
     kind = _suspends(code)
     if kind:
         raise _unsupported(fn, kind)
@@ -224,16 +224,33 @@ def read(fn: types.FunctionType) -> Source:
     return Source(fn, _name(fn), code.co_filename, file.lines, _function(found))
 
 
-# The sources of functions that were derived: their free names are not compiled as a file's are.
-_made: weakref.WeakKeyDictionary[types.CodeType, tuple[tuple[str, ...], _Found]]
-_made = weakref.WeakKeyDictionary()
+@dataclass(frozen=True)
+class _Made:
+    """The source of a function that was derived, while its code lives."""
+
+    lines: tuple[str, ...]
+    found: _Found
+    code: weakref.ref[types.CodeType]
+
+
+# By the identity of the code: codes that are equal may be of different texts, and die one by one.
+# The free names of what was derived are not compiled as a file's are.
+_made: dict[int, _Made] = {}
 
 
 def remember(functions: Iterable[types.FunctionType], text: str) -> None:
     """Let functions be read that were made of a text, which has one definition for each."""
     nodes = {n.name: n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)}
+    lines = tuple(text.split("\n"))
     for fn in functions:
-        _made[fn.__code__] = tuple(text.split("\n")), _Found(nodes[fn.__name__], 0, "")
+        key = id(fn.__code__)
+        alive = weakref.ref(fn.__code__, functools.partial(_forget, key))
+        _made[key] = _Made(lines, _Found(nodes[fn.__name__], 0, ""), alive)
+
+
+def _forget(key: int, _: object) -> None:
+    """Forget the source of code that is gone."""
+    _made.pop(key, None)
 
 
 def _name(fn: types.FunctionType) -> str:

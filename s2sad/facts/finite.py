@@ -94,14 +94,14 @@ def finite(
     """
     facts = Finite(kinds, {n: WILD if n in wild else ANY for n in function.params}, callee)
     facts.touched = touched
-    assignments = list(_assignments(function, facts))
-    assignments += [(s, tuple(sorted(names)), s.value) for s, names in writers.items()]
+    found = list(assignments(function, facts))
+    found += [(s, tuple(sorted(names)), s.value) for s, names in writers.items()]
     facts.signs &= not writers
-    facts.assigned = frozenset(n for _, targets, _ in assignments for n in targets)
+    facts.assigned = frozenset(n for _, targets, _ in found for n in targets)
     changed = True
     while changed:
         changed = False
-        for s, targets, value in assignments:
+        for s, targets, value in found:
             changed = facts.assign(s, targets, value) or changed
     return facts
 
@@ -199,24 +199,25 @@ class Finite:
         if isinstance(node, gast.Attribute):
             fn = registry.property_function(node.attr)
             return None if fn is None else (fn, [node.value])
-        if isinstance(node, gast.Subscript) and isinstance(self._kind(node.value), K.Array):
+        if isinstance(node, gast.Subscript) and isinstance(self.kind(node.value), K.Array):
             return np.copy, [node.value]
         return None
 
-    def _kind(self, node: Node) -> K.Kind:
+    def kind(self, node: Node) -> K.Kind:
+        """Return the kind of an expression, also of one that was made up."""
         known = self.kinds.of.get(node)
         return self.made.get(node, K.UNKNOWN) if known is None else known
 
     def augmented(self, s: Node) -> Node:
         """Return `x op y` for the statement `x op= y`."""
         value = gast.BinOp(name(s.target.id), s.op, s.value)
-        self.made[value.left] = self._kind(s.target)
+        self.made[value.left] = self.kind(s.target)
         return value
 
     def _of_operation(self, s: Node, fn: Any, args: list[Node]) -> Value:
         inner = [self.of(s, a) or ANY for a in args if not isinstance(a, gast.Starred)]
         wild = any(v.wild for v in inner)
-        if len(inner) != len(args) or any(K.is_complex(self._kind(a)) for a in args):
+        if len(inner) != len(args) or any(K.is_complex(self.kind(a)) for a in args):
             return Value(Sign.ANY, wild or self.singular(s, fn, args))
         sign = self._sign(fn, args, inner) if not wild else Sign.ANY
         return Value(sign, wild or self._leaves(s, fn, args))
@@ -229,9 +230,7 @@ class Finite:
         """
         if fn not in _LOGS and fn is not np.log1p:
             return False
-        return not all(_is_python_number(self._kind(a)) for a in args) and self.singular(
-            s, fn, args
-        )
+        return not all(_is_python_number(self.kind(a)) for a in args) and self.singular(s, fn, args)
 
     def _sign(self, fn: Any, args: list[Node], inner: list[Value]) -> Sign:
         signs = [v.sign for v in inner]
@@ -283,7 +282,7 @@ class Finite:
 
     def _may_vanish(self, s: Node, args: list[Node]) -> bool:
         """Say whether a divisor may be 0. Python numbers raise where they are divided by it."""
-        kinds = [self._kind(a) for a in args]
+        kinds = [self.kind(a) for a in args]
         divisor = self._literal(args[-1])
         if divisor is not None and divisor != 0:
             return False
@@ -304,7 +303,7 @@ class Finite:
     def _literal(self, node: Node) -> float | int | None:
         value = number(node)
         if value is None:
-            value = getattr(self._kind(node), "value", None)
+            value = getattr(self.kind(node), "value", None)
         return value if isinstance(value, int | float) else None
 
 
@@ -330,7 +329,7 @@ def _hashable(fn: Any) -> bool:
     return getattr(type(fn), "__hash__", None) is not None
 
 
-def _assignments(function: Function, facts: Finite) -> Iterator[tuple[Node, tuple[str, ...], Node]]:
+def assignments(function: Function, facts: Finite) -> Iterator[tuple[Node, tuple[str, ...], Node]]:
     """Yield every statement that gives values to variables: statement, variables, expression.
 
     Where something other than an array is written another name may see the change: then no sign is

@@ -675,7 +675,12 @@ def positional_outs(fn: Any, args: list[Any]) -> list[Any]:
 
 @functools.lru_cache(1024)
 def positional_parameters(fn: Any) -> tuple[str, ...]:
-    """Return the names of a library function's parameters, as far as it tells them."""
+    """Return the names of a library function's parameters, as far as it tells them.
+
+    A rule's `out` is a result that is there: it is not written.
+    """
+    if registry.is_rule(fn):
+        return ()
     try:
         parameters = inspect.signature(fn).parameters.values()
         if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):

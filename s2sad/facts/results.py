@@ -31,7 +31,7 @@ from s2sad.facts.scope import Scope, are_names
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import lifted, lowered, namespace_given, space_among
 from s2sad.open_dicts import keys_of
-from s2sad.samples import Sampler, no_function, stacked
+from s2sad.samples import Sampler, fitting, no_function, stacked
 from s2sad.signature import by_position
 
 OPERATORS: dict[type, Callable[..., Any]] = {
@@ -78,6 +78,14 @@ def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:
         else:
             dims.append(K.fresh_dim())
     return K.Array(dtype, tuple(dims), space_among([owner]))
+
+
+def _unbroadcast_kind(owner: Kind, shape: Kind) -> Kind:
+    """Return the kind of a sum that has a given shape: of none it is a number."""
+    kind = shaped_kind(owner, [shape]) if isinstance(shape, K.Tuple) else K.UNKNOWN
+    if not isinstance(kind, K.Array) or kind.rank:
+        return kind
+    return owner if isinstance(owner, K.Num) else _array_or_scalar(kind.dtype or "float64", ())
 
 
 def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
@@ -155,6 +163,8 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
     lengths = [*args[1:], *(keywords[n] for n in ("shape",) if n in keywords)]
     if fn in (np.reshape, np.broadcast_to) and len(lengths) == 1:
         return shaped_kind(args[0], lengths)
+    if fn is runtime.unbroadcast and len(args) == 2:
+        return _unbroadcast_kind(args[0], args[1])
     if fn is np.real_if_close and K.is_complex(args[0]):
         return K.Unknown("real or complex as the content of a complex array decides")
     if fn is sum and args and isinstance(getattr(args[0], "item", None), K.Unbound):
@@ -744,7 +754,9 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
     def run(sampler: Sampler, content: float) -> Any:
         values = [sampler.sample(a, content) for a in args]
         named = {k: sampler.sample(v, content) for k, v in keywords}
-        if rule is not None and rule.samples is not None:
+        if rule is not None and rule.derivative_of is not None:
+            values = fitting(rule, values, named)
+        elif rule is not None and rule.samples is not None:
             for n in registry.positional_names(rule.pullback, 2)[len(values) :]:
                 if n in named:
                     values.append(named.pop(n))

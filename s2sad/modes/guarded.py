@@ -63,9 +63,13 @@ class Guarded(Shapes):
         infinity = self.np("inf")
         return infinity if value > 0 else gast.UnaryOp(gast.USub(), infinity)
 
+    def nothing_comes(self, site: Site) -> Node:
+        """Return the test that says where a zero comes in."""
+        return compare(clone(site.bar), gast.Eq, gast.Constant(0, None))
+
     def _regular(self, site: Site, operand: Node, kind: Kind, regular: Node) -> Given:
         """Return an operand with a regular number where the cotangent of the result is zero."""
-        nothing = compare(clone(site.bar), gast.Eq, gast.Constant(0, None))
+        nothing = self.nothing_comes(site)
         if not K.may_be_array(site.kind):
             return Given(gast.IfExp(nothing, regular, clone(operand)), K.erase_value(kind))
         value = call(self.np("where"), nothing, regular, clone(operand))

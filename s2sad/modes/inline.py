@@ -26,7 +26,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import spaces
+from s2sad import registry, spaces
 from s2sad.errors import InternalError
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import space_among
@@ -83,19 +83,37 @@ def inline(
     names: Names,
     count: int,
     arrays: bool = False,
+    linear: bool = False,
 ) -> tuple[Block, list[Node | None]]:
     """Return statements and one expression per array (None: zero) that a rule amounts to.
 
     `given` maps the rule's parameters to arguments; a parameter that is absent keeps its default.
     `count` is the number of cotangents the rule returns, 0 for a rule that returns a tangent. A
-    rule for `arrays` gets an array where it would take a number of Python's for one.
+    rule for `arrays` gets an array where it would take a number of Python's for one. One that is
+    `linear` is called rather than helpers of its own: it can be differentiated, they cannot.
     """
     kin = {n: _kin(fn, refs, _space_of(given)) for n, fn in given_to(rule).items()}
     rule, given = getattr(rule, "func", rule), {**given, **kin}
     try:
-        return _Inliner(rule, given, refs, names, count, arrays).run()
+        found = _Inliner(rule, given, refs, names, count, arrays).run()
     except _Open:
         return _called(rule, given, refs, names, count, arrays)
+    if linear and _calls_helpers(found, refs):
+        return _called(rule, given, refs, names, count, arrays)
+    return found
+
+
+def _calls_helpers(found: tuple[Block, list[Node | None]], refs: Refs) -> bool:
+    """Say whether a rule's text calls functions that have no rules."""
+    parts = [*found[0], *(v for v in found[1] if v is not None)]
+    called = {
+        n.func.id
+        for p in parts
+        for n in walk(p)
+        if isinstance(n, gast.Call) and isinstance(n.func, gast.Name)
+    }
+    helpers = [refs.functions[n] for n in called if n in refs.functions]
+    return any(registry.rule_for(fn) is None for fn in helpers)
 
 
 def _kin(fn: Callable[..., Any], refs: Refs, space: str) -> Given:

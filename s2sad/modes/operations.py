@@ -636,7 +636,9 @@ class Operations(Guarded):
     ) -> tuple[Block, list[Node | None]]:
         try:
             arrays = registry.wants_arrays(fn)
-            pre, values = inline(rule, given, self.refs, self.names, count, arrays)
+            of = registry.rule_for(fn)
+            linear = of is not None and of.linear and of.pushforward is not None
+            pre, values = inline(rule, given, self.refs, self.names, count, arrays, linear)
         except (RuleRefusal, spaces.NoCounterpart) as why:
             label = getattr(fn, "__name__", repr(fn))
             raise self.refuse(

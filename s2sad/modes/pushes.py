@@ -11,6 +11,7 @@ Where it goes, and which operands have tangents, is the business of tangents.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -63,6 +64,7 @@ class Pushes(Operations):
     dot: Callable[[str], str]
     zero: Callable[[Node, Kind], Node]
     varied_before: Mapping[Any, frozenset[str]]
+    masked: frozenset[str] = frozenset()
 
     def push(self, site: Site, wanted: frozenset[str]) -> Pushed:
         """Return the tangent of an operation, where those of the `wanted` are there."""
@@ -481,6 +483,10 @@ class Pushes(Operations):
         given: dict[str, Any] = {"out": Given(clone(site.out), site.kind)}
         given |= {n: self._given(a) for n, a in bound.arrays}
         given |= self._logical(fn, arrays)
+        if site.guard is not None:
+            moving = [a for a in arrays.values() if self.has(a)]
+            self.incoming = [name(self.dot(a.id)) for a in moving]
+            given |= self._guarded(site, fn, {"out": site.out, **arrays})
         order = registry.positional_names(rule, 1)
         pre, partials = self._inlined(node, fn, rule, given, len(order))
         terms: list[Node] = []
@@ -491,6 +497,8 @@ class Pushes(Operations):
             if partial is None or arg is None or not self.has(arg):
                 continue
             held = name(self.dot(arg.id))
+            if arg.id in self.masked and number(partial) is None:
+                partial, held = self._masked(pre, arg.id, held, partial, site.kind)
             term = _product(held, partial)
             if K.is_complex(self.kind(arg)) and not K.is_complex(site.kind):
                 term = call(self.np("real"), term)
@@ -504,6 +512,24 @@ class Pushes(Operations):
         for term in terms[1:]:
             total = _sum(total, term)
         return pre, self._like_result(total, covered, dtypes, site)
+
+    def nothing_comes(self, site: Site) -> Node:
+        """Return the test that says where all tangents of the operands are zero."""
+        tests = [compare(clone(t), gast.Eq, gast.Constant(0, None)) for t in self.incoming]
+        if K.may_be_array(site.kind):
+            return functools.reduce(lambda a, b: binary(a, gast.BitAnd, b), tests)
+        return tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
+
+    def _masked(
+        self, pre: Block, variable: str, held: Node, partial: Node, kind: Kind
+    ) -> tuple[Node, Node]:
+        """Return a mask, and a tangent that is zero where the mask is: it may be infinite there."""
+        mask = self.names.fresh(f"{variable}_share")
+        pre.append(assign(mask, partial))
+        nothing = compare(name(mask), gast.Eq, gast.Constant(0, None))
+        if K.may_be_array(kind):
+            return name(mask), call(self.np("where"), nothing, constant(0.0), held)
+        return name(mask), gast.IfExp(nothing, constant(0.0), held)
 
     def _kinds_in(self, partial: Node, arrays: dict[str, Any], site: Site) -> list[Kind]:
         """Return the kinds of the operands that are factors of a partial derivative."""

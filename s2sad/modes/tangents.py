@@ -23,7 +23,8 @@ from s2sad.kinds import Kind
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
 from s2sad.modes.hooks import is_hook, stopped_by
-from s2sad.modes.pushes import Pushed, Pushes, reads
+from s2sad.modes.pushes import Pushed as Made
+from s2sad.modes.pushes import Pushes, reads
 from s2sad.modes.raising import NOTHING, Raised, caught_by, is_caught, may_raise
 from s2sad.modes.refs import Refs
 from s2sad.modes.twins import Twins
@@ -48,7 +49,7 @@ from s2sad.nodes import (
     subscript,
     tuple_,
 )
-from s2sad.stages import Activity, Aliases, Function, KindFacts
+from s2sad.stages import Activity, Aliases, Function, KindFacts, Pushed
 
 Calls = Callable[[Site, frozenset[str]], "tuple[Block, bool] | None"]
 
@@ -89,6 +90,7 @@ class Tangents(Twins):
         self.heads: list[frozenset[str]] = []
         self.guarded: list[tuple[type[BaseException], ...]] = []
         self.raised: Raised = NOTHING
+        self.strong = Pushed()
         self.pushes = Pushes(function.source, kinds.of, kinds.objects, refs, names)
         self.pushes.dot = self.dot
         self.pushes.zero = self.nothing
@@ -293,7 +295,8 @@ class Tangents(Twins):
         kind = self.kinds.after.get(s, {}).get(variable, K.UNKNOWN)
         wanted = frozenset(self.live)
         marker = f"{variable}@out"
-        site = Site(s, value, name(marker), name("@"), kind)
+        site = Site(s, value, name(marker), name("@"), kind, self.strong.guards.get(s))
+        self.pushes.masked = self.strong.masked.get(s, frozenset())
         if isinstance(value, gast.Call) or value in self.kinds.methods:
             answer = self.calls(site, wanted)
             if answer is not None:
@@ -329,7 +332,7 @@ class Tangents(Twins):
                 "Catch less, test with an if, or use s2sad.grad.",
             )
 
-    def pushed(self, site: Site, variable: str, wanted: frozenset[str]) -> Pushed:
+    def pushed(self, site: Site, variable: str, wanted: frozenset[str]) -> Made:
         """Return the tangent of a value: that of an operation, or the same view of a tangent."""
         if variable in self.function.stopped:
             return [], None

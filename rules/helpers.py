@@ -1,0 +1,48 @@
+"""What derived text calls that NumPy has not: s2sad's own helpers, when it is derived again."""
+
+import numpy as np
+
+from s2sad import runtime
+from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
+from s2sad.runtime import unbroadcast
+
+nondifferentiable(runtime.zeros_like)
+nondifferentiable(runtime.no_tangent)
+nondifferentiable(runtime.last_writes)
+nondifferentiable(runtime.written_once)
+
+
+@pullback(unbroadcast, view="maybe")
+def pull_unbroadcast(out_bar, out, x_bar, *, shape):
+    """A sum over axes is spread over them again."""
+    if np.ndim(x_bar) == 0:
+        return out_bar
+    return np.broadcast_to(out_bar, x_bar.shape)
+
+
+@pushforward(unbroadcast)
+def push_unbroadcast(out, x_bar, x_bar_dot, *, shape):
+    return unbroadcast(x_bar_dot, shape)
+
+
+@elementwise(runtime.real)
+def real(out, x_bar):
+    return 1.0
+
+
+@elementwise(runtime.log_of_base)
+def log_of_base(out, x):
+    """The logarithm counts as 0 at 0."""
+    return (x != 0) / (x + (x == 0))
+
+
+@pullback(runtime.fitted, view="maybe")
+def pull_fitted(out_bar, out, x_bar, x):
+    if np.iscomplexobj(x_bar) or not np.iscomplexobj(out_bar):
+        return out_bar.astype(x_bar.dtype), None
+    return np.real(out_bar).astype(x_bar.dtype), None
+
+
+@pushforward(runtime.fitted)
+def push_fitted(out, x_bar, x, x_bar_dot, x_dot):
+    return runtime.fitted(x_bar_dot, x)
