@@ -16,7 +16,7 @@ from s2sad.causes import Story
 from s2sad.derivation import Derivation
 from s2sad.nodes import Node, all_inside, attribute, call, name, walk
 from s2sad.pipeline import printed
-from s2sad.reports import Size, places_kept
+from s2sad.reports import Size, places_kept, run_again
 from s2sad.sharing import loaded
 from s2sad.tree import branch_of, is_array
 
@@ -36,11 +36,15 @@ class Meter:
     bytes: dict[int, int] = field(default_factory=dict)
     seen: dict[tuple[int, int], Any] = field(default_factory=dict)
     whole: int = 0
+    passing: set[int] = field(default_factory=set)
 
     def __call__(self, number: int, value: Any) -> Any:
-        """Count a value that is being kept, and return it."""
+        """Count a value that is being kept, and return it; not for long, if it is in `passing`."""
+        before = self.whole
         self.times[number] = self.times.get(number, 0) + 1
         self.bytes[number] = self.bytes.get(number, 0) + self.size(value)
+        if number in self.passing:
+            self.whole = before
         return value
 
     def begin(self, loop: int) -> None:
@@ -79,9 +83,12 @@ def _address(value: Any) -> int:
 def metered(d: Derivation) -> tuple[Callable[..., Any], Meter]:
     """Return the entry of a derivation with a meter in it; the derivation is used up by that."""
     meter = Meter()
+    again = run_again(d)
     for node in d.functions:
         if node.name in d.stories:
+            first = len(meter.keys)
             _install(node, d, d.stories[node.name][1], meter)
+            meter.passing |= set(range(first, len(meter.keys))) if node.name in again else set()
             d.cells[node.name][_WORD] = meter
     return loaded(printed(d), d)[d.entry], meter
 

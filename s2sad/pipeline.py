@@ -425,6 +425,7 @@ def parts_of(
     fixed = frozenset(worker.buffers_of(solo=False)) | worker.asked | worker.split
     fixed |= worker.looked_up()
     undone = undone_in(backward)
+    read_first = who_reads(worker, backward)
     for _ in range(3):
         movable = (made_up | _backward_temps(backward, a)) - fixed
         effects = EffectTable(pure, sharing)
@@ -452,11 +453,11 @@ def parts_of(
     private = d.refs.function(runtime.private) if theirs else ""
     apart = {n: call(private, name(n)) for n in theirs}
     known = params | rebound_outside(a.function)
-    read_by = who_reads(worker, backward, live_out)
+    read_last = who_reads(worker, backward, live_out)
     forward, backward = store_values(
         sweeps.forward, backward, live_out, names, known, elements, held, apart, d.for_reading
     )
-    d.told[a] = tell(worker, active, held, read_by)
+    d.told[a] = tell(worker, active, held, read_first, read_last)
     for kept, n in sorted(held.names):
         share(sharing, kept, n)
     for stack, n in sorted(held.stacks):

@@ -347,7 +347,10 @@ class _Teller:
 
     def returned(self, n: str) -> Saved:
         read_by = self.lines(self.later.reads.get(self.renamed(n), ()))
-        why = f"{_undoing(read_by)}, when {_name(self.a.function.source)} has returned"
+        name = _name(self.a.function.source)
+        why = f"{_undoing(read_by)}, when {name} has returned"
+        if self.names[0] in run_again(self.d):
+            why = f"{_undoing(read_by)}, when {name} has been run again for that"
         why = self.made_up(n) or why
         return Saved(n, "returned beside the value", False, why, read_by)
 
@@ -463,6 +466,37 @@ def backward_part(node: Node) -> Block:
         if isinstance(s, Comment):
             return list(node.body[at:])
     return list(node.body)
+
+
+def run_again(d: Derivation) -> frozenset[str]:
+    """Return the forward functions that run in backward sweeps alone: calls that are checkpoints.
+
+    What they keep is there for one call at a time.
+    """
+    reverses = {p.forward: p.reverse for p in d.pairs.values()}
+    callers: dict[str, set[str]] = {}
+    for f in d.functions:
+        calls = [n for n in walk(f) if isinstance(n, gast.Call)]
+        inside = {
+            m
+            for n in calls
+            for arg in n.args
+            for m in walk(arg)
+            if isinstance(m, gast.Call) and _called(n) == reverses.get(_called(m), "")
+        }
+        for n in calls:
+            if _called(n) in reverses:
+                callers.setdefault(_called(n), set()).add("" if n in inside else f.name)
+    again: set[str] = set()
+    while True:
+        more = {n for n, found in callers.items() if found <= again | {""} and n not in again}
+        if not more:
+            return frozenset(again)
+        again |= more
+
+
+def _called(node: Node) -> str:
+    return node.func.id if isinstance(node.func, gast.Name) else "?"
 
 
 # --- what is still kept --------------------------------------------------------------------------

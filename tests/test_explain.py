@@ -50,6 +50,7 @@ def rnn(W, xs, h):
     return np.sum(r)
 
 
+GOLDEN = test_golden.pairs()
 RNN = np.eye(3), np.array([[1.0, 2.0, 3.0], [-1.0, 0.0, 1.0], [1.0, 1.0, 1.0]]), np.full(3, 0.5)
 
 
@@ -211,9 +212,34 @@ def test_methods_and_decorated_functions():
     assert report["x"].active and report["r"].active and not report["self"].active
 
 
+def test_readers_are_those_that_were_meant():
+    p = GOLDEN["kalman"]
+    report = s2sad.explain(p.f, wrt=p.operator_wrt, args=p.args)
+    (saved,) = report["residual"].saves
+    # In the text it is read below the heading of a third statement: there its reading was moved.
+    texts = [line.text.partition(" ")[0] for line in saved.read_by]
+    assert texts == ["nll", "m"]
+
+
+@s2sad.checkpoint
+def layer(h, W):
+    a = W @ h
+    return np.tanh(a) * a
+
+
+def test_what_a_checkpoint_runs_again_is_kept_for_one_call():
+    def net(W, h):
+        for _ in range(3):
+            h = layer(h, W)
+        return np.sum(h)
+
+    report = s2sad.explain(net, args=(np.eye(2), np.ones(2)))
+    assert report["h"].bytes == report.bytes == 48
+    assert "when layer has been run again" in report["a"].why_saved
+
+
 # --- on many programs ----------------------------------------------------------------------------
 
-GOLDEN = test_golden.pairs()
 WRITTEN = [p[:2] for p in (*writing.PROGRAMS, *writing_calls.PROGRAMS, *writing_given.PROGRAMS)]
 
 

@@ -6,7 +6,7 @@ put back to all that reads it before the name, or the memory, gets another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import gast
@@ -19,12 +19,14 @@ START = "start"
 State = dict[str, frozenset[Any]]
 
 
-def readers(
-    backward: Block, wanted: set[Any], origins: Mapping[Any, Any]
-) -> tuple[dict[Any, tuple[Any, ...]], dict[str, tuple[Any, ...]]]:
+Read = tuple[dict[Any, tuple[Any, ...]], dict[str, tuple[Any, ...]]]
+
+
+def readers(backward: Block, wanted: Container[Any], origins: Mapping[Any, Any]) -> Read:
     """Return who reads each value put back, by its key, and each that is there from the start.
 
-    They are the user's statements that are being undone there.
+    They are the user's statements that are being undone there. What is not `wanted` is not put
+    back.
     """
     worker = _Worker(wanted, origins)
     worker.block(backward, {}, None)
@@ -33,8 +35,35 @@ def readers(
     return back, start
 
 
+class Everything:
+    """All there is: before storage is decided each value is put back."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+
+def as_first_meant(early: Read, late: Read) -> Read:
+    """Return who reads what, as far as polishing has left it, by the statements it began with.
+
+    Polishing moves what undoes one statement to what undoes another.
+    """
+
+    def settled(
+        first: Mapping[Any, tuple[Any, ...]], last: Mapping[Any, tuple[Any, ...]]
+    ) -> dict[Any, tuple[Any, ...]]:
+        found = {}
+        for key, now in last.items():
+            then = first.get(key, ())
+            kept = [s for s in now if s in then]
+            moved = [s for s in then if s not in now] if len(kept) < len(now) else []
+            found[key] = (*kept, *moved) or now
+        return found
+
+    return settled(early[0], late[0]), settled(early[1], late[1])
+
+
 class _Worker:
-    def __init__(self, wanted: set[Any], origins: Mapping[Any, Any]) -> None:
+    def __init__(self, wanted: Container[Any], origins: Mapping[Any, Any]) -> None:
         self.wanted = wanted
         self.origins = origins
         self.found: dict[Any, dict[Any, None]] = {}
