@@ -22,7 +22,7 @@ from s2sad import kinds as K
 from s2sad.aliasing import Reached, reach, reach_shadow
 from s2sad.capture.read import Callee, read, unwrap
 from s2sad.cotangents import mirror
-from s2sad.derivative import Applied, Derivative, stand_in
+from s2sad.derivative import Applied, Derivative, operator, stand_in
 from s2sad.derived import (
     Derived,
     Entries,
@@ -258,6 +258,7 @@ _DOCS = {
 }
 
 
+@operator
 def grad(
     f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False, jit: bool = False
 ) -> Operator:
@@ -271,6 +272,7 @@ def grad(
     return Operator(f, Options("grad", wrt, has_aux))
 
 
+@operator
 def value_and_grad(
     f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False, jit: bool = False
 ) -> Operator:
@@ -324,6 +326,7 @@ def _shared(f: Callable[..., Any], options: Options) -> Entries:
     return by_options.setdefault(key, {})
 
 
+@operator
 def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
     """Return `(y, pullback)`: f's value, and a function from a cotangent of y to those of args.
 
@@ -334,6 +337,7 @@ def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = Fals
     return Operator(f, options, entries=_shared(f, options))(*args)
 
 
+@operator
 def jvp(
     f: Callable[..., Any],
     primals: Sequence[Any],
@@ -364,6 +368,7 @@ def jvp(
     return pushed(entry.bound.call, bound, cast)
 
 
+@operator
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """Return the product of f's Hessian with the tangents of its arguments; f returns a scalar.
 
@@ -521,6 +526,8 @@ def operator_for(f: Callable[..., Any], mode: str, wrt: Wrt, given: int) -> Oper
 class Differentiable:
     """A function that carries its derivatives; calling it calls the function."""
 
+    __s2sad_decorated__ = True
+
     def __init__(self, f: Callable[..., Any], wrt: Wrt = None) -> None:
         self.__name__ = f.__name__
         self.__qualname__ = f.__qualname__
@@ -532,6 +539,11 @@ class Differentiable:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself."""
         return self.__s2sad_primal__(*args, **kwargs)
+
+    @property
+    def wrt(self) -> Wrt:
+        """By what it is differentiated, where the decorator says so."""
+        return self._wrt
 
     @property
     def grad(self) -> Operator:

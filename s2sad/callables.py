@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -11,7 +13,9 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.capture.read import unwrap
-from s2sad.nodes import Node
+from s2sad.derivative import Applied, Derivative, stand_in
+from s2sad.errors import Place
+from s2sad.nodes import Node, clone
 from s2sad.stages import KindFacts
 
 
@@ -79,3 +83,69 @@ def _literal(node: Any) -> Any:
     if isinstance(node, gast.UnaryOp) and isinstance(node.operand, gast.Constant):
         return -node.operand.value
     return K.MISSING
+
+
+class Stands:
+    """Functions that stand for derivatives: the same for the same."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, Any] = {}
+
+    def of(self, value: Any, asked: Applied) -> Any:
+        """Return what stands for a derivative of an object; None where that is bound to more."""
+        callee = unwrap(value)
+        if callee is None or callee.args or callee.kwargs:
+            return None
+        key = (callee.fn, asked.mode, repr(asked.wrt), asked.has_aux, asked.given)
+        if key not in self._made:
+            self._made[key] = stand_in(Derivative(callee.fn, asked))
+        return self._made[key]
+
+
+@dataclass(frozen=True)
+class LocalSource:
+    """The source of a function defined inside another: read with its surroundings."""
+
+    outer: Any
+    name: str
+    node: Any
+
+    @property
+    def fn(self) -> types.FunctionType:
+        """The function in whose surroundings names are looked up."""
+        return self.outer.fn  # type: ignore[no-any-return]
+
+    @property
+    def file(self) -> str:
+        """The file it stands in."""
+        return str(self.outer.file)
+
+    def place(self, node: Any) -> Place:
+        """Return the span of a node."""
+        return self.outer.place(node)  # type: ignore[no-any-return]
+
+
+def local_source(kind: K.LocalFunction) -> LocalSource:
+    """Return the source of an inner function or lambda, as a definition."""
+    node = kind.node
+    args = clone(node.args)
+    passed = {parameter for parameter, _ in kind.defaults}
+    positional = [*args.posonlyargs, *args.args][-len(args.defaults) :]
+    for parameters, defaults in ((positional, args.defaults), (args.kwonlyargs, args.kw_defaults)):
+        # Worked out where the function is defined, these are passed by every call.
+        for i, d in enumerate(defaults):
+            if isinstance(d, gast.Name) and parameters[i].id in passed:
+                defaults[i] = gast.Constant(None, None)
+    if isinstance(node, gast.Lambda):
+        body = gast.Return(clone(node.body))
+        body.lineno, body.col_offset = node.lineno, node.col_offset
+        body.end_lineno, body.end_col_offset = node.end_lineno, node.end_col_offset
+        node = gast.FunctionDef("lambda_", args, [body], [], None, None)
+        node.lineno, node.col_offset = body.lineno, body.col_offset
+        node.end_lineno, node.end_col_offset = body.end_lineno, body.end_col_offset
+        return LocalSource(kind.source, "lambda_", node)
+    node = clone(node)
+    node.makes = getattr(kind.node, "makes", None)
+    node.args = args
+    node.decorator_list = []
+    return LocalSource(kind.source, node.name, node)

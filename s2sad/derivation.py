@@ -6,13 +6,14 @@ import inspect
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import gast
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
-from s2sad.callables import call_signature, signature_of
+from s2sad.callables import Stands, call_signature, local_source, signature_of
 from s2sad.capture.choose import choose
 from s2sad.capture.construct import OBJECT_OF, maker
 from s2sad.capture.desugar import check_parent
@@ -21,7 +22,8 @@ from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Bound, Made, unfold
 from s2sad.causes import Story
-from s2sad.errors import Error, InternalError, Place, UnsupportedError
+from s2sad.derivative import applies
+from s2sad.errors import Error, InternalError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.alias import alias
 from s2sad.facts.by_name import by_name
@@ -40,6 +42,7 @@ from s2sad.facts.marked import marked
 from s2sad.facts.members import sets_by_name
 from s2sad.facts.memory import Memory, memory
 from s2sad.facts.methods import plain_writes
+from s2sad.facts.operators import operators
 from s2sad.facts.overloads import overloads
 from s2sad.facts.passing import Lengths, Proved, handed_back, outlives, proved_by, rebase
 from s2sad.facts.read_before import read_before
@@ -49,7 +52,7 @@ from s2sad.kinds import Kind
 from s2sad.lifted import space_in
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, clone, names_read, operands, substitute, with_extra
+from s2sad.nodes import Node, names_read, operands, substitute, with_extra
 from s2sad.pairs import Pair
 from s2sad.parts import Again, Part, stands_for_derivative
 from s2sad.pieces import count
@@ -119,6 +122,7 @@ class Derivation:
     parts: dict[str, Part] = field(default_factory=dict)
     read_as: dict[Any, str] = field(default_factory=dict)
     derivatives: dict[Any, types.FunctionType] = field(default_factory=dict)
+    stands: Stands = field(default_factory=Stands)
     repeatable: list[types.FunctionType] = field(default_factory=list)
     applied: dict[types.FunctionType, Any] = field(default_factory=dict)
     forward: bool = False
@@ -136,7 +140,7 @@ class Derivation:
         self.seen, self.members = other.seen, other.members
         self.parts, self.read_as = other.parts, other.read_as
         self.derivatives, self.applied = other.derivatives, other.applied
-        self.repeatable = other.repeatable
+        self.repeatable, self.stands = other.repeatable, other.stands
         self.reaching = other.reaching
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
@@ -151,29 +155,6 @@ class Derivation:
             return False
         self.not_one.add((dim.symbol, dim.cut))
         return True
-
-
-@dataclass(frozen=True)
-class LocalSource:
-    """The source of a function defined inside another: read with its surroundings."""
-
-    outer: Any
-    name: str
-    node: Any
-
-    @property
-    def fn(self) -> types.FunctionType:
-        """The function in whose surroundings names are looked up."""
-        return self.outer.fn  # type: ignore[no-any-return]
-
-    @property
-    def file(self) -> str:
-        """The file it stands in."""
-        return str(self.outer.file)
-
-    def place(self, node: Any) -> Place:
-        """Return the span of a node."""
-        return self.outer.place(node)  # type: ignore[no-any-return]
 
 
 _ROUNDS = 64
@@ -209,7 +190,7 @@ def analyse(
     check_parent(source, params)
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
-    scope = Scope(source.fn, function.locals, seen, d.members)
+    scope = Scope(source.fn, function.locals, seen, d.members, stands=d.stands)
     if getattr(source.node, "makes", None) is not None:
         scope.helpers = {OBJECT_OF: runtime.object_of}
     scope.helpers = {**scope.helpers, **dict.fromkeys(runs, runtime.run_checkpointed)}
@@ -230,6 +211,10 @@ def analyse(
         scope.helpers = {**scope.helpers, word: fn}
         return word
 
+    def word(fn: Any) -> str:
+        scope.helpers = {**scope.helpers, fn.__name__: fn}
+        return str(fn.__name__)
+
     def said(fn: types.FunctionType) -> str:
         word = d.reaching.word(fn, d.names)
         scope.helpers = {**scope.helpers, word: fn}
@@ -242,6 +227,10 @@ def analyse(
         scope.helpers = {**d.made_up(source.fn), **scope.helpers}
         facts = infer(function, dict(params), scope, hook)
         changed = _more_plainly(d, function, facts, taken, numpy, helper, said)
+        if changed is None and d.again is not None:
+            changed = operators(
+                function, facts, taken, numpy, d.stands, partial(_read_in_call, d), word
+            )
         if changed is not None:
             function = changed
             scope.locals = function.locals
@@ -268,6 +257,28 @@ def analyse(
     analysed = Analysed(function, facts, scope)
     d.analysed[key] = analysed
     return analysed
+
+
+def _read_in_call(
+    d: Derivation,
+    target: Kind,
+    args: list[Kind],
+    keywords: Mapping[str, Kind],
+    env: Mapping[str, Kind],
+) -> tuple[types.FunctionType, tuple[tuple[str, str], ...]] | None:
+    """Return the derivative that a call calls, and the variables that it is given besides."""
+    if any(isinstance(k, K.Unknown | K.Unbound) for k in [*args, *keywords.values()]):
+        return None
+    bound = bind_kinds(target, args, keywords, env)
+    if bound is None or (isinstance(target, K.Known) and _brings(target.value)):
+        return None
+    fn, params, extra = bound
+    return derivative(d, fn, params, tuple(p for p, _ in extra)), extra
+
+
+def _brings(value: Any) -> bool:
+    callee = unwrap(value)
+    return callee is None or bool(callee.args or callee.kwargs)
 
 
 def _more_plainly(
@@ -310,32 +321,6 @@ def analysis_key(fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]) ->
     """Return what identifies one analysis."""
     ident = (id(fn.node), fn.links, fn.applied) if isinstance(fn, K.LocalFunction) else fn
     return ident, tuple(sorted(params.items())), extra
-
-
-def local_source(kind: K.LocalFunction) -> LocalSource:
-    """Return the source of an inner function or lambda, as a definition."""
-    node = kind.node
-    args = clone(node.args)
-    passed = {parameter for parameter, _ in kind.defaults}
-    positional = [*args.posonlyargs, *args.args][-len(args.defaults) :]
-    for parameters, defaults in ((positional, args.defaults), (args.kwonlyargs, args.kw_defaults)):
-        # Worked out where the function is defined, these are passed by every call.
-        for i, d in enumerate(defaults):
-            if isinstance(d, gast.Name) and parameters[i].id in passed:
-                defaults[i] = gast.Constant(None, None)
-    if isinstance(node, gast.Lambda):
-        body = gast.Return(clone(node.body))
-        body.lineno, body.col_offset = node.lineno, node.col_offset
-        body.end_lineno, body.end_col_offset = node.end_lineno, node.end_col_offset
-        node = gast.FunctionDef("lambda_", args, [body], [], None, None)
-        node.lineno, node.col_offset = body.lineno, body.col_offset
-        node.end_lineno, node.end_col_offset = body.end_lineno, body.end_col_offset
-        return LocalSource(kind.source, "lambda_", node)
-    node = clone(node)
-    node.makes = getattr(kind.node, "makes", None)
-    node.args = args
-    node.decorator_list = []
-    return LocalSource(kind.source, node.name, node)
 
 
 def callee_kind(
@@ -506,6 +491,8 @@ def bind_kinds(
             return None
         callee = unwrap(target.value)
         if callee is None or isinstance(target.value, type) or registry.is_foreign(callee.fn):
+            return None
+        if applies(callee.fn):
             return None
         fn = callee.fn
         # What a partial or a bound method brings along is as long as nothing else in the caller.

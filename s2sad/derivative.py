@@ -11,10 +11,13 @@ import inspect
 import threading
 import types
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from s2sad.names import Names
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,25 @@ def derivative_of(fn: object) -> Derivative | None:
 def is_operator(value: object) -> bool:
     """Say whether an object is what an operator has made of a function."""
     return getattr(type(value), "__s2sad_operator__", False) is True
+
+
+def is_decorated(value: object) -> bool:
+    """Say whether an object is a function that carries its derivatives."""
+    return getattr(type(value), "__s2sad_decorated__", False) is True
+
+
+def applies(fn: Any) -> str:
+    """Return the name of an operator, empty for anything else."""
+    return getattr(fn, _APPLIES, "") if type(fn) is types.FunctionType else ""
+
+
+def operator(fn: F) -> F:
+    """Declare a function an operator: where a program calls it, its result is known."""
+    setattr(fn, _APPLIES, fn.__name__)
+    return fn
+
+
+_APPLIES = "__s2sad_applies__"
 
 
 def stand_in(derivative: Derivative) -> types.FunctionType:

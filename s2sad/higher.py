@@ -22,15 +22,15 @@ import gast
 from s2sad import kinds as K
 from s2sad import pipeline, runtime
 from s2sad.activities import Const, annotated
-from s2sad.callables import signature_of
+from s2sad.callables import local_source, signature_of
 from s2sad.capture.read import read, remember
 from s2sad.derivation import (
     Analysed,
     Derivation,
     derivative,
-    local_source,
 )
 from s2sad.derivative import Applied, derivative_of
+from s2sad.directions import tangent_kind
 from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.modes.assemble import define, wrapped
@@ -417,22 +417,6 @@ def _gradient_of_tangent(
     own = pipeline.derive(Request(fn, tuple(kinds.items()), wrt, single, mode), HIGHER, d)
     _loaded(d, own)
     return _entry(own), dots
-
-
-def tangent_kind(kind: Kind) -> Kind:
-    """Return the kind of a tangent of a value: None beside what carries no derivative."""
-    if isinstance(kind, K.Tuple):
-        return K.Tuple(tuple(map(tangent_kind, kind.items)), kind.cls)
-    if isinstance(kind, K.List):
-        items = None if kind.items is None else tuple(map(tangent_kind, kind.items))
-        return K.List(tangent_kind(kind.item), kind.length, items)
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((key, tangent_kind(k)) for key, k in kind.items))
-    if isinstance(kind, K.OpenDict):
-        return replace(kind, item=tangent_kind(kind.item))
-    if isinstance(kind, K.Obj):
-        return K.Obj(kind.cls, tuple((n, tangent_kind(k)) for n, k in kind.fields))
-    return kind if K.differentiable(kind) or isinstance(kind, K.Unbound) else K.NONE
 
 
 def _call_with_own(node: Node, but: frozenset[str] = frozenset()) -> Node:

@@ -14,12 +14,12 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.callables import LocalSource
 from s2sad.calls import find_target, undo_writer, user_call, write_pair
 from s2sad.decided import Decided, verdict
 from s2sad.derivation import (
     Analysed,
     Derivation,
-    LocalSource,
     analyse,
     memory_of,
 )

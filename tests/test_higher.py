@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import math
 import warnings
 
 import corpus
@@ -279,3 +280,156 @@ def test_golden(name):
                 check_along(program, gradient, np.random.default_rng(5))
         elif name not in BISECTED:
             check_along(program, gradient, np.random.default_rng(5))
+
+
+# --- operators inside ----------------------------------------------------------------------------
+
+
+def differences(f, x, step=1e-5):
+    """Return differences of a function of an array."""
+    units = np.eye(len(x)) * step
+    return np.array([(f(x + e) - f(x - e)) / (2 * step) for e in units])
+
+
+def test_no_perturbation_is_taken_for_another():
+    assert grad(lambda x: x * grad(lambda y: x + y)(1.0))(2.0) == 1.0
+    assert grad(lambda x: x * grad(lambda y: x * y)(3.0))(2.0) == 4.0
+    assert grad(lambda x: grad(lambda y: x * y**2)(x))(2.0) == 8.0
+    assert jvp(lambda x: x * grad(lambda y: x + y)(1.0), (2.0,), (1.0,))[1] == 1.0
+    assert jvp(lambda x: x * jvp(lambda y: x * y, (3.0,), (1.0,))[1], (2.0,), (1.0,))[1] == 4.0
+
+
+def test_gradient_inside():
+    def norm(x):
+        return np.sum(s2sad.grad(rosenbrock)(x) ** 2)
+
+    g, H = grad(rosenbrock)(POINT), rosenbrock_hessian(POINT)
+    assert grad(norm)(POINT) == pytest.approx(2 * H @ g, rel=1e-12)
+    assert jvp(norm, (POINT,), (ALONG,))[1] == pytest.approx(2 * g @ H @ ALONG, rel=1e-12)
+    assert hvp(norm, (POINT,), (ALONG,)) == pytest.approx(
+        differences(lambda t: grad(norm)(POINT + t[0] * ALONG), np.zeros(1))[0], rel=1e-6
+    )
+
+
+GRADIENT = grad(rosenbrock)
+
+
+def test_gradient_made_outside():
+    assert grad(lambda x: GRADIENT(x)[0])(POINT) == pytest.approx(rosenbrock_hessian(POINT)[0])
+    inside = GRADIENT
+    assert grad(lambda x: inside(x)[1])(POINT) == pytest.approx(rosenbrock_hessian(POINT)[1])
+
+
+def test_value_and_gradient_inside():
+    def f(x):
+        value, gradient = value_and_grad(rosenbrock)(x)
+        return value + np.sum(gradient * gradient)
+
+    g, H = grad(rosenbrock)(POINT), rosenbrock_hessian(POINT)
+    assert grad(f)(POINT) == pytest.approx(g + 2 * H @ g, rel=1e-12)
+
+
+def test_products_inside():
+    def along(x, v):
+        y, dy = jvp(rosenbrock, (x,), (v,))
+        return dy * y
+
+    def product(x, v):
+        return np.sum(hvp(rosenbrock, (x,), (v,)))
+
+    g, H = grad(rosenbrock)(POINT), rosenbrock_hessian(POINT)
+    want = H @ ALONG * rosenbrock(POINT) + g * (g @ ALONG)
+    assert grad(along)(POINT, ALONG) == pytest.approx(want, rel=1e-12)
+    assert grad(product, wrt="v")(POINT, ALONG) == pytest.approx(H @ np.ones(4), rel=1e-12)
+    want = differences(lambda x: product(x, ALONG), POINT)
+    assert grad(product)(POINT, ALONG) == pytest.approx(want, rel=1e-6)
+
+
+def test_steps_downhill():
+    def descended(x, rate):
+        for _ in range(3):
+            x = x - rate * grad(rosenbrock)(x)
+        return np.sum(x**2)
+
+    x, rate, h = 0.1 * POINT, 1e-3, 1e-7
+    slope = (descended(x, rate + h) - descended(x, rate - h)) / (2 * h)
+    assert grad(descended, wrt="rate")(x, rate) == pytest.approx(slope, rel=1e-6)
+    want = differences(lambda x: descended(x, rate), x)
+    assert grad(descended)(x, rate) == pytest.approx(want, rel=1e-6)
+
+
+def test_newton():
+    def newton(f, x):
+        for _ in range(6):
+            x = x - f(x) / grad(f)(x)
+        return x
+
+    def root(a):
+        return newton(lambda x: x * x - a, 1.0)
+
+    assert grad(root)(2.0) == pytest.approx(0.5 / math.sqrt(2.0), rel=1e-12)
+    assert grad(grad(root))(2.0) == pytest.approx(-0.25 * 2.0**-1.5, rel=1e-9)
+
+
+def test_inner_function_that_captures():
+    def f(w, a):
+        def loss(w):
+            return a * np.sum(w**4)
+
+        gradient = grad(loss)
+        return np.sum(gradient(w) ** 2)
+
+    by_w, by_a = grad(f, wrt=(0, 1))(POINT, 2.0)
+    assert by_w == pytest.approx(2 * 8 * POINT**3 * 24 * POINT**2)
+    assert by_a == pytest.approx(np.sum(4.0 * (4 * POINT**3) ** 2))
+
+
+def test_what_an_operator_gives_is_passed_on():
+    def apply(g, x):
+        return g(x) ** 2
+
+    def f(x):
+        return apply(grad(lambda y: y**3), x)
+
+    assert grad(f)(2.0) == 36.0 * 8.0
+
+
+def test_gradient_that_is_constant():
+    def f(x):
+        return x * grad(lambda y: y**3)(2.0)
+
+    assert grad(f)(5.0) == 12.0
+
+
+def test_text_of_a_gradient_inside(tmp_path):
+    def penalty(x):
+        return np.sum(grad(rosenbrock)(x) ** 2)
+
+    text = grad(penalty).source(POINT)
+    assert "s2sad" not in text
+    path = grad(penalty).emit(tmp_path / "penalty.py", POINT)
+    names: dict = {"__name__": "penalty"}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    assert names["penalty_grad"](POINT) == pytest.approx(grad(penalty)(POINT))
+
+
+def test_attribute_inside():
+    def f(w):
+        return np.sum(loss.grad(w, 2.0) ** 2)
+
+    g, H = loss.grad(POINT, 2.0), loss.hessian(POINT, 2.0)
+    assert grad(f)(POINT) == pytest.approx(2 * H @ g, rel=1e-12)
+
+
+def test_what_is_not_known_is_refused():
+    def f(x, which):
+        return np.sum(grad(rosenbrock, wrt=which)(x))
+
+    with pytest.raises(s2sad.UnsupportedError, match="whose wrt= is not written out"):
+        grad(f)(POINT, 0)
+
+    def g(x, tangents):
+        return jvp(rosenbrock, (x,), tangents)[1]
+
+    with pytest.raises(s2sad.UnsupportedError):
+        grad(g)(POINT, [POINT])

@@ -6,6 +6,7 @@ user's returns is asked of the `CalleeHook`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.decided import TOLD, decided, verdict
+from s2sad.derivative import applies
 from s2sad.facts.closures import closed, local_function
 from s2sad.facts.dict_kinds import dict_method
 from s2sad.facts.draws import drawn, generator_made
@@ -26,6 +28,7 @@ from s2sad.facts.members import (
     unary_method,
     unbound_function,
 )
+from s2sad.facts.operators import applied_kind, attribute_applied
 from s2sad.facts.passing import Proved
 from s2sad.facts.results import (
     OPERATORS,
@@ -164,6 +167,10 @@ class Expressions:
             return K.Known(unbound)
         if isinstance(owner, K.Opaque):
             return object_attribute(owner, node.attr)
+        if isinstance(owner, K.Known):
+            derivative = attribute_applied(self.scope.stands, owner.value, node.attr)
+            if derivative is not None:
+                return derivative
         kind = K.union(attribute_kind(self.scope, k, node.attr) for k in self._owners(node))
         if isinstance(kind, K.Known) and isinstance(owner, K.Known):
             self.facts.objects[node] = kind.value
@@ -474,6 +481,9 @@ class Expressions:
             return decided(True)
         if fn is hook_here:
             return self._hook_kind(args, env)
+        if applies(fn):
+            call = functools.partial(self.callee, keywords={}, env=env)
+            return applied_kind(self.scope.stands, applies(fn), args, keywords, call)
         if fn is bool and len(args) == 1 and verdict(args[0]) is not None:
             return args[0]
         here = registry.same_in_numpy(fn, len(args))

@@ -27,6 +27,7 @@ from s2sad.facts.activity import flows
 from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.filled import with_part
 from s2sad.facts.memory import Memory, root, shares_nothing, touches
+from s2sad.facts.operators import refuse_left_over
 from s2sad.facts.stopped import check_stopped
 from s2sad.kinds import Kind
 from s2sad.nodes import all_inside, blocks_of, children, names_read, names_written, walk
@@ -63,6 +64,7 @@ def fence(
     check_attempts(function, kinds, activity, memory, active)
     _unpacked(function, memory)
     _one_kind(function, kinds, active, memory)
+    refuse_left_over(function, kinds, activity)
     _first_unknown(function, kinds, activity)
     _into_constants(function, kinds, activity, memory, constant)
     _rounded(function, kinds, activity, memory)

@@ -29,6 +29,7 @@ class Scope:
     seen: dict[str, Any] = field(default_factory=dict)
     members: dict[tuple[Any, str], Any] = field(default_factory=dict)
     helpers: Mapping[str, Any] = field(default_factory=dict)
+    stands: Any = None
 
     @property
     def cells(self) -> Mapping[str, types.CellType]:

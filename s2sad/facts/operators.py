@@ -1,0 +1,345 @@
+"""Operators inside a program: what they give, and calls of that as calls of derived functions.
+
+    g = s2sad.grad(f)                            f_grad is what is derived of f, and is read
+    t = g(x)                                ->   t = f_grad(x)
+    t = s2sad.grad(lambda y: x * y)(1.0)    ->   t = lambda_grad(1.0, x=x)
+    y, dy = s2sad.jvp(f, (x,), (v,))        ->   y, dy = f_jvp(x, v)
+
+What an inner function captures is given to its derivative, so one derivative knows nothing of
+another: the variables of each have their own names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.derivative import (
+    Applied,
+    applies,
+    derivative_of,
+    is_decorated,
+    is_operator,
+)
+from s2sad.directions import tangent_kind
+from s2sad.errors import UnsupportedError
+from s2sad.facts.rewrite import NumPy, Rewriter
+from s2sad.kinds import MISSING, Kind
+from s2sad.nodes import (
+    Block,
+    Node,
+    blocks_of,
+    clone,
+    constant,
+    name,
+    names_written,
+    subscript,
+    walk,
+)
+from s2sad.stages import Activity, Function, KindFacts
+
+_GIVE = ("grad", "value_and_grad")  # what they give is called
+_NOT_LITERAL = K.Unknown("what an operator gives whose wrt= is not written out")
+
+
+class Stands(Protocol):
+    """Makes functions that stand for derivatives: the same for the same."""
+
+    def of(self, value: Any, asked: Applied) -> Any:
+        """Return what stands for a derivative of an object; None where that is bound to more."""
+
+
+class Read(Protocol):
+    """Gives the derivative that a kind stands for in a call, and what it captures."""
+
+    def __call__(
+        self, target: Kind, args: list[Kind], keywords: Mapping[str, Kind], env: Mapping[str, Kind]
+    ) -> tuple[Any, tuple[tuple[str, str], ...]] | None: ...
+
+
+def applied_kind(
+    stands: Stands,
+    mode: str,
+    args: list[Kind],
+    keywords: Mapping[str, Kind],
+    called: Callable[[Kind, list[Kind]], Kind],
+) -> Kind:
+    """Return the kind of a call of an operator; `called` gives that of a call of a function."""
+    if not args:
+        return K.Unknown(f"what {mode} gives without a function")
+    if mode in _GIVE:
+        wrt = literal_of(keywords.get("wrt", args[1] if len(args) > 1 else K.NONE))
+        has_aux = literal_of(keywords.get("has_aux", K.Num("bool", None, False)))
+        if wrt is MISSING or has_aux is MISSING or not keywords.keys() <= {"wrt", "has_aux"}:
+            return _NOT_LITERAL
+        return applied(stands, args[0], Applied(mode, wrt, bool(has_aux)))
+    if mode == "vjp":
+        asked = _vjp(args, keywords)
+        return _NOT_LITERAL if asked is None else called(applied(stands, args[0], asked), args[1:])
+    given = _along(args, keywords)
+    if given is None:
+        return K.Unknown(f"{mode} of arguments that are not tuples")
+    primals, chosen = given
+    if mode == "hvp":
+        found = [tangent_kind(primals[i]) for i in chosen]
+        return found[0] if len(found) == 1 else K.Tuple(tuple(found))
+    value = called(args[0], list(primals))
+    if isinstance(value, K.Unknown):
+        return value
+    return K.Tuple((value, tangent_kind(value)))
+
+
+def _vjp(args: list[Kind], keywords: Mapping[str, Kind]) -> Applied | None:
+    wrt = literal_of(keywords.get("wrt", K.NONE))
+    has_aux = literal_of(keywords.get("has_aux", K.Num("bool", None, False)))
+    if wrt is MISSING or has_aux is MISSING or not keywords.keys() <= {"wrt", "has_aux"}:
+        return None
+    return Applied("vjp", wrt, bool(has_aux), len(args) - 1)
+
+
+def _along(
+    args: list[Kind], keywords: Mapping[str, Kind]
+) -> tuple[tuple[Kind, ...], tuple[int, ...]] | None:
+    """Return the kinds of primals, and the positions of those that have tangents."""
+    if len(args) != 3 or keywords:
+        return None
+    primals, tangents = (
+        k.items if isinstance(k, K.Tuple) else getattr(k, "items", None) for k in args[1:]
+    )
+    if primals is None or tangents is None or len(primals) != len(tangents):
+        return None
+    chosen = tuple(i for i, k in enumerate(tangents) if not isinstance(k, K.NoneKind))
+    return (tuple(primals), chosen) if chosen else None
+
+
+def literal_of(kind: Kind) -> Any:
+    """Return the value that a kind tells, where it does: a number, a string, None, a tuple."""
+    if isinstance(kind, K.NoneKind):
+        return None
+    if isinstance(kind, K.Num | K.Str):
+        return kind.value
+    if isinstance(kind, K.Tuple):
+        parts = tuple(map(literal_of, kind.items))
+        return MISSING if MISSING in parts else parts
+    return MISSING
+
+
+def attribute_applied(stands: Stands, owner: Any, attr: str) -> Kind | None:
+    """Return what an attribute of a decorated function gives: `loss.grad`."""
+    if attr not in _GIVE or not is_decorated(owner):
+        return None
+    return applied(stands, K.Known(owner), Applied(attr, owner.wrt))
+
+
+def applied(stands: Stands, target: Kind, asked: Applied) -> Kind:
+    """Return the kind of what an operator gives for a function."""
+    if isinstance(target, K.LocalFunction):
+        return replace(target, applied=(*target.applied, asked))
+    if not isinstance(target, K.Known):
+        return K.Unknown("the derivative of what is not known to be a function")
+    made = stands.of(target.value, asked)
+    if made is None:
+        return K.Unknown("the derivative of a function that is bound to some arguments")
+    return K.Known(made)
+
+
+def is_derivative(kind: Kind) -> bool:
+    """Say whether a kind is that of what an operator gives."""
+    if isinstance(kind, K.LocalFunction):
+        return bool(kind.applied)
+    if not isinstance(kind, K.Known):
+        return False
+    return derivative_of(kind.value) is not None or is_operator(kind.value)
+
+
+def operators(
+    function: Function,
+    kinds: KindFacts,
+    taken: set[str],
+    numpy: NumPy,
+    stands: Stands,
+    read: Read,
+    word: Callable[[Any], str],
+) -> Function | None:
+    """Return the function with calls of derivatives by name, None where there are none.
+
+    `word` gives a derivative a name in the function.
+    """
+    found = _Operators(function, kinds, taken, numpy, stands, read, word).rewritten()
+    return _without_unused(function if found is None else found, kinds, found is not None)
+
+
+def _without_unused(function: Function, kinds: KindFacts, changed: bool) -> Function | None:
+    """Leave out what an operator gives where nobody calls it by that name any more."""
+    read = [n for s in function.node.body for n in walk(s) if isinstance(n, gast.Name)]
+    used = {n.id for n in read if isinstance(n.ctx, gast.Load)}
+
+    def block(body: Block) -> Block:
+        nonlocal changed
+        out: Block = []
+        for s in body:
+            for part in blocks_of(s):
+                part[:] = block(part) or ([gast.Pass()] if part else [])
+            value = getattr(s, "value", None)
+            gives = isinstance(value, gast.Call) and applies(kinds.objects.get(value.func)) in _GIVE
+            if isinstance(s, gast.Assign) and gives and s.targets[0].id not in used:
+                changed = True
+                continue
+            out.append(s)
+        return out
+
+    function.node.body[:] = block(function.node.body)
+    return function if changed else None
+
+
+def _left_over(
+    function: Function, kinds: KindFacts, activity: Activity
+) -> tuple[Node, Node] | None:
+    """Return a statement, and in it a call of a derivative that stays one, of what is active."""
+    for s, after in kinds.after.items():
+        written = names_written(s) & activity.after(s) if after is not None else set()
+        for n in [n for e in _own(s) for n in walk(e)] if written else ():
+            if not isinstance(n, gast.Call):
+                continue
+            called = applies(kinds.objects.get(n.func)) in ("vjp", "jvp", "hvp")
+            if called or is_derivative(kinds.of.get(n.func, K.UNKNOWN)):
+                return s, n
+    return None
+
+
+def refuse_left_over(function: Function, kinds: KindFacts, activity: Activity) -> None:
+    """Refuse a call of a derivative, of what is active, that could not be read."""
+    found = _left_over(function, kinds, activity)
+    if found is None:
+        return
+    statement, node = found
+    at = node if getattr(node, "lineno", None) else function.origins.get(statement, statement)
+    raise UnsupportedError(
+        "A derivative is taken here that cannot be differentiated: of what function, or of which "
+        "arguments, is not known.",
+        remedy="Give the operator a function by its name, literal settings, and plain arguments.",
+        place=function.source.place(at),
+    )
+
+
+class _Operators(Rewriter):
+    def __init__(
+        self,
+        function: Function,
+        kinds: KindFacts,
+        taken: set[str],
+        numpy: NumPy,
+        stands: Stands,
+        read: Read,
+        word: Callable[[Any], str],
+    ) -> None:
+        super().__init__(function, kinds, taken, numpy)
+        self.stands = stands
+        self.read = read
+        self.word = word
+
+    def statement(self, s: Node) -> Block | None:
+        value = getattr(s, "value", None)
+        env = self.kinds.before.get(s, {})
+        if isinstance(s, gast.Assign) and isinstance(value, gast.Call):
+            made = self._along(s, value, env)
+            if made is not None:
+                return made
+        heads = [s.test] if isinstance(s, gast.If | gast.While) else []
+        changed = False
+        for n in [n for h in heads or _own(s) for n in walk(h) if isinstance(n, gast.Call)]:
+            changed |= self._call(n, env)
+        return [s] if changed else None
+
+    def _call(self, node: Node, env: Mapping[str, Kind]) -> bool:
+        """Let a call of a derivative be one of a derived function; say whether it was one."""
+        target, args, named = self.kind(node.func), list(node.args), list(node.keywords)
+        mode = applies(self.kinds.objects.get(node.func))
+        if mode == "vjp":
+            asked = _vjp([*map(self.kind, args)], {k.arg: self.kind(k.value) for k in named})
+            if asked is None or not args:
+                return False
+            target, args, named = applied(self.stands, self.kind(args[0]), asked), args[1:], []
+        if not is_derivative(target) or any(isinstance(a, gast.Starred) for a in args):
+            return False
+        made = self._made(target, args, named, env)
+        if made is None:
+            return False
+        word, more = made
+        node.func, node.args, node.keywords = name(word), args, [*named, *more]
+        return True
+
+    def _made(
+        self, target: Kind, args: list[Node], named: list[Node], env: Mapping[str, Kind]
+    ) -> tuple[str, list[Node]] | None:
+        kinds = {k.arg: self.kind(k.value) for k in named}
+        if None in kinds:
+            return None
+        found = self.read(target, [*map(self.kind, args)], kinds, env)
+        if found is None:
+            return None
+        made, extra = found
+        more = [gast.keyword(p, name(local)) for p, local in extra]
+        if isinstance(target, K.LocalFunction):
+            listed = [p.id for p in [*target.node.args.posonlyargs, *target.node.args.args]]
+            given = {*listed[: len(args)], *kinds}
+            missing = [(p, v) for p, v in target.defaults if p not in given]
+            if any(not v for _, v in missing):
+                return None
+            more += [gast.keyword(p, name(v)) for p, v in missing]
+        return self.word(made), more
+
+    def _along(self, s: Node, node: Node, env: Mapping[str, Kind]) -> Block | None:
+        """Return what stands for `jvp(f, primals, tangents)`, and for hvp."""
+        mode = applies(self.kinds.objects.get(node.func))
+        plain = all(isinstance(a, gast.Name | gast.Tuple) for a in node.args[1:])
+        if mode not in ("jvp", "hvp") or not plain:
+            return None
+        given = _along([*map(self.kind, node.args)], {k.arg: K.NONE for k in node.keywords})
+        if given is None:
+            return None
+        primals, chosen = given
+        target = self.kind(node.args[0])
+        if mode == "hvp":
+            wrt = chosen if len(chosen) > 1 else chosen[0]
+            target = applied(self.stands, target, Applied("grad", wrt))
+        target = applied(self.stands, target, Applied("jvp", chosen))
+        args = [_item(node.args[1], i) for i in range(len(primals))]
+        found = None
+        if is_derivative(target):
+            found = self.read(target, list(primals), {}, env)
+        if found is None:
+            return None
+        made, extra = found
+        parameters = made.__code__.co_varnames
+        keyword_only = made.__code__.co_kwonlyargcount
+        count = made.__code__.co_argcount
+        along = [_item(node.args[2], i) for i in chosen]
+        more = [gast.keyword(p, name(local)) for p, local in extra]
+        if keyword_only:
+            last = parameters[count : count + keyword_only][-len(chosen) :]
+            more += [gast.keyword(p, t) for p, t in zip(last, along, strict=True)]
+        else:
+            args += along
+        call = gast.Call(name(self.word(made)), args, more)
+        if mode == "jvp":
+            return [gast.Assign(s.targets, call, None)]
+        lines = self.lines("pair = v", v=call)
+        part = subscript(name(lines[-1].targets[0].id), constant(1))
+        return [*lines, gast.Assign(s.targets, part, None)]
+
+
+def _item(node: Node, i: int) -> Node:
+    return (
+        clone(node.elts[i]) if isinstance(node, gast.Tuple) else subscript(clone(node), constant(i))
+    )
+
+
+def _own(s: Node) -> list[Node]:
+    """Return the expressions of a statement, without the blocks in it."""
+    found = [getattr(s, field, None) for field in ("value", "iter", "test", "target")]
+    return [n for n in found if isinstance(n, gast.AST)]
