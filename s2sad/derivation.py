@@ -350,7 +350,9 @@ def callee_kind(
     except InternalError:
         raise
     except Error as why:
-        return K.Unknown(f"the result of a function that cannot be read: {why.reason}"), ()
+        return K.Unknown(
+            f"the result of a function that cannot be read: {why.reason.rstrip('.')}"
+        ), ()
     return handed_back(outlives(found.result), known), proved_by(known, found.lengths)
 
 

@@ -14,7 +14,15 @@ from properties import leaves as numbers
 from test_jvp import REFUSED, SINGLE
 
 import s2sad
-from s2sad import Active, ActivityError, Const, MissingRuleError, differentiate, jacobian
+from s2sad import (
+    Active,
+    ActivityError,
+    Const,
+    MissingRuleError,
+    UnsupportedError,
+    differentiate,
+    jacobian,
+)
 from s2sad.tree import leaves
 
 WAYS = ("forward", "reverse", "auto")
@@ -540,3 +548,21 @@ def test_rows_that_do_not_fit():
     _, pullback = s2sad.vjp(lambda x: (x, x), X)
     with pytest.raises(ValueError, match="stacked"):
         pullback.rows((np.eye(3), np.eye(2, 3)))
+
+
+def test_made_inside_what_is_differentiated():
+    """It is refused, by name, and neither looked into nor taken for a constant."""
+
+    def called(x):
+        return np.sum(J(x))
+
+    def made(x):
+        return np.sum(jacobian(lambda t: t * x)(2.0)) * x
+
+    J = jacobian(layer)
+    for f in (called, made):
+        for derive in (s2sad.grad(f), lambda x: s2sad.jvp(f, (x,), (x,))):  # noqa: B023
+            with pytest.raises(s2sad.Error, match="jacobian makes derivatives|rule for J"):
+                derive(X)
+    with pytest.raises(UnsupportedError, match="A Jacobian is no function"):
+        s2sad.grad(J)

@@ -203,6 +203,10 @@ class Source:
         return _place(spot, self.file, self.lines, self.fn.__code__.co_name)
 
 
+# What makes derivatives of functions, as grad does.
+_MAKERS = ("s2sad.api", "s2sad.hessians", "s2sad.jacobians", "s2sad.sparse")
+
+
 def read(fn: types.FunctionType) -> Source:
     """Find the source of the code that `fn` runs.
 
@@ -212,6 +216,11 @@ def read(fn: types.FunctionType) -> Source:
     derivative = derivative_of(fn)
     if derivative is not None:
         return read(derivative.fn)
+    if fn.__module__ in _MAKERS:
+        raise SourceError(
+            f"{fn.__qualname__} makes derivatives: it is not derived itself.",
+            remedy="Make the derivative outside of what is differentiated, and call it there.",
+        )
     code = fn.__code__
     made = _made.get(id(code))
     if made is not None:
