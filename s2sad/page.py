@@ -130,7 +130,8 @@ def _saved(shown: str, s: Saved) -> str:
     elif s.bytes_per_iteration is None:
         size = f", {s.bytes} bytes"
     else:
-        size = f", {s.bytes_per_iteration} bytes a round, {s.bytes} in all"
+        unit = "round" if s.rounds else "call"
+        size = f", {s.bytes_per_iteration} bytes a {unit}, {s.bytes} in all"
     return f"{shown} is saved{size}: {s.why}."
 
 

@@ -65,10 +65,12 @@ class Saved:
 
     @property
     def bytes_per_iteration(self) -> int | None:
-        """The bytes of one round, on average."""
-        if self.bytes is None or not self.rounds:
+        """The bytes of one round, on average; of a called function, those of one call."""
+        if self.bytes is None or not (self.rounds or self.times):
             return None
-        return round(self.bytes / self.rounds)
+        if self.rounds is None and self.times == 1:
+            return None
+        return round(self.bytes / (self.rounds or self.times or 1))
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,8 @@ def report_of(d: Derivation) -> Report:
     for node in d.functions:
         if node.name in d.stories:
             groups.setdefault(id(d.stories[node.name][1].activity), []).append(node.name)
-    told = [_Teller(d, tuple(names)).explained() for names in groups.values()]
+    again = run_again(d)
+    told = [_Teller(d, tuple(names), again).explained() for names in groups.values()]
     told.sort(key=lambda f: d.entry not in f.derived)
     return Report(tuple(told))
 
@@ -172,8 +175,9 @@ def report_of(d: Derivation) -> Report:
 class _Teller:
     """Tells of one user's function what was decided, as its one or two derived functions say."""
 
-    def __init__(self, d: Derivation, names: tuple[str, ...]) -> None:
+    def __init__(self, d: Derivation, names: tuple[str, ...], again: frozenset[str]) -> None:
         self.d = d
+        self.again_only = again
         self.names = names
         nodes = {f.name: f for f in d.functions}
         self.forward, self.backward = nodes[names[0]], nodes[names[-1]]
@@ -349,7 +353,7 @@ class _Teller:
         read_by = self.lines(self.later.reads.get(self.renamed(n), ()))
         name = _name(self.a.function.source)
         why = f"{_undoing(read_by)}, when {name} has returned"
-        if self.names[0] in run_again(self.d):
+        if self.names[0] in self.again_only:
             why = f"{_undoing(read_by)}, when {name} has been run again for that"
         why = self.made_up(n) or why
         return Saved(n, "returned beside the value", False, why, read_by)
@@ -584,9 +588,13 @@ def _of_variable(v: Variable) -> Iterator[str]:
 def _sizes(v: Variable) -> str:
     whole = _bytes(v.bytes or 0)
     rounds = {s.rounds for s in v.saves if s.rounds}
-    if len(rounds) != 1:
-        return whole
-    return f"{_bytes(v.bytes_per_iteration or 0)} a round, {rounds.pop()} rounds, {whole} in all"
+    calls = {s.times for s in v.saves if not s.rounds}
+    one = _bytes(v.bytes_per_iteration or 0)
+    if len(rounds) == 1 and not calls:
+        return f"{one} a round, {rounds.pop()} rounds, {whole} in all"
+    if calls not in ({1}, {0}) and len(calls) == 1 and not rounds:
+        return f"{one} a call, {calls.pop()} calls, {whole} in all"
+    return whole
 
 
 def _totals(report: Report) -> list[str]:

@@ -97,6 +97,8 @@ def test_branches_and_calls():
     assert one.rounds == other.rounds == 3 and one.times + other.times == 3
     assert report["h"].bytes_per_iteration == 24
     assert report["value"].function == "cell" and report["value"].bytes == 48
+    assert report["value"].bytes_per_iteration == 24
+    assert "24 bytes a call, 2 calls, 48 bytes in all" in str(report)
     assert report["cell_saved"].saved and "keeps" in report["cell_saved"].why_saved
 
 
