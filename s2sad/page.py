@@ -112,7 +112,8 @@ def _user_side(report: Report) -> _Side:
     side = _Side()
     for f in report.functions:
         for v in f.variables:
-            for line in dict.fromkeys((v.line, v.cause)):
+            # What a call gives a parameter is told where the parameter stands.
+            for line in dict.fromkeys((v.line, None if v.name in f.wrt else v.cause)):
                 if line is not None and (v.active or line != v.line or not v.saves):
                     side.note(_spot(line), _activity(v))
             for s in v.saves:
