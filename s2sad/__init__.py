@@ -1,5 +1,6 @@
 """Source-to-source automatic differentiation of plain Python and NumPy functions."""
 
+from s2sad import sparse as sparse
 from s2sad.activities import Active, BatchDuplicated, Const, Duplicated
 from s2sad.api import (
     autodiff,

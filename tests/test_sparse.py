@@ -1,5 +1,6 @@
 """Sparse Jacobians and Hessians: against the dense ones, and never short of an entry in silence."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -187,3 +188,12 @@ def test_without_the_libraries(monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ImportError, match=r"s2sad\[sparse\]"):
         sparse.groups(np.eye(3))
+
+
+def test_it_is_there_and_imports_nothing():
+    code = (
+        "import sys, s2sad; s2sad.sparse.jacobian; assert 'networkx' not in sys.modules; "
+        "assert 'scipy.sparse' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert done.returncode == 0, done.stderr
