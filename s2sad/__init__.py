@@ -15,6 +15,7 @@ from s2sad.api import (
     value_and_grad,
     vjp,
 )
+from s2sad.bridges import to_jax, to_torch
 from s2sad.checking import check_grads
 from s2sad.checkpoints import checkpoint, checkpointed
 from s2sad.duplicated import Forward, Reverse
@@ -66,6 +67,8 @@ __all__ = [
     "ravel",
     "source",
     "stop_gradient",
+    "to_jax",
+    "to_torch",
     "tree_map",
     "value_and_grad",
     "vjp",

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Sequence
+import linecache
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from s2sad.api import callee_of, jvp, vjp
+from s2sad.api import callee_of, grad, jvp, vjp
 from s2sad.culprit import Executed, executed
 from s2sad.derived import kinds_of, place_of
 from s2sad.errors import ActivityError, Error
@@ -55,6 +56,8 @@ def check_grads(
         raise ValueError(f"order counts derivatives from 1; it is {order!r}.")
     case = _case(f, tuple(args), wrt)
     _check(case, wanted)
+    for derivative in _derivatives(case, wanted, order):
+        _check(derivative, wanted, blame=False)
 
 
 def _modes(modes: Sequence[str]) -> tuple[str, ...]:
@@ -226,7 +229,63 @@ class _Gap:
 Compare = Callable[[Any], _Gap | None]
 
 
-def _check(case: _Case, modes: Sequence[str]) -> None:
+def _derivatives(case: _Case, modes: Sequence[str], order: int) -> Iterator[_Case]:
+    """Yield the derivatives of a function below an order, by each mode: functions like it."""
+    if order < 2:
+        return
+    y = case.run(_copied(case.point))
+    if not leaves(y):
+        return
+    rng = np.random.default_rng(_SEED)
+    tangents: list[Any] = [None] * len(case.args)
+    for i in case.moving:
+        tangents[i] = map_leaves(
+            lambda leaf: _cotangent(leaf, rng, False), case.args[i], other=lambda leaf: None
+        )
+    for mode in modes:
+        if mode == "forward":
+            continue
+        f = _by_reverse(case, y, rng) if mode == "reverse" else _by_forward(case, tangents)
+        words = "gradient" if mode == "reverse" else "tangent"
+        made = replace(case, f=f, label=f"{case.label}, the {words} of it (by {mode} mode)")
+        yield made
+        yield from _derivatives(made, modes, order - 1)
+
+
+def _by_reverse(case: _Case, y: Any, rng: np.random.Generator) -> Callable[..., Any]:
+    """Return the gradient of a weighted sum of the result, as a function of the arguments."""
+    given = ", ".join(case.names)
+    weights, terms = {}, []
+    for i, leaf in enumerate(leaves(y, "y")):
+        weights[f"w{i}"] = _cotangent(leaf.value, rng, False)
+        product = f"w{i} * {leaf.path}"
+        product = f"np.sum({product})" if np.ndim(leaf.value) else product
+        terms.append(f"({product}).real" if np.iscomplexobj(leaf.value) else product)
+    body = f"y = f({given})\n    return {' + '.join(terms)}"
+    summed = _made(f"def weighted({given}):\n    {body}\n", case.f, np=np, **weights)
+    return grad(summed, case.moving)
+
+
+def _by_forward(case: _Case, tangents: list[Any]) -> Callable[..., Any]:
+    """Return the tangent along one direction, as a function of the arguments."""
+    given = ", ".join(case.names)
+    moved = ", ".join(f"d{i}" if i in case.moving else "None" for i in range(len(case.args)))
+    body = f"_, tangent = jvp(f, ({given},), ({moved},))\n    return tangent"
+    directions = {f"d{i}": tangents[i] for i in case.moving}
+    return _made(f"def tangent({given}):\n    {body}\n", case.f, jvp=jvp, **directions)
+
+
+def _made(text: str, f: Callable[..., Any], **space: Any) -> Callable[..., Any]:
+    """Return the function that a text defines, and remember the text: it is read again."""
+    file = f"<s2sad check {len(linecache.cache)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    space["f"] = f
+    exec(compile(text, file, "exec"), space)
+    name = text.partition("(")[0].removeprefix("def ")
+    return space[name]  # type: ignore[no-any-return]
+
+
+def _check(case: _Case, modes: Sequence[str], blame: bool = True) -> None:
     y = case.run(_copied(case.point))
     aside = _vector(case.point) * (1.0 + 1e-3) + 1e-3
     once, again = (_vector(case.run(_structure(aside, case.point))) for _ in range(2))
@@ -238,7 +297,8 @@ def _check(case: _Case, modes: Sequence[str]) -> None:
     for mode in modes:
         gap = _gap(case, y, mode)
         if gap is not None:
-            raise AssertionError(f"{case.label}, {mode} mode, {gap}{_blame(case, mode)}")
+            said = _blame(case, mode) if blame else ""
+            raise AssertionError(f"{case.label}, {mode} mode, {gap}{said}")
 
 
 def _gap(case: _Case, y: Any, mode: str) -> _Gap | None:

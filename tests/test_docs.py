@@ -1,11 +1,13 @@
 """README.md and docs/*.md: every python block runs, every output shown is the real one.
 
 Blocks fenced as python run in order, in one namespace per page. A block fenced as text that
-follows the comment `<!-- output -->` is what the python block before it prints. To write the
-real outputs into the pages: `S2SAD_UPDATE=1 pytest tests/test_docs.py`.
+follows the comment `<!-- output -->` is what the python block before it prints. One below
+`<!-- needs torch -->` runs where that package is installed. To write the real outputs into the
+pages: `S2SAD_UPDATE=1 pytest tests/test_docs.py`.
 """
 
 import contextlib
+import importlib.util
 import io
 import os
 import re
@@ -34,6 +36,7 @@ class Block:
     stop: int
     text: str
     is_output: bool
+    needs: str = ""
 
 
 def blocks(page):
@@ -49,7 +52,7 @@ def blocks(page):
             stop += 1
         language = (opening["info"].split() or [""])[0]
         text = "".join(f"{line.removeprefix(opening['indent'])}\n" for line in lines[i + 1 : stop])
-        found.append(Block(language, i + 1, stop, text, _announced(lines[:i])))
+        found.append(Block(language, i + 1, stop, text, _announced(lines[:i]), _needs(lines[:i])))
         i = stop + 1
     return found
 
@@ -59,10 +62,24 @@ def _announced(before):
     return bool(written) and written[-1].strip() == "<!-- output -->"
 
 
+def _needs(before):
+    """Return the package that the comment above a block names: `<!-- needs torch -->`."""
+    written = [line for line in before if line.strip()]
+    found = re.fullmatch(r"<!-- needs (\w+) -->", written[-1].strip()) if written else None
+    return found[1] if found else ""
+
+
 def run(page, folder, namespace):
-    """Run the python blocks of a page; yield (output block, what was printed instead)."""
-    printed = None
+    """Run the python blocks of a page; yield (output block, what was printed instead).
+
+    A block that needs a package which is not installed is left out, with its output.
+    """
+    printed, absent = None, False
     for number, block in enumerate(blocks(page)):
+        if block.language == "python":
+            absent = bool(block.needs) and importlib.util.find_spec(block.needs) is None
+        if absent:
+            continue
         if block.language == "python":
             printed = _execute(block.text, folder / str(number) / "example.py", namespace)
         elif block.is_output:
