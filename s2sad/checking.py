@@ -39,11 +39,12 @@ def check_grads(
 ) -> None:
     """Check derivatives of `f` at `args`; AssertionError names the argument and both figures.
 
-    `args` is the tuple of arguments, structures included. Checked are, up to `order`, in
-    `"forward"` mode tangents (`jvp`) and in `"reverse"` mode cotangents (`vjp`), along random
-    directions, against differences extrapolated to step zero (Ridders 1982) with a bound on their
-    error, and the value against that of the plain call. Every argument that can be is
-    differentiated, unless `wrt` or annotations choose.
+    `args` is the tuple of arguments, structures included. Checked are in `"forward"` mode tangents
+    (`jvp`) and in `"reverse"` mode cotangents (`vjp`), along random directions, against differences
+    extrapolated to step zero (Ridders 1982) with a bound on their error, and the value against that
+    of the plain call. With `order` 2 the tangent of the gradient is, too (forward over reverse, as
+    in `hessian`; in `"reverse"` mode), and so on. Every argument that can be is differentiated,
+    unless `wrt` or annotations choose.
 
     Where they disagree, the error names the entry, and the statement whose own derivative is
     wrong where there is one. Differences say nothing at a kink, and where `f` gives another value
@@ -56,8 +57,8 @@ def check_grads(
         raise ValueError(f"order counts derivatives from 1; it is {order!r}.")
     case = _case(f, tuple(args), wrt)
     _check(case, wanted)
-    for derivative in _derivatives(case, wanted, order):
-        _check(derivative, wanted, blame=False)
+    for gradient in _derivatives(case, order if "reverse" in wanted else 1):
+        _check(gradient, ("forward",), blame=False)
 
 
 def _modes(modes: Sequence[str]) -> tuple[str, ...]:
@@ -229,27 +230,17 @@ class _Gap:
 Compare = Callable[[Any], _Gap | None]
 
 
-def _derivatives(case: _Case, modes: Sequence[str], order: int) -> Iterator[_Case]:
-    """Yield the derivatives of a function below an order, by each mode: functions like it."""
+def _derivatives(case: _Case, order: int) -> Iterator[_Case]:
+    """Yield the gradients below an order, of weighted sums of results: functions of the same."""
     if order < 2:
         return
     y = case.run(_copied(case.point))
     if not leaves(y):
         return
-    rng = np.random.default_rng(_SEED)
-    tangents: list[Any] = [None] * len(case.args)
-    for i in case.moving:
-        tangents[i] = map_leaves(
-            lambda leaf: _cotangent(leaf, rng, False), case.args[i], other=lambda leaf: None
-        )
-    for mode in modes:
-        if mode == "forward":
-            continue
-        f = _by_reverse(case, y, rng) if mode == "reverse" else _by_forward(case, tangents)
-        words = "gradient" if mode == "reverse" else "tangent"
-        made = replace(case, f=f, label=f"{case.label}, the {words} of it (by {mode} mode)")
-        yield made
-        yield from _derivatives(made, modes, order - 1)
+    f = _by_reverse(case, y, np.random.default_rng(_SEED))
+    made = replace(case, f=f, label=f"the gradient of {case.label}")
+    yield made
+    yield from _derivatives(made, order - 1)
 
 
 def _by_reverse(case: _Case, y: Any, rng: np.random.Generator) -> Callable[..., Any]:
@@ -264,15 +255,6 @@ def _by_reverse(case: _Case, y: Any, rng: np.random.Generator) -> Callable[..., 
     body = f"y = f({given})\n    return {' + '.join(terms)}"
     summed = _made(f"def weighted({given}):\n    {body}\n", case.f, np=np, **weights)
     return grad(summed, case.moving)
-
-
-def _by_forward(case: _Case, tangents: list[Any]) -> Callable[..., Any]:
-    """Return the tangent along one direction, as a function of the arguments."""
-    given = ", ".join(case.names)
-    moved = ", ".join(f"d{i}" if i in case.moving else "None" for i in range(len(case.args)))
-    body = f"_, tangent = jvp(f, ({given},), ({moved},))\n    return tangent"
-    directions = {f"d{i}": tangents[i] for i in case.moving}
-    return _made(f"def tangent({given}):\n    {body}\n", case.f, jvp=jvp, **directions)
 
 
 def _made(text: str, f: Callable[..., Any], **space: Any) -> Callable[..., Any]:

@@ -121,7 +121,7 @@ def test_arguments_and_tracing_are_left_alone():
 
     m, x = Model(1.0), X.copy()
     before = sys.gettrace()
-    check_grads(f, (m, x), modes=REVERSE)
+    check_grads(f, (m, x), modes=REVERSE, order=1)
     assert np.array_equal(x, X) and not hasattr(m, "seen") and sys.gettrace() is before
 
 
@@ -168,3 +168,24 @@ def test_variadic_functions_are_refused():
 def test_both_modes_and_every_order():
     for mode, order in itertools.product(("forward", "reverse"), (1, 2)):
         check_grads(lambda x: np.sum(np.tanh(x) ** 3), (X,), modes=(mode,), order=order)
+
+
+def squared(x):
+    return x * x
+
+
+@s2sad.elementwise(squared)
+def squared_partial(out, x):
+    return 2.0 * s2sad.stop_gradient(x)
+
+
+def test_second_order_is_checked():
+    check_grads(lambda x: squared(x), (X,), order=1)
+    said = message(lambda x: squared(x), (X,))
+    assert said.startswith("the gradient of the lambda, forward mode, the result[0]")
+
+
+@pytest.mark.parametrize("f", [filled, lambda x: {"a": np.sin(x) * x[0], "b": (x[0] ** 3, 2)}])
+def test_second_order_of_what_writes_and_of_structures(f, monkeypatch):
+    monkeypatch.setitem(globals(), "cubed", lambda x: x * x * x)
+    check_grads(f, (X,))
