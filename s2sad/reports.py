@@ -206,7 +206,10 @@ class _Teller:
         hidden = function.temps | ({function.result} - written)
         for n in listed:
             if n in function.locals and n not in hidden:
-                yield self.variable(n, self.line(bound.get(n, function.source.node)))
+                found = self.variable(n, self.line(bound.get(n, function.source.node)))
+                at = self.origins.get(bound.get(n))
+                if n in written or found.saved or not getattr(at, "returns", False):
+                    yield found
 
     def variable(self, n: str, line: Line | None) -> Variable:
         active, why, cause, used = self.activity(n)
@@ -275,6 +278,8 @@ class _Teller:
 
     def described(self, n: str) -> str:
         kind = self.kinds.get(n)
+        if isinstance(kind, K.LocalFunction | K.Known):
+            return "a function" if callable(getattr(kind, "value", len)) else "a constant"
         return "" if kind is None else K.describe(kind)
 
     # activity
@@ -302,7 +307,7 @@ class _Teller:
         stop = self.line(facts.stop.get(n))
         kind = self.kinds.get(n, K.UNKNOWN)
         if not K.differentiable(kind):
-            return False, f"{K.describe(kind)} carries no derivative", stop, None
+            return False, f"{self.described(n) or 'it'} carries no derivative", stop, None
         if stop is not None:
             why = f"{stop} computes it from {_listed(wrt)}, but with derivative zero"
             return False, why, stop, None

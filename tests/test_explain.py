@@ -200,6 +200,42 @@ def test_text():
     assert text.splitlines()[-1] == "kept for the backward sweep in all: 24 bytes"
 
 
+class Net:
+    def __init__(self, W):
+        self.W, self.h = W, np.zeros(2)
+
+    def step(self, h, x):
+        self.h = np.tanh(self.W @ h + x)
+        return self.h
+
+
+def test_methods_that_are_written_out():
+    def run(net, xs):
+        h = np.zeros(2)
+        for x in xs:
+            h = net.step(h, x)
+        return np.sum(h)
+
+    report = s2sad.explain(run, wrt="xs", args=(Net(np.eye(2)), np.ones((3, 2))))
+    (saved,) = report["net"].saves
+    assert saved.overwritten_by.number == here(Net.step, 1) and saved.bytes_per_iteration == 16
+    assert not [v.name for v in report.variables if v.name.startswith("value")]
+
+
+def test_inner_functions():
+    def f(x, n):
+        def inner(y):
+            return y * x
+
+        for _ in range(n):
+            x = inner(x)
+        return x
+
+    report = s2sad.explain(f, args=(1.5, 3))
+    assert report["inner"].why == "a function carries no derivative"
+    assert report["x"].bytes == 24 and report["y"].function == "inner"
+
+
 def test_methods_and_decorated_functions():
     class Model:
         def __init__(self):
