@@ -9,12 +9,14 @@
                                                       n = "y"
                                                       s += v.y ** 2
 
-What such a loop does with each name depends on the kind of what has that name.
+What such a loop does with each name depends on the kind of what has that name. So does what a loop
+over a dict does with each key, where the items are of many kinds.
 """
 
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -31,10 +33,24 @@ from s2sad.nodes import (
     clone,
     constant,
     locate,
+    name,
+    rename,
+    subscript,
     substitute,
     walk,
 )
-from s2sad.stages import Function, KindFacts
+from s2sad.stages import Function, KindFacts, Loop
+
+
+def _renamed(plan: Loop, table: dict[str, str]) -> Loop:
+    """Return how a loop is run backward, under other names."""
+    bounds = plan.bounds
+    if bounds is not None:
+        bounds = tuple(rename(clone(b), table) for b in bounds)
+    return replace(
+        plan, bounds=bounds, bindings=tuple(rename(clone(b), table) for b in plan.bindings)
+    )
+
 
 _ASKING = (getattr, setattr, hasattr, delattr)
 _MANY = 16
@@ -50,7 +66,8 @@ class _ByName(Rewriter):
         """Write loops over names out, then the attributes that single statements ask for."""
         out: Block = []
         for s in body:
-            lines = self._each_name(s) if isinstance(s, gast.For) else None
+            each = (self._each_name(s) or self._each_key(s)) if isinstance(s, gast.For) else None
+            lines = each
             self.changed |= lines is not None
             out += [s] if lines is None else lines
         return super().block(out)
@@ -123,19 +140,82 @@ class _ByName(Rewriter):
                     line.value = gast.Constant(word, None)
                     known[b.targets[0].id] = line.value
                 lines.append(line)
-            again = [substitute(clone(inner), known) for inner in s.body]
-            for new, old in zip(all_inside(again), all_inside(s.body), strict=True):
-                self.origins[new] = self.origins.get(old, self.origins.get(s, s))
-                if old in self.function.loops:
-                    loops: Any = self.function.loops
-                    loops[new] = self.function.loops[old]
-            lines += again
+            lines += self._once_more(s, known)
+        return self._noted(s, lines)
+
+    def _once_more(self, s: Node, known: dict[str, Node]) -> Block:
+        """Return the body of a loop for one turn, of which some names are known."""
+        again = [substitute(clone(inner), known) for inner in s.body]
+        table = self._own_names(s)
+        for new, old in zip(all_inside(again), all_inside(s.body), strict=True):
+            self.origins[new] = self.origins.get(old, self.origins.get(s, s))
+            if old in self.function.loops:
+                loops: Any = self.function.loops
+                loops[new] = _renamed(self.function.loops[old], table)
+        return [rename(line, table) for line in again]
+
+    def _own_names(self, s: Node) -> dict[str, str]:
+        """Return new names for the temporaries of a turn that nothing else reads."""
+        bound = block_writes(s.body) & self.function.temps
+        plans = [self.function.loops[b] for b in all_inside(s.body) if b in self.function.loops]
+        bound -= {plan.index for plan in plans}
+        uses = [n.id for n in walk(self.function.node) if isinstance(n, gast.Name)]
+        inside = [n.id for inner in s.body for n in walk(inner) if isinstance(n, gast.Name)]
+        own = {n: self.names.fresh(n) for n in sorted(bound) if uses.count(n) == inside.count(n)}
+        self.temps |= set(own.values())
+        return own
+
+    def _noted(self, s: Node, lines: Block) -> Block:
+        """Return what a loop is written out as, with where it comes from."""
         for line in lines:
             if line not in self.origins:
                 self.origins[line] = self.origins.get(s, s)
                 for n in walk(line):
                     locate(n, s)
         return lines
+
+    def _each_key(self, s: Node) -> Block | None:
+        """Return what a loop over a dict does with its keys, where its items are of many kinds."""
+        found = self._dict_over(s)
+        strange = (gast.Break, gast.Continue, *SCOPES)
+        if (
+            found is None
+            or s.orelse
+            or any(isinstance(n, strange) for b in s.body for n in walk(b))
+        ):
+            return None
+        d, key, part, keys = found
+        if block_writes(s.body) & {d, key, part}:
+            return None
+        lines: Block = []
+        for word in keys:
+            literal = gast.Constant(word, None)
+            lines.append(assign(key, literal) if key else gast.Pass())
+            if part:
+                lines.append(assign(part, subscript(name(d), clone(literal))))
+            lines += self._once_more(s, {key: literal})
+        return self._noted(s, [line for line in lines if not isinstance(line, gast.Pass)])
+
+    def _dict_over(self, s: Node) -> tuple[str, str, str, list[Any]] | None:
+        """Return the dict that a loop goes through, the names it binds, and the dict's keys."""
+        over, how = s.iter, "keys"
+        if isinstance(over, gast.Call) and isinstance(over.func, gast.Attribute) and not over.args:
+            over, how = over.func.value, over.func.attr
+        kind = self.kind(over)
+        if not isinstance(over, gast.Name) or not isinstance(kind, K.Dict):
+            return None
+        keys = [k for k, _ in kind.items]
+        plain = all(isinstance(k, str | int) for k in keys) and len(keys) <= _MANY
+        joined: K.Kind = K.UNBOUND
+        for _, part in kind.items:
+            joined = K.join(joined, K.erase_value(part))
+        if not plain or not keys or not isinstance(joined, K.Unknown | K.Union):
+            return None
+        names = [getattr(t, "id", "") for t in getattr(s.target, "elts", [s.target])]
+        if not all(names) or len(names) != (2 if how == "items" else 1):
+            return None
+        table = {"keys": (names[0], ""), "items": tuple(names), "values": ("", names[0])}
+        return (over.id, *table[how], keys) if how in table else None
 
     def _asks(self, s: Node) -> bool:
         """Say whether the body of a loop asks for attributes by what its header binds."""

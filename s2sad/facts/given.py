@@ -10,6 +10,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.facts.memory import Memory, touches
+from s2sad.made import made_here
 from s2sad.nodes import Node, block_writes, clone, names_read, substitute
 from s2sad.stages import Function, KindFacts
 
@@ -28,6 +29,8 @@ def written_parameters(
     for w in memory.writes:
         if w.in_array:
             arrays |= memory.aliases.arguments(w)
+            continue
+        if made_here(function, kinds, w.base):
             continue
         shared = memory.shares(w.base, names)
         others |= {n for n in shared if touches(w, params.get(n, K.UNKNOWN))}

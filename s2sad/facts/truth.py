@@ -99,6 +99,10 @@ def _isinstance_truth(value: Kind | None, cls: Kind | None) -> bool | None:
     if isinstance(value, K.OneOf):
         verdicts = {_isinstance_truth(k, cls) for k in value.options}
         return verdicts.pop() if len(verdicts) == 1 else None
+    if isinstance(value, K.Num) and value.dtype == "any":
+        either = [K.Num(value.type), *(K.Num(value.type, d) for d in _SCALARS[value.type])]
+        verdicts = {_isinstance_truth(k, cls) for k in either}
+        return verdicts.pop() if len(verdicts) == 1 else None
     wanted: Any = None
     if isinstance(cls, K.Known):
         wanted = cls.value
@@ -111,6 +115,15 @@ def _isinstance_truth(value: Kind | None, cls: Kind | None) -> bool | None:
         return issubclass(actual, wanted)
     except TypeError:
         return None
+
+
+# What NumPy's numbers may be that stand for a number of a type.
+_SCALARS = {
+    "bool": ("bool",),
+    "int": ("int8", "int64", "uint8", "uint64"),
+    "float": ("float16", "float32", "float64", "longdouble"),
+    "complex": ("complex64", "complex128", "clongdouble"),
+}
 
 
 def _hasattr_truth(value: Kind | None, attr: Kind | None) -> bool | None:

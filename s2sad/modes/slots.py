@@ -17,6 +17,7 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import Error
 from s2sad.kinds import Kind
+from s2sad.made import made_here
 from s2sad.modes.fills import filling
 from s2sad.modes.operations import Contribution
 from s2sad.modes.writes import Writes, assign_place
@@ -26,6 +27,7 @@ from s2sad.nodes import (
     assign,
     attribute,
     binary,
+    block_writes,
     call,
     children,
     clone,
@@ -372,6 +374,7 @@ class Slots(Writes):
         items = self._made_of(frozenset().union(*map(_read_beyond_length, read)), copied)
         before = self.kinds.before.get(s.body[0], {})
         inside = {n for part in s.body for n in walk(part)}
+        given = set(self.function.params) - block_writes(self.function.node.body)
         for w in self.aliases.writes:
             if w.statement not in inside:
                 continue
@@ -385,6 +388,8 @@ class Slots(Writes):
             for n in sorted((items if same_length else sources) & shared):
                 kind = before.get(n, K.UNKNOWN)
                 if isinstance(kind, K.Num | K.Array) or surely_others(kind, w.owner):
+                    continue
+                if n in given and made_here(self.function, self.kinds, w.base):
                     continue
                 raise self.refuse(
                     w.statement,
@@ -424,6 +429,8 @@ class Slots(Writes):
             grows = w.drops or self._is_open(w.statement)
             grows = grows or self._is_new(w.statement, w.statement.targets[0])
             shared = self.aliases.sharing(w.statement, w.base) & dicts
+            if made_here(self.function, self.kinds, w.base):
+                shared -= set(self.function.params) - block_writes(self.function.node.body)
             if grows and shared and not self._entry_of_round(s, w):
                 raise self.refuse(
                     w.statement,

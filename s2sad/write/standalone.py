@@ -20,6 +20,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2sad import control
 from s2sad.errors import SourceError
 from s2sad.kinds import MISSING
 from s2sad.names import Names
@@ -185,7 +186,10 @@ class _Linker:
         if not isinstance(value, types.FunctionType) or id(value) in self.compared:
             return False
         home = value.__globals__.get("__name__")
-        same = value.__globals__ is self.origin.__globals__ or home == "__main__"
+        same = value.__globals__ is self.origin.__globals__ or home in (
+            "__main__",
+            control.__name__,
+        )
         return same or captured or "<locals>" in value.__qualname__
 
     def _copy(self, final: str, fn: types.FunctionType) -> None:
