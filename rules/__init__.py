@@ -29,6 +29,7 @@ from s2sad.rules import scalars as scalars
 from s2sad.rules import sets as sets
 from s2sad.rules import shapes as shapes
 from s2sad.rules import statistics as statistics
+from s2sad.rules import structures as structures
 from s2sad.rules import ufunc_methods as ufunc_methods
 from s2sad.rules import windows as windows
 from s2sad.rules import written_out as written_out

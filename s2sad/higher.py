@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import types
+import weakref
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -65,17 +66,38 @@ def derive(request: Request) -> Derivation:
     """Return what is derived for a request, derivatives of derivatives included."""
     try:
         d = pipeline.derive(request, HIGHER)
-    except (UnsupportedError, MissingRuleError):
+    except (UnsupportedError, MissingRuleError) as error:
         try:
             found = _reverse_over_forward(request)
         except Error:
             found = None
         if found is None:
-            raise
+            raise _told(error) from error
         d = found
     if derivative_of(request.fn) is not None:
         _take_over(d, d.applied[derivative(d, request.fn, dict(request.params), ())])
     return d
+
+
+# The user's functions that texts to be read were derived of, by the names of the texts.
+_origins: weakref.WeakValueDictionary[str, types.FunctionType] = weakref.WeakValueDictionary()
+
+
+def _told(error: Error) -> Error:
+    """Return a refusal that speaks of derived text as one that speaks of the user's function."""
+    place = error.place
+    origin = None if place is None else _origins.get(place.file)
+    if place is None or origin is None:
+        return error
+    label = "the lambda" if origin.__name__ == "<lambda>" else origin.__name__
+    line = place.text.strip()
+    source = read(origin)
+    return type(error)(
+        f"A derivative of {place.function}, which is derived of {label}, is needed, and its line "
+        f"{place.line}, `{line}`, cannot be differentiated. {error.reason}",
+        remedy=error.remedy,
+        place=source.place(source.node),
+    )
 
 
 def _take_over(d: Derivation, made: _Made) -> None:
@@ -263,11 +285,13 @@ def _read_text(
     """Let functions of derived text be read, which see the helpers as they are."""
     d.parts |= parts
     text = module([clone(part.node) for part in parts.values()])
+    filename = f"<s2sad {entry} {next(_numbers)}>"
+    _origins[filename] = parts[entry].origin
     ours = {**d.refs.functions, **d.refs.modules, **others}
     functions = load(
         text,
         entry,
-        filename=f"<s2sad {entry} {next(_numbers)}>",
+        filename=filename,
         namespaces={n: part.namespace for n, part in parts.items()},
         cells={n: {**ours, **part.cells} for n, part in parts.items()},
         defaults={n: part.origin for n, part in parts.items() if not part.inner},

@@ -4,6 +4,8 @@ import copy
 import functools
 import math
 import warnings
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import corpus
 import numpy as np
@@ -233,7 +235,6 @@ def test_pullback_of_a_gradient():
 BISECTED = {"bisection"}  # its root is a constant on each of the intervals that it ends in
 REFUSED = {
     "cheapest_path": "",
-    "descent_step": "",
     "halving": "",
     "jittered_cholesky": "",
     "ping_pong": "",
@@ -433,3 +434,64 @@ def test_what_is_not_known_is_refused():
 
     with pytest.raises(s2sad.UnsupportedError):
         grad(g)(POINT, [POINT])
+
+
+def test_refusals_name_the_function():
+    def jittered(y):
+        for jitter in (0.0, 1.0):
+            try:
+                L = np.linalg.cholesky(np.diag(y) + jitter)
+                break
+            except np.linalg.LinAlgError:
+                continue
+        return np.sum(L)
+
+    with pytest.raises(s2sad.UnsupportedError) as caught:
+        hvp(jittered, (np.array([1.0, 2.0]),), (np.ones(2),))
+    assert "which is derived of jittered, is needed" in caught.value.reason
+    assert caught.value.place.file == __file__
+
+
+class Pair(NamedTuple):
+    a: float
+    b: np.ndarray
+
+
+@dataclass
+class Both:
+    a: float
+    b: np.ndarray
+
+
+@pytest.mark.parametrize("cls", [Pair, Both])
+def test_classes_of_structures(cls):
+    def f(p):
+        return np.sum(p.b**3) * p.a
+
+    p, along = cls(2.0, POINT), cls(1.0, ALONG)
+    got = hvp(f, (p,), (along,))
+    assert type(got) is cls and got.a == pytest.approx(np.sum(3 * POINT**2 * ALONG))
+    assert got.b == pytest.approx(3 * POINT**2 + 12 * POINT * ALONG)
+    H = hessian(f)(p)
+    assert type(H) is cls and type(H.b) is cls
+    assert H.b.b == pytest.approx(np.diag(12 * POINT)) and H.a.b == pytest.approx(3 * POINT**2)
+    inner = grad(lambda p: grad(f)(p).a)(p)
+    assert type(inner) is cls and inner.b == pytest.approx(3 * POINT**2)
+
+
+def test_what_runs_once_runs_once(capsys):
+    def f(x):
+        print("called")
+        return x**3
+
+    assert grad(grad(f))(2.0) == 12.0
+    assert capsys.readouterr().out == "called\n"
+
+
+def test_draws_are_drawn_once():
+    def f(x, rng):
+        return x**3 * rng.normal()
+
+    scale = np.random.default_rng(1).normal()
+    assert grad(grad(f))(2.0, np.random.default_rng(1)) == pytest.approx(12.0 * scale)
+    assert hvp(f, (2.0, np.random.default_rng(1)), (1.0, None)) == pytest.approx(12.0 * scale)

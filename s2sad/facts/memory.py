@@ -556,6 +556,14 @@ def _copies(index: Node, kinds: KindFacts) -> bool:
     return isinstance(kinds.of.get(index), K.Array | K.List)
 
 
+_MAKE_ANEW: tuple[Any, ...] = (
+    runtime.run_checkpointed,
+    runtime.zeros_like,
+    runtime.no_tangent,
+    runtime.twin_of,
+)
+
+
 def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     fn = kinds.objects.get(node.func)
     rule = registry.rule_for(fn) if fn is not None else None
@@ -563,7 +571,7 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     given = given_back(node, kinds)
     if given is not None:
         return sources(given, kinds)
-    if _crosses(node, kinds) or fn is runtime.run_checkpointed:
+    if _crosses(node, kinds) or fn in _MAKE_ANEW:
         return frozenset()
     if fn in _CHOOSERS and K.may_be_array(kinds.of.get(node, K.UNKNOWN)):
         return frozenset().union(*(sources(a, kinds) for a in node.args))

@@ -18,6 +18,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime, spaces
+from s2sad.facts.helpers import helper_kind
 from s2sad.facts.lengths import own_lengths, renewed, shifted_length, squeezed_kind
 from s2sad.facts.members import (
     class_attribute,
@@ -90,7 +91,7 @@ def _unbroadcast_kind(owner: Kind, shape: Kind) -> Kind:
 
 def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     """Return the kind of a library call, or None where the function is the user's."""
-    told = namespace_given(fn, args, keywords)
+    told = namespace_given(fn, args, keywords) or helper_kind(fn, args)
     if told is not None:
         return told
     space = spaces.home(fn)
