@@ -141,6 +141,7 @@ class Derivation:
         self.parts, self.read_as = other.parts, other.read_as
         self.derivatives, self.applied = other.derivatives, other.applied
         self.repeatable, self.stands = other.repeatable, other.stands
+        self.stories, self.called = other.stories, other.called
         self.reaching = other.reaching
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:

@@ -16,10 +16,13 @@ from s2sad import kinds as K
 from s2sad.activities import Activity
 from s2sad.api import Operator, operator_for
 from s2sad.derivation import Derivation, analyse
+from s2sad.derivative import derivative_of
 from s2sad.duplicated import Given
+from s2sad.errors import ActivityError
+from s2sad.higher import HIGHER, derive
 from s2sad.metering import metered
 from s2sad.parameters import Settled, Wrt
-from s2sad.pipeline import Request, derive, is_real_scalar
+from s2sad.pipeline import Request, is_real_scalar
 from s2sad.reports import Report, report_of, with_sizes
 from s2sad.tree import tree_map
 
@@ -59,12 +62,28 @@ def operator_fitting(f: Callable[..., Any], wrt: Wrt, args: tuple[Any, ...]) -> 
         return operator_for(f, "reverse", wrt, len(args))
     found = operator_for(f, "grad", wrt, len(args))
     request, _, _ = found._asked(args, {})
-    result = analyse(Derivation(), request.fn, dict(request.params)).kinds.result
-    if all(map(is_real_scalar, K.options(K.without_none(result)))):
+    try:
+        derive(request)
+    except ActivityError:
+        mode = _mode_for(request)
+        if mode is None:
+            raise
+    else:
         return found
     names = request.wrt[0] if len(request.wrt) == 1 else request.wrt
-    mode = "reverse" if isinstance(result, K.NoneKind) else "vjp"
     return operator_for(f, mode, names, len(args))
+
+
+def _mode_for(request: Request) -> str | None:
+    """Return the mode for a function that has no gradient by its result; None if it has one."""
+    if derivative_of(request.fn) is not None:
+        return "vjp"
+    d = Derivation()
+    d.again, d.home = HIGHER, request.fn
+    result = analyse(d, request.fn, dict(request.params)).kinds.result
+    if all(map(is_real_scalar, K.options(K.without_none(result)))):
+        return None
+    return "reverse" if isinstance(result, K.NoneKind) else "vjp"
 
 
 def report_for(operator: Operator, args: tuple[Any, ...]) -> Report:

@@ -24,10 +24,10 @@ import gast
 
 from s2sad.api import Operator, operator_for
 from s2sad.derivation import Derivation
+from s2sad.higher import derive
 from s2sad.looking import operator_fitting, report_for
 from s2sad.nodes import names_written, walk
 from s2sad.parameters import Wrt
-from s2sad.pipeline import derive
 from s2sad.reports import Explained, Line, Report, Saved, Variable, places_kept
 from s2sad.write.copies import prelude
 from s2sad.write.lines import BACKWARD, FORWARD, TANGENT, Origin, Role, Spot, origins_by_line

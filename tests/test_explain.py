@@ -12,7 +12,7 @@ import writing_given
 
 import s2sad
 from s2sad import Active, Const, Duplicated, api, looking
-from s2sad.pipeline import derive
+from s2sad.higher import derive
 from s2sad.reports import places_kept, pushes_in
 
 
@@ -234,6 +234,19 @@ def test_inner_functions():
     report = s2sad.explain(f, args=(1.5, 3))
     assert report["inner"].why == "a function carries no derivative"
     assert report["x"].bytes == 24 and report["y"].function == "inner"
+
+
+def cube(x):
+    return x * x * x
+
+
+def test_derivatives_of_derivatives():
+    def slope(x):
+        return s2sad.grad(cube)(x) * x
+
+    assert s2sad.explain(slope, args=(2.0,))["x"].active
+    report = s2sad.explain(s2sad.grad(cube), args=(2.0,))
+    assert report.functions[0].derived == ("cube_grad_grad",) and report["x"].active
 
 
 def test_methods_and_decorated_functions():

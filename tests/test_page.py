@@ -14,7 +14,7 @@ import pytest
 import test_golden
 
 from s2sad import api, cli, page
-from s2sad.pipeline import derive
+from s2sad.higher import derive
 from s2sad.write.copies import prelude
 from s2sad.write.lines import origins_by_line
 from s2sad.write.printer import module
