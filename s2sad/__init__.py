@@ -24,6 +24,7 @@ from s2sad.errors import (
     AliasError,
     Error,
     MissingRuleError,
+    NotFiniteError,
     SourceError,
     UnsupportedError,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "Error",
     "Forward",
     "MissingRuleError",
+    "NotFiniteError",
     "Reverse",
     "SourceError",
     "UnsupportedError",

@@ -13,7 +13,7 @@ import inspect
 import itertools
 import types
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,10 +51,15 @@ from s2sad.higher import derive
 from s2sad.hints import kind_of_annotation
 from s2sad.jacobians import Jacobian
 from s2sad.logs import log
+from s2sad.nans import watched
 from s2sad.parameters import Parameters, Settled, Wrt
 from s2sad.pipeline import Request
+from s2sad.roles import roles_of
 from s2sad.sharing import Bound
 from s2sad.tree import is_array
+from s2sad.write.copies import prelude
+from s2sad.write.lines import Origin, origins_by_line
+from s2sad.write.printer import module
 from s2sad.write.standalone import standalone
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
@@ -260,28 +265,67 @@ _DOCS = {
 
 @operator
 def grad(
-    f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False, jit: bool = False
+    f: Callable[..., Any],
+    wrt: Wrt = None,
+    *,
+    has_aux: bool = False,
+    jit: bool = False,
+    debug_nans: bool = False,
 ) -> Operator:
     """Return a function that gives the gradient of f, which returns a real scalar.
 
     `wrt` is a position, a name, or a tuple of these; without it the annotations decide, or the
     first parameter is differentiated. With `has_aux`, f returns `(loss, aux)` and the result is
-    `(gradient, aux)`.
+    `(gradient, aux)`. With `debug_nans`, a gradient that is not finite is a NotFiniteError that
+    names the line of f where nan or infinity first arises, in either sweep; that is slow.
     """
     _refuse_jit(jit)
-    return Operator(f, Options("grad", wrt, has_aux))
+    return _operator(debug_nans)(f, Options("grad", wrt, has_aux))
 
 
 @operator
 def value_and_grad(
-    f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False, jit: bool = False
+    f: Callable[..., Any],
+    wrt: Wrt = None,
+    *,
+    has_aux: bool = False,
+    jit: bool = False,
+    debug_nans: bool = False,
 ) -> Operator:
     """Return a function that gives the value and the gradient of f.
 
     With `has_aux`, f returns `(loss, aux)` and the result is `((loss, aux), gradient)`.
+    `debug_nans` is that of `grad`.
     """
     _refuse_jit(jit)
-    return Operator(f, Options("value_and_grad", wrt, has_aux))
+    return _operator(debug_nans)(f, Options("value_and_grad", wrt, has_aux))
+
+
+class Watched(Operator):
+    """A derivative that says where it first is not finite."""
+
+    def _general(self, /, *args: Any, **kwargs: Any) -> Any:
+        def lines() -> tuple[str, Mapping[int, Origin]]:
+            d = derive(self._asked(args, kwargs)[0])
+            body = prelude(d.refs, d.functions)
+            text = module(body)
+            return text, origins_by_line(body, text, roles_of(d))
+
+        call = functools.partial(super()._general, *args, **kwargs)
+        try:
+            return watched(call, lines, self._parameters.name)
+        finally:
+            self.__call__ = self._general
+
+    def _bound(self, instance: Any) -> Operator:
+        return Watched(functools.partial(self._f, instance), self._options)
+
+    def __reduce__(self) -> Any:
+        return Watched, (self._f, self._options, self._skipped)
+
+
+def _operator(debug_nans: bool) -> type[Operator]:
+    return Watched if debug_nans else Operator
 
 
 def jacobian(

@@ -72,6 +72,10 @@ class UnsupportedError(Error, NotImplementedError):
     """A construct that cannot be differentiated (yet) lies on an active path."""
 
 
+class NotFiniteError(Error, FloatingPointError):
+    """Under debug_nans: a derivative is nan or infinite, and this is the line where that arose."""
+
+
 class RuleRefusal(UnsupportedError, ValueError):
     """A rule raised a ValueError: it does not take what it was given."""
 

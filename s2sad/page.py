@@ -29,8 +29,9 @@ from s2sad.looking import operator_fitting, report_for
 from s2sad.nodes import names_written, walk
 from s2sad.parameters import Wrt
 from s2sad.reports import Explained, Line, Report, Saved, Variable, places_kept
+from s2sad.roles import roles_of
 from s2sad.write.copies import prelude
-from s2sad.write.lines import BACKWARD, FORWARD, TANGENT, Origin, Role, Spot, origins_by_line
+from s2sad.write.lines import BACKWARD, FORWARD, TANGENT, Origin, Spot, origins_by_line
 from s2sad.write.printer import module
 
 
@@ -90,19 +91,6 @@ def page_of(operator: Operator, args: tuple[Any, ...]) -> str:
     for word, value in parts.items():
         template = template.replace(f"<!--{word}-->", value)
     return template
-
-
-def roles_of(d: Derivation) -> dict[str, Role]:
-    """Return for each derived function its source, and the sweep it is, or begins with."""
-    reverses = {p.reverse for p in d.pairs.values()}
-    forwards = {p.forward for p in d.pairs.values()}
-    roles = {}
-    for node in d.functions:
-        if node.name in d.stories:
-            source = d.stories[node.name][0].function.source
-            sweep = BACKWARD if node.name in reverses else FORWARD
-            roles[node.name] = Role(source, sweep, node.name in reverses | forwards)
-    return roles
 
 
 # --- what is known of lines ----------------------------------------------------------------------

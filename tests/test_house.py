@@ -33,6 +33,7 @@ LAYERS = (
     ("abreast", "calls", "outside_reads", "shadows"),
     ("recompute",),
     ("purity",),
+    ("nans", "roles"),
     ("derivation",),
     ("callables",),
     ("reaching",),

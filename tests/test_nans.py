@@ -1,0 +1,124 @@
+"""debug_nans: what is finite comes out as ever, what is not names the user's line and sweep."""
+
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad import grad, value_and_grad
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+def chain(x, y):
+    t = x - y
+    r = np.sqrt(t)  # here
+    s = np.log(1.0 + r)
+    return np.sum(s * x)
+
+
+def huge(x):
+    z = np.where(x > 0, np.log(np.where(x > 0, x, 1.0)), 0.0)
+    w = np.exp(x * 1000.0)  # here
+    return np.sum(z + 1.0 / w)
+
+
+def stepped(x):
+    best = np.inf
+    total = 0.0
+    for i in range(len(x)):
+        best = min(best, x[i])
+        total += root(x[i] - best)
+    return total
+
+
+def root(v):
+    return np.sqrt(v) * 2.0  # here
+
+
+def fills(x):
+    y = np.zeros(3)
+    y[1:] = x[1:]
+    y[0] = 1.0
+    y *= 1.0 / (x - 2.0)  # here
+    return np.sum(y * y)
+
+
+CASES = [
+    (chain, (X, np.array([5.0, 0.0, 0.0])), "forward", "nan"),
+    (chain, (X, np.array([1.0, 0.0, 0.0])), "backward", "infinity"),
+    (huge, (X,), "forward", "infinity"),
+    (stepped, (X,), "backward", "infinity"),
+    (fills, (X,), "forward", "infinity"),
+]
+
+
+def line_of(f):
+    with open(__file__) as file:
+        lines = file.read().splitlines()
+    start = f.__code__.co_firstlineno
+    return next(i for i in range(start, len(lines)) if "# here" in lines[i - 1])
+
+
+@pytest.mark.parametrize("f, args, sweep, what", CASES)
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+def test_line_and_sweep(f, args, sweep, what):
+    for operator in (grad, value_and_grad):
+        derivative = operator(f, debug_nans=True)
+        for _ in range(2):
+            with pytest.raises(s2sad.NotFiniteError) as raised:
+                derivative(*args)
+        said = raised.value
+        assert isinstance(said, FloatingPointError) and isinstance(said, s2sad.Error)
+        assert f"{what} arises first in the {sweep} sweep" in said.reason
+        found = f"line {line_of(f)}"
+        assert said.place.line == line_of(f) or found in said.reason, str(said)
+
+
+def least(x):
+    best = np.inf
+    for v in x:
+        best = min(best, v)
+    return best * 2.0
+
+
+def masked(x):
+    safe = np.where(x > 1.5, x, 2.0)
+    return np.sum(np.where(x > 1.5, 1.0 / (safe - 1.0), 0.0))
+
+
+@pytest.mark.parametrize("f", [least, masked])
+def test_finite_ones_come_out_as_ever(f):
+    before = sys.gettrace()
+    assert np.array_equal(grad(f, debug_nans=True)(X), grad(f)(X))
+    value, gradient = value_and_grad(f, debug_nans=True)(X)
+    assert value == f(X) and np.array_equal(gradient, grad(f)(X))
+    assert sys.gettrace() is before
+
+
+def test_masked_infinities_are_no_matter():
+    with np.errstate(all="ignore"):
+        got = grad(lambda x: np.sum(np.where(x > 0, np.log(x), 0.0)), debug_nans=True)(X - 1.0)
+    assert np.array_equal(got, [0.0, 1.0, 0.5])
+
+
+def test_nan_from_outside():
+    with pytest.raises(s2sad.NotFiniteError, match="Look for it in the arguments"):
+        grad(lambda x: np.sum(x * x), debug_nans=True)(np.array([1.0, np.nan]))
+
+
+def test_methods_and_pickles():
+    class Model:
+        w = 0.0
+
+        def loss(self, x):
+            return np.sum(np.sqrt(x * self.w))
+
+    with np.errstate(all="ignore"), pytest.raises(s2sad.NotFiniteError):
+        grad(Model().loss, debug_nans=True)(X)
+    again = pickle.loads(pickle.dumps(grad(least, debug_nans=True)))
+    assert type(again) is type(grad(least, debug_nans=True)) and np.array_equal(
+        again(X), grad(least)(X)
+    )
