@@ -202,7 +202,7 @@ def _told(node: Any) -> _Statement | None:
     value = node.value
     appended: set[str] = set()
     if isinstance(node, ast.Expr):
-        func = getattr(value, "func", None)
+        func: Any = getattr(value, "func", None)
         if getattr(func, "attr", "") == "append" and isinstance(func.value, ast.Name):
             appended = {func.value.id}
     if value is None or not any(isinstance(n, ast.BinOp | ast.Call) for n in ast.walk(value)):
