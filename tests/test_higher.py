@@ -300,6 +300,33 @@ def test_no_perturbation_is_taken_for_another():
     assert jvp(lambda x: x * jvp(lambda y: x * y, (3.0,), (1.0,))[1], (2.0,), (1.0,))[1] == 4.0
 
 
+def test_derivatives_of_derivatives_inside():
+    """Inner tangents meet those of outer ones under the same name."""
+
+    def scaled(x):
+        return x * grad(lambda y: x * y * y)(x)  # 2 x**3
+
+    def nested(x):
+        def outer(y):
+            return grad(lambda z: x * y * z * z + y**3 * x)(y) * y  # 2 x y**3
+
+        return grad(outer)(x) * x  # 6 x**4
+
+    def along(x):
+        return jvp(lambda y: x * y**3, (x,), (x,))[1]  # 3 x**4
+
+    assert hvp(scaled, (1.3,), (1.0,)) == pytest.approx(12 * 1.3)
+    assert hessian(scaled)(1.3) == pytest.approx(12 * 1.3)
+    assert s2sad.vjp(grad(scaled), 1.3)[1](1.0) == pytest.approx(12 * 1.3)
+    assert grad(nested)(1.3) == pytest.approx(24 * 1.3**3)
+    assert jvp(nested, (1.3,), (1.0,))[1] == pytest.approx(24 * 1.3**3)
+    assert jvp(along, (1.3,), (1.0,))[1] == pytest.approx(12 * 1.3**3)
+    assert hvp(along, (1.3,), (1.0,)) == pytest.approx(36 * 1.3**2)
+    assert grad(lambda x: grad(lambda y: jvp(lambda z: z * z * y * x, (y,), (1.0,))[1])(x))(
+        1.3
+    ) == pytest.approx(8 * 1.3)
+
+
 def test_gradient_inside():
     def norm(x):
         return np.sum(s2sad.grad(rosenbrock)(x) ** 2)

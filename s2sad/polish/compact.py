@@ -16,6 +16,7 @@ from s2sad.nodes import Node, ordered, rename
 
 _NUMBER = re.compile(r"(?<=[A-Za-z])(_\d+)+(?=$|_bar|_dot|_saved|_left)")
 _TANGENTS = ("_dots", "_dot")
+_TANGENT = re.compile(r"_dots?(_\d+)*$")
 _OLD = re.compile(r"^(.+)_(\d+)$")
 
 
@@ -32,7 +33,7 @@ def compact(
     for n in ordered(definition):
         if isinstance(n, gast.Name):
             found[n.id] = None
-            if isinstance(n.ctx, gast.Param) and n.id.endswith(_TANGENTS):
+            if isinstance(n.ctx, gast.Param) and _TANGENT.search(n.id):
                 users |= {n.id}  # given by name
             if isinstance(n.ctx, gast.Store | gast.Param):
                 bound.add(n.id)
