@@ -66,13 +66,16 @@ def derive(request: Request) -> Derivation:
     """Return what is derived for a request, derivatives of derivatives included."""
     try:
         d = pipeline.derive(request, HIGHER)
-    except (UnsupportedError, MissingRuleError) as error:
+    except (UnsupportedError, MissingRuleError, RecursionError) as error:
+        # What goes through structures calls itself, and is read for each level of them.
+        if isinstance(error, RecursionError) and derivative_of(request.fn) is None:
+            raise
         try:
             found = _reverse_over_forward(request)
-        except Error:
+        except (Error, RecursionError):
             found = None
         if found is None:
-            raise _told(error) from error
+            raise _told(error, request.fn) from error
         d = found
     if derivative_of(request.fn) is not None:
         _take_over(d, d.applied[derivative(d, request.fn, dict(request.params), ())])
@@ -83,8 +86,15 @@ def derive(request: Request) -> Derivation:
 _origins: weakref.WeakValueDictionary[str, types.FunctionType] = weakref.WeakValueDictionary()
 
 
-def _told(error: Error) -> Error:
+def _told(error: Error | RecursionError, fn: Any) -> Error:
     """Return a refusal that speaks of derived text as one that speaks of the user's function."""
+    if isinstance(error, RecursionError):
+        source = read(fn)
+        return UnsupportedError(
+            f"The derivative of {source.name} calls itself too deeply to be differentiated again.",
+            remedy="Pass arrays in the place of nested structures.",
+            place=source.place(source.node),
+        )
     place = error.place
     origin = None if place is None else _origins.get(place.file)
     if place is None or origin is None:
