@@ -163,7 +163,8 @@ def _rest_constant(
     own = Derivation()
     own.again = d.again
     first = analyse(own, fn, params)
-    return others_constant(params, request.picked, _written(own, first))
+    written = places_written(first.function, first.kinds, memory_of(own, first), slots=True)
+    return others_constant(params, request.picked, written)
 
 
 def complete(d: Derivation) -> Derivation:

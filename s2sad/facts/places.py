@@ -21,8 +21,13 @@ from s2sad.nodes import Node, block_writes
 from s2sad.stages import ANYWHERE, Aliases, Function, KindFacts, Steps, Write, Written
 
 
-def places_written(function: Function, kinds: KindFacts, memory: Memory) -> Written:
-    """Return the places in the parameters where arrays are written, or containers changed."""
+def places_written(
+    function: Function, kinds: KindFacts, memory: Memory, slots: bool = False
+) -> Written:
+    """Return the places in the parameters where arrays are written, or containers changed.
+
+    With `slots`, an attribute or an entry that is set counts, not the container it is set in.
+    """
     aliases = memory.aliases
     moved = _moved(aliases, kinds) | block_writes(function.node.body)
     entry = kinds.before.get(function.node.body[0], {})
@@ -32,8 +37,20 @@ def places_written(function: Function, kinds: KindFacts, memory: Memory) -> Writ
         found = containers if K.is_container(w.owner) else arrays
         for p in aliases.arguments(w):
             place = None if p in moved else _place(aliases, w, p, entry.get(p, K.UNKNOWN))
+            if slots and place is not None and found is containers:
+                place = (*place, *_slot(w))
             found.setdefault(p, set()).add(ANYWHERE if place is None else place)
     return Written(_sorted(arrays), _sorted(containers))
+
+
+def _slot(write: Write) -> list[Any]:
+    """Return the last step to what is set: an attribute, or a key that is known."""
+    s = write.statement
+    target = s.targets[0] if isinstance(s, gast.Assign) else getattr(s, "target", None)
+    if not isinstance(target, gast.Attribute | gast.Subscript):
+        return []
+    steps = _steps(target) or [None]
+    return [] if steps[-1] is None else steps[-1:]
 
 
 def _sorted(found: dict[str, set[Steps]]) -> dict[str, tuple[Steps, ...]]:
