@@ -8,7 +8,6 @@ the standard distribution where that has slopes everywhere.
 """
 
 import numpy as np
-from s2sad.rules import scipy_summaries as scipy_summaries
 from s2sad.rules.decompositions import onto_triangle
 from scipy import special, stats
 

@@ -132,7 +132,7 @@ _served: dict[Any, Any] = {}  # of which function a rule is the pullback or the 
 _rules: dict[Hashable, Rule] = {}
 _loaded = False
 _loading = False
-_waiting: dict[str, str] = {}
+_waiting: dict[str, list[str]] = {}
 _asked: weakref.WeakSet[SameRules] = weakref.WeakSet()
 
 
@@ -430,7 +430,8 @@ def load_rules() -> None:
 def _load_waiting() -> None:
     with _lock:
         for module in [m for m in _waiting if m in sys.modules]:
-            importlib.import_module(_waiting.pop(module))
+            for rules in _waiting.pop(module):
+                importlib.import_module(rules)
 
 
 def when_imported(module: str, rules: str) -> None:
@@ -438,7 +439,7 @@ def when_imported(module: str, rules: str) -> None:
 
     It is imported once the library has been, so that s2sad does not import it for nothing.
     """
-    _waiting[module] = rules
+    _waiting.setdefault(module, []).append(rules)
 
 
 @functools.cache
