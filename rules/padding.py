@@ -5,7 +5,7 @@ import numpy as np
 from s2sad.registry import pullback, pushforward
 
 COPIES = ("edge", "reflect", "symmetric", "wrap")
-STATISTICS = ("mean", "maximum", "minimum")
+STATISTICS = ("mean", "median", "maximum", "minimum")
 
 
 def pad_widths(pad_width, ndim):
@@ -42,7 +42,9 @@ def pull_pad(
 
 def unpad(out_bar, array, pad_width, mode, end_values, stat_length, reflect_type):
     """Return the cotangent of an array that is padded by what is in it, axis by axis."""
-    check_mode(mode, reflect_type)
+    check_mode(mode)
+    if mode in ("reflect", "symmetric") and reflect_type == "odd":
+        return unpad_odd(out_bar, array, pad_widths(pad_width, array.ndim), mode)
     if mode in COPIES:
         places = np.pad(np.arange(array.size).reshape(array.shape), pad_width, mode)
         array_bar = np.zeros(array.size, out_bar.dtype)
@@ -58,12 +60,27 @@ def unpad(out_bar, array, pad_width, mode, end_values, stat_length, reflect_type
     return out_bar
 
 
-def check_mode(mode, reflect_type):
+def check_mode(mode):
     """Refuse the modes without derivative here."""
     if mode not in (*COPIES, *STATISTICS, "linear_ramp"):
         raise NotImplementedError(f"pad: no derivative with mode={mode!r}")
-    if reflect_type != "even":
-        raise NotImplementedError("pad: no derivative with reflect_type='odd'")
+
+
+def unpad_odd(out_bar, array, widths, mode):
+    """Return the cotangent of an array with its mirror images turned about its edges."""
+    for axis in reversed(range(array.ndim)):
+        bar, n = np.moveaxis(out_bar, axis, 0), array.shape[axis]
+        first, (before, after) = 1 * (mode == "reflect"), widths[axis]
+        if max(before, after) > n - first:
+            raise NotImplementedError("pad: a derivative of one odd reflection at each end only")
+        left, x_bar = bar[:before], bar[before : before + n].copy()
+        right = bar[before + n :]
+        x_bar[first : first + before] -= left[::-1]
+        x_bar[n - first - after : n - first] -= right[::-1]
+        x_bar[0] += 2.0 * np.sum(left, axis=0)
+        x_bar[-1] += 2.0 * np.sum(right, axis=0)
+        out_bar = np.moveaxis(x_bar, 0, axis)
+    return out_bar
 
 
 def stat_lengths(stat_length, shape):
@@ -110,6 +127,11 @@ def shares(x, mode):
     """Return how much each entry has in a statistic of the first axis."""
     if mode == "mean":
         return np.ones_like(x) / x.shape[0]
+    if mode == "median":
+        n = x.shape[0]
+        rank = np.argsort(np.argsort(x, 0, kind="stable"), 0, kind="stable")
+        middle = (rank == (n - 1) // 2).astype(x.dtype) + (rank == n // 2)
+        return (0.5 * middle).astype(x.dtype)
     chosen = x == (np.max(x, axis=0) if mode == "maximum" else np.min(x, axis=0))
     return chosen / np.sum(chosen, axis=0, dtype=x.dtype)
 
@@ -129,9 +151,10 @@ def push_pad(
 ):
     if mode in ("constant", "empty"):
         return np.pad(array_dot, pad_width)
-    check_mode(mode, reflect_type)
+    check_mode(mode)
     if mode in COPIES:
-        return np.pad(array_dot, pad_width, mode)
+        settings = {"reflect_type": reflect_type} if mode in ("reflect", "symmetric") else {}
+        return np.pad(array_dot, pad_width, mode, **settings)
     if mode == "linear_ramp":
         return np.pad(array_dot, pad_width, mode)
     widths, lengths = pad_widths(pad_width, array.ndim), stat_lengths(stat_length, array.shape)

@@ -267,7 +267,6 @@ def push_extreme(out, input, input_dot, *, labels=None, index=None):
     return gathered(out, extreme_shares(out, input, labels, index), input_dot)
 
 
-
 @written_out(ndimage.center_of_mass)
 def center_of_mass(input):
     """Of the whole image."""

@@ -95,7 +95,7 @@ def forward_at_solution(x, vjp, args, vjp_dot, args_dot, minus_x=False):
         moved.append(inner_product(args_bar, args_dot) + inner_product(captured_bar, vjp_dot))
     jacobian = np.reshape(rows, (size, size)) - minus_x * np.eye(size)
     x_dot = np.linalg.solve(jacobian, -np.array(moved))
-    return np.reshape(x_dot, np.shape(x)) if np.ndim(x) else float(x_dot[0])
+    return np.reshape(x_dot, np.shape(x)) if isinstance(x, np.ndarray) else float(x_dot[0])
 
 
 def all_of(args, args_dot):

@@ -29,6 +29,15 @@ ROWS = [
     ((A,), {"pad_width": 2, "mode": "linear_ramp", "end_values": ((1.0, 2.0), (3.0, 4.0))}),
     *[((T,), {"pad_width": 1, "mode": mode, "stat_length": 2}) for mode in EVEN[-3:]],
     ((a,), {"pad_width": 2, "mode": "mean", "stat_length": (1, 3)}),
+    ((a,), {"pad_width": 2, "mode": "median"}),
+    ((A,), {"pad_width": (1, 2), "mode": "median"}),
+    ((a,), {"pad_width": 2, "mode": "median", "stat_length": 2}),
+    *[
+        (x, {"pad_width": width, "mode": mode, "reflect_type": "odd"})
+        for x in ((a,), (A,))
+        for width in (1, (0, 1))
+        for mode in ("reflect", "symmetric")
+    ],
 ]
 
 
@@ -59,9 +68,8 @@ def test_in_a_program():
         assert abs(difference - gradient[k]) < 1e-7
 
 
-@pytest.mark.parametrize(
-    "settings", [{"mode": "median"}, {"mode": "reflect", "reflect_type": "odd"}]
-)
-def test_what_is_not_known_is_refused(settings):
+@pytest.mark.parametrize("width", [4, (0, 9)])
+def test_odd_reflections_of_reflections_are_refused(width):
+    settings = {"pad_width": width, "mode": "reflect", "reflect_type": "odd"}
     with pytest.raises(NotImplementedError):
-        rule_for(np.pad).pullback(np.ones(6), None, a, pad_width=1, **settings)
+        rule_for(np.pad).pullback(np.pad(a, **settings), None, a, **settings)

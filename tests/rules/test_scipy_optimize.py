@@ -465,3 +465,12 @@ def test_refused_as_it_runs():
 
     with pytest.raises(s2sad.UnsupportedError, match="returns its value only"):
         s2sad.grad(both)(THETA)
+
+
+def test_a_fixed_point_without_axes():
+    def settled(theta):
+        return optimize.fixed_point(lambda x: np.cos(x) * theta, 0.5, xtol=TIGHT)
+
+    value, moved = s2sad.jvp(settled, (0.7,), (1.0,))
+    assert value.shape == moved.shape == ()
+    assert moved == pytest.approx(s2sad.vjp(settled, 0.7)[1](1.0), rel=1e-12)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import s2sad
 from s2sad.testing import check_rule
 
 S = pytest.importorskip("scipy.signal")
@@ -36,6 +37,63 @@ for mode in ("full", "same", "valid"):
         (S.correlate, (n(5), n(4)), {"mode": mode}),
         (S.correlate, (w(4, 5), w(3, 2)), {"mode": mode}),
     ]
+    for boundary in ("fill", "wrap", "symm"):
+        ROWS += [
+            (S.convolve2d, (n(5, 6), n(2, 3)), {"mode": mode, "boundary": boundary}),
+            (S.correlate2d, (n(5, 6), n(3, 2)), {"mode": mode, "boundary": boundary}),
+        ]
+SOS = S.butter(3, 0.3, output="sos")
+B, A = S.butter(2, 0.2)
+ROWS += [
+    (S.convolve2d, (n(2, 3), n(3, 4)), {"mode": "valid"}),
+    (S.convolve2d, (n(5, 6), n(2, 3)), {"mode": "same", "fillvalue": 0.7}),
+    (S.correlate2d, (w(4, 5), w(2, 2)), {"mode": "full"}),
+    (S.hilbert, (n(8),), {}),
+    (S.hilbert, (n(7, 2),), {"axis": 0}),
+    (S.hilbert, (n(7),), {"N": 10}),
+    (S.hilbert, (n(7),), {"N": 4}),
+    *[(S.resample, (n(k),), {"num": m}) for k in (6, 7) for m in (4, 5, 6, 7, 10, 11)],
+    (S.resample, (n(2, 6),), {"num": 4, "axis": 1}),
+    (S.savgol_filter, (n(9),), {"window_length": 5, "polyorder": 2}),
+    (S.savgol_filter, (n(2, 5),), {"window_length": 5, "polyorder": 2, "deriv": 1, "delta": 0.3}),
+    (S.savgol_filter, (n(9, 2),), {"window_length": 4, "polyorder": 1, "axis": 0}),
+    *[
+        (S.savgol_filter, (n(9),), {"window_length": 5, "polyorder": 2, "mode": mode, "cval": 0.3})
+        for mode in ("mirror", "constant", "nearest", "wrap")
+    ],
+    (S.medfilt, (n(7),), {}),
+    (S.medfilt, (n(5, 6),), {"kernel_size": (3, 1)}),
+]
+
+
+@pytest.mark.parametrize("x, axis", [(n(40), -1), (n(40, 2), 0), (n(2, 40), 1)])
+def test_filters_to_and_fro(x, axis):
+    """Their coefficients are constants."""
+    for fn in (
+        lambda x: S.sosfilt(SOS, x, axis=axis),
+        lambda x: S.sosfiltfilt(SOS, x, axis=axis),
+        lambda x: S.sosfiltfilt(SOS, x, axis=axis, padtype="even", padlen=4),
+        lambda x: S.filtfilt(B, A, x, axis=axis),
+        lambda x: S.filtfilt(B, A, x, axis=axis, padtype="constant"),
+        lambda x: S.filtfilt(B, A, x, axis=axis, padtype=None),
+        lambda x: S.decimate(x, 3, axis=axis),
+        lambda x: S.decimate(x, 2, n=4, axis=axis),
+        lambda x: S.upfirdn([1.0, 0.5, -0.2], x, up=2, axis=axis),
+        lambda x: S.upfirdn([1.0, 0.5, -0.2, 0.3], x, up=2, down=3, axis=axis),
+        lambda x: S.upfirdn([0.7], x, down=3, axis=axis),
+    ):
+        s2sad.check_grads(fn, (x,), order=1)
+        assert np.array_equal(s2sad.vjp(fn, x)[0], fn(x))
+
+
+def test_coefficients_to_differentiate_are_refused():
+    for fn in (
+        lambda b: S.filtfilt(b, [1.0, 0.2], np.arange(20.0)),
+        lambda h: S.upfirdn(h, np.arange(5.0)),
+        lambda s: S.sosfilt(np.concatenate([s, [1.0, 0.2, 0.1]])[None], np.arange(5.0)),
+    ):
+        with pytest.raises(s2sad.Error):
+            s2sad.vjp(fn, np.array([0.3, 0.2, 0.1]))
 
 
 @pytest.mark.parametrize("fn, args, settings", ROWS)
