@@ -233,9 +233,9 @@ def check_decimation(ftype, zero_phase):
         raise NotImplementedError("decimate: a derivative with ftype='iir' and zero_phase only")
 
 
-def long_enough(x):
+def long_enough(x, *settings):
     """Return a longer sample: a signal must be longer than what is put to its ends."""
-    return (np.tile(x, (9,) * x.ndim),)
+    return np.tile(x, (9,) * x.ndim), *settings
 
 
 @pullback(signal.decimate, masks=True, samples=long_enough)

@@ -598,7 +598,7 @@ class Operations(Guarded):
             made[array.id] = (a, convert, kind)
             replaced[a] = array
         wanted = self.wanted
-        self.wanted = wanted | made.keys()
+        self.wanted = wanted | {n for n, (a, *_) in made.items() if names_read(a) & wanted}
         code, found = self._library(site, node, fn, [replaced.get(a, a) for a in args], keywords)
         self.wanted = wanted
         pre += code
