@@ -10,7 +10,7 @@ from s2sad.rules.scipy_filters import per_axis
 from s2sad.rules.scipy_ndimage import pull_map_coordinates
 from scipy import ndimage, special
 
-from s2sad.registry import pullback, pushforward, written_out
+from s2sad.registry import pullback, pushforward
 
 
 def along_axes(out_bar, ndim, answers):
@@ -267,11 +267,23 @@ def push_extreme(out, input, input_dot, *, labels=None, index=None):
     return gathered(out, extreme_shares(out, input, labels, index), input_dot)
 
 
-@written_out(ndimage.center_of_mass)
-def center_of_mass(input):
-    """Of the whole image."""
-    image = np.asarray(input)
-    mass = ndimage.sum_labels(image)
-    grids = np.ogrid[tuple(slice(0, n) for n in image.shape)]
-    found = [ndimage.sum_labels(image * grids[k].astype(float)) / mass for k in range(image.ndim)]
-    return tuple(found)
+def center_slopes(out, input):
+    """Return how the center moves along each axis with the mass at each place."""
+    mass = np.sum(input)
+    places = np.indices(input.shape)
+    return [(place - center) / mass for place, center in zip(places, out, strict=True)]
+
+
+@pullback(ndimage.center_of_mass)
+def pull_center_of_mass(out_bar, out, input):
+    slopes = center_slopes(out, input)
+    return sum(
+        (b * slope).astype(input.dtype)
+        for b, slope in zip(out_bar, slopes, strict=True)
+        if b is not None
+    )
+
+
+@pushforward(ndimage.center_of_mass)
+def push_center_of_mass(out, input, input_dot):
+    return tuple(np.sum(slope * input_dot) for slope in center_slopes(out, input))
