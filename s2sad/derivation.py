@@ -113,6 +113,7 @@ class Derivation:
     written_outside: set[tuple[Any, str]] = field(default_factory=set)
     read_outside: dict[Any, dict[str, Any]] = field(default_factory=dict)
     repeated: set[Any] = field(default_factory=set)
+    everywhere: dict[Analysed, dict[str, Kind]] = field(default_factory=dict)
     told: dict[Analysed, Story] = field(default_factory=dict)
     stories: dict[str, tuple[Analysed, Story]] = field(default_factory=dict)
     called: dict[str, tuple[Analysed, Any]] = field(default_factory=dict)
@@ -673,7 +674,9 @@ def called_by(d: Derivation, a: Analysed, call: Any) -> _Called | None:
             return None
     given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
     named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in keywords}
-    bound = bind_kinds(target, given, named, _all_kinds(a))
+    if a not in d.everywhere:
+        d.everywhere[a] = _all_kinds(a)
+    bound = bind_kinds(target, given, named, d.everywhere[a])
     if bound is None:
         return None
     fn, params, extra = bound
