@@ -243,7 +243,7 @@ def shares(out, x, y):
 
     NumPy orders them by their real parts, then by the imaginary ones.
     """
-    both = np.where(np.equal(y, out), 0.5, 1.0)
+    both = np.where(np.equal(y, out), 0.5, 1.0).astype(np.real(out).dtype)
     return np.where(np.equal(x, out), both, 0.0), np.where(np.equal(x, out), 1.0 - both, 1.0)
 
 

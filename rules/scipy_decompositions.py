@@ -161,7 +161,12 @@ def push_eigvalsh_of_pencil(
     return pencil_tangents(w, v, a_dot, b_dot, b, type, "L" if lower else "U")[0]
 
 
-@pullback(linalg.eigh_tridiagonal)
+def one_longer(d, e, *rest):
+    """Return a diagonal, and as much beside it as there is room for."""
+    return d, np.ones(max(len(d) - 1, 0), e.dtype), *rest
+
+
+@pullback(linalg.eigh_tridiagonal, samples=one_longer)
 def pull_eigh_tridiagonal(out_bar, out, d, e, *, eigvals_only=False, check_finite=True):
     if eigvals_only:
         w, v = linalg.eigh_tridiagonal(d, e)
@@ -176,7 +181,7 @@ def push_eigh_tridiagonal(out, d, e, d_dot, e_dot, *, eigvals_only=False, check_
     return tridiagonal_tangents(out[0], out[1], d_dot, e_dot)
 
 
-@pullback(linalg.eigvalsh_tridiagonal)
+@pullback(linalg.eigvalsh_tridiagonal, samples=one_longer)
 def pull_eigvalsh_tridiagonal(out_bar, out, d, e, *, check_finite=True):
     w, v = linalg.eigh_tridiagonal(d, e)
     return tridiagonal_cotangents(out_bar, None, w, v)
@@ -435,7 +440,14 @@ def push_khatri_rao(out, a, b, a_dot, b_dot):
     return linalg.khatri_rao(a_dot, b) + linalg.khatri_rao(a, b_dot)
 
 
-@pullback(linalg.solve_toeplitz, masks=True)
+def unit_toeplitz(c_or_cr, b, *rest):
+    """Return the first column, and maybe the first row, of a unit matrix that goes with b."""
+    if isinstance(c_or_cr, tuple):
+        return tuple(unit_toeplitz(part, b)[0] for part in c_or_cr), b, *rest
+    return np.eye(1, len(b), dtype=c_or_cr.dtype)[0], b, *rest
+
+
+@pullback(linalg.solve_toeplitz, masks=True, samples=unit_toeplitz)
 def pull_solve_toeplitz(out_bar, out, c_or_cr, b, *, check_finite=True):
     pair = isinstance(c_or_cr, tuple)
     c, r = c_or_cr if pair else (c_or_cr, np.conj(c_or_cr))
@@ -457,7 +469,7 @@ def push_solve_toeplitz(out, c_or_cr, b, c_or_cr_dot, b_dot, *, check_finite=Tru
     return linalg.solve_toeplitz(c_or_cr, rest)
 
 
-@pullback(linalg.solve_circulant)
+@pullback(linalg.solve_circulant, samples=unit_toeplitz)
 def pull_solve_circulant(out_bar, out, c, b, *, singular="raise", tol=None):
     if c.ndim != 1:
         raise NotImplementedError("solve_circulant: a derivative for single matrices")

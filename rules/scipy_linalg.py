@@ -157,7 +157,14 @@ def banded_transpose(ab, below, above):
     return found
 
 
-@pullback(linalg.solve_banded, masks=True, unknown=("l_and_u",))
+def unit_band(l_and_u, ab, b, *rest):
+    """Return a band of the unit matrix, which goes with the right-hand side."""
+    band = np.zeros((l_and_u[0] + l_and_u[1] + 1, len(b)), ab.dtype)
+    band[l_and_u[1]] = 1
+    return l_and_u, band, b, *rest
+
+
+@pullback(linalg.solve_banded, masks=True, unknown=("l_and_u",), samples=unit_band)
 def pull_solve_banded(out_bar, out, l_and_u, ab, b, *, check_finite=True):
     check_single(ab, b)
     below, above = l_and_u
@@ -175,7 +182,12 @@ def push_solve_banded(out, l_and_u, ab, b, l_and_u_dot, ab_dot, b_dot, *, check_
     return linalg.solve_banded(l_and_u, ab, rest)
 
 
-@pullback(linalg.solveh_banded, masks=True)
+def unit_half_band(ab, b, *rest):
+    """Return half a band of the unit matrix, which goes with the right-hand side."""
+    return np.ones((1, len(b)), ab.dtype), b, *rest
+
+
+@pullback(linalg.solveh_banded, masks=True, samples=unit_half_band)
 def pull_solveh_banded(out_bar, out, ab, b, *, lower=False, check_finite=True):
     check_single(ab, b)
     check_real(ab, b)

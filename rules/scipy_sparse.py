@@ -4,6 +4,8 @@ The cotangent of a sparse matrix is a sparse array: it is right where the matrix
 looked at nowhere else. Its tangent is a sparse array, too.
 """
 
+from functools import partial
+
 import numpy as np
 from scipy import sparse
 
@@ -447,7 +449,19 @@ def pull_made_otherwise(out_bar, out, arg1, *, shape=None, dtype=None, copy=Fals
     return None
 
 
-@pullback(sparse.diags, sparse.diags_array)
+def of_one_matrix(make, diagonals, offsets=0, shape=None, format=None, dtype=None):
+    """Make a matrix of diagonals of any lengths: those that they would have in one matrix."""
+    if np.ndim(offsets) or isinstance(diagonals, list | tuple):
+        places = np.atleast_1d(offsets)
+        pairs = [(np.atleast_1d(d), k) for d, k in zip(diagonals, places, strict=True)]
+        n = max(len(d) + abs(k) for d, k in pairs)
+        rows, columns = (n, n) if shape is None else shape
+        diagonals = [np.resize(d, min(rows + min(k, 0), columns - max(k, 0))) for d, k in pairs]
+    return make(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype)
+
+
+@pullback(sparse.diags, result=partial(of_one_matrix, sparse.diags))
+@pullback(sparse.diags_array, result=partial(of_one_matrix, sparse.diags_array))
 def pull_diags(out_bar, out, diagonals, *, offsets=0, shape=None, format=None, dtype=None):
     if np.ndim(offsets) == 0 and not isinstance(diagonals, list | tuple):
         return unbroadcast(out_bar.diagonal(offsets), diagonals.shape)
@@ -463,7 +477,7 @@ def pull_diags(out_bar, out, diagonals, *, offsets=0, shape=None, format=None, d
 def push_diags(out, diagonals, diagonals_dot, *, offsets=0, shape=None, format=None, dtype=None):
     if isinstance(diagonals, list | tuple):
         pairs = zip(diagonals, diagonals_dot, strict=True)
-        diagonals_dot = [np.zeros(np.shape(d)) if t is None else t for d, t in pairs]
+        diagonals_dot = [np.zeros_like(d) if t is None else t for d, t in pairs]
     return sparse.diags_array(diagonals_dot, offsets=offsets, shape=out.shape, format="csr")
 
 

@@ -45,6 +45,7 @@ from s2sad.flow import free_names
 from s2sad.handed import Writers, check_handed, function_vjp
 from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
+from s2sad.layouts import asks_for_layout
 from s2sad.lifted import space_in
 from s2sad.modes.asked import Undecided, reachable
 from s2sad.modes.assemble import Parts, joint, literal, share, vjp
@@ -668,19 +669,20 @@ def _work_on_copies(d: Derivation, a: Analysed) -> Block:
     memory = memory_of(d, a)
     written = arguments_written(memory) | d.asked.get(a, frozenset())
     laid = laid_out(memory.aliases)
+    exact = asks_for_layout(b.function for b in d.analysed.values())
     found = _written(d, a)
     for p in a.function.params:
         if p not in written:
             continue
         if p in entry:
             refuse_copy(p, entry[p], [(b.function, b.kinds) for b in d.analysed.values()])
-        if p in laid:
+        if p in laid or exact:
             # Whether a reshape of it is a view depends on how it lies in memory.
             copied = call(d.refs.function(runtime.apart), name(p))
             if not isinstance(entry.get(p), K.Array):
                 raise UnsupportedError(
-                    f"An array in `{p}` is reshaped and written in place; that cannot be "
-                    "differentiated yet.",
+                    f"An array in `{p}` is written in place, and how it lies in memory counts; "
+                    "that cannot be differentiated yet.",
                     remedy="Pass the array as an argument of its own, or copy it.",
                     place=a.function.source.place(a.function.node),
                 )

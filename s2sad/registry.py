@@ -573,7 +573,7 @@ def method_like(name: str) -> object | None:
 _TAKE_SEQUENCES = frozenset(
     "concatenate concat stack vstack hstack dstack column_stack array asarray asanyarray block "
     "select choose meshgrid multi_dot einsum dist fsum prod sumprod max min sum append tuple list "
-    "hypot ix_ broadcast_arrays histogramdd block_diag cho_solve lu_solve".split()
+    "hypot ix_ broadcast_arrays histogramdd block_diag cho_solve lu_solve solve_toeplitz".split()
 )
 
 

@@ -198,10 +198,12 @@ def fitted(x_bar: Any, x: Any) -> Any:
 
     That of a real array is real, that of a narrow one is narrow.
     """
+    if x_bar is None:
+        return None
     if isinstance(x, list | tuple):
         return [fitted(*pair) for pair in zip(x_bar, x, strict=True)]
     dtype = getattr(x, "dtype", None) or np.result_type(type(x))
-    if x_bar is None or dtype.kind not in "fc":
+    if dtype.kind not in "fc":
         return x_bar
     x_bar = x_bar if dtype.kind == "c" else x_bar.real
     return x_bar.astype(dtype, copy=False) if hasattr(x_bar, "astype") else x_bar
@@ -283,7 +285,7 @@ def from_items(mapping: Any, pairs: Any) -> Any:
 def private(x: Any) -> Any:
     """Return a structure with arrays and containers of its own, which nobody else changes."""
     if hasattr(type(x), "dtype") and hasattr(x, "copy"):
-        return x.copy()
+        return x.copy(order="K") if hasattr(type(x), "strides") else x.copy()
     if isinstance(x, list):
         return [private(part) for part in x]
     if isinstance(x, tuple):

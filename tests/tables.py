@@ -1294,7 +1294,7 @@ def functions():
     rows += [
         "",
         "Derived as if written out in Python: "
-        + _listed(map(written_name, registry.all_written()))
+        + _listed(n for n in map(written_name, registry.all_written()) if n is not None)
         + ".",
     ]
     rows += ["", "Derivative zero by decision: " + ", ".join(zero) + "."]

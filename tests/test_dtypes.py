@@ -103,3 +103,20 @@ def test_of_what_a_loop_overwrites(f, s):
         got = s2sad.grad(f)(s, y)
         assert isinstance(got, float if isinstance(s, float) else np.ndarray)
         assert got == pytest.approx(6.0 * (1.0 if f is times_all else 2.0 * 0.7), rel=1e-6)
+
+
+@pytest.mark.parametrize("order", [0.5, 3.0, 3, -2.5])
+def test_an_order_of_a_norm_widens_nothing(order):
+    def length(x, p):
+        return np.sum(np.linalg.norm(x, ord=p, axis=-1, keepdims=True))
+
+    x = np.arange(1.0, 7.0, dtype=np.float32).reshape(2, 3)
+    assert s2sad.grad(length, wrt=0)(x, order).dtype == np.float32
+    assert s2sad.grad(lambda x: np.sum(np.linalg.norm(x, 0.5, -1)))(x).dtype == np.float32
+
+
+@pytest.mark.parametrize("fn", [np.maximum, np.minimum, np.fmax, np.fmin])
+def test_shares_of_narrow_complex_numbers_are_narrow(fn):
+    a = np.array([1.0 + 1.0j, 2.0, 3.0], np.complex64)
+    gradient = s2sad.grad(lambda a, b: np.real(np.sum(fn(a, b) ** 2)), wrt=(0, 1))(a, a[::-1])
+    assert [g.dtype for g in gradient] == [np.complex64, np.complex64]

@@ -63,6 +63,7 @@ LAYERS = (
             "identity",
             "inside",
             "kinds",
+            "layouts",
             "lifted",
             "linear",
             "made",

@@ -15,11 +15,11 @@ from s2sad.flow import live_in
 from s2sad.hooks import HELPERS
 from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
+from s2sad.layouts import asks_for_layout
 from s2sad.lifted import space_among
 from s2sad.modes.outside import Outside, keep_as_it_was
 from s2sad.modes.shapes import NARROW
 from s2sad.modes.storage import bind_unbound
-from s2sad.modes.writes import laid_out
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -402,8 +402,7 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
     read = free | _on_tapes(p.forward, free) | _under_other_names(p.forward, free)
     ghosts = {ghost for ghost, n in p.kept.items() if n in read}
     shared: frozenset[str] = frozenset().union(*(p.aliases.ever(n) for n in read | ghosts))
-    # What is a view of a reshaped array depends on how the arguments lie in memory.
-    order = {"order": gast.Constant("K", None)} if laid_out(p.aliases) else {}
+    exact = asks_for_layout(a.function for a in p.pure.d.analysed.values())
     entry = p.analysed.kinds.before.get(p.analysed.function.node.body[0], {})
     for param in p.analysed.function.params:
         kind = entry.get(param)
@@ -412,7 +411,11 @@ def _private_copies(p: Parts, inner: Block, seed: str) -> Block:
         reads = param in free or f"{param}@arg" in shared
         if reads and kind is not None:
             refuse_copy(param, kind, [(a.function, a.kinds) for a in p.pure.d.analysed.values()])
-        if reads and isinstance(kind, K.Array):
+        if reads and exact:
+            out.append(assign(param, call(p.pure.d.refs.function(runtime.apart), name(param))))
+        elif reads and isinstance(kind, K.Array):
+            # What is a view of a reshaped array depends on how the arguments lie in memory.
+            order = {"order": gast.Constant("K", None)} if kind.rank > 1 else {}
             out.append(assign(param, call(attribute(name(param), "copy"), **order)))
         elif reads and not (isinstance(kind, K.Obj) and K.is_enumerated(kind.cls)):
             helper = p.pure.d.refs.function(runtime.private)

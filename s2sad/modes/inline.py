@@ -213,6 +213,9 @@ class _Inliner:
         self.kinds: dict[str, Kind] = {}
         self.open: set[str] = set()
         self.space = _space_of(given)
+        self.settings = {
+            n for n, p in inspect.signature(rule).parameters.items() if p.kind is p.KEYWORD_ONLY
+        }
         self._bind(given)
 
     def _bind(self, given: Mapping[str, Given | list[Given] | None]) -> None:
@@ -383,6 +386,8 @@ class _Fold(gast.NodeTransformer):  # type: ignore[misc]
         return known is not MISSING and type(known) is type(default) and bool(known == default)
 
     def _as_array(self, node: Node) -> Node:
+        if getattr(node, "id", "") in self.inliner.settings:
+            return node
         kind = self.inliner.kinds.get(getattr(node, "id", ""), K.UNKNOWN)
         if self.inliner.arrays and K.is_scalar(kind) and may_be_plain(kind):
             return call(

@@ -5,6 +5,7 @@ import pytest
 
 import s2sad
 from s2sad.testing import check_rule
+from tests.slopes import check
 
 L = pytest.importorskip("scipy.linalg")
 rng = np.random.default_rng(3)
@@ -137,3 +138,39 @@ def test_stacks_of_right_sides_are_refused(solve):
 
     with pytest.raises(NotImplementedError, match="not for stacks"):
         s2sad.grad(solved)(np.tril(pos(2)).T, n(2, 2, 2))
+
+
+def by_band(ab, b):
+    return np.sum(L.solve_banded((1, 2), ab + 1.0, b) ** 2)
+
+
+def by_half_band(ab, b):
+    return np.sum(L.solveh_banded(ab, b) ** 2)
+
+
+def by_column(c, b):
+    return np.sum(L.solve_toeplitz(c, b) + L.solve_circulant(c, b) ** 2)
+
+
+def by_column_and_row(c, b):
+    return np.sum(L.solve_toeplitz((c, c * c), b) ** 2)
+
+
+def by_two_diagonals(d, e):
+    w, v = L.eigh_tridiagonal(d, e)
+    return np.sum(w**3 * v[0] ** 2) + np.sum(L.eigvalsh_tridiagonal(d, e) ** 2)
+
+
+@pytest.mark.parametrize(
+    "fn, args",
+    [
+        (by_band, (ab, n(5))),
+        (by_half_band, (np.array([[0.0, 0.1, 0.3, -0.2], [2.0, 3.0, 2.5, 4.0]]), n(4, 2))),
+        (by_column, (n(4) + 5.0 * np.eye(4)[0], n(4))),
+        (by_column_and_row, (n(4) + 9.0 * np.eye(4)[0], n(4))),
+        (by_two_diagonals, (n(4), n(3))),
+    ],
+)
+def test_arguments_whose_lengths_go_together(fn, args):
+    """What a call returns is found by calls with samples: these must fit one another."""
+    check(fn, *args)

@@ -392,3 +392,25 @@ def test_what_is_not_known_is_refused(f):
 def test_a_matrix_is_not_differentiated_itself():
     with pytest.raises(s2sad.ActivityError, match="array of its values"):
         s2sad.grad(least_squares, wrt="A")(n(3), S.csr_matrix(DENSE), n(4))
+
+
+def by_diagonals(d, e, v):
+    A = S.diags([e, d, e], [-1, 0, 1], format="csc")
+    B = S.diags_array([d, e], offsets=[0, 1])
+    return np.sum(L.spsolve(A, v) ** 2) + np.sum(v * (B @ v)) + np.sum((A @ v) ** 2)
+
+
+def test_diagonals_of_unlike_lengths():
+    slopes.check(by_diagonals, n(4) + 6.0, n(3), n(4))
+
+
+def test_numbers_narrower_than_the_vector():
+    def product(x, v):
+        A = S.coo_array((x, (IN_ROWS, IN_COLUMNS)), shape=(4, 4)).tocsr()
+        return np.sum((A @ v) ** 2)
+
+    x, v = n(6), n(4)
+    expected = s2sad.grad(product)(x, v)
+    found, v_bar = s2sad.grad(product, wrt=(0, 1))(x.astype(np.float32), v)
+    assert found.dtype == np.float32 and v_bar.dtype == np.float64
+    assert found == pytest.approx(expected, rel=1e-5)
