@@ -4,8 +4,6 @@ The cotangent of a sparse matrix is a sparse array: it is right where the matrix
 looked at nowhere else. Its tangent is a sparse array, too.
 """
 
-from functools import partial
-
 import numpy as np
 from scipy import sparse
 
@@ -449,19 +447,26 @@ def pull_made_otherwise(out_bar, out, arg1, *, shape=None, dtype=None, copy=Fals
     return None
 
 
-def of_one_matrix(make, diagonals, offsets=0, shape=None, format=None, dtype=None):
-    """Make a matrix of diagonals of any lengths: those that they would have in one matrix."""
+def of_one_array(diagonals, offsets=0, shape=None, format=None, dtype=None):
+    """Make an array of diagonals of any lengths: those that they would have in one matrix."""
     if np.ndim(offsets) or isinstance(diagonals, list | tuple):
         places = np.atleast_1d(offsets)
         pairs = [(np.atleast_1d(d), k) for d, k in zip(diagonals, places, strict=True)]
         n = max(len(d) + abs(k) for d, k in pairs)
         rows, columns = (n, n) if shape is None else shape
         diagonals = [np.resize(d, min(rows + min(k, 0), columns - max(k, 0))) for d, k in pairs]
-    return make(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype)
+    made = {"offsets": offsets, "shape": shape, "format": format, "dtype": dtype}
+    return sparse.diags_array(diagonals, **made)
 
 
-@pullback(sparse.diags, result=partial(of_one_matrix, sparse.diags))
-@pullback(sparse.diags_array, result=partial(of_one_matrix, sparse.diags_array))
+def of_one_matrix(diagonals, offsets=0, shape=None, format=None, dtype=None):
+    """Make a matrix in the same way."""
+    made = of_one_array(diagonals, offsets, shape, format, dtype)
+    return sparse.dia_matrix(made).asformat(format)
+
+
+@pullback(sparse.diags, result=of_one_matrix)
+@pullback(sparse.diags_array, result=of_one_array)
 def pull_diags(out_bar, out, diagonals, *, offsets=0, shape=None, format=None, dtype=None):
     if np.ndim(offsets) == 0 and not isinstance(diagonals, list | tuple):
         return unbroadcast(out_bar.diagonal(offsets), diagonals.shape)
