@@ -209,7 +209,7 @@ def arctanh(out, x):
 @elementwise(np.hypot)
 def hypot(out, x, y):
     """Zero at the origin, like the norm."""
-    r = out + (out == 0)
+    r = np.where(out == 0, np.inf, out)
     return x / r, y / r
 
 

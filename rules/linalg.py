@@ -69,9 +69,36 @@ def cofactor(a):
     return sign[..., None, None] * (np.conj(u) * others[..., None, :]) @ np.conj(vh)
 
 
+def far_from_singular(a):
+    """Say whether matrices may be inverted without losing more than half of the digits."""
+    return a.size == 0 or bool(np.all(np.linalg.cond(a) < 1e7))
+
+
+def cofactor_change(a, a_dot):
+    """Return how the cofactors move with a matrix, which may be singular.
+
+    The second derivatives of det at diag(s) are the products of all the s but two. Those of the
+    rest are had from there: cofactors of a product are the product of the cofactors.
+    """
+    u, s, vh = np.linalg.svd(a)
+    eye = np.eye(s.shape[-1], dtype=bool)
+    pair = eye[:, None, :] | eye[None, :, :]
+    others = np.prod(np.where(pair, 1, s[..., None, None, :]), axis=-1) * ~eye
+    moved = np.conj(np.swapaxes(u, -1, -2)) @ a_dot @ np.conj(np.swapaxes(vh, -1, -2))
+    diagonal = np.sum(others * np.sum(moved * eye, axis=-1)[..., None, :], axis=-1)
+    inner = diagonal[..., None] * eye - others * np.swapaxes(moved, -1, -2)
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    return sign[..., None, None] * (np.conj(u) @ inner @ np.conj(vh))
+
+
 @pullback(cofactor)
 def pull_cofactor(out_bar, out, a):
-    """Differentiate det(a) inv(a).T, for matrices that are not singular."""
+    """Differentiate det(a) inv(a).T, and where that loses digits the products of singular values.
+
+    The cofactors are a gradient: their derivative is symmetric.
+    """
+    if not far_from_singular(a):
+        return cofactor_change(a, out_bar)
     inverse = np.linalg.inv(a)
     inverse_T = np.swapaxes(inverse, -1, -2)
     trace = np.sum(out_bar * out, axis=(-1, -2), keepdims=True)
@@ -80,6 +107,8 @@ def pull_cofactor(out_bar, out, a):
 
 @pushforward(cofactor)
 def push_cofactor(out, a, a_dot):
+    if not far_from_singular(a):
+        return cofactor_change(a, a_dot)
     inverse_T = np.swapaxes(np.linalg.inv(a), -1, -2)
     trace = np.sum(inverse_T * a_dot, axis=(-1, -2), keepdims=True)
     return trace * out - inverse_T @ np.swapaxes(a_dot, -1, -2) @ out
@@ -119,6 +148,21 @@ def push_slogdet(out, a, a_dot):
     return np.zeros_like(out[0]), log_dot
 
 
+def entry_partials(out, x, ord, axis):
+    """Return the partial derivatives of a norm of vectors, of which `out` kept its axes."""
+    if ord == 2:
+        return np.conj(x) / np.where(out == 0, np.inf, out)
+    sign = np.conj(np.sign(x))
+    if ord == 0:
+        return np.zeros_like(x)
+    if ord == 1:
+        return sign
+    if abs(ord) == np.inf:
+        chosen = np.abs(x) == out
+        return sign * chosen / np.sum(chosen, axis=axis, keepdims=True, dtype=out.dtype)
+    return sign * (np.abs(x) / np.where(out == 0, 1, out)) ** (ord - 1)
+
+
 def norm_partials(out, x, ord, axis):
     """Return the partial derivatives of a norm, of which `out` kept its axes.
 
@@ -126,18 +170,11 @@ def norm_partials(out, x, ord, axis):
     values attain a maximum or minimum.
     """
     matrix = x.ndim == 2 if axis is None else isinstance(axis, tuple) and len(axis) == 2
-    if ord is None or ord == "fro" or (ord == 2 and not matrix):
-        return np.conj(x) / np.where(out == 0, 1, out)
-    sign = np.conj(np.sign(x))
+    if ord is None or ord == "fro":
+        return np.conj(x) / np.where(out == 0, np.inf, out)
     if not matrix:
-        if ord == 0:
-            return np.zeros_like(x)
-        if ord == 1:
-            return sign
-        if abs(ord) == np.inf:
-            chosen = np.abs(x) == out
-            return sign * chosen / np.sum(chosen, axis=axis, keepdims=True, dtype=out.dtype)
-        return sign * (np.abs(x) / np.where(out == 0, 1, out)) ** (ord - 1)
+        return entry_partials(out, x, ord, axis)
+    sign = np.conj(np.sign(x))
     row_axis, column_axis = axis if axis is not None else (0, 1)
     if ord in (1, -1, np.inf, -np.inf):
         if abs(ord) != 1:
@@ -159,7 +196,7 @@ def pull_norm(out_bar, out, x, *, ord=None, axis=None, keepdims=False):
         out_bar = np.expand_dims(out_bar, axis)
         out = np.expand_dims(out, axis)
     if ord is None:
-        return out_bar / np.where(out == 0, 1, out) * np.conj(x)
+        return out_bar / np.where(out == 0, np.inf, out) * np.conj(x)
     return out_bar * norm_partials(out, x, ord, axis)
 
 
@@ -303,8 +340,12 @@ def push_cond(out, x, x_dot, *, p=None):
 
 @pullback(np.linalg.vector_norm, masks=("ord",))
 def pull_vector_norm(out_bar, out, x, *, axis=None, keepdims=False, ord=2):
+    if ord == 2:
+        if axis is not None and not keepdims:
+            out_bar, out = np.expand_dims(out_bar, axis), np.expand_dims(out, axis)
+        return out_bar / np.where(out == 0, np.inf, out) * np.conj(x)
     if axis is None:
-        flat = norm_partials(np.reshape(out, (1,)), np.ravel(x), ord, 0)
+        flat = entry_partials(np.reshape(out, (1,)), np.ravel(x), ord, 0)
         return np.reshape(out_bar, (1,) * x.ndim) * np.reshape(flat, x.shape)
     if not keepdims:
         out_bar, out = np.expand_dims(out_bar, axis), np.expand_dims(out, axis)
@@ -314,11 +355,11 @@ def pull_vector_norm(out_bar, out, x, *, axis=None, keepdims=False, ord=2):
 def vector_partials(out, x, ord, axis):
     """Return the partial derivatives of a norm of vectors that may lie along several axes."""
     if not isinstance(axis, tuple):
-        return norm_partials(out, x, ord, axis)
+        return entry_partials(out, x, ord, axis)
     moved = np.moveaxis(x, axis, range(-len(axis), 0))
     rows = np.reshape(moved, (*moved.shape[: moved.ndim - len(axis)], -1))
     flat_out = np.reshape(np.moveaxis(out, axis, range(-len(axis), 0)), (*rows.shape[:-1], 1))
-    flat = np.reshape(norm_partials(flat_out, rows, ord, -1), moved.shape)
+    flat = np.reshape(entry_partials(flat_out, rows, ord, -1), moved.shape)
     return np.moveaxis(flat, range(-len(axis), 0), axis)
 
 

@@ -205,7 +205,7 @@ def tensordot_left(out_bar, b, a_axes, b_axes, a_ndim):
     return np.transpose(a_bar, sorted(range(a_ndim), key=axes.__getitem__))
 
 
-@pullback(np.tensordot, np.linalg.tensordot)
+@pullback(np.tensordot, np.linalg.tensordot, multilinear=True)
 def pull_tensordot(out_bar, out, a, b, *, axes=2):
     a_axes, b_axes = contracted_axes(axes, a.ndim, b.ndim)
     columns = list(range(a.ndim - len(a_axes), out.ndim))
@@ -283,7 +283,7 @@ def takes_diagonal(arguments):
     return any(len(set(term)) < len(term) for term in terms)
 
 
-@pullback(np.einsum, view="maybe", masks=takes_diagonal)
+@pullback(np.einsum, view="maybe", masks=takes_diagonal, multilinear=True)
 def pull_einsum(out_bar, out, subscripts, *operands, optimize=False):
     return (None,) + tuple(
         einsum_cotangent(out_bar, subscripts, operands, k, optimize) for k in range(len(operands))
@@ -311,7 +311,7 @@ def kron_blocks(out_bar, a, b):
     return np.reshape(blocks, a.shape + b.shape)
 
 
-@pullback(np.kron)
+@pullback(np.kron, multilinear=True)
 def pull_kron(out_bar, out, a, b):
     blocks = kron_blocks(out_bar, a, b)
     return np.tensordot(blocks, b, b.ndim), np.tensordot(a, blocks, a.ndim)
@@ -326,7 +326,7 @@ def push_kron(out, a, b, a_dot, b_dot):
     return np.kron(a_dot, b) + np.kron(a, b_dot)
 
 
-@pullback(np.cross, np.linalg.cross)
+@pullback(np.cross, np.linalg.cross, multilinear=True)
 def pull_cross(out_bar, out, a, b, *, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
         axisa, axisb, axisc = axis, axis, axis
@@ -352,7 +352,7 @@ def push_cross(out, a, b, a_dot, b_dot, *, axisa=-1, axisb=-1, axisc=-1, axis=No
     )
 
 
-@pullback(np.convolve)
+@pullback(np.convolve, multilinear=True)
 def pull_convolve(out_bar, out, a, v, *, mode="full"):
     if mode not in ("full", "same", "valid"):
         raise NotImplementedError("convolve: a derivative for mode 'full', 'same' or 'valid' only")
@@ -375,7 +375,7 @@ def push_convolve(out, a, v, a_dot, v_dot, *, mode="full"):
     return np.convolve(a_dot, v, mode) + np.convolve(a, v_dot, mode)
 
 
-@pullback(np.correlate)
+@pullback(np.correlate, multilinear=True)
 def pull_correlate(out_bar, out, a, v, *, mode="valid"):
     if mode not in ("full", "same", "valid"):
         raise NotImplementedError("correlate: a derivative for mode 'full', 'same' or 'valid' only")
@@ -511,7 +511,7 @@ def push_trapezoid(out, y, x, dx, y_dot, x_dot, dx_dot, *, axis=-1):
     return np.trapezoid(y_dot, x, axis=axis) + np.trapezoid(y, x_dot, axis=axis)
 
 
-@pullback(np.multiply.outer)
+@pullback(np.multiply.outer, multilinear=True)
 def pull_multiply_outer(out_bar, out, A, B):
     return np.tensordot(out_bar, B, np.ndim(B)), np.tensordot(A, out_bar, np.ndim(A))
 

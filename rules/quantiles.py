@@ -109,6 +109,74 @@ GAINS = (
 )
 
 
+def position_rate(quantile, a, positions, axis, method):
+    """Return by how much the positions move with q."""
+    gain = dict(GAINS).get(method)
+    if gain is None:
+        return np.zeros_like(positions)
+    n = np.sum(~np.isnan(to_rows(a, axis)), axis=-1)
+    moving = (positions > 0) & (positions < n - 1) | (method == "linear")
+    unit = 100 if "percentile" in quantile.__name__ else 1
+    return np.where(moving & (n > 1), (n + gain) / unit, 0).astype(positions.dtype)
+
+
+@pullback(positions)
+def pull_positions(out_bar, out, quantile, a, q, *, axis, weights, method):
+    """With the values the positions move by steps."""
+    moved = out_bar * position_rate(quantile, a, out, axis, method)
+    return None, None, np.sum(moved, axis=tuple(range(np.ndim(q), np.ndim(moved))))
+
+
+@pushforward(positions)
+def push_positions(out, quantile, a, q, quantile_dot, a_dot, q_dot, *, axis, weights, method):
+    if q_dot is None:
+        return np.zeros_like(out)
+    moved = np.reshape(q_dot, np.shape(q) + (1,) * (np.ndim(out) - np.ndim(q)))
+    return moved * position_rate(quantile, a, out, axis, method)
+
+
+def steps_at(values, a, positions, axis):
+    """Return, for each quantile, the second less the first of the values that it lies between."""
+    rows, first, second, _ = neighbours(a, positions, axis)
+    rows = np.reshape(to_rows(values, axis), rows.shape)
+    row = np.arange(len(rows))[:, None]
+    return np.reshape((rows[row, second] - rows[row, first]).T, np.shape(positions))
+
+
+def steps_back(out_bar, a, positions, axis):
+    """Return the cotangent of the values for the steps at the quantiles."""
+    rows, first, second, _ = neighbours(a, positions, axis)
+    bars = np.reshape(out_bar, first.T.shape).T
+    row = np.arange(len(rows))[:, None]
+    rows_bar = np.zeros_like(rows)
+    np.subtract.at(rows_bar, (row, first), bars)
+    np.add.at(rows_bar, (row, second), bars)
+    return from_rows(rows_bar, a.shape, axis)
+
+
+def like_values(out_bar, a, positions, axis):
+    """Return what quantile_pull does, as far as its kind is concerned."""
+    return np.zeros_like(a)
+
+
+@pullback(quantile_pull, result=like_values)
+def pull_quantile_pull(bar_bar, bar, out_bar, a, positions, *, axis):
+    """Sharing is linear; with the values it changes by steps."""
+    moved = np.reshape(out_bar, np.shape(positions)) * steps_at(bar_bar, a, positions, axis)
+    return quantile_push(out_bar, a, bar_bar, positions, axis), None, moved
+
+
+@pushforward(quantile_pull)
+def push_quantile_pull(bar, out_bar, a, positions, out_bar_dot, a_dot, positions_dot, *, axis):
+    bar_dot = np.zeros_like(bar)
+    if positions_dot is not None:
+        moved = np.reshape(out_bar, np.shape(positions)) * positions_dot
+        bar_dot = steps_back(moved, a, positions, axis)
+    if out_bar_dot is not None:
+        bar_dot = bar_dot + quantile_pull(out_bar_dot, a, positions, axis)
+    return bar_dot
+
+
 def quantile_slope(a, q, positions, axis, method):
     """Return the derivative of the quantiles in q: on to the next value, at the last one from it.
 

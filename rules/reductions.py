@@ -12,39 +12,69 @@ def products_of_others(a, axis):
     Products from the left times products from the right: nothing is divided, so zeros are fine.
     """
     if axis is None:
-        return products_of_others(np.ravel(a), (0,)).reshape(a.shape)
-    if not isinstance(axis, tuple):
-        axis = (axis,)
-    last = tuple(range(-len(axis), 0))
-    moved = np.moveaxis(a, axis, last)
-    rows = moved.reshape((*moved.shape[: a.ndim - len(axis)], -1 if a.size else 0))
-    ones = np.ones_like(rows[..., :1])
-    left = np.cumprod(np.concatenate((ones, rows[..., :-1]), axis=-1), axis=-1)
-    right = np.cumprod(np.concatenate((ones, rows[..., :0:-1]), axis=-1), axis=-1)
-    return np.moveaxis((left * right[..., ::-1]).reshape(moved.shape), last, axis)
+        return others_in_rows(np.ravel(a)).reshape(a.shape)
+    if isinstance(axis, tuple):
+        others = np.ones_like(a)
+        for k in axis:
+            others = others * products_of_others(a, k)
+            a = np.prod(a, axis=k, keepdims=True)
+        return others
+    return np.moveaxis(others_in_rows(np.moveaxis(a, axis, 0)), 0, axis)
+
+
+def others_in_rows(a):
+    """Return, for each entry, the product of all the other entries along the first axis."""
+    ones = np.ones_like(a[:1])
+    left = np.cumprod(np.concatenate((ones, a[:-1])), axis=0)
+    right = np.cumprod(np.concatenate((ones, a[:0:-1])), axis=0)
+    return left * right[::-1]
+
+
+def recurrence(b, a):
+    """Return `out[i] = b[i] + a[i] * out[i - 1]` along the first axis; a[0] does not count."""
+    rows = [b[i] for i in range(min(len(b), 1))]
+    for i in range(1, len(b)):
+        rows.append(b[i] + a[i] * rows[-1])
+    return np.stack(rows) if rows else b
+
+
+def recurrence_back(out_bar, a):
+    """Return the cotangent of b for `out = recurrence(b, a)`: the same, from the other end."""
+    return recurrence(out_bar[::-1], np.concatenate((a[:1], a[:0:-1])))[::-1]
+
+
+def one_before(rows, first):
+    """Return what each row has before it: `first` where there is none."""
+    return np.concatenate((np.full_like(rows[:1], first), rows[:-1]))
+
+
+@pullback(recurrence)
+def pull_recurrence(out_bar, out, b, a):
+    b_bar = recurrence_back(out_bar, a)
+    return b_bar, b_bar * one_before(out, 0)
+
+
+@pushforward(recurrence)
+def push_recurrence(out, b, a, b_dot, a_dot):
+    if a_dot is None:
+        return recurrence(b_dot, a)
+    moved = a_dot * one_before(out, 0)
+    return recurrence(moved if b_dot is None else b_dot + moved, a)
 
 
 def running_products_back(out_bar, out, a):
     """Return the cotangent of a for `out = np.cumprod(a, axis=0)`.
 
-    Where nothing is 0 the entries are divided out again; else a sweep backward along the axis
-    carries `rest[i] = out_bar[i] + a[i + 1] * rest[i + 1]`.
+    Where nothing is 0 the entries are divided out again.
     """
     if np.all(out):
         return np.cumsum((out_bar * out)[::-1], axis=0)[::-1] / a
-    a_bar = np.array(out_bar)
-    for i in range(len(a) - 2, -1, -1):
-        a_bar[i] += a[i + 1] * a_bar[i + 1]
-    a_bar[1:] *= out[:-1]
-    return a_bar
+    return recurrence_back(out_bar, a) * one_before(out, 1)
 
 
 def running_products_forward(out, a, a_dot):
     """Return the tangent of `out = np.cumprod(a, axis=0)`."""
-    out_dot = np.array(a_dot)
-    for i in range(1, len(a)):
-        out_dot[i] = out_dot[i - 1] * a[i] + out[i - 1] * a_dot[i]
-    return out_dot
+    return recurrence(a_dot * one_before(out, 1), a)
 
 
 def along(weights, a, axis):
@@ -162,7 +192,7 @@ def push_var(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, wh
 @pullback(np.std, masks=("where",))
 def pull_std(out_bar, out, a, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
     """Zero where all entries are equal, like the norm at zero."""
-    out_bar = out_bar / (out + (out == 0))
+    out_bar = out_bar / np.where(out == 0, np.inf, out)
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
     d = a - np.mean(a, axis=axis, keepdims=True, where=where)
@@ -182,9 +212,9 @@ def push_std(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, wh
         d = np.conj(d)
     total = np.sum(np.real(d * a_dot), axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     if where is True:
-        return total / (a.size // max(out.size, 1) - ddof) / (out + (out == 0))
+        return total / (a.size // max(out.size, 1) - ddof) / np.where(out == 0, np.inf, out)
     n = np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=keepdims, dtype=out.dtype)
-    return total / (n - ddof) / (out + (out == 0))
+    return total / (n - ddof) / np.where(out == 0, np.inf, out)
 
 
 @pullback(np.average)
@@ -392,7 +422,7 @@ def push_nanvar(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False,
 @pullback(np.nanstd, masks=True)
 def pull_nanstd(out_bar, out, a, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
     """Zero where all entries are equal, like the norm at zero."""
-    out_bar = out_bar / (out + (out == 0))
+    out_bar = out_bar / np.where(out == 0, np.inf, out)
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
     counted, n, d = nan_deviation(a, axis, where)
@@ -405,7 +435,7 @@ def push_nanstd(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False,
     counted, n, d = nan_deviation(a, axis, where)
     terms = np.real(d * a_dot) / (n - ddof)
     total = np.sum(np.where(counted, terms, 0), axis=axis, dtype=dtype, keepdims=keepdims)
-    return total / (out + (out == 0))
+    return total / np.where(out == 0, np.inf, out)
 
 
 def running_sums_back(out_bar, a, axis):
@@ -665,7 +695,7 @@ def push_logaddexp2_reduce(
 @pullback(np.hypot.reduce)
 def pull_hypot_reduce(out_bar, out, array, *, axis=0, dtype=None, keepdims=False, initial=None):
     """Zero at the origin, like the norm."""
-    out_bar = out_bar / (out + (out == 0))
+    out_bar = out_bar / np.where(out == 0, np.inf, out)
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
     return out_bar * array
@@ -674,4 +704,4 @@ def pull_hypot_reduce(out_bar, out, array, *, axis=0, dtype=None, keepdims=False
 @pushforward(np.hypot.reduce)
 def push_hypot_reduce(out, array, array_dot, *, axis=0, dtype=None, keepdims=False, initial=None):
     """Zero at the origin, like the norm."""
-    return np.sum(array * array_dot, axis=axis, keepdims=keepdims) / (out + (out == 0))
+    return np.sum(array * array_dot, axis=axis, keepdims=keepdims) / np.where(out == 0, np.inf, out)

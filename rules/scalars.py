@@ -278,7 +278,7 @@ def push_frexp(out, x, x_dot):
 @pullback(math.hypot)
 def pull_hypot(out_bar, out, *coordinates):
     """Zero at the origin, like the norm."""
-    scale = out_bar / (out + (out == 0))
+    scale = out_bar * (out != 0) / (out + (out == 0))
     return tuple(scale * x for x in coordinates)
 
 
@@ -287,13 +287,13 @@ def push_hypot(out, *coordinates_and_tangents):
     n = len(coordinates_and_tangents) // 2
     x = coordinates_and_tangents[:n]
     x_dot = coordinates_and_tangents[n:]
-    return weighted(x, x_dot, x) / (out + (out == 0))
+    return weighted(x, x_dot, x) * (out != 0) / (out + (out == 0))
 
 
 @pullback(math.dist)
 def pull_dist(out_bar, out, p, q):
     """Zero where the points are one, like the norm."""
-    scale = out_bar / (out + (out == 0))
+    scale = out_bar * (out != 0) / (out + (out == 0))
     p_bar = [scale * (a - b) for a, b in zip(p, q, strict=True)]
     return like(p_bar, p), like([-part for part in p_bar], q)
 
@@ -301,7 +301,8 @@ def pull_dist(out_bar, out, p, q):
 @pushforward(math.dist)
 def push_dist(out, p, q, p_dot, q_dot):
     d = [a - b for a, b in zip(p, q, strict=True)]
-    return (weighted(d, p_dot, p) - weighted(d, q_dot, q)) / (out + (out == 0))
+    moved = weighted(d, p_dot, p) - weighted(d, q_dot, q)
+    return moved * (out != 0) / (out + (out == 0))
 
 
 @pullback(math.fsum)

@@ -6,6 +6,7 @@ from s2sad.rules.elementwise import arctan2, hypot, logaddexp
 from s2sad.rules.reductions import products_of_others
 
 from s2sad.registry import pullback, pushforward
+from s2sad.runtime import unbroadcast
 
 # tables of pairs
 
@@ -15,12 +16,20 @@ def before(A, B):
     return np.reshape(A, np.shape(A) + (1,) * np.ndim(B))
 
 
+@pullback(before, linear=True)
+def pull_before(out_bar, out, A, B):
+    return np.reshape(out_bar, np.shape(A)), None
+
+
+@pushforward(before)
+def push_before(out, A, B, A_dot, B_dot):
+    return before(A_dot, B)
+
+
 def over_pairs(out_bar, partials, A, B):
     """Return the cotangents of A and B from the partial derivatives for every pair."""
-    axes = tuple(range(np.ndim(A), out_bar.ndim))
-    by_a = np.sum(np.broadcast_to(out_bar * partials[0], out_bar.shape), axis=axes)
-    by_b = np.broadcast_to(out_bar * partials[1], out_bar.shape)
-    return by_a, np.sum(by_b, axis=tuple(range(np.ndim(A))))
+    by_a = unbroadcast(out_bar * partials[0], np.shape(before(A, B)))
+    return np.reshape(by_a, np.shape(A)), unbroadcast(out_bar * partials[1], np.shape(B))
 
 
 def along_pairs(out, partials, A, B, A_dot, B_dot):

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from s2sad import runtime
+from s2sad.runtime import zeros_like
 
 Rules = tuple[Callable[..., Any], Callable[..., Any]]
 
@@ -26,7 +26,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 @functools.lru_cache(1024)
 def of_pullback(pull: Callable[..., Any], push: Callable[..., Any]) -> Rules:
     """Return the pullback and the pushforward of a linear pullback."""
-    p = _Parameters.of(pull)
+    p = Parameters.of(pull)
     out, arrays = p.names[1], p.names[2:]
     if p.rest:
         back = f"""def pull_pull(bars_bar, bars, *given{p.defaults}):
@@ -38,25 +38,25 @@ def of_pullback(pull: Callable[..., Any], push: Callable[..., Any]) -> Rules:
     bar_dot = zeros_like(given[0]) if given[half] is None else given[half]
     return pull(bar_dot, *given[1:half]{p.passed})
 """
-        return _made(back, pull, push), _made(forth, pull, push)
+        return made(back, pull, push), made(forth, pull, push)
     tangents = [f"bars_bar[{i}]" for i in range(len(arrays))] if len(arrays) > 1 else ["bars_bar"]
     nothing = ", None" * (1 + len(arrays))
-    back = f"""def pull_pull(bars_bar, bars, {_listed(p.names)}{p.keywords}):
-    return push({_listed([out, *arrays, *tangents])}{p.passed}){nothing}
+    back = f"""def pull_pull(bars_bar, bars, {listed(p.names)}{p.keywords}):
+    return push({listed([out, *arrays, *tangents])}{p.passed}){nothing}
 """
     dots = [f"{n}_tangent" for n in p.names]
-    forth = f"""def push_pull(bars, {_listed([*p.names, *dots])}{p.keywords}):
+    forth = f"""def push_pull(bars, {listed([*p.names, *dots])}{p.keywords}):
     if {dots[0]} is None:
         return None
-    return pull({_listed([dots[0], out, *arrays])}{p.passed})
+    return pull({listed([dots[0], out, *arrays])}{p.passed})
 """
-    return _made(back, pull, push), _made(forth, pull, push)
+    return made(back, pull, push), made(forth, pull, push)
 
 
 @functools.lru_cache(1024)
 def of_pushforward(pull: Callable[..., Any], push: Callable[..., Any]) -> Rules:
     """Return the pullback and the pushforward of a linear pushforward."""
-    p = _Parameters.of(push)
+    p = Parameters.of(push)
     if p.rest:
         back = f"""def pull_push(dot_bar, dot, out, *given{p.defaults}):
     half = len(given) // 2
@@ -68,27 +68,27 @@ def of_pushforward(pull: Callable[..., Any], push: Callable[..., Any]) -> Rules:
     arrays = half // 2
     return push(*given[: 1 + arrays], *given[half + 1 + arrays :]{p.passed})
 """
-        return _made(back, pull, push), _made(forth, pull, push)
+        return made(back, pull, push), made(forth, pull, push)
     out, *rest = p.names
     arrays = rest[: len(rest) // 2]
     nothing = "None, " * (1 + len(arrays))
     bars = [f"bars[{i}]" for i in range(len(arrays))] if len(arrays) > 1 else ["bars"]
-    back = f"""def pull_push(dot_bar, dot, {_listed(p.names)}{p.keywords}):
-    bars = pull(dot_bar, {_listed([out, *arrays])}{p.passed})
-    return {nothing}{_listed(bars)}
+    back = f"""def pull_push(dot_bar, dot, {listed(p.names)}{p.keywords}):
+    bars = pull(dot_bar, {listed([out, *arrays])}{p.passed})
+    return {nothing}{listed(bars)}
 """
     dots = [f"{n}_tangent" for n in p.names]
     moving = dots[1 + len(arrays) :]
-    forth = f"""def push_push(dot, {_listed([*p.names, *dots])}{p.keywords}):
+    forth = f"""def push_push(dot, {listed([*p.names, *dots])}{p.keywords}):
     if {" and ".join(f"{n} is None" for n in moving)}:
         return None
-    return push({_listed([out, *arrays, *moving])}{p.passed})
+    return push({listed([out, *arrays, *moving])}{p.passed})
 """
-    return _made(back, pull, push), _made(forth, pull, push)
+    return made(back, pull, push), made(forth, pull, push)
 
 
 @dataclass(frozen=True)
-class _Parameters:
+class Parameters:
     """The parameters of a rule: those by position, whether there are any more, and the settings."""
 
     names: tuple[str, ...]
@@ -96,12 +96,12 @@ class _Parameters:
     settings: dict[str, Any]
 
     @staticmethod
-    def of(rule: Callable[..., Any]) -> _Parameters:
+    def of(rule: Callable[..., Any]) -> Parameters:
         """Return those of a rule."""
         found = inspect.signature(rule).parameters.values()
         names = tuple(p.name for p in found if p.kind in _POSITIONAL)
         rest = any(p.kind is p.VAR_POSITIONAL for p in found)
-        return _Parameters(
+        return Parameters(
             names, rest, {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
         )
 
@@ -121,17 +121,35 @@ class _Parameters:
         return "".join(f", {k}={k}" for k in self.settings)
 
 
-def _listed(names: Any) -> str:
+def listed(names: Any) -> str:
+    """Return names as they stand in a call."""
     return ", ".join(names)
 
 
-def _made(text: str, pull: Any, push: Any) -> Callable[..., Any]:
+def added(sums: list[Any], parts: Any, but: int) -> list[Any]:
+    """Return sums with what is given added to all but one of them."""
+    return [
+        s if i == but or part is None else part if s is None else s + part
+        for i, (s, part) in enumerate(zip(sums, parts, strict=True))
+    ]
+
+
+def filled(sums: list[Any], arrays: Any) -> list[Any]:
+    """Return sums with zeros where arrays got nothing."""
+    return [
+        zeros_like(a) if s is None and not isinstance(a, str | None) else s
+        for s, a in zip(sums, arrays, strict=True)
+    ]
+
+
+def made(text: str, pull: Any, push: Any) -> Callable[..., Any]:
     """Return the function of a text."""
     name = text[4 : text.index("(")]
     filename = f"<linear {name} {pull.__module__}.{pull.__qualname__} {push.__qualname__}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    space: dict[str, Any] = {"pull": pull, "push": push, "zeros_like": runtime.zeros_like}
+    space: dict[str, Any] = {"pull": pull, "push": push, "added": added, "filled": filled}
+    space["zeros_like"] = zeros_like
     exec(compile(text, filename, "exec"), space)
-    made = space[name]
-    made.__module__ = pull.__module__
-    return made  # type: ignore[no-any-return]
+    function = space[name]
+    function.__module__ = pull.__module__
+    return function  # type: ignore[no-any-return]

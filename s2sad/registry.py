@@ -32,6 +32,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from s2sad import linear as turned
+from s2sad import multilinear as multilinear_rules
 from s2sad import spaces
 from s2sad.errors import UnsupportedError
 from s2sad.generators import generator_of
@@ -63,6 +64,7 @@ class Rule:
     for the function where the kind of its result is found. Of `constant` parameters the result
     does not depend: the rule gives None for them. `linear` says that what the rules do does not
     depend on the numbers in the arrays, or only by steps: then each is the other's derivative.
+    `multilinear` says that the function is linear in each array while the others stay.
     `derivative_of` is for the rule of a rule: the function whose derivative that rule is.
     """
 
@@ -81,11 +83,18 @@ class Rule:
     result: Callable[..., Any] | None = None
     constant: tuple[str, ...] = ()
     linear: bool = False
+    multilinear: bool = False
     derivative_of: Callable[..., Any] | None = None
 
     def is_zero(self, of_complex: bool) -> bool:
         """Say whether there is no derivative; a pullback beside `zero` is for complex numbers."""
         return self.zero and not (of_complex and self.pullback is not None)
+
+    @property
+    def turns(self) -> bool:
+        """Whether the pullback and the pushforward are made into their own derivatives."""
+        both = self.pullback is not None and self.pushforward is not None
+        return both and (self.linear or self.multilinear)
 
     @property
     def name(self) -> str:
@@ -234,6 +243,7 @@ def pullback(
     result: Callable[..., Any] | None = None,
     constant: tuple[str, ...] = (),
     linear: bool = False,
+    multilinear: bool = False,
 ) -> Callable[[F], F]:
     """Register `pull(out_bar, out, *arrays, **settings)`, returning one cotangent per array.
 
@@ -258,7 +268,8 @@ def pullback(
 
     A rule is `linear` where what it does to a cotangent does not depend on the numbers in the
     arrays, or only by steps: a sum, a transform, a permutation. With a pushforward beside it,
-    nothing more is needed for second derivatives.
+    nothing more is needed for second derivatives. So it is where the function is `multilinear`:
+    linear in each array while the others stay, as a product of matrices is.
     """
 
     def register(rule: F) -> F:
@@ -266,7 +277,7 @@ def pullback(
             fn, made = _rule_of(shared, rule)
             said = {"turns_complex": turns_complex, "unknown": unknown, "samples": samples}
             said |= {"calls": dict(calls or {}), "result": result, "constant": constant}
-            said |= {"linear": linear}
+            said |= {"linear": linear, "multilinear": multilinear}
             said |= _zeros(masks, regular) | ({"zero": True} if of_complex else {})
             _file(fn, pullback=made, view=view, **said)
         return rule
@@ -353,13 +364,19 @@ def is_rule(fn: Any) -> bool:
     return inspect.isfunction(fn) and fn in _served
 
 
+def is_helper(fn: Any) -> bool:
+    """Say whether a function is one of those that s2sad's rules are made of."""
+    return inspect.isfunction(fn) and _brought(fn)
+
+
 def _rule_of_rule(fn: Any) -> Rule | None:
     """Return the rule of a rule that is linear: its derivative is the rule of the other mode."""
     of = _served.get(fn) if inspect.isfunction(fn) else None
     rule = None if of is None else _rules.get(_key(of))
-    if rule is None or not rule.linear or rule.pullback is None or rule.pushforward is None:
+    if rule is None or not rule.turns:
         return None
-    made = turned.of_pullback if fn is rule.pullback else turned.of_pushforward
+    maker = turned if rule.linear else multilinear_rules
+    made = maker.of_pullback if fn is rule.pullback else maker.of_pushforward
     pull, push = made(rule.pullback, rule.pushforward)
     return Rule(fn, pullback=pull, pushforward=push, view="maybe", derivative_of=of)
 

@@ -67,6 +67,7 @@ LAYERS = (
             "lifted",
             "linear",
             "made",
+            "multilinear",
             "names",
             "nodes",
             "open_dicts",

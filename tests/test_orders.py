@@ -1,8 +1,11 @@
 """Second derivatives of rules, backward and forward, against differences of first ones."""
 
+import math
+
 import numpy as np
 import pytest
 
+import s2sad
 from s2sad.orders import check_second
 from s2sad.registry import elementwise
 
@@ -11,6 +14,8 @@ A = RNG.uniform(0.2, 0.9, (3, 4)) * RNG.choice([-1.0, 1.0], (3, 4))
 S = A[:, :3] @ A[:, :3].T + 2.0 * np.eye(3)
 Z = A + 1j * A[::-1]
 V, W = A[0], A[1]
+ZEROS = np.where(np.eye(3, 4) > 0.0, 0.0, A)
+SINGULAR = np.concatenate((A, A[:1] + A[1:2]))
 
 ROWS = [
     *[(fn, (A,), {}) for fn in (np.exp, np.sin, np.tanh, np.arctan, np.expm1, np.square, np.abs)],
@@ -35,6 +40,24 @@ ROWS = [
     (np.take, (V,), {"indices": np.array([1, 1, 0])}),
     (np.tile, (V, 2), {}),
     (np.outer, (V, W), {}),
+    *[(np.prod, (A,), {"axis": axis}) for axis in (None, 1, (0, 1))],
+    *[(fn, (ZEROS,), {"axis": 1}) for fn in (np.prod, np.nanprod, np.cumprod, np.nancumprod)],
+    *[(fn, (A,), {}) for fn in (np.cumprod, np.nanprod, np.linalg.vector_norm, np.sinc, np.cov)],
+    *[(fn, (A,), {"axis": 1}) for fn in (np.std, np.var, np.nanmean, np.nanmax)],
+    *[(fn, (A,), {"q": q}) for fn, q in ((np.quantile, 0.3), (np.percentile, [35.0, 50.0]))],
+    (np.nanquantile, (A,), {"q": 0.3, "axis": 1}),
+    (np.einsum, ("ij,kj->ik", A, A + 1.0), {}),
+    (np.einsum, ("ij,jk,k->i", A, A.T, V[:3]), {}),
+    (np.einsum, ("ij,jk->ik", Z, A.T), {}),
+    (np.einsum, ("ii", S), {}),
+    (np.tensordot, (A, A.T), {"axes": 1}),
+    (np.kron, (A, S), {}),
+    (np.cross, (S, V[:3]), {}),
+    (np.convolve, (V, W), {"mode": "same"}),
+    (np.correlate, (V, W), {"mode": "full"}),
+    *[(fn.outer, (V, W), {}) for fn in (np.multiply, np.hypot, np.logaddexp, np.arctan2)],
+    *[(np.linalg.det, (m,), {}) for m in (SINGULAR, SINGULAR + 1j * SINGULAR[:, ::-1])],
+    *[(np.linalg.det, (np.stack((S, SINGULAR[:3, :3])),), {})],
 ]
 
 
@@ -53,3 +76,50 @@ def test_a_wrong_second_derivative_is_found():
 
     with pytest.raises(AssertionError, match="differences give"):
         check_second(cube, A)
+
+
+AT_ORIGIN = {
+    "norm": lambda x: np.linalg.norm(x),
+    "rows": lambda x: np.sum(np.linalg.norm(np.reshape(x, (1, 2)), axis=1)),
+    "vector norm": lambda x: np.linalg.vector_norm(x),
+    "hypot": lambda x: np.hypot(x[0], x[1]),
+    "math.hypot": lambda x: math.hypot(x[0], x[1]),
+    "math.dist": lambda x: math.dist([x[0], x[1]], [0.0, 0.0]),
+    "absolute": lambda x: np.abs(x[0] + 1j * x[1]),
+    "std": lambda x: np.std(x),
+}
+
+
+@pytest.mark.parametrize("name", AT_ORIGIN)
+def test_at_the_origin_second_derivatives_are_zero_as_first_ones_are(name):
+    assert not np.any(s2sad.grad(AT_ORIGIN[name])(np.zeros(2)))
+    assert not np.any(s2sad.hessian(AT_ORIGIN[name])(np.zeros(2)))
+
+
+def squared(x):
+    return np.sum(np.tensordot(x, x, ([1], [1])) ** 2)
+
+
+def slope(x):
+    return np.sum(s2sad.hvp(squared, (x,), (A,))[0] ** 2)
+
+
+def test_third_derivatives_of_what_is_linear_in_each_array():
+    s2sad.check_grads(slope, (A,), order=1)
+
+
+def running(x):
+    return np.sum(np.cumprod(x, axis=1) * np.kron(x[0], x[1, :1]))
+
+
+def twice(x):
+    return np.sum(s2sad.grad(running)(x) * x)
+
+
+def test_emitted_derivatives_of_derivatives_bring_the_rules_helpers_along(tmp_path):
+    path = s2sad.grad(twice).emit(tmp_path / "emitted.py", A)
+    text = path.read_text()
+    assert "import s2sad" not in text and "from s2sad" not in text
+    space = {}
+    exec(compile(text, str(path), "exec"), space)
+    assert np.allclose(space["twice_grad"](A), s2sad.grad(twice)(A), rtol=1e-14)

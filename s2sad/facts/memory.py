@@ -685,9 +685,9 @@ def positional_outs(fn: Any, args: list[Any]) -> list[Any]:
 def positional_parameters(fn: Any) -> tuple[str, ...]:
     """Return the names of a library function's parameters, as far as it tells them.
 
-    A rule's `out` is a result that is there: it is not written.
+    A rule's `out` is a result that is there, and so is that of its helpers: it is not written.
     """
-    if registry.is_rule(fn):
+    if registry.is_rule(fn) or registry.is_helper(fn):
         return ()
     try:
         parameters = inspect.signature(fn).parameters.values()

@@ -637,7 +637,7 @@ class Operations(Guarded):
         try:
             arrays = registry.wants_arrays(fn)
             of = registry.rule_for(fn)
-            linear = of is not None and of.linear and of.pushforward is not None
+            linear = of is not None and of.turns
             pre, values = inline(rule, given, self.refs, self.names, count, arrays, linear)
         except (RuleRefusal, spaces.NoCounterpart) as why:
             label = getattr(fn, "__name__", repr(fn))

@@ -20,7 +20,6 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2sad import control
 from s2sad.errors import SourceError
 from s2sad.kinds import MISSING
 from s2sad.names import Names
@@ -186,11 +185,9 @@ class _Linker:
         if not isinstance(value, types.FunctionType) or id(value) in self.compared:
             return False
         home = value.__globals__.get("__name__")
-        same = value.__globals__ is self.origin.__globals__ or home in (
-            "__main__",
-            control.__name__,
-        )
-        return same or captured or "<locals>" in value.__qualname__
+        same = value.__globals__ is self.origin.__globals__ or home == "__main__"
+        ours = str(value.__module__).startswith("s2sad.")
+        return same or captured or ours or "<locals>" in value.__qualname__
 
     def _copy(self, final: str, fn: types.FunctionType) -> None:
         node = clone(self.define(fn))

@@ -19,7 +19,7 @@ def power_iteration_grad(A, v, steps):
         v_1, v_2, norm_v = saved.pop()
         # v = v / np.linalg.norm(v)
         v_bar = v_bar / norm_v - np.sum(v_bar * v) / norm_v * np.conj(v_2) / np.where(
-            norm_v == 0, 1, norm_v
+            norm_v == 0, np.inf, norm_v
         )
         # v = A @ v
         v = v_1

@@ -21,7 +21,7 @@ def principal_axis_vjp(w, X):
         w_bar = t @ outer_t_bar + X.T @ (outer_t_bar @ w)
         # w = w / np.linalg.norm(w)
         w_bar = w_bar / norm_w - np.sum(w_bar * w) / norm_w * np.conj(w_0) / np.where(
-            norm_w == 0, 1, norm_w
+            norm_w == 0, np.inf, norm_w
         )
         return w_bar
 
