@@ -596,7 +596,7 @@ _TAKE_SEQUENCES = frozenset(
 
 _OF_ARRAYS = (
     *("numpy", "scipy.special", "scipy.linalg", "scipy.signal", "scipy.ndimage", "scipy.fft"),
-    *("scipy.stats", "scipy.integrate"),
+    *("scipy.stats", "scipy.integrate", "scipy.spatial"),
 )
 
 

@@ -1360,7 +1360,7 @@ def unaccounted():
 
 SCIPY = (
     *("fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse"),
-    *("sparse.linalg", "special", "stats"),
+    *("sparse.linalg", "spatial.distance", "special", "stats"),
 )
 
 
