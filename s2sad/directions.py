@@ -93,6 +93,8 @@ def built_like(y: Any, tangent: Any) -> Any:
         return type(y)(tangent)
     if isinstance(y, float | complex):
         return tangent if isinstance(tangent, type(y)) else type(y)(tangent)
+    if tangent is None and isinstance(y, tuple | list):
+        tangent = [None] * len(y)  # of numbers without a derivative
     if isinstance(y, tuple):
         parts = [built_like(v, t) for v, t in zip(y, tangent, strict=True)]
         make: Any = getattr(type(y), "_make", tuple)

@@ -154,6 +154,8 @@ class Sampler:
         if not is_float_dtype(kind.dtype):
             return np.full(shape, int(self.small), kind.dtype)  # weights that are all 0 are none
         array = np.full(shape, content, kind.dtype)
+        if array.dtype.kind == "c" and content < 2.0:
+            array += 0.1j  # what real parts alone make may be real: np.poly, np.linalg.eigvals
         if kind.rank >= 2:
             array = array * 0.1 + np.eye(shape[-2], shape[-1], dtype=kind.dtype)
         if kind.rank >= 3:  # a tensor equation of equal matrices would be singular

@@ -867,3 +867,9 @@ def test_a_tree_that_recursion_makes_is_refused():
     for derived in (lambda x: s2sad.grad(f)(x), lambda x: s2sad.jvp(f, (x,), (x,))):
         with pytest.raises(s2sad.Error):
             derived(np.ones(4))
+
+
+def test_places_in_a_tuple_have_no_tangents():
+    x = np.array([1.0, 0.0, 2.0])
+    (places,), dots = s2sad.jvp(lambda x: np.nonzero(x), (x,), (np.ones(3),))
+    assert list(places) == [0, 2] and dots == (None,)

@@ -119,3 +119,14 @@ def test_gradient():
     slopes.check(spectral, p)
     slopes.check(regression, x, np.sin(x))
     assert s2sad.grad(residual)(p.astype(np.float32), x.astype(np.float32)).dtype == np.float32
+
+
+def test_the_polynomial_of_complex_zeros_is_complex():
+    def size(z):
+        return np.sum(np.abs(np.poly(z)) ** 2)
+
+    z = np.array([1.0 + 1.0j, 0.5 - 1.0j, 2.0 + 0.3j])
+    z_dot = np.array([0.3 + 0.2j, -0.1 + 0.5j, 0.7 - 0.4j])
+    slope = (size(z + 1e-6 * z_dot) - size(z - 1e-6 * z_dot)) / 2e-6
+    assert np.real(np.sum(s2sad.grad(size)(z) * z_dot)) == pytest.approx(slope, rel=1e-6)
+    assert s2sad.jvp(size, (z,), (z_dot,))[1] == pytest.approx(slope, rel=1e-6)
