@@ -42,6 +42,8 @@ def rgamma(out, x):
 
 @elementwise(special.psi, special.digamma, regular={"out": 0.5, "x": 0.5})
 def psi(out, x):
+    if np.iscomplexobj(x):
+        raise NotImplementedError("psi: a derivative of real numbers only")
     return special.zeta(2.0, x)
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import special
 
 import s2sad
 from s2sad.orders import check_second
@@ -123,3 +124,11 @@ def test_emitted_derivatives_of_derivatives_bring_the_rules_helpers_along(tmp_pa
     space = {}
     exec(compile(text, str(path), "exec"), space)
     assert np.allclose(space["twice_grad"](A), s2sad.grad(twice)(A), rtol=1e-14)
+
+
+def test_psi_of_complex_numbers_is_refused():
+    def f(x):
+        return np.sum(np.abs(special.psi(x + 1j)))
+
+    with pytest.raises(s2sad.UnsupportedError, match="real numbers only"):
+        s2sad.grad(f)(np.ones(2))
