@@ -578,7 +578,7 @@ def push_extreme_reduce(out, array, array_dot, *, axis=0, keepdims=False, initia
     count = np.sum(ties, axis=axis, keepdims=keepdims, dtype=out.dtype)
     if initial is not None:
         count = count + (out == initial)
-    return np.sum(array_dot, axis=axis, keepdims=keepdims, where=ties) / count
+    return np.sum(np.where(ties, array_dot, 0.0), axis=axis, keepdims=keepdims) / count
 
 
 @pullback(np.add.accumulate)

@@ -6,6 +6,7 @@ from s2sad.rules.elementwise import arctan2, hypot, logaddexp
 from s2sad.rules.reductions import products_of_others
 
 from s2sad.registry import pullback, pushforward
+from s2sad.repeated import applied_at, turns
 from s2sad.runtime import unbroadcast
 
 # tables of pairs
@@ -182,3 +183,79 @@ def pull_logaddexp_accumulate(out_bar, out, array, *, axis=0):
 def push_logaddexp_accumulate(out, array, array_dot, *, axis=0):
     shift = np.max(out, axis=axis, keepdims=True)
     return np.exp(shift - out) * np.cumsum(np.exp(array - shift) * array_dot, axis=axis)
+
+
+# places that repeat
+
+
+def step_at(ufunc, x, y):
+    """Return what a ufunc makes of what was there and what is given, and its two partials."""
+    if ufunc is np.multiply:
+        return np.multiply(x, y), y, x
+    if ufunc is np.true_divide:
+        out = np.true_divide(x, y)
+        return out, 1.0 / y, -out / y
+    if ufunc is np.power or ufunc is np.float_power:
+        out = np.power(x, y)
+        return out, y * x ** (y - (y != 0)), out * np.log(x + (x == 0))
+    if ufunc is np.remainder:
+        return np.remainder(x, y), np.ones_like(x), -np.floor_divide(x, y)
+    if ufunc is np.fmod:
+        out = np.fmod(x, y)
+        return out, np.ones_like(x), -np.rint((x - out) / y)
+    if ufunc is np.maximum:
+        return np.maximum(x, y), np.heaviside(x - y, 0.5), np.heaviside(y - x, 0.5)
+    if ufunc is np.minimum:
+        return np.minimum(x, y), np.heaviside(y - x, 0.5), np.heaviside(x - y, 0.5)
+    if ufunc is np.hypot:
+        out = np.hypot(x, y)
+        r = out + (out == 0)
+        return out, x / r, y / r
+    if ufunc is np.arctan2:
+        r2 = x * x + y * y
+        return np.arctan2(x, y), y / r2, -x / r2
+    out = np.logaddexp(x, y)
+    return out, np.exp(x - out), np.exp(y - out)
+
+
+def steps_at(a, given, places, ufunc):
+    """Return how each application changes with what was there and with what was given."""
+    flat, rounds = np.array(np.ravel(a)), turns(places)
+    by_old, by_given = np.zeros(len(places), a.dtype), np.zeros(len(places), a.dtype)
+    for turn in rounds:
+        out, dx, dy = step_at(ufunc, flat[places[turn]], given[turn])
+        by_old[turn], by_given[turn] = dx, dy
+        flat[places[turn]] = out
+    return by_old, by_given, rounds
+
+
+@pullback(applied_at, masks=True)
+def pull_applied_at(out_bar, out, a, b, *, ufunc=None, positions=None):
+    given = np.ravel(np.broadcast_to(b, np.shape(positions)))
+    places = np.ravel(positions)
+    by_old, by_given, rounds = steps_at(a, given, places, ufunc)
+    a_bar, arrived = np.array(np.ravel(out_bar)), np.zeros(len(places), out_bar.dtype)
+    for turn in rounds[::-1]:
+        arrived[turn] = a_bar[places[turn]]
+        a_bar[places[turn]] = arrived[turn] * by_old[turn]
+    if np.ndim(b) == 0:
+        return np.reshape(a_bar, a.shape), np.sum(arrived * by_given)
+    own = np.reshape(np.arange(np.size(b)), np.shape(b))
+    b_bar = np.zeros(np.size(b), out_bar.dtype)
+    np.add.at(b_bar, np.ravel(np.broadcast_to(own, np.shape(positions))), arrived * by_given)
+    return np.reshape(a_bar, a.shape), np.reshape(b_bar, np.shape(b))
+
+
+@pushforward(applied_at)
+def push_applied_at(out, a, b, a_dot, b_dot, *, ufunc=None, positions=None):
+    given = np.ravel(np.broadcast_to(b, np.shape(positions)))
+    places = np.ravel(positions)
+    by_old, by_given, rounds = steps_at(a, given, places, ufunc)
+    made = np.zeros(a.size, out.dtype) if a_dot is None else np.array(np.ravel(a_dot))
+    given_dot = np.zeros_like(by_given)
+    if b_dot is not None:
+        given_dot = by_given * np.ravel(np.broadcast_to(b_dot, np.shape(positions)))
+    for turn in rounds:
+        old_dot = by_old[turn] * made[places[turn]]
+        made[places[turn]] = old_dot + given_dot[turn]
+    return np.reshape(made, a.shape)

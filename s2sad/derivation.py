@@ -57,6 +57,7 @@ from s2sad.pairs import Pair
 from s2sad.parts import Again, Part, stands_for_derivative
 from s2sad.pieces import count
 from s2sad.reaching import Reaching
+from s2sad.repeated import applied_at
 from s2sad.spaces import module_of
 from s2sad.stages import (
     STOPPED,
@@ -160,7 +161,7 @@ class Derivation:
 
 
 _ROUNDS = 64
-_WRITTEN = (hook_here, runtime.object_of)
+_WRITTEN = (hook_here, runtime.object_of, applied_at)
 
 
 def analyse(
@@ -304,7 +305,7 @@ def _more_plainly(
         or unfold(function, made, taken, writers, formulas)
         or choose(function, facts, taken)
         or plain_joins(function, facts, taken, numpy)
-        or plain_writes(function, facts, taken, numpy)
+        or plain_writes(function, facts, taken, numpy, helper)
     )
 
 

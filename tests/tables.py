@@ -811,10 +811,14 @@ return np.sum(y) * m
 y = np.zeros(2)
 np.add.at(y, [0, 1, 1], x)
 return np.sum(y * y)
-# ufunc.at with positions that repeat: others
+# ufunc.at with positions that repeat: multiply, divide, power, maximum, minimum, hypot and others
 y = np.ones(2)
 np.multiply.at(y, [0, 1, 1], x)
 return np.sum(y)
+# ufunc.at with positions that repeat: copysign
+y = np.ones(2)
+np.copysign.at(y, [0, 1, 1], x)
+return np.sum(y * x[:2])
 # np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal
 y = np.zeros((2, 3))
 np.copyto(y, x)

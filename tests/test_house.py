@@ -72,6 +72,7 @@ LAYERS = (
             "nodes",
             "open_dicts",
             "overlaps",
+            "repeated",
             "samples",
             "selected",
             "spaces",
@@ -104,6 +105,7 @@ RULES_MAY_IMPORT = (
     "operator",
     "typing",
     "s2sad.registry",
+    "s2sad.repeated",
     "s2sad.rules",
     "s2sad.runtime",
 )

@@ -133,9 +133,9 @@ def two_outputs(x):
     return np.sum(y * y)
 
 
-def repeated_products(x):
+def repeated_signs(x):
     y = np.ones(4)
-    np.multiply.at(y, [0, 1, 1, 2], x)
+    np.copysign.at(y, [0, 1, 1, 2], x)
     return np.sum(y)
 
 
@@ -193,7 +193,7 @@ def test_rows_picked_and_written(f):
         (unstacked, "length depends on that of an array"),
         (resized, "by `y.resize`"),
         (two_outputs, "by `np.modf`"),
-        (repeated_products, "by `np.multiply.at`"),
+        (repeated_signs, "by `np.copysign.at`"),
         (summed_wider, "by `np.sum`"),
         (nothing_elsewhere, "does not take `where`"),
         (all_flat, "is written in place"),

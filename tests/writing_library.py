@@ -200,6 +200,47 @@ def other_at(x):
     return np.sum(y)
 
 
+@prog(r(5), r(4))
+def multiplied_at(x, A):
+    idx = np.array([0, 1, 1, 3, 0])
+    np.multiply.at(A, idx, x)
+    np.divide.at(A, [2, 2], 1.0 + x[0] ** 2)
+    v = A[1:]
+    np.multiply.at(v, [0, 0, 2], A[:3])
+    return np.sum(A * A) + v[0]
+
+
+@prog(r(5))
+def largest_at(x):
+    y = np.zeros(3)
+    for k in range(2):
+        np.maximum.at(y, [0, 1, 1, k, 2], x)
+    np.minimum.at(y, [0, 1, 1, 1, 2], x * x + 0.1)
+    return np.sum(y * x[:3])
+
+
+@prog(r(5), r(4, 4))
+def others_at(x, A):
+    B = A * A + 1.0
+    i, j = np.array([0, 1, 1, 0]), np.array([[0], [2]])
+    np.power.at(B, (i, j), x[:4])
+    np.hypot.at(B, (i, slice(0, 2)), x[:1])
+    np.arctan2.at(B, ([2, 2], 1), x[1:3])
+    np.logaddexp.at(B, (slice(None, None, 2), [0, 0]), B[:2, :2])
+    np.fmod.at(B, ([3, 3], [0, 0]), 0.7)
+    np.mod.at(B, ([3, 3], [1, 1]), 0.7)
+    np.float_power.at(B, 0, 2)
+    return np.sum(B * A)
+
+
+@prog(r(4))
+def complex_at(x):
+    z = x + 1j * x[::-1]
+    np.multiply.at(z, [0, 0, 1], x[:3])
+    np.divide.at(z, [0, 0, 1], z[2] * x[2])
+    return np.sum(np.abs(z) ** 2 * x)
+
+
 # functions and methods that write
 
 

@@ -668,6 +668,12 @@ def appended(s: Node, write: Write, kinds: KindFacts) -> frozenset[str]:
     return frozenset()
 
 
+def _by_source(fn: Any) -> bool:
+    """Say whether it is a function's source that says what it writes: rules have an `out`, too."""
+    known = registry.rule_for(fn) is not None or registry.is_foreign(fn)
+    return isinstance(fn, types.FunctionType) and not known
+
+
 def positional_outs(fn: Any, args: list[Any]) -> list[Any]:
     """Return the arguments of a library call that are given by position and are outputs."""
     if fn is None:
@@ -675,7 +681,7 @@ def positional_outs(fn: Any, args: list[Any]) -> list[Any]:
     if isinstance(fn, np.ufunc):
         return list(args[fn.nin :])
     names = positional_parameters(fn)
-    if "out" not in names:
+    if "out" not in names or _by_source(fn):
         return []
     place = names.index("out")
     return [a for a in args[place : place + 1] if not isinstance(a, gast.Constant)]

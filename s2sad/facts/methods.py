@@ -13,6 +13,7 @@ equal plain write, such as `d.update` of a dict whose keys are not known.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -48,7 +49,11 @@ _MANY = 32
 
 
 def plain_writes(
-    function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy
+    function: Function,
+    kinds: KindFacts,
+    taken: set[str],
+    numpy: NumPy,
+    helper: Callable[[Any], str],
 ) -> Function | None:
     """Return the function with its writing calls as plain writes, None where there are none."""
     written = indices(function, kinds, taken, numpy)
@@ -57,7 +62,7 @@ def plain_writes(
     if written is None:
         written = tuples(function, kinds, taken, numpy)
     if written is None:
-        written = stores(function, kinds, taken, numpy)
+        written = stores(function, kinds, taken, numpy, helper)
     if written is None:
         written = methods(function, kinds, taken, numpy)
     return written if written is not None else entries(function, kinds, taken, numpy)

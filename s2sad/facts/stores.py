@@ -11,6 +11,7 @@ What has no equal plain write is left as it is: it is refused where a derivative
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -31,6 +32,7 @@ from s2sad.nodes import (
     name,
     names_written,
 )
+from s2sad.repeated import UFUNCS, applied_at
 from s2sad.stages import Function, KindFacts
 
 _AUGMENTED: dict[Any, type] = {
@@ -44,17 +46,31 @@ _IN_ORDER = "turn = np.arange(np.size(at)) % np.size(v)\nw = np.take(v, turn)\n"
 """Values are taken one after the other, from the first again where there are too few."""
 
 
-def stores(function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> Function | None:
+def stores(
+    function: Function,
+    kinds: KindFacts,
+    taken: set[str],
+    numpy: NumPy,
+    helper: Callable[[Any], str],
+) -> Function | None:
     """Return the function with its writing calls as plain writes, None where there are none.
 
-    `numpy()` gives the name that stands for NumPy in derived text.
+    `numpy()` gives the name that stands for NumPy in derived text, `helper(fn)` that of a helper.
     """
-    return _Stores(function, kinds, taken, numpy).rewritten()
+    return _Stores(function, kinds, taken, numpy, helper).rewritten()
 
 
 class _Stores(Rewriter):
-    def __init__(self, function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> None:
+    def __init__(
+        self,
+        function: Function,
+        kinds: KindFacts,
+        taken: set[str],
+        numpy: NumPy,
+        helper: Callable[[Any], str],
+    ) -> None:
         super().__init__(function, kinds, taken, numpy)
+        self.helper = helper
         self.made: dict[str, Node] = {}
 
     def _note(self, s: Node) -> None:
@@ -267,7 +283,7 @@ class _Stores(Rewriter):
     def _each(self, s: Node, node: Node, fn: Any) -> Block | None:
         """`np.add.at(A, i, v)` is `A[i] += v`, done once for each of the positions i."""
         op = _AUGMENTED.get(fn)
-        if op is None or len(node.args) != 3 or node.keywords or not isinstance(s, gast.Expr):
+        if len(node.args) != 3 or node.keywords or not isinstance(s, gast.Expr):
             return None
         owner, index, value = node.args
         kind = self.kind(owner)
@@ -278,13 +294,31 @@ class _Stores(Rewriter):
         place = self._index(s, index)
         if place is None:
             return None
+        repeats = self._may_repeat(place)
+        if op is None or (repeats and fn not in (np.add, np.subtract)):
+            return self._applied(node, fn, place)
         target = gast.Subscript(name(owner.id), place, gast.Store())
         write = gast.AugAssign(target, op(), value)
-        if self._may_repeat(place):
-            if fn not in (np.add, np.subtract):
-                return None
+        if repeats:
             write.each = node.func
         return [write]
+
+    def _applied(self, node: Node, fn: Any, place: Node) -> Block | None:
+        """`np.maximum.at(A, i, v)` gives A the content of a copy in which that is done."""
+        if fn not in UFUNCS or not isinstance(node.func, gast.Attribute):
+            return None
+        owner, _, value = node.args
+        if K.is_complex(self.kind(owner)) and fn not in (np.multiply, np.true_divide):
+            return None
+        whole = gast.Subscript(name("every"), place, gast.Load())
+        text = (
+            "shape = A.shape\nevery = np.arange(A.size)\nevery = np.reshape(every, shape)\nat = i\n"
+            "t = applied(A, v, ufunc=f, positions=at)\nA[...] = t"
+        )
+        given = {"A": owner, "v": value, "f": node.func.value, "i": whole}
+        lines = self.lines(text, applied=name(self.helper(applied_at)), **given)
+        whole.value.id = lines[2].targets[0].id
+        return lines
 
     def _index(self, s: Node, node: Node) -> Node | None:
         """Return an index as it stands between brackets."""
@@ -297,7 +331,8 @@ class _Stores(Rewriter):
                 return None
             return gast.Tuple(parts, gast.Load())
         if isinstance(node, gast.List):
-            return clone(node) if all(isinstance(e, gast.Constant) for e in node.elts) else None
+            plain = all(isinstance(e, gast.Constant | gast.Name) for e in node.elts)
+            return clone(node) if plain else None
         if isinstance(node, gast.Call):
             if self.kinds.objects.get(node.func) is not slice or node.keywords:
                 return clone(given) if isinstance(self.kind(given), K.Array | K.Num) else None

@@ -5,6 +5,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import s2sad
+from s2sad.repeated import applied_at
 from s2sad.testing import check_rule
 from tests import slopes
 
@@ -45,6 +46,36 @@ ROWS = [
 @pytest.mark.parametrize("fn, args, settings", ROWS)
 def test_rule(fn, args, settings):
     check_rule(fn, *args, **settings)
+
+
+AT = [np.multiply, np.true_divide, np.power, np.float_power, np.remainder, np.fmod]
+AT += [np.maximum, np.minimum, np.hypot, np.arctan2, np.logaddexp]
+
+
+@pytest.mark.parametrize("b", [np.array([0.7, 1.9, 0.4, 1.3, 2.3]), 1.7])
+@pytest.mark.parametrize("ufunc", AT)
+def test_places_that_repeat(ufunc, b):
+    """The derivatives, to second order, of a program that does it several times in one place."""
+
+    def f(x, b):
+        y = x * x + 0.5
+        ufunc.at(y, np.array([0, 1, 1, 0, 1]), b * b)
+        return np.sum(y * y * x)
+
+    x = np.array([0.9, 0.3, 1.2])
+    s2sad.check_grads(f, (x, b), wrt=(0, 1))
+
+
+def test_single_precision_at_places():
+    def f(x, dtype):
+        y = (x * x).astype(dtype)
+        np.multiply.at(y, [0, 0, 1], x)
+        return np.sum(y * x)
+
+    x = np.array([0.9, 0.3, 1.2])
+    one, two = s2sad.grad(f)(x, np.float32), s2sad.grad(f)(x, np.float64)
+    assert one.dtype == np.float64 and np.allclose(one, two, rtol=1e-5)
+    assert applied_at(x, 2.0, ufunc=np.multiply, positions=[0, 0])[0] == 3.6
 
 
 def moving_mean(x, v):
