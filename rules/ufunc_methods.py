@@ -229,7 +229,7 @@ def steps_at(a, given, places, ufunc):
     return by_old, by_given, rounds
 
 
-@pullback(applied_at, masks=True)
+@pullback(applied_at, masks=True, result=lambda a, b, ufunc, positions: np.array(a))
 def pull_applied_at(out_bar, out, a, b, *, ufunc=None, positions=None):
     given = np.ravel(np.broadcast_to(b, np.shape(positions)))
     places = np.ravel(positions)

@@ -274,3 +274,26 @@ def test_functions_in_a_list_of_its_own_are_refused():
 
     with pytest.raises(s2sad.MissingRuleError, match="np.piecewise has no derivative"):
         s2sad.grad(f)(X)
+
+
+def square_and_more(v):
+    return v * v, v + 1.0
+
+
+def two_of_each(x):
+    a, b = np.vectorize(square_and_more)(x)
+    return np.sum(a * b)
+
+
+def two_of_each_by_an_inner_function(x):
+    def both(v):
+        return v * v, v + 1.0
+
+    a, b = np.vectorize(both)(x)
+    return np.sum(a * b)
+
+
+@pytest.mark.parametrize("f", [two_of_each, two_of_each_by_an_inner_function])
+def test_vectorize_of_functions_that_return_several_values(f):
+    with pytest.raises(s2sad.Error, match=r"np\.vectorize has no derivative"):
+        s2sad.grad(f)(np.array([0.7, 1.3]))

@@ -815,3 +815,15 @@ def array_used_where_its_entry_may_be_gone(x):
         y[0] *= x[1]
         d["a"] = y * x
     return np.sum(d["b"] * y) + np.sum(d["a"])
+
+
+@prog(X)
+def squares_of_numbers_of_two_kinds(x):
+    t = {"a": x[0], "n": 3}
+    for k, v in list(t.items()):
+        t[k] = v * v
+    pairs = [("a", x[1]), ("b", 2)]
+    total = 0.0
+    for _, v in pairs:
+        total = total + v * v * x[2]
+    return t["a"] * t["n"] * total

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import dis
 import functools
 import inspect
 import itertools
@@ -292,9 +293,22 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 return None
             dtype = k.value.elts[0]
         plain = isinstance(made.args[0], gast.Name | gast.Attribute | gast.Lambda)
-        plain = plain and not isinstance(getattr(made.args[0], "body", None), gast.Tuple)
+        plain = plain and not self._gives_tuple(made.args[0])
         plain = plain and (len(node.args) == 1 or self.denoted(name("zip")) is zip)
         return (made.args[0], made.func.value, dtype) if plain else None
+
+    def _gives_tuple(self, fn: Node) -> bool:
+        """Say whether a function, as it is written, returns several values."""
+        if isinstance(fn, gast.Lambda):
+            return isinstance(fn.body, gast.Tuple)
+        known = from_outside(fn, self.fn)
+        inner = self.fn.__code__.co_consts
+        codes = [c for c in inner if getattr(c, "co_name", "") == getattr(fn, "id", None)]
+        for code in [known.__code__] if isinstance(known, types.FunctionType) else codes:
+            steps = [i.opname for i in dis.get_instructions(code)]
+            if ("BUILD_TUPLE", "RETURN_VALUE") in itertools.pairwise(steps):
+                return True
+        return False
 
     def elementwise(self, node: Node, fn: Node, home: Node, dtype: Node | None) -> Node:
         """`np.vectorize(f)(x)` is f of each element, in an array of a first result's dtype.

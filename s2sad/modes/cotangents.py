@@ -96,6 +96,10 @@ class Cotangents:
         if isinstance(kind, K.List) and isinstance(kind.item, K.Num) and kind.item.type == "float":
             zeros = gast.List([constant(0.0)], gast.Load())
             return binary(zeros, gast.Mult, call("len", value))
+        if isinstance(kind, K.List) and isinstance(kind.item, K.Tuple) and _flat(kind.item):
+            # An integer among floats is a float here: as a value it would have no zero.
+            zeros = gast.List([self.zero(name("_"), kind.item)], gast.Load())
+            return binary(zeros, gast.Mult, call("len", value))
         if isinstance(kind, K.Dict) and 0 < len(kind.items) <= _FEW:
             if all(isinstance(k, K.Num) and isinstance(key, str) for key, k in kind.items):
                 keys: list[Node] = [constant(key) for key, _ in kind.items]
@@ -351,3 +355,10 @@ def _frozen(cls: type) -> bool:
         bool(getattr(params, "frozen", False))
         or getattr(cls, "__setattr__", None) is not object.__setattr__
     )
+
+
+def _flat(kind: K.Tuple) -> bool:
+    """Say whether zeros like a plain tuple are numbers and None, with at least one number."""
+    numbers = [k for k in kind.items if K.differentiable(k)]
+    plain = all(isinstance(k, K.Num) and k.type in ("float", "complex") for k in numbers)
+    return kind.cls is None and bool(numbers) and plain
