@@ -60,7 +60,7 @@ from s2sad.modes.assemble import (
 )
 from s2sad.modes.guarded import Site
 from s2sad.modes.operations import Contribution
-from s2sad.modes.outside import kept_copies
+from s2sad.modes.outside import kept_copies, with_copies
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import bind_unbound
 from s2sad.modes.writes import laid_out
@@ -642,7 +642,7 @@ def write_pair(
         seed = _used_up(backward, bar)
         pair.consumes = seed != bar
     if d.reusable:
-        p.forward += _outside_copies(p, backward, pair, supplied, seed)
+        p.forward = _with_outside_copies(p, backward, pair, supplied, seed)
     local = set(function.locals) | block_writes(p.forward)
     wanted = [
         n for n in sorted(live_in(backward, frozenset())) if n in local and n not in (bar, seed)
@@ -692,15 +692,16 @@ def write_pair(
     add(d, reverse, function.source.fn, a)
 
 
-def _outside_copies(
+def _with_outside_copies(
     p: Parts, backward: Block, pair: Pair, supplied: frozenset[str], seed: str
 ) -> Block:
-    """Let a reverse read copies of what others may change; return what makes them."""
+    """Let a reverse read copies of what others may change; return the forward with these."""
     written = block_writes(p.forward)
     passed = supplied - written if not pair.recursive else frozenset[str]()
     lent = {n: kind for n, kind in p.borrowed.items() if n not in passed}
     outside = dataclasses.replace(outside_of(p), borrowed=lent)
-    return kept_copies(backward, {*written, *p.bars, seed}, outside)
+    kept = kept_copies(backward, {*written, *p.bars, seed}, outside)
+    return with_copies(p.forward, kept, set(p.analysed.function.params), outside)
 
 
 def _again(p: Parts, supplied: frozenset[str]) -> Block:

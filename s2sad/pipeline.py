@@ -192,7 +192,7 @@ def printed(d: Derivation) -> Text:
 def _note_written(d: Derivation, entry: Analysed) -> None:
     """Note which memory is written: when called, it may overlap nothing else."""
     d.written = _written(d, entry)
-    for a in d.analysed.values():
+    for a in tuple(d.analysed.values()):
         outside = outside_written(a.function, memory_of(d, a))
         d.written_outside |= {(a.scope.fn, n) for n in outside}
 

@@ -244,3 +244,22 @@ def test_emitted_modules_import_nothing_of_s2sad(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(want.tolist())
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_pullback_of_a_choice(flag):
+    def chosen(x):
+        return control.cond(flag, lambda v: np.sum(v**3), lambda v: np.sum(np.sin(v)), x)
+
+    x = np.array([0.3, 0.5, 0.7])
+    _, pullback = s2sad.vjp(chosen, x)
+    assert pullback(1.0) == pytest.approx(3 * x**2 if flag else np.cos(x))
+
+
+def test_gradient_of_a_tangent_through_a_loop():
+    def looped(x):
+        return np.sum(control.fori_loop(0, 3, lambda i, v: v * np.cos(v) + 0.1 * i, x))
+
+    x, along = np.array([0.3, 0.5, 0.7]), np.array([1.0, -1.0, 0.5])
+    product = s2sad.grad(lambda x: s2sad.jvp(looped, (x,), (along,))[1])(x)
+    assert product == pytest.approx(s2sad.hvp(looped, (x,), (along,)), rel=1e-12)

@@ -257,3 +257,24 @@ def test_a_captured_number_that_a_called_function_binds_is_refused():
     with pytest.raises(s2sad.UnsupportedError, match="`n`, which is read here, is rebound by doub"):
         s2sad.grad(reads)(X)
     assert np.allclose(s2sad.grad(only_calls)(X), [2.0 * 0.6, 2.0 * 0.5, 0.0])
+
+
+STEADY = np.array([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_what_is_read_from_outside_on_one_path_only(flag):
+    def f(x, flag):
+        if flag:
+            v = STEADY[:]
+            return np.sum(v * x * x)
+        return np.sum(x)
+
+    def called(x, flag):
+        return f(2.0 * x, flag)
+
+    x = np.array([0.3, 0.5, 0.7])
+    expected = 2.0 * STEADY * x if flag else np.ones(3)
+    assert s2sad.vjp(f, x, flag, wrt="x")[1](1.0) == pytest.approx(expected)
+    expected = 8.0 * STEADY * x if flag else 2.0 * np.ones(3)
+    assert s2sad.vjp(called, x, flag, wrt="x")[1](1.0) == pytest.approx(expected)

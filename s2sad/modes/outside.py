@@ -21,7 +21,19 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import MISSING, Kind
 from s2sad.names import Names
-from s2sad.nodes import Block, Node, assign, attribute, block_writes, call, name, walk
+from s2sad.modes.storage import bind_unbound
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    block_writes,
+    call,
+    copied,
+    name,
+    names_read,
+    walk,
+)
 from s2sad.stages import Aliases, Function
 
 _CONSTANT = ("numpy", "math", "cmath", "scipy", "cupy")
@@ -75,7 +87,35 @@ def keep_as_it_was(body: Block, pullback: Node, outside: Outside) -> Block:
     bound = {*block_writes(body), *(a.id for a in pullback.args.args)}
     kept = kept_copies(pullback.body, bound, outside)
     at = body.index(pullback)
-    return [*body[:at], *kept, *body[at:]]
+    return [*with_copies(body[:at], kept, set(bound), outside), *body[at:]]
+
+
+def with_copies(forward: Block, kept: Block, params: set[str], outside: Outside) -> Block:
+    """Return a forward sweep with copies at its end, of variables that not every path binds, too.
+
+    if flag:                    v = None
+        v = G[:]         ->     if flag:
+                                    v = G[:]
+                                v_1 = private(v)
+    """
+    read: set[str] = set().union(*(names_read(s) for s in kept)) & block_writes(forward)
+    if not read:
+        return [*forward, *kept]
+    body = bind_unbound([*forward, *kept], params, read)
+    nothing = {n for s in body for n in _without_value(s)} & read
+    for s in kept:
+        source = copied(s.value)
+        if isinstance(source, gast.Name) and source.id in nothing:
+            s.value = call(outside.private(), source)
+    return body
+
+
+def _without_value(s: Node) -> set[str]:
+    """Return the name that a statement binds to None."""
+    if not isinstance(s, gast.Assign) or not isinstance(s.value, gast.Constant):
+        return set()
+    found = s.targets[0]
+    return {found.id} if isinstance(found, gast.Name) and s.value.value is None else set()
 
 
 def kept_copies(backward: Block, bound: set[str], outside: Outside) -> Block:
