@@ -339,7 +339,8 @@ def written_form(fn: Any) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
     owner = getattr(fn, "__self__", None)
     if found is not None or owner is None or inspect.ismodule(owner) or isinstance(owner, type):
         return found
-    method = getattr(type(owner), getattr(fn, "__name__", ""), None)
+    called = getattr(fn, "__name__", "")  # an object may answer to every name, with anything
+    method = getattr(type(owner), called, None) if isinstance(called, str) else None
     return None if method is None or rule_for(fn) is not None else _written.get(_key(method))
 
 

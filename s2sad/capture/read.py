@@ -269,6 +269,7 @@ def _name(fn: types.FunctionType) -> str:
     return _LAMBDA_NAME
 
 
+_DERIVED = "<s2sad "
 _LAMBDA = "<lambda>"
 _LAMBDA_NAME = "lambda_"
 
@@ -425,7 +426,8 @@ def _find(file: _File, fn: types.FunctionType) -> _Found:
         for found in _named(statement, top, code.co_name)
         if _first_line(found.node) == code.co_firstlineno
     ]
-    matches = _matching(file, here, code)
+    # Derived text is nobody's to edit, and its free names are not compiled as a file's are.
+    matches = here if code.co_filename.startswith(_DERIVED) else _matching(file, here, code)
     if not matches:
         # Lines were added or removed above: the definition stands elsewhere, itself unchanged.
         everywhere = [
