@@ -20,8 +20,8 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import MISSING, Kind
-from s2sad.names import Names
 from s2sad.modes.storage import bind_unbound
+from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
