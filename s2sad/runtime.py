@@ -321,55 +321,37 @@ def unshared(x: Any, *places: Any) -> Any:
 
     What is written must not stand twice in it; what is only read may.
     """
-    refuse_twice(x, places)
-    return copy_of(x)
-
-
-def refuse_twice(x: Any, places: Any) -> None:
-    """Refuse a structure in which memory stands twice that is written, at these places."""
     met: list[Any] = []
 
-    def look(part: Any, path: Any) -> None:
-        parts: Any = ()
-        if isinstance(part, list | tuple):
-            parts = enumerate(part)
-        elif isinstance(part, dict):
-            parts = part.items()
-        elif not is_array(part):
-            if not has_fields(type(part)):
-                return
-            parts = attributes(part).items()
-        if not isinstance(part, tuple):
-            written = not places or stands_at(path, places)
-            for other, too in met:
-                if written or too:
-                    if part is other or share_memory(part, other):
-                        raise ValueError("memory that is written stands twice in one argument")
-            met.append((part, written))
-        for step, p in parts:
-            look(p, (*path, step))
+    def meet(part: Any, path: Any) -> None:
+        written = not places or stands_at(path, places)
+        for other, too in met:
+            if written or too:
+                if part is other or share_memory(part, other):
+                    raise ValueError("memory that is written stands twice in one argument")
+        met.append((part, written))
 
-    look(x, ())
+    def twin(part: Any, path: Any) -> Any:
+        if is_array(part):
+            meet(part, path)
+            return part.copy(order="K")
+        if isinstance(part, tuple):
+            parts = [twin(p, (*path, i)) for i, p in enumerate(part)]
+            return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
+        if not isinstance(part, list | dict) and not has_fields(type(part)):
+            return part
+        meet(part, path)
+        if isinstance(part, list):
+            return [twin(p, (*path, i)) for i, p in enumerate(part)]
+        if isinstance(part, dict):
+            return {key: twin(part[key], (*path, key)) for key in part}
+        copied = object.__new__(type(part))
+        fields = attributes(part)
+        for name in fields:
+            object.__setattr__(copied, name, twin(fields[name], (*path, name)))
+        return copied
 
-
-def copy_of(x: Any) -> Any:
-    """Return a structure with arrays, lists, dicts and objects of its own."""
-    if hasattr(type(x), "dtype") and hasattr(x, "copy"):
-        return x.copy(order="K") if is_array(x) else x
-    if isinstance(x, list):
-        return [copy_of(part) for part in x]
-    if isinstance(x, tuple):
-        parts = [copy_of(part) for part in x]
-        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
-    if isinstance(x, dict):
-        return {key: copy_of(x[key]) for key in x}
-    if not has_fields(type(x)):
-        return x
-    copied = object.__new__(type(x))
-    fields = attributes(x)
-    for name in fields:
-        object.__setattr__(copied, name, copy_of(fields[name]))
-    return copied
+    return twin(x, ())
 
 
 def lying_like(x: Any) -> Any:

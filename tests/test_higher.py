@@ -524,29 +524,6 @@ def test_draws_are_drawn_once():
     assert hvp(f, (2.0, np.random.default_rng(1)), (1.0, None)) == pytest.approx(12.0 * scale)
 
 
-class Watched:
-    def __init__(self, w):
-        self.w, self.seen = w, None
-
-
-def watching(m, x):
-    m.seen = x * 2.0
-    x[0] = 0.0
-    return np.sum(np.sin(m.seen * m.w))
-
-
-def test_copies_of_objects_that_are_written():
-    """Refused or right; they were looked into without end."""
-    x = np.array([1.0, 2.0])
-    try:
-        found = hvp(watching, (Watched(1.0), x), (None, x))
-    except s2sad.Error as error:
-        assert "watching" in str(error)
-    else:
-        expected = np.sum(2 * x * np.cos(2 * x) - 4 * x * x * np.sin(2 * x))
-        assert found.w == pytest.approx(expected)
-
-
 def follow(f, state, xs):
     for x in xs:
         state = f(state, x)
