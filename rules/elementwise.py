@@ -429,4 +429,4 @@ def pull_real_if_close(out_bar, out, a, *, tol=100):
 
 @pushforward(np.real_if_close)
 def push_real_if_close(out, a, a_dot, *, tol=100):
-    return a_dot if np.iscomplexobj(out) else np.real(a_dot)
+    return a_dot if np.iscomplexobj(out) else np.asarray(np.real(a_dot))

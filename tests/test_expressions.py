@@ -78,3 +78,13 @@ def in_place(x):
 def test_an_assignment_that_reads_what_its_value_binds_is_refused():
     with pytest.raises(s2sad.UnsupportedError, match="walrus"):
         s2sad.grad(in_place)(1.3)
+
+
+def test_starred_parts_of_an_index_that_are_worked_out():
+    def f(a, t):
+        return np.sum(a[(*tuple(t), slice(0, 2))] ** 2)
+
+    a = np.arange(12.0).reshape(3, 4)
+    expected = np.zeros((3, 4))
+    expected[1, :2] = 2.0 * a[1, :2]
+    assert np.array_equal(s2sad.grad(f)(a, (1,)), expected)

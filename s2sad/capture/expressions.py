@@ -223,6 +223,8 @@ class Expressions(Applied):
             return node
         if isinstance(node, gast.Tuple):
             return locate(gast.Tuple(self.in_order(node.elts, self.index), node.ctx), node)
+        if isinstance(node, gast.Starred):
+            return locate(gast.Starred(self.atom(node.value), node.ctx), node)
         if isinstance(node, gast.Slice):
             parts = [
                 None if p is None else self.index(p) for p in (node.lower, node.upper, node.step)
