@@ -20,11 +20,10 @@ def take_apart(x_bar, structure):
 
 def fill_tangent(tangent, structure):
     """Return the tangent of a nested list, with zeros for the parts that are constant."""
-    if tangent is None:
-        return np.zeros_like(structure)
     if isinstance(structure, (list, tuple)):
-        return [fill_tangent(t, s) for t, s in zip(tangent, structure, strict=True)]
-    return tangent
+        parts = [None] * len(structure) if tangent is None else tangent
+        return [fill_tangent(t, s) for t, s in zip(parts, structure, strict=True)]
+    return 0.0 * structure if tangent is None else tangent
 
 
 def listed_back(out_bar, out, structure):

@@ -469,7 +469,7 @@ def push_interp(out, x, xp, fp, x_dot, xp_dot, fp_dot, *, left=None, right=None,
         out_dot = out_dot - slope * (xp_dot[around[low]] * (1 - t) + xp_dot[around[high]] * t)
     if fp_dot is not None:
         out_dot = out_dot + fp_dot[around[low]] * (1 - t) + fp_dot[around[high]] * t
-    return np.where(beyond, 0, out_dot)
+    return out_dot if beyond is False else np.where(beyond, 0, out_dot)
 
 
 def trapezoid_widths(x, dx, axis):

@@ -389,7 +389,8 @@ def push_extreme(out, *items_and_tangents):
     items, items_dot = items_and_tangents[:n], items_and_tangents[n:]
     if n == 1:
         items, items_dot = items[0], items_dot[0]
-    return weighted(ties(out, items), items_dot, items)
+    parts = numbers(items_dot, items)
+    return sum([w * part for w, part in zip(ties(out, items), parts, strict=True)])
 
 
 def places(iterable, key, reverse):

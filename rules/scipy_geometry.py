@@ -21,7 +21,7 @@ def along_axes(out_bar, ndim, answers):
     return out_bar
 
 
-@pullback(ndimage.shift)
+@pullback(ndimage.shift, masks=True)
 def pull_shift(
     out_bar, out, input, *, shift=None, order=3, mode="constant", cval=0.0, prefilter=True
 ):

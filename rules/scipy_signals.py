@@ -331,7 +331,7 @@ def push_medfilt(out, volume, volume_dot, *, kernel_size=None):
 # by Fourier transforms
 
 
-@pullback(signal.hilbert)
+@pullback(signal.hilbert, masks=True)
 def pull_hilbert(out_bar, out, x, *, N=None, axis=-1):
     """The matrix of a Fourier transform is its own transpose."""
     n, size = x.shape[axis], out.shape[axis]

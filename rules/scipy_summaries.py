@@ -230,7 +230,7 @@ def moment_slope(a, order, axis, center, nan_policy):
     return order / n * (d ** (order - 1) - mean_power(d, order - 1, axis))
 
 
-@pullback(stats.moment)
+@pullback(stats.moment, masks=True)
 def pull_moment(
     out_bar, out, a, *, order=1, axis=0, nan_policy="propagate", center=None, keepdims=False
 ):

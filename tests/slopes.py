@@ -32,7 +32,7 @@ def check(fn, *args, constant=()):
 
 
 def check_forward(fn, args, wrt, gradient):
-    """Compare the jvp along some direction with the gradient, all in one and argument by one."""
+    """Compare the jvp along some direction with the gradient: all arguments, the first alone."""
     vector, unravel = s2sad.ravel(tuple(args[i] for i in wrt))
     direction = np.cos(1.7 * np.arange(len(vector)) + 0.4)
     parts = unravel(direction)
@@ -43,7 +43,7 @@ def check_forward(fn, args, wrt, gradient):
     tangents = [None] * len(args)
     for i, part in zip(wrt, parts, strict=True):
         tangents[i] = part
-    for moving in {wrt, *((i,) for i in wrt)}:
+    for moving in {wrt, wrt[:1]}:
         given = tuple(t if i in moving else None for i, t in enumerate(tangents))
         spans = [slice(ends[wrt.index(i)], ends[wrt.index(i) + 1]) for i in moving]
         expected = sum(gradient[s] @ direction[s] for s in spans)

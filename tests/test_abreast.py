@@ -56,7 +56,13 @@ def check(program):
         assert leaves(twin) == pytest.approx(t, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted(set(corpus.PROGRAMS) - set(REFUSED)))
+CORPUS = sorted(set(corpus.PROGRAMS) - set(REFUSED))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.full if i % 3 else ()) for i, n in enumerate(CORPUS)],
+)
 def test_corpus(name):
     check(corpus.PROGRAMS[name])
 

@@ -376,9 +376,9 @@ def normalise_assigns_a_tuple_one_by_one(m):
                     for t, v in zip(target.elts, s.value.elts)
                 ]
 
-    def plant(normalise, source, node, taken):
+    def plant(normalise, source, node, *rest):
         split(node.body)
-        return normalise(source, node, taken)
+        return normalise(source, node, *rest)
 
     _around(m, derivation, "normalise", plant)
 

@@ -90,7 +90,6 @@ SWITCHES = {
     ownership_is_off: (
         "writing.fancy_aug",
         "writing.neg_step",
-        "writing.swap_rows",
         "writing.heat",
         "writing.view_kept",
     ),

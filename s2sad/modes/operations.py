@@ -532,7 +532,7 @@ class Operations(Guarded):
             raise self.refuse(MissingRuleError, node, *registry.missing(fn, label))
         if rule.is_zero(any(K.is_complex(self.kind(a)) for a in args)):
             return [], []
-        if isinstance(node, gast.BinOp) or registry.wants_arrays(fn):
+        if isinstance(node, gast.BinOp) or (registry.wants_arrays(fn) and not rule.calls):
             lists = self._lists(node, fn, rule, args, keywords)
             if lists:
                 return self._of_lists(site, node, fn, args, keywords, lists)

@@ -391,7 +391,7 @@ class Pushes(Operations):
             raise self.refuse(MissingRuleError, node, *registry.missing(fn, label))
         if rule.is_zero(any(K.is_complex(self.kind(a)) for a in args)):
             return [], None
-        if isinstance(node, gast.BinOp) or registry.wants_arrays(fn):
+        if isinstance(node, gast.BinOp) or (registry.wants_arrays(fn) and not rule.calls):
             lists = self._lists(node, fn, rule, args, keywords)
             if lists:
                 return self._as_arrays(site, node, fn, args, keywords, lists)

@@ -57,7 +57,7 @@ def warped(image, where):
 
 
 def enlarged(image):
-    return np.sum(N.zoom(image, 2.0))
+    return np.sum(N.generic_filter(image, np.ptp, 3))
 
 
 def test_in_a_program():
@@ -78,5 +78,5 @@ def test_in_a_program():
 
 
 def test_a_function_without_rule_is_named():
-    with pytest.raises(s2sad.MissingRuleError, match="no derivative rule for N.zoom"):
+    with pytest.raises(s2sad.MissingRuleError, match="no derivative rule for N.generic_filter"):
         s2sad.grad(enlarged)(n(3))
