@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from s2sad.api import callee_of, hvp, jvp, vjp
 from s2sad.errors import ActivityError, UnsupportedError
+from s2sad.snippets import defined
 from s2sad.tree import branch_of, is_float_leaf, leaves
 
 __all__ = ["to_jax", "to_torch"]
@@ -268,11 +268,7 @@ def _weighted(f: Callable[..., Any], count: int, paths: tuple[str, ...]) -> Call
     given = ", ".join(f"a{i}" for i in range(count))
     terms = " + ".join(f"np.sum(weights[{i}] * {path})" for i, path in enumerate(paths))
     text = f"def weighted({given}, weights):\n    y = f({given})\n    return {terms}\n"
-    file = f"<s2sad weighted {len(linecache.cache)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    space: dict[str, Any] = {"f": f, "np": np}
-    exec(compile(text, file, "exec"), space)
-    return space["weighted"]  # type: ignore[no-any-return]
+    return defined(text, {"f": f, "np": np}, "weighted")
 
 
 def _name(f: Callable[..., Any]) -> str:

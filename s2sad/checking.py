@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import linecache
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +18,7 @@ from s2sad.culprit import Executed, executed
 from s2sad.derived import kinds_of, place_of
 from s2sad.errors import ActivityError, Error
 from s2sad.parameters import Parameters, Wrt, choose, settle
+from s2sad.snippets import defined
 from s2sad.testing import differences
 from s2sad.tree import is_array, leaves, map_leaves
 
@@ -253,18 +253,9 @@ def _by_reverse(case: _Case, y: Any, rng: np.random.Generator) -> Callable[..., 
         product = f"np.sum({product})" if np.ndim(leaf.value) else product
         terms.append(f"({product}).real" if np.iscomplexobj(leaf.value) else product)
     body = f"y = f({given})\n    return {' + '.join(terms)}"
-    summed = _made(f"def weighted({given}):\n    {body}\n", case.f, np=np, **weights)
+    text = f"def weighted({given}):\n    {body}\n"
+    summed = defined(text, {**weights, "f": case.f, "np": np}, "check")
     return grad(summed, case.moving)
-
-
-def _made(text: str, f: Callable[..., Any], **space: Any) -> Callable[..., Any]:
-    """Return the function that a text defines, and remember the text: it is read again."""
-    file = f"<s2sad check {len(linecache.cache)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    space["f"] = f
-    exec(compile(text, file, "exec"), space)
-    name = text.partition("(")[0].removeprefix("def ")
-    return space[name]  # type: ignore[no-any-return]
 
 
 def _check(case: _Case, modes: Sequence[str], blame: bool = True) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from s2sad.errors import Place
+from s2sad.snippets import defined
 
 _TIMES = 3  # how often one statement is looked at
 _MOST = 300  # how many are looked at in all
@@ -157,10 +158,8 @@ def _alone(s: ast.stmt, frame: types.FrameType, depth: int) -> Executed | None:
     text = _text(own, names)
     space = {**frame.f_globals}
     space |= {n: v for n, v in here.items() if n in frame.f_code.co_freevars and n not in names}
-    file = f"<s2sad statement {frame.f_code.co_filename}:{s.lineno} of {len(linecache.cache)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    exec(compile(text, file, "exec"), space)
-    return Executed(space["statement"], names, args, _place(s, frame.f_code), depth)
+    fn = defined(text, space, f"statement {frame.f_code.co_filename}:{s.lineno}")
+    return Executed(fn, names, args, _place(s, frame.f_code), depth)
 
 
 def _text(body: list[ast.stmt], names: tuple[str, ...]) -> str:

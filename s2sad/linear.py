@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import linecache
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from s2sad.runtime import zeros_like
+from s2sad.snippets import register
 
 Rules = tuple[Callable[..., Any], Callable[..., Any]]
 
@@ -146,7 +146,7 @@ def made(text: str, pull: Any, push: Any) -> Callable[..., Any]:
     """Return the function of a text."""
     name = text[4 : text.index("(")]
     filename = f"<linear {name} {pull.__module__}.{pull.__qualname__} {push.__qualname__}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    register(text, filename)
     space: dict[str, Any] = {"pull": pull, "push": push, "added": added, "filled": filled}
     space["zeros_like"] = zeros_like
     exec(compile(text, filename, "exec"), space)

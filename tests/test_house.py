@@ -75,6 +75,7 @@ LAYERS = (
             "repeated",
             "samples",
             "selected",
+            "snippets",
             "spaces",
             "spelled",
         ),

@@ -70,7 +70,8 @@ class _Plain(gast.NodeTransformer):  # type: ignore[misc]
 
     def visit_Call(self, node: Node) -> Node:
         node = self.generic_visit(node)
-        return node.args[0] if self.is_checkpointed(node) and node.args else node
+        source = _arguments(node)[0] if self.is_checkpointed(node) else None
+        return node if source is None else source
 
 
 class _Segments:

@@ -44,10 +44,15 @@ def places_written(
 
 
 def _slot(write: Write) -> list[Any]:
-    """Return the last step to what is set: an attribute, or a key that is known."""
+    """Return the last step to what a statement itself sets: an attribute, or a key that is known.
+
+    What a call in it writes may be anywhere in the container.
+    """
     s = write.statement
-    target = s.targets[0] if isinstance(s, gast.Assign) else getattr(s, "target", None)
-    if not isinstance(target, gast.Attribute | gast.Subscript):
+    targets = s.targets if isinstance(s, gast.Assign) else [getattr(s, "target", None)]
+    target = targets[0]
+    alone = write.how != "call" and len(targets) == 1
+    if not alone or not isinstance(target, gast.Attribute | gast.Subscript):
         return []
     steps = _steps(target) or [None]
     return [] if steps[-1] is None else steps[-1:]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterable, Mapping
 from types import CellType, CodeType, FunctionType
 
 from s2sad.errors import InternalError
+from s2sad.snippets import register
 
 _FACTORY = "__s2sad_factory__"
 # What evaluating an annotation may raise: its names may exist for type checkers only.
@@ -58,14 +58,6 @@ def load(
     for name, function in loaded.items():
         shared[name].cell_contents = function
     return loaded
-
-
-def register(text: str, filename: str) -> None:
-    """Show `text` under `filename` to linecache, and so to tracebacks, pdb and inspect.
-
-    Without a modification time the entry counts as a loader's and survives `checkcache`.
-    """
-    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
 
 
 def _has_defaults(node: ast.FunctionDef) -> bool:
