@@ -59,10 +59,10 @@ from s2sad.modes.assemble import (
     wrapped,
 )
 from s2sad.modes.guarded import Site
-from s2sad.modes.operations import Contribution
 from s2sad.modes.outside import kept_copies, with_copies
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import bind_unbound
+from s2sad.modes.structured import Contribution
 from s2sad.modes.writes import laid_out
 from s2sad.nodes import (
     Block,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from s2sad import kinds as K
 from s2sad.cotangents import caster
 from s2sad.errors import ActivityError, InternalError
 from s2sad.kinds import Kind
+from s2sad.mapped import mapped
 from s2sad.parameters import Parameters
 from s2sad.runtime import attributes, no_tangent
 from s2sad.tree import is_array
@@ -113,15 +113,7 @@ def built_like(y: Any, tangent: Any) -> Any:
 
 def tangent_kind(kind: Kind) -> Kind:
     """Return the kind of a tangent of a value: None beside what carries no derivative."""
-    if isinstance(kind, K.Tuple):
-        return K.Tuple(tuple(map(tangent_kind, kind.items)), kind.cls)
-    if isinstance(kind, K.List):
-        items = None if kind.items is None else tuple(map(tangent_kind, kind.items))
-        return K.List(tangent_kind(kind.item), kind.length, items)
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((key, tangent_kind(k)) for key, k in kind.items))
-    if isinstance(kind, K.OpenDict):
-        return replace(kind, item=tangent_kind(kind.item))
-    if isinstance(kind, K.Obj):
-        return K.Obj(kind.cls, tuple((n, tangent_kind(k)) for n, k in kind.fields))
+    structure = mapped(kind, tangent_kind)
+    if structure is not None:
+        return structure
     return kind if K.differentiable(kind) or isinstance(kind, K.Unbound) else K.NONE

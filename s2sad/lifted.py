@@ -15,6 +15,7 @@ from dataclasses import replace
 from s2sad import kinds as K
 from s2sad import spaces
 from s2sad.kinds import MISSING, Kind
+from s2sad.mapped import mapped
 from s2sad.stages import KindFacts
 
 
@@ -27,14 +28,12 @@ def lifted(kind: Kind, space: str) -> Kind:
     if isinstance(kind, K.Num):
         plain = kind.dtype in (None, "any")
         return kind if plain else K.Array(str(kind.dtype), (), space)
-    if isinstance(kind, K.Tuple):
-        return K.Tuple(tuple(lifted(k, space) for k in kind.items), kind.cls)
-    if isinstance(kind, K.List):
-        items = None if kind.items is None else tuple(lifted(k, space) for k in kind.items)
-        return K.List(lifted(kind.item, space), kind.length, items)
+    structure = mapped(kind, lambda part: lifted(part, space))
+    if structure is not None:
+        return structure
     if isinstance(kind, K.Union):
         return K.union(lifted(k, space) for k in kind.options)
-    if isinstance(kind, K.OpenDict | K.Iterable_):
+    if isinstance(kind, K.Iterable_):
         return replace(kind, item=lifted(kind.item, space))
     if isinstance(kind, K.Known) and isinstance(kind.value, types.ModuleType):
         return K.Known(spaces.counterpart(kind.value, space))
@@ -45,17 +44,11 @@ def lowered(kind: Kind) -> Kind:
     """Return the kind that NumPy's twin is given in the place of a value."""
     if isinstance(kind, K.Array):
         return replace(kind, namespace=spaces.NUMPY)
-    if isinstance(kind, K.Tuple):
-        return K.Tuple(tuple(map(lowered, kind.items)), kind.cls)
-    if isinstance(kind, K.List):
-        items = None if kind.items is None else tuple(map(lowered, kind.items))
-        return K.List(lowered(kind.item), kind.length, items)
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((key, lowered(k)) for key, k in kind.items))
-    if isinstance(kind, K.OpenDict | K.Iterable_):
+    if isinstance(kind, K.Iterable_):
         return replace(kind, item=lowered(kind.item))
-    if isinstance(kind, K.Obj):
-        return K.Obj(kind.cls, tuple((n, lowered(k)) for n, k in kind.fields))
+    structure = mapped(kind, lowered)
+    if structure is not None:
+        return structure
     if isinstance(kind, K.Union):
         return K.union(map(lowered, kind.options))
     return kind

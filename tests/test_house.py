@@ -67,6 +67,7 @@ LAYERS = (
             "lifted",
             "linear",
             "made",
+            "mapped",
             "multilinear",
             "names",
             "nodes",

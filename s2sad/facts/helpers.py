@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import Kind
+from s2sad.mapped import mapped
 
 
 def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:
@@ -36,22 +35,7 @@ def _zeros(kind: Kind, integer: Kind) -> Kind:
         return integer if kind.dtype is None else K.NONE
     if isinstance(kind, K.Array):
         return kind if K.is_float_dtype(kind.dtype) else K.NONE
-    mapped = _mapped(kind, zeros)
-    if mapped is not None:
-        return mapped
+    structure = mapped(kind, zeros)
+    if structure is not None:
+        return structure
     return kind if isinstance(kind, K.Unknown | K.Unbound) else K.NONE
-
-
-def _mapped(kind: Kind, each: Callable[[Kind], Kind]) -> Kind | None:
-    if isinstance(kind, K.Tuple):
-        return K.Tuple(tuple(map(each, kind.items)), kind.cls)
-    if isinstance(kind, K.List):
-        items = None if kind.items is None else tuple(map(each, kind.items))
-        return K.List(each(kind.item), kind.length, items)
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((key, each(k)) for key, k in kind.items))
-    if isinstance(kind, K.OpenDict):
-        return replace(kind, item=each(kind.item))
-    if isinstance(kind, K.Obj):
-        return K.Obj(kind.cls, tuple((n, each(k)) for n, k in kind.fields))
-    return None

@@ -14,6 +14,7 @@ from typing import Any
 
 from s2sad import kinds as K
 from s2sad.kinds import Dim, Kind
+from s2sad.mapped import mapped
 
 Naming = Callable[[Dim], "Dim | None"]
 
@@ -26,17 +27,9 @@ def relabel(kind: Kind, naming: Naming) -> Kind:
         return kind if kind.dim is None else replace(kind, dim=naming(kind.dim))
     if isinstance(kind, K.Opaque):
         return K.Opaque(kind.cls, relabel(kind.like, naming))  # type: ignore[arg-type]
-    if isinstance(kind, K.Tuple):
-        return K.Tuple(tuple(relabel(k, naming) for k in kind.items), kind.cls)
-    if isinstance(kind, K.List):
-        items = None if kind.items is None else tuple(relabel(k, naming) for k in kind.items)
-        return K.List(relabel(kind.item, naming), kind.length, items)
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((key, relabel(k, naming)) for key, k in kind.items))
-    if isinstance(kind, K.OpenDict):
-        return K.OpenDict(kind.key, relabel(kind.item, naming))
-    if isinstance(kind, K.Obj):
-        return K.Obj(kind.cls, tuple((n, relabel(k, naming)) for n, k in kind.fields))
+    structure = mapped(kind, lambda part: relabel(part, naming))
+    if structure is not None:
+        return structure
     if isinstance(kind, K.OneOf):
         return K.one_of(relabel(k, naming) for k in kind.options)
     if isinstance(kind, K.Union):

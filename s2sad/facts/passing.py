@@ -16,6 +16,7 @@ from dataclasses import replace
 from s2sad import kinds as K
 from s2sad.facts.lengths import anew, relabel
 from s2sad.kinds import Dim, Kind
+from s2sad.mapped import mapped
 
 Lengths = dict[tuple[str, int], Dim]
 Proved = tuple[tuple[Dim, int], ...]
@@ -96,16 +97,9 @@ def outlives(kind: Kind) -> Kind:
         return K.Unknown("an inner function away from the variables that it captures")
     if isinstance(kind, K.Choice):
         return next((k for k in map(outlives, kind.options) if isinstance(k, K.Unknown)), kind)
-    if isinstance(kind, K.Tuple):
-        return K.Tuple(tuple(map(outlives, kind.items)), kind.cls)
-    if isinstance(kind, K.List):
-        return K.List(outlives(kind.item), kind.length)
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((k, outlives(v)) for k, v in kind.items))
-    if isinstance(kind, K.OpenDict):
-        return K.OpenDict(kind.key, outlives(kind.item))
-    if isinstance(kind, K.Obj):
-        return K.Obj(kind.cls, tuple((n, outlives(k)) for n, k in kind.fields))
+    structure = mapped(kind, outlives)
+    if structure is not None:
+        return structure
     if isinstance(kind, K.OneOf):
         return K.one_of(map(outlives, kind.options))
     return replace(kind, item=outlives(kind.item)) if isinstance(kind, K.Iterable_) else kind

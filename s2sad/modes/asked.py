@@ -26,7 +26,7 @@ from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
-from s2sad.modes.operations import Contribution
+from s2sad.modes.structured import Contribution
 from s2sad.nodes import (
     Block,
     Node,

@@ -12,8 +12,8 @@ from s2sad import registry, runtime
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.lifted import space_among
-from s2sad.modes.operations import Contribution
 from s2sad.modes.refs import Refs
+from s2sad.modes.structured import Contribution
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,

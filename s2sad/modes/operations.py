@@ -10,7 +10,6 @@ import builtins
 import dataclasses
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -23,19 +22,18 @@ from s2sad.generators import draws
 from s2sad.kinds import Kind
 from s2sad.modes.articles import article
 from s2sad.modes.bind import BindingError, BoundCall, bind, without_axes
-from s2sad.modes.guarded import Guarded, Site
+from s2sad.modes.guarded import Site
 from s2sad.modes.handed import Called, FunctionVjp, called_with
 from s2sad.modes.inline import Given, RuleRefusal, inline
 from s2sad.modes.shapes import NARROW, dtype_of
+from s2sad.modes.structured import Contribution, Structured
 from s2sad.nodes import (
     Block,
     Node,
     assign,
-    attribute,
     binary,
     call,
     clone,
-    compare,
     constant,
     name,
     names_read,
@@ -45,9 +43,8 @@ from s2sad.nodes import (
     subscript,
     walk,
 )
-from s2sad.open_dicts import literal_key, surely_has
+from s2sad.open_dicts import literal_key
 from s2sad.samples import stacked
-from s2sad.signature import by_position
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
     gast.Add: operator.add,
@@ -63,17 +60,7 @@ OPERATOR_FUNCTIONS: dict[type, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Contribution:
-    """Add `value` to the cotangent of `operand`, or to the part of it that `path` names."""
-
-    operand: str
-    value: Node
-    path: tuple[str, Any] | None = None
-    repeats: bool = False
-
-
-class Operations(Guarded):
+class Operations(Structured):
     """Knows the kinds and objects of one function, and turns its operations backward."""
 
     function_vjp: Callable[[Site, Node, Called], FunctionVjp]
@@ -310,41 +297,36 @@ class Operations(Guarded):
             raise self.undecided(node, self.kind(node))
         return fn
 
-    def undecided(self, node: Node, kind: Kind) -> Error:
-        what = kind.why if isinstance(kind, K.Unknown) and kind.why else "not known"
-        return self.refuse(
-            UnsupportedError,
-            node,
-            f"What this operation means is not decided: the kind of an operand is {what}.",
-            "Give example arguments, or make the value a float, an array or a structure of these.",
-        )
-
     def op_Call(self, site: Site, node: Node) -> tuple[Block, list[Contribution]]:
-        fn = self.objects.get(node.func)
-        args = list(node.args)
+        found = self._structure_method(site, node)
+        if found is not None:
+            return found
+        fn, args = self.callee(node)
+        found = self._on_structures(site, node, fn, args)
+        if found is not None:
+            return found
+        given = [] if fn in (max, min) else node.keywords  # their `default` passes nothing on
+        return self._library(site, node, fn, args, given)
+
+    def callee(self, node: Node) -> tuple[Any, list[Node]]:
+        """Return what a call calls, as rules know it, and its arguments: a method's owner first."""
+        fn, args = self.objects.get(node.func), list(node.args)
         called = self.kind(node.func)
-        cls = getattr(self.kind(getattr(node.func, "value", node.func)), "cls", None)
-        method = draws(fn, cls, getattr(node.func, "attr", ""))
+        owner = self.kind(getattr(node.func, "value", node.func))
+        method = draws(fn, getattr(owner, "cls", None), getattr(node.func, "attr", ""))
         if method is not None:
-            return self._library(site, node, method, args, node.keywords)
+            return method, args
         if isinstance(called, K.Opaque):
             fn, args = registry.object_function(called.cls, "__call__"), [node.func, *args]
         elif fn is None and isinstance(node.func, gast.Attribute):
-            owner = self.kind(node.func.value)
+            args = [node.func.value, *args]
             if isinstance(owner, K.Opaque):
                 fn = registry.object_function(owner.cls, node.func.attr)
-                args = [node.func.value, *args]
             elif K.is_numeric(owner):
                 fn = registry.method_function(node.func.attr)
-                args = [node.func.value, *args]
                 if fn is None:
-                    raise self.refuse(
-                        MissingRuleError, node, *registry.missing_method(node.func.attr)
-                    )
-            elif isinstance(owner, K.Dict | K.OpenDict):
-                return self._dict_method(site, node, owner)
-            elif node.func.attr == "_replace" and isinstance(owner, K.Tuple):
-                return [], self._replaced(site, node, node.func.value, owner)
+                    why = registry.missing_method(node.func.attr)
+                    raise self.refuse(MissingRuleError, node, *why)
         if fn is None:
             raise self.refuse(
                 MissingRuleError,
@@ -352,174 +334,7 @@ class Operations(Guarded):
                 "What is called here is not known when the derivative is written.",
                 "Call a function by a name that always denotes the same function.",
             )
-        if fn is dataclasses.replace and isinstance(self.kind(args[0]), K.Obj):
-            return [], self._replaced(site, node, args[0], self.kind(args[0]))
-        if fn in _STACKING and len(args) == 1 and not node.keywords:
-            stacked = self._stacked(site, args[0])
-            if stacked is not None:
-                return [], stacked
-        if fn is sum and len(args) == 1 and isinstance(args[0], gast.Call) and not node.keywords:
-            owner = args[0].func.value  # sum(d.values())
-            return [], [Contribution(owner.id, site.bar, ("each", None))]
-        if fn is sum and len(args) == 1 and isinstance(args[0], gast.Name) and not node.keywords:
-            kind = self.kind(args[0])
-            if isinstance(kind, K.List) and isinstance(kind.item, K.Num):
-                each = gast.List([clone(site.bar)], gast.Load())
-                length = call("len", clone(args[0]))
-                return [], [Contribution(args[0].id, binary(each, gast.Mult, length))]
-        if fn in (max, min) and len(args) == 2 and not node.keywords:
-            if all(isinstance(self.kind(a), K.Num) for a in args):
-                return [], self._extreme(site, fn, args)
-        if fn in (max, min) and node.keywords:
-            return self._chosen(site, node, fn, args)
-        if fn in _CONVERSIONS and len(args) == 1:
-            return [], self._conversion(site, fn, args[0])
-        if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
-            places = {f: i for i, f in enumerate(fn._fields)}
-            order = [*enumerate(args), *((places[k.arg], k.value) for k in node.keywords)]
-            return [], [
-                Contribution(a.id, subscript(clone(site.bar), constant(i)))
-                for i, a in order
-                if isinstance(a, gast.Name)
-            ]
-        made = isinstance(fn, type) or fn is runtime.object_of
-        if made and isinstance(site.kind, K.Obj):
-            return [], self._constructed(site, node, site.kind)
-        return self._library(site, node, fn, args, node.keywords)
-
-    def _replaced(self, site: Site, node: Node, owner: Node, kind: Kind) -> list[Contribution]:
-        """p._replace(a=x) and replace(p, a=x): the other fields are still those of p."""
-        found = []
-        given = {k.arg: k.value for k in node.keywords}
-        fields = getattr(kind, "fields", None)
-        names = getattr(getattr(kind, "cls", None), "_fields", ())
-        pairs = (
-            fields if fields is not None else zip(names, getattr(kind, "items", ()), strict=True)
-        )
-        for i, (field, part) in enumerate(pairs):
-            if fields is not None:
-                bar, path = attribute(clone(site.bar), field), ("attr", field)
-            else:
-                bar, path = subscript(clone(site.bar), constant(i)), ("item", i)
-            value = given.get(field)
-            if value is None:
-                if isinstance(owner, gast.Name) and K.differentiable(part):
-                    found.append(Contribution(owner.id, bar, path))
-            elif isinstance(value, gast.Name) and K.differentiable(self.kind(value)):
-                found.append(Contribution(value.id, bar))
-        return found
-
-    def _constructed(self, site: Site, node: Node, kind: K.Obj) -> list[Contribution]:
-        """A dataclass hands the cotangents of its fields to what they were made of."""
-        made = self.objects.get(node.func) is runtime.object_of
-        given = {} if made else dict(zip(by_position(kind.cls), node.args, strict=False))
-        given.update({k.arg: k.value for k in node.keywords})
-        return [
-            Contribution(a.id, attribute(clone(site.bar), f))
-            for f, a in given.items()
-            if isinstance(a, gast.Name) and K.differentiable(self.kind(a))
-        ]
-
-    def _dict_method(
-        self, site: Site, node: Node, owner: K.Dict | K.OpenDict
-    ) -> tuple[Block, list[Contribution]]:
-        """Undo d.get(key), d.values() and d.items() of a dict with known keys."""
-        variable, method = node.func.value.id, node.func.attr
-        if method == "get":
-            if surely_has(owner, self.kind(node.args[0])):
-                path = ("index", node.args[0])
-                return [], [Contribution(variable, site.bar, path)]
-            default = node.args[1] if len(node.args) > 1 else None
-            if surely_has(owner, self.kind(node.args[0])) is None:
-                path = ("entry", node.args[0])
-                return [], [Contribution(variable, site.bar, path)]
-            if isinstance(default, gast.Name):
-                return [], [Contribution(default.id, site.bar)]
-            return [], []
-        if method in ("values", "items"):
-            helper = runtime.from_values if method == "values" else runtime.from_items
-            value = call(self.refs.function(helper), name(variable), clone(site.bar))
-            return [], [Contribution(variable, value)]
-        raise self.refuse(
-            UnsupportedError,
-            node,
-            f"A dict's .{method}() cannot be differentiated.",
-            "Read the entries by key.",
-        )
-
-    def _stacked(self, site: Site, arg: Node) -> list[Contribution] | None:
-        """np.array of a list gives each item its row; None where the rule must answer."""
-        kind = self.kind(arg)
-        if not isinstance(kind, K.List) or not isinstance(arg, gast.Name):
-            return None
-        if isinstance(kind.item, K.Num) and not K.differentiable(kind.item):
-            return None
-        if arg.id in self.displays:
-            bar = site.bar if kind.items is None else self.fitted(site.bar, site.kind, arg)
-            return [Contribution(arg.id, bar)]
-        if isinstance(kind.item, K.Num | K.Array):
-            return [Contribution(arg.id, call("list", site.bar))]
-        return None
-
-    def _extreme(self, site: Site, fn: Any, args: list[Node]) -> list[Contribution]:
-        """The larger (smaller) of two scalars passes on all, equal ones half each."""
-        strict, loose = (gast.Gt, gast.GtE) if fn is max else (gast.Lt, gast.LtE)
-        found = []
-        for one, other in (args, args[::-1]):
-            if not isinstance(one, gast.Name):
-                continue
-            half = binary(constant(0.5), gast.Mult, clone(site.bar))
-            value = binary(
-                binary(clone(half), gast.Mult, compare(clone(one), loose, clone(other))),
-                gast.Add,
-                binary(half, gast.Mult, compare(clone(one), strict, clone(other))),
-            )
-            found.append(Contribution(one.id, self.cast(value, K.FLOAT, one)))
-        return found
-
-    def _chosen(
-        self, site: Site, node: Node, fn: Any, args: list[Node]
-    ) -> tuple[Block, list[Contribution]]:
-        """By a key, max and min give the first of the items; `default` only where there is none."""
-        given = {k.arg: k.value for k in node.keywords}
-        default = given.get("default")
-        if isinstance(site.kind, K.Unknown):
-            raise self.undecided(node, site.kind)
-        if default is not None and names_read(default) & self.wanted:
-            raise self.refuse(
-                UnsupportedError,
-                node,
-                f"An active default of {fn.__name__} cannot be differentiated.",
-                "Test for the empty sequence with an if.",
-            )
-        if "key" not in given or isinstance(self.kind(given["key"]), K.NoneKind):
-            return self._library(site, node, fn, args, [])
-        if len(args) != 1:
-            raise self.refuse(
-                UnsupportedError,
-                node,
-                f"{fn.__name__} of several arguments by a key cannot be differentiated.",
-                "Put them into a list.",
-            )
-        if not isinstance(args[0], gast.Name):
-            return [], []
-        helper = self.refs.function(runtime.pull_chosen)
-        bars = call(helper, clone(site.bar), clone(site.out), clone(args[0]), clone(given["key"]))
-        return [], [Contribution(args[0].id, bars)]
-
-    def _conversion(self, site: Site, fn: Any, arg: Node) -> list[Contribution]:
-        """list(x), tuple(x) and float(x) pass on what they get, in the structure of x."""
-        if not isinstance(arg, gast.Name):
-            return []
-        kind = self.kind(arg)
-        value = site.bar
-        if isinstance(kind, K.Array):
-            value = call(self.np("array"), value)
-        elif isinstance(kind, K.Tuple) and fn is list:
-            value = call("tuple", value)
-        elif isinstance(kind, K.List) and fn is tuple:
-            value = call("list", value)
-        return [Contribution(arg.id, self.cast(value, site.kind, arg))]
+        return fn, args
 
     # library functions
 
@@ -764,8 +579,6 @@ class Operations(Guarded):
 
 
 _POWERS: tuple[Any, ...] = (operator.pow, builtins.pow, np.power, np.float_power)
-_STACKING: tuple[Any, ...] = (np.array, np.asarray)
-_CONVERSIONS: tuple[Any, ...] = (list, tuple, float, builtins.complex)
 
 
 def _positional(rule: Any) -> tuple[str, ...]:

@@ -22,7 +22,6 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import InternalError, MissingRuleError, UnsupportedError
-from s2sad.generators import draws
 from s2sad.kinds import Kind
 from s2sad.modes.bind import BindingError, BoundCall, bind, without_axes
 from s2sad.modes.guarded import Site
@@ -30,6 +29,7 @@ from s2sad.modes.handed import called_with
 from s2sad.modes.inline import Given
 from s2sad.modes.operations import OPERATOR_FUNCTIONS, Operations
 from s2sad.modes.shapes import dtype_of
+from s2sad.modes.structured import CONVERSIONS, STACKING
 from s2sad.nodes import (
     Block,
     Node,
@@ -198,47 +198,27 @@ class Pushes(Operations):
     # calls
 
     def push_Call(self, site: Site, node: Node) -> Pushed:
-        fn = self.objects.get(node.func)
-        args = list(node.args)
-        called = self.kind(node.func)
-        cls = getattr(self.kind(getattr(node.func, "value", node.func)), "cls", None)
-        method = draws(fn, cls, getattr(node.func, "attr", ""))
-        if method is not None:
-            return self.library(site, node, method, args, node.keywords)
-        if isinstance(called, K.Opaque):
-            fn, args = registry.object_function(called.cls, "__call__"), [node.func, *args]
-        elif fn is None and isinstance(node.func, gast.Attribute):
-            owner = self.kind(node.func.value)
-            if isinstance(owner, K.Opaque):
-                fn = registry.object_function(owner.cls, node.func.attr)
-                args = [node.func.value, *args]
-            elif K.is_numeric(owner):
-                fn = registry.method_function(node.func.attr)
-                if node.func.attr == "copy" and not node.args and not node.keywords:
-                    return [], self._same_call(node, node.func.value)
-                if fn is None and registry.is_zero_method(node.func.attr):
-                    return [], None
-                args = [node.func.value, *args]
-                if fn is None:
-                    why = registry.missing_method(node.func.attr)
-                    raise self.refuse(MissingRuleError, node, *why)
-            elif isinstance(owner, K.Dict | K.OpenDict):
-                return [], self._of_dict(node)
-            elif isinstance(owner, K.List) and node.func.attr == "copy":
-                return [], self._same_call(node, node.func.value)
-            elif node.func.attr == "_replace" and isinstance(owner, K.Tuple):
-                return [], self._replaced_tuple(node, owner)
-        if fn is None:
-            raise self.refuse(
-                MissingRuleError,
-                node,
-                "What is called here is not known when the derivative is written.",
-                "Call a function by a name that always denotes the same function.",
-            )
+        found = self._method(node)
+        if found is not None:
+            return found
+        fn, args = self.callee(node)
         special = self._special(site, node, fn, args)
-        if special is not None:
-            return special
-        return self.library(site, node, fn, args, node.keywords)
+        return self.library(site, node, fn, args, node.keywords) if special is None else special
+
+    def _method(self, node: Node) -> Pushed | None:
+        """Return the tangent of a call of a method that is no function's."""
+        owner = self.owner_of_method(node)
+        attr = getattr(node.func, "attr", "")
+        if isinstance(owner, K.Dict | K.OpenDict):
+            return [], self._of_dict(node)
+        if isinstance(owner, K.Tuple) and attr == "_replace":
+            return [], self._replaced_tuple(node, owner)
+        if owner is not None and (K.is_numeric(owner) or isinstance(owner, K.List)):
+            if attr == "copy" and not node.args and not node.keywords:
+                return [], self._same_call(node, node.func.value)
+        if owner is not None and K.is_numeric(owner) and registry.is_zero_method(attr):
+            return ([], None) if registry.method_function(attr) is None else None
+        return None
 
     def _special(self, site: Site, node: Node, fn: Any, args: list[Node]) -> Pushed | None:
         """Return the tangent of a call that has no rule because it handles structures."""
@@ -248,7 +228,7 @@ class Pushes(Operations):
             owner = args[0].func.value  # sum(d.values())
             return [], call("sum", self._values(owner))
         if len(args) == 1 and not node.keywords and self._homogeneous(args[0]):
-            if fn is sum or fn in _STACKING:
+            if fn is sum or fn in STACKING:
                 return [], self._same_call(node, args[0])
         if fn in (max, min) and len(args) == 2 and not node.keywords:
             if all(isinstance(self.kind(a), K.Num) for a in args):
@@ -258,7 +238,7 @@ class Pushes(Operations):
             if set(given) != {"default"} or self.has(given["default"]):
                 return [], self._by_key(site, node, fn, args)
             return self.library(site, node, fn, args, [])  # zero where there is no item
-        if fn in _CONVERSIONS and len(args) == 1:
+        if fn in CONVERSIONS and len(args) == 1:
             return [], self._converted(node, args[0])
         if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
             given = dict(zip(fn._fields, args, strict=False))
@@ -654,10 +634,6 @@ class Pushes(Operations):
 
     def _none_or(self, node: Node) -> Node:
         return name(self.dot(node.id)) if self.has(node) else gast.Constant(None, None)
-
-
-_STACKING: tuple[Any, ...] = (np.array, np.asarray)
-_CONVERSIONS: tuple[Any, ...] = (list, tuple, float, complex)
 
 
 def _is_call(node: Node) -> bool:

@@ -24,9 +24,10 @@ from s2sad.modes.guarded import Site
 from s2sad.modes.hooks import Hooks, is_hook
 from s2sad.modes.joins import Joins
 from s2sad.modes.notes import Notes
-from s2sad.modes.operations import Contribution, Operations
+from s2sad.modes.operations import Operations
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
+from s2sad.modes.structured import Contribution
 from s2sad.modes.writes import each
 from s2sad.names import Names
 from s2sad.nodes import (

@@ -19,7 +19,7 @@ from s2sad.errors import Error
 from s2sad.kinds import Kind
 from s2sad.made import made_here
 from s2sad.modes.fills import filling
-from s2sad.modes.operations import Contribution
+from s2sad.modes.structured import Contribution
 from s2sad.modes.writes import Writes, assign_place
 from s2sad.nodes import (
     Block,

@@ -16,7 +16,7 @@ from s2sad import kinds as K
 from s2sad.kinds import Kind
 from s2sad.modes.asked import Asked
 from s2sad.modes.cotangents import as_value
-from s2sad.modes.operations import Contribution
+from s2sad.modes.structured import Contribution
 from s2sad.nodes import Block, Node, attribute, call, clone, name, subscript, substitute
 from s2sad.stages import Link
 

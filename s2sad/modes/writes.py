@@ -21,9 +21,10 @@ from s2sad.kinds import Kind
 from s2sad.lifted import space_among
 from s2sad.modes.cotangents import as_value
 from s2sad.modes.guarded import Site
-from s2sad.modes.operations import Contribution, Operations
+from s2sad.modes.operations import Operations
 from s2sad.modes.refs import Refs
 from s2sad.modes.shapes import dtype_of
+from s2sad.modes.structured import Contribution
 from s2sad.modes.turned import Turned
 from s2sad.names import Names
 from s2sad.nodes import (

@@ -16,7 +16,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.modes.operations import Contribution
+from s2sad.modes.structured import Contribution
 from s2sad.modes.writes import Writes
 from s2sad.nodes import Block, Node, assign, clone, name, subscript, substitute
 from s2sad.stages import Link, RestorePart, Write
