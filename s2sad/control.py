@@ -6,19 +6,40 @@ nothing here is known to the transformer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from s2sad.inside import stop_gradient
+
 
 def cond(
-    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any
+    pred: Any,
+    true_fun: Callable[..., Any],
+    false_fun: Callable[..., Any],
+    *operands: Any,
+    operand: Any = ...,
 ) -> Any:
-    """Return `true_fun(*operands)` if pred is true, else `false_fun(*operands)`."""
+    """Return `true_fun(*operands)` if pred is true, else `false_fun(*operands)`.
+
+    `operand`, as JAX has it from of old, stands for operands that are one.
+    """
+    if operand is not ...:
+        operands = (operand,)
     if pred:
         return true_fun(*operands)
     return false_fun(*operands)
+
+
+def switch(
+    index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = ...
+) -> Any:
+    """Return `branches[index](*operands)`; an index before or behind is the first, or the last."""
+    if operand is not ...:
+        operands = (operand,)
+    branch = branches[int(min(max(index, 0), len(branches) - 1))]
+    return branch(*operands)
 
 
 def while_loop(
@@ -31,7 +52,14 @@ def while_loop(
     return val
 
 
-def fori_loop(lower: int, upper: int, body_fun: Callable[[int, Any], Any], init_val: Any) -> Any:
+def fori_loop(
+    lower: int,
+    upper: int,
+    body_fun: Callable[[int, Any], Any],
+    init_val: Any,
+    *,
+    unroll: Any = None,
+) -> Any:
     """Return what `val = body_fun(i, val)` leaves for i from lower on, below upper."""
     val = init_val
     for i in range(lower, upper):
@@ -45,31 +73,62 @@ def scan(
     xs: Any = None,
     length: int | None = None,
     reverse: bool = False,
+    unroll: Any = 1,
+    _split_transpose: bool = False,
 ) -> tuple[Any, Any]:
     """Run `carry, y = f(carry, x)` over the leading axis of xs; return the last carry, and all ys.
 
     xs may be an array, a tuple, list or dict of arrays, nested, or None with a `length`; ys are
     stacked along a new leading axis, in the same structure as y, and stand where their xs do. With
-    `reverse` the last x comes first.
+    `reverse` the last x comes first. Where there are no xs, f is called once with zeros, for the
+    structure of y.
     """
-    count: Any = length if xs is None else _length(xs)
+    count = _count(xs, length)
     carry = init
     ys = []
     for step in range(count):
         at = count - 1 - step if reverse else step
         carry, y = f(carry, _item(xs, at))
         ys.append(y)
+    if count == 0:
+        return carry, _none_of(stop_gradient(f(init, _blank(xs))[1]))
     return carry, _stacked(ys[::-1] if reverse else ys)
 
 
-def _length(xs: Any) -> int:
-    """Return the length of the leading axis of the arrays in a structure."""
+def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:  # noqa: A001
+    """Return `f(x)` for each x along the leading axis of xs, stacked along a new one."""
+    return scan(lambda carry, x: (carry, f(x)), None, xs)[1]
+
+
+def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+    """Return the elements of on_true where pred is true, and of on_false elsewhere."""
+    return np.where(pred, on_true, on_false)
+
+
+def _count(xs: Any, length: int | None) -> int:
+    """Return how many xs there are; ValueError where nobody says, or not all say the same."""
+    found = _lengths(xs)
+    if length is not None:
+        found.append(int(length))
+    if not found:
+        raise ValueError("scan wants xs, or a length")
+    if min(found) != max(found):
+        raise ValueError(f"scan wants xs of one length, and that is its length: {found}")
+    return found[0]
+
+
+def _lengths(xs: Any) -> list[int]:
+    """Return the lengths of the leading axes of the arrays in a structure."""
+    if xs is None:
+        return []
     if isinstance(xs, dict):
-        count = 0
-        for key in xs:
-            count = _length(xs[key])
-        return count
-    return _length(xs[0]) if isinstance(xs, tuple | list) else len(xs)
+        xs = list(xs.values())
+    if isinstance(xs, tuple | list):
+        found = []
+        for part in xs:
+            found += _lengths(part)
+        return found
+    return [len(xs)]
 
 
 def _item(xs: Any, i: int) -> Any:
@@ -77,7 +136,7 @@ def _item(xs: Any, i: int) -> Any:
     if xs is None:
         return None
     if isinstance(xs, tuple):
-        return (_item(xs[0], i),) + _item(xs[1:], i) if xs else ()
+        return _like(xs, _items(tuple(xs), i))
     if isinstance(xs, list):
         return [_item(part, i) for part in xs]
     if isinstance(xs, dict):
@@ -85,15 +144,64 @@ def _item(xs: Any, i: int) -> Any:
     return xs[i]
 
 
-def _stacked(ys: list[Any]) -> Any:
+def _items(parts: Any, i: int) -> Any:
+    return (_item(parts[0], i), *_items(parts[1:], i)) if parts else ()
+
+
+def _blank(xs: Any) -> Any:
+    """Return what stands for one item of a structure of arrays that hold none: zeros."""
+    if xs is None:
+        return None
+    if isinstance(xs, tuple):
+        return _like(xs, _blanks(tuple(xs)))
+    if isinstance(xs, list):
+        return [_blank(part) for part in xs]
+    if isinstance(xs, dict):
+        return {key: _blank(xs[key]) for key in xs}
+    return np.zeros((1, *xs.shape[1:]), xs.dtype)[0]
+
+
+def _blanks(parts: Any) -> Any:
+    return (_blank(parts[0]), *_blanks(parts[1:])) if parts else ()
+
+
+def _stacked(ys: Any) -> Any:
     """Return the structure of which each part holds those of all ys, along a new leading axis."""
     first = ys[0]
     if first is None:
         return None
     if isinstance(first, tuple):
-        return (_stacked([y[0] for y in ys]),) + _stacked([y[1:] for y in ys]) if first else ()
+        return _like(first, _stacks([tuple(y) for y in ys]))
     if isinstance(first, list):
         return [_stacked([y[k] for y in ys]) for k in range(len(first))]
     if isinstance(first, dict):
         return {key: _stacked([y[key] for y in ys]) for key in first}
     return np.stack(ys)
+
+
+def _stacks(ys: Any) -> Any:
+    return (_stacked([y[0] for y in ys]), *_stacks([y[1:] for y in ys])) if ys[0] else ()
+
+
+def _none_of(y: Any) -> Any:
+    """Return the structure of y of which each part holds none, along a new leading axis."""
+    if y is None:
+        return None
+    if isinstance(y, tuple):
+        return _like(y, _nones_of(tuple(y)))
+    if isinstance(y, list):
+        return [_none_of(part) for part in y]
+    if isinstance(y, dict):
+        return {key: _none_of(y[key]) for key in y}
+    return np.zeros((0, *np.shape(y)), np.asarray(y).dtype)
+
+
+def _nones_of(parts: Any) -> Any:
+    return (_none_of(parts[0]), *_nones_of(parts[1:])) if parts else ()
+
+
+def _like(whole: Any, parts: Any) -> Any:
+    """Return parts in a tuple of the kind of another: a named one, or just a tuple."""
+    if hasattr(whole, "_fields"):
+        return type(whole)(*parts)
+    return parts

@@ -44,7 +44,15 @@ from s2sad.facts.memory import Memory, memory
 from s2sad.facts.methods import plain_writes
 from s2sad.facts.operators import operators
 from s2sad.facts.overloads import overloads
-from s2sad.facts.passing import Lengths, Proved, handed_back, outlives, proved_by, rebase
+from s2sad.facts.passing import (
+    Lengths,
+    Proved,
+    handed_back,
+    holds_functions,
+    outlives,
+    proved_by,
+    rebase,
+)
 from s2sad.facts.read_before import read_before
 from s2sad.facts.scope import Scope, lookup
 from s2sad.inside import hook_here
@@ -52,7 +60,7 @@ from s2sad.kinds import Kind
 from s2sad.lifted import space_in
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
-from s2sad.nodes import Node, names_read, operands, substitute, with_extra
+from s2sad.nodes import Node, names_read, operands, substitute, tuple_, with_extra
 from s2sad.pairs import Pair
 from s2sad.parts import Again, Part, stands_for_derivative
 from s2sad.pieces import count
@@ -379,7 +387,8 @@ def made_here(d: Derivation, facts: KindFacts) -> Made:
 def writing_calls(d: Derivation, facts: KindFacts) -> Made:
     """Return what tells the calls of functions that store into structures that they are given.
 
-    Written out where they are called, they store into a structure of the function at hand.
+    Written out where they are called, they store into a structure of the function at hand. So are
+    those that are given functions in a structure which capture variables of the function at hand.
     """
 
     def written(s: Node, node: Node) -> Bound | None:
@@ -395,10 +404,11 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
         if not inner and not isinstance(getattr(target, "value", None), types.FunctionType):
             return None
         given = [target, *(facts.of.get(a, K.UNKNOWN) for a in args)]
-        if not any(map(K.is_container, behind(given, facts.before.get(s, {})))):
+        kept = any(map(holds_functions, given))
+        if not kept and not any(map(K.is_container, behind(given, facts.before.get(s, {})))):
             return None
         found = _bound_call(d, facts, s, node, target, args)
-        if found is None or not stores_into_arguments(d, found[0]):
+        if found is None or not (kept or stores_into_arguments(d, found[0])):
             return None
         again = not inner and calls_itself(found[0].function.source.fn, d.analysed.values())
         return None if again else (found[0].function, found[1])
@@ -447,8 +457,10 @@ def _bound_call(
     given: dict[str, Any] = dict(extra)
     for p in signature.parameters.values():
         value = arguments.get(p.name, p.default)
-        if isinstance(value, int | float | str | None):
+        if value is ... or isinstance(value, int | float | str | None):
             value = gast.Constant(value, None)
+        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+            value = tuple_([] if value is p.empty else list(value))
         if not isinstance(value, gast.AST):
             return None
         given.setdefault(p.name, value)

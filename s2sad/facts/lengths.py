@@ -37,6 +37,14 @@ def relabel(kind: Kind, naming: Naming) -> Kind:
     return replace(kind, item=relabel(kind.item, naming)) if isinstance(kind, K.Iterable_) else kind
 
 
+def inhabited(kind: K.Array) -> K.Array:
+    """Return the kind of an array that is not known to be empty: there an item is never reached."""
+    if all(K.length_of(d) != 0 for d in kind.dims):
+        return kind
+    dims = (K.fresh_dim() if K.length_of(d) == 0 else d for d in kind.dims)
+    return replace(kind, dims=tuple(dims))
+
+
 _DEPTH = 4
 
 

@@ -60,6 +60,8 @@ _SETTERS: tuple[Any, ...] = (
     operator.itruediv,
     operator.iconcat,
 )
+_LIBRARIES = ("numpy", "scipy", "cupy", "cupyx", "s2sad", "logging")
+_CONTROL = "s2sad.control"  # as good as the user's
 _APPLIERS: tuple[Any, ...] = (map, filter, functools.reduce)
 _HARMLESS = frozenset(
     "tolist tobytes item view astype copy flatten ravel __len__ __array__ nonzero".split()
@@ -443,11 +445,11 @@ class _Walker:
         """Say whether a function of the user's is called: it is its source that counts."""
         if isinstance(self.kinds.of.get(node.func), K.LocalFunction):
             return True
-        root_module = (getattr(fn, "__module__", "") or "").split(".")[0]
+        module = getattr(fn, "__module__", "") or ""
         return (
             isinstance(fn, types.FunctionType)
             and registry.rule_for(fn) is None
-            and root_module not in ("numpy", "scipy", "cupy", "cupyx", "s2sad", "logging")
+            and (module == _CONTROL or module.split(".")[0] not in _LIBRARIES)
             and not is_observer(fn)
         )
 

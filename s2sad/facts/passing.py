@@ -103,3 +103,24 @@ def outlives(kind: Kind) -> Kind:
     if isinstance(kind, K.OneOf):
         return K.one_of(map(outlives, kind.options))
     return replace(kind, item=outlives(kind.item)) if isinstance(kind, K.Iterable_) else kind
+
+
+def holds_functions(kind: Kind) -> bool:
+    """Say whether a value is one of several inner functions, or a structure that holds some.
+
+    An object counts where what it holds captures variables.
+    """
+    if isinstance(kind, K.LocalFunction):
+        return False
+    if isinstance(kind, K.Choice):
+        return any(isinstance(k, K.LocalFunction) for k in kind.options)
+    parts: list[Kind] = []
+
+    def note(part: Kind) -> Kind:
+        parts.append(part)
+        return part
+
+    if not isinstance(kind, K.Obj):
+        mapped(kind, note)
+    inner = any(isinstance(k, K.LocalFunction) or holds_functions(k) for k in parts)
+    return inner or outlives(kind) != kind

@@ -19,7 +19,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime, spaces
 from s2sad.facts.helpers import helper_kind
-from s2sad.facts.lengths import own_lengths, renewed, shifted_length, squeezed_kind
+from s2sad.facts.lengths import inhabited, own_lengths, renewed, shifted_length, squeezed_kind
 from s2sad.facts.members import (
     class_attribute,
     copied_plainly,
@@ -584,7 +584,7 @@ def _sample_index(frozen: Any, sampler: Sampler) -> Any:
 def array_item(owner: K.Array, index: Any) -> Kind:
     """Return the kind of `array[index]`."""
     frozen = _freeze(index)
-    return renewed(_array_item(owner, frozen), (owner, *_flat(frozen)))
+    return renewed(_array_item(inhabited(owner), frozen), (owner, *_flat(frozen)))
 
 
 def _scalar_value(kind: Kind) -> bool:

@@ -92,6 +92,10 @@ def _is_truth(left: Kind, right: Kind) -> bool | None:
                 return False
     if isinstance(left, K.Known) and isinstance(right, K.Known):
         return left.value is right.value
+    for one, other in ((left, right), (right, left)):
+        actual = python_type(other)
+        if isinstance(one, K.Known) and actual is not None and actual is not type(one.value):
+            return False
     return None
 
 
@@ -129,8 +133,13 @@ _SCALARS = {
 def _hasattr_truth(value: Kind | None, attr: Kind | None) -> bool | None:
     """Say whether an object has an attribute: one of its own, or one of its class."""
     word = getattr(attr, "value", MISSING) if isinstance(attr, K.Str) else MISSING
-    if not isinstance(value, K.Obj) or not isinstance(word, str):
+    if not isinstance(word, str):
         return None
+    if not isinstance(value, K.Obj):
+        cls = python_type(value)
+        if cls is None or hasattr(cls, word):
+            return None if cls is None else True
+        return None if cls.__dictoffset__ else False
     if word in dict(value.fields):
         return True
     if inspect.getattr_static(value.cls, "__getattr__", None) is not None:

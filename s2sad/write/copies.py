@@ -119,11 +119,11 @@ def _is_table(value: Any) -> bool:
 
 # --- literals ------------------------------------------------------------------------------------
 
-_LITERALS = (types.NoneType, bool, int, float, complex, str, bytes)
+_LITERALS = (types.NoneType, types.EllipsisType, bool, int, float, complex, str, bytes)
 
 
 def is_literal(value: Any) -> bool:
-    """Say whether a value can be written down: a number, a string, None, or a tuple of these."""
+    """Say whether a value can be written down: a number, a string, None, `...`, or a tuple of these."""
     if type(value) is tuple:
         return all(map(is_literal, value))
     return type(value) in _LITERALS
@@ -131,6 +131,8 @@ def is_literal(value: Any) -> bool:
 
 def literal(value: Any) -> Node:
     """Return the expression that gives a literal value."""
+    if value is ...:
+        return gast.Constant(..., None)
     if type(value) is tuple:
         return gast.Tuple([literal(part) for part in value], gast.Load())
     if type(value) is dict:
