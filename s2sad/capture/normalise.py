@@ -271,7 +271,10 @@ class _Normaliser(Expressions):
             return
         parts = []
         nested = []
-        for target in targets:
+        for position, target in enumerate(targets):
+            later = set().union(*map(names_written, targets[position + 1 :]), set())
+            if names_written(target) & later:
+                target = self._once(target, later)
             if isinstance(target, gast.Name):
                 parts.append(target.id)
             else:
@@ -282,6 +285,11 @@ class _Normaliser(Expressions):
         self.emit(gast.Assign([display], value, None))
         for target, temp in nested:
             self.bind(target, name(temp))
+
+    def _once(self, target: Node, later: set[str]) -> Node:
+        """Return a target that binds no name which is bound `later`, by the same assignment."""
+        table = {n: self.temp(target, n) for n in sorted(names_written(target) & later)}
+        return rename(clone(target), table)
 
     def _unpack_starred(self, targets: list[Node], value: Node, star: int) -> None:
         after = len(targets) - star - 1
