@@ -552,8 +552,8 @@ class Operations(Structured):
                 no_axes = isinstance(site.kind, K.Array) and not site.kind.rank
                 if K.is_scalar(self.kind(arg)) and (no_axes or registry.wants_arrays(fn)):
                     value = self._number(value, no_axes, site.kind, self.kind(arg))
-                value = self.fitted(value, site.kind, arg)
-                found.append(Contribution(arg.id, self.cast(value, site.kind, arg)))
+                value = self.cast(self.fitted(value, site.kind, arg), site.kind, arg)
+                found.append(Contribution(arg.id, _as_given(value, self.kind(arg))))
         return pre, found
 
     def _number(self, value: Node, no_axes: bool, given: Kind, kind: Kind) -> Node:
@@ -579,6 +579,12 @@ class Operations(Structured):
 
 
 _POWERS: tuple[Any, ...] = (operator.pow, builtins.pow, np.power, np.float_power)
+
+
+def _as_given(value: Node, kind: Kind) -> Node:
+    """Return what a rule passes to a tuple as one: rules make lists of cotangents."""
+    made = isinstance(kind, K.Tuple) and kind.cls is None and not isinstance(value, gast.Tuple)
+    return call("tuple", value) if made else value
 
 
 def _positional(rule: Any) -> tuple[str, ...]:
