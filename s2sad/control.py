@@ -95,7 +95,7 @@ def scan(
     return carry, _stacked(ys[::-1] if reverse else ys)
 
 
-def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:  # noqa: A001
+def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
     """Return `f(x)` for each x along the leading axis of xs, stacked along a new one."""
     return scan(lambda carry, x: (carry, f(x)), None, xs)[1]
 
@@ -136,7 +136,8 @@ def _item(xs: Any, i: int) -> Any:
     if xs is None:
         return None
     if isinstance(xs, tuple):
-        return _like(xs, _items(tuple(xs), i))
+        items = _items(tuple(xs), i)
+        return type(xs)(*items) if hasattr(xs, "_fields") else items
     if isinstance(xs, list):
         return [_item(part, i) for part in xs]
     if isinstance(xs, dict):
@@ -153,7 +154,8 @@ def _blank(xs: Any) -> Any:
     if xs is None:
         return None
     if isinstance(xs, tuple):
-        return _like(xs, _blanks(tuple(xs)))
+        blanks = _blanks(tuple(xs))
+        return type(xs)(*blanks) if hasattr(xs, "_fields") else blanks
     if isinstance(xs, list):
         return [_blank(part) for part in xs]
     if isinstance(xs, dict):
@@ -171,7 +173,8 @@ def _stacked(ys: Any) -> Any:
     if first is None:
         return None
     if isinstance(first, tuple):
-        return _like(first, _stacks([tuple(y) for y in ys]))
+        stacks = _stacks([tuple(y) for y in ys])
+        return type(first)(*stacks) if hasattr(first, "_fields") else stacks
     if isinstance(first, list):
         return [_stacked([y[k] for y in ys]) for k in range(len(first))]
     if isinstance(first, dict):
@@ -188,7 +191,8 @@ def _none_of(y: Any) -> Any:
     if y is None:
         return None
     if isinstance(y, tuple):
-        return _like(y, _nones_of(tuple(y)))
+        nones = _nones_of(tuple(y))
+        return type(y)(*nones) if hasattr(y, "_fields") else nones
     if isinstance(y, list):
         return [_none_of(part) for part in y]
     if isinstance(y, dict):
@@ -198,10 +202,3 @@ def _none_of(y: Any) -> Any:
 
 def _nones_of(parts: Any) -> Any:
     return (_none_of(parts[0]), *_nones_of(parts[1:])) if parts else ()
-
-
-def _like(whole: Any, parts: Any) -> Any:
-    """Return parts in a tuple of the kind of another: a named one, or just a tuple."""
-    if hasattr(whole, "_fields"):
-        return type(whole)(*parts)
-    return parts

@@ -410,7 +410,10 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
         found = _bound_call(d, facts, s, node, target, args)
         if found is None or not (kept or stores_into_arguments(d, found[0])):
             return None
-        again = not inner and calls_itself(found[0].function.source.fn, d.analysed.values())
+        if isinstance(target, K.LocalFunction):
+            again = getattr(target.node, "name", "") in dict(target.links)
+        else:
+            again = calls_itself(found[0].function.source.fn, d.analysed.values())
         return None if again else (found[0].function, found[1])
 
     return written
@@ -541,7 +544,9 @@ def bind_kinds(
                 K.UNKNOWN if p.default is K.MISSING else K.kind_of(p.default, p.name, literal=True)
             )
         elif isinstance(value, K.LocalFunction):
-            taken = frozenset(signature.parameters)
+            taken = frozenset({*signature.parameters, *params})
+            if isinstance(fn, K.LocalFunction):
+                taken |= {captured for captured, _ in fn.links}
             params[p.name] = _passed_on(value, p.name, env, params, extra, known, taken)
         else:
             params[p.name] = rebase(value, p.name, known)

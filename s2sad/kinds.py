@@ -12,7 +12,7 @@ import enum
 import functools
 import itertools
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class Kind:
 class Unknown(Kind):
     """Nothing is known, and why; of an object that is given, its class."""
 
-    why: str = ""
+    why: str = field(default="", compare=False)
     cls: type | None = None
 
 

@@ -184,17 +184,100 @@ def carried_around(x, n):
     return f(n)
 
 
-def in_a_tuple(x, n):
-    def first(fs, v):
-        return fs[0](v)
+def recursive_with_a_tuple(x, n):
+    def several(fs, k, v):
+        return v if k == 0 else several(fs, k - 1, fs[k % 2](v))
 
-    return first((lambda v: v * n * x, 1.0), n)
+    return several((lambda v: v * x, lambda v: v + n), 3, x)
 
 
-@pytest.mark.parametrize("fn", [kept_for_later, carried_around, in_a_tuple])
+@pytest.mark.parametrize("fn", [kept_for_later, carried_around, recursive_with_a_tuple])
 def test_functions_that_outlive_what_they_capture_are_refused(fn):
     with pytest.raises(s2sad.Error):
         s2sad.grad(fn)(0.7, 1.2)
+
+
+def first(fs, v):
+    return fs[0](v)
+
+
+def each(fs, v):
+    for f in fs:
+        v = f(v)
+    return v
+
+
+def both(f, v):
+    return f(v) * f(v)
+
+
+def in_a_tuple(x, n):
+    return first((lambda v: v * n * x, 1.0), n)
+
+
+def in_a_list(x, n):
+    return each([lambda v: v * x, lambda v: np.sin(v) + x, np.cos], n)
+
+
+def in_a_dict(x, n):
+    def use(table, v):
+        return table["a"](v) * table["b"](v)
+
+    return use({"a": lambda v: v * x, "b": lambda v: v + x}, n)
+
+
+def one_of_two(x, n):
+    return both((lambda v: v * x) if x > 0.0 else (lambda v: v + x), n)
+
+
+def with_what_changes(x, n):
+    y = x
+    fs = (lambda v: v * y,)
+    before = first(fs, n)
+    y = y * n
+    return before + first(fs, n)
+
+
+def a_list_that_grows(x, n):
+    def grow(fs, v):
+        fs.append(lambda w: w * x * 3.0)
+        return fs[-1](v)
+
+    fs = [lambda v: v * x]
+    return grow(fs, n) * len(fs)
+
+
+IN_STRUCTURES = [
+    *(in_a_tuple, in_a_list, in_a_dict, one_of_two, with_what_changes, a_list_that_grows),
+]
+
+
+@pytest.mark.parametrize("fn", IN_STRUCTURES, ids=lambda fn: fn.__name__)
+def test_functions_that_capture_are_given_in_structures(fn):
+    check(fn, 0.7, 1.2)
+
+
+def the_name_is_taken(x, n):
+    f_w, w = n, x
+
+    def apply(f):
+        return f(2.0) * f_w
+
+    return apply(lambda z: z * w * w)
+
+
+def two_take_one_name(x, n):
+    g_a, a = x, n
+
+    def apply(f, f_g):
+        return f(2.0) * f_g(3.0)
+
+    return apply(lambda z: z * g_a * g_a, lambda z: z * a)
+
+
+@pytest.mark.parametrize("fn", [the_name_is_taken, two_take_one_name])
+def test_names_of_what_given_functions_capture_differ(fn):
+    check(fn, 0.7, 1.2)
 
 
 def with_names_outside():

@@ -252,3 +252,115 @@ def test_a_base_that_is_never_negative_needs_no_check():
     )
     with pytest.raises(NotImplementedError, match="power of a negative float"):
         s2sad.grad(rooted)(1.0)
+
+
+# targets that bind a name twice: the last part is what it is
+
+
+def pair_of(s):
+    a, b = s
+    return a + b * a, b * a + b
+
+
+def three_of(x):
+    return x * x, np.sum(x), x * 3.0
+
+
+def last_of_two(x):
+    a, a = pair_of((x, 2.0 * x))
+    return np.sum(a)
+
+
+def first_of_three(x):
+    a, _, _ = three_of(x)
+    return np.sum(a)
+
+
+def last_of_three(x):
+    _, _, a = three_of(x)
+    return np.sum(a)
+
+
+def last_of_nested(x):
+    (a, b), a = three_of(x)[:2], np.sum(x**3)
+    return a * np.sum(b)
+
+
+def nested_later(x):
+    parts = (x * x, x), x * 3.0
+    (a, b), a = parts
+    return np.sum(a * b)
+
+
+def while_carried(x):
+    def step(state):
+        a, b, c = state
+        return a * c, b + a, c * np.cos(b)
+
+    state = (x, x, x)
+    for _ in range(3):
+        state = step(state)
+    a, _, _ = state
+    return np.sum(a)
+
+
+TWICE = [last_of_two, first_of_three, last_of_three, last_of_nested, nested_later, while_carried]
+
+
+@pytest.mark.parametrize("f", TWICE)
+def test_a_target_that_binds_a_name_twice(f):
+    check(f, X)
+
+
+# lists and tuples where arrays stand: what comes back is built like what was given
+
+
+def stacked(parts):
+    return np.sum(np.stack(parts) ** 2)
+
+
+def joined(parts):
+    return np.sum(np.concatenate(parts) ** 2)
+
+
+def multiplied(parts):
+    return np.sum(np.linalg.multi_dot(parts))
+
+
+def in_a_call(parts):
+    return stacked(parts) * np.sum(parts[0])
+
+
+@pytest.mark.parametrize("make", [tuple, list])
+@pytest.mark.parametrize("f", [stacked, joined, multiplied, in_a_call])
+def test_the_derivative_of_a_sequence_is_one_of_its_class(f, make):
+    parts = make([np.eye(2), np.ones((2, 2)), np.arange(4.0).reshape(2, 2)])
+    for gradient in (s2sad.grad(f)(parts), s2sad.vjp(f, parts)[1](1.0)):
+        assert type(gradient) is make
+        assert [g.shape for g in gradient] == [(2, 2)] * 3
+
+
+# tests by hasattr and `is` that kinds decide
+
+
+def by_attribute(x):
+    pair = (x, 2.0 * x)
+    whole = pair[1] if hasattr(pair, "_fields") else pair[0]
+    return np.sum(whole * x) if hasattr(x, "shape") else 3.0 * whole
+
+
+def by_identity(x, other=...):
+    return np.sum(x * x) if other is ... else np.sum(x) * other
+
+
+def test_attributes_of_what_is_no_object():
+    check(by_attribute, X)
+    check(by_attribute, 0.3)
+    assert "\n    if " not in s2sad.source(by_attribute, args=(X,))
+
+
+def test_ellipsis_as_a_default(tmp_path):
+    check(by_identity, X)
+    check(by_identity, X, 2.0)
+    text = s2sad.source(lambda x: by_identity(x) + by_identity(x, 2.0), args=(X,))
+    assert "other=..." in text

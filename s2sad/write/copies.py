@@ -123,7 +123,7 @@ _LITERALS = (types.NoneType, types.EllipsisType, bool, int, float, complex, str,
 
 
 def is_literal(value: Any) -> bool:
-    """Say whether a value can be written down: a number, a string, None, `...`, or a tuple of these."""
+    """Say whether a value can be written down: a number, a string, None, `...`, or a tuple."""
     if type(value) is tuple:
         return all(map(is_literal, value))
     return type(value) in _LITERALS
