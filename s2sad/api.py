@@ -50,7 +50,7 @@ from s2sad.hessians import Hessian
 from s2sad.higher import derive
 from s2sad.hints import kind_of_annotation
 from s2sad.jacobians import Jacobian
-from s2sad.logs import log
+from s2sad.logs import log, with_answers
 from s2sad.nans import watched
 from s2sad.parameters import Parameters, Settled, Wrt
 from s2sad.pipeline import Request
@@ -186,7 +186,7 @@ class Operator:
 
     def _standalone(self, args: tuple[Any, ...], kwargs: dict[str, Any], checked: bool) -> str:
         request, settled, _ = self._asked(args, kwargs)
-        derivation = derive(request)
+        derivation = derive(with_answers(request))
         log(derivation)
         try:
             params = dict(settled.params) if checked else None

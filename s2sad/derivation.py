@@ -123,6 +123,7 @@ class Derivation:
     read_outside: dict[Any, dict[str, Any]] = field(default_factory=dict)
     repeated: set[Any] = field(default_factory=set)
     everywhere: dict[Analysed, dict[str, Kind]] = field(default_factory=dict)
+    telling: bool = False
     told: dict[Analysed, Story] = field(default_factory=dict)
     stories: dict[str, tuple[Analysed, Story]] = field(default_factory=dict)
     called: dict[str, tuple[Analysed, Any]] = field(default_factory=dict)
@@ -152,6 +153,7 @@ class Derivation:
         self.derivatives, self.applied = other.derivatives, other.applied
         self.repeatable, self.stands = other.repeatable, other.stands
         self.stories, self.called = other.stories, other.called
+        self.telling = other.telling
         self.reaching = other.reaching
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from s2sad.duplicated import Pattern
 from s2sad.errors import ActivityError, AliasError, Place, SourceError, UnsupportedError
 from s2sad.guard import IGNORED, may_ignore
 from s2sad.higher import derive
-from s2sad.logs import log
+from s2sad.logs import log, with_answers
 from s2sad.parameters import Choice, Parameters, Settled, Wrt, choose, settle
 from s2sad.pieces import lengths_given
 from s2sad.pipeline import Request, printed
@@ -205,7 +205,7 @@ class Derived:
 
     def _derive(self, key: Any, values: tuple[Any, ...]) -> Entry:
         request, settled = self.request(kinds_of(self.parameters, values), values)
-        derivation = derive(request)
+        derivation = derive(with_answers(request))
         log(derivation)
         text = printed(derivation)
         functions = loaded(text, derivation)

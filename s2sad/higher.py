@@ -481,6 +481,7 @@ def _reverse_over_forward(request: Request) -> Derivation | None:
     assert found is not None
     d = Derivation()
     d.again, d.home, d.lengths = HIGHER, request.fn, dict(request.lengths)
+    d.telling = request.explained
     d.refs.prefer(request.fn)
     d.entry = d.names.fresh(f"{request.fn.__name__}_jvp")
     params = dict(request.params)

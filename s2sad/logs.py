@@ -11,11 +11,13 @@ import difflib
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 from s2sad.derivation import Derivation
 from s2sad.errors import SettingError
 from s2sad.pipeline import printed
 from s2sad.reports import Explained, Variable, report_of
+from s2sad.requests import Request
 
 VARIABLE = "S2SAD_LOGS"
 KNOWN = ("source", "activity", "saved")
@@ -36,6 +38,11 @@ def chosen() -> tuple[str, ...]:
                 remedy=f"Known are {', '.join(KNOWN)}, with commas between them.",
             )
     return tuple(n for n in KNOWN if n in names)
+
+
+def with_answers(request: Request) -> Request:
+    """Return a request for what the environment asks to have printed."""
+    return replace(request, explained=True) if {"activity", "saved"} & {*chosen()} else request
 
 
 def log(d: Derivation) -> None:

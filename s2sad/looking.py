@@ -89,6 +89,7 @@ def _mode_for(request: Request) -> str | None:
 def report_for(operator: Operator, args: tuple[Any, ...]) -> Report:
     """Return the report on a derivative, with sizes where there are example arguments."""
     request, settled, given = operator._asked(args, {})
+    request = replace(request, explained=True)
     report = report_of(derive(request))
     if request.mode == "jvp":
         return replace(report, unmeasured="a forward sweep of tangents saves nothing")

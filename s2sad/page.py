@@ -16,7 +16,7 @@ import os
 import token
 import tokenize
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ def view(
 
 def page_of(operator: Operator, args: tuple[Any, ...]) -> str:
     """Return the page for a derivative."""
-    d = derive(operator._asked(args, {})[0])
+    d = derive(replace(operator._asked(args, {})[0], explained=True))
     body = prelude(d.refs, d.functions)
     text = module(body)
     origins = origins_by_line(body, text, roles_of(d))

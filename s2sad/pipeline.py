@@ -100,11 +100,11 @@ from s2sad.shadows import check_seed, reverse_entry
 from s2sad.stages import ANYWHERE, Aliases, Arrival, SourceLike, Text, Written
 from s2sad.strong import zeros_of
 from s2sad.tangents import jvp_entry
-from s2sad.telling import tell, who_reads
+from s2sad.telling import NOBODY, tell, who_reads
 from s2sad.within import settle_inside, stop_word
 from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
-from s2sad.write.inside import denoted_in, handed_on, without_ours
+from s2sad.write.inside import denoted_in, handed_on, mentions, without_ours
 from s2sad.write.origins import origins_of
 from s2sad.write.printer import module, statement_text
 
@@ -121,6 +121,7 @@ def derive(
     if within is not None:
         d.within(within)
     d.again, d.home = again, request.fn
+    d.telling |= request.explained
     inner = isinstance(request.fn, K.LocalFunction)
     home = request.fn.source.fn if inner else request.fn
     d.refs.prefer(home)
@@ -344,9 +345,9 @@ def _heading(source: SourceLike, answers: dict[str, bool], origin: Any) -> str:
     """Return the user's statement as a heading of the backward sweep, without s2sad's own calls."""
     fn: Any = getattr(origin, "home", source).fn
     shown = gast.Return(origin.value) if getattr(origin, "returns", False) else origin
-    if answers or any(isinstance(n, gast.Call) for n in walk(shown)):
-        cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
-        shown = without_ours(clone(shown), denoted_in(fn, cells), handed_on, answers=answers)
+    denoted = denoted_in(fn, dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)))
+    if answers or mentions(shown, denoted):
+        shown = without_ours(clone(shown), denoted, handed_on, answers=answers)
     return statement_text(shown)
 
 
@@ -427,7 +428,7 @@ def parts_of(
     fixed = frozenset(worker.buffers_of(solo=False)) | worker.asked | worker.split
     fixed |= worker.looked_up()
     undone = undone_in(backward)
-    read_first = who_reads(worker, backward)
+    read_first = who_reads(worker, backward) if d.telling else NOBODY
     for _ in range(3):
         movable = (made_up | _backward_temps(backward, a)) - fixed
         effects = EffectTable(pure, sharing)
@@ -455,7 +456,7 @@ def parts_of(
     private = d.refs.function(runtime.private) if theirs else ""
     apart = {n: call(private, name(n)) for n in theirs}
     known = params | rebound_outside(a.function)
-    read_last = who_reads(worker, backward, live_out)
+    read_last = who_reads(worker, backward, live_out) if d.telling else NOBODY
     forward, backward = store_values(
         sweeps.forward, backward, live_out, names, known, elements, held, apart, d.for_reading
     )

@@ -441,7 +441,7 @@ def load_rules() -> None:
                 _loaded = True
             finally:
                 _loading = False
-    if _waiting and any(module in sys.modules for module in tuple(_waiting)):
+    if _waiting and not _waiting.keys().isdisjoint(sys.modules.keys()):
         _load_waiting()
 
 

@@ -17,7 +17,8 @@ class Request:
     keeps no derivative. With `seeded` the cotangent of the result is a parameter, with `batch` the
     backward sweep is a function of its own, and a jvp does several directions. The `lengths` are
     those of example arrays: where a write could be broadcast, it is derived for lengths that are
-    not 1 if the example's are not.
+    not 1 if the example's are not. Where it is to be `explained`, it is noted who reads what is
+    kept.
     """
 
     fn: Any
@@ -32,9 +33,9 @@ class Request:
     batch: bool = False
     lengths: tuple[tuple[str, int], ...] = ()
     picked: tuple[Selected, ...] = ()  # parts of those in `wrt`, where parts are asked for
+    extra: tuple[str, ...] = ()  # parameters besides those of `fn`: what it captures
+    explained: bool = False
 
     def results(self) -> tuple[Selected, ...]:
         """Return what there are derivatives by, in their order."""
         return self.picked or tuple(map(Selected, self.wrt))
-
-    extra: tuple[str, ...] = ()

@@ -11,6 +11,9 @@ from s2sad.modes.reverse import Reverse
 from s2sad.modes.storage import Held, wanted
 from s2sad.nodes import Block
 
+NOBODY: Read = ({}, {})
+"""What stands for that where nobody asks: to find out takes a tenth of a derivation."""
+
 
 def who_reads(worker: Reverse, backward: Block, live_out: frozenset[str] | None = None) -> Read:
     """Return who reads what is put back, before storage is decided.

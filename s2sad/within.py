@@ -21,7 +21,7 @@ from s2sad.derivation import Derivation
 from s2sad.inside import stop_gradient, within_gradient
 from s2sad.nodes import Node, block_writes, clone, walk
 from s2sad.reaching import is_library, plain_function
-from s2sad.write.inside import VALUES, compares_ours, denoted_in, without_ours
+from s2sad.write.inside import VALUES, compares_ours, denoted_in, mentions, without_ours
 
 
 def stop_word(d: Derivation) -> str:
@@ -34,10 +34,11 @@ def stop_word(d: Derivation) -> str:
 
 def settle_inside(d: Derivation) -> None:
     """Take s2sad's own functions out of derived text; add the functions that it calls for that."""
+    stops = {} if d.for_reading else _stops(d)
+    concerned = [f for f in d.functions if stops or _may_concern(d, f)]
+    compared = any(compares_ours(f, _outside(d, f)) for f in d.functions if concerned)
     made: dict[str, Node] = {}
     ours = {f.name for f in d.functions} | {*d.refs.modules, *d.refs.functions}
-
-    compared = any(compares_ours(f, _outside(d, f)) for f in d.functions)
 
     def becomes(value: Any) -> str | None:
         stand_in = None if compared else next((own for f, own in VALUES if f is value), None)
@@ -54,7 +55,6 @@ def settle_inside(d: Derivation) -> None:
 
     def settle(node: Node) -> None:
         outside = _outside(d, node)
-        stops = {} if d.for_reading else _stops(d)
         own = d.seen.setdefault(d.origins[node.name], {})
 
         def denoted(n: str) -> Any:
@@ -65,14 +65,28 @@ def settle_inside(d: Derivation) -> None:
         answers = d.answers.get(node.name) or d.reaching.answers.get(node.name, {})
         without_ours(node, denoted, becomes, own.__setitem__, hidden, answers, answered)
 
-    for node in d.functions:
+    for node in concerned:
         settle(node)
     while missing := [n for n in d.reaching.words if n not in made]:
         for n in missing:
             made[n] = _definition(d, n, d.reaching.words[n])
             settle(made[n])
+    if not made:
+        return
     read_ = {n.id for f in [*d.functions, *made.values()] for n in walk(f) if _is_name(n)}
     d.functions[:0] = [node for n, node in made.items() if n in read_]
+
+
+def _may_concern(d: Derivation, node: Node) -> bool:
+    """Say whether there may be something of s2sad's own in a function of the text."""
+    if d.reaching.words or d.answers.get(node.name):
+        return True
+
+    def reaches(value: Any) -> bool:
+        fn = plain_function(value)
+        return fn is not None and d.reaching(fn)
+
+    return mentions(node, _outside(d, node), reaches)
 
 
 def _stops(d: Derivation) -> dict[str, Any]:

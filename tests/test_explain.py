@@ -296,7 +296,7 @@ WRITTEN = [p[:2] for p in (*writing.PROGRAMS, *writing_calls.PROGRAMS, *writing_
 
 def check(operator, args):
     """Check that all on the tapes is explained, and has readers and sizes."""
-    d = derive(operator._asked(args, {})[0])
+    d = derive(dataclasses.replace(operator._asked(args, {})[0], explained=True))
     for node in d.functions:
         _, story = d.stories[node.name]
         places = places_kept(node, story)

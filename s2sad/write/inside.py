@@ -79,6 +79,31 @@ def compares_ours(node: Node, denoted: Denoted) -> bool:
     return any(worker.value(e) is fn for e in parts for fn in _OURS)
 
 
+def mentions(
+    node: Node, denoted: Denoted, wanted: Callable[[Any], bool] = lambda _: False
+) -> bool:
+    """Say whether `without_ours` may find something to do: True where that is not plain.
+
+    `wanted` says of what is found in code whether it becomes something else in derived text.
+    """
+    worker = _Plain(denoted, nobody, None, {}, frozenset(), {})
+    spelled: dict[Any, Node] = {}
+    for n in walk(node):
+        if n.__class__ is gast.Name:
+            spelled[n.id] = n
+        elif n.__class__ is gast.Attribute:
+            spelled[n] = n
+        elif isinstance(n, gast.Import | gast.ImportFrom) or _is_told(n):
+            return True
+    found = {id(value): value for value in map(worker.value, spelled.values())}
+    found.pop(id(MISSING), None)
+    return any(_is_ours(value) or wanted(value) for value in found.values())
+
+
+def _is_ours(value: Any) -> bool:
+    return any(value is fn for fn in _OURS)
+
+
 def denoted_in(fn: types.FunctionType, cells: Mapping[str, Any]) -> Denoted:
     """Return what tells the objects that the free names of a function stand for."""
 
