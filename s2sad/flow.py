@@ -66,7 +66,11 @@ class _Walk:
             return live
         if kind is gast.Assign and type(statement.targets[0]) is gast.Name:
             if len(statement.targets) == 1:
-                return (live - {statement.targets[0].id}) | self.names(statement)[0]
+                read = self.names(statement)[0]
+                target = statement.targets[0].id
+                if target in live and target not in read:
+                    live = live - {target}
+                return live if read <= live else live | read
         if kind is gast.Break:
             return exits
         if kind is Restore:
@@ -93,7 +97,8 @@ class _Walk:
         if kind is gast.FunctionDef:
             return (live - {statement.name}) | free_names(statement)
         read, written = self.names(statement)
-        return (live - written) | read
+        left = live if live.isdisjoint(written) else live - written
+        return left if read <= left else left | read
 
     def loop(self, statement: Node, live: Names) -> Names:
         is_for = type(statement) is gast.For

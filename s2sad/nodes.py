@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 import gast
-from gast import Attribute, BinOp, Call, Constant, Name
+from gast import Assign, Attribute, BinOp, Call, Constant, Name, Subscript
 
+from s2sad.names import Names
 from s2sad.stages import Comment, Restore, Save
 
 Node = Any
@@ -118,8 +119,8 @@ class _Fields(dict[type, tuple[str, ...] | None]):
         return found
 
 
-_fields = _Fields(_LEAVES)
 _fields_walked = _Fields(_LEAVES | {"ctx"})
+_fields_of_operands = _Fields(_LEAVES | {"ctx", "op", "ops"})
 _fields_with_names = _Fields(_NAMELESS)
 
 
@@ -234,9 +235,9 @@ def _below(node: Node, fields: tuple[str, ...] | None) -> list[Node]:
 
 
 def children(node: Node) -> list[Node]:
-    """Return the direct child nodes."""
-    below = _below(node, _fields[node.__class__])
-    return [n for n in below if _fields[n.__class__] is not None]
+    """Return the direct child nodes, but for contexts and operators."""
+    below = _below(node, _fields_of_operands[node.__class__])
+    return [n for n in below if _fields_of_operands[n.__class__] is not None]
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -261,12 +262,22 @@ def walk(node: Node) -> Iterator[Node]:
                 stack.append(value)
 
 
+def names_beside(node: Node, taken: Iterable[str]) -> Names:
+    """Return a supply of names that are neither taken nor stand in a tree."""
+    return Names((*taken, *(n.id for n in walk(node) if n.__class__ is Name)))
+
+
 def ordered(node: Node) -> Iterator[Node]:
-    """Yield a node and all below it in the order in which they are written."""
+    """Yield a node and all below it in the order in which they are written.
+
+    Contexts and operators are left out.
+    """
     stack = [node]
     while stack:
         top = stack.pop()
         yield top
+        if top.__class__ is Constant or (top.__class__ is Name and top.annotation is None):
+            continue
         below = children(top)
         below.reverse()
         stack += below
@@ -293,20 +304,57 @@ def names_read(node: Node) -> set[str]:
             nodes.append(top.func)
             nodes += top.args
             nodes += top.keywords
+        elif kind is Constant or kind is Comment or kind is Restore:
+            continue
+        elif kind is Assign:
+            nodes += top.targets
+            nodes.append(top.value)
+        elif kind is Subscript:
+            nodes += (top.value, top.slice)
         elif kind is gast.AugAssign:
             nodes += (top.target, top.value)
             if top.target.__class__ is Name:
                 found.add(top.target.id)
         elif kind is Save:
             found.add(top.name)
-        elif kind is not Constant and kind is not Comment and kind is not Restore:
+        else:
             nodes += _below(top, _fields_with_names[kind])
     return found
 
 
 def names_written(node: Node) -> set[str]:
     """Return the names that a statement binds anywhere below it, not looking into inner scopes."""
-    return names_of(node)[1]
+    found: set[str] = set()
+    nodes = [node]  # grows while it is read
+    for top in nodes:
+        kind = top.__class__
+        if kind is Name:
+            if top.ctx.__class__ in _CHANGING:
+                found.add(top.id)
+        elif kind is BinOp:
+            nodes += (top.left, top.right)
+        elif kind is Attribute:
+            nodes.append(top.value)
+        elif kind is Call:
+            nodes.append(top.func)
+            nodes += top.args
+            nodes += top.keywords
+        elif kind is Constant or kind is Comment or kind is Save:
+            continue
+        elif kind is Assign:
+            nodes += top.targets
+            nodes.append(top.value)
+        elif kind is Subscript:
+            nodes += (top.value, top.slice)
+        elif kind is Restore:
+            found.add(top.name)
+        elif kind in _HIDING:
+            found |= _shown(top)
+        else:
+            if kind in _NAMING:
+                found |= _named(top)
+            nodes += _below(top, _fields_with_names[kind])
+    return found
 
 
 def names_of(node: Node) -> tuple[set[str], set[str]]:
@@ -341,6 +389,13 @@ def survey(node: Node) -> tuple[set[str], set[str], list[Node]]:
             nodes += top.keywords
         elif kind is Constant or kind is Comment:
             continue
+        elif kind is Assign:
+            others.append(top)
+            nodes += top.targets
+            nodes.append(top.value)
+        elif kind is Subscript:
+            others.append(top)
+            nodes += (top.value, top.slice)
         elif kind is Save:
             read.add(top.name)
         elif kind is Restore:

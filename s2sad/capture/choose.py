@@ -12,6 +12,7 @@ Every function must have a name here: a global, an entry of a global table, an i
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 
 import gast
@@ -29,8 +30,8 @@ from s2sad.nodes import (
     count_writes,
     locate,
     name,
+    names_beside,
     names_written,
-    walk,
 )
 from s2sad.spelled import paths
 from s2sad.stages import Function, KindFacts
@@ -57,14 +58,15 @@ class _Chooser:
         self.function = function
         self.kinds = kinds
         self.origins = dict(function.origins)
-        self.names = Names(function.locals | taken)
-        for n in walk(function.node):
-            if isinstance(n, gast.Name):
-                self.names.take(n.id)
+        self.taken = taken
         self.top = {n for s in function.node.body if not blocks_of(s) for n in names_written(s)}
         self.writes = count_writes(function.node.body)
         self.temps: set[str] = set()
         self.changed = False
+
+    @functools.cached_property
+    def names(self) -> Names:
+        return names_beside(self.function.node, self.function.locals | self.taken)
 
     def block(self, body: Block) -> Block:
         out: Block = []

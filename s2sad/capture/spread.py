@@ -13,6 +13,7 @@ fails, as the call would, where the length is another.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import types
 from collections.abc import Callable
@@ -33,6 +34,7 @@ from s2sad.nodes import (
     constant,
     locate,
     name,
+    names_beside,
     names_written,
     subscript,
     walk,
@@ -70,13 +72,15 @@ class _Spreader:
         self.signature = signature
         self.origins = dict(function.origins)
         self.spread = dict(function.spread)
-        self.names = Names(function.locals | taken)
-        for n in walk(function.node):
-            if isinstance(n, gast.Name):
-                self.names.take(n.id)
+        self.function = function
+        self.taken = taken
         self.temps: set[str] = set()
         self.changed = False
         self.fresh = _comprehensions(function)
+
+    @functools.cached_property
+    def names(self) -> Names:
+        return names_beside(self.function.node, self.function.locals | self.taken)
 
     def block(self, body: Block, loops: int = 0) -> Block:
         out: Block = []

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import functools
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -34,6 +35,7 @@ from s2sad.nodes import (
     count_writes,
     locate,
     name,
+    names_beside,
     names_read,
     names_written,
     walk,
@@ -90,10 +92,7 @@ class _Unfolder:
         self.made = made
         self.origins = dict(function.origins)
         self.loops = dict(function.loops)
-        self.names = Names(function.locals | taken)
-        for n in walk(function.node):
-            if isinstance(n, gast.Name):
-                self.names.take(n.id)
+        self.taken = taken
         self.writes = count_writes(function.node.body)
         self.depth = 0
         self.temps: set[str] = set()
@@ -102,6 +101,10 @@ class _Unfolder:
         self.stopped: dict[str, str] = {}
         self.bound: set[str] = set()
         self.changed = False
+
+    @functools.cached_property
+    def names(self) -> Names:
+        return names_beside(self.function.node, self.function.locals | self.taken)
 
     def block(self, body: Block) -> Block:
         out: Block = []

@@ -55,21 +55,21 @@ def parts_bound(statements: Iterable[Node]) -> Homes:
 
 def homes_of(body: Block, parts: Parts) -> Homes:
     """Return, for names that are bound once, and to a part of a structure, to which."""
-    counts = count_writes(body)
+    counts = count_writes(body) if parts else {}
     return {n: found[0] for n, found in parts.items() if counts.get(n, 1) == 1}
 
 
 def copies_of(body: Block, params: tuple[str, ...]) -> dict[str, set[str]]:
     """Return the names that are one structure from the start: `t = s`, both bound once."""
-    counts = count_writes(body)
+    copies = [s for s in body if isinstance(s, gast.Assign) and isinstance(s.value, gast.Name)]
+    counts = count_writes(body) if copies else {}
     found: dict[str, set[str]] = {}
-    for s in body:
-        if isinstance(s, gast.Assign) and isinstance(s.value, gast.Name):
-            target, other = s.targets[0], s.value.id
-            if isinstance(target, gast.Name) and counts.get(target.id) == 1:
-                if counts.get(other, 0) + (other in params) == 1:
-                    found.setdefault(target.id, set()).add(other)
-                    found.setdefault(other, set()).add(target.id)
+    for s in copies:
+        target, other = s.targets[0], s.value.id
+        if isinstance(target, gast.Name) and counts.get(target.id) == 1:
+            if counts.get(other, 0) + (other in params) == 1:
+                found.setdefault(target.id, set()).add(other)
+                found.setdefault(other, set()).add(target.id)
     return found
 
 
@@ -160,7 +160,8 @@ def fresh_lists(body: Block) -> dict[Any, set[str]]:
             found[s] = set(fresh)
         for part in blocks_of(s):
             found |= fresh_lists(part)
-        fresh -= {n.id for n in walk(s) if isinstance(n, gast.Name)}
+        if fresh:
+            fresh -= {n.id for n in walk(s) if isinstance(n, gast.Name)}
         if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
             if isinstance(s.value, gast.List) and not s.value.elts:
                 fresh.add(s.targets[0].id)

@@ -12,6 +12,7 @@ of an array needs no second name for its row:
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import gast
@@ -31,6 +32,7 @@ from s2sad.nodes import (
     count_writes,
     locate,
     name,
+    names_beside,
     names_written,
     rename,
     walk,
@@ -67,13 +69,15 @@ class _Parts:
     def __init__(self, function: Function, kinds: KindFacts, taken: set[str]) -> None:
         self.kinds = kinds
         self.origins = dict(function.origins)
-        self.names = Names(function.locals | taken)
-        for n in walk(function.node):
-            if isinstance(n, gast.Name):
-                self.names.take(n.id)
+        self.function = function
+        self.taken = taken
         self.made: frozenset[str] = frozenset()
         self.changed = False
         self.displays = displays(function)
+
+    @functools.cached_property
+    def names(self) -> Names:
+        return names_beside(self.function.node, self.function.locals | self.taken)
 
     def fresh(self, base: str) -> str:
         found = self.names.fresh(base)
@@ -174,17 +178,18 @@ class _Parts:
 
 def displays(function: Function) -> dict[str, Block]:
     """Return the temporaries that hold a list written out, whose items are bound only once."""
-    counts = count_writes(function.node.body)
     found: dict[str, Block] = {}
     for s in all_inside(function.node.body):
         if isinstance(s, gast.Assign) and isinstance(s.value, gast.List):
             target = s.targets[0]
             if isinstance(target, gast.Name) and target.id in function.temps:
-                plain = all(isinstance(e, gast.Constant | gast.Name) for e in s.value.elts)
-                if counts.get(target.id) == 1 and plain:
+                if all(isinstance(e, gast.Constant | gast.Name) for e in s.value.elts):
                     found[target.id] = s.value.elts
+    if not found:
+        return {}
+    counts = count_writes(function.node.body)
     filled = {owner_of(n) for s in function.node.body for n in walk(s)}
-    return {n: items for n, items in found.items() if n not in filled}
+    return {n: items for n, items in found.items() if n not in filled and counts.get(n) == 1}
 
 
 def owner_of(node: Node) -> str | None:

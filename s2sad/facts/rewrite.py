@@ -7,6 +7,7 @@ np.add(a, b, out=c)    ->    t = np.add(a, b)
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import gast
@@ -21,6 +22,7 @@ from s2sad.nodes import (
     blocks_of,
     locate,
     name,
+    names_beside,
     names_written,
     substitute,
     walk,
@@ -38,12 +40,13 @@ class Rewriter:
         self.kinds = kinds
         self.numpy = numpy
         self.origins = dict(function.origins)
-        self.names = Names(function.locals | taken)
-        for n in walk(function.node):
-            if isinstance(n, gast.Name):
-                self.names.take(n.id)
+        self.taken = taken
         self.temps: set[str] = set()
         self.changed = False
+
+    @functools.cached_property
+    def names(self) -> Names:
+        return names_beside(self.function.node, self.function.locals | self.taken)
 
     def rewritten(self) -> Function | None:
         """Return the function with its statements rewritten, None where all stay as they are."""

@@ -119,8 +119,9 @@ def assign_first(
     `primals` gives each cotangent's variable, for those that keep one value throughout; `zeros`
     are the names of the function that makes zeros.
     """
-    writes = count_writes(backward)
-    for block, position in list(_shadows(backward, kinds, zeros)):
+    shadows = list(_shadows(backward, kinds, zeros))
+    writes = count_writes(backward) if shadows else {}
+    for block, position in shadows:
         shadow = block[position].targets[0].id
         if writes[shadow] != 1:
             continue

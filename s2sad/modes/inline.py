@@ -76,6 +76,12 @@ def rule_tree(fn: types.FunctionType) -> Any:
     return tree
 
 
+@functools.lru_cache(2048)
+def _parameters(fn: types.FunctionType) -> tuple[inspect.Parameter, ...]:
+    """Return the parameters of a rule."""
+    return tuple(inspect.signature(fn).parameters.values())
+
+
 def inline(
     rule: Callable[..., Any],
     given: Mapping[str, Given | list[Given] | None],
@@ -213,13 +219,11 @@ class _Inliner:
         self.kinds: dict[str, Kind] = {}
         self.open: set[str] = set()
         self.space = _space_of(given)
-        self.settings = {
-            n for n, p in inspect.signature(rule).parameters.items() if p.kind is p.KEYWORD_ONLY
-        }
+        self.settings = {p.name for p in _parameters(rule) if p.kind is p.KEYWORD_ONLY}
         self._bind(given)
 
     def _bind(self, given: Mapping[str, Given | list[Given] | None]) -> None:
-        for parameter in inspect.signature(self.rule).parameters.values():
+        for parameter in _parameters(self.rule):
             value = given.get(parameter.name)
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
                 raise _Open

@@ -94,6 +94,9 @@ class EffectTable:
             return _NONE
         seen = self._seen(statement)
         unknown = seen.unknown or isinstance(statement, _ABRUPT)
+        if not seen.changed:
+            bound = frozenset(seen.bound)
+            return Effects(frozenset(seen.reads), bound, unknown, bound, _NOTHING)
         named = frozenset(w for w in seen.bound | seen.changed if w)
         writes = set(named)
         for n in seen.changed:

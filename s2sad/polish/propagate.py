@@ -10,7 +10,7 @@ the one statement that uses the value may move up to it instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import gast
 
@@ -105,9 +105,8 @@ class _Propagator:
         s = block[position]
         target, value = s.targets[0].id, s.value
         atom = isinstance(value, gast.Name) or is_constant(value)
-        uses = self._uses(block, position, target, value)
-        if uses is None:
-            return False
+        again = _cheap_item(value) and target not in self.kept
+        uses = self._uses(block, position, target, value, None if atom else 1 + again)
         if not uses:
             return False
         if self.guarded and not (atom and all(clear for _, clear in uses)):
@@ -116,7 +115,7 @@ class _Propagator:
             return self._replace_all(block, position, target, value, uses)
         if len(uses) == 1 and _count(block[uses[0][0]], target) == 1:
             return self._replace_one(block, position, target, value, uses[0])
-        if _cheap_item(value) and target not in self.kept:
+        if again:
             return self._replace_twice(block, position, target, value, uses)
         return False
 
@@ -175,11 +174,12 @@ class _Propagator:
         return True
 
     def _uses(
-        self, block: Block, position: int, target: str, value: Node
+        self, block: Block, position: int, target: str, value: Node, most: int | None
     ) -> list[tuple[int, bool]] | None:
         """Return where the value is read and whether it could still be computed there.
 
-        None where it is read beyond the block, or written on one path only.
+        None where it is read beyond the block, in more than `most` places, or written on one path
+        only.
         """
         parts = self.effects.names(block[position])[0]
         memory = not (isinstance(value, gast.Name) or is_constant(value))
@@ -199,6 +199,8 @@ class _Propagator:
                 if compound and target in e.named:
                     return None
                 uses.append((at, inside))
+                if most is not None and len(uses) > most:
+                    return None
             if target in e.named:
                 if is_compound(s) or isinstance(s, gast.AugAssign) or not _binds(s, target):
                     return None
@@ -295,7 +297,7 @@ class _Propagator:
     ) -> bool:
         at, clear = use
         s = block[at]
-        if any(isinstance(n, Save) and n.name == target for n in all_inside([s])):
+        if any(n.__class__ is Save and n.name == target for n in _statements(s)):
             return False
         if not pure_expression(value, self.effects.pure):
             if not self._next_to(block, position, at) or is_compound(s):
@@ -478,7 +480,7 @@ def _count(s: Node, target: str) -> int:
 
 def _augments(s: Node, target: str) -> bool:
     """Say whether a statement changes the target, or a part of it, in place."""
-    for n in walk(s):
+    for n in (s,) if s.__class__ in _PLAIN else walk(s):
         if isinstance(n, gast.AugAssign | gast.Assign):
             places = [n.target] if isinstance(n, gast.AugAssign) else n.targets
             for place in places:
@@ -490,6 +492,15 @@ def _augments(s: Node, target: str) -> bool:
                 if isinstance(base, gast.Name) and base.id == target:
                     return True
     return False
+
+
+# Statements in which no other stands.
+_PLAIN = frozenset({gast.Assign, gast.AugAssign, gast.Expr, gast.Return})
+
+
+def _statements(s: Node) -> Iterable[Node]:
+    """Return a statement and those in its blocks."""
+    return (s,) if s.__class__ in _PLAIN else all_inside([s])
 
 
 def _heads(block: Block, position: int, at: int) -> bool:
@@ -589,11 +600,10 @@ def _hides(s: Node, names: set[str]) -> bool:
 
 def _in_scope(s: Node, target: str) -> bool:
     """Say whether a use stands in an inner function, which may run more than once."""
-    return any(
-        isinstance(n, gast.FunctionDef | gast.Lambda | gast.ListComp | gast.GeneratorExp)
-        and target in names_read(n)
-        for n in walk(s)
-    )
+    return any(n.__class__ in _SCOPES and target in names_read(n) for n in walk(s))
+
+
+_SCOPES = frozenset({gast.FunctionDef, gast.Lambda, gast.ListComp, gast.GeneratorExp})
 
 
 def _size(node: Node) -> int:

@@ -137,7 +137,8 @@ class _Pruner:
         )
         if not needed and self._silent(s.value):
             return None, live
-        return s, (live - written) | read
+        left = live if live.isdisjoint(written) else live - written
+        return s, left if read <= left else left | read
 
     def _needed(self, place: Node, live: Names) -> bool:
         return self._content_needed(root(place), live)

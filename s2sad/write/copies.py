@@ -6,13 +6,14 @@ import inspect
 import math
 import textwrap
 import types
+import weakref
 from typing import Any
 
 import gast
 import numpy as np
 
 from s2sad.errors import SourceError
-from s2sad.nodes import Block, Node, assign, free_reads, walk
+from s2sad.nodes import Block, Node, assign, clone, free_reads, rename, walk
 from s2sad.spaces import NUMPY, counterpart, helper_in
 from s2sad.write.homes import homes_of, import_of
 
@@ -34,9 +35,8 @@ def prelude(refs: Any, functions: Block) -> Block:
             compiled.append(_imported(fn, name))
             known.add(name)
             continue
-        node = _definition(fn, name, refs, constants)
-        helpers[name] = node
-        used |= free_reads(node)
+        helpers[name], free = _definition(fn, name, refs, constants)
+        used |= free
         pending += [n for n in refs.functions if n in used and n not in helpers]
     imports: Block = []
     for name, module in sorted(refs.modules.items(), key=lambda item: item[1].__name__):
@@ -59,20 +59,17 @@ def _imported(fn: Any, name: str) -> Node:
     return found
 
 
-def _definition(fn: types.FunctionType, name: str, refs: Any, constants: dict[str, Any]) -> Node:
-    """Return a helper's definition under its name in the text, without annotations."""
-    node = gast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
-    node.name = name
-    node.decorator_list = []
-    for n in walk(node):
-        if isinstance(n, gast.Name):
-            n.annotation = None
-        if isinstance(n, gast.FunctionDef):
-            n.returns = None
-            n.body = [_plain(s) for s in n.body]
+def _definition(
+    fn: types.FunctionType, name: str, refs: Any, constants: dict[str, Any]
+) -> tuple[Node, set[str]]:
+    """Return a helper's definition under its name in the text, and the names it reads outside.
+
+    It has no annotations.
+    """
+    written, names = _read(fn)
     table: dict[str, str] = {}
     space = refs.homes.get(name, NUMPY)
-    for free in sorted(free_reads(node)):
+    for free in names:
         value = fn.__globals__.get(free)
         if isinstance(value, types.ModuleType):
             table[free] = refs.module(counterpart(value, space))
@@ -80,10 +77,29 @@ def _definition(fn: types.FunctionType, name: str, refs: Any, constants: dict[st
             table[free] = name if value is fn else refs.function(helper_in(value, space), space)
         elif free in fn.__globals__:
             table[free] = _constant(fn, free, refs, constants)
-    for n in walk(node):
-        if isinstance(n, gast.Name) and n.id in table:
-            n.id = table[n.id]
-    return node
+    node = rename(clone(written), table)
+    node.name = name
+    return node, {table.get(free, free) for free in names}
+
+
+_Read = tuple[types.CodeType, Node, tuple[str, ...]]
+_known: weakref.WeakKeyDictionary[types.FunctionType, _Read] = weakref.WeakKeyDictionary()
+
+
+def _read(fn: types.FunctionType) -> tuple[Node, tuple[str, ...]]:
+    """Return a helper's definition, without annotations, and the names that it reads outside."""
+    known = _known.get(fn)
+    if known is None or known[0] is not fn.__code__:
+        node = gast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
+        node.decorator_list = []
+        for n in walk(node):
+            if isinstance(n, gast.Name):
+                n.annotation = None
+            if isinstance(n, gast.FunctionDef):
+                n.returns = None
+                n.body = [_plain(s) for s in n.body]
+        known = _known[fn] = fn.__code__, node, tuple(sorted(free_reads(node)))
+    return known[1], known[2]
 
 
 def _plain(s: Node) -> Node:

@@ -79,9 +79,7 @@ def compares_ours(node: Node, denoted: Denoted) -> bool:
     return any(worker.value(e) is fn for e in parts for fn in _OURS)
 
 
-def mentions(
-    node: Node, denoted: Denoted, wanted: Callable[[Any], bool] = lambda _: False
-) -> bool:
+def mentions(node: Node, denoted: Denoted, wanted: Callable[[Any], bool] = lambda _: False) -> bool:
     """Say whether `without_ours` may find something to do: True where that is not plain.
 
     `wanted` says of what is found in code whether it becomes something else in derived text.
