@@ -670,8 +670,8 @@ def _work_on_copies(d: Derivation, a: Analysed) -> Block:
     memory = memory_of(d, a)
     written = arguments_written(memory) | d.asked.get(a, frozenset())
     laid = laid_out(memory.aliases)
-    exact = asks_for_layout(b.function for b in d.analysed.values())
-    found = _written(d, a)
+    exact = bool(written) and asks_for_layout(b.function for b in d.analysed.values())
+    found = _written(d, a) if written else Written()
     for p in a.function.params:
         if p not in written:
             continue

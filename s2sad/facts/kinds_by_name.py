@@ -31,10 +31,10 @@ def name_kinds(facts: KindFacts) -> dict[str, Kind]:
             for n, k in env.items():
                 if everywhere.get(n) is not k:
                     _joined(everywhere, n, k)
-                if n in mentioned:
-                    _joined(out, n, k)
-                if type(k) is K.LocalFunction:
-                    captured.update(k.variables)
+                    if type(k) is K.LocalFunction:
+                        captured.update(k.variables)
+            for n in sorted(mentioned & env.keys()):
+                _joined(out, n, env[n])
     whole = {n: k for n, k in everywhere.items() if n in captured or n not in out}
     return {**out, **whole}
 

@@ -77,7 +77,7 @@ def rule_tree(fn: types.FunctionType) -> Any:
 
 
 @functools.lru_cache(2048)
-def _parameters(fn: types.FunctionType) -> tuple[inspect.Parameter, ...]:
+def _listed(fn: types.FunctionType) -> tuple[inspect.Parameter, ...]:
     """Return the parameters of a rule."""
     return tuple(inspect.signature(fn).parameters.values())
 
@@ -219,11 +219,11 @@ class _Inliner:
         self.kinds: dict[str, Kind] = {}
         self.open: set[str] = set()
         self.space = _space_of(given)
-        self.settings = {p.name for p in _parameters(rule) if p.kind is p.KEYWORD_ONLY}
+        self.settings = {p.name for p in _listed(rule) if p.kind is p.KEYWORD_ONLY}
         self._bind(given)
 
     def _bind(self, given: Mapping[str, Given | list[Given] | None]) -> None:
-        for parameter in _parameters(self.rule):
+        for parameter in _listed(self.rule):
             value = given.get(parameter.name)
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
                 raise _Open

@@ -7,6 +7,7 @@ import math
 import textwrap
 import types
 import weakref
+from dataclasses import dataclass, field
 from typing import Any
 
 import gast
@@ -16,6 +17,7 @@ from s2sad.errors import SourceError
 from s2sad.nodes import Block, Node, assign, clone, free_reads, rename, walk
 from s2sad.spaces import NUMPY, counterpart, helper_in
 from s2sad.write.homes import homes_of, import_of
+from s2sad.write.printer import lasting
 
 
 def prelude(refs: Any, functions: Block) -> Block:
@@ -64,12 +66,13 @@ def _definition(
 ) -> tuple[Node, set[str]]:
     """Return a helper's definition under its name in the text, and the names it reads outside.
 
-    It has no annotations.
+    It has no annotations. It is the same node for all texts that call it by the same names, and
+    stays as it is.
     """
-    written, names = _read(fn)
+    read = _read(fn)
     table: dict[str, str] = {}
     space = refs.homes.get(name, NUMPY)
-    for free in names:
+    for free in read.free:
         value = fn.__globals__.get(free)
         if isinstance(value, types.ModuleType):
             table[free] = refs.module(counterpart(value, space))
@@ -77,19 +80,32 @@ def _definition(
             table[free] = name if value is fn else refs.function(helper_in(value, space), space)
         elif free in fn.__globals__:
             table[free] = _constant(fn, free, refs, constants)
-    node = rename(clone(written), table)
-    node.name = name
-    return node, {table.get(free, free) for free in names}
+    key = name, *table.items()
+    if key not in read.named:
+        node = rename(clone(read.node), table)
+        node.name = name
+        lasting(node)
+        read.named[key] = node
+    return read.named[key], {table.get(free, free) for free in read.free}
 
 
-_Read = tuple[types.CodeType, Node, tuple[str, ...]]
+@dataclass(frozen=True)
+class _Read:
+    """A helper's definition, without annotations, as it is written and as texts have `named` it."""
+
+    code: types.CodeType
+    node: Node
+    free: tuple[str, ...]
+    named: dict[Any, Node] = field(default_factory=dict)
+
+
 _known: weakref.WeakKeyDictionary[types.FunctionType, _Read] = weakref.WeakKeyDictionary()
 
 
-def _read(fn: types.FunctionType) -> tuple[Node, tuple[str, ...]]:
-    """Return a helper's definition, without annotations, and the names that it reads outside."""
+def _read(fn: types.FunctionType) -> _Read:
+    """Return a helper's definition; it is parsed once."""
     known = _known.get(fn)
-    if known is None or known[0] is not fn.__code__:
+    if known is None or known.code is not fn.__code__:
         node = gast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
         node.decorator_list = []
         for n in walk(node):
@@ -98,8 +114,8 @@ def _read(fn: types.FunctionType) -> tuple[Node, tuple[str, ...]]:
             if isinstance(n, gast.FunctionDef):
                 n.returns = None
                 n.body = [_plain(s) for s in n.body]
-        known = _known[fn] = fn.__code__, node, tuple(sorted(free_reads(node)))
-    return known[1], known[2]
+        known = _known[fn] = _Read(fn.__code__, node, tuple(sorted(free_reads(node))))
+    return known
 
 
 def _plain(s: Node) -> Node:

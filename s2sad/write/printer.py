@@ -7,6 +7,7 @@ can change a program in silence.
 from __future__ import annotations
 
 import ast
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -64,20 +65,40 @@ def function(node: gast.FunctionDef) -> str:
 
 def module(body: list[gast.AST]) -> str:
     """Return the text of a module, checked; it ends with a newline."""
-    text = _text(body, expressions.expression)
-    if _is(text, body):
-        return text
-    # Some expression came out as another one: print again, looking at each.
-    text = _text(body, _careful)
-    if _is(text, body):
-        return text
+    # If some expression comes out as another one, print again, looking at each.
+    for express in (expressions.expression, _careful):
+        lines, own = _lines(body, express)
+        if _is("\n".join(own), [node for node in body if node not in _printed]):
+            return "\n".join(lines) + "\n"
     raise InternalError("the printed text is not the program it was printed from")
 
 
-def _text(body: list[gast.AST], express: Express) -> str:
+_printed: weakref.WeakKeyDictionary[Node, list[str]] = weakref.WeakKeyDictionary()
+
+
+def lasting(definition: Node) -> None:
+    """Let a definition that stays as it is, and stands in many modules, be printed only once."""
+    _printed[definition] = function(definition)[:-1].split("\n")
+
+
+def _lines(body: list[gast.AST], express: Express) -> tuple[list[str], list[str]]:
+    """Return the lines of a module, and those of them that have never been printed before."""
     lines: list[str] = []
-    _block(body, 0, lines, express, "Module")
-    return "\n".join(lines) + "\n"
+    known: list[slice] = []
+
+    def put(node: Node, indent: int, lines: list[str], express: Express) -> None:
+        printed = _printed.get(node)
+        if printed is None:
+            _statement(node, indent, lines, express)
+            return
+        known.append(slice(len(lines), len(lines) + len(printed)))
+        lines += printed
+
+    _block(body, 0, lines, express, "Module", put)
+    own = lines.copy()
+    for part in reversed(known):
+        del own[part]
+    return lines, own
 
 
 def _is(text: str, body: list[gast.AST]) -> bool:
@@ -112,7 +133,12 @@ def _reads_as(text: str, node: Node) -> bool:
 
 
 def _block(
-    body: Iterable[Node], indent: int, lines: list[str], express: Express, owner: str
+    body: Iterable[Node],
+    indent: int,
+    lines: list[str],
+    express: Express,
+    owner: str,
+    put: Callable[[Node, int, list[str], Express], None] | None = None,
 ) -> None:
     """Append the lines of a block, with the empty lines that black would have in it."""
     previous = ""
@@ -130,7 +156,7 @@ def _block(
         if docstring:
             lines.append(_docstring(node.value.value, indent))
         else:
-            _statement(node, indent, lines, express)
+            (put or _statement)(node, indent, lines, express)
         previous = f"{owner} docstring" if docstring else _last(node)
     _comments(pending, indent, lines)
     if not previous and indent:
