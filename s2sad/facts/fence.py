@@ -508,12 +508,12 @@ def refuse_rebound(functions: list[Function]) -> None:
     """
     cells: dict[int | None, Function] = {}
     for f in functions:
-        for n in sorted(_declared(f.node)):
+        for n in sorted(_declared(f.node)) if f.source.fn.__code__.co_freevars else ():
             cells.setdefault(_cell(f, n), f)
     cells.pop(None, None)
-    for f in functions:
+    for f in functions if cells else ():
         own = _declared(f.node)
-        for n in walk(f.node) if cells else ():
+        for n in walk(f.node):
             known = isinstance(n, gast.Name) and n.id not in own
             other = cells.get(_cell(f, n.id)) if known else None
             if other is not None and getattr(n, "lineno", None) is not None:
@@ -750,6 +750,8 @@ def _out_of_text(function: Function, kinds: KindFacts, activity: Activity) -> No
 
     `float(str(v))` carries no derivative that could be followed.
     """
+    if not any(fn is float or fn is complex for fn in kinds.objects.values()):
+        return
     numbers, written = [], False
     for s in all_inside(function.node.body):
         varied = activity.varied_before.get(s, frozenset())

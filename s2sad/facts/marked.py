@@ -20,7 +20,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.decided import told, verdict
+from s2sad.decided import Decided, told, verdict
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.inside import adjoint_hook, hook_here, stop_gradient, within_gradient
 from s2sad.nodes import (
@@ -55,6 +55,11 @@ def marked(
     `reaches` says whether a function reaches within_gradient(), `word` gives such a function a
     name that derived text defines, `helper` one of s2sad's own.
     """
+    asked = kinds.methods or any(
+        isinstance(fn, types.FunctionType) for fn in kinds.objects.values()
+    )
+    if not asked and not any(isinstance(k, Decided) for k in kinds.of.values()):
+        return None
     return _Marked(function, kinds, taken, numpy, reaches, word, helper).rewritten()
 
 

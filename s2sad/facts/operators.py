@@ -11,6 +11,7 @@ another: the variables of each have their own names.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
@@ -175,8 +176,11 @@ def operators(
 
 def _without_unused(function: Function, kinds: KindFacts, changed: bool) -> Function | None:
     """Leave out what an operator gives where nobody calls it by that name any more."""
-    read = [n for s in function.node.body for n in walk(s) if isinstance(n, gast.Name)]
-    used = {n.id for n in read if isinstance(n.ctx, gast.Load)}
+
+    @functools.cache
+    def used() -> set[str]:
+        read = [n for s in function.node.body for n in walk(s) if isinstance(n, gast.Name)]
+        return {n.id for n in read if isinstance(n.ctx, gast.Load)}
 
     def block(body: Block) -> Block:
         nonlocal changed
@@ -186,7 +190,7 @@ def _without_unused(function: Function, kinds: KindFacts, changed: bool) -> Func
                 part[:] = block(part) or ([gast.Pass()] if part else [])
             value = getattr(s, "value", None)
             gives = isinstance(value, gast.Call) and applies(kinds.objects.get(value.func)) in _GIVE
-            if isinstance(s, gast.Assign) and gives and s.targets[0].id not in used:
+            if isinstance(s, gast.Assign) and gives and s.targets[0].id not in used():
                 changed = True
                 continue
             out.append(s)

@@ -31,6 +31,8 @@ def overloads(
     function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy
 ) -> Function | None:
     """Return the function with such statements as calls, None where there are none."""
+    if not any(isinstance(k, K.Obj) for k in kinds.of.values()):
+        return None
     return _Overloads(function, kinds, taken, numpy).rewritten()
 
 

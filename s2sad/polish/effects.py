@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -22,8 +22,7 @@ _MUTATING = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Effects:
+class Effects(NamedTuple):
     """Names read and written (parts included), and whether unknown code may run.
 
     `named` are the names written by name; `writes` also has those that share their memory.

@@ -93,9 +93,9 @@ class _Propagator:
 
     def _is_candidate(self, s: Node) -> bool:
         return (
-            isinstance(s, gast.Assign)
+            s.__class__ is gast.Assign
             and len(s.targets) == 1
-            and isinstance(s.targets[0], gast.Name)
+            and s.targets[0].__class__ is gast.Name
             and s.targets[0].id in self.movable
             and s.targets[0].id not in self.effects.names(s)[0]
         )
@@ -181,15 +181,16 @@ class _Propagator:
         None where it is read beyond the block, in more than `most` places, or written on one path
         only.
         """
+        effects_of, live, live_out = self.effects.of, self.live, self.live_out
         parts = self.effects.names(block[position])[0]
         memory = not (isinstance(value, gast.Name) or is_constant(value))
         uses: list[tuple[int, bool]] = []
         clear = True
         for at in range(position + 1, len(block)):
             s = block[at]
-            if isinstance(s, Comment):
+            if s.__class__ is Comment:
                 continue
-            e = self.effects.of(s)
+            e = effects_of(s)
             if target in e.reads:
                 compound = is_compound(s)
                 inside = clear and not (compound and (e.writes & parts or _hides(s, parts)))
@@ -205,11 +206,11 @@ class _Propagator:
                 if is_compound(s) or isinstance(s, gast.AugAssign) or not _binds(s, target):
                     return None
                 return uses
-            if (e.writes & parts or (memory and e.unknown)) and not _copies_back(s, target, value):
-                clear = False
-            if target not in self.live.get(s, self.live_out):
+            if clear and (not parts.isdisjoint(e.writes) or (memory and e.unknown)):
+                clear = _copies_back(s, target, value)
+            if target not in live.get(s, live_out):
                 return uses
-            if isinstance(s, gast.Return):
+            if s.__class__ is gast.Return:
                 return uses
         last = block[-1]
         if target in self.live.get(last, self.live_out):

@@ -79,6 +79,9 @@ def compares_ours(node: Node, denoted: Denoted) -> bool:
     return any(worker.value(e) is fn for e in parts for fn in _OURS)
 
 
+_IMPORTS = frozenset({gast.Import, gast.ImportFrom})
+
+
 def mentions(node: Node, denoted: Denoted, wanted: Callable[[Any], bool] = lambda _: False) -> bool:
     """Say whether `without_ours` may find something to do: True where that is not plain.
 
@@ -87,11 +90,12 @@ def mentions(node: Node, denoted: Denoted, wanted: Callable[[Any], bool] = lambd
     worker = _Plain(denoted, nobody, None, {}, frozenset(), {})
     spelled: dict[Any, Node] = {}
     for n in walk(node):
-        if n.__class__ is gast.Name:
+        kind = n.__class__
+        if kind is gast.Name:
             spelled[n.id] = n
-        elif n.__class__ is gast.Attribute:
+        elif kind is gast.Attribute:
             spelled[n] = n
-        elif isinstance(n, gast.Import | gast.ImportFrom) or _is_told(n):
+        elif kind in _IMPORTS or (kind is gast.Constant and n.kind == TOLD):
             return True
     found = {id(value): value for value in map(worker.value, spelled.values())}
     found.pop(id(MISSING), None)
