@@ -55,6 +55,7 @@ from s2sad.nans import watched
 from s2sad.parameters import Parameters, Settled, Wrt
 from s2sad.pipeline import Request
 from s2sad.roles import roles_of
+from s2sad.selected import whole_parameters
 from s2sad.sharing import Bound
 from s2sad.tree import is_array
 from s2sad.write.copies import prelude
@@ -105,6 +106,9 @@ class Operator:
     ) -> None:
         callee = callee_of(f, options.mode)
         fn = callee.fn
+        if options.wrt is None and callee.wrt is not None:
+            options = replace(options, wrt=callee.wrt)
+        self._declared = callee.wrt
         self._f = f
         self._options = options
         self._skipped = skipped
@@ -161,7 +165,7 @@ class Operator:
         """A function that stands for this derivative where it is derived again."""
         p, o = self._parameters, self._options
         applied = Applied(o.mode, o.wrt, o.has_aux, o.given)
-        made = stand_in(Derivative(p.fn, applied, p.skipped, p.fixed))
+        made = stand_in(Derivative(p.fn, applied, p.skipped, p.fixed, self._declared))
         if not self._prefix and not self._keywords:
             return made
         return functools.partial(made, *self._prefix, **self._keywords)
@@ -343,7 +347,8 @@ def jacobian(
 
 def _jacobian(f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, skipped: int) -> Jacobian:
     reverse = Operator(f, Options("vjp", wrt, has_aux, first=True), skipped)
-    forward = Operator(f, Options("jvp", wrt, has_aux, batch=True, first=True), skipped)
+    whole = whole_parameters(reverse._options.wrt)
+    forward = Operator(f, Options("jvp", whole, has_aux, batch=True, first=True), skipped)
     return Jacobian(f, reverse, forward, mode, (_jacobian, (f, wrt, mode, has_aux, skipped)))
 
 
@@ -364,9 +369,10 @@ def _shared(f: Callable[..., Any], options: Options) -> Entries:
     """Return the entries that all calls of vjp with this function and these options share."""
     callee = callee_of(f, options.mode)
     by_options = _products.setdefault(callee.fn, {})
-    wrt = options.wrt if isinstance(options.wrt, tuple) else (None, options.wrt)
-    asked = (options.mode, options.has_aux, options.given, options.pattern, options.batch)
-    key = (tuple(map(repr, wrt)), *asked, len(callee.args), *callee.kwargs)
+    asked = callee.wrt if options.wrt is None else options.wrt
+    wrt = asked if isinstance(asked, tuple) else (None, asked)
+    how = (options.mode, options.has_aux, options.given, options.pattern, options.batch)
+    key = (tuple(map(repr, wrt)), *how, len(callee.args), *callee.kwargs)
     return by_options.setdefault(key, {})
 
 
@@ -559,8 +565,6 @@ def operator_for(f: Callable[..., Any], mode: str, wrt: Wrt, given: int) -> Oper
     """Return the operator of a mode, for a call with so many arguments."""
     if mode not in MODES:
         raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
-    if wrt is None and isinstance(f, Differentiable):
-        wrt = f._wrt
     return Operator(f, Options(mode, wrt, given=given or None))
 
 
@@ -577,17 +581,12 @@ class Differentiable:
         self.__qualname__ = f.__qualname__
         functools.update_wrapper(self, f)
         self.__s2sad_primal__: Any = f
-        self._wrt = wrt
+        self.__s2sad_wrt__ = wrt
         self._operators: dict[tuple[str, int], Any] = {}
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself."""
         return self.__s2sad_primal__(*args, **kwargs)
-
-    @property
-    def wrt(self) -> Wrt:
-        """By what it is differentiated, where the decorator says so."""
-        return self._wrt
 
     @property
     def grad(self) -> Operator:
@@ -606,8 +605,7 @@ class Differentiable:
 
     def vjp(self, /, *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
         """Return the value and a pullback, as s2sad.vjp does."""
-        wrt = self._wrt if wrt is None else wrt
-        return vjp(self.__s2sad_primal__, *args, wrt=wrt, has_aux=has_aux)
+        return vjp(self, *args, wrt=wrt, has_aux=has_aux)
 
     def jvp(self, /, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
         """Return the value and its tangent, as s2sad.jvp does."""
@@ -630,9 +628,9 @@ class Differentiable:
         known = self._operators.get((mode, skipped))
         if known is None:
             if mode == "jacobian":
-                made: Any = _jacobian(self, self._wrt, "auto", False, skipped)
+                made: Any = _jacobian(self, None, "auto", False, skipped)
             else:
-                made = _Attribute(self, Options(mode, self._wrt), skipped)
+                made = _Attribute(self, Options(mode), skipped)
             known = self._operators.setdefault((mode, skipped), made)
         return known
 
@@ -659,10 +657,13 @@ class _Attribute(Operator):
 class _Bound:
     """A decorated method of one object."""
 
+    __s2sad_decorated__ = True
+
     def __init__(self, function: Differentiable, method: types.MethodType) -> None:
         self.__s2sad_primal__ = method
         self.__func__ = function
         self.__self__ = method.__self__
+        self.__s2sad_wrt__ = function.__s2sad_wrt__
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the method itself."""
@@ -685,8 +686,7 @@ class _Bound:
 
     def vjp(self, /, *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
         """Return the value and a pullback, as s2sad.vjp does."""
-        wrt = self.__func__._wrt if wrt is None else wrt
-        return vjp(self.__s2sad_primal__, *args, wrt=wrt, has_aux=has_aux)
+        return vjp(self, *args, wrt=wrt, has_aux=has_aux)
 
     def jvp(self, /, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
         """Return the value and its tangent, as s2sad.jvp does; self is Const."""

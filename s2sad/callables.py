@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
@@ -96,9 +96,11 @@ class Stands:
         callee = unwrap(value)
         if callee is None or callee.args or callee.kwargs:
             return None
-        key = (callee.fn, asked.mode, repr(asked.wrt), asked.has_aux, asked.given)
+        wrt = callee.wrt if asked.wrt is None else asked.wrt
+        key = (callee.fn, asked.mode, repr((wrt, callee.wrt)), asked.has_aux, asked.given)
         if key not in self._made:
-            self._made[key] = stand_in(Derivative(callee.fn, asked))
+            derivative = Derivative(callee.fn, replace(asked, wrt=wrt), declared=callee.wrt)
+            self._made[key] = stand_in(derivative)
         return self._made[key]
 
 

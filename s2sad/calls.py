@@ -38,6 +38,7 @@ from s2sad.derivation import (
     made_by,
     memory_of,
 )
+from s2sad.derivative import is_decorated
 from s2sad.errors import InternalError
 from s2sad.facts.given import written_parameters
 from s2sad.facts.kinds_by_name import name_kinds
@@ -369,23 +370,23 @@ def _kind_of(node: Node, kinds: Any) -> Kind:
 
 def _leading(kind: Kind, node: Node) -> list[Node]:
     """Return expressions for the arguments that a bound method or a partial brings along."""
-    if not isinstance(kind, K.Known):
-        return []
-    value = kind.value
+    return _brought(kind.value, node.func) if isinstance(kind, K.Known) else []
+
+
+def _brought(value: Any, func: Node) -> list[Node]:
+    """Return expressions for what a callable, that an expression stands for, brings along."""
     if isinstance(value, functools.partial):
-        return [
-            subscript(attribute(clone(node.func), "args"), constant(i))
-            for i in range(len(value.args))
-        ]
+        own = [subscript(attribute(clone(func), "args"), constant(i)) for i in range(len(value.args))]
+        return [*_brought(value.func, attribute(clone(func), "func")), *own]
     written = registry.written_form(value)
     if written is not None:
-        return [_attribute_of(node.func, attr) for attr in written[1]]
+        return [_attribute_of(func, attr) for attr in written[1]]
     callee = unwrap(value)
-    if callee is not None and callee.args:
-        if len(callee.args) == 1 and inspect.ismethod(value):
-            return [attribute(clone(node.func), "__self__")]
-        return [clone(node.func)]
-    return []
+    if callee is None or not callee.args:
+        return []
+    if len(callee.args) == 1 and (inspect.ismethod(value) or is_decorated(value)):
+        return [attribute(clone(func), "__self__")]
+    return [clone(func)]
 
 
 def _attribute_of(func: Node, attr: str) -> Node:

@@ -106,13 +106,16 @@ def _case(f: Callable[..., Any], args: tuple[Any, ...], wrt: Wrt) -> _Case:
     parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
     bound = parameters.bind((*callee.args, *args), callee.kwargs)
     try:
-        choice = choose(parameters, wrt, True, len(args))
+        choice = choose(parameters, callee.wrt if wrt is None else wrt, True, len(args))
         values = tuple(bound.arguments.values())
         settled = settle(parameters, choice, kinds_of(parameters, values))
     except ActivityError as error:
         raise error.at(place_of(callee.fn)) from None
     names = tuple(n for n in parameters.open if n in bound.arguments)[: len(args)]
     beyond = [n for n in settled.wrt if n not in names]
+    if beyond and callee.args and not callee.kwargs:
+        # By what a method is bound to: that is an argument like the others.
+        return _case(callee.fn, (*callee.args, *args), settled.wrt)
     spread = [p.name for p in parameters.signature.parameters.values() if p.kind in _SPREAD]
     if beyond or len(names) != len(args) or set(spread) & set(names):
         raise ActivityError(

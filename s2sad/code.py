@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from s2sad import spaces
-from s2sad.derivative import is_operator
+from s2sad.derivative import is_decorated, is_operator
 
 
 def is_function(value: Any) -> bool:
@@ -21,5 +22,14 @@ def is_function(value: Any) -> bool:
         or isinstance(value, np.ufunc | types.MethodType | np.dtype)
         or spaces.is_device_code(value)
         or is_operator(value)
+        or is_decorated(value)
         or (hasattr(value, "func") and hasattr(value, "keywords"))
     )
+
+
+def brings(value: Any, attr: str) -> bool:
+    """Say whether an attribute of a callable holds what it brings along to a call."""
+    if isinstance(value, functools.partial):
+        return attr in ("func", "args", "keywords")
+    method = inspect.ismethod(value) or is_decorated(value)
+    return method and attr == "__self__" and hasattr(value, attr)

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad.errors import MismatchError
 from s2sad.kinds import Kind
 from s2sad.runtime import attributes
 from s2sad.spaces import NUMPY, module_of, space_of
-from s2sad.tree import branch_of, is_array, map_leaves
+from s2sad.tree import branch_of, is_array, leaves, map_leaves
 
 # --- out -----------------------------------------------------------------------------------------
 
@@ -77,9 +78,31 @@ class Pullback:
         self._after = after
 
     def __call__(self, dy: Any) -> Any:
-        """Return the cotangents of the arguments for a cotangent of the result."""
-        result = self._pullback(self._cast(dy))
+        """Return the cotangents of the arguments for a cotangent of the result, or for a stack."""
+        try:
+            cast = self._cast(dy)
+        except MismatchError:
+            if not self._is_stack(dy):
+                raise
+            return self.rows(dy)
+        return self._pulled(cast)
+
+    def _pulled(self, dy: Any) -> Any:
+        result = self._pullback(dy)
         return result if self._after is None else self._after(result)
+
+    def _is_stack(self, dy: Any) -> bool:
+        """Say whether there are several cotangents; those of single numbers only `rows` takes."""
+        given = _arrays(dy)
+        if any(a is None for a in given) or not any(a.ndim > 1 for a in given):
+            return False
+        if len({a.shape[:1] for a in given}) > 1:
+            return False
+        try:
+            self._cast(_row(dy, 0 if _count(dy) else None))
+        except MismatchError:
+            return False
+        return True
 
     def rows(self, matrix: Any) -> Any:
         """Return the cotangents of the arguments for each of several cotangents of the result.
@@ -89,7 +112,8 @@ class Pullback:
         matrix; the rows of np.eye(m) give the Jacobian.
         """
         count = _count(matrix)
-        several = [self(_row(matrix, i)) for i in range(count)] or [self(_row(matrix, None))]
+        rows = [_row(matrix, i) for i in range(count)] or [_row(matrix, None)]
+        several = [self._pulled(self._cast(row)) for row in rows]
 
         def stacked(*parts: Any) -> Any:
             found = next((p for p in parts if is_array(p)), None)
@@ -101,9 +125,9 @@ class Pullback:
 
 def _count(matrix: Any) -> int:
     """Return how many cotangents are stacked; all arrays must have as many."""
-    lengths = {a.shape[0] if a.ndim else None for a in _arrays(matrix)}
+    lengths = {a.shape[0] if a is not None and a.ndim else None for a in _arrays(matrix)}
     if len(lengths) != 1 or None in lengths:
-        raise ValueError(
+        raise MismatchError(
             "rows wants cotangents that are stacked: arrays built like the result, each with a "
             "first axis more, as long as the others'."
         )
@@ -112,8 +136,11 @@ def _count(matrix: Any) -> int:
 
 
 def _arrays(matrix: Any) -> list[Any]:
+    """Return the arrays in a structure; None for a single number."""
     if is_array(matrix):
         return [matrix]
+    if isinstance(matrix, int | float | complex | np.number) and not isinstance(matrix, bool):
+        return [None]
     branch = branch_of(matrix)
     return [] if branch is None else [a for part in branch.parts for a in _arrays(part)]
 
@@ -145,15 +172,11 @@ def caster(y: Any, what: str) -> Cast:
         return _cast_sequence(y, what)
     if isinstance(y, dict):
         return _cast_dict(y, what)
-    return _as_it_is if hasattr(y, "__dict__") else _ignored
+    return _cast_object(y, what) if attributes(y) else _ignored
 
 
 def _ignored(dy: Any) -> Any:
     return None
-
-
-def _as_it_is(dy: Any) -> Any:
-    return dy
 
 
 def _cast_array(y: Any, what: str) -> Cast:
@@ -162,11 +185,11 @@ def _cast_array(y: Any, what: str) -> Cast:
 
     def cast(dy: Any) -> Any:
         if not _is_numeric(dy) or isinstance(dy, list | tuple):
-            raise TypeError(f"{what} is to be an array of shape {shape}, not {_words(dy)}.")
+            raise MismatchError(f"{what} is to be an array of shape {shape}, not {_words(dy)}.")
         if np.shape(dy) != shape:
-            raise ValueError(f"{what} is to have the result's shape {shape}, not {np.shape(dy)}.")
+            raise MismatchError(f"{what} is to have the result's shape {shape}, not {np.shape(dy)}.")
         if _dtype(dy).kind == "c" and dtype.kind != "c":
-            raise TypeError(f"{what} is to be real, as the result is, not complex.")
+            raise MismatchError(f"{what} is to be real, as the result is, not complex.")
         if isinstance(dy, cls):
             return dy.astype(dtype, copy=False)
         return module.asarray(dy, dtype)
@@ -179,11 +202,11 @@ def _cast_scalar(cls: type, what: str) -> Cast:
 
     def cast(dy: Any) -> Any:
         if not _is_numeric(dy) or isinstance(dy, list | tuple):
-            raise TypeError(f"{what} is to be a scalar, not {_words(dy)}.")
+            raise MismatchError(f"{what} is to be a scalar, not {_words(dy)}.")
         if np.shape(dy) != ():
-            raise ValueError(f"{what} is to be a scalar, not an array of shape {np.shape(dy)}.")
+            raise MismatchError(f"{what} is to be a scalar, not an array of shape {np.shape(dy)}.")
         if real and _dtype(dy).kind == "c":
-            raise TypeError(f"{what} is to be real, as the result is, not complex.")
+            raise MismatchError(f"{what} is to be real, as the result is, not complex.")
         return dy if type(dy) is cls else cls(dy)
 
     return cast
@@ -195,9 +218,9 @@ def _cast_sequence(y: Any, what: str) -> Cast:
 
     def cast(dy: Any) -> Any:
         if not isinstance(dy, base):
-            raise TypeError(f"{what} is to be a {base.__name__}, not {_words(dy)}.")
+            raise MismatchError(f"{what} is to be a {base.__name__}, not {_words(dy)}.")
         if len(dy) != len(casts):
-            raise ValueError(f"{what} is to have {len(casts)} entries, not {len(dy)}.")
+            raise MismatchError(f"{what} is to have {len(casts)} entries, not {len(dy)}.")
         return base(c(part) for c, part in zip(casts, dy, strict=True))
 
     return cast
@@ -208,10 +231,29 @@ def _cast_dict(y: Any, what: str) -> Cast:
 
     def cast(dy: Any) -> Any:
         if not isinstance(dy, dict):
-            raise TypeError(f"{what} is to be a dict, not {_words(dy)}.")
+            raise MismatchError(f"{what} is to be a dict, not {_words(dy)}.")
         if dy.keys() != casts.keys():
-            raise ValueError(f"{what} is to have the keys {list(casts)}, not {list(dy)}.")
+            raise MismatchError(f"{what} is to have the keys {list(casts)}, not {list(dy)}.")
         return {key: c(dy[key]) for key, c in casts.items()}
+
+    return cast
+
+
+def _cast_object(y: Any, what: str) -> Cast:
+    casts = {name: caster(part, f"{what} at .{name}") for name, part in attributes(y).items()}
+    cls, nothing = type(y), not leaves(y)
+
+    def cast(dy: Any) -> Any:
+        if dy is None and nothing:
+            return None
+        if type(dy) is not cls:
+            raise MismatchError(f"{what} is to be a {cls.__name__}, not {_words(dy)}.")
+        branch = branch_of(dy)
+        if branch is None or set(branch.keys) != casts.keys():
+            found = list(attributes(dy))
+            raise MismatchError(f"{what} is to have the attributes {list(casts)}, not {found}.")
+        pairs = zip(branch.keys, branch.parts, strict=True)
+        return branch.rebuild([casts[name](part) for name, part in pairs])
 
     return cast
 

@@ -32,12 +32,16 @@ class Applied:
 
 @dataclass(frozen=True)
 class Derivative:
-    """A function and what is derived of it; parameters are bound: some first ones, and by name."""
+    """A function and what is derived of it; parameters are bound: some first ones, and by name.
+
+    `declared` is the wrt of a decorator around the function.
+    """
 
     fn: types.FunctionType
     applied: Applied
     skipped: int = 0
     fixed: frozenset[str] = frozenset()
+    declared: Any = None
 
 
 _derivatives: weakref.WeakKeyDictionary[types.FunctionType, Derivative]

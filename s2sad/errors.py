@@ -88,6 +88,10 @@ class ActivityError(Error, TypeError):
     """Activities contradict, or an argument cannot be active."""
 
 
+class MismatchError(ActivityError, ValueError):
+    """A cotangent, a tangent or a seed is not built like what it belongs to."""
+
+
 class SourceError(Error, OSError):
     """The source of a function cannot be found, or is not the source of the code that runs."""
 

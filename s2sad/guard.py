@@ -21,6 +21,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import spaces
 from s2sad.activities import Activity
+from s2sad.derivative import is_decorated
 from s2sad.registry import SameRules, rule_for
 from s2sad.signature import PLAIN, lasting_key
 
@@ -505,7 +506,8 @@ def _held_in(module: types.ModuleType, attr: str, draft: _Draft) -> str:
 def _code_tests(path: str, value: Any, draft: _Draft) -> None:
     """Add tests of code: the same object, and what it brings along of the same kind."""
     owner = getattr(value, "__self__", None)
-    if isinstance(value, types.MethodType | types.BuiltinMethodType) and _made_anew(owner):
+    methods = isinstance(value, types.MethodType | types.BuiltinMethodType) or is_decorated(value)
+    if methods and _made_anew(owner):
         # Python makes a new object at each access.
         draft.test("TYPE({0}) is {1}", path, type(value))
         draft.test("{0} == {1}", path, value)
@@ -516,6 +518,7 @@ def _code_tests(path: str, value: Any, draft: _Draft) -> None:
     if isinstance(value, functools.partial):
         draft.test("KEY({0}.args) == {1}", path, lasting_key(value.args))
         draft.test("KEY({0}.keywords) == {1}", path, lasting_key(value.keywords))
+        _code_tests(f"{path}.func", value.func, draft)
     elif isinstance(value, type) and dataclasses.is_dataclass(value):
         draft.test("{0}.__init__ is {1}", path, value.__init__)
 

@@ -9,18 +9,17 @@ What is run is the derivative of a derived gradient: for every direction once.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from s2sad.blocks import Blocks
 from s2sad.capture.read import unwrap
 from s2sad.derived import Derived, Options, kinds_of, place_of, reached_by, refuse_shared
 from s2sad.directions import cast_tangents, pushed
 from s2sad.errors import ActivityError
-from s2sad.parameters import Parameters, settle
-from s2sad.tree import leaves, map_leaves
+from s2sad.moves import Moves
+from s2sad.parameters import Parameters, Settled, settle
 
 
 class Hessian:
@@ -39,22 +38,32 @@ class Hessian:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the blocks of second derivatives; with has_aux, and what f returns besides."""
-        bound, names, single = self._bound(args, kwargs)
-        values = bound.arguments
+        bound, settled = self._bound(args, kwargs)
+        values, names = bound.arguments, settled.wrt
         derived = self._derived(names)
         entry = derived.find(tuple(values.values()))
         if entry.bound.writes:
             refuse_shared(reached_by(entry.bound, values), derived.parameters)
         for n in entry.as_float:
             values[n] = float(values[n])
-        point = tuple(values[n] for n in names)
-        columns, aux = [], None
-        for direction in _units(point):
-            tangents = cast_tangents(direction, point, names)
-            _, along, *aux = pushed(entry.bound.call, bound, tangents)
-            columns.append(along)
-        made = _blocks(point[0] if single else point, columns)
-        return (made, aux[0]) if self._has_aux and aux else made
+        moves = Moves(values, names, settled.results())
+
+        def along(*way: Any) -> Any:
+            tangents = moves.along(*way)
+            cast = cast_tangents(tangents.values(), [values[n] for n in names], names)
+            return pushed(entry.bound.call, bound, cast)
+
+        columns = [
+            (j, k, along(j, k), along(j, k, 1j)[1] if turned else None)
+            for j, k, turned in moves.each()
+        ]
+        gradient, _, *aux = columns[0][2] if columns else along()
+        point = moves.point[0] if settled.single else moves.point
+        blocks = Blocks(gradient, point, f"the gradient of {self._gradient._parameters.name}")
+        for j, k, (_, dot, *_), turned in columns:
+            blocks.column(j, k, dot, turned)
+        made = blocks.structure()
+        return (made, *aux) if self._has_aux else made
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -72,12 +81,12 @@ class Hessian:
     def _product(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         names = self._gradient._derived.choice.names
         if args or kwargs:
-            _, names, _ = self._bound(args, kwargs)
+            names = self._bound(args, kwargs)[1].wrt
         return type(self._gradient)(self._gradient, Options("jvp", names, self._has_aux))
 
     def _bound(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[inspect.BoundArguments, tuple[str, ...], bool]:
+    ) -> tuple[inspect.BoundArguments, Settled]:
         """Return the arguments of a call, and by which of them is differentiated."""
         callee = unwrap(self._gradient)
         assert callee is not None
@@ -88,7 +97,7 @@ class Hessian:
             settled = settle(parameters, self._gradient._derived.choice, kinds)
         except ActivityError as error:
             raise error.at(place_of(parameters.fn)) from None
-        return bound, settled.wrt, settled.single
+        return bound, settled
 
     def _derived(self, names: tuple[str, ...]) -> Derived:
         callee = unwrap(self._gradient)
@@ -110,49 +119,3 @@ class Hessian:
 
 def _no_shortcut(*args: Any) -> Any:
     raise AssertionError("hessian has no shortcut")
-
-
-def _units(point: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Yield every direction in which one number of a structure moves, and nothing else."""
-    sizes = [np.size(leaf.value) for leaf in leaves(point)]
-    for i, size in enumerate(sizes):
-        for k in range(size):
-            met = iter(range(len(sizes)))
-
-            def unit(leaf: Any, here: int = i, place: int = k, met: Any = met) -> Any:
-                moved = next(met) == here
-                if np.ndim(leaf) == 0 and not hasattr(leaf, "shape"):
-                    return type(leaf)(moved)
-                tangent = np.zeros_like(leaf)
-                if moved:
-                    tangent[np.unravel_index(place, leaf.shape)] = 1
-                return tangent[()] if isinstance(leaf, np.generic) else tangent
-
-            yield map_leaves(unit, point, other=lambda leaf: None)
-
-
-def _blocks(point: Any, columns: list[Any]) -> Any:
-    """Return, for each leaf, a structure of its second derivatives by each leaf, from columns."""
-    rows = [[leaf.value for leaf in leaves(column)] for column in columns]
-    given = [leaf.value for leaf in leaves(point)]
-    starts = np.cumsum([0, *(np.size(v) for v in given)])
-    outer = iter(range(len(given)))
-
-    def row(leaf: Any) -> Any:
-        i = next(outer)
-        inner = iter(range(len(given)))
-
-        def block(other: Any) -> Any:
-            j = next(inner)
-            parts = [rows[k][i] for k in range(starts[j], starts[j + 1])]
-            if not np.shape(leaf) and not np.shape(other):
-                return parts[0]
-            shape = np.shape(leaf) + np.shape(other)
-            if not parts:
-                return np.zeros(shape)
-            stacked = np.stack([np.asarray(part) for part in parts], axis=-1)
-            return stacked.reshape(shape)
-
-        return map_leaves(block, point, other=lambda part: None)
-
-    return map_leaves(row, point, other=lambda part: None)

@@ -48,12 +48,14 @@ from s2sad.nodes import (
     name,
     subscript,
     tuple_,
+    walk,
 )
 from s2sad.pairs import Pair
 from s2sad.parameters import Parameters, Settled, choose, settle
 from s2sad.parts import Part, stands_for_derivative
 from s2sad.pipeline import Request
 from s2sad.repeatable import repeatable
+from s2sad.selected import Selected
 from s2sad.stages import Written
 from s2sad.write.copies import is_literal
 from s2sad.write.load import load
@@ -122,6 +124,7 @@ class _Made:
     """What a derivative that can be read was made from.
 
     It is `bent` by stop_gradient or hooks into adjoints: then it is the derivative of no function.
+    What is `picked` is by parts of parameters: then tangents have not the structure of the result.
     """
 
     primal: Any
@@ -136,6 +139,7 @@ class _Made:
     written_outside: frozenset[tuple[Any, str]]
     not_one: frozenset[tuple[str, int]]
     bent: bool
+    picked: bool = False
 
 
 class _Higher:
@@ -153,7 +157,11 @@ class _Higher:
         constant = _declared_constant(parameters) if activities is None else frozenset[str]()
         settled = settle(parameters, choice, params)
         lengths = d.lengths if fn is d.home else {}
-        return _read(d, primal, applied, settled, extra, constant, lengths)
+        if not settled.picked:
+            return _read(d, primal, applied, settled, extra, constant, lengths)
+        whole = replace(settled, single=len(settled.wrt) == 1, picked=())
+        made = _read(d, primal, applied, whole, extra, constant, lengths)
+        return _with_parts(d, made, applied, settled)
 
     def through(
         self, d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]
@@ -186,7 +194,9 @@ class _Higher:
             return False
         if d.reusable and _reads_data(d):
             return False  # it may be other data when the pullback is called
-        if made.applied.mode != "grad" or made.applied.has_aux or pair.shadows or not pair.seeded:
+        if made.picked or made.applied.mode != "grad" or made.applied.has_aux:
+            return False
+        if pair.shadows or not pair.seeded:
             return False
         _write_pair(d, a, pair, supplied, made)
         return True
@@ -259,6 +269,55 @@ def _read(
         any(bends(a.function, a.kinds) for a in own.analysed.values()),
     )
     return made
+
+
+def _with_parts(
+    d: Derivation, whole: types.FunctionType, applied: Applied, settled: Settled
+) -> types.FunctionType:
+    """Return a function that gives parts of a gradient; let it be read.
+
+    def f_grad_part(p, k):
+        gradient = f_grad(p, k)
+        return gradient["w"]
+    """
+    part = d.parts[d.read_as[whole]]
+    if applied.mode not in ("grad", "value_and_grad"):
+        source = read(part.origin)
+        raise UnsupportedError(
+            f"Inside a program {applied.mode} takes whole parameters, not {settled.picked[0]}.",
+            remedy="Take the part of what its pullback gives.",
+            place=source.place(source.node),
+        )
+    made = clone(part.node)
+    made.name = d.names.fresh(f"{part.node.name}_part")
+    names = Names([n.id for n in walk(made.args) if isinstance(n, gast.Name)])
+    gradient, kinds = names.fresh("gradient"), dict(settled.params)
+
+    def chosen(one: Selected) -> Node:
+        given = name(gradient)
+        if len(settled.wrt) > 1:
+            given = subscript(given, constant(settled.wrt.index(one.parameter)))
+        return one.node(given, kinds[one.parameter])
+
+    found = [chosen(one) for one in settled.picked]
+    parts = found[0] if settled.single else tuple_(found)
+    if applied.mode == "value_and_grad":
+        value = names.fresh("value")
+        taken, given = [value, gradient], tuple_([name(value), parts])
+    elif applied.has_aux:
+        aux = names.fresh("aux")
+        taken, given = [gradient, aux], tuple_([parts, name(aux)])
+    else:
+        taken, given = [gradient], parts
+    result = _call_with_own(part.node)
+    first = assign(gradient, result) if len(taken) == 1 else assign_tuple(taken, result)
+    made.body = [first, gast.Return(given)]
+    again = _read_text(
+        d, {made.name: replace(part, node=made)}, made.name, {whole.__name__: whole}
+    )
+    d.applied[again] = replace(d.applied[whole], picked=True)
+    d.repeatable += [again] if whole in d.repeatable else []
+    return again
 
 
 _WORDS = {
@@ -487,6 +546,8 @@ def _reverse_over_forward(request: Request) -> Derivation | None:
     params = dict(request.params)
     gradient = derivative(d, request.fn, params, ())
     made = d.applied[gradient]
+    if made.picked:
+        return None
     by = request.wrt
     product, _ = _gradient_of_tangent(d, replace(made, wrt=by), made.wrt, made.single, applied.mode)
     part = d.parts[d.read_as[gradient]]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from s2sad.blocks import Blocks, sizes, unit
 from s2sad.derived import Derived, Entry, place_of, reached_by, refuse_shared
 from s2sad.directions import pushed
 from s2sad.errors import ActivityError, MissingRuleError, UnsupportedError
+from s2sad.moves import Moves
 from s2sad.parameters import Settled
 from s2sad.tree import leaves
 
@@ -41,9 +42,12 @@ class Point:
     @functools.cached_property
     def moving(self) -> Any:
         """What is differentiated: bare where it is one."""
-        values = self.bound.arguments
-        parts = tuple(one.value(values[one.parameter]) for one in self.settled.results())
-        return parts[0] if self.settled.single else parts
+        return self.moves.point[0] if self.settled.single else self.moves.point
+
+    @functools.cached_property
+    def moves(self) -> Moves:
+        """The numbers that move."""
+        return Moves(self.bound.arguments, self.settled.wrt, self.settled.results())
 
 
 class Jacobian:
@@ -82,7 +86,7 @@ class Jacobian:
         point = self._point(args, kwargs)
         if self._mode == "forward":
             return self._columns(point)
-        if self._mode == "reverse" or point.settled.picked:
+        if self._mode == "reverse":
             return self._rows(point, *self._value_and_pullback(point))
         return self._shorter(point)
 
@@ -153,7 +157,7 @@ class Jacobian:
             if instead_of is not None:
                 raise instead_of from None
             raise
-        moves = list(_moves(point.moving))
+        moves = list(point.moves.each())
         tangents = self._tangents(point, moves)
         y, dots, *aux = pushed(entry.bound.call, point.bound, tangents, batch=True)
         blocks = self._blocks(y, point)
@@ -165,18 +169,9 @@ class Jacobian:
 
     def _tangents(self, point: Point, moves: list[tuple[int, int, bool]]) -> dict[str, Any]:
         """Return for each parameter its tangents in all directions; at least one, of zeros."""
-        values, names = point.bound.arguments, point.settled.wrt
-        counts = [len(leaves(values[n])) for n in names]
-        found: dict[str, list[Any]] = {n: [] for n in names}
-        still = {n: unit(values[n]) for n in names}
-        for j, k, turned in moves:
-            for length in (1, 1j) if turned else (1,):
-                at = j
-                for n, count in zip(names, counts, strict=True):
-                    mine = 0 <= at < count
-                    found[n].append(unit(values[n], at, k, length) if mine else still[n])
-                    at -= count
-        return found if moves else {n: [still[n]] for n in names}
+        ways = [(j, k, length) for j, k, turned in moves for length in ((1, 1j) if turned else (1,))]
+        found = [point.moves.along(*way) for way in ways] or [point.moves.along()]
+        return {n: [one[n] for one in found] for n in point.settled.wrt}
 
     # what comes out
 
@@ -216,7 +211,7 @@ class Jacobian:
             return self._forward if self._mode == "forward" else self._reverse
         if args or kwargs:
             point = self._point(args, kwargs)
-            if not point.settled.picked and sum(sizes(point.moving)) <= 1:
+            if sum(sizes(point.moving)) <= 1:
                 return self._forward
         return self._reverse
 
@@ -244,10 +239,3 @@ class Jacobian:
 def _shapes(point: Point) -> Any:
     """Return the shapes of all arrays given: what the number of results may depend on."""
     return tuple(np.shape(leaf.value) for leaf in leaves(list(point.given)))
-
-
-def _moves(point: Any) -> Iterator[tuple[int, int, bool]]:
-    """Yield each number that moves: its leaf, its place, and whether it moves along i, too."""
-    for j, leaf in enumerate(leaves(point)):
-        for k in range(np.size(leaf.value)):
-            yield j, k, np.iscomplexobj(leaf.value)

@@ -414,7 +414,9 @@ def parts_of(
             sweeps.backward += worker.on_entry(p, kind, a.function.node)
     bars = tuple(worker.lent.get(p, worker.bar(p)) for p in wanted)
     zeros = {n for n, fn in d.refs.functions.items() if fn is runtime.zeros_like}
-    backward = assign_first(sweeps.backward, worker.primals(), worker.bar_kinds, zeros, names)
+    backward = assign_first(
+        sweeps.backward, worker.primals(), worker.bar_kinds, zeros, names, d.for_reading
+    )
     own = name_kinds(a.kinds)
     kinds = {**own, **worker.bar_kinds}
     pure = Purity(a, d)
@@ -747,14 +749,14 @@ def _label(a: Analysed) -> str:
     return "the lambda" if a.scope.fn.__name__ == "<lambda>" else name
 
 
-def _loss_of(a: Analysed, kind: Kind) -> Kind:
+def _loss_of(a: Analysed, request: Request, kind: Kind) -> Kind:
     if isinstance(kind, K.Tuple) and len(kind.items) == 2:
         return kind.items[0]
     if isinstance(kind, K.Unknown):
         return kind
+    pair = "(y, aux)" if request.mode in ("vjp", "jvp") else "(loss, aux)"
     raise ActivityError(
-        f"With has_aux=True {_label(a)} must return (loss, aux), but it returns "
-        f"{K.describe(kind)}.",
+        f"With has_aux=True {_label(a)} must return {pair}, but it returns {K.describe(kind)}.",
         remedy="Return a pair, or leave has_aux out.",
         place=a.function.source.place(a.function.source.node),
     )
@@ -770,11 +772,11 @@ def is_real_scalar(kind: Kind) -> bool:
 def _check_result(a: Analysed, request: Request) -> None:
     if request.mode == "reverse":
         check_seed(a, request.seeded)
-    if request.mode not in ("grad", "value_and_grad"):
-        return
     kind = a.kinds.result
     if request.has_aux:
-        kind = _loss_of(a, kind)
+        kind = _loss_of(a, request, kind)
+    if request.mode not in ("grad", "value_and_grad"):
+        return
     if all(map(is_real_scalar, K.options(K.without_none(kind)))):
         return
     if isinstance(kind, K.Unknown):
@@ -786,6 +788,6 @@ def _check_result(a: Analysed, request: Request) -> None:
         )
     raise ActivityError(
         f"{request.mode} wants a real scalar, but {_label(a)} returns {K.describe(kind)}.",
-        remedy="Use s2sad.vjp, or return a sum of the result.",
+        remedy="Use s2sad.jacobian or s2sad.vjp, or return a sum of the result.",
         place=a.function.source.place(a.function.source.node),
     )

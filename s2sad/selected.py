@@ -14,6 +14,7 @@ from s2sad.errors import ActivityError
 from s2sad.kinds import Kind
 from s2sad.nodes import Node, attribute, constant, subscript
 from s2sad.stages import Steps, Written
+from s2sad.tree import branch_of
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class Selected:
                 value = getattr(value, word)
         return value
 
+    def put(self, whole: Any, part: Any) -> Any:
+        """Return a copy of a structure with another part at the end of the path."""
+        return _put(whole, self.path, part)
+
     def node(self, node: Node, kind: Kind) -> Node:
         """Return the expression of the part of a cotangent that is built like a kind."""
         for word in self.path:
@@ -72,6 +77,25 @@ class Selected:
                 node = subscript(node, constant(word if isinstance(kind, K.Dict) else int(word)))
             kind = _part(kind, word) or K.UNKNOWN
         return node
+
+
+def whole_parameters(wrt: Any) -> Any:
+    """Return a wrt with the parameters themselves in the place of parts of them."""
+    if isinstance(wrt, tuple):
+        return tuple(dict.fromkeys(map(whole_parameters, wrt)))
+    return wrt.partition(".")[0] if isinstance(wrt, str) else wrt
+
+
+def _put(whole: Any, path: tuple[str, ...], part: Any) -> Any:
+    if not path:
+        return part
+    branch = branch_of(whole)
+    assert branch is not None
+    words = branch.keys
+    if isinstance(whole, list | tuple):
+        words = getattr(type(whole), "_fields", None) or tuple(map(str, words))
+    pairs = zip(words, branch.parts, strict=True)
+    return branch.rebuild([_put(p, path[1:], part) if w == path[0] else p for w, p in pairs])
 
 
 def _part(kind: Kind, word: str) -> Kind | None:

@@ -852,6 +852,53 @@ def test_the_decorator_takes_wrt():
     assert decorated_wrt.vjp(2.0, 3.0, wrt=0)[1](1.0) == 3.0
 
 
+@s2sad.differentiate(wrt=1)
+def decorated_for_the_second(a, b):
+    return a * b**3
+
+
+class Decorated:
+    @s2sad.differentiate(wrt="b")
+    def product(self, a, b):
+        return a * b**3
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        s2sad.differentiate(wrt="b")(lambda a, b: a * b**3),
+        decorated_for_the_second,
+        Decorated().product,
+    ],
+)
+def test_operators_take_what_the_decorator_says(f):
+    assert s2sad.grad(f)(2.0, 3.0) == f.grad(2.0, 3.0) == 54.0
+    assert s2sad.value_and_grad(f)(2.0, 3.0) == (54.0, 54.0)
+    assert s2sad.jacobian(f)(2.0, 3.0) == 54.0
+    assert s2sad.hessian(f)(2.0, 3.0) == f.hessian(2.0, 3.0) == 36.0
+    assert s2sad.vjp(f, 2.0, 3.0)[1](1.0) == f.vjp(2.0, 3.0)[1](1.0) == 54.0
+    assert s2sad.grad(s2sad.grad(f))(2.0, 3.0) == 36.0
+    assert s2sad.grad(f, wrt="a")(2.0, 3.0) == 27.0
+    assert s2sad.grad(functools.partial(f, 2.0))(3.0) == 54.0
+    assert "with respect to b" in s2sad.source(f, args=(2.0, 3.0))
+    assert "with respect to b" in str(s2sad.explain(f, args=(2.0, 3.0)))
+    s2sad.check_grads(f, (2.0, 3.0))
+
+
+def test_so_they_do_inside_of_programs():
+    f = decorated_for_the_second
+
+    def first(a, b):
+        return s2sad.grad(f)(a, b) + f.grad(a, b)
+
+    def second(a, b):
+        return s2sad.grad(s2sad.grad(f))(a, b) + s2sad.grad(s2sad.grad(f, wrt="a"))(a, b)
+
+    assert (first(2.0, 3.0), second(2.0, 3.0)) == (108.0, 63.0)
+    assert s2sad.grad(first, wrt="b")(2.0, 3.0) == 72.0
+    assert s2sad.grad(second, wrt="b")(2.0, 3.0) == 30.0
+
+
 def test_a_wrong_wrt_shows_at_the_first_use():
     f = s2sad.differentiate(wrt="z")(product)
     with pytest.raises(ActivityError, match="wrt='z' names no parameter of product"):

@@ -551,7 +551,7 @@ def test_a_result_that_is_no_real_scalar(fn, x, what, mode):
         f"{mode} wants a real scalar, but {fn.__name__} returns {what}.",
         fn,
         f"def {fn.__name__}(x):",
-        remedy="Use s2sad.vjp, or return a sum of the result.",
+        remedy="Use s2sad.jacobian or s2sad.vjp, or return a sum of the result.",
     )
 
 

@@ -542,3 +542,10 @@ def test_operators_in_functions_that_are_handed_on():
     w, xs = np.array([0.3, 0.5, 0.7]), np.cos(np.arange(12.0)).reshape(4, 3)
     expected = differences(lambda v: trained(v, xs), w)
     assert grad(trained)(w, xs) == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_hessian_by_complex_numbers_is_there_where_the_gradient_is_holomorphic():
+    z = np.array([1.0 + 2.0j, 0.5])
+    assert s2sad.hessian(lambda z: np.sum(z**3).real)(z) == pytest.approx(np.diag(6.0 * z))
+    with pytest.raises(s2sad.ActivityError, match="the gradient of the lambda is not holomorphic"):
+        s2sad.hessian(lambda z: np.sum(np.abs(z) ** 2))(z)

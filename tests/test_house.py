@@ -68,6 +68,7 @@ LAYERS = (
             "linear",
             "made",
             "mapped",
+            "moves",
             "multilinear",
             "names",
             "nodes",

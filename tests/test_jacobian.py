@@ -249,11 +249,13 @@ def test_a_part_of_a_structure():
     def f(model, x):
         return model["w"] @ x * model["scale"]
 
-    model = {"w": A, "scale": 2.0}
-    for mode in ("auto", "reverse"):
-        assert jacobian(f, "model.w", mode=mode)(model, X).shape == (4, 4, 3)
-    with pytest.raises(ActivityError, match="selects a part"):
-        jacobian(f, "model.w", mode="forward")(model, X)
+    model = {"other": np.ones(2), "w": A, "scale": 2.0, "n": 3}
+    whole = jacobian(f)(model, X)
+    for mode in WAYS:
+        assert jacobian(f, "model.w", mode=mode)(model, X) == pytest.approx(whole["w"])
+        by_scale, by_x, by_w = jacobian(f, ("model.scale", "x", "model.w"), mode=mode)(model, X)
+        assert by_scale == pytest.approx(whole["scale"]) and by_w == pytest.approx(whole["w"])
+        assert by_x == pytest.approx(2.0 * A)
 
 
 @pytest.mark.parametrize("mode", WAYS)
@@ -264,6 +266,29 @@ def test_aux(mode):
     found, aux = jacobian(f, mode=mode, has_aux=True)(X)
     assert found == pytest.approx(np.diag(2.0 * X))
     assert aux["x"].tolist() == X.tolist() and aux["n"] == 3
+
+
+@pytest.mark.parametrize(
+    ("y", "what"),
+    [
+        (lambda x: x * x, "a 1-d array"),
+        (lambda x: np.sum(x), "a float"),
+        (lambda x: [x, 1], "a list"),
+        (lambda x: (x, 1, 2), "a tuple of 3"),
+        (lambda x: {"y": x}, "a dict"),
+        (lambda x: None, "None"),
+        (lambda x: "ab", "a string"),
+    ],
+)
+def test_aux_of_what_is_no_pair(y, what):
+    calls = [lambda mode=mode: jacobian(y, mode=mode, has_aux=True)(X) for mode in WAYS]
+    calls += [
+        lambda: s2sad.vjp(y, X, has_aux=True),
+        lambda: s2sad.jvp(y, (X,), (X,), has_aux=True),
+    ]
+    for call in calls:
+        with pytest.raises(ActivityError, match=rf"must return \(y, aux\), but it returns {what}"):
+            call()
 
 
 @pytest.mark.parametrize("mode", WAYS)
@@ -543,11 +568,68 @@ def test_rows_that_do_not_fit():
         pullback.rows(np.ones(4))
     with pytest.raises(ValueError, match="result's shape"):
         pullback.rows(np.ones((4, 3)))
-    with pytest.raises(ValueError, match="result's shape"):
-        pullback(np.eye(4))
     _, pullback = s2sad.vjp(lambda x: (x, x), X)
     with pytest.raises(ValueError, match="stacked"):
         pullback.rows((np.eye(3), np.eye(2, 3)))
+    _, pullback = s2sad.vjp(lambda x: (x, np.sum(x)), X)
+    with pytest.raises(ValueError, match="stacked"):
+        pullback.rows((np.eye(3), 1.0))
+
+
+def test_a_matrix_of_cotangents():
+    _, pullback = s2sad.vjp(layer, X)
+    assert pullback(np.eye(4)) == pytest.approx(LAYER)
+    assert pullback(np.eye(4)[:1]).shape == (1, 3) and pullback(np.zeros((0, 4))).shape == (0, 3)
+    _, pullback = s2sad.vjp(lambda x: {"y": layer(x), "sum": np.sum(x), "n": 3}, X)
+    found = pullback({"y": np.eye(4), "sum": np.zeros(4), "n": None})
+    assert found == pytest.approx(LAYER)
+
+
+@pytest.mark.parametrize(
+    "dy",
+    [
+        1.0,
+        np.ones(3),
+        np.eye(3),
+        np.ones((4, 1)),
+        np.ones((2, 2, 4)),
+        np.ones((2, 4), complex),
+        np.full((2, 4), "a"),
+        [1.0, 2.0, 3.0, 4.0],
+        (np.ones(4),),
+        None,
+    ],
+)
+def test_cotangents_that_do_not_fit(dy):
+    _, pullback = s2sad.vjp(layer, X)
+    with pytest.raises(ActivityError, match="The cotangent of layer is to"):
+        pullback(dy)
+
+
+@pytest.mark.parametrize("dy", [1.0, np.ones(2), (np.eye(3), np.ones(2)), (np.eye(3), 1.0)])
+def test_cotangents_of_a_pair_that_do_not_fit(dy):
+    _, pullback = s2sad.vjp(lambda x: (x, np.sum(x)), X)
+    with pytest.raises(ActivityError, match="The cotangent of the lambda"):
+        pullback(dy)
+    _, pullback = s2sad.vjp(lambda x: np.sum(x), X)
+    with pytest.raises(ActivityError, match="not an array of shape"):
+        pullback(np.ones(3))
+
+
+def test_cotangents_of_objects_that_do_not_fit():
+    def f(x):
+        return Model(A @ x, np.sum(x))
+
+    _, pullback = s2sad.vjp(f, X)
+    right = pullback(Model(np.ones(4), 1, None))
+    assert right == pytest.approx(A.sum(axis=0) + 1.0)
+    for wrong in (Model(1.0, 1.0), Model(np.ones((4, 1)), 1.0), Model(None, 1.0), {"w": 1.0}, None):
+        with pytest.raises(ActivityError, match="The cotangent of f"):
+            pullback(wrong)
+    model = Model(A, 2.0)
+    for wrong in (Model(1.0, 1.0), Model(A[:1], 1.0), Model(A, None), 1.0):
+        with pytest.raises(ActivityError, match="The tangent of model"):
+            s2sad.jvp(lambda model: model.w @ X * model.scale, (model,), (wrong,))
 
 
 def test_made_inside_what_is_differentiated():

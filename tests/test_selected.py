@@ -190,3 +190,58 @@ def test_emitted(tmp_path):
     assert space["linear_grad"](Model(), Y) == pytest.approx(
         s2sad.grad(linear)(Model(), Y).params["w"]
     )
+
+
+def squared(model, y):
+    return np.sum((model.data @ model.params["w"] + model.params["b"] - y) ** 2)
+
+
+def test_second_derivatives():
+    whole = s2sad.hessian(squared)(Model(), Y)
+    by_w = s2sad.hessian(squared, "model.params.w")(Model(), Y)
+    assert by_w == pytest.approx(whole.params["w"].params["w"])
+    by_b = s2sad.hessian(squared, "model.params.b")(Model(), Y)
+    assert by_b == pytest.approx(8.0)
+    (bb, by), (yb, yy) = s2sad.hessian(squared, ("model.params.b", "y"))(Model(), Y)
+    assert (bb, by.tolist(), yb.tolist()) == (pytest.approx(8.0), [-2.0] * 4, [-2.0] * 4)
+    assert yy == pytest.approx(2.0 * np.eye(4))
+    in_one = s2sad.hessian(squared, ("model.params.b", "model.params.w"))(Model(), Y)
+    assert in_one[1][0] == pytest.approx(in_one[0][1]) and in_one[1][1] == pytest.approx(by_w)
+    text = s2sad.hessian(squared, "model.params.w").source(Model(), Y)
+    assert "def squared_grad_jvp(model, y, model_dot):" in text
+
+
+def test_a_gradient_by_a_part_is_built_like_that_in_programs_too():
+    along = s2sad.tree_map(lambda leaf: 0.0 * leaf, Model())
+    along.params["w"] = np.ones(3)
+    g = s2sad.grad(squared, "model.params.w")
+    gradient, dot = s2sad.jvp(g, (Model(), Y), (along, None))
+    assert gradient == pytest.approx(g(Model(), Y))
+    assert dot == pytest.approx(s2sad.hessian(squared, "model.params.w")(Model(), Y).sum(axis=1))
+
+
+def test_gradients_by_parts_inside_of_programs():
+    def fit(p, y):
+        return np.sum((p["data"] @ p["w"] + p["b"] - y) ** 2)
+
+    def stepped(p, y):
+        gradient = s2sad.grad(fit, wrt="p.w")(p, y)
+        value, (by_y, by_b) = s2sad.value_and_grad(fit, ("y", "p.b"))(p, y)
+        return np.sum(gradient**2) + value + by_b * np.sum(by_y)
+
+    p = {"w": np.array([0.3, -0.2]), "b": 0.1, "data": np.arange(8.0).reshape(4, 2), "n": 3}
+    s2sad.check_grads(stepped, (p, Y), order=1)
+    with pytest.raises(s2sad.UnsupportedError, match="takes whole parameters"):
+        s2sad.grad(lambda m, y: s2sad.vjp(squared, m, y, wrt="model.data")[0])(Model(), Y)
+
+
+def test_dicts_of_parameters_inside_of_programs():
+    def fit(p, x):
+        return np.sum((p["w"] * x + p["b"]) ** 2)
+
+    def descended(p, x, rate):
+        g = s2sad.grad(fit)(p, x)
+        return fit({"w": p["w"] - rate * g["w"], "b": p["b"] - rate * g["b"]}, 2.0 * x)
+
+    p = {"w": np.array([0.3, -0.2]), "b": 0.1, "name": "p"}
+    s2sad.check_grads(descended, (p, np.array([1.0, 2.0]), 0.1), order=1)

@@ -26,7 +26,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import gast
@@ -44,12 +44,14 @@ class Callee:
     """What calling an object amounts to: `fn(*args, <the call's own>, **kwargs)`.
 
     `args` are bound leading arguments (self of a bound method or callable object, those of a
-    partial), `kwargs` a partial's keywords, which the call's own override.
+    partial), `kwargs` a partial's keywords, which the call's own override. `wrt` is what a
+    decorator around it says.
     """
 
     fn: types.FunctionType
     args: tuple[object, ...] = ()
     kwargs: dict[str, object] = field(default_factory=dict)
+    wrt: Any = None
 
 
 def unwrap(obj: object) -> Callee | None:
@@ -65,13 +67,15 @@ def unwrap(obj: object) -> Callee | None:
     """
     behind = _behind(obj)
     if behind is not None:
-        return unwrap(behind)
+        callee, wrt = unwrap(behind), getattr(obj, "__s2sad_wrt__", None)
+        return callee if callee is None or wrt is None else replace(callee, wrt=wrt)
     written = written_form(obj)
     if written is not None:
         fn, first = written
         return Callee(cast(types.FunctionType, fn), tuple(getattr(obj, attr) for attr in first))
     if isinstance(obj, types.FunctionType):
-        return Callee(obj)
+        derivative = derivative_of(obj)
+        return Callee(obj, wrt=None if derivative is None else derivative.declared)
     if isinstance(obj, (type, *_C_CALLABLES)) or generator_of(obj) is not None:
         return None
     if isinstance(obj, types.MethodType):
@@ -94,7 +98,19 @@ def _bind(inner: object, args: tuple[object, ...], kwargs: dict[str, object]) ->
     callee = unwrap(inner)
     if callee is None:
         return None
-    return Callee(callee.fn, callee.args + args, {**callee.kwargs, **kwargs})
+    wrt = callee.wrt
+    if args and wrt is not None:
+        wrt = _by_name(wrt, [*inspect.signature(callee.fn).parameters][len(callee.args) :])
+    return Callee(callee.fn, callee.args + args, {**callee.kwargs, **kwargs}, wrt)
+
+
+def _by_name(wrt: Any, names: Sequence[str]) -> Any:
+    """Return a wrt with the names of parameters in place of their positions, where these are."""
+    if isinstance(wrt, tuple):
+        return tuple(_by_name(w, names) for w in wrt)
+    if type(wrt) is not int or not -len(names) <= wrt < len(names):
+        return wrt
+    return names[wrt]
 
 
 def _callable_object(obj: object) -> Callee | None:

@@ -133,7 +133,7 @@ def attribute_applied(stands: Stands, owner: Any, attr: str) -> Kind | None:
     """Return what an attribute of a decorated function gives: `loss.grad`."""
     if attr not in _GIVE or not is_decorated(owner):
         return None
-    return applied(stands, K.Known(owner), Applied(attr, owner.wrt))
+    return applied(stands, K.Known(owner), Applied(attr))
 
 
 def applied(stands: Stands, target: Kind, asked: Applied) -> Kind:

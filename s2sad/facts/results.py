@@ -393,6 +393,9 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         return K.Known(found) if isinstance(found, types.FunctionType) else K.UNKNOWN
     if isinstance(owner, K.Known) and isinstance(owner.value, dataclasses.Field):
         return K.kind_of(getattr(owner.value, attr), attr, literal=True)
+    if isinstance(owner, K.Known) and brings(owner.value, attr):
+        # As long as nothing else is.
+        return handed_back(K.kind_of(getattr(owner.value, attr), "bound"), {})
     if isinstance(owner, K.Known) and isinstance(owner.value, np.dtype) and attr == "type":
         return K.Known(owner.value.type)
     if isinstance(owner, K.OneOf):

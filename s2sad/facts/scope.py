@@ -15,6 +15,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.derivative import is_decorated
 from s2sad.kinds import MISSING, Kind
 
 _CODE = (types.FunctionType, property, staticmethod, classmethod, functools.cached_property)
@@ -69,12 +70,13 @@ class Scope:
         return found
 
     def member(self, cls: type, attr: str, missing: Any = None) -> Any:
-        """Return what a class or its bases have under a name, unbound."""
+        """Return what a class or its bases have under a name, unbound and without its derivatives."""
         found = inspect.getattr_static(cls, attr, missing)
-        code = isinstance(found, _CODE)
+        code = isinstance(found, _CODE) or is_decorated(found)
         if code or (found is not missing and not hasattr(type(found), "__get__")):
             self.members[cls, attr] = found
-        return found
+        primal: Any = found.__s2sad_primal__ if is_decorated(found) else found
+        return primal
 
 
 def are_names(value: Any) -> bool:

@@ -113,11 +113,13 @@ def assign_first(
     kinds: Mapping[str, Kind],
     zeros: Collection[str],
     names: Names,
+    for_reading: bool = False,
 ) -> Block:
     """Return a backward sweep in which first contributions to parts of shadows are assigned.
 
     `primals` gives each cotangent's variable, for those that keep one value throughout; `zeros`
-    are the names of the function that makes zeros.
+    are the names of the function that makes zeros. A text `for_reading` keeps the zeros: what is
+    in a dict of None is known there only when it is filled.
     """
     shadows = list(_shadows(backward, kinds, zeros))
     writes = count_writes(backward) if shadows else {}
@@ -133,7 +135,7 @@ def assign_first(
             continue
         first = [t for t in survey.touches if _is_first(t, survey.touches)]
         empty = None
-        if _covers(root.kind, [t.path for t in first if _certain(t)]):
+        if not for_reading and _covers(root.kind, [t.path for t in first if _certain(t)]):
             empty = _empty(root.kind, block[position].value.args[0], names)
         if empty is not None:
             block[position].value = empty
