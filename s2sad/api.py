@@ -665,6 +665,10 @@ class _Bound:
         self.__self__ = method.__self__
         self.__s2sad_wrt__ = function.__s2sad_wrt__
 
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.__s2sad_primal__)
+
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the method itself."""
         return self.__s2sad_primal__(*args, **kwargs)

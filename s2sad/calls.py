@@ -370,13 +370,16 @@ def _kind_of(node: Node, kinds: Any) -> Kind:
 
 def _leading(kind: Kind, node: Node) -> list[Node]:
     """Return expressions for the arguments that a bound method or a partial brings along."""
-    return _brought(kind.value, node.func) if isinstance(kind, K.Known) else []
+    if not isinstance(kind, K.Known) or not isinstance(node, gast.Call):
+        return []
+    return _brought(kind.value, node.func)
 
 
 def _brought(value: Any, func: Node) -> list[Node]:
     """Return expressions for what a callable, that an expression stands for, brings along."""
     if isinstance(value, functools.partial):
-        own = [subscript(attribute(clone(func), "args"), constant(i)) for i in range(len(value.args))]
+        places = map(constant, range(len(value.args)))
+        own = [subscript(attribute(clone(func), "args"), place) for place in places]
         return [*_brought(value.func, attribute(clone(func), "func")), *own]
     written = registry.written_form(value)
     if written is not None:

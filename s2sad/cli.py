@@ -13,11 +13,13 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from s2sad.errors import Error
+from s2sad.raised import Caught
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
@@ -90,19 +92,6 @@ _TEACH = f"""\
 
 {_CODES}"""
 
-_EXPRESSION_ERRORS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    NameError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-
 
 class UsageError(ValueError):
     """The command line says something that makes no sense."""
@@ -163,10 +152,11 @@ def _put_first_on_path(folder: str) -> None:
 
 
 def _imported(what: str, load: Callable[[], ModuleType]) -> ModuleType:
-    try:
+    with Caught() as caught:
         return load()
-    except (ImportError, SyntaxError) as error:
-        raise UsageError(f"cannot import {what}: {error}") from error
+    error = caught.error
+    why = str(error) if isinstance(error, ImportError | SyntaxError) else str(caught)
+    raise UsageError(f"cannot import {what}: {why}") from error
 
 
 def _attribute(module: ModuleType, qualname: str, where: str) -> Callable[..., Any]:
@@ -204,15 +194,13 @@ def evaluate_args(expression: str, module: ModuleType) -> tuple[Any, ...]:
 
 def _evaluate(args: list[ast.expr], expression: str, module: ModuleType) -> tuple[Any, ...]:
     body = ast.Expression(ast.Tuple(args, ast.Load()))
-    code = compile(ast.fix_missing_locations(body), "<--args>", "eval")
     namespace = dict(vars(module))
     if "np" not in namespace:
         namespace["np"] = importlib.import_module("numpy")
-    try:
+    with Caught() as caught:
+        code = compile(ast.fix_missing_locations(body), "<--args>", "eval")
         return tuple(eval(code, namespace))
-    except _EXPRESSION_ERRORS as error:
-        kind = type(error).__name__
-        raise UsageError(f"--args {expression!r} fails with {kind}: {error}") from error
+    raise UsageError(f"--args {expression!r} fails with {caught}") from caught.error
 
 
 def parse_wrt(text: str | None) -> str | int | tuple[str | int, ...] | None:
@@ -277,7 +265,7 @@ def _check(out: Path, emit: Callable[[Path], object]) -> int:
     if not out.exists():
         print(f"s2sad: {out} does not exist", file=sys.stderr)
         return _REFUSED
-    committed = out.read_text(encoding="utf-8")
+    committed = out.read_text(encoding="utf-8", errors="replace")
     if committed == derived:
         return _OK
     _print_difference(committed, derived, str(out))
@@ -298,16 +286,15 @@ def _check_grads(options: argparse.Namespace) -> int:
     if options.order < 1:
         raise UsageError(f"--order counts derivatives from 1; it is {options.order}")
     args, wrt = settings["args"], settings["wrt"]
-    try:
+    with Caught() as caught:
         checking.check_grads(function, args, modes=modes, order=options.order, wrt=wrt)
-    except Error:
-        raise
-    except AssertionError as error:
-        print(error, file=sys.stderr)
+    if isinstance(caught.error, Error):
+        raise caught.error
+    if isinstance(caught.error, AssertionError):
+        print(caught.error, file=sys.stderr)
         return _REFUSED
-    except _EXPRESSION_ERRORS as error:
-        kind = type(error).__name__
-        raise UsageError(f"{options.target} fails with {kind} at --args: {error}") from error
+    if caught.error is not None:
+        raise UsageError(f"{options.target} fails at --args with {caught}") from caught.error
     print(f"{options.target}: {' and '.join(modes)} agree with differences, order {options.order}")
     return _OK
 
@@ -407,6 +394,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_TEACH,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"s2sad {version('s2sad')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     show = _command(commands, "show", _show, "print the derived source", _SHOW)
     emit = _command(commands, "emit", _emit, "write the derived source as a module", _EMIT)

@@ -187,7 +187,9 @@ def _cast_array(y: Any, what: str) -> Cast:
         if not _is_numeric(dy) or isinstance(dy, list | tuple):
             raise MismatchError(f"{what} is to be an array of shape {shape}, not {_words(dy)}.")
         if np.shape(dy) != shape:
-            raise MismatchError(f"{what} is to have the result's shape {shape}, not {np.shape(dy)}.")
+            raise MismatchError(
+                f"{what} is to have the result's shape {shape}, not {np.shape(dy)}."
+            )
         if _dtype(dy).kind == "c" and dtype.kind != "c":
             raise MismatchError(f"{what} is to be real, as the result is, not complex.")
         if isinstance(dy, cls):

@@ -50,7 +50,7 @@ class Hessian:
 
         def along(*way: Any) -> Any:
             tangents = moves.along(*way)
-            cast = cast_tangents(tangents.values(), [values[n] for n in names], names)
+            cast = cast_tangents(list(tangents.values()), [values[n] for n in names], names)
             return pushed(entry.bound.call, bound, cast)
 
         columns = [

@@ -312,9 +312,7 @@ def _with_parts(
     result = _call_with_own(part.node)
     first = assign(gradient, result) if len(taken) == 1 else assign_tuple(taken, result)
     made.body = [first, gast.Return(given)]
-    again = _read_text(
-        d, {made.name: replace(part, node=made)}, made.name, {whole.__name__: whole}
-    )
+    again = _read_text(d, {made.name: replace(part, node=made)}, made.name, {whole.__name__: whole})
     d.applied[again] = replace(d.applied[whole], picked=True)
     d.repeatable += [again] if whole in d.repeatable else []
     return again

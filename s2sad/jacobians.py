@@ -169,7 +169,7 @@ class Jacobian:
 
     def _tangents(self, point: Point, moves: list[tuple[int, int, bool]]) -> dict[str, Any]:
         """Return for each parameter its tangents in all directions; at least one, of zeros."""
-        ways = [(j, k, length) for j, k, turned in moves for length in ((1, 1j) if turned else (1,))]
+        ways = [(j, k, by) for j, k, turned in moves for by in ((1, 1j) if turned else (1,))]
         found = [point.moves.along(*way) for way in ways] or [point.moves.along()]
         return {n: [one[n] for one in found] for n in point.settled.wrt}
 

@@ -23,21 +23,9 @@ from s2sad.higher import HIGHER, derive
 from s2sad.metering import metered
 from s2sad.parameters import Settled, Wrt
 from s2sad.pipeline import Request, is_real_scalar
+from s2sad.raised import Caught
 from s2sad.reports import Report, report_of, with_sizes
 from s2sad.tree import tree_map
-
-# What a user's function may raise at arguments that are examples and nothing more.
-_RAISED = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    NameError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
 
 
 def explain(f: Callable[..., Any], *, wrt: Wrt = None, args: Any = None) -> Report:
@@ -96,10 +84,10 @@ def report_for(operator: Operator, args: tuple[Any, ...]) -> Report:
     if not args:
         return replace(report, unmeasured="there are no example arguments")
     call, meter = metered(derive(request))
-    try:
+    with Caught() as caught:
         _run(operator, call, request, settled, given, args)
-    except _RAISED as error:
-        raised = f"{type(error).__name__}: {error}".splitlines()[0]
+    if caught.error is not None:
+        raised = f"{type(caught.error).__name__}: {caught.error}".splitlines()[0]
         return replace(report, unmeasured=f"with the example arguments f raises {raised}")
     return with_sizes(report, meter.sizes(), meter.whole)
 

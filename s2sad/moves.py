@@ -1,8 +1,8 @@
 """The numbers that something is differentiated by, and the tangents of arguments along each.
 
-    moves = Moves(values, ("p", "k"), (Selected("p", ("w",)), Selected("k")))
-    moves.point             (values["p"]["w"], values["k"])
-    moves.along(0, 2)       p's tangent moves the third number of w, and k's is zero
+moves = Moves(values, ("p", "k"), (Selected("p", ("w",)), Selected("k")))
+moves.point             (values["p"]["w"], values["k"])
+moves.along(0, 2)       p's tangent moves the third number of w, and k's is zero
 """
 
 from __future__ import annotations

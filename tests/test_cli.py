@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import s2sad
 from s2sad import cli
 from s2sad.errors import Place, UnsupportedError
 
@@ -155,6 +156,8 @@ BAD = [
     (["cli_model:loss", "--args", "x=1.0"], "arguments are given by position, not by name"),
     (["cli_model:loss", "--args", "zzz"], "fails with NameError: name 'zzz' is not defined"),
     (["cli_model:loss", "--args", "1/0"], "fails with ZeroDivisionError: division by zero"),
+    (["cli_model:loss", "--args", "exit(3)"], "fails with SystemExit: 3"),
+    (["cli_model:loss", "--args", "(yield)"], "fails with SyntaxError: 'yield' outside function"),
     (["cli_model:loss", "--args", "1.0, 2.0, 3.0, 4.0, 5.0"], "does not fit: too many positional"),
     (["cli_model:loss", "--wrt", "w,,x"], "--wrt 'w,,x' has an empty name"),
     (["cli_model:loss", "--mode", "sideways"], "invalid choice: 'sideways'"),
@@ -169,6 +172,64 @@ def test_usage_errors(api, model, capsys, arguments, message):
     assert message in captured.err
     assert captured.out == ""
     assert api.calls == []
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero (cli_raising.py, line 4)"),
+        ("raise Own('so')", "Own: so (cli_raising.py, line 4)"),
+        ("raise SystemExit(0)", "SystemExit: 0 (cli_raising.py, line 4)"),
+        ("import no_such_module", "No module named 'no_such_module'"),
+    ],
+)
+def test_module_that_raises(api, tmp_path, capsys, text, why):
+    path = tmp_path / "cli_raising.py"
+    path.write_text(f"class Own(Exception):\n    pass\n\n{text}\n")
+    sys.modules.pop("cli_raising", None)
+    assert cli.main(["show", f"{path}:f"]) == 2
+    assert capsys.readouterr().err == f"s2sad: cannot import {path}: {why}\n"
+
+
+def test_what_a_function_raises_of_its_own(tmp_path, capsys):
+    path = tmp_path / "cli_own.py"
+    path.write_text(
+        "class Own(Exception):\n    pass\n\n\ndef f(x):\n    if x > 0:\n        raise Own(x)\n"
+        "    return x\n\n\ndef stops(x):\n    exit(4)\n    return x\n"
+    )
+    assert cli.main(["check", f"{path}:f", "--args", "2.0"]) == 2
+    assert "fails at --args with Own: 2.0 (cli_own.py, line 7)" in capsys.readouterr().err
+    assert cli.main(["check", f"{path}:stops", "--args", "2.0"]) == 2
+    assert "SystemExit: 4" in capsys.readouterr().err
+    assert cli.main(["explain", f"{path}:f", "--args", "2.0"]) == 0
+    assert "f raises Own: 2.0" in capsys.readouterr().out
+    assert cli.main(["show", f"{path}:f", "--args", "f(2.0)"]) == 2
+    assert "fails with Own: 2.0 (cli_own.py, line 7)" in capsys.readouterr().err
+
+
+def test_a_decorated_method_of_an_object(tmp_path, capsys):
+    path = tmp_path / "cli_bound.py"
+    path.write_text(
+        "from s2sad import differentiate\n\n\nclass Model:\n    @differentiate\n"
+        "    def loss(self, w):\n        return w * w\n\n\nmodel = Model()\n"
+    )
+    assert cli.main(["check", f"{path}:model.loss", "--args", "2.0"]) == 0
+    assert cli.main(["show", f"{path}:model.loss", "--args", "2.0, 3.0"]) == 2
+    assert "too many positional arguments" in capsys.readouterr().err
+
+
+def test_version(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"s2sad {s2sad.__version__}\n"
+
+
+def test_a_file_that_is_no_text_is_not_what_is_derived(tmp_path, capsys):
+    (tmp_path / "cli_square.py").write_text("def square(x):\n    return x * x\n")
+    out = tmp_path / "out.py"
+    out.write_bytes(b"\xff\xfe")
+    target = f"{tmp_path / 'cli_square.py'}:square"
+    assert cli.main(["emit", target, "--args", "2.0", "-o", str(out), "--check"]) == 1
+    assert "is not what is derived now" in capsys.readouterr().err
 
 
 def test_module_with_a_syntax_error(api, tmp_path, capsys):
@@ -430,7 +491,7 @@ def test_check_of_a_wrong_derivative(others, capsys):
         ([], "the following arguments are required: --args"),
         (["--args", "0.7, 2", "--modes", "sideways"], "known are forward and reverse"),
         (["--args", "0.7, 2", "--order", "0"], "--order counts derivatives from 1"),
-        (["--args", "float('inf'), 2"], "fails with ValueError at --args"),
+        (["--args", "float('inf'), 2"], "fails at --args with ValueError"),
     ],
 )
 def test_check_wants_sense(others, capsys, options, message):

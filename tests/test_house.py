@@ -86,6 +86,7 @@ LAYERS = (
             "parameters",
             "parts",
             "pieces",
+            "raised",
             "registry",
             "requests",
             "runtime",

@@ -16,6 +16,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.decided import TOLD, decided, verdict
 from s2sad.derivative import applies
+from s2sad.facts.attributes import attribute_kind
 from s2sad.facts.closures import closed, local_function
 from s2sad.facts.dict_kinds import dict_method
 from s2sad.facts.draws import drawn, generator_made
@@ -33,7 +34,6 @@ from s2sad.facts.passing import Proved
 from s2sad.facts.results import (
     OPERATORS,
     array_item,
-    attribute_kind,
     binary_kind,
     element_kind,
     item_kind,

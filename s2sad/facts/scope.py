@@ -70,7 +70,7 @@ class Scope:
         return found
 
     def member(self, cls: type, attr: str, missing: Any = None) -> Any:
-        """Return what a class or its bases have under a name, unbound and without its derivatives."""
+        """Return what a class or its bases have under a name, as it stands there, undecorated."""
         found = inspect.getattr_static(cls, attr, missing)
         code = isinstance(found, _CODE) or is_decorated(found)
         if code or (found is not missing and not hasattr(type(found), "__get__")):
