@@ -43,6 +43,29 @@ def moving_range(x, n=3):
     return s
 
 
+def ghost_cells(u, left=0.3, right=0.6):
+    for _ in range(3):
+        g = np.r_[left, u, right]
+        u = g[1:-1] + 0.1 * (g[2:] - 2 * g[1:-1] + g[:-2]) * u
+        left = 0.5 * g[1]
+    return np.sum(u**2) + left
+
+
+def shifted(x):
+    window = np.zeros(3)
+    for v in x:
+        window = r_[v, window[:-1]]
+        window[1] += v**2
+    return np.sum(window * np.array([1.0, 2.0, 3.0]))
+
+
+def grown_columns(x):
+    A = np.ones((5, 1))
+    for k in range(3):
+        A = np.c_[A, x**k]
+    return np.sum(A @ A.T)
+
+
 def columns(x):
     return np.sum(np.c_[x, x * x, np.ones(5)] ** 2 @ np.array([1.0, 2.0, 3.0]))
 
@@ -78,6 +101,15 @@ def test_value_and_dtype(fn, dtype):
     value, gradient = s2sad.value_and_grad(fn)(x)
     assert value == fn(x) and type(value) is type(fn(x))
     assert gradient.dtype == dtype
+
+
+@pytest.mark.parametrize("fn", [ghost_cells, shifted, grown_columns])
+def test_joined_to_what_was_joined_before(fn):
+    value, gradient = s2sad.value_and_grad(fn)(X)
+    assert value == fn(X)
+    slopes.check(fn, X)
+    v = np.arange(1.0, 6.0)
+    assert s2sad.jvp(fn, (X,), (v,))[1] == pytest.approx(gradient @ v)
 
 
 def told_in_a_string(x):

@@ -17,8 +17,8 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.facts.rewrite import NumPy, Rewriter
+from s2sad.facts.slices import row_dtypes
 from s2sad.nodes import Block, Node, assign, attribute, call, clone, constant, name, tuple_
-from s2sad.samples import stacked
 from s2sad.stages import Function, KindFacts
 
 
@@ -49,7 +49,7 @@ class _Joins(Rewriter):
 
     def _in_a_row(self, s: Node, parts: list[Node]) -> Block | None:
         """Join along the first axis; numbers and ranges are arrays of their own."""
-        dtypes = [self._dtype(part) for part in parts]
+        dtypes = row_dtypes(map(self._reckoned, parts))
         if any(dtype is None for dtype in dtypes):
             return None
         wanted = np.result_type(*dtypes)
@@ -72,17 +72,12 @@ class _Joins(Rewriter):
         s.value = self._numpy_call("concatenate", self._held(tuple_(items), before))
         return [*before, s]
 
-    def _dtype(self, part: Node) -> Any:
-        """Return what NumPy reckons the dtype of a join with: a number of Python's for its own."""
-        kind = self.kind(part)
-        if isinstance(part, gast.Slice):
-            return self._dtype_of_range(part)
-        made = stacked(kind) if isinstance(kind, K.List | K.Tuple) else kind
-        if isinstance(made, K.Array) and made.rank:
-            return np.dtype(made.dtype)
-        if isinstance(kind, K.Num) and kind.dtype is None:
-            return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[kind.type]
-        return np.dtype(kind.dtype) if isinstance(kind, K.Num) and kind.dtype != "any" else None
+    def _reckoned(self, part: Node) -> Any:
+        """Return the kind of a part, or a slice of the kinds of its ends."""
+        if not isinstance(part, gast.Slice):
+            return self.kind(part)
+        ends = (part.lower, part.upper, part.step)
+        return slice(*(K.NONE if end is None else self.kind(end) for end in ends))
 
     def _held(self, value: Node, before: Block) -> Node:
         held = self.names.fresh("t")
@@ -101,17 +96,6 @@ class _Joins(Rewriter):
         columns = [p if isinstance(p, gast.Name) else self._held(p, before) for p in parts]
         s.value = self._numpy_call("column_stack", self._held(tuple_(columns), before))
         return [*before, s]
-
-    def _dtype_of_range(self, part: Node) -> Any:
-        """Return the dtype of a slice that is a range of numbers with an end, None for others."""
-        ends = [end for end in (part.lower, part.upper, part.step) if end is not None]
-        kinds = [self.kind(end) for end in ends]
-        if part.upper is None or not all(isinstance(k, K.Num) for k in kinds):
-            return None
-        types = {k.type for k in kinds if isinstance(k, K.Num)}
-        if not types <= {"int", "float"}:
-            return None
-        return np.dtype(float if "float" in types else int)
 
     def _range(self, part: Node) -> Node:
         args = [part.lower or constant(0), part.upper, *([part.step] if part.step else [])]

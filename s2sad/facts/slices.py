@@ -5,7 +5,7 @@ A[k, k + 1 :] * A[i, k + 1 :]      # of one length: k is the same number in both
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from s2sad import kinds as K
 from s2sad.kinds import Dim, Kind
 from s2sad.nodes import Node, key, names_written, number, walk
 from s2sad.pieces import Form, length_form, piece
+from s2sad.samples import stacked
 
 _MARKS = (gast.operator, gast.unaryop, gast.expr_context)
 _NUMBERS = (gast.Name, gast.Constant, gast.BinOp, gast.UnaryOp, *_MARKS)
@@ -146,7 +147,7 @@ def grid_kind(cls: type | None, parts: Any) -> Kind:
     An end that is a float may carry a derivative, which would be lost: nothing is known then.
     """
     if cls in (type(np.r_), type(np.c_)):
-        return K.Unknown("what np.r_ or np.c_ joins in a way that np.concatenate says plainly")
+        return joined_kind(cls, parts if isinstance(parts, tuple) else (parts,))
     if cls not in (type(np.mgrid), type(np.ogrid)):
         return K.UNKNOWN
     slices = parts if isinstance(parts, tuple) else (parts,)
@@ -169,6 +170,63 @@ def grid_kind(cls: type | None, parts: Any) -> Kind:
     return K.Tuple(tuple(K.Array(dtype, tuple(shape)) for shape in shapes))
 
 
+def joined_kind(cls: type | None, parts: tuple[Any, ...]) -> Kind:
+    """Return the kind of np.r_[...] of numbers, ranges and arrays, and of np.c_[...] of arrays."""
+    if cls is type(np.c_):
+        whole = [p for p in parts if isinstance(p, K.Array) and p.rank in (1, 2)]
+        dtypes: list[Any] = [np.dtype(p.dtype) for p in whole]
+    else:
+        dtypes = row_dtypes(parts)
+        whole = [p for p in parts if isinstance(p, K.Array)]
+        if any(p.rank != 1 for p in whole):
+            return _NO_JOIN
+    if any(dtype is None for dtype in dtypes) or len(dtypes) < len(parts):
+        return _NO_JOIN
+    if any(p.namespace != "numpy" for p in whole):
+        return _NO_JOIN
+    dims = (K.fresh_dim(), K.fresh_dim()) if cls is type(np.c_) else (K.fresh_dim(),)
+    return K.Array(np.result_type(*dtypes).name, dims)
+
+
+def row_dtypes(parts: Iterable[Any]) -> list[Any]:
+    """Return what NumPy reckons the dtype of a row with, None for what is not known.
+
+    A float that may be Python's or NumPy's makes no difference among what is as wide as any.
+    """
+    kinds = list(parts)
+    loose = [isinstance(k, K.Num) and (k.type, k.dtype) == ("float", "any") for k in kinds]
+    found = [1.0 if free else _row_dtype(k) for k, free in zip(kinds, loose, strict=True)]
+    exact = [dtype for dtype, free in zip(found, loose, strict=True) if not free]
+    strong = any(isinstance(dtype, np.dtype) for dtype in exact)
+    wide = strong and not any(dtype is None for dtype in exact)
+    if any(loose) and not (wide and np.result_type(*exact).name in ("float64", "complex128")):
+        return [None if free else dtype for dtype, free in zip(found, loose, strict=True)]
+    return found
+
+
+def _row_dtype(part: Any) -> Any:
+    """Return what NumPy reckons a part of a row as: a number of Python's as itself."""
+    if isinstance(part, slice):
+        return _dtype_of_range(part)
+    made = stacked(part) if isinstance(part, K.List | K.Tuple) else part
+    if isinstance(made, K.Array) and made.rank:
+        return np.dtype(made.dtype)
+    if isinstance(part, K.Num) and part.dtype is None:
+        return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[part.type]
+    return np.dtype(part.dtype) if isinstance(part, K.Num) and part.dtype != "any" else None
+
+
+def _dtype_of_range(part: slice) -> Any:
+    """Return the dtype of a slice that is a range of numbers with an end, None for others."""
+    ends = [end for end in (part.start, part.stop, part.step) if not isinstance(end, K.NoneKind)]
+    if isinstance(part.stop, K.NoneKind) or not all(isinstance(end, K.Num) for end in ends):
+        return None
+    types = {end.type for end in ends}
+    if not types <= {"int", "float"}:
+        return None
+    return np.dtype(float if "float" in types else int)
+
+
 def _is_end(kind: Kind) -> bool:
     """Say whether an end of a grid is a literal or a whole number."""
     if not isinstance(kind, K.Num) or kind.dtype is not None:
@@ -176,4 +234,5 @@ def _is_end(kind: Kind) -> bool:
     return kind.type == "int" or kind.value is not K.MISSING
 
 
+_NO_JOIN = K.Unknown("what np.r_ or np.c_ joins in a way that np.concatenate says plainly")
 _NO_GRID = K.Unknown("a grid whose ends may be floats (np.meshgrid of np.linspace has a rule)")
