@@ -2,6 +2,7 @@
 
 import collections
 import copy
+import functools
 
 import numpy as np
 import pytest
@@ -246,3 +247,50 @@ def test_deques_that_a_list_does_not_stand_for_are_refused(f):
     with pytest.raises(s2sad.Error, match="no derivative rule for|written in place") as caught:
         s2sad.grad(f)(A, B)
     assert caught.value.remedy
+
+
+def cached_inside(x, y):
+    @functools.lru_cache(maxsize=None)
+    def f(n):
+        return x[n] if n < 2 else f(n - 1) * y[0] + f(n - 2)
+
+    return f(5)
+
+
+def test_a_cache_around_an_inner_function_is_seen_through_with_a_warning():
+    with pytest.warns(UserWarning, match="the cache around f .* is not used in derived code"):
+        gradient = s2sad.grad(cached_inside)(A, B)
+    assert np.allclose(gradient, slope(cached_inside, (A, B), 0), rtol=1e-6, atol=1e-7)
+
+
+def remembered(x, y):
+    memo = {}
+
+    def f(n):
+        if n not in memo:
+            memo[n] = x[n] if n < 2 else f(n - 1) * y[0] + f(n - 2)
+        return memo[n]
+
+    return f(5)
+
+
+def test_a_recursion_that_fills_a_dict_is_refused():
+    with pytest.raises(s2sad.UnsupportedError, match="`memo`.* is written in place"):
+        s2sad.grad(remembered)(A, B)
+
+
+def worked_out_once(x, y):
+    memo = {}
+
+    def f(n):
+        if n not in memo:
+            memo[n] = np.sin(x[n]) * y[n]
+        return memo[n]
+
+    return f(0) * f(1) * f(0)
+
+
+def test_a_closure_that_remembers_and_does_not_call_itself():
+    for k in range(2):
+        gradient = s2sad.grad(worked_out_once, wrt=k)(A, B)
+        assert np.allclose(gradient, slope(worked_out_once, (A, B), k), rtol=1e-6, atol=1e-7)

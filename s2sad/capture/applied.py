@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -85,13 +86,26 @@ class Applied:
         others = []
         for d in definition.decorator_list:
             made = d.func if isinstance(d, gast.Call) else d
-            if not self.denotes(made, "functools", "wraps"):
+            if any(self.denotes(made, "functools", cache) for cache in ("lru_cache", "cache")):
+                self._warn_of_cache(definition)
+            elif not self.denotes(made, "functools", "wraps"):
                 others.append(self.atom(d))
         definition.decorator_list = []
         self.emit(self.held_defaults(definition))
         for d in reversed(others):
             call = locate(gast.Call(d, [name(definition.name)], []), definition)
             self.emit(assign(definition.name, call), definition)
+
+    def _warn_of_cache(self, definition: Node) -> None:
+        """Say that a cache is seen through, as it is around functions of a module."""
+        place = self.source.place(definition)
+        message = (
+            f"the cache around {definition.name} (functools.lru_cache) is not used in derived "
+            "code: each call is computed"
+        )
+        fn: Any = self.source.fn
+        known = fn.__globals__.setdefault("__warningregistry__", {})
+        warnings.warn_explicit(message, UserWarning, place.file, place.line, fn.__module__, known)
 
     def denotes(self, func: Node, module: str, attr: str) -> bool:
         """Say whether a function expression is `attr` of a module, under whatever name."""
