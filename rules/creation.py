@@ -41,7 +41,9 @@ def listed_forward(tangent, out, structure):
 
 
 @pullback(np.array, view="maybe")
-def pull_array(out_bar, out, object, *, dtype=None, order="K", copy=True):
+def pull_array(out_bar, out, object, *, dtype=None, order="K", copy=True, ndmin=0):
+    if ndmin != 0:
+        out_bar = np.reshape(out_bar, np.shape(object))
     if isinstance(object, (list, tuple)):
         return listed_back(out_bar, out, object)
     if dtype is not None and hasattr(object, "dtype"):
@@ -50,10 +52,12 @@ def pull_array(out_bar, out, object, *, dtype=None, order="K", copy=True):
 
 
 @pushforward(np.array)
-def push_array(out, object, object_dot, *, dtype=None, order="K", copy=True):
+def push_array(out, object, object_dot, *, dtype=None, order="K", copy=True, ndmin=0):
     if isinstance(object, (list, tuple)):
-        return listed_forward(object_dot, out, object)
-    return np.array(object_dot, out.dtype)
+        made = listed_forward(object_dot, out, object)
+    else:
+        made = np.array(object_dot, out.dtype)
+    return made if ndmin == 0 else np.reshape(made, out.shape)
 
 
 @pullback(np.asarray, np.asanyarray, np.asarray_chkfinite, view="maybe")
@@ -139,7 +143,9 @@ def push_arange(out, start, stop, step, start_dot, stop_dot, step_dot):
 
 
 @pullback(np.linspace)
-def pull_linspace(out_bar, out, start, stop, *, num=50, endpoint=True, axis=0):
+def pull_linspace(out_bar, out, start, stop, *, num=50, endpoint=True, retstep=False, axis=0):
+    if retstep:
+        return line_and_step_back(out_bar, out, start, stop, num, endpoint, axis)
     t = np.linspace(0, 1, num, endpoint, dtype=out.dtype)
     if out.ndim == 1:
         return out_bar @ (1 - t), out_bar @ t
@@ -148,36 +154,74 @@ def pull_linspace(out_bar, out, start, stop, *, num=50, endpoint=True, axis=0):
     return unbroadcast(start_bar, np.shape(start)), unbroadcast(stop_bar, np.shape(stop))
 
 
+def line_and_step_back(out_bar, out, start, stop, num, endpoint, axis):
+    """Return the cotangents of both ends for np.linspace with retstep."""
+    line_bar, step_bar = out_bar
+    start_bar = stop_bar = 0.0
+    if line_bar is not None:
+        ends = pull_linspace(line_bar, out[0], start, stop, num=num, endpoint=endpoint, axis=axis)
+        start_bar, stop_bar = ends
+    if step_bar is not None:
+        share = step_bar / max(num - 1 if endpoint else num, 1)
+        start_bar = start_bar - unbroadcast(share, np.shape(start))
+        stop_bar = stop_bar + unbroadcast(share, np.shape(stop))
+    return start_bar, stop_bar
+
+
 @pushforward(np.linspace)
-def push_linspace(out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, axis=0):
+def push_linspace(
+    out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, retstep=False, axis=0
+):
+    dtype = out[0].dtype if retstep else out.dtype
     if start_dot is None:
-        start_dot = np.zeros(np.shape(start), out.dtype)
+        start_dot = np.zeros(np.shape(start), dtype)
     if stop_dot is None:
-        stop_dot = np.zeros(np.shape(stop), out.dtype)
-    return np.linspace(start_dot, stop_dot, num, endpoint, axis=axis)
+        stop_dot = np.zeros(np.shape(stop), dtype)
+    return np.linspace(start_dot, stop_dot, num, endpoint, retstep, axis=axis)
 
 
 @pullback(np.logspace)
-def pull_logspace(out_bar, out, start, stop, *, num=50, endpoint=True, base=10.0, axis=0):
+def pull_logspace(out_bar, out, start, stop, base=None, *, num=50, endpoint=True, axis=0):
+    if base is not None:
+        return powers_back(out_bar, out, start, stop, base, num, endpoint, axis)
     t = np.linspace(0, 1, num, endpoint, dtype=out.dtype)
-    exponent_bar = out_bar * out * np.log(base, dtype=out.dtype)
+    exponent_bar = out_bar * out * np.log(10.0, dtype=out.dtype)
     if out.ndim == 1:
-        return exponent_bar @ (1 - t), exponent_bar @ t
+        return exponent_bar @ (1 - t), exponent_bar @ t, None
     start_bar = np.tensordot(1 - t, exponent_bar, (0, axis))
     stop_bar = np.tensordot(t, exponent_bar, (0, axis))
-    return unbroadcast(start_bar, np.shape(start)), unbroadcast(stop_bar, np.shape(stop))
+    return unbroadcast(start_bar, np.shape(start)), unbroadcast(stop_bar, np.shape(stop)), None
+
+
+def powers_back(out_bar, out, start, stop, base, num, endpoint, axis):
+    """Return the cotangents of the ends and the base for np.logspace."""
+    if np.ndim(base):
+        raise NotImplementedError("logspace: a derivative for a base that is a number only")
+    t = np.linspace(0, 1, num, endpoint, dtype=out.dtype)
+    power_bar = out_bar * out
+    exponent_bar = power_bar * np.log(base, dtype=out.dtype)
+    start_bar = np.tensordot(1 - t, exponent_bar, (0, axis))
+    stop_bar = np.tensordot(t, exponent_bar, (0, axis))
+    exponent = np.linspace(start, stop, num, endpoint, axis=axis)
+    base_bar = np.sum(power_bar * exponent) / base
+    ends = unbroadcast(start_bar, np.shape(start)), unbroadcast(stop_bar, np.shape(stop))
+    return *ends, base_bar
 
 
 @pushforward(np.logspace)
 def push_logspace(
-    out, start, stop, start_dot, stop_dot, *, num=50, endpoint=True, base=10.0, axis=0
+    out, start, stop, base, start_dot, stop_dot, base_dot, *, num=50, endpoint=True, axis=0
 ):
     if start_dot is None:
         start_dot = np.zeros(np.shape(start), out.dtype)
     if stop_dot is None:
         stop_dot = np.zeros(np.shape(stop), out.dtype)
     exponent_dot = np.linspace(start_dot, stop_dot, num, endpoint, axis=axis)
-    return exponent_dot * out * np.log(base, dtype=out.dtype)
+    moved = exponent_dot * out * np.log(10.0 if base is None else base, dtype=out.dtype)
+    if base_dot is None:
+        return moved
+    exponent = np.linspace(start, stop, num, endpoint, axis=axis)
+    return moved + out * exponent * base_dot / base
 
 
 @pullback(np.geomspace)

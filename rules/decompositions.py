@@ -139,11 +139,15 @@ def push_svdvals(out, x, x_dot):
 
 
 @pullback(np.linalg.svd)
-def pull_svd(out_bar, out, a, *, full_matrices=True, compute_uv=True):
+def pull_svd(out_bar, out, a, *, full_matrices=True, compute_uv=True, hermitian=False):
     """For singular values that differ; singular vectors of real matrices only.
 
-    After Townsend, "Differentiating the singular value decomposition", 2016.
+    After Townsend, "Differentiating the singular value decomposition", 2016. Of a Hermitian matrix
+    one triangle is read.
     """
+    if hermitian:
+        whole = from_triangle(a, "L")
+        return onto_triangle(pull_svd(out_bar, out, whole, compute_uv=compute_uv), "L")
     if not compute_uv:
         u, _, vh = np.linalg.svd(a, full_matrices=False)
         return np.conj((u * out_bar[..., None, :]) @ vh)
@@ -190,12 +194,17 @@ def svd_cotangent(u_bar, s_bar, vh_bar, u, s, vh):
 
 
 @pushforward(np.linalg.svd)
-def push_svd(out, a, a_dot, *, full_matrices=True, compute_uv=True):
+def push_svd(out, a, a_dot, *, full_matrices=True, compute_uv=True, hermitian=False):
+    if hermitian:
+        a_dot = from_triangle(a_dot, "L")
+        return push_svd(out, from_triangle(a, "L"), a_dot, compute_uv=compute_uv)
     if not compute_uv:
         u, _, vh = np.linalg.svd(a, full_matrices=False)
         return np.real(np.sum(np.conj(u) * (a_dot @ np.conj(np.swapaxes(vh, -1, -2))), axis=-2))
-    check_svd(a, full_matrices)
     u, s, vh = out
+    if full_matrices and a.shape[-1] != a.shape[-2]:
+        return values_only_forward(a_dot, u, s, vh)
+    check_svd(a, full_matrices)
     u_T, v = np.swapaxes(u, -1, -2), np.swapaxes(vh, -1, -2)
     middle = u_T @ a_dot @ v
     middle_T = np.swapaxes(middle, -1, -2)
@@ -206,10 +215,19 @@ def push_svd(out, a, a_dot, *, full_matrices=True, compute_uv=True):
     return u_dot, np.diagonal(middle, axis1=-2, axis2=-1), vh_dot
 
 
+def values_only_forward(a_dot, u, s, vh):
+    """Return the tangents of a svd of which some vectors are any that fill up: nan for vectors."""
+    k = s.shape[-1]
+    turned = np.conj(u[..., :k]) * (a_dot @ np.conj(np.swapaxes(vh[..., :k, :], -1, -2)))
+    return np.full_like(u, np.nan), np.real(np.sum(turned, axis=-2)), np.full_like(vh, np.nan)
+
+
 def check_qr(a, mode):
     """Refuse the QR decompositions that have no derivative here."""
-    if mode != "reduced":
-        raise NotImplementedError("qr: a derivative for mode='reduced' only")
+    if mode == "complete" and a.shape[-2] > a.shape[-1]:
+        raise NotImplementedError("qr: of a tall matrix some columns are any that fill up q")
+    if mode == "raw":
+        raise NotImplementedError("qr: no derivative of LAPACK's reflections, mode='raw'")
     if np.iscomplexobj(a):
         raise NotImplementedError("qr: no derivative for a complex matrix")
 
@@ -218,6 +236,8 @@ def check_qr(a, mode):
 def pull_qr(out_bar, out, a, *, mode="reduced"):
     """After Walter and Lehmann, "Algorithmic differentiation of linear algebra functions", 2012."""
     check_qr(a, mode)
+    if mode == "r":
+        return pull_qr((None, out_bar), np.linalg.qr(a), a)
     q_bar, r_bar = out_bar
     q, r = out
     if a.shape[-2] < a.shape[-1]:
@@ -248,6 +268,8 @@ def wide_qr_cotangent(q_bar, r_bar, q, r, a):
 @pushforward(np.linalg.qr)
 def push_qr(out, a, a_dot, *, mode="reduced"):
     check_qr(a, mode)
+    if mode == "r":
+        return push_qr(np.linalg.qr(a), a, a_dot)[1]
     q, r = out
     rows = a.shape[-2]
     if rows < a.shape[-1]:

@@ -7,6 +7,8 @@ them, and conjugates where complex matrices need them by the convention of JAX.
 
 import numpy as np
 
+from s2sad.rules.decompositions import from_triangle, onto_triangle
+
 from s2sad.registry import nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
 
@@ -239,18 +241,23 @@ def pinv_map(x, u, s, vh, f):
 
 
 @pullback(np.linalg.pinv, masks=("rcond", "rtol"))
-def pull_pinv(out_bar, out, a, *, rcond=None, rtol=None):
+def pull_pinv(out_bar, out, a, *, rcond=None, hermitian=False, rtol=None):
     """For matrices of which as many singular values stay as are kept.
 
     The derivative of an odd function of singular values is symmetric as a linear map.
     """
+    if hermitian:
+        a = from_triangle(a, "L")
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     f = kept_values(s, rcond, rtol)
-    return np.conj(pinv_map(np.swapaxes(out_bar, -1, -2), u, s, vh, f))
+    a_bar = np.conj(pinv_map(np.swapaxes(out_bar, -1, -2), u, s, vh, f))
+    return onto_triangle(a_bar, "L") if hermitian else a_bar
 
 
 @pushforward(np.linalg.pinv)
-def push_pinv(out, a, a_dot, *, rcond=None, rtol=None):
+def push_pinv(out, a, a_dot, *, rcond=None, hermitian=False, rtol=None):
+    if hermitian:
+        a, a_dot = from_triangle(a, "L"), from_triangle(a_dot, "L")
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     f = kept_values(s, rcond, rtol)
     return np.conj(np.swapaxes(pinv_map(a_dot, u, s, vh, f), -1, -2))

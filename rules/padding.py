@@ -3,6 +3,7 @@
 import numpy as np
 
 from s2sad.registry import pullback, pushforward
+from s2sad.runtime import unbroadcast
 
 COPIES = ("edge", "reflect", "symmetric", "wrap")
 STATISTICS = ("mean", "median", "maximum", "minimum")
@@ -27,17 +28,37 @@ def pull_pad(
     out_bar,
     out,
     array,
+    constant_values=None,
     *,
     pad_width=None,
     mode="constant",
-    constant_values=0,
     end_values=0,
     stat_length=None,
     reflect_type="even",
 ):
+    values_bar = None
+    if constant_values is not None:
+        values_bar = filled_back(out_bar, pad_width, array.shape, np.shape(constant_values))
     if mode in ("constant", "empty"):
-        return out_bar[unpad_index(pad_width, array.shape)]
-    return unpad(out_bar, array, pad_width, mode, end_values, stat_length, reflect_type)
+        return out_bar[unpad_index(pad_width, array.shape)], values_bar
+    array_bar = unpad(out_bar, array, pad_width, mode, end_values, stat_length, reflect_type)
+    return array_bar, None
+
+
+def padded_back(out_bar, array, *, pad_width, mode="constant", **settings):
+    """Return the cotangent of an array that was padded by numbers, or by what is in it."""
+    return pull_pad(out_bar, None, array, pad_width=pad_width, mode=mode, **settings)[0]
+
+
+def filled_back(out_bar, pad_width, shape, values_shape):
+    """Return the cotangent of the numbers before and after each axis; a corner is the last's."""
+    inner = unpad_index(pad_width, shape)
+    bars = np.zeros((len(shape), 2), out_bar.dtype)
+    for axis, part in enumerate(inner):
+        rest = np.moveaxis(out_bar[(slice(None),) * (axis + 1) + inner[axis + 1 :]], axis, 0)
+        bars[axis, 0] = np.sum(rest[: part.start])
+        bars[axis, 1] = np.sum(rest[part.stop :])
+    return unbroadcast(bars, values_shape)
 
 
 def unpad(out_bar, array, pad_width, mode, end_values, stat_length, reflect_type):
@@ -140,17 +161,22 @@ def shares(x, mode):
 def push_pad(
     out,
     array,
+    constant_values,
     array_dot,
+    constant_values_dot,
     *,
     pad_width=None,
     mode="constant",
-    constant_values=0,
     end_values=0,
     stat_length=None,
     reflect_type="even",
 ):
+    if array_dot is None:
+        array_dot = np.zeros_like(array)
     if mode in ("constant", "empty"):
-        return np.pad(array_dot, pad_width)
+        if constant_values_dot is None:
+            return np.pad(array_dot, pad_width)
+        return np.pad(array_dot, pad_width, constant_values=constant_values_dot)
     check_mode(mode)
     if mode in COPIES:
         settings = {"reflect_type": reflect_type} if mode in ("reflect", "symmetric") else {}

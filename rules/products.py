@@ -437,8 +437,13 @@ def outside(x, xp, left, right):
 
 
 @pullback(np.interp, masks=True)
-def pull_interp(out_bar, out, x, xp, fp, *, left=None, right=None, period=None):
+def pull_interp(out_bar, out, x, xp, fp, left=None, right=None, *, period=None):
+    left_bar = right_bar = None
     if period is None:
+        if left is not None:
+            left_bar = np.sum(np.where(np.less(x, xp[0]), out_bar, 0))
+        if right is not None:
+            right_bar = np.sum(np.where(np.greater(x, xp[-1]), out_bar, 0))
         out_bar = np.where(outside(x, xp, left, right), 0, out_bar)
         around = np.arange(np.size(xp))
     else:
@@ -451,11 +456,13 @@ def pull_interp(out_bar, out, x, xp, fp, *, left=None, right=None, period=None):
     fp_bar = np.zeros(xp_bar.shape, out.dtype)
     np.add.at(fp_bar, around[low], out_bar * (1 - t))
     np.add.at(fp_bar, around[high], out_bar * t)
-    return x_bar, xp_bar, fp_bar
+    return x_bar, xp_bar, fp_bar, left_bar, right_bar
 
 
 @pushforward(np.interp)
-def push_interp(out, x, xp, fp, x_dot, xp_dot, fp_dot, *, left=None, right=None, period=None):
+def push_interp(
+    out, x, xp, fp, left, right, x_dot, xp_dot, fp_dot, left_dot, right_dot, *, period=None
+):
     around, beyond = np.arange(np.size(xp)), False
     if period is None:
         beyond = outside(x, xp, left, right)
@@ -469,7 +476,14 @@ def push_interp(out, x, xp, fp, x_dot, xp_dot, fp_dot, *, left=None, right=None,
         out_dot = out_dot - slope * (xp_dot[around[low]] * (1 - t) + xp_dot[around[high]] * t)
     if fp_dot is not None:
         out_dot = out_dot + fp_dot[around[low]] * (1 - t) + fp_dot[around[high]] * t
-    return out_dot if beyond is False else np.where(beyond, 0, out_dot)
+    if beyond is False:
+        return out_dot
+    out_dot = np.where(beyond, 0, out_dot)
+    if left_dot is not None:
+        out_dot = np.where(np.less(x, xp[0]), left_dot, out_dot)
+    if right_dot is not None:
+        out_dot = np.where(np.greater(x, xp[-1]), right_dot, out_dot)
+    return out_dot
 
 
 def trapezoid_widths(x, dx, axis):

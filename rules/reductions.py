@@ -99,17 +99,25 @@ def along_back(w_bar, weights, axis):
 
 
 @pullback(np.sum, masks=("where",))
-def pull_sum(out_bar, out, a, *, axis=None, dtype=None, keepdims=False, initial=None, where=True):
+def pull_sum(out_bar, out, a, initial=None, *, axis=None, dtype=None, keepdims=False, where=True):
+    initial_bar = None if initial is None else np.sum(out_bar)
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
     if where is not True:
-        return np.where(where, np.broadcast_to(out_bar, a.shape), 0.0)
-    return np.broadcast_to(out_bar, a.shape)
+        return np.where(where, np.broadcast_to(out_bar, a.shape), 0.0), initial_bar
+    return np.broadcast_to(out_bar, a.shape), initial_bar
 
 
 @pushforward(np.sum)
-def push_sum(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, initial=None, where=True):
-    return np.sum(a_dot, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+def push_sum(
+    out, a, initial, a_dot, initial_dot, *, axis=None, dtype=None, keepdims=False, where=True
+):
+    if initial_dot is None:
+        return np.sum(a_dot, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    if a_dot is None:
+        return np.zeros_like(out) + initial_dot
+    moved = np.sum(a_dot, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    return moved + initial_dot
 
 
 @pullback(np.nansum, masks=True)
@@ -165,23 +173,39 @@ def push_nanmean(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, where=
 
 
 @pullback(np.var, masks=("where",))
-def pull_var(out_bar, out, a, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
+def pull_var(
+    out_bar, out, a, mean=None, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True
+):
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
-    d = a - np.mean(a, axis=axis, keepdims=True, where=where)
+    if mean is None:
+        d = a - np.mean(a, axis=axis, keepdims=True, where=where)
+    else:
+        d = a - mean
     if np.iscomplexobj(a):
         d = np.conj(d)
     if where is not True:
         n = np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=True, dtype=out.dtype)
-        return np.where(where, 2.0 * out_bar * d / (n - ddof), 0.0)
-    return 2.0 * out_bar * d / (a.size // max(out.size, 1) - ddof)
+        a_bar = np.where(where, 2.0 * out_bar * d / (n - ddof), 0.0)
+    else:
+        a_bar = 2.0 * out_bar * d / (a.size // max(out.size, 1) - ddof)
+    if mean is None:
+        return a_bar, None
+    return a_bar, unbroadcast(-a_bar, np.shape(mean))
 
 
 @pushforward(np.var)
-def push_var(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
-    d = a - np.mean(a, axis=axis, keepdims=True, where=where)
+def push_var(
+    out, a, mean, a_dot, mean_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True
+):
+    if mean is None:
+        d = a - np.mean(a, axis=axis, keepdims=True, where=where)
+    else:
+        d = a - mean
     if np.iscomplexobj(a):
         d = np.conj(d)
+    if mean_dot is not None:
+        a_dot = np.zeros_like(a) - mean_dot if a_dot is None else a_dot - mean_dot
     total = np.sum(np.real(d * a_dot), axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     if where is True:
         return 2.0 * total / (a.size // max(out.size, 1) - ddof)
@@ -190,26 +214,42 @@ def push_var(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, wh
 
 
 @pullback(np.std, masks=("where",))
-def pull_std(out_bar, out, a, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
+def pull_std(
+    out_bar, out, a, mean=None, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True
+):
     """Zero where all entries are equal, like the norm at zero."""
     out_bar = out_bar / np.where(out == 0, np.inf, out)
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
-    d = a - np.mean(a, axis=axis, keepdims=True, where=where)
+    if mean is None:
+        d = a - np.mean(a, axis=axis, keepdims=True, where=where)
+    else:
+        d = a - mean
     if np.iscomplexobj(a):
         d = np.conj(d)
     if where is not True:
         n = np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=True, dtype=out.dtype)
-        return np.where(where, out_bar * d / (n - ddof), 0.0)
-    return out_bar * d / (a.size // max(out.size, 1) - ddof)
+        a_bar = np.where(where, out_bar * d / (n - ddof), 0.0)
+    else:
+        a_bar = out_bar * d / (a.size // max(out.size, 1) - ddof)
+    if mean is None:
+        return a_bar, None
+    return a_bar, unbroadcast(-a_bar, np.shape(mean))
 
 
 @pushforward(np.std)
-def push_std(out, a, a_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
+def push_std(
+    out, a, mean, a_dot, mean_dot, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True
+):
     """Zero where all entries are equal, like the norm at zero."""
-    d = a - np.mean(a, axis=axis, keepdims=True, where=where)
+    if mean is None:
+        d = a - np.mean(a, axis=axis, keepdims=True, where=where)
+    else:
+        d = a - mean
     if np.iscomplexobj(a):
         d = np.conj(d)
+    if mean_dot is not None:
+        a_dot = np.zeros_like(a) - mean_dot if a_dot is None else a_dot - mean_dot
     total = np.sum(np.real(d * a_dot), axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     if where is True:
         return total / (a.size // max(out.size, 1) - ddof) / np.where(out == 0, np.inf, out)
@@ -322,26 +362,36 @@ def mean_where(chosen, out, a_dot, axis, keepdims):
 
 
 @pullback(np.prod, masks=("where",))
-def pull_prod(out_bar, out, a, *, axis=None, dtype=None, keepdims=False, initial=None, where=True):
+def pull_prod(out_bar, out, a, initial=None, *, axis=None, dtype=None, keepdims=False, where=True):
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
+    initial_bar = None
     if initial is not None:
+        initial_bar = np.sum(out_bar * np.prod(a, axis=axis, keepdims=True, where=where))
         out_bar = out_bar * initial
     if where is not True:
         others = products_of_others(np.where(where, a, 1.0), axis)
-        return np.where(where, out_bar * others, 0.0)
-    return out_bar * products_of_others(a, axis)
+        return np.where(where, out_bar * others, 0.0), initial_bar
+    return out_bar * products_of_others(a, axis), initial_bar
 
 
 @pushforward(np.prod)
-def push_prod(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, initial=None, where=True):
+def push_prod(
+    out, a, initial, a_dot, initial_dot, *, axis=None, dtype=None, keepdims=False, where=True
+):
+    out_dot = 0.0
+    if initial_dot is not None:
+        out_dot = initial_dot * np.prod(a, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    if a_dot is None:
+        return out_dot
     if where is not True:
         a = np.where(where, a, 1.0)
         a_dot = np.where(where, a_dot, 0.0)
     if initial is not None:
         a_dot = a_dot * initial
     others = products_of_others(a, axis)
-    return np.sum(a_dot * others, axis=axis, dtype=dtype, keepdims=keepdims)
+    moved = np.sum(a_dot * others, axis=axis, dtype=dtype, keepdims=keepdims)
+    return moved if initial_dot is None else moved + out_dot
 
 
 @pullback(np.cumsum)
@@ -489,7 +539,8 @@ def push_cumulative_prod(out, x, x_dot, *, axis=None, dtype=None, include_initia
         return push_cumprod(out, x, x_dot, axis=axis)
     axis = 0 if axis is None else axis
     out_dot = push_cumprod(np.delete(out, 0, axis), x, x_dot, axis=axis)
-    return np.insert(out_dot, 0, 0, axis)
+    first = np.zeros_like(np.take(out, [0], axis))
+    return np.concatenate((first, out_dot), axis)
 
 
 if hasattr(np, "cumulative_sum"):  # from NumPy 2.1 on

@@ -316,13 +316,19 @@ def push_fsum(out, seq, seq_dot):
 
 
 @pullback(math.prod)
-def pull_prod(out_bar, out, iterable, *, start=1):
-    return like([out_bar * start * others for others in products_without(iterable)], iterable)
+def pull_prod(out_bar, out, iterable, start=None):
+    first = 1 if start is None else start
+    each = [out_bar * first * others for others in products_without(iterable)]
+    return like(each, iterable), None if start is None else out_bar * math.prod(iterable)
 
 
 @pushforward(math.prod)
-def push_prod(out, iterable, iterable_dot, *, start=1):
-    return start * weighted(products_without(iterable), iterable_dot, iterable)
+def push_prod(out, iterable, start, iterable_dot, start_dot):
+    out_dot = 0.0 if start_dot is None else start_dot * math.prod(iterable)
+    if iterable_dot is None:
+        return out_dot
+    each = weighted(products_without(iterable), iterable_dot, iterable)
+    return out_dot + (1 if start is None else start) * each
 
 
 if hasattr(math, "sumprod"):

@@ -4,7 +4,7 @@ What a window sees is the image padded; whatever is linear goes back through the
 """
 
 import numpy as np
-from s2sad.rules.padding import pull_pad
+from s2sad.rules.padding import padded_back
 from s2sad.rules.scipy_ndimage import filter_back, pull_gaussian_filter
 from scipy import ndimage
 
@@ -51,7 +51,7 @@ def correlate_cotangents(out_bar, image, weights, mode, cval, origin):
     for place, part in parts_seen(image.shape, weights.shape):
         padded_bar[part] += weights[place] * out_bar
         weights_bar[place] = np.sum(out_bar * padded[part])
-    return pull_pad(padded_bar, None, image, pad_width=widths, mode=settings["mode"]), weights_bar
+    return padded_back(padded_bar, image, pad_width=widths, mode=settings["mode"]), weights_bar
 
 
 @pullback(ndimage.correlate)

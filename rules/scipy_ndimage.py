@@ -7,7 +7,7 @@ was padded with goes back to where it came from.
 import math
 
 import numpy as np
-from s2sad.rules.padding import pull_pad
+from s2sad.rules.padding import padded_back
 from scipy import ndimage
 
 from s2sad.registry import pullback, pushforward
@@ -29,10 +29,10 @@ def filter_back(out_bar, image, weights, axis, mode, origin):
     bar = sum(w * lines[..., size - 1 - k : size - 1 - k + n] for k, w in enumerate(weights))
     bar = np.moveaxis(bar, -1, axis)
     if mode in ("constant", "grid-constant"):
-        return pull_pad(bar, None, image, pad_width=widths)
+        return padded_back(bar, image, pad_width=widths)
     if mode in ("grid-mirror", "grid-wrap"):
         mode = {"grid-mirror": "reflect", "grid-wrap": "wrap"}[mode]
-    return pull_pad(bar, None, image, pad_width=widths, mode=PADDED[mode])
+    return padded_back(bar, image, pad_width=widths, mode=PADDED[mode])
 
 
 @pullback(ndimage.correlate1d)

@@ -4,7 +4,7 @@ The rules for convolutions and for lfilter are in rules/scipy_signal.py.
 """
 
 import numpy as np
-from s2sad.rules.padding import pull_pad
+from s2sad.rules.padding import padded_back
 from s2sad.rules.scipy_filters import rank_back, rank_forward
 from s2sad.rules.scipy_ndimage import filter_back
 from s2sad.rules.scipy_signal import whole_cotangent
@@ -38,7 +38,7 @@ def convolve2d_cotangents(out_bar, in1, in2, mode, boundary, fillvalue, before):
     seen = np.pad(in1, widths, **filled)
     seen_bar = signal.convolve2d(whole, np.flip(in2))
     in2_bar = np.flip(signal.convolve2d(seen, np.flip(whole), "valid"))
-    return pull_pad(seen_bar, None, in1, pad_width=widths, **border), in2_bar
+    return padded_back(seen_bar, in1, pad_width=widths, **border), in2_bar
 
 
 @pullback(signal.convolve2d, masks=True)
@@ -120,7 +120,7 @@ def extension_back(bar, x, edge, padtype):
         return bar
     widths = [(0, 0)] * (x.ndim - 1) + [(edge, edge)]
     kind = "odd" if padtype == "odd" else "even"
-    return pull_pad(bar, None, x, pad_width=widths, mode=EXTENSIONS[padtype], reflect_type=kind)
+    return padded_back(bar, x, pad_width=widths, mode=EXTENSIONS[padtype], reflect_type=kind)
 
 
 def twice_back(out_bar, x, axis, edge, padtype, run, settled):

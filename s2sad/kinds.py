@@ -50,10 +50,19 @@ class Kind:
 
 @dataclass(frozen=True)
 class Unknown(Kind):
-    """Nothing is known, and why; of an object that is given, its class."""
+    """Nothing is known, and why; of an object that is given, its class.
+
+    What comes of a function without a rule says what to use `instead`.
+    """
 
     why: str = field(default="", compare=False)
     cls: type | None = None
+    instead: str = ""
+
+
+def is_undecided(kind: Kind) -> bool:
+    """Say whether a kind is not known, and the value no slice."""
+    return isinstance(kind, Unknown) and kind.cls is not slice
 
 
 @dataclass(frozen=True)

@@ -783,7 +783,7 @@ def _check_result(a: Analysed, request: Request) -> None:
         raise UnsupportedError(
             f"What {_label(a)} returns is not known when its derivative is written"
             f"{': ' + kind.why if kind.why else ''}.",
-            remedy="Give example arguments, or return a float.",
+            remedy=kind.instead or "Give example arguments, or return a float.",
             place=a.function.source.place(a.function.source.node),
         )
     raise ActivityError(

@@ -671,6 +671,23 @@ def is_refused(fn: Any) -> bool:
     return fn is not None and bool(_refusals.keys() & {_key(fn), _key(type(fn))})
 
 
+WITHOUT_RULE = "the result of a function without a derivative"
+
+
+def is_without_rule(fn: Any) -> bool:
+    """Say whether a function is a library's, and neither has a rule nor is written out."""
+    if fn is None or not callable(fn) or not (is_foreign(fn) or is_refused(fn)):
+        return False
+    return rule_for(fn) is None and written_form(fn) is None
+
+
+def full_name(fn: Any) -> str:
+    """Return the name of a library's function with its public module."""
+    module = (getattr(fn, "__module__", None) or "numpy").partition("._")[0]
+    name = getattr(fn, "__name__", None) or type(fn).__name__
+    return f"{module.replace('numpy', 'np', 1)}.{name}"
+
+
 def missing(fn: Any, label: str) -> tuple[str, str]:
     """Return why a function without a rule cannot be differentiated, and what to do."""
     load_rules()

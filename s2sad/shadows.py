@@ -189,7 +189,7 @@ def check_seed(a: Analysed, seeded: bool | None) -> None:
         raise UnsupportedError(
             f"What {a.function.name} returns is not known when its derivative is written"
             f"{': ' + kind.why if kind.why else ''}.",
-            remedy="Return a float, an array, a structure of these, or None.",
+            remedy=kind.instead or "Return a float, an array, a structure of these, or None.",
             place=place,
         )
     if seeded and not K.differentiable(kind):

@@ -37,6 +37,18 @@ v: np.modf(x)
 v: np.divmod(x, 0.6)
 s: np.full_like(y5, x)
 A: np.full_like(x, 2.0) * x
+s: np.sum(y5, initial=x)
+s: np.prod(y5, initial=x)
+A: np.var(x, 0)
+A: np.std(x, 0, None)
+s: np.interp([-3.0, 9.0], sy5, y5, left=x, right=2.0 * x)
+s: np.pad(y5, 1, constant_values=x)
+s: np.pad(y5, (1, 2), "constant", constant_values=(x, 2.0))
+s: np.logspace(0, 1, 3, base=x)
+s: math.prod([x, 2.0], start=x)
+A: np.linalg.svd(x)[1]
+A: np.delete(x, slice(1, 3), axis=1)
+A: np.delete(x, slice(None, None, 2))
 """.strip().splitlines()
 
 OF_SCIPY = """

@@ -106,6 +106,12 @@ class Expressions:
 
     def _reason(self, node: Node) -> Kind:
         """Return why nothing is known about an operation: the reason of its first operand."""
+        fn = self.facts.objects.get(node.func) if isinstance(node, gast.Call) else None
+        if registry.is_without_rule(fn):
+            label = registry.full_name(fn)
+            because, instead = registry.missing(fn, label)
+            why = f"{registry.WITHOUT_RULE}. {because.rstrip('.')}"
+            return K.Unknown(why, None, instead)
         for operand in children(node):
             kind = self.facts.of.get(operand)
             if isinstance(kind, K.Unknown) and kind.why:

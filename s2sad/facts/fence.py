@@ -613,14 +613,14 @@ def _undecided(
             label = expression_path(value.func)
             why, advice = registry.missing(fn, label)
             return _refusal(function, s, MissingRuleError, why, advice, value)
-    whys = [k.why for k in (kinds.of.get(o) for o in [*unknown, value]) if isinstance(k, K.Unknown)]
-    why = next((w for w in whys if w), "not known")
+    found = [k for k in map(kinds.of.get, [*unknown, value]) if isinstance(k, K.Unknown)]
+    kind = next((k for k in found if k.why), K.Unknown("not known"))
     return _refusal(
         function,
         s,
-        UnsupportedError,
-        f"What this operation means is not decided: the kind of an operand is {why}.",
-        _remedy(why),
+        MissingRuleError if registry.WITHOUT_RULE in kind.why else UnsupportedError,
+        f"What this operation means is not decided: the kind of an operand is {kind.why}.",
+        kind.instead or _remedy(kind.why),
         value,
     )
 

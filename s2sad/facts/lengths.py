@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from s2sad import kinds as K
 from s2sad.kinds import Dim, Kind
 from s2sad.mapped import mapped
@@ -209,7 +211,22 @@ def learn(env: dict[str, Kind], dim: Dim, count: int, always: bool) -> None:
             env[n] = relabel(kind, known)
 
 
-def squeezed_kind(args: Sequence[Kind], keywords: Mapping[str, Kind]) -> Kind | None:
+def without_some(fn: Any, args: Sequence[Kind], keywords: Mapping[str, Kind]) -> Kind | None:
+    """Return the kind of an array of which an axis is taken off, or a slice along one."""
+    if fn is np.squeeze:
+        return _squeezed(args, keywords)
+    if fn is not np.delete or len(args) < 2 or not isinstance(args[0], K.Array):
+        return None
+    if not isinstance(args[1], K.Unknown) or args[1].cls is not slice:
+        return None
+    axis = args[2] if len(args) == 3 else keywords.get("axis", K.NONE)
+    if not isinstance(axis, K.NoneKind | K.Num) or not args[0].rank:
+        return None
+    rank = 1 if isinstance(axis, K.NoneKind) else args[0].rank
+    return replace(args[0], dims=tuple(K.fresh_dim() for _ in range(rank)))
+
+
+def _squeezed(args: Sequence[Kind], keywords: Mapping[str, Kind]) -> Kind | None:
     """Return the kind of an array without one axis, where it is not known which one."""
     axis = args[1] if len(args) == 2 else keywords.get("axis")
     if not args or not isinstance(args[0], K.Array) or not isinstance(axis, K.Num):

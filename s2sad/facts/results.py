@@ -16,8 +16,9 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime, spaces
+from s2sad.facts.by_content import decided_by_content
 from s2sad.facts.helpers import helper_kind
-from s2sad.facts.lengths import inhabited, own_lengths, renewed, shifted_length, squeezed_kind
+from s2sad.facts.lengths import inhabited, own_lengths, renewed, shifted_length, without_some
 from s2sad.facts.members import (
     copied_plainly,
     only_made,
@@ -132,6 +133,8 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return K.BOOL
     if fn is print:
         return K.NONE
+    if fn is slice:
+        return K.Unknown("a slice", slice)
     if fn is logging.getLogger:
         return K.Unknown("a logger", logging.Logger)
     if fn is type and len(args) == 1 and isinstance(args[0], K.Obj):
@@ -153,16 +156,14 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return matmul_kind(args[0], args[1])
     if fn is np.dot and not keywords and len(args) == 2:
         return dot_kind(args[0], args[1])
-    squeezed = squeezed_kind(args, keywords) if fn is np.squeeze else None
-    if squeezed is not None:
-        return squeezed
+    told = decided_by_content(fn, args) or without_some(fn, args, keywords)
+    if told is not None:
+        return told
     lengths = [*args[1:], *(keywords[n] for n in ("shape",) if n in keywords)]
     if fn in (np.reshape, np.broadcast_to) and len(lengths) == 1:
         return shaped_kind(args[0], lengths)
     if fn is runtime.unbroadcast and len(args) == 2:
         return _unbroadcast_kind(args[0], args[1])
-    if fn is np.real_if_close and K.is_complex(args[0]):
-        return K.Unknown("real or complex as the content of a complex array decides")
     if fn is sum and args and isinstance(getattr(args[0], "item", None), K.Unbound):
         return K.UNBOUND
     if fn is sum and args and isinstance(args[0], K.Iterable_):
@@ -669,10 +670,6 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
         stand_in = None if rule is None else rule.result
         return (fn if stand_in is None else stand_in)(*values, **named)
 
-    if rule is not None and rule.turns_complex and not any(map(K.is_complex, args)):
-        return K.Unknown(
-            "real or complex as the content of a real array decides (x.astype(complex) decides it)"
-        )
     kind = two_runs(run, (*args, *(v for _, v in keywords)))
     if kind == K.UNKNOWN and not keywords and any(map(_scalar_value, args)):
         # A variable of a loop has a known value in the first round only, where none may exist.
@@ -685,9 +682,11 @@ def sample_method(
     owner: Kind, attr: str, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]
 ) -> Kind:
     """Return the kind of an array method's result."""
-    squeezed = squeezed_kind((owner, *args), dict(keywords)) if attr == "squeeze" else None
-    if squeezed is not None:
-        return squeezed
+    shorter = (
+        without_some(np.squeeze, (owner, *args), dict(keywords)) if attr == "squeeze" else None
+    )
+    if shorter is not None:
+        return shorter
     if attr == "get":  # what is on the device comes to the host
         return sample_call(np.array, (lowered(owner),), ())
     return sample_call(_method_caller(attr), (owner, *args), keywords)

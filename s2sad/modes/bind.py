@@ -64,6 +64,17 @@ def _signature(fn: Any) -> tuple[str, ...] | None:
 
 
 @functools.lru_cache(2048)
+def _knows(fn: Any, names: tuple[str, ...]) -> bool:
+    """Say whether all names are parameters of a function, by position or by keyword."""
+    if isinstance(getattr(fn, "__self__", None), np.ufunc):
+        return set(names) <= set(_signature(fn) or ())
+    parameters = inspect.signature(fn).parameters
+    open_ended = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+    other = set(names) - parameters.keys()
+    return not other or (open_ended and names[0] in parameters)
+
+
+@functools.lru_cache(2048)
 def _gathers(fn: Any) -> str | None:
     """Return the name under which a function gathers further positional arguments."""
     if isinstance(fn, np.ufunc):
@@ -141,7 +152,7 @@ def bind(
     if any(isinstance(a, gast.Starred) for a in args) or any(k.arg is None for k in keywords):
         raise BindingError("arguments are unpacked with * or **")
     names = _signature(fn)
-    by_name = names is not None and set(positional) <= set(names) and variadic is None
+    by_name = names is not None and variadic is None and _knows(fn, positional)
     given: dict[str, Any] = {}
     rest: list[Any] = []
     spread: list[Any] = []

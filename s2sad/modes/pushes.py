@@ -379,7 +379,7 @@ class Pushes(Operations):
             raise self.undecided(node, site.kind)
         for a in args:
             opaque = isinstance(self.kind(a), K.Opaque) and not registry.takes_objects(fn)
-            if isinstance(self.kind(a), K.Unknown) or opaque:
+            if K.is_undecided(self.kind(a)) or opaque:
                 raise self.undecided(a if getattr(a, "lineno", None) else node, self.kind(a))
         if rule.partials is not None and (rule.pushforward is None or not keywords):
             return self._by_partials(site, node, fn, rule.partials, args, keywords)

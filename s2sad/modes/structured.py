@@ -16,8 +16,8 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import runtime
-from s2sad.errors import Error, UnsupportedError
+from s2sad import registry, runtime
+from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.modes.guarded import Guarded, Site
 from s2sad.nodes import (
@@ -50,16 +50,20 @@ class Contribution:
     repeats: bool = False
 
 
+_DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
+
+
 class Structured(Guarded):
     """Undoes the calls of one function that handle structures."""
 
     def undecided(self, node: Node, kind: Kind) -> Error:
-        what = kind.why if isinstance(kind, K.Unknown) and kind.why else "not known"
+        known = kind if isinstance(kind, K.Unknown) else K.Unknown()
+        what = known.why or "not known"
         return self.refuse(
-            UnsupportedError,
+            MissingRuleError if registry.WITHOUT_RULE in what else UnsupportedError,
             node,
             f"What this operation means is not decided: the kind of an operand is {what}.",
-            "Give example arguments, or make the value a float, an array or a structure of these.",
+            known.instead or _DECIDE,
         )
 
     def owner_of_method(self, node: Node) -> Kind | None:

@@ -115,6 +115,11 @@ ROWS = [
     (np.linalg.svdvals, (normal(4, 2, 3),), {}),
     (np.linalg.svd, (normal(4, 2, 3),), {"compute_uv": False}),
     (np.linalg.svd, (spread(3, 3),), {}),
+    (np.linalg.svd, (spread(3, 3) + spread(3, 3).T,), {"hermitian": True, "compute_uv": False}),
+    (np.linalg.pinv, (spread(3, 3) + spread(3, 3).T,), {"hermitian": True}),
+    (np.linalg.qr, (normal(3, 3),), {"mode": "complete"}),
+    (np.linalg.qr, (normal(4, 2),), {"mode": "r"}),
+    (np.linalg.qr, (normal(2, 4),), {"mode": "r"}),
     (np.linalg.svd, (spread(2, 3, 3),), {}),
     (np.linalg.svd, (spread(4, 2),), {"full_matrices": False}),
     (np.linalg.svd, (spread(2, 4),), {"full_matrices": False}),
@@ -304,7 +309,6 @@ def test_singular_values_alone_have_a_derivative_with_full_matrices():
 @pytest.mark.parametrize(
     "fn, a, settings",
     [
-        (np.linalg.svd, normal(3, 2), {}),
         (np.linalg.svd, wave(2, 2), {}),
         (np.linalg.qr, normal(3, 2), {"mode": "complete"}),
         (np.linalg.qr, wave(3, 2), {}),

@@ -6,6 +6,7 @@ import pytest
 import s2sad
 from s2sad.registry import rule_for
 from s2sad.testing import check_rule
+from tests import slopes
 
 rng = np.random.default_rng(11)
 a, A, T = rng.standard_normal(4), rng.standard_normal((2, 3)), rng.standard_normal((2, 3, 4))
@@ -48,10 +49,21 @@ def test_rule(args, settings):
 
 def test_padding_by_a_dictionary():
     out_bar = np.arange(20.0).reshape(4, 5)
-    a_bar = rule_for(np.pad).pullback(out_bar, None, A, pad_width={-1: 1, 0: (2, 0)})
+    a_bar, _ = rule_for(np.pad).pullback(out_bar, None, A, pad_width={-1: 1, 0: (2, 0)})
     assert np.array_equal(a_bar, out_bar[2:, 1:4])
-    a_bar = rule_for(np.pad).pullback(out_bar[:2], None, A, pad_width={1: (2, 0)})
+    a_bar, _ = rule_for(np.pad).pullback(out_bar[:2], None, A, pad_width={1: (2, 0)})
     assert np.array_equal(a_bar, out_bar[:2, 2:])
+
+
+def test_what_stands_before_and_after():
+    def around(values, u):
+        return np.sum(np.pad(u, ((0, 1), (2, 1)), constant_values=values) ** 3)
+
+    for values in (np.array([[0.5, 1.5], [2.5, 3.5]]), np.array([0.5, 1.5]), 0.7):
+        slopes.check(around, values, A)
+        one = np.ones_like(values)[()]
+        moved = s2sad.jvp(around, (values, A), (one, None))[1]
+        assert moved == pytest.approx(np.sum(s2sad.grad(around)(values, A)))
 
 
 def ghost_cells(u):

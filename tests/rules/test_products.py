@@ -173,7 +173,9 @@ def test_a_constant_may_have_no_tangent(fn, args, settings):
     for k, x in enumerate(args):
         alone = [normal(*np.shape(x)) if i == k else None for i in range(len(args))]
         zeros = [t if t is not None else 0.0 * y for t, y in zip(alone, args, strict=True)]
-        named = ("y", "x", "dx")[len(args) :] if fn is np.trapezoid else ()
+        named = {np.trapezoid: ("y", "x", "dx")[len(args) :], np.interp: ("left", "right")}.get(
+            fn, ()
+        )
         given, none = [settings.get(n) for n in named], [None] * len(named)
         kept = {n: v for n, v in settings.items() if n not in named}
         one = rule.pushforward(out, *args, *given, *alone, *none, **kept)
@@ -184,7 +186,7 @@ def test_a_constant_may_have_no_tangent(fn, args, settings):
 def test_interp_at_the_knots():
     """The segment to the right counts, at the last knot the one to the left."""
     slope = np.diff(z) / np.diff(y)
-    x_bar, _, fp_bar = rule_for(np.interp).pullback(np.ones(4), z, y, y, z)
+    x_bar, _, fp_bar, *_ = rule_for(np.interp).pullback(np.ones(4), z, y, y, z)
     assert np.allclose(x_bar, [*slope, slope[-1]])
     assert np.array_equal(fp_bar, np.ones(4))
 
