@@ -18,7 +18,9 @@ from s2sad.rules import linalg as linalg
 from s2sad.rules import methods as methods
 from s2sad.rules import ordering as ordering
 from s2sad.rules import padding as padding
+from s2sad.rules import poly1d as poly1d
 from s2sad.rules import polynomial_classes as polynomial_classes
+from s2sad.rules import polynomial_conversions as polynomial_conversions
 from s2sad.rules import polynomial_series as polynomial_series
 from s2sad.rules import polynomials as polynomials
 from s2sad.rules import products as products

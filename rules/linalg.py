@@ -6,7 +6,6 @@ them, and conjugates where complex matrices need them by the convention of JAX.
 """
 
 import numpy as np
-
 from s2sad.rules.decompositions import from_triangle, onto_triangle
 
 from s2sad.registry import nondifferentiable, pullback, pushforward

@@ -160,12 +160,12 @@ FAMILIES = {
 def of_each(name):
     """Return the function of this name of every family, and what its rule may ask for by keyword.
 
-    That is the function itself, and the family's series at x, derivative and basis.
+    That is the function itself, and the family's series at x, derivative, basis and product.
     """
     found = []
     for prefix, family in FAMILIES.items():
         own = getattr(family, prefix + name)
-        kin = {n: getattr(family, prefix + n) for n in ("val", "der", "vander")}
+        kin = {n: getattr(family, prefix + n) for n in ("val", "der", "vander", "mul")}
         found.append(Kin(own, {"own": own, **kin}))
     return found
 

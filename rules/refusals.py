@@ -41,12 +41,6 @@ refuse(
 )
 refuse(
     np,
-    "poly1d",
-    because="it is an object that holds coefficients",
-    instead="Use np.polyval, np.polyder and their kin on an array of coefficients.",
-)
-refuse(
-    np,
     "matrix asmatrix bmat",
     because="a matrix is no plain array",
     instead="Use arrays with @, and np.block.",

@@ -93,3 +93,55 @@ def one_changed(x):
 def test_what_is_not_known_is_refused(f):
     with pytest.raises(s2sad.Error):
         s2sad.grad(f)(n(4))
+
+
+def arithmetic(x, c, cls):
+    p = cls(c)
+    q = p * cls(x[:2]) - 2.0 * p + x[0] - p * c[1] / x[1]
+    return (q**2 - 1.0 + (-p))(0.3) + np.sum((p * p).coef ** 2) + (x[2] - p)(x[3])
+
+
+def by_factors(x, c, cls):
+    p = cls([1.0])
+    for v in x:
+        p = p * cls([-v, 1.0])
+    return p(0.5) * np.sum(c)
+
+
+def zeros(x, c, cls):
+    return np.sum(np.abs(cls(c, domain=[0.0, 2.0]).roots())) + np.sum(x)
+
+
+def fitted(x, c, cls):
+    p = cls.fit(np.array([0.0, 1.0, 2.5, 3.0]), x, 2, w=[1.0, 2.0, 1.0, 3.0])
+    return p(0.4) + np.sum(cls.fit([0.0, 1.0, 2.5, 3.0], c, 1).coef ** 2)
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("f", [arithmetic, by_factors, zeros, fitted], ids=lambda f: f.__name__)
+def test_operators_zeros_and_fits(f, cls):
+    x, c = np.array([0.7, 1.3, -0.4, 0.9]), np.array([0.5, -0.8, 0.6, 1.1])
+    slopes.check(f, x, c, cls, constant=(2,))
+    moved = s2sad.jvp(f, (x, c, cls), (c, x, None))[1]
+    bars = s2sad.grad(f, wrt=(0, 1))(x, c, cls)
+    assert moved == pytest.approx(bars[0] @ c + bars[1] @ x)
+
+
+def of_poly1d(x, c):
+    p = np.poly1d(c)
+    q = p * p + 2.0 * p - p.deriv() * x[0] + p.integ(2) / x[1] - (1.0 - p)
+    return q(x[2]) + np.sum(np.poly1d([1.0, 2.0])(x)) + np.sum(q.c) + (p * np.poly1d(x))(0.3)
+
+
+def test_poly1d():
+    x, c = np.array([0.7, 1.3, -0.4, 0.9]), np.array([0.5, -0.8, 0.6])
+    slopes.check(of_poly1d, x, c)
+    moved = s2sad.jvp(of_poly1d, (x, c), (x, c))[1]
+    bars = s2sad.grad(of_poly1d, wrt=(0, 1))(x, c)
+    assert moved == pytest.approx(bars[0] @ x + bars[1] @ c)
+
+
+def test_a_numpy_number_left_of_a_poly1d_is_refused():
+    """It makes an array of the coefficients, to which it is added item by item."""
+    with pytest.raises(s2sad.UnsupportedError, match="makes an array of a poly1d"):
+        s2sad.grad(lambda x: (x[0] + np.poly1d(x)).sum())(np.array([0.3, 0.4]))

@@ -2,7 +2,15 @@
 
 import numpy as np
 import pytest
-from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
+from numpy.polynomial import (
+    chebyshev,
+    hermite,
+    hermite_e,
+    laguerre,
+    legendre,
+    polynomial,
+    polyutils,
+)
 
 import s2sad
 from s2sad.registry import rule_for
@@ -61,6 +69,22 @@ ROWS = [
     ("fromroots", (q,), {}),
     ("fromroots", (q[:1],), {}),
     ("fromroots", (wave(3),), {}),
+    ("val2d", (x[:2], x[2:4], C), {}),
+    ("val2d", (0.3, 0.2, C), {}),
+    ("val2d", (x.reshape(2, 3), x.reshape(2, 3) ** 2, normal(2, 3)), {}),
+    ("val3d", (0.3, 0.2, -0.4, normal(2, 3, 2)), {}),
+    ("val3d", (x[:2], x[2:4], x[4:], normal(2, 3, 2)), {}),
+    ("grid2d", (x[:2], x[2:5], C), {}),
+    ("grid3d", (x[:2], x[2:3], x[4:], normal(2, 3, 2)), {}),
+    ("vander2d", (x[:2], x[2:4]), {"deg": [2, 1]}),
+    ("vander2d", (0.3, 0.2), {"deg": [1, 2]}),
+    ("vander3d", (x[:2], x[2:4], x[4:]), {"deg": [2, 1, 1]}),
+    *[("div", args, {}) for args in ((p, q), (p, q[:2]), (p, q[:1]), (q, p))],
+    *[("pow", (q,), {"pow": n}) for n in (0, 1, 2, 3)],
+    ("line", (0.3, 0.7), {}),
+    ("companion", (p,), {}),
+    ("companion", (q[:2],), {}),
+    ("trim", (q,), {}),
     ("fit", (x, np.sin(x)), {"deg": 2}),
     ("fit", (x, normal(6, 2)), {"deg": 1}),
     ("fit", (x, normal(6)), {"deg": 2, "w": 0.5 + x * x}),
@@ -88,6 +112,27 @@ def test_weights():
         check_rule(fn, x)
     check_rule(chebyshev.chebweight, inside)
     check_rule(legendre.legweight, inside)
+
+
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f != "poly"])
+def test_other_bases(family):
+    module = FAMILIES[family]
+    for fn in (getattr(module, f"{family}2poly"), getattr(module, f"poly2{family}")):
+        check_rule(fn, p)
+        check_rule(fn, q[:1])
+
+
+def test_values_from_roots():
+    for at in (x.reshape(2, 3), 0.3):
+        check_rule(polynomial.polyvalfromroots, at, q)
+
+
+def test_intervals():
+    def moved(old, new, t):
+        where = polyutils.mapdomain(t, old, new) ** 2 * polyutils.getdomain(t)[1]
+        return np.sum(where) + polyutils.mapparms(old, new)[0]
+
+    slopes.check(moved, p[:2], np.array([-1.0, 1.5]), x)
 
 
 def test_a_series_of_zeros():
