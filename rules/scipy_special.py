@@ -359,8 +359,9 @@ def boxcox(out, x, lmbda):
     """The derivative by lmbda at 0 is log(x)**2 / 2."""
     power = np.power(x, lmbda)
     log_x = np.log(x)
-    away = np.where(lmbda == 0, 1.0, lmbda)
-    slope = np.where(lmbda == 0, 0.5 * log_x * log_x, (power * log_x - out) / away)
+    at_zero = (lmbda == 0) & (x == x)
+    away = np.where(at_zero, 1.0, lmbda)
+    slope = np.where(at_zero, 0.5 * log_x * log_x, (power * log_x - out) / away)
     return power / x, slope
 
 
@@ -368,8 +369,9 @@ def boxcox(out, x, lmbda):
 def boxcox1p(out, x, lmbda):
     power = np.power(1.0 + x, lmbda)
     log_x = np.log1p(x)
-    away = np.where(lmbda == 0, 1.0, lmbda)
-    slope = np.where(lmbda == 0, 0.5 * log_x * log_x, (power * log_x - out) / away)
+    at_zero = (lmbda == 0) & (x == x)
+    away = np.where(at_zero, 1.0, lmbda)
+    slope = np.where(at_zero, 0.5 * log_x * log_x, (power * log_x - out) / away)
     return power / (1.0 + x), slope
 
 
@@ -728,7 +730,8 @@ def pdtrc(out, k, m):
 @pullback(special.logsumexp)
 def pull_logsumexp(out_bar, out, a, b=None, *, axis=None, keepdims=False, return_sign=False):
     if return_sign:
-        raise NotImplementedError("logsumexp: no derivative with return_sign=True")
+        bar = np.zeros_like(out[0]) if out_bar[0] is None else out_bar[0]
+        return pull_logsumexp(bar * out[1], out[0], a, b, axis=axis, keepdims=keepdims)
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
         out = np.expand_dims(out, axis)
@@ -741,7 +744,8 @@ def pull_logsumexp(out_bar, out, a, b=None, *, axis=None, keepdims=False, return
 @pushforward(special.logsumexp)
 def push_logsumexp(out, a, b, a_dot, b_dot, *, axis=None, keepdims=False, return_sign=False):
     if return_sign:
-        raise NotImplementedError("logsumexp: no derivative with return_sign=True")
+        moved = push_logsumexp(out[0], a, b, a_dot, b_dot, axis=axis, keepdims=keepdims)
+        return moved * out[1], np.zeros_like(out[1])
     whole = np.expand_dims(out, axis) if axis is not None and not keepdims else out
     share = np.exp(a - whole)
     out_dot = np.zeros_like(out)

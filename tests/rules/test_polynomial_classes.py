@@ -70,17 +70,12 @@ def test_given_series():
     assert object_function(CLASSES[0], "__call__") is not None
 
 
-def multiplied(x):
-    p = np.polynomial.Polynomial(x)
-    return (p * p)(0.3)
-
-
 def roots(x):
     return np.sum(np.polynomial.Polynomial(x).roots())
 
 
-def fitted(x):
-    return np.polynomial.Polynomial.fit(np.arange(4.0), x, 2)(0.3)
+def converted(x):
+    return np.polynomial.Polynomial(x).convert(kind=np.polynomial.Chebyshev)(0.3)
 
 
 def one_changed(x):
@@ -89,7 +84,7 @@ def one_changed(x):
     return p(0.3)
 
 
-@pytest.mark.parametrize("f", [multiplied, roots, fitted, one_changed])
+@pytest.mark.parametrize("f", [roots, converted, one_changed])
 def test_what_is_not_known_is_refused(f):
     with pytest.raises(s2sad.Error):
         s2sad.grad(f)(n(4))

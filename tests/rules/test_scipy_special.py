@@ -53,6 +53,63 @@ def test_within_zero_and_one(fn):
 
 
 ROWS = [
+    (special.inv_boxcox, (U, 0.3), {}),
+    (special.inv_boxcox, (U, np.array([0.5, -0.4, 1.5])), {}),
+    (special.inv_boxcox1p, (U, A), {}),
+    *[(fn, (U,), {}) for fn in (special.airy, special.fresnel, special.sici, special.shichi)],
+    (special.airy, (Z,), {}),
+    (special.kelvin, (P,), {}),
+    *[
+        (getattr(special, f"{k}{p}"), (P,), {})
+        for k in ("ber", "bei", "ker", "kei")
+        for p in ("", "p")
+    ],
+    *[(fn, (1, P), {}) for fn in (special.struve, special.modstruve, special.jve, special.yve)],
+    *[(fn, (1, P), {}) for fn in (special.hankel1e, special.hankel2e)],
+    *[
+        (getattr(special, f"{k}p"), (1, P), {"n": n})
+        for k in ("jv", "yv", "iv", "kv", "h1v", "h2v")
+        for n in (1, 2)
+    ],
+    *[
+        (getattr(special, f"spherical_{k}n"), (2, P), {"derivative": derivative})
+        for k in "jyik"
+        for derivative in (False, True)
+    ],
+    *[
+        (getattr(special, f"eval_{name}"), (3, U), {})
+        for name in (
+            "laguerre",
+            "chebyu",
+            "chebyc",
+            "chebys",
+            "sh_legendre",
+            "sh_chebyt",
+            "sh_chebyu",
+        )
+    ],
+    (special.eval_gegenbauer, (3, 0.4, U), {}),
+    (special.eval_jacobi, (2, 0.4, 0.7, U), {}),
+    (special.eval_sh_jacobi, (2, 1.4, 0.7, U), {}),
+    *[(fn, (2, 5, U), {}) for fn in (special.bdtr, special.bdtrc, special.bdtri)],
+    *[(fn, (2, 5, U), {}) for fn in (special.nbdtr, special.nbdtrc, special.nbdtri)],
+    *[(fn, (2.0, 3.0, U), {}) for fn in (special.fdtr, special.fdtrc, special.fdtri)],
+    *[(fn, (A, 2.0, U), {}) for fn in (special.gdtr, special.gdtrc, special.gdtrix)],
+    (special.chdtri, (3.0, U), {}),
+    (special.stdtrit, (3.0, U), {}),
+    (special.pdtri, (2, U), {}),
+    (special.agm, (A, B), {}),
+    (special.agm, (P, 0.7), {}),
+    (special.ellipj, (P, U), {}),
+    (special.ellipj, (P, 0.3), {}),
+    (special.ellipj, (0.4, U), {}),
+    (special.elliprc, (A, B), {}),
+    (special.elliprf, (A, B, P), {}),
+    (special.diric, (P,), {"n": 5}),
+    (special.radian, (A, B, P), {}),
+    (special.wright_bessel, (1.5, 2.0, P), {}),
+    (special.logsumexp, (P,), {"axis": 1, "return_sign": True}),
+    (special.logsumexp, (P,), {"return_sign": True}),
     (special.erfinv, (-U,), {}),
     (special.ndtri_exp, (-P,), {}),
     (special.polygamma, (1, P), {}),
