@@ -222,7 +222,7 @@ def push_spherical(out, n, z, n_dot, z_dot, *, derivative=False, own, bend):
 
 refuse(
     special,
-    "airye jnjnp_zeros itairy iti0k0 it2i0k0 itj0y0 it2j0y0 itstruve0 it2struve0 itmodstruve0 "
+    "airye jnjnp_zeros itairy iti0k0 it2i0k0 itj0y0 it2j0y0 it2struve0 "
     "modfresnelm modfresnelp riccati_jn riccati_yn lmbda besselpoly pbdv pbvv pbwa pbdn_seq "
     "pbdv_seq pbvv_seq mathieu_a mathieu_b mathieu_cem mathieu_sem mathieu_modcem1 "
     "mathieu_modcem2 mathieu_modsem1 mathieu_modsem2 mathieu_even_coef mathieu_odd_coef obl_ang1 "
