@@ -94,27 +94,7 @@ def push_shichi(out, x, x_dot):
     return moved((quotient(np.sinh(x), x, 1.0), np.cosh(x) / x), x_dot)
 
 
-# Kelvin functions alone
-
-
-@elementwise(special.ber)
-def ber(out, x):
-    return special.berp(x)
-
-
-@elementwise(special.bei)
-def bei(out, x):
-    return special.beip(x)
-
-
-@elementwise(special.ker, regular={"out": 0.5, "x": 0.5})
-def ker(out, x):
-    return special.kerp(x)
-
-
-@elementwise(special.kei, regular={"out": 0.5, "x": 0.5})
-def kei(out, x):
-    return special.keip(x)
+# the derivatives of Kelvin functions; docs/rules.md has the rules of those themselves
 
 
 @elementwise(special.berp, regular={"out": 0.5, "x": 0.5})
