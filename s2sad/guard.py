@@ -471,8 +471,9 @@ def _rule_tests(found: Iterable[Any], draft: _Draft) -> None:
     if others:
         draft.test("({0}.fresh or {0}())", draft.constant(SameRules(others)))
     for player in players:
-        if rule_for(player) is None:
-            draft.test("RULE_FOR({0}) is None", draft.constant(player))
+        rule = rule_for(player)
+        if rule is None or rule.derivative_of is None:
+            draft.test("RULE_FOR({0}) is {1}", draft.constant(player), rule)
 
 
 def _held_tests(path: str, value: Any, draft: _Draft) -> None:

@@ -105,6 +105,7 @@ from s2sad.within import settle_inside, stop_word
 from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
 from s2sad.write.inside import denoted_in, handed_on, mentions, without_ours
+from s2sad.write.live import live_in
 from s2sad.write.origins import origins_of
 from s2sad.write.printer import module, statement_text
 
@@ -186,7 +187,7 @@ def _gradient(d: Derivation, target: Target, wrt: str, writers: Writers) -> Targ
 def printed(d: Derivation) -> Text:
     """Return the text of a derived module."""
     body = prelude(d.refs, d.functions)
-    origins = origins_of(body, d.refs.functions)
+    origins = origins_of(body, d.refs.functions, live_in(d.refs))
     return Text(module(body), d.entry, d.namespaces, d.cells, origins=origins)
 
 

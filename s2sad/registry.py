@@ -36,6 +36,7 @@ from s2sad import multilinear as multilinear_rules
 from s2sad import spaces
 from s2sad.errors import UnsupportedError
 from s2sad.generators import generator_of
+from s2sad.rule_forms import check_form
 from s2sad.spaces import to_host as to_host
 from s2sad.spaces import twins as twins
 
@@ -122,18 +123,25 @@ class Kin:
     given: Mapping[str, Callable[..., Any]]
 
 
-def _rule_of(fn: object, rule: Callable[..., Any]) -> tuple[object, Callable[..., Any]]:
+class Shared(functools.partial[Any]):
+    """A rule that several functions share, with what it gets for one of them."""
+
+
+def _rule_of(fn: object, rule: Callable[..., Any], word: str) -> tuple[object, Callable[..., Any]]:
     """Return a function, and the rule as it is for this one of those that share it."""
-    if not isinstance(fn, Kin):
-        return fn, rule
-    parameters = inspect.signature(rule).parameters.values()
-    asked = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
-    return fn.fn, functools.partial(rule, **{n: fn.given[n] for n in asked})
+    made: Callable[..., Any] = rule
+    if isinstance(fn, Kin):
+        parameters = inspect.signature(rule).parameters.values()
+        asked = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+        fn, made = fn.fn, Shared(rule, **{n: fn.given[n] for n in asked})
+    if not is_brought(rule):
+        check_form(fn, made, word)
+    return fn, made
 
 
 def given_to(rule: Callable[..., Any] | None) -> Mapping[str, Callable[..., Any]]:
     """Return what a rule that several functions share gets for this one."""
-    return rule.keywords if isinstance(rule, functools.partial) else {}
+    return rule.keywords if isinstance(rule, Shared) else {}
 
 
 _lock = threading.RLock()
@@ -182,9 +190,9 @@ def _kept(old: Rule, changes: Mapping[str, Any]) -> Rule:
     old = replace(old, zero=old.zero and old.pullback is not None and "pushforward" in changes)
     for word, other in (("partials", "pullback"), ("pullback", "partials")):
         rule, rival = changes.get(word), getattr(old, other)
-        if rule is None or rival is None or (_brought(rule) and _brought(rival)):
+        if rule is None or rival is None or (is_brought(rule) and is_brought(rival)):
             continue
-        if not _brought(rival):
+        if not is_brought(rival):
             raise UnsupportedError(
                 f"{old.name} has a rule by @elementwise and one by @pullback: which of them "
                 "counts is not known.",
@@ -194,8 +202,10 @@ def _kept(old: Rule, changes: Mapping[str, Any]) -> Rule:
     return old
 
 
-def _brought(rule: Callable[..., Any]) -> bool:
-    return str(getattr(rule, "func", rule).__module__).startswith("s2sad.rules")
+def is_brought(rule: Callable[..., Any]) -> bool:
+    """Say whether a rule, or a helper of one, is s2sad's own."""
+    made = rule.func if isinstance(rule, functools.partial) else rule
+    return str(getattr(made, "__module__", "")).startswith("s2sad.rules")
 
 
 def _zeros(masks: Masks, regular: Mapping[str, float] | None) -> dict[str, Any]:
@@ -223,7 +233,7 @@ def elementwise(
 
     def register(rule: F) -> F:
         for shared in fns:
-            fn, made = _rule_of(shared, rule)
+            fn, made = _rule_of(shared, rule, "elementwise")
             _file(fn, partials=made, unknown=unknown, **_zeros(masks, regular))
         return rule
 
@@ -274,7 +284,7 @@ def pullback(
 
     def register(rule: F) -> F:
         for shared in fns:
-            fn, made = _rule_of(shared, rule)
+            fn, made = _rule_of(shared, rule, "pullback")
             said = {"turns_complex": turns_complex, "unknown": unknown, "samples": samples}
             said |= {"calls": dict(calls or {}), "result": result, "constant": constant}
             said |= {"linear": linear, "multilinear": multilinear}
@@ -290,7 +300,7 @@ def pushforward(*fns: object) -> Callable[[F], F]:
 
     def register(rule: F) -> F:
         for shared in fns:
-            fn, made = _rule_of(shared, rule)
+            fn, made = _rule_of(shared, rule, "pushforward")
             _file(fn, pushforward=made)
         return rule
 
@@ -365,9 +375,14 @@ def is_rule(fn: Any) -> bool:
     return inspect.isfunction(fn) and fn in _served
 
 
+def is_ours(fn: Any) -> bool:
+    """Say whether a function is one of s2sad's, rules included."""
+    return str(getattr(fn, "__module__", "")).partition(".")[0] == __name__.partition(".")[0]
+
+
 def is_helper(fn: Any) -> bool:
     """Say whether a function is one of those that s2sad's rules are made of."""
-    return inspect.isfunction(fn) and _brought(fn)
+    return inspect.isfunction(fn) and is_brought(fn)
 
 
 def _rule_of_rule(fn: Any) -> Rule | None:

@@ -21,6 +21,7 @@ from s2sad.modes.assemble import joint
 from s2sad.nodes import constant
 from s2sad.pairs import Target
 from s2sad.stages import Text
+from s2sad.write.live import live_in
 from s2sad.write.load import load
 
 _numbers = itertools.count(1)
@@ -69,6 +70,7 @@ def loaded(d: Derivation, text: Text) -> types.FunctionType:
     What it calls of s2sad's and of rules it calls where that stands: those have rules of their own.
     """
     helpers = {n: fn for n, fn in d.refs.functions.items() if isinstance(fn, types.FunctionType)}
+    helpers |= live_in(d.refs)
     functions = load(
         text.text,
         text.entry,

@@ -37,6 +37,7 @@ from s2sad.parameters import Settled
 from s2sad.pieces import not_one_text
 from s2sad.signature import lasting_key
 from s2sad.stages import Text, Written
+from s2sad.write.live import live_in, placed
 from s2sad.write.load import load
 from s2sad.write.origins import Refusals
 
@@ -340,8 +341,11 @@ def _parts(
 def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
     """Return the functions of a derived text, in the surroundings of the user's functions."""
     filename = f"<s2sad {text.entry} {next(_numbers)}>"
-    copied = derivation.refs.functions
+    known = derivation.refs.functions
+    live = live_in(derivation.refs)
+    copied = {n: fn for n, fn in known.items() if n not in live}
     refusals = Refusals(text.text, filename, text.origins, copied)
+    called = {n: placed(fn, _ADVICE, refusals.called_from(n)) for n, fn in live.items()}
     helpers: dict[str, dict[str, object]] = {}
     for n, fn in copied.items():
         own = getattr(fn, "__module__", None) in (
@@ -357,7 +361,7 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
         text.entry,
         filename=filename,
         namespaces={**helpers, **text.namespaces},
-        cells=text.cells,
+        cells={n: {**called, **text.cells.get(n, {})} for n in {*helpers, *text.cells}},
         defaults={n: f for n, f in derivation.origins.items() if n not in derivation.inner},
     )
 

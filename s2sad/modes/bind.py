@@ -12,10 +12,12 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.generators import is_drawing
 from s2sad.kinds import Kind
-from s2sad.nodes import Node
+from s2sad.nodes import Node, constant
 from s2sad.registry import given_to
+from s2sad.rule_forms import is_plain, own_default
 
 
 class BindingError(Exception):
@@ -134,6 +136,30 @@ def without_axes(bound: BoundCall, fn: Any, kind_of: Callable[[Node], Kind]) -> 
     return BoundCall(bound.arrays, settings, bound.varargs)
 
 
+def _own_defaults(fn: Any, rule: Any, missing: list[str]) -> dict[str, Node]:
+    """Return the function's own defaults, as literals, where a rule of the user's has none."""
+    if registry.is_ours(rule) or not missing:
+        return {}
+    parameters = inspect.signature(rule).parameters
+    found: dict[str, Node] = {}
+    for n in missing:
+        default = own_default(fn, n)
+        open_ = parameters[n].default is inspect.Parameter.empty
+        if open_ and default is not None and is_plain(default):
+            found[n] = _literal(default)
+        elif open_ and default not in (None, inspect.Parameter.empty):
+            raise BindingError(
+                f"its rule wants `{n}`, which the call leaves to a default that is no literal"
+            )
+    return found
+
+
+def _literal(value: Any) -> Node:
+    if type(value) is tuple:
+        return gast.Tuple([_literal(part) for part in value], gast.Load())
+    return constant(value)
+
+
 def bind(
     fn: Any,
     rule: Callable[..., Any],
@@ -175,11 +201,16 @@ def bind(
             given[target] = arg
     if gathered in settings and spread:
         given[str(gathered)] = gast.Tuple(spread, gast.Load())
+    others = names is not None and not by_name and not set(positional) & set(names)
     for keyword in keywords:
-        given[_OTHER_NAMES.get((fn, keyword.arg), keyword.arg)] = keyword.value
+        word = _OTHER_NAMES.get((fn, keyword.arg), keyword.arg)
+        if others and word in (names or ())[: len(positional)] and word not in settings:
+            word = positional[(names or ()).index(word)]
+        given[word] = keyword.value
     for name in [n for n in given if n not in positional and n not in settings]:
         if not _is_default(fn, name, given.pop(name)):
             raise BindingError(f"its rule does not take `{name}`")
+    given |= _own_defaults(fn, rule, [n for n in (*positional, *settings) if n not in given])
     arrays = tuple((n, given[n]) for n in positional if n in given)
     chosen = {n: v for n, v in given.items() if n in settings}
     return BoundCall(arrays, chosen, (variadic, tuple(rest)) if variadic else None)

@@ -66,9 +66,13 @@ class _Open(Exception):
 
 @functools.lru_cache(2048)
 def rule_tree(fn: types.FunctionType) -> Any:
-    """Return the definition of a rule."""
-    text = textwrap.dedent(inspect.getsource(fn))
-    tree = gast.parse(text).body[0]
+    """Return the definition of a rule, None where there is none that can be read."""
+    try:
+        tree = gast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
+    except (OSError, SyntaxError):
+        return None
+    if not isinstance(tree, gast.FunctionDef):
+        return None
     for node in walk(tree):
         for field in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
             if hasattr(node, field):
@@ -99,7 +103,7 @@ def inline(
     `linear` is called rather than helpers of its own: it can be differentiated, they cannot.
     """
     kin = {n: _kin(fn, refs, _space_of(given)) for n, fn in given_to(rule).items()}
-    rule, given = getattr(rule, "func", rule), {**given, **kin}
+    rule, given = rule.func if isinstance(rule, registry.Shared) else rule, {**given, **kin}
     try:
         found = _Inliner(rule, given, refs, names, count, arrays).run()
     except _Open:
@@ -207,6 +211,8 @@ class _Inliner:
         count: int,
         arrays: bool,
     ) -> None:
+        if not isinstance(rule, types.FunctionType) or rule_tree(rule) is None:
+            raise _Open
         self.arrays = arrays
         self.rule = rule
         self.tree = rule_tree(rule)
@@ -310,6 +316,8 @@ class _Inliner:
 
     def _free(self, free: str) -> Node:
         scope = self.rule.__globals__
+        if free in self.rule.__code__.co_freevars:
+            raise _Open
         if free in scope:
             value = scope[free]
             if isinstance(value, types.ModuleType):
@@ -407,7 +415,8 @@ _NO_VALUES = {"where": True, "keepdims": False}
 def _member(node: Node, rule: Callable[..., Any]) -> Any:
     """Return what `np.linalg.norm` in a rule denotes, or None."""
     if isinstance(node, gast.Name):
-        found = rule.__globals__.get(node.id)
+        captured = node.id in rule.__code__.co_freevars
+        found = None if captured else rule.__globals__.get(node.id)
         return found if isinstance(found, types.ModuleType) else None
     if isinstance(node, gast.Attribute):
         return getattr(_member(node.value, rule), node.attr, None)

@@ -27,6 +27,7 @@ from s2sad.modes.handed import Called, FunctionVjp, called_with
 from s2sad.modes.inline import Given, RuleRefusal, inline
 from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.modes.structured import Contribution, Structured
+from s2sad.modes.tried import refuse_useless
 from s2sad.nodes import (
     Block,
     Node,
@@ -438,13 +439,17 @@ class Operations(Structured):
             bound = bind(fn, rule, skip, args, keywords)
             return without_axes(bound, fn, self.kind)
         except BindingError as why:
-            label = getattr(fn, "__name__", repr(fn))
-            raise self.refuse(
-                UnsupportedError,
-                node,
-                f"This call of {label} cannot be differentiated: {why}.",
-                "Write the call without it, or make its inputs Const.",
-            ) from None
+            raise self._not_taken(node, fn, rule, why) from None
+
+    def _not_taken(self, node: Node, fn: Any, rule: Any, why: BindingError) -> Error:
+        return self.refuse(
+            UnsupportedError,
+            node,
+            f"This call of {getattr(fn, '__name__', repr(fn))} cannot be differentiated: {why}.",
+            "Write the call without it, or make its inputs Const."
+            if registry.is_ours(rule)
+            else "Let the rule take it, under its name; None is returned for what is no array.",
+        )
 
     def _inlined(
         self, node: Node, fn: Any, rule: Any, given: dict[str, Any], count: int
@@ -491,13 +496,26 @@ class Operations(Structured):
     def _given(self, node: Node) -> Given:
         return Given(clone(node), self.kind(node))
 
+    def _settings(self, node: Node, fn: Any, bound: BoundCall) -> dict[str, Given]:
+        """Return the settings of a call: none of them is active."""
+        found: dict[str, Given] = {}
+        for n, a in bound.settings.items():
+            if n not in registry.constant_parameters(fn) and self._is_active(a):
+                raise self._not_known(node, fn, f"its setting `{n}`")
+            if isinstance(a, gast.Tuple) and a not in self.kinds:
+                self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
+            found[n] = self._given(a)
+        return found
+
     def _elementwise(
         self, site: Site, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
     ) -> tuple[Block, list[Contribution]]:
         bound = self._bind(node, fn, rule, 1, args, keywords)
         self._check_known(node, fn, dict(bound.arrays))
-        given: dict[str, Any] = {"out": Given(clone(site.out), site.kind)}
+        refuse_useless(self, node, fn, rule, "elementwise", bound, args, keywords)
+        given: dict[str, Any] = {_positional(rule)[0]: Given(clone(site.out), site.kind)}
         given |= {n: self._given(a) for n, a in bound.arrays}
+        given |= self._settings(node, fn, bound)
         given |= self._logical(fn, dict(bound.arrays))
         given |= self._guarded(site, fn, {"out": site.out, **dict(bound.arrays)})
         count = len(_positional(rule)) - 1
@@ -519,6 +537,7 @@ class Operations(Structured):
     ) -> tuple[Block, list[Contribution]]:
         bound = self._bind(node, fn, rule, 2, args, keywords)
         self._check_known(node, fn, dict(bound.arrays))
+        refuse_useless(self, node, fn, rule, "pullback", bound, args, keywords)
         given: dict[str, Any] = {
             _positional(rule)[0]: Given(clone(site.bar), site.kind),
             _positional(rule)[1]: Given(clone(site.out), site.kind),
@@ -528,12 +547,7 @@ class Operations(Structured):
         called = called_with(fn, site.kind, dict(bound.arrays), self.kind)
         functions = {n: self.function_vjp(site, a, how) for n, a, how in called}
         given |= {n: Given(made.node, K.UNKNOWN) for n, made in functions.items()}
-        for n, a in bound.settings.items():
-            if isinstance(a, gast.Tuple) and a not in self.kinds:
-                self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
-            given[n] = self._given(a)
-            if n not in registry.constant_parameters(fn) and self._is_active(a):
-                raise self._not_known(node, fn, f"its setting `{n}`")
+        given |= self._settings(node, fn, bound)
         active: dict[str, Any] = {**dict(bound.arrays), **functions}
         active |= dict.fromkeys(registry.constant_parameters(fn))
         arrays: list[Any] = [active.get(n) for n in _positional(rule)[2:]]

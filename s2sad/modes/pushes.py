@@ -30,6 +30,7 @@ from s2sad.modes.inline import Given
 from s2sad.modes.operations import OPERATOR_FUNCTIONS, Operations
 from s2sad.modes.shapes import dtype_of
 from s2sad.modes.structured import CONVERSIONS, STACKING
+from s2sad.modes.tried import refuse_useless
 from s2sad.nodes import (
     Block,
     Node,
@@ -460,8 +461,10 @@ class Pushes(Operations):
         bound = self._bind(node, fn, rule, 1, args, keywords)
         arrays = dict(bound.arrays)
         self._check_known(node, fn, arrays)
-        given: dict[str, Any] = {"out": Given(clone(site.out), site.kind)}
+        refuse_useless(self, node, fn, rule, "elementwise", bound, args, keywords)
+        given: dict[str, Any] = {registry.positional_names(rule, 0)[0]: self._out(site)}
         given |= {n: self._given(a) for n, a in bound.arrays}
+        given |= self._settings(node, fn, bound)
         given |= self._logical(fn, arrays)
         if site.guard is not None:
             moving = [a for a in arrays.values() if self.has(a)]
@@ -492,6 +495,9 @@ class Pushes(Operations):
         for term in terms[1:]:
             total = _sum(total, term)
         return pre, self._like_result(total, covered, dtypes, site)
+
+    def _out(self, site: Site) -> Given:
+        return Given(clone(site.out), site.kind)
 
     def nothing_comes(self, site: Site) -> Node:
         """Return the test that says where all tangents of the operands are zero."""
@@ -571,19 +577,15 @@ class Pushes(Operations):
         bound = self._bind_arrays(node, fn, push, len(arrays), args, keywords)
         by_name = dict(bound.arrays)
         self._check_known(node, fn, by_name)
+        refuse_useless(self, node, fn, push, "pushforward", bound, args, keywords)
         first = next(iter(registry.positional_names(push, 0)), "out")
-        given: dict[str, Any] = {first: Given(clone(site.out), site.kind)}
+        given: dict[str, Any] = {first: self._out(site)}
         given |= {n: self._given(a) for n, a in bound.arrays}
         called = called_with(fn, site.kind, by_name, self.kind)
         functions = {n: self.function_vjp(site, a, how) for n, a, how in called}
         given |= {n: Given(made.node, K.UNKNOWN) for n, made in functions.items()}
+        given |= self._settings(node, fn, bound)
         constant_ones = registry.constant_parameters(fn)
-        for n, a in bound.settings.items():
-            if n not in constant_ones and self._is_active(a):
-                raise self._not_known(node, fn, f"its setting `{n}`")
-            if isinstance(a, gast.Tuple) and a not in self.kinds:
-                self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
-            given[n] = self._given(a)
         for n, tangent in zip(arrays, tangents, strict=False):
             held = None if n in constant_ones else by_name.get(n)
             if n in functions:
@@ -615,13 +617,7 @@ class Pushes(Operations):
             bound = bind(fn, rule, 1, args, keywords, count)
             return without_axes(bound, fn, self.kind)
         except BindingError as why:
-            label = getattr(fn, "__name__", repr(fn))
-            raise self.refuse(
-                UnsupportedError,
-                node,
-                f"This call of {label} cannot be differentiated: {why}.",
-                "Write the call without it, or make its inputs Const.",
-            ) from None
+            raise self._not_taken(node, fn, rule, why) from None
 
     def _tangent_of(self, arg: Node | None) -> Given:
         if arg is not None and self.has(arg):

@@ -63,7 +63,8 @@ class Refs:
         for name, known in self.functions.items():
             if known is fn and self.homes.get(name, spaces.NUMPY) == space:
                 return name
-        name = self.names.fresh(fn.__name__)
+        base = str(getattr(fn, "__name__", ""))
+        name = self.names.fresh(base if base.isidentifier() else "rule")
         self.functions[name] = fn
         if space != spaces.NUMPY:
             self.homes[name] = space

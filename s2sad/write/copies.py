@@ -18,6 +18,7 @@ from s2sad.nodes import Block, Node, assign, clone, free_reads, rename, walk
 from s2sad.spaces import NUMPY, counterpart, helper_in
 from s2sad.write.homes import homes_of, import_of
 from s2sad.write.printer import lasting
+from s2sad.write.live import is_live
 
 
 def prelude(refs: Any, functions: Block) -> Block:
@@ -33,6 +34,9 @@ def prelude(refs: Any, functions: Block) -> Block:
         if name in helpers or name in known:
             continue
         fn = refs.functions[name]
+        if is_live(fn):
+            known.add(name)
+            continue
         if not isinstance(fn, types.FunctionType):
             compiled.append(_imported(fn, name))
             known.add(name)

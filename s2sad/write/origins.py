@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -27,13 +27,16 @@ class Origin:
     place: Place | None
 
 
-def origins_of(body: Iterable[Any], helpers: Iterable[str]) -> tuple[Origin, ...]:
+def origins_of(
+    body: Iterable[Any], helpers: Iterable[str], live: Iterable[str] = ()
+) -> tuple[Origin, ...]:
     """Return the calls of helpers and the headings in derived functions, in the text's order.
 
-    Empty where no helper raises anything by itself.
+    Empty where no helper raises anything by itself; those that are `live` may.
     """
     known, nodes = frozenset(helpers), list(body)
-    if not any(_raises(node) for node in nodes if getattr(node, "name", "") in known):
+    raising = any(_raises(node) for node in nodes if getattr(node, "name", "") in known)
+    if not raising and not any(live):
         return ()
     derived = [node for node in nodes if getattr(node, "name", None) not in known]
     return tuple(Origin(callee, _place(node)) for callee, node in _found(derived, known))
@@ -111,9 +114,12 @@ class Refusals:
 
         return type(error.__name__, (error,), {"__new__": made})
 
-    def _called_at(self, frame: FrameType | None) -> Place | None:
+    def called_from(self, helper: str) -> Callable[[], Place | None]:
+        """Return what says where a helper that is not in the text is called from."""
+        return lambda: self._called_at(sys._getframe(2), helper)
+
+    def _called_at(self, frame: FrameType | None, callee: str = "") -> Place | None:
         """Return the place of the call in derived text that the frames are inside of."""
-        callee = ""
         while frame is not None:
             name = frame.f_code.co_qualname.partition(".")[0]
             if frame.f_code.co_filename == self._filename:

@@ -29,6 +29,7 @@ from s2sad.write.checks import check, check_length, check_overlap
 from s2sad.write.copies import is_literal, literal, prelude
 from s2sad.write.homes import homes_of, import_of
 from s2sad.write.inside import denoted_in, without_ours
+from s2sad.write.live import live_in
 from s2sad.write.printer import module
 
 Define = Callable[[types.FunctionType], Node]
@@ -43,7 +44,7 @@ def standalone(derivation: Any, define: Define, params: Mapping[str, Any] | None
     entry = derivation.entry
     origin = derivation.origins[entry]
     body = prelude(derivation.refs, derivation.functions)
-    linker = _Linker(origin, define)
+    linker = _Linker(origin, define, live_in(derivation.refs))
     linker.take(body)
     linker.note_compared(body, derivation)
     imported = {n for n in linker.text_level if n in derivation.refs.modules}
@@ -52,7 +53,7 @@ def standalone(derivation: Any, define: Define, params: Mapping[str, Any] | None
         if isinstance(node, gast.FunctionDef) and node.name in derivation.origins:
             linker.add_derived(node, derivation)
         elif isinstance(node, gast.FunctionDef):
-            linker.functions.append(node)
+            linker.add_helper(node)
         elif _is_import(node):
             linker.imports.append(node)
         else:
@@ -85,6 +86,7 @@ class _Linker:
 
     origin: types.FunctionType
     define: Define
+    live: Mapping[str, Any] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
     known: dict[Any, str] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)
@@ -128,11 +130,19 @@ class _Linker:
         """Say whether some import binds a name."""
         return any((a.asname or a.name) == name for n in self.imports for a in n.names)
 
+    def add_helper(self, node: Node) -> None:
+        """Add a helper, and what it calls that is no part of the text."""
+        called = sorted(free_reads(node) & self.live.keys())
+        table = {n: self._symbol(n, self.live[n], self.origin, None) for n in called}
+        if any(n != final for n, final in table.items()):
+            rename(node, table)
+        self.functions.append(node)
+
     def add_derived(self, node: Node, derivation: Any) -> None:
         """Add a derived function; what it leaves open is looked up where its origin does."""
         fn = derivation.origins[node.name]
         node = clone(node)
-        cells = derivation.cells.get(node.name, {})
+        cells = {**self.live, **derivation.cells.get(node.name, {})}
         if node.name not in derivation.inner:
             self._settle_defaults(node, fn)
         self._link(node, fn, cells, self.text_level)

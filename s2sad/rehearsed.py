@@ -1,0 +1,283 @@
+"""A rule of somebody's own is tried on samples before it is used: are its results of any use?
+
+    def pull_total(out_bar, out, x):      total(x) is a number, x an array:
+        return 2.0 * out_bar              the cotangent of x has no axes, and x has
+
+What is found here would else be a gradient of the wrong shape, or one that broadcasting makes of
+it. Numbers are not looked at: `check_rule` does that.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import textwrap
+import types
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import registry, spaces
+from s2sad.kinds import Kind
+from s2sad.lifted import space_among
+from s2sad.nodes import names_written, walk
+from s2sad.samples import Sampler
+
+_NUMBERS = (int, float, complex, np.generic, np.ndarray)
+_FAILURES = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+_READ_ONLY = ("assignment destination is read-only", "output array is read-only")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A call of a function that has a rule: the kinds of arguments, and where the rule has them.
+
+    `arrays`, `rest` and `settings` say which of the kinds are the rule's arrays, what it gathers,
+    and its settings; `count` of the kinds are given by position, those of `names` by keyword.
+    """
+
+    fn: Any
+    rule: Any
+    word: str
+    kinds: tuple[Kind, ...]
+    count: int
+    names: tuple[str, ...]
+    arrays: tuple[tuple[str, int], ...]
+    rest: tuple[int, ...]
+    settings: tuple[tuple[str, int], ...]
+
+
+@functools.lru_cache(1024)
+def wrong_with(trial: Trial) -> str | None:
+    """Return what is wrong with what a rule returns for samples, None where nothing is known."""
+    if registry.is_ours(trial.rule):
+        return None
+    tree = _tree(trial.rule)
+    if tree is not None and not any(_gives(n) for n in walk(tree)):
+        return "it returns nothing"
+    if tree is None or not _is_quiet(trial.rule, tree):
+        return None
+    rule = registry.rule_for(trial.fn)
+    if rule is None or rule.calls or space_among(trial.kinds) != spaces.NUMPY:
+        return None
+    for chosen in ({}, {"uniform": 3}):
+        sampler = Sampler(trial.kinds, 0, **chosen)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                values = [sampler.sample(kind, 0.7) for kind in trial.kinds]
+                if rule.samples is not None:
+                    values[: trial.count] = rule.samples(*values[: trial.count])
+                named = dict(zip(trial.names, values[trial.count :], strict=False))
+                out = trial.fn(*values[: trial.count], **named)
+            except _FAILURES:
+                continue
+            try:
+                return _LOOK[trial.word](trial, _guarded(values), _guarded(out))
+            except _FAILURES as error:
+                if any(text in str(error) for text in _READ_ONLY):
+                    return (
+                        "it writes into an array that it is given. A rule returns new arrays: "
+                        "copy first"
+                    )
+                return None
+    return None
+
+
+def _pullback(trial: Trial, values: list[Any], out: Any) -> str | None:
+    names, arrays, found = _arrays(trial, values, 2)
+    gathers = bool(trial.rest) or _gathers(trial.rule)
+    bars = trial.rule(_guarded(_ones(out)), out, *arrays, **found)
+    if len(arrays) == 1 and not gathers:
+        bars = (bars,)
+    elif not isinstance(bars, tuple | list) or len(bars) != len(arrays):
+        return _count(bars, len(arrays), "cotangent")
+    is_real = not _is_complex(out)
+    pairs = [*zip(names, arrays, bars, strict=False)]
+    return next((r for n, x, b in pairs if (r := _unlike(x, b, n, is_real)) is not None), None)
+
+
+def _partials(trial: Trial, values: list[Any], out: Any) -> str | None:
+    names, arrays, found = _arrays(trial, values, 1)
+    shapes = [np.shape(x) for x in arrays if isinstance(x, _NUMBERS)]
+    if np.shape(out) != np.broadcast_shapes(*shapes):
+        return (
+            f"{trial.rule.__name__} is elementwise, and the function is not: of arguments of the "
+            f"shapes {', '.join(map(str, shapes))} it makes {np.shape(out)}. Write a pullback"
+        )
+    partials = trial.rule(out, *arrays, **found)
+    if len(arrays) == 1 and not _gathers(trial.rule):
+        partials = (partials,)
+    elif not isinstance(partials, tuple | list) or len(partials) != len(arrays):
+        return _count(partials, len(arrays), "partial derivative")
+    for n, partial in zip(names, partials, strict=False):
+        if partial is None:
+            continue
+        if not isinstance(partial, _NUMBERS):
+            return f"its partial derivative by `{n}` is a {type(partial).__name__}"
+        if np.broadcast_shapes(np.shape(partial), np.shape(out)) != np.shape(out):
+            return (
+                f"for samples its partial derivative by `{n}` has the shape {np.shape(partial)}, "
+                f"and the result {np.shape(out)}"
+            )
+    return None
+
+
+def _pushforward(trial: Trial, values: list[Any], out: Any) -> str | None:
+    _, arrays, found = _arrays(trial, values, 1)
+    tangents = [_ones(x) for x in arrays]
+    return _unlike(out, trial.rule(out, *arrays, *tangents, **found), "", True)
+
+
+_LOOK = {"pullback": _pullback, "elementwise": _partials, "pushforward": _pushforward}
+
+
+def _arrays(
+    trial: Trial, values: list[Any], skip: int
+) -> tuple[list[str], list[Any], dict[str, Any]]:
+    """Return the names and values of the arrays of a rule, and its settings."""
+    given = {n: values[i] for n, i in trial.arrays}
+    parameters = inspect.signature(trial.rule).parameters
+    names = list(registry.positional_names(trial.rule, skip))
+    if trial.word == "pushforward" and not _gathers(trial.rule):
+        names = names[: len(names) // 2]
+    rest = [f"argument {len(names) + i + 1}" for i in range(len(trial.rest))]
+    arrays = [given.get(n, _default(parameters[n])) for n in names]
+    return (
+        [*names, *rest],
+        [*arrays, *(values[i] for i in trial.rest)],
+        {n: values[i] for n, i in trial.settings},
+    )
+
+
+def _default(parameter: inspect.Parameter) -> Any:
+    return None if parameter.default is parameter.empty else parameter.default
+
+
+def _gathers(rule: Any) -> bool:
+    parameters = inspect.signature(rule).parameters.values()
+    return any(p.kind is p.VAR_POSITIONAL for p in parameters)
+
+
+def _count(found: Any, count: int, what: str) -> str:
+    shown = f"a {type(found).__name__}"
+    if isinstance(found, tuple | list):
+        shown += f" of {len(found)}"
+    return f"it returns {shown}, and not a tuple of {count}: one {what} for each array"
+
+
+def _unlike(value: Any, bar: Any, name: str, is_real: bool) -> str | None:
+    """Return in what a derivative is not like the value that it belongs to."""
+    if bar is None:
+        return None
+    label = f"cotangent of `{name}`" if name else "tangent"
+    whose = f"`{name}`" if name else "the result"
+    if isinstance(value, tuple | list):
+        if not isinstance(bar, tuple | list) or len(bar) != len(value):
+            return f"its {label} is a {type(bar).__name__}, and {whose} has {len(value)} parts"
+        parts = zip(value, bar, strict=True)
+        return next((r for v, b in parts if (r := _unlike(v, b, name, is_real))), None)
+    if not _is_float(value):
+        return None
+    if not isinstance(bar, _NUMBERS):
+        shown = f"a tuple of {len(bar)}" if isinstance(bar, tuple) else f"a {type(bar).__name__}"
+        return f"its {label} is {shown}, and {whose} is {_sort(value)}"
+    if np.shape(bar) != np.shape(value):
+        return (
+            f"for samples its {label} has the shape {np.shape(bar)}, and {whose} {np.shape(value)}"
+        )
+    if is_real and np.iscomplexobj(bar) and not np.iscomplexobj(value):
+        return f"its {label} is complex, and {whose} is real"
+    return None
+
+
+def _sort(value: Any) -> str:
+    return "an array" if isinstance(value, np.ndarray) else "a number"
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, _NUMBERS) and np.asarray(value).dtype.kind in "fc"
+
+
+def _is_complex(value: Any) -> bool:
+    if isinstance(value, tuple | list):
+        return any(map(_is_complex, value))
+    return isinstance(value, _NUMBERS) and np.iscomplexobj(value)
+
+
+def _mapped(change: Any, value: Any) -> Any:
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[_mapped(change, part) for part in value])
+    if isinstance(value, tuple | list):
+        return type(value)([_mapped(change, part) for part in value])
+    if isinstance(value, dict):
+        return {k: _mapped(change, part) for k, part in value.items()}
+    return change(value)
+
+
+def _ones(value: Any) -> Any:
+    """Return a derivative of a value's structure: None where there is none."""
+    return _mapped(_one, value)
+
+
+def _one(value: Any) -> Any:
+    if not _is_float(value):
+        return None
+    return np.ones_like(value) if isinstance(value, np.ndarray) else type(value)(1.0)
+
+
+def _guarded(value: Any) -> Any:
+    """Return a copy whose arrays cannot be written."""
+    return _mapped(_read_only, value)
+
+
+def _read_only(value: Any) -> Any:
+    if type(value) is not np.ndarray:
+        return value
+    value = value.copy()
+    value.flags.writeable = False
+    return value
+
+
+def _tree(rule: Any) -> Any:
+    """Return the definition of a rule that captures nothing, None where it cannot be read."""
+    fn = getattr(rule, "func", rule)
+    if not isinstance(fn, types.FunctionType):
+        return None
+    try:
+        body = gast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
+    except (OSError, SyntaxError):
+        return None
+    return body if isinstance(body, gast.FunctionDef) else None
+
+
+def _gives(node: Any) -> bool:
+    return isinstance(node, gast.Return) and node.value is not None
+
+
+def _is_quiet(rule: Any, tree: Any) -> bool:
+    """Say whether nobody can tell if a rule ran once more: it only computes what it returns."""
+    own = names_written(tree) | set(inspect.signature(rule).parameters)
+    return not any(_is_heard(s, own) for s in walk(tree) if s is not tree)
+
+
+def _is_heard(s: Any, own: set[str]) -> bool:
+    if isinstance(s, gast.Expr):
+        return any(isinstance(n, gast.Call | gast.Await | gast.NamedExpr) for n in walk(s))
+    if isinstance(s, gast.Global | gast.Nonlocal | gast.Delete | gast.With | gast.Yield):
+        return True
+    return any(root not in own for root in _roots(s))
+
+
+def _roots(s: Any) -> Iterator[str]:
+    """Yield the names of what a statement writes parts of."""
+    targets = s.targets if isinstance(s, gast.Assign) else [getattr(s, "target", None)]
+    for target in targets:
+        while isinstance(target, gast.Subscript | gast.Attribute):
+            target = target.value
+            if isinstance(target, gast.Name):
+                yield target.id
