@@ -55,6 +55,7 @@ from s2sad.nans import watched
 from s2sad.parameters import Parameters, Settled, Wrt
 from s2sad.pipeline import Request
 from s2sad.roles import roles_of
+from s2sad.ruled import as_called
 from s2sad.selected import whole_parameters
 from s2sad.sharing import Bound
 from s2sad.tree import is_array
@@ -85,7 +86,7 @@ def callee_of(f: Any, operator: str) -> Callee:
             f"{name} is not written in Python: there is no source to derive from.",
             remedy=f"Wrap it in a function: `lambda x: {name}(x)`.",
         )
-    return callee
+    return replace(callee, fn=as_called(callee.fn))
 
 
 class Operator:
@@ -109,6 +110,7 @@ class Operator:
         if options.wrt is None and callee.wrt is not None:
             options = replace(options, wrt=callee.wrt)
         self._declared = callee.wrt
+        self._fn = getattr(unwrap(f), "fn", fn)
         self._f = f
         self._options = options
         self._skipped = skipped
@@ -147,8 +149,9 @@ class Operator:
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
         """Return all arguments of a call, by the parameters that the function has now."""
-        if not self._parameters.current():
-            self._start(self._parameters.fn)
+        fn = as_called(self._fn)
+        if fn is not self._parameters.fn or not self._parameters.current():
+            self._start(fn)
         return self._parameters.bind((*self._prefix, *args), {**self._keywords, **kwargs})
 
     def _unfold(self, /, *args: Any) -> Any:

@@ -22,7 +22,7 @@ from s2sad import kinds as K
 from s2sad import spaces
 from s2sad.activities import Activity
 from s2sad.derivative import is_decorated
-from s2sad.registry import SameRules, rule_for
+from s2sad.registry import SameRules, Unruled, rule_for
 from s2sad.signature import PLAIN, lasting_key
 
 Seen = Mapping[str, Any]  # what names and dotted names denoted
@@ -381,6 +381,7 @@ def shortcut(
     for name, value in zip(names, values, strict=True):
         _value_tests(name, value, draft)
     draft.test("{0}.__code__ is {1}", draft.constant(fn), fn.__code__)
+    draft.test("({0}.fresh or {0}({1}))", draft.constant(Unruled()), fn)
     _seen_tests(seen, draft)
     for other in others:
         draft.test("{0}()", _role(draft, other))

@@ -151,6 +151,7 @@ _loaded = False
 _loading = False
 _waiting: dict[str, list[str]] = {}
 _asked: weakref.WeakSet[SameRules] = weakref.WeakSet()
+_unruled: weakref.WeakSet[Unruled] = weakref.WeakSet()
 
 
 def _key(fn: object) -> Hashable:
@@ -173,6 +174,8 @@ def _file(fn: object, **changes: Any) -> None:
     with _lock:
         for asked in list(_asked):
             asked.fresh = False
+        for unruled in list(_unruled) if not is_foreign(fn) else ():
+            unruled.fresh = False
         key = _key(fn)
         _rules[key] = replace(_kept(_rules.get(key, Rule(fn)), changes), **changes)
         for word in ("pullback", "pushforward"):
@@ -429,6 +432,22 @@ class SameRules:
         """Look again."""
         self.fresh = all(rule_for(fn) is rule for fn, rule in self._rules)
         return self.fresh
+
+
+class Unruled:
+    """Says whether functions have no rule; all of a code, and so it stays a question.
+
+    It need not be asked while it is `fresh`: no rule has been registered since it was made.
+    """
+
+    def __init__(self) -> None:
+        self.fresh = True
+        with _lock:
+            _unruled.add(self)
+
+    def __call__(self, fn: object) -> bool:
+        """Look again."""
+        return rule_for(fn) is None
 
 
 def all_rules() -> tuple[Rule, ...]:

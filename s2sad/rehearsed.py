@@ -255,6 +255,43 @@ def _tree(rule: Any) -> Any:
     return body if isinstance(body, gast.FunctionDef) else None
 
 
+@functools.lru_cache(1024)
+def sure_to_fit(rule: Any, count: int) -> bool:
+    """Say whether what a rule returns for `count` arrays was seen to fit, by text and by trial."""
+    tree = _tree(rule)
+    return tree is not None and _is_quiet(rule, tree) and None not in _listed(tree, count)
+
+
+@functools.lru_cache(1024)
+def may_be_none(rule: Any, count: int) -> tuple[bool, ...]:
+    """Say for which of `count` arrays a rule may return None."""
+    tree = _tree(rule)
+    found = [None] if tree is None else _listed(tree, count)
+    return tuple(
+        any(parts is None or not isinstance(parts[i], _NEVER_NONE) for parts in found)
+        for i in range(count)
+    )
+
+
+_NEVER_NONE = (gast.BinOp, gast.UnaryOp, gast.Tuple, gast.List, gast.Dict)
+
+
+def _listed(tree: Any, count: int) -> list[list[Any] | None]:
+    """Return what each return statement of a rule returns for each array; None if not known."""
+    found: list[list[Any] | None] = []
+    for n in walk(tree):
+        if isinstance(n, gast.FunctionDef | gast.Lambda) and n is not tree:
+            return [None]
+        if not isinstance(n, gast.Return):
+            continue
+        parts = [n.value]
+        if count > 1:
+            parts = n.value.elts if isinstance(n.value, gast.Tuple) else []
+        fits = len(parts) == count and not any(isinstance(p, gast.Starred) for p in parts)
+        found.append(list(parts) if fits else None)
+    return found
+
+
 def _gives(node: Any) -> bool:
     return isinstance(node, gast.Return) and node.value is not None
 

@@ -348,11 +348,7 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
     called = {n: placed(fn, _ADVICE, refusals.called_from(n)) for n, fn in live.items()}
     helpers: dict[str, dict[str, object]] = {}
     for n, fn in copied.items():
-        own = getattr(fn, "__module__", None) in (
-            runtime.__name__,
-            overlaps.__name__,
-            hooks.__name__,
-        )
+        own = getattr(fn, "__module__", None) in _HELPERS
         names = refusals.names(n, _OUR_OWN, "") if own else refusals.names(n, _OF_RULES, _ADVICE)
         # Helpers copied from rules see the builtins, whatever the user's module calls `len`.
         helpers[n] = {"__builtins__": builtins, **names}

@@ -38,6 +38,7 @@ LAYERS = (
     ("callables",),
     ("reaching",),
     ROOMS,
+    ("rehearsed", "ruled"),
     (
         *(
             "activities",
@@ -75,6 +76,8 @@ LAYERS = (
             "open_dicts",
             "overlaps",
             "repeated",
+            "returned",
+            "rule_forms",
             "samples",
             "selected",
             "snippets",
@@ -110,6 +113,7 @@ RULES_MAY_IMPORT = (
     "typing",
     "s2sad.registry",
     "s2sad.repeated",
+    "s2sad.returned",
     "s2sad.rules",
     "s2sad.runtime",
 )

@@ -31,6 +31,7 @@ from s2sad.errors import InternalError
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import space_among
 from s2sad.modes.refs import Refs
+from s2sad.modes.tried import Returned
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -182,15 +183,39 @@ def _called(
         p.kind is inspect.Parameter.VAR_POSITIONAL
         for p in inspect.signature(rule).parameters.values()
     )
+    arrays_ = _arrays_in(rule, given, count)
+    skip = len(registry.positional_names(rule, 0)) + len(_rest_of(rule, given)) - count
+    of = Returned.of(rule, count, skip == 1)
+    if count > 1 or variadic:
+        invoked = of.looked_at(invoked, arrays_, refs)
     if count == 1 and variadic:
         return [], [gast.Subscript(invoked, gast.Constant(0, None), gast.Load())]
     if count == 1:
-        return [], [invoked]
+        return [], [of.one(invoked, 0, arrays_, refs)]
     result = names.fresh("bars")
     parts: list[Node | None] = [
-        gast.Subscript(name(result), gast.Constant(i, None), gast.Load()) for i in range(count)
+        of.part(gast.Subscript(name(result), constant(i), gast.Load()), i, arrays_, refs)
+        for i in range(count)
     ]
     return [assign(result, invoked)], parts
+
+
+def _rest_of(
+    rule: Callable[..., Any], given: Mapping[str, Given | list[Given] | None]
+) -> list[Given]:
+    """Return what a rule gathers."""
+    found = [g for g in given.values() if isinstance(g, list)]
+    return found[0] if found else []
+
+
+def _arrays_in(
+    rule: Callable[..., Any], given: Mapping[str, Given | list[Given] | None], count: int
+) -> list[Node]:
+    """Return the arrays that a rule is given, None for one that is not."""
+    listed: list[Any] = [given.get(n) for n in registry.positional_names(rule, 0)]
+    listed += _rest_of(rule, given)
+    nodes = [g.node if isinstance(g, Given) else constant(None) for g in listed]
+    return nodes[len(nodes) - count :]
 
 
 def _as_array(given: Given, refs: Refs, arrays: bool, space: str) -> Node:

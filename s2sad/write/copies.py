@@ -17,8 +17,8 @@ from s2sad.errors import SourceError
 from s2sad.nodes import Block, Node, assign, clone, free_reads, rename, walk
 from s2sad.spaces import NUMPY, counterpart, helper_in
 from s2sad.write.homes import homes_of, import_of
-from s2sad.write.printer import lasting
 from s2sad.write.live import is_live
+from s2sad.write.printer import lasting
 
 
 def prelude(refs: Any, functions: Block) -> Block:
