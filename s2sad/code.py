@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from s2sad import spaces
+from s2sad import registry, spaces
 from s2sad.derivative import is_decorated, is_operator
 
 
@@ -23,6 +23,7 @@ def is_function(value: Any) -> bool:
         or spaces.is_device_code(value)
         or is_operator(value)
         or is_decorated(value)
+        or registry.is_called(value)
         or (hasattr(value, "func") and hasattr(value, "keywords"))
     )
 

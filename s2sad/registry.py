@@ -133,7 +133,8 @@ def _rule_of(fn: object, rule: Callable[..., Any], word: str) -> tuple[object, C
     if isinstance(fn, Kin):
         parameters = inspect.signature(rule).parameters.values()
         asked = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
-        fn, made = fn.fn, Shared(rule, **{n: fn.given[n] for n in asked})
+        made = Shared(rule, **{n: fn.given[n] for n in asked})
+        fn = fn.fn
     if not is_brought(rule):
         check_form(fn, made, word)
     return fn, made
@@ -151,6 +152,7 @@ _loaded = False
 _loading = False
 _waiting: dict[str, list[str]] = {}
 _asked: weakref.WeakSet[SameRules] = weakref.WeakSet()
+_called: set[int] = set()  # objects that are called as functions are, and have rules
 _unruled: weakref.WeakSet[Unruled] = weakref.WeakSet()
 
 
@@ -177,6 +179,8 @@ def _file(fn: object, **changes: Any) -> None:
         for unruled in list(_unruled) if not is_foreign(fn) else ():
             unruled.fresh = False
         key = _key(fn)
+        if not (inspect.isroutine(fn) or inspect.isclass(fn)):
+            _called.add(id(fn))
         _rules[key] = replace(_kept(_rules.get(key, Rule(fn)), changes), **changes)
         for word in ("pullback", "pushforward"):
             if changes.get(word) is not None:
@@ -373,6 +377,11 @@ def rule_for(fn: object) -> Rule | None:
     return _rule_of_rule(fn) if found is None else found
 
 
+def is_called(value: object) -> bool:
+    """Say whether an object that is no function has a rule, and so is called as functions are."""
+    return id(value) in _called
+
+
 def is_rule(fn: Any) -> bool:
     """Say whether a function is the pullback or the pushforward of another."""
     return inspect.isfunction(fn) and fn in _served
@@ -519,13 +528,15 @@ def array_methods(
 def method_function(name: str) -> object | None:
     """Return the function whose rule serves an array method (self comes first), or None."""
     load_rules()
-    return _methods.get(name)
+    own = getattr(np.ndarray, name, None)
+    return own if own is not None and _key(own) in _rules else _methods.get(name)
 
 
 def property_function(name: str) -> object | None:
     """Return the function whose rule serves an array property, or None."""
     load_rules()
-    return _properties.get(name)
+    own = getattr(np.ndarray, name, None)
+    return own if own is not None and _key(own) in _rules else _properties.get(name)
 
 
 def is_zero_method(name: str) -> bool:

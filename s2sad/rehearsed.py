@@ -27,9 +27,10 @@ from s2sad.lifted import space_among
 from s2sad.nodes import names_written, walk
 from s2sad.samples import Sampler
 
+WRITES = "changes its argument"
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
 _FAILURES = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-_READ_ONLY = ("assignment destination is read-only", "output array is read-only")
+READ_ONLY = ("assignment destination is read-only", "output array is read-only")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Trial:
     """A call of a function that has a rule: the kinds of arguments, and where the rule has them.
 
     `arrays`, `rest` and `settings` say which of the kinds are the rule's arrays, what it gathers,
-    and its settings; `count` of the kinds are given by position, those of `names` by keyword.
+    and its settings; `count` of the kinds are given by position, those of `names` by keyword. Of
+    the `active` ones a derivative is wanted.
     """
 
     fn: Any
@@ -49,6 +51,11 @@ class Trial:
     arrays: tuple[tuple[str, int], ...]
     rest: tuple[int, ...]
     settings: tuple[tuple[str, int], ...]
+    active: frozenset[str]
+
+    def wants(self, name: str) -> bool:
+        """Say whether a derivative by an array is wanted: by one of those gathered it may be."""
+        return name in self.active or name.startswith("argument ")
 
 
 @functools.lru_cache(1024)
@@ -59,27 +66,31 @@ def wrong_with(trial: Trial) -> str | None:
     tree = _tree(trial.rule)
     if tree is not None and not any(_gives(n) for n in walk(tree)):
         return "it returns nothing"
-    if tree is None or not _is_quiet(trial.rule, tree):
-        return None
     rule = registry.rule_for(trial.fn)
     if rule is None or rule.calls or space_among(trial.kinds) != spaces.NUMPY:
         return None
-    for chosen in ({}, {"uniform": 3}):
-        sampler = Sampler(trial.kinds, 0, **chosen)
+    for uniform in (0, 3):
+        sampler = Sampler(trial.kinds, 0, uniform)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
                 values = [sampler.sample(kind, 0.7) for kind in trial.kinds]
                 if rule.samples is not None:
                     values[: trial.count] = rule.samples(*values[: trial.count])
+                kept = _mapped(_read_only, values)
                 named = dict(zip(trial.names, values[trial.count :], strict=False))
                 out = trial.fn(*values[: trial.count], **named)
             except _FAILURES:
                 continue
+            changed = [i for i, v in enumerate(kept) if not _same(v, values[i])]
+            if changed:
+                return f"{WRITES} {changed[0] + 1}, and its rule tells only of what it returns"
+            if tree is None or not _is_quiet(trial.rule, tree):
+                return None
             try:
                 return _LOOK[trial.word](trial, _guarded(values), _guarded(out))
             except _FAILURES as error:
-                if any(text in str(error) for text in _READ_ONLY):
+                if any(text in str(error) for text in READ_ONLY):
                     return (
                         "it writes into an array that it is given. A rule returns new arrays: "
                         "copy first"
@@ -97,7 +108,7 @@ def _pullback(trial: Trial, values: list[Any], out: Any) -> str | None:
     elif not isinstance(bars, tuple | list) or len(bars) != len(arrays):
         return _count(bars, len(arrays), "cotangent")
     is_real = not _is_complex(out)
-    pairs = [*zip(names, arrays, bars, strict=False)]
+    pairs = [t for t in zip(names, arrays, bars, strict=False) if trial.wants(t[0])]
     return next((r for n, x, b in pairs if (r := _unlike(x, b, n, is_real)) is not None), None)
 
 
@@ -115,7 +126,7 @@ def _partials(trial: Trial, values: list[Any], out: Any) -> str | None:
     elif not isinstance(partials, tuple | list) or len(partials) != len(arrays):
         return _count(partials, len(arrays), "partial derivative")
     for n, partial in zip(names, partials, strict=False):
-        if partial is None:
+        if partial is None or not trial.wants(n):
             continue
         if not isinstance(partial, _NUMBERS):
             return f"its partial derivative by `{n}` is a {type(partial).__name__}"
@@ -230,6 +241,17 @@ def _one(value: Any) -> Any:
     return np.ones_like(value) if isinstance(value, np.ndarray) else type(value)(1.0)
 
 
+def _same(kept: Any, value: Any) -> bool:
+    """Say whether a value is what it was."""
+    if isinstance(kept, tuple | list):
+        return len(kept) == len(value) and all(map(_same, kept, value))
+    if isinstance(kept, dict):
+        return kept.keys() == value.keys() and all(_same(v, value[k]) for k, v in kept.items())
+    if not isinstance(kept, np.ndarray):
+        return True
+    return bool(kept.shape == value.shape and kept.tobytes() == value.tobytes())
+
+
 def _guarded(value: Any) -> Any:
     """Return a copy whose arrays cannot be written."""
     return _mapped(_read_only, value)
@@ -253,6 +275,15 @@ def _tree(rule: Any) -> Any:
     except (OSError, SyntaxError):
         return None
     return body if isinstance(body, gast.FunctionDef) else None
+
+
+@functools.lru_cache(1024)
+def asks_for_none(push: Any) -> bool:
+    """Say whether a pushforward asks somewhere whether something is None."""
+    tree = _tree(push)
+    return tree is not None and any(
+        isinstance(n, gast.Constant) and n.value is None for n in walk(tree)
+    )
 
 
 @functools.lru_cache(1024)

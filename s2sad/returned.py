@@ -10,17 +10,15 @@ from typing import Any
 from s2sad.runtime import zeros_like
 
 
-def cotangents(found: Any, *arrays: Any) -> Any:
-    """Return what a rule returned for several arrays, if that is one cotangent for each."""
-    if not isinstance(found, tuple | list) or len(found) != len(arrays):
-        shown = f"{type(found).__name__}"
-        if isinstance(found, tuple | list):
-            shown = f"{shown} of {len(found)}"
+def for_each(found: Any, count: int) -> Any:
+    """Return what a rule returned for several arrays, if that is something for each."""
+    if not isinstance(found, tuple | list):
         raise NotImplementedError(
-            f"the rule returned a {shown}, and not a tuple of {len(arrays)}, one for each array"
+            f"the rule returned a {type(found).__name__}, and not a tuple of {count}, one for "
+            "each array"
         )
-    for bar, x in zip(found, arrays, strict=True):
-        cotangent(bar, x)
+    if len(found) != count:
+        raise NotImplementedError(f"the rule returned {len(found)} for {count} arrays")
     return found
 
 
@@ -33,16 +31,6 @@ def cotangent(bar: Any, x: Any) -> Any:
             f"for an argument of the shape {shape}"
         )
     return bar
-
-
-def partials(found: Any, count: int) -> Any:
-    """Return what an elementwise rule returned for several arrays, if that is one for each."""
-    if not isinstance(found, tuple | list) or len(found) != count:
-        raise NotImplementedError(
-            f"the rule returned a {type(found).__name__}, and not a tuple of {count}, one partial "
-            "derivative for each array"
-        )
-    return found
 
 
 def or_zeros(bar: Any, x: Any) -> Any:

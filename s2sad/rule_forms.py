@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,22 @@ def check_form(fn: Any, rule: Any, word: str) -> None:
     be had, as of much that is compiled, only the rule's own are looked at.
     """
     first = _FIRST[word]
+    if isinstance(fn, types.MethodType) and not isinstance(fn.__self__, type):
+        cls = type(fn.__self__).__name__
+        _refuse(
+            fn,
+            rule,
+            f"{_name(fn)} is bound to one object: calls of the method of others would not meet "
+            f"the rule {_name(rule)}.",
+            f"Give the rule to {cls}.{_name(fn)}; its first array is then self, and gets None.",
+        )
+    if type(fn).__hash__ is None:
+        _refuse(
+            fn,
+            rule,
+            f"{_name(fn)}, a {type(fn).__name__}, has no hash, by which its rule would be found.",
+            "Give the rule to a function of yours that calls it.",
+        )
     own = _parameters(rule)
     if own is None or isinstance(rule, np.ufunc):
         _refuse(

@@ -36,12 +36,13 @@ def as_called(fn: types.FunctionType) -> types.FunctionType:
 
 
 def _calling(fn: types.FunctionType) -> Any:
-    shown, passed = [], []
+    shown: list[str] = []
+    passed: list[str] = []
     listed = list(inspect.signature(fn, follow_wrapped=False).parameters.values())
     for i, p in enumerate(listed):
         if p.kind is p.KEYWORD_ONLY and not any(s.startswith("*") for s in shown):
             shown.append("*")
-        star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        star = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
         shown.append(f"{star}{p.name}" + ("" if p.default is p.empty else "=None"))
         passed.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{star}{p.name}")
         after = listed[i + 1].kind if i + 1 < len(listed) else None

@@ -227,6 +227,8 @@ def is_called(kind: Kind) -> bool:
 def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
     """Return the kind of a result from what two runs gave (second is MISSING where it failed)."""
     space = space_of(type(first))
+    if space is not None and (first.dtype.hasobject or first.dtype.fields is not None):
+        return Unknown("an array of objects or of records")
     if space is not None:
         if type(second) is not type(first) or second.ndim != first.ndim:
             dims = tuple(fresh_dim() for _ in first.shape)

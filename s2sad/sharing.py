@@ -344,7 +344,7 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
     known = derivation.refs.functions
     live = live_in(derivation.refs)
     copied = {n: fn for n, fn in known.items() if n not in live}
-    refusals = Refusals(text.text, filename, text.origins, copied)
+    refusals = Refusals(text.text, filename, text.origins, known)
     called = {n: placed(fn, _ADVICE, refusals.called_from(n)) for n, fn in live.items()}
     helpers: dict[str, dict[str, object]] = {}
     for n, fn in copied.items():

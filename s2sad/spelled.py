@@ -13,8 +13,8 @@ from s2sad.nodes import Node, attribute, name, subscript
 from s2sad.stages import Function
 
 
-def paths(function: Function, value: Any) -> Iterator[Node]:
-    """Yield the expressions that denote an object outside a function."""
+def paths(function: Function, value: Any, lists: bool = True) -> Iterator[Node]:
+    """Yield the expressions that denote an object outside a function, entries of `lists` too."""
     fn: Any = function.source.fn
     visible = dict(vars(builtins)) | dict(fn.__globals__)
     for n, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
@@ -34,6 +34,8 @@ def paths(function: Function, value: Any) -> Iterator[Node]:
         if isinstance(owner, types.ModuleType) and vars(owner).get(attr) is value:
             yield attribute(name(n), attr)
     for n in order:
+        if type(visible[n]) is list and not lists:
+            continue  # what is in it may be another thing by then
         for key in _entries(visible[n], value):
             yield subscript(name(n), gast.Constant(key, None))
 

@@ -7,6 +7,7 @@ writes a rule of their own runs first. `differences` is the oracle, usable by it
 from __future__ import annotations
 
 import inspect
+import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from s2sad.registry import Rule, positional_names, rule_for
+from s2sad.registry import Rule, is_ours, positional_names, rule_for
+from s2sad.rehearsed import READ_ONLY, asks_for_none
+from s2sad.rule_forms import own_default
 
 __all__ = ["check_rule", "differences"]
 
+_NUMBERS = (int, float, complex, np.generic, np.ndarray)
 _STEPS = 12
 _FIRST_STEP = 2.0**-4
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -100,7 +104,7 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
     """
     rule = rule_for(fn)
     assert rule is not None, f"{_name(fn)}: there is no rule for it"
-    call = _Call(rule, fn, args, settings)
+    call = _Call(rule, fn, args, settings).by_rule()
     names = call.names()
     rng = np.random.default_rng(1982)
     out = call.primal()
@@ -145,6 +149,44 @@ class _Call:
         rest = range(len(found), len(self.args))
         return found + tuple(f"argument {i + 1}" for i in rest)
 
+    def by_rule(self) -> _Call:
+        """Return the call with its arguments as the rule takes them: settings by keyword."""
+        made = self.rule.pullback or self.rule.partials or self.rule.pushforward
+        if made is None or is_ours(made):
+            return self
+        own = inspect.signature(made).parameters.values()
+        listed = {p.name for p in own if p.kind is p.KEYWORD_ONLY}
+        gathers = any(p.kind is p.VAR_POSITIONAL for p in own)
+        names = self.names()[: len(self.names()) if gathers else _count_of(self.rule)]
+        args, settings = self._apart(listed)
+        extra = [n for n in self.settings if n not in listed and n not in names]
+        if extra or (len(args) > len(names) and not gathers):
+            what = f"`{extra[0]}`" if extra else f"argument {len(names) + 1}"
+            raise AssertionError(
+                f"{_name(self.fn)}: the rule {_name(made)} does not take {what}; it takes "
+                f"({', '.join([*names, *sorted(listed)])})"
+            )
+        for p in own:
+            default = own_default(self.fn, p.name)
+            given = p.name in settings or p.name in names[: len(args)]
+            if p.default is p.empty and default is not p.empty and not given:
+                if p.name in listed or p.name in names:
+                    settings[p.name] = default
+        return replace(self, args=args, settings=settings)
+
+    def _apart(self, listed: set[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arrays by position, and by keyword what the rule has among its settings."""
+        try:
+            parameters = inspect.signature(self.fn).parameters.values()
+        except (TypeError, ValueError):
+            return self.args, dict(self.settings)
+        by_position = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+        order = [p.name for p in parameters if p.kind in by_position]
+        given = dict(zip(order, self.args, strict=False))
+        settings = {n: v for n, v in given.items() if n in listed}
+        kept = [v for n, v in given.items() if n not in listed]
+        return (*kept, *self.args[len(given) :]), {**settings, **self.settings}
+
     def arrays(self, names: tuple[str, ...]) -> tuple[Any, ...]:
         """Return the arrays in the rule's order; None for one that is not given."""
         rest = tuple(self.settings.get(name) for name in names[len(self.args) :])
@@ -171,10 +213,10 @@ class _Call:
         arrays = self.arrays(names)
         if self.rule.pullback is not None:
             settings = self.settings_only(names)
-            bars = self.rule.pullback(out_bar, out, *arrays, **settings)
+            bars = _without_writing(self.fn, self.rule.pullback, out_bar, out, *arrays, **settings)
             return self._as_tuple(self.rule.pullback, bars, arrays)
         if self.rule.partials is not None:
-            partials = self._partials(out, arrays)
+            partials = self._partials(names, out, arrays)
             return tuple(
                 None if partial is None else _fit(out_bar * partial, value)
                 for partial, value in zip(partials, arrays, strict=True)
@@ -188,7 +230,7 @@ class _Call:
         arrays = self.arrays(names)
         found: list[tuple[str, Any]] = []
         if self.rule.partials is not None:
-            partial = self._partials(out, arrays)[index]
+            partial = self._partials(names, out, arrays)[index]
             tangent = _zero(out) if partial is None else partial * direction + _zero(out)
             found.append(("partials", tangent))
         if self.rule.pushforward is not None:
@@ -197,21 +239,26 @@ class _Call:
             settings = self.settings_only(names)
             tangent = self.rule.pushforward(out, *arrays, *tangents, **settings)
             found.append(("pushforward", tangent))
-            if len(tangents) > 1:
+            if len(tangents) > 1 and (
+                is_ours(push := self.rule.pushforward) or asks_for_none(push)
+            ):
                 alone = [None] * index + [direction] + [None] * (len(tangents) - index - 1)
                 tangent = self.rule.pushforward(out, *arrays, *alone, **settings)
                 found.append(("pushforward with None for the other tangents", tangent))
         return found
 
-    def _partials(self, out: Any, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _partials(
+        self, names: tuple[str, ...], out: Any, arrays: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
         assert self.rule.partials is not None
         defaults = [p.default for p in inspect.signature(self.rule.partials).parameters.values()]
         given = [
             default if value is None and default is not inspect.Parameter.empty else value
             for value, default in zip(arrays, defaults[1:], strict=False)
         ]
+        settings = self.settings_only(names)
         with np.errstate(all="ignore"):
-            partials = self.rule.partials(out, *given, *arrays[len(given) :])
+            partials = self.rule.partials(out, *given, *arrays[len(given) :], **settings)
         return self._as_tuple(self.rule.partials, partials, arrays)
 
     def _as_tuple(
@@ -231,6 +278,28 @@ class _Call:
         )
 
 
+def _count_of(rule: Rule) -> int:
+    """Return how many arrays a rule takes that gathers none."""
+    if rule.pullback is not None:
+        return len(positional_names(rule.pullback, 2))
+    if rule.partials is not None:
+        return len(positional_names(rule.partials, 1))
+    return len(positional_names(rule.pushforward, 1)) // 2 if rule.pushforward is not None else 0
+
+
+def _without_writing(fn: Any, rule: Callable[..., Any], *args: Any, **settings: Any) -> Any:
+    """Call a rule; one that writes into what it is given is told so."""
+    try:
+        return rule(*args, **settings)
+    except ValueError as error:
+        if any(text in str(error) for text in READ_ONLY):
+            raise AssertionError(
+                f"{_name(fn)}: the rule {_name(rule)} writes into an array that it is given; a "
+                "rule returns new arrays"
+            ) from error
+        raise
+
+
 def _check_shapes(
     call: _Call, names: tuple[str, ...], out: Any, out_bar: Any
 ) -> tuple[Any, ...] | None:
@@ -241,6 +310,16 @@ def _check_shapes(
         return None
     for name, value, bar in zip(names, call.arrays(names), bars, strict=True):
         for leaf, leaf_bar in _pairs(value, bar, f"{_name(call.fn)}, {name}"):
+            if leaf_bar is not None and not isinstance(leaf_bar, _NUMBERS):
+                raise AssertionError(
+                    f"{_name(call.fn)}, {name}: the cotangent is a {type(leaf_bar).__name__}, and "
+                    f"no {'array' if isinstance(leaf, np.ndarray) else 'number'}"
+                )
+            real = not any(map(np.iscomplexobj, [leaf, *_leaves(out)]))
+            if real and leaf_bar is not None and np.iscomplexobj(leaf_bar):
+                raise AssertionError(
+                    f"{_name(call.fn)}, {name}: the cotangent is complex, and the argument real"
+                )
             if leaf_bar is not None and np.shape(leaf_bar) != np.shape(leaf):
                 raise AssertionError(
                     f"{_name(call.fn)}, {name}: the cotangent has shape {np.shape(leaf_bar)}, "
@@ -395,6 +474,8 @@ def _check_sizes(call: _Call, names: tuple[str, ...], rng: np.random.Generator) 
     arrays = call.arrays(names)
     if not any(isinstance(leaf, np.ndarray) for value in arrays for leaf in _leaves(value)):
         return
+    if _sees_arrays(call):
+        return  # their lengths stay as they are, and may decide what fits
     for way, cut in _SIZES.items():
         # What stands together in a sequence fits together, and compiled code may rely on that.
         alone = [cut(v) if _is_number(v) else v for v in arrays]
@@ -409,11 +490,25 @@ def _check_sizes(call: _Call, names: tuple[str, ...], rng: np.random.Generator) 
                 bars = _check_shapes(twin, names, out, out_bar)
             except _NOT_TAKEN:
                 continue
+            except AssertionError as wrong:
+                raise AssertionError(f"{wrong} ({way})") from None
             if bars is None or not np.all(np.isfinite(_flat(out))):
                 continue
             for index, value in enumerate(twin.arrays(names)):
                 if _leaves(value) and names[index] not in call.rule.unknown:
                     _check_size(twin, names, index, way, out_bar, bars, rng)
+
+
+def _sees_arrays(call: _Call) -> bool:
+    """Say whether a function reads arrays besides those it is given: of objects, or outside."""
+    if any(hasattr(value, "__dict__") and not callable(value) for value in call.args):
+        return True
+    code = getattr(call.fn, "__code__", None)
+    if code is None:
+        return False
+    seen = [c.cell_contents for c in call.fn.__closure__ or () if c != types.CellType()]
+    seen += [call.fn.__globals__[n] for n in code.co_names if n in call.fn.__globals__]
+    return any(isinstance(value, np.ndarray) for value in seen)
 
 
 def _keeps_rank(call: _Call, out: Any) -> bool:

@@ -38,6 +38,7 @@ LAYERS = (
     ("callables",),
     ("reaching",),
     ROOMS,
+    ("testing",),
     ("rehearsed", "ruled"),
     (
         *(
@@ -95,7 +96,6 @@ LAYERS = (
             "runtime",
             "signature",
             "stages",
-            "testing",
             "tree",
         ),
     ),

@@ -125,7 +125,7 @@ class _Chooser:
             return self.variable(option)
         if not isinstance(option, K.Known):
             return None
-        found = next(paths(self.function, option.value), None)
+        found = next(paths(self.function, option.value, lists=False), None)
         if isinstance(found, gast.Subscript):
             return self.held(found, "option", before)
         return found

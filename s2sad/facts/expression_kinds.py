@@ -7,6 +7,7 @@ user's returns is asked of the `CalleeHook`.
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.decided import TOLD, decided, verdict
 from s2sad.derivative import applies
+from s2sad.errors import Error
 from s2sad.facts.attributes import attribute_kind
 from s2sad.facts.closures import closed, local_function
 from s2sad.facts.dict_kinds import dict_method
@@ -500,7 +502,20 @@ class Expressions:
         if made is not None:
             return made
         kind = object_made(fn, args, keywords) or known_call(fn, args, keywords)
+        if isinstance(kind, K.Unknown) and isinstance(fn, types.FunctionType):
+            kind = self._by_source(fn, kind, args, keywords, env)
         return kind if kind is not None else self.callee(K.Known(fn), args, keywords, env)
+
+    def _by_source(
+        self, fn: Any, kind: Kind, args: list[Kind], keywords: dict[str, Kind], env: Env
+    ) -> Kind:
+        """A user's function with a rule, whose arguments have no samples, is read instead."""
+        if registry.rule_for(fn) is None or registry.is_foreign(fn) or registry.is_ours(fn):
+            return kind
+        try:
+            return self.callee(K.Known(fn), args, keywords, env)
+        except Error:
+            return kind
 
     def _hook_kind(self, args: list[Kind], env: Env) -> Kind:
         """Return the kind of what an adjoint hook gives."""

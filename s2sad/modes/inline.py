@@ -30,8 +30,8 @@ from s2sad import registry, spaces
 from s2sad.errors import InternalError
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import space_among
+from s2sad.modes.looked_at import Returned
 from s2sad.modes.refs import Refs
-from s2sad.modes.tried import Returned
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -187,11 +187,11 @@ def _called(
     skip = len(registry.positional_names(rule, 0)) + len(_rest_of(rule, given)) - count
     of = Returned.of(rule, count, skip == 1)
     if count > 1 or variadic:
-        invoked = of.looked_at(invoked, arrays_, refs)
+        invoked = of.looked_at(invoked, count, refs)
     if count == 1 and variadic:
         return [], [gast.Subscript(invoked, gast.Constant(0, None), gast.Load())]
     if count == 1:
-        return [], [of.one(invoked, 0, arrays_, refs)]
+        return [], [of.part(invoked, 0, arrays_, refs)]
     result = names.fresh("bars")
     parts: list[Node | None] = [
         of.part(gast.Subscript(name(result), constant(i), gast.Load()), i, arrays_, refs)

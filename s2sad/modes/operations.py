@@ -27,7 +27,7 @@ from s2sad.modes.handed import Called, FunctionVjp, called_with
 from s2sad.modes.inline import Given, RuleRefusal, inline
 from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.modes.structured import Contribution, Structured
-from s2sad.modes.tried import refuse_useless
+from s2sad.modes.tried import as_result, refuse_useless
 from s2sad.nodes import (
     Block,
     Node,
@@ -477,10 +477,11 @@ class Operations(Structured):
         """Refuse what depends on an argument for which the rule knows no derivative."""
         rule = registry.rule_for(fn)
         for n in rule.unknown if rule is not None else ():
-            if n in arrays and self._is_active(arrays[n]):
+            if n in arrays and self.is_active(arrays[n]):
                 raise self._not_known(node, fn, f"`{n}`")
 
-    def _is_active(self, node: Node) -> bool:
+    def is_active(self, node: Node) -> bool:
+        """Say whether an argument is a variable of which a derivative is wanted."""
         named = isinstance(node, gast.Name) and node.id in self.wanted
         return named and K.differentiable(self.kind(node))
 
@@ -500,7 +501,7 @@ class Operations(Structured):
         """Return the settings of a call: none of them is active."""
         found: dict[str, Given] = {}
         for n, a in bound.settings.items():
-            if n not in registry.constant_parameters(fn) and self._is_active(a):
+            if n not in registry.constant_parameters(fn) and self.is_active(a):
                 raise self._not_known(node, fn, f"its setting `{n}`")
             if isinstance(a, gast.Tuple) and a not in self.kinds:
                 self.kinds[a] = K.Tuple(tuple(self.kind(e) for e in a.elts))
@@ -539,7 +540,7 @@ class Operations(Structured):
         self._check_known(node, fn, dict(bound.arrays))
         refuse_useless(self, node, fn, rule, "pullback", bound, args, keywords)
         given: dict[str, Any] = {
-            _positional(rule)[0]: Given(clone(site.bar), site.kind),
+            _positional(rule)[0]: Given(as_result(site, rule), site.kind),
             _positional(rule)[1]: Given(clone(site.out), site.kind),
         }
         given |= {n: self._given(a) for n, a in bound.arrays}

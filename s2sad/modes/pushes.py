@@ -30,7 +30,7 @@ from s2sad.modes.inline import Given
 from s2sad.modes.operations import OPERATOR_FUNCTIONS, Operations
 from s2sad.modes.shapes import dtype_of
 from s2sad.modes.structured import CONVERSIONS, STACKING
-from s2sad.modes.tried import refuse_useless
+from s2sad.modes.tried import refuse_useless, wants_zeros
 from s2sad.nodes import (
     Block,
     Node,
@@ -88,8 +88,8 @@ class Pushes(Operations):
         found: Pushed = handler(site, node)
         return found
 
-    def _is_active(self, node: Node) -> bool:
-        return super()._is_active(node) and node.id in self.varied
+    def is_active(self, node: Node) -> bool:
+        return super().is_active(node) and node.id in self.varied
 
     def _hands_over(self, node: Node) -> bool:
         """Say whether functions are handed to a library here: what they capture has tangents."""
@@ -591,6 +591,8 @@ class Pushes(Operations):
             if n in functions:
                 held = gast.Tuple([name(c) for c in functions[n].captured], gast.Load())
             given[tangent] = self._tangent_of(held)
+            if not self.has_tangent(held) and wants_zeros(push):
+                given[tangent] = self._no_tangent(by_name.get(n))
         if bound.varargs is not None:
             listed = [self._given(a) for a in bound.varargs[1]]
             listed += [self._tangent_of(by_name.get(n)) for n in arrays]
@@ -626,6 +628,20 @@ class Pushes(Operations):
             return Given(
                 type(arg)([self._none_or(e) for e in arg.elts], gast.Load()), self.kind(arg)
             )
+        return Given(gast.Constant(None, None), K.NONE)
+
+    def has_tangent(self, arg: Node | None) -> bool:
+        """Say whether an argument has a tangent, or holds what has."""
+        parts = arg.elts if isinstance(arg, gast.List | gast.Tuple) else [arg]
+        return any(part is not None and self.has(part) for part in parts)
+
+    def _no_tangent(self, arg: Node | None) -> Given:
+        """Return zeros, for a pushforward that would not know what to make of None."""
+        kind = K.NONE if arg is None else K.erase_value(self.kind(arg))
+        if isinstance(kind, K.Num):
+            return Given(constant(0 if kind.type == "int" else 0.0), kind)
+        if arg is not None and isinstance(kind, K.Array):
+            return Given(call(self.np("zeros_like"), clone(arg)), kind)
         return Given(gast.Constant(None, None), K.NONE)
 
     def _none_or(self, node: Node) -> Node:

@@ -1,18 +1,17 @@
-"""Rules of somebody's own: tried on samples of a call's arguments, and looked at as they run."""
+"""Rules of somebody's own are tried on samples of a call's arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from s2sad import kinds as K
-from s2sad import registry, returned
+from s2sad import registry
 from s2sad.errors import UnsupportedError
 from s2sad.modes.bind import BoundCall
-from s2sad.modes.refs import Refs
-from s2sad.nodes import Node, call, clone, constant
-from s2sad.rehearsed import Trial, may_be_none, sure_to_fit, wrong_with
+from s2sad.modes.guarded import Site
+from s2sad.nodes import Node, attribute, call, clone
+from s2sad.rehearsed import WRITES, Trial, asks_for_none, wrong_with
 
 
 def refuse_useless(
@@ -46,53 +45,35 @@ def refuse_useless(
         tuple((n, nodes.index(a)) for n, a in bound.arrays),
         tuple(map(nodes.index, rest)),
         tuple((n, nodes.index(a)) for n, a in bound.settings.items()),
+        frozenset(n for n, a in bound.arrays if worker.is_active(a)),
     )
     why = wrong_with(trial)
-    if why is not None:
-        label = getattr(fn, "__name__", repr(fn))
-        own = getattr(rule, "__name__", "")
+    if why is None:
+        return
+    label = getattr(fn, "__name__", repr(fn))
+    if why.startswith(WRITES):
         raise worker.refuse(
             UnsupportedError,
             node,
-            f"The rule {own} of {label} does not fit this call: {why}.",
-            f"Mend the rule; s2sad.testing.check_rule({label}, ...) says whether it is right.",
+            f"This call of {label} cannot be differentiated: it {why}.",
+            "Let the function return new arrays, or give it a copy: a.copy().",
         )
+    raise worker.refuse(
+        UnsupportedError,
+        node,
+        f"The rule {getattr(rule, '__name__', '')} of {label} does not fit this call: {why}.",
+        f"Mend the rule: s2sad.testing.check_rule({label}, ...) tries it.",
+    )
 
 
-@dataclass(frozen=True)
-class Returned:
-    """What a rule that is called returns: whether that is looked at, and where None may stand."""
+def as_result(site: Site, rule: Callable[..., Any]) -> Node:
+    """Return the cotangent of a result for a rule of somebody's own: of a named tuple, one."""
+    named = isinstance(site.kind, K.Tuple) and site.kind.cls is not None
+    if registry.is_ours(rule) or not named:
+        return clone(site.bar)
+    return call(attribute(clone(site.out), "_make"), clone(site.bar))
 
-    ours: bool
-    partials: bool
-    sure: bool
-    nothing: tuple[bool, ...]
 
-    @staticmethod
-    def of(rule: Callable[..., Any], count: int, partials: bool) -> Returned:
-        """Return what is known of a rule for a number of arrays."""
-        if registry.is_ours(rule):
-            return Returned(True, partials, True, (False,) * count)
-        return Returned(False, partials, sure_to_fit(rule, count), may_be_none(rule, count))
-
-    def looked_at(self, found: Node, arrays: list[Node], refs: Refs) -> Node:
-        """Return the call of a rule for several arrays, with a look at what it returns."""
-        if self.ours or self.sure:
-            return found
-        if self.partials:
-            return call(refs.function(returned.partials), found, constant(len(arrays)))
-        return call(refs.function(returned.cotangents), found, *map(clone, arrays))
-
-    def one(self, found: Node, i: int, arrays: list[Node], refs: Refs) -> Node:
-        """Return the call of a rule for one array, with a look at what it returns."""
-        if not (self.ours or self.sure or self.partials):
-            found = call(refs.function(returned.cotangent), found, clone(arrays[0]))
-        return self.part(found, i, arrays, refs)
-
-    def part(self, found: Node, i: int, arrays: list[Node], refs: Refs) -> Node:
-        """Return what a rule returned for one of the arrays."""
-        if not self.nothing[i]:
-            return found
-        if self.partials:
-            return call(refs.function(returned.or_zero), found)
-        return call(refs.function(returned.or_zeros), found, clone(arrays[i]))
+def wants_zeros(push: Callable[..., Any]) -> bool:
+    """Say whether a pushforward gets zeros for what does not move: it does not ask for None."""
+    return not registry.is_ours(push) and not asks_for_none(push)
