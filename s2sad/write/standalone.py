@@ -135,7 +135,7 @@ class _Linker:
         called = sorted(free_reads(node) & self.live.keys())
         table = {n: self._symbol(n, self.live[n], self.origin, None) for n in called}
         if any(n != final for n, final in table.items()):
-            rename(node, table)
+            node = rename(clone(node), table)
         self.functions.append(node)
 
     def add_derived(self, node: Node, derivation: Any) -> None:
