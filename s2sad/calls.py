@@ -28,7 +28,6 @@ from s2sad import registry, runtime
 from s2sad.callables import signature_of
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
-from s2sad.checkpoints import is_checkpointed
 from s2sad.derivation import (
     Analysed,
     Derivation,
@@ -86,7 +85,7 @@ from s2sad.nodes import (
 from s2sad.pairs import Pair, Target
 from s2sad.pieces import Assume, elsewhere, never
 from s2sad.polish.prune import tidy
-from s2sad.recompute import check_repeatable
+from s2sad.recompute import check_repeatable, runs_again
 from s2sad.stages import Aliases, Arrival, Comment, KindFacts
 
 PartsOf = Callable[..., Any]
@@ -123,7 +122,7 @@ def user_call(
     )
     arrival = worker.zeros.arrivals.get(site.statement, Arrival())
     plan = Pair("", "", active, assume=worker.assume)
-    again = is_checkpointed(target.fn)
+    again = runs_again(target.fn)
     if again:
         check_repeatable(d, target, find_target)
         plan.bare = True
@@ -146,7 +145,7 @@ def undo_writer(
 ) -> tuple[Block, list[Contribution]]:
     """Return what undoes a call that writes arrays; `bar` is the cotangent of its result."""
     target = find_target(a, s, s.value)
-    if target is not None and is_checkpointed(target.fn):
+    if target is not None and runs_again(target.fn):
         check_repeatable(d, target, find_target)
     if target is None:
         raise worker.refuse(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -557,7 +557,7 @@ def bind_kinds(
             extra.append((captured, local))
             params[captured] = _captured(env.get(local, K.UNBOUND), captured, fn, known)
         links = tuple((c, c) for c, _ in fn.links)
-        fn = K.LocalFunction(fn.node, fn.source, links, fn.defaults, fn.applied)
+        fn = replace(fn, links=links)
     return fn, params, tuple(extra)
 
 
@@ -573,7 +573,7 @@ def _moved(kind: K.LocalFunction, table: Mapping[str, str]) -> K.LocalFunction:
     """Return an inner function where the variables it reads have other names."""
     links = tuple((c, table.get(v, v)) for c, v in kind.links)
     defaults = tuple((p, table.get(v, v)) for p, v in kind.defaults)
-    return K.LocalFunction(kind.node, kind.source, links, defaults, kind.applied)
+    return replace(kind, links=links, defaults=defaults)
 
 
 def _passed_on(

@@ -185,7 +185,7 @@ class LocalFunction(Kind):
     names are found: pairs of captured name and variable of the function at hand. `defaults` are
     pairs of parameter and variable, for defaults worked out where the function was defined; the
     variable is empty where each round of a loop has another one. `applied` are the operators that
-    have made a derivative of it, one after the other.
+    have made a derivative of it, one after the other. A function that runs `again` is a checkpoint.
     """
 
     node: Any
@@ -193,6 +193,7 @@ class LocalFunction(Kind):
     links: tuple[tuple[str, str], ...] = ()
     defaults: tuple[tuple[str, str], ...] = ()
     applied: tuple[Applied, ...] = ()
+    again: bool = False
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.checkpoints import is_checkpointed
 from s2sad.derivation import Analysed, Derivation, analyse, bind_kinds, memory_of
 from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import outside_written
@@ -28,6 +29,11 @@ from s2sad.pairs import Target
 from s2sad.purity import Purity
 
 Find = Callable[[Analysed, Any, Any], Target | None]
+
+
+def runs_again(fn: Any) -> bool:
+    """Say whether calls of a function, or inner function, are run again in the backward sweep."""
+    return fn.again if isinstance(fn, K.LocalFunction) else is_checkpointed(fn)
 
 
 def check_repeatable(d: Derivation, target: Target, find: Find) -> None:
@@ -84,8 +90,9 @@ def _repeats(a: Analysed, node: Node, pure: Purity) -> bool:
     if pure(node):
         return True
     target = a.kinds.of.get(node.func)
-    if isinstance(target, K.Known) and inspect.isclass(target.value):
-        return issubclass(target.value, BaseException) or target.value.__module__ == "builtins"
+    called = target.value if isinstance(target, K.Known) else a.scope.path(node.func)
+    if inspect.isclass(called):  # what is raised has no kind
+        return issubclass(called, BaseException) or called.__module__ == "builtins"
     owner = a.kinds.of.get(node.func.value) if isinstance(node.func, gast.Attribute) else None
     return owner is not None and K.is_container(owner) and not isinstance(owner, K.Obj | K.OneOf)
 

@@ -34,6 +34,7 @@ import numpy as np
 from s2sad import linear as turned
 from s2sad import multilinear as multilinear_rules
 from s2sad import spaces
+from s2sad.checkpoints import checkpoint
 from s2sad.errors import UnsupportedError
 from s2sad.generators import generator_of
 from s2sad.rule_forms import check_form
@@ -625,7 +626,8 @@ def operator_function(op: str, left: type | None, right: type | None) -> object 
 def is_foreign(fn: Any) -> bool:
     """Say whether a function belongs to an array library: those are known by rules only."""
     root = (getattr(fn, "__module__", "") or "").split(".")[0]
-    return generator_of(fn) is not None or root in ("numpy", "scipy", "cupy", "cupyx")
+    known = generator_of(fn) is not None or fn is checkpoint
+    return known or root in ("numpy", "scipy", "cupy", "cupyx")
 
 
 def method_like(name: str) -> object | None:

@@ -12,6 +12,7 @@ import pytest
 import s2sad
 from s2sad import checkpoint, grad
 from s2sad.checkpoints import is_checkpointed
+from s2sad.control import cond, scan, while_loop
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -130,6 +131,132 @@ def test_closures_and_recursion():
         4.0 * np.cos(0.3) * np.cos(2.0 * np.sin(0.3))
     )
     assert grad(lambda x: power(x, 5))(1.1) == pytest.approx(5 * 1.1**4)
+
+
+W = np.sin(np.arange(25.0)).reshape(5, 5) * 0.5
+
+
+def decorated_inside(w, x, mark):
+    @mark
+    def layer(h):
+        return np.tanh(w @ h)
+
+    for _ in range(3):
+        x = layer(x)
+    return np.sum(x)
+
+
+def marked_where_used(w, x, mark):
+    layer = mark(lambda h: np.tanh(w @ h))
+    for _ in range(3):
+        x = layer(x)
+    return np.sum(x)
+
+
+def marked_in_a_loop(w, x, mark):
+    for k in range(3):
+        x = mark(lambda h: np.tanh(w @ h) * k + h)(x)  # noqa: B023
+    return np.sum(x)
+
+
+def a_global_one(w, x, mark):
+    first, then = mark(plain), mark(functools.partial(plain, dt=0.2))
+    return np.sum(w @ first(x, 0.1) * then(x))
+
+
+def in_a_scan(w, x, mark):
+    @mark
+    def step(h, t):
+        h = np.tanh(w @ h + t)
+        return h, h[0]
+
+    h, firsts = scan(step, x, np.arange(4.0))
+    return np.sum(h) + np.sum(firsts**2)
+
+
+def around_a_scan(w, x, mark):
+    @mark
+    def run(h):
+        return scan(lambda h, t: (np.tanh(w @ h + t), None), h, np.arange(3.0))[0]
+
+    return np.sum(run(run(x)))
+
+
+def in_a_while_loop(w, x, mark):
+    body = mark(lambda s: (np.tanh(w @ s[0]), s[1] + 1))
+    return np.sum(while_loop(lambda s: s[1] < 3, body, (x, 0))[0])
+
+
+def in_branches(w, x, mark):
+    yes = mark(lambda v: np.tanh(w @ v))
+    return np.sum(cond(x[0] > 0.0, yes, lambda v: v, x))
+
+
+def one_in_another(w, x, mark):
+    @mark
+    def inner(h):
+        return np.tanh(w @ h)
+
+    @mark
+    def outer(h):
+        return inner(inner(h)) * h
+
+    return np.sum(outer(outer(x)))
+
+
+def it_raises(w, x, mark):
+    @mark
+    def positive(h):
+        if h[0] < -9.0:
+            raise ValueError(f"{h[0]} is too small")
+        return np.sqrt(np.abs(h)) + w @ h
+
+    return np.sum(positive(positive(x)))
+
+
+INSIDE = [
+    *(decorated_inside, marked_where_used, marked_in_a_loop, a_global_one, in_a_scan),
+    *(around_a_scan, in_a_while_loop, in_branches, one_in_another, it_raises),
+]
+
+
+@pytest.mark.parametrize("f", INSIDE)
+def test_marked_inside_the_function(f):
+    expected = grad(f, (0, 1))(W, X, lambda g: g)
+    assert np.allclose(s2sad.ravel(grad(f, (0, 1))(W, X, checkpoint))[0], s2sad.ravel(expected)[0])
+    text = grad(f, (0, 1)).source(W, X, checkpoint)
+    assert "_reverse(" in text and "_forward(" in text and "checkpoint(" not in text
+    tangents = np.cos(W), X, None
+    same(s2sad.jvp(f, (W, X, checkpoint), tangents), s2sad.jvp(f, (W, X, lambda g: g), tangents))
+
+
+def decorated(w, x):
+    @checkpoint
+    def layer(h):
+        return np.tanh(w @ h)
+
+    @s2sad.checkpoint
+    def twice(h):
+        return layer(layer(h))
+
+    for _ in range(3):
+        x = twice(x)
+    return np.sum(checkpoint(lambda h: h * h)(x))
+
+
+def test_what_an_inner_one_keeps(tmp_path):
+    text = s2sad.source(decorated, args=(W, X))
+    assert "saved.append(x)\n        x = twice(x)" in text
+    assert "twice_reverse(twice_forward(" in text
+    assert "checkpoint(" not in text and "@" not in text.replace(" @ ", "")
+    s2sad.emit(decorated, tmp_path / "m.py", args=(W, X))
+    space = {}
+    exec((tmp_path / "m.py").read_text(), space)
+    expected = grad(decorated_inside)(W, np.tanh(W @ X), lambda g: g)
+    assert expected.shape == space["decorated_grad"](W, X).shape
+    h = 1e-6
+    slope = (decorated(W + h, X) - decorated(W - h, X)) / (2.0 * h)
+    assert np.sum(space["decorated_grad"](W, X)) == pytest.approx(slope, rel=1e-7)
 
 
 @checkpoint

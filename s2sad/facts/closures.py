@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import gast
 
 from s2sad import kinds as K
+from s2sad.checkpoints import same_checkpoint
+from s2sad.errors import Error
 from s2sad.flow import free_names
 from s2sad.kinds import Kind
 from s2sad.names import Names
@@ -37,7 +40,7 @@ def closed(kind: K.LocalFunction, env: Mapping[str, Kind]) -> K.LocalFunction:
             if further not in known:
                 known.add(further)
                 links.append((names.fresh(further), further))
-    return K.LocalFunction(kind.node, kind.source, tuple(links), kind.defaults, kind.applied)
+    return replace(kind, links=tuple(links))
 
 
 def local_function(
@@ -60,6 +63,20 @@ def local_function(
         if isinstance(d, gast.Name) and d.id in locals_
     ]
     return K.LocalFunction(node, source, links, tuple(found))
+
+
+def checkpoint_kind(kind: Kind) -> Kind:
+    """Return the kind of what `checkpoint` makes of a function."""
+    if isinstance(kind, K.LocalFunction):
+        return replace(kind, again=True)
+    if isinstance(kind, K.Choice):
+        return K.Choice(tuple(map(checkpoint_kind, kind.options)))
+    if not isinstance(kind, K.Known):
+        return K.Unknown("what checkpoint makes of that")
+    try:
+        return K.Known(same_checkpoint(kind.value))
+    except (Error, TypeError) as why:
+        return K.Unknown(f"what checkpoint makes of that: {why}")
 
 
 def behind(kinds: Iterable[Kind], env: Mapping[str, Kind]) -> list[Kind]:

@@ -15,11 +15,12 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.checkpoints import checkpoint
 from s2sad.decided import TOLD, decided, verdict
 from s2sad.derivative import applies
 from s2sad.errors import Error
 from s2sad.facts.attributes import attribute_kind
-from s2sad.facts.closures import closed, local_function
+from s2sad.facts.closures import checkpoint_kind, closed, local_function
 from s2sad.facts.dict_kinds import dict_method
 from s2sad.facts.draws import drawn, generator_made
 from s2sad.facts.lengths import own_lengths
@@ -489,6 +490,8 @@ class Expressions:
             return decided(True)
         if fn is hook_here:
             return self._hook_kind(args, env)
+        if fn is checkpoint and len(args) == 1 and not keywords:
+            return checkpoint_kind(args[0])
         if applies(fn):
             call = functools.partial(self.callee, keywords={}, env=env)
             return applied_kind(self.scope.stands, applies(fn), args, keywords, call)

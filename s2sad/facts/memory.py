@@ -22,6 +22,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
+from s2sad.checkpoints import checkpoint
 from s2sad.facts.inplace import undecided
 from s2sad.facts.members import SETTING
 from s2sad.facts.results import binary_kind
@@ -335,8 +336,8 @@ class _Walker:
         fn = self.kinds.objects.get(node.func)
         if fn is runtime.run_checkpointed:
             return  # what its body writes is its own, or refused
-        if fn is hook_here:
-            return  # it is called in the backward sweep
+        if fn is hook_here or fn is checkpoint:
+            return  # what it is given is not called here
         if self._is_users(node, fn):
             self._users_function(s, node)
             return

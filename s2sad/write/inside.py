@@ -18,6 +18,7 @@ from typing import Any
 import gast
 
 from s2sad import runtime
+from s2sad.checkpoints import checkpoint
 from s2sad.decided import TOLD, told
 from s2sad.inside import adjoint_hook, stop_gradient, within_gradient
 from s2sad.kinds import MISSING
@@ -27,12 +28,14 @@ Denoted = Callable[[str], Any]
 Becomes = Callable[[Any], "str | None"]
 Answered = Callable[[Any, Node, Mapping[str, bool]], "str | None"]
 Seen = Callable[[str, Any], None]
-_OURS = (stop_gradient, within_gradient, adjoint_hook)
+_OURS = (stop_gradient, within_gradient, adjoint_hook, checkpoint)
+_IDENTITIES = (stop_gradient, adjoint_hook, checkpoint)
 # What stands in derived text for s2sad's functions where they are handed on.
 VALUES = (
     (stop_gradient, runtime.itself),
     (within_gradient, runtime.always),
     (adjoint_hook, runtime.unhooked),
+    (checkpoint, runtime.itself),
 )
 
 
@@ -66,7 +69,7 @@ def without_ours(
     own = _own_names(node) | hidden
     worker = _Plain(denoted, becomes, seen, _imported(node), own, answers, answered)
     if isinstance(node, gast.FunctionDef):
-        node.body = worker.block(node.body)
+        node.body = [s for s in worker.block(node.body) if not _binds_itself(s)] or [gast.Pass()]
         _drop_imports(node)
         return node
     return worker.visit(node)
@@ -213,6 +216,8 @@ class _Plain(gast.NodeTransformer):  # type: ignore[misc]
     # scopes
 
     def visit_FunctionDef(self, node: Node) -> Node:
+        found = node.decorator_list
+        node.decorator_list = [d for d in found if self.value(d) is not checkpoint]
         return self._inside(node, _own_names(node))
 
     def visit_Lambda(self, node: Node) -> Node:
@@ -296,8 +301,8 @@ class _Plain(gast.NodeTransformer):  # type: ignore[misc]
         fn = self.value(node.func)
         if fn is within_gradient:
             return locate(told(True), node)
-        if (fn is stop_gradient or fn is adjoint_hook) and (node.args or node.keywords):
-            given = [*node.args, *(k.value for k in node.keywords if k.arg == "x")]
+        if any(fn is f for f in _IDENTITIES) and (node.args or node.keywords):
+            given = [*node.args, *(k.value for k in node.keywords if k.arg in ("x", "f"))]
             if given and not isinstance(given[0], gast.Starred):
                 return self.visit(given[0])
         node = self.generic_visit(node)
@@ -322,6 +327,12 @@ class _Plain(gast.NodeTransformer):  # type: ignore[misc]
         if self.value(node) is MISSING:
             return self.generic_visit(node)
         return self.visit_Name(node)
+
+
+def _binds_itself(s: Node) -> bool:
+    """Say whether a statement is `f = f`: what is left of `f = checkpoint(f)`."""
+    plain = isinstance(s, gast.Assign) and isinstance(s.value, gast.Name)
+    return plain and [getattr(t, "id", None) for t in s.targets] == [s.value.id]
 
 
 def _dotted(node: Node) -> str:
