@@ -11,6 +11,7 @@ import numpy as np
 from s2sad import hooks, overlaps, registry
 from s2sad.derivation import Analysed, Derivation
 from s2sad.nodes import Node
+from s2sad.quiet import is_quiet
 
 _LOOKS = (
     overlaps.in_order,
@@ -76,7 +77,7 @@ class Purity:
             else:
                 value = self.a.scope.path(func)
             rule = registry.rule_for(value)
-            known = rule is not None and not rule.calls
+            known = rule is not None and not rule.calls and is_quiet(value)
             self._cache[path] = (
                 known or is_pure(value) or any(value is fn for fn in self.d.repeatable)
             )

@@ -11,10 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import textwrap
-import types
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +21,8 @@ import numpy as np
 from s2sad import registry, spaces
 from s2sad.kinds import Kind
 from s2sad.lifted import space_among
-from s2sad.nodes import names_written, walk
+from s2sad.nodes import walk
+from s2sad.quiet import definition, is_heard, is_quiet
 from s2sad.samples import Sampler
 
 WRITES = "changes its argument"
@@ -63,11 +61,13 @@ def wrong_with(trial: Trial) -> str | None:
     """Return what is wrong with what a rule returns for samples, None where nothing is known."""
     if registry.is_ours(trial.rule):
         return None
-    tree = _tree(trial.rule)
+    tree = definition(trial.rule)
     if tree is not None and not any(_gives(n) for n in walk(tree)):
         return "it returns nothing"
     rule = registry.rule_for(trial.fn)
     if rule is None or rule.calls or space_among(trial.kinds) != spaces.NUMPY:
+        return None
+    if is_heard(trial.fn):
         return None
     for uniform in (0, 3):
         sampler = Sampler(trial.kinds, 0, uniform)
@@ -85,7 +85,7 @@ def wrong_with(trial: Trial) -> str | None:
             changed = [i for i, v in enumerate(kept) if not _same(v, values[i])]
             if changed:
                 return f"{WRITES} {changed[0] + 1}, and its rule tells only of what it returns"
-            if tree is None or not _is_quiet(trial.rule, tree):
+            if not is_quiet(trial.rule):
                 return None
             try:
                 return _LOOK[trial.word](trial, _guarded(values), _guarded(out))
@@ -265,22 +265,10 @@ def _read_only(value: Any) -> Any:
     return value
 
 
-def _tree(rule: Any) -> Any:
-    """Return the definition of a rule that captures nothing, None where it cannot be read."""
-    fn = getattr(rule, "func", rule)
-    if not isinstance(fn, types.FunctionType):
-        return None
-    try:
-        body = gast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
-    except (OSError, SyntaxError):
-        return None
-    return body if isinstance(body, gast.FunctionDef) else None
-
-
 @functools.lru_cache(1024)
 def asks_for_none(push: Any) -> bool:
     """Say whether a pushforward asks somewhere whether something is None."""
-    tree = _tree(push)
+    tree = definition(push)
     return tree is not None and any(
         isinstance(n, gast.Constant) and n.value is None for n in walk(tree)
     )
@@ -289,14 +277,14 @@ def asks_for_none(push: Any) -> bool:
 @functools.lru_cache(1024)
 def sure_to_fit(rule: Any, count: int) -> bool:
     """Say whether what a rule returns for `count` arrays was seen to fit, by text and by trial."""
-    tree = _tree(rule)
-    return tree is not None and _is_quiet(rule, tree) and None not in _listed(tree, count)
+    tree = definition(rule)
+    return tree is not None and is_quiet(rule) and None not in _listed(tree, count)
 
 
 @functools.lru_cache(1024)
 def may_be_none(rule: Any, count: int) -> tuple[bool, ...]:
     """Say for which of `count` arrays a rule may return None."""
-    tree = _tree(rule)
+    tree = definition(rule)
     found = [None] if tree is None else _listed(tree, count)
     return tuple(
         any(parts is None or not isinstance(parts[i], _NEVER_NONE) for parts in found)
@@ -325,27 +313,3 @@ def _listed(tree: Any, count: int) -> list[list[Any] | None]:
 
 def _gives(node: Any) -> bool:
     return isinstance(node, gast.Return) and node.value is not None
-
-
-def _is_quiet(rule: Any, tree: Any) -> bool:
-    """Say whether nobody can tell if a rule ran once more: it only computes what it returns."""
-    own = names_written(tree) | set(inspect.signature(rule).parameters)
-    return not any(_is_heard(s, own) for s in walk(tree) if s is not tree)
-
-
-def _is_heard(s: Any, own: set[str]) -> bool:
-    if isinstance(s, gast.Expr):
-        return any(isinstance(n, gast.Call | gast.Await | gast.NamedExpr) for n in walk(s))
-    if isinstance(s, gast.Global | gast.Nonlocal | gast.Delete | gast.With | gast.Yield):
-        return True
-    return any(root not in own for root in _roots(s))
-
-
-def _roots(s: Any) -> Iterator[str]:
-    """Yield the names of what a statement writes parts of."""
-    targets = s.targets if isinstance(s, gast.Assign) else [getattr(s, "target", None)]
-    for target in targets:
-        while isinstance(target, gast.Subscript | gast.Attribute):
-            target = target.value
-            if isinstance(target, gast.Name):
-                yield target.id

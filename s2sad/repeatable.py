@@ -15,6 +15,7 @@ from s2sad.generators import generator_of
 from s2sad.modes.rebound import rebound_outside
 from s2sad.nodes import Node, walk
 from s2sad.purity import is_pure
+from s2sad.quiet import is_quiet
 
 _VALUES = (K.Array, K.Num, K.List, K.Dict, K.OpenDict, K.Tuple, K.Str, K.Iterable_, K.NoneKind)
 
@@ -52,7 +53,7 @@ def _is_plain(a: Analysed, node: Node, functions: set[Any]) -> bool:
         if isinstance(fn, types.FunctionType) and fn in functions:
             return True
         rule = registry.rule_for(fn)
-        return is_pure(fn) or (rule is not None and not rule.calls)
+        return is_pure(fn) or (rule is not None and not rule.calls and is_quiet(fn))
     if isinstance(kind, K.LocalFunction):
         return True
     if isinstance(node.func, gast.Attribute):

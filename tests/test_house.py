@@ -40,6 +40,7 @@ LAYERS = (
     ROOMS,
     ("testing",),
     ("rehearsed", "ruled"),
+    ("quiet",),
     (
         *(
             "activities",
