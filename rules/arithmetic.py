@@ -35,6 +35,7 @@ def negative(out, x):
 
 
 @elementwise(operator.pos, np.positive, builtins.float, np.float16, np.float32, np.float64)
+@elementwise(np.complex64, np.complex128)
 def positive(out, x):
     return 1.0
 

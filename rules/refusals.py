@@ -1,5 +1,6 @@
 """What has no derivative here, by name, with the reason and something to do instead."""
 
+import functools
 import operator
 
 import numpy as np
@@ -11,6 +12,11 @@ def is_masked(name):
     """Say whether a name in np.ma is that of something for masked arrays."""
     home = getattr(getattr(np.ma, name), "__module__", None) or ""
     return not name.startswith("_") and home.startswith("numpy.ma")
+
+
+def is_of_text(home, name):
+    """Say whether a name in np.char or np.strings is that of something for text alone."""
+    return not name.startswith("_") and getattr(home, name) is not getattr(np, name, None)
 
 
 CONST = "Make its inputs Const, or keep it off the path to the result."
@@ -38,6 +44,55 @@ refuse(
     "fromiter",
     because="what an iterator gives is not known",
     instead="Use np.array of a list.",
+)
+refuse(
+    np.lib.scimath,
+    "arccos arcsin arctanh log log10 log2 logn power sqrt",
+    because="real or complex is what it gives as the content of the array decides",
+    instead="Use the function of np itself, of x.astype(complex) where that is complex.",
+)
+for texts in (np.char, getattr(np, "strings", np.char)):
+    refuse(
+        texts,
+        " ".join(filter(functools.partial(is_of_text, texts), dir(texts))),
+        because="it is about text",
+        instead=CONST,
+    )
+refuse(
+    np.rec,
+    "array find_duplicate format_parser fromarrays fromfile fromrecords fromstring record",
+    because="records are no plain arrays",
+    instead="Use an array for each field.",
+)
+refuse(
+    np,
+    "longdouble clongdouble float96 float128 complex192 complex256",
+    because="numbers longer than float64 have no derivative here",
+    instead="Use np.float64 and np.complex128.",
+)
+refuse(
+    np,
+    "datetime64 timedelta64 busdaycalendar record void str_ bytes_ object_ character flexible",
+    because="it is no kind of number",
+    instead=CONST,
+)
+refuse(
+    np.random,
+    "ranf sample",
+    because="it is another name of np.random.random",
+    instead="Use np.random.random, or a generator of np.random.default_rng.",
+)
+refuse(
+    np.polynomial.polyutils,
+    "format_float",
+    because="it is about text",
+    instead=CONST,
+)
+refuse(
+    np.polynomial,
+    "set_default_printstyle",
+    because="it is about text",
+    instead=CONST,
 )
 refuse(
     np,

@@ -207,6 +207,12 @@ refuse(
 )
 refuse(
     statistics,
+    "linear_regression LinearRegression quantiles",
+    because="there is no rule for it",
+    instead="Use np.polyfit, or np.quantile.",
+)
+refuse(
+    statistics,
     "median_grouped",
     because="how many numbers lie in an interval changes in steps",
     instead="Use statistics.median.",

@@ -4,7 +4,9 @@ Every construct of the language has a tiny program here. It is derived and compa
 differences, or refused; the page says which, and quotes the refusal.
 """
 
+import abc
 import builtins
+import cmath
 import contextlib
 import importlib
 import inspect
@@ -14,6 +16,7 @@ import linecache
 import math
 import operator
 import re
+import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +25,7 @@ from targets import TARGETS, load_file
 
 import s2sad
 from s2sad import registry
-from s2sad.generators import GENERATORS
+from s2sad.generators import GENERATORS, generator_of
 from s2sad.testing import differences
 
 HERE = Path(__file__).resolve().parent
@@ -1321,6 +1324,8 @@ def refusals():
     """Return the table of what NumPy has that is refused by name, and why."""
     rows = ["", "| refused | because | instead |", "|---|---|---|"]
     homes = {np: "np.", np.polynomial: "np.polynomial.", np.ndarray: "ndarray."}
+    homes |= {np.lib.scimath: "np.emath.", np.rec: "np.rec.", np.random: "np.random."}
+    homes |= {getattr(np.polynomial, m): f"np.polynomial.{m}." for m in (*SERIES, "polyutils")}
     homes[np.lib.stride_tricks] = "np.lib.stride_tricks."
     homes |= {c: f"{c.__name__}." for c in GENERATORS}
     for module in ("decimal", "fractions", "random", "statistics"):
@@ -1330,8 +1335,13 @@ def refusals():
     for _, r in sorted(found, key=lambda pair: pair[0] if pair[0] in later else ""):
         if is_of_scipy(r.home) or getattr(r.home, "__name__", "") == "cupy":
             continue
-        names = "`np.ma`"
-        if r.home is not np.ma:
+        whole = {
+            np.ma: "`np.ma`",
+            np.char: "`np.char`",
+            getattr(np, "strings", None): "`np.strings`",
+        }
+        names = whole.get(r.home, "")
+        if not names:
             home = f"np.{r.home.__name__}." if isinstance(r.home, np.ufunc) else homes.get(r.home)
             home = f"{r.home.__name__}." if home is None else home
             names = ", ".join(f"`{home}{n}`" for n in sorted(r.names))
@@ -1341,18 +1351,47 @@ def refusals():
     return [*rows, "", "Facts about an array, without derivative: " + _listed(FACTS) + "."]
 
 
+def modules_of_numpy():
+    """Return the public modules of NumPy that hold functions, and those of Python's own numbers."""
+    names = "linalg fft polynomial lib.stride_tricks lib.scimath char strings rec random ma"
+    names = [*names.split(), *(f"polynomial.{m}" for m in (*SERIES, "polyutils"))]
+    homes = [importlib.import_module(f"numpy.{n}") for n in names if n != "strings"]
+    homes += [np.strings] if hasattr(np, "strings") else []
+    return [np, *homes, math, cmath, statistics]
+
+
+def is_known(home, name, fn, refused):
+    """Say whether a public name has a rule, a form in Python, a reason, or is no function."""
+    if name.startswith("_") or name in ("test", *WRITTEN["np"], *_MAKE_NUMBERS):
+        return True
+    if not callable(fn):
+        return True
+    if fn in _CLASSES or (isinstance(fn, type) and issubclass(fn, (*_NO_NUMBERS, *GENERATORS))):
+        return True
+    elsewhere = (getattr(fn, "__module__", None) or home.__name__).split(".")[0]
+    if elsewhere != home.__name__.split(".")[0] and inspect.isroutine(fn) | isinstance(fn, type):
+        return True  # what a module imports for itself
+    if (home, name) in refused or registry.is_refused(fn) or registry.rule_for(fn) is not None:
+        return True
+    if registry.objects_of(fn) is not None if isinstance(fn, type) else generator_of(fn):
+        return True
+    return registry.written_form(fn) is not None
+
+
+_NO_NUMBERS = (BaseException, abc.ABC, np.integer, np.bool_, np.dtype, np.finfo, np.iinfo)
+_NO_NUMBERS = (*_NO_NUMBERS, np.errstate, np.random.BitGenerator, np.random.SeedSequence)
+_CLASSES = (np.ndarray, np.ufunc, np.generic, np.number, np.inexact, np.floating)
+_CLASSES = (*_CLASSES, np.complexfloating)
+_MAKE_NUMBERS = ("default_rng", "seed", "get_bit_generator", "set_bit_generator")
+
+
 def unaccounted():
     """Return the public functions, methods and attributes of NumPy that no table has."""
     refused = {(r.home, n) for r in registry.all_refusals() for n in r.names}
     missed = []
-    for home in (np, np.linalg, np.fft):
+    for home in modules_of_numpy():
         for name in dir(home):
-            fn = getattr(home, name)
-            if name.startswith("_") or not callable(fn) or isinstance(fn, type):
-                continue
-            known = registry.rule_for(fn) is not None or (home, name) in refused
-            known = known or registry.written_form(fn) is not None
-            if not known and name not in (*WRITTEN["np"], "test"):
+            if not is_known(home, name, getattr(home, name), refused):
                 missed.append(f"{home.__name__}.{name}")
     for name in dir(np.ndarray):
         known = registry.method_function(name) or registry.property_function(name)
