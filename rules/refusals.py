@@ -16,7 +16,8 @@ def is_masked(name):
 
 def is_of_text(home, name):
     """Say whether a name in np.char or np.strings is that of something for text alone."""
-    return not name.startswith("_") and getattr(home, name) is not getattr(np, name, None)
+    own = name == "chararray" or getattr(home, name) is not getattr(np, name, None)
+    return own and not name.startswith("_")
 
 
 CONST = "Make its inputs Const, or keep it off the path to the result."

@@ -33,10 +33,10 @@ from s2sad.registry import pullback, pushforward, refuse
 
 refuse(
     linalg,
-    "cdf2rdf cho_solve_banded cholesky_banded clarkson_woodruff_transform companion "
+    "cdf2rdf cho_solve_banded cholesky_banded clarkson_woodruff_transform "
     "convolution_matrix cossin eig_banded eigvals_banded expm_cond expm_frechet fiedler "
     "fiedler_companion fractional_matrix_power funm hessenberg ldl leslie matmul_toeplitz "
-    "matrix_balance null_space ordqz orth orthogonal_procrustes pinvh qr_delete qr_insert "
+    "matrix_balance null_space ordqz orth orthogonal_procrustes qr_delete qr_insert "
     "qr_multiply qr_update qz rq rsf2csf schur signm solve_continuous_are solve_discrete_are "
     "subspace_angles",
     because="there is no rule for it",
@@ -399,7 +399,39 @@ def push_scipy_lstsq(out, a, b, a_dot, b_dot, *, cond=None, check_finite=True, l
     return x_dot, np.reshape(residuals_dot, np.shape(out[1])), None, s_dot
 
 
+@pullback(linalg.pinvh)
+def pull_pinvh(out_bar, out, a, *, rtol=None, lower=True, check_finite=True):
+    uplo = "L" if lower else "U"
+    whole = from_triangle(a, uplo)
+    a_bar = pull_pinv(out_bar, out, whole, rtol=kept_by_scipy(a, rtol))
+    return onto_triangle(a_bar, uplo)
+
+
+@pushforward(linalg.pinvh)
+def push_pinvh(out, a, a_dot, *, rtol=None, lower=True, check_finite=True):
+    uplo = "L" if lower else "U"
+    whole, whole_dot = from_triangle(a, uplo), from_triangle(a_dot, uplo)
+    return push_pinv(out, whole, whole_dot, rtol=kept_by_scipy(a, rtol))
+
+
 # structure
+
+
+@pullback(linalg.companion)
+def pull_companion(out_bar, out, a):
+    """The first row holds -a[1:] / a[0]."""
+    first = out_bar[0]
+    a_bar = np.zeros(a.shape, out_bar.dtype)
+    a_bar[1:] = -first / a[0]
+    a_bar[0] = -np.sum(first * out[0]) / a[0]
+    return a_bar
+
+
+@pushforward(linalg.companion)
+def push_companion(out, a, a_dot):
+    out_dot = np.zeros_like(out)
+    out_dot[0] = -(a_dot[1:] + out[0] * a_dot[0]) / a[0]
+    return out_dot
 
 
 @pullback(linalg.hankel, masks=True, linear=True)

@@ -8,7 +8,7 @@ from s2sad.rules.padding import padded_back
 from s2sad.rules.scipy_ndimage import filter_back, pull_gaussian_filter
 from scipy import ndimage
 
-from s2sad.registry import pullback, pushforward
+from s2sad.registry import pullback, pushforward, refuse
 
 PADDED = {
     "reflect": "symmetric",
@@ -333,3 +333,36 @@ def push_percentile_filter(
     origin=0,
 ):
     return rank_forward(out, input, input_dot, size, footprint, mode, cval, origin, False)
+
+
+CONST = "Make its inputs Const, or keep it off the path to the result."
+refuse(
+    ndimage,
+    "binary_closing binary_dilation binary_erosion binary_fill_holes binary_hit_or_miss "
+    "binary_opening binary_propagation distance_transform_bf distance_transform_cdt "
+    "distance_transform_edt find_objects generate_binary_structure histogram iterate_structure "
+    "label maximum_position minimum_position value_indices watershed_ift",
+    because="it counts, labels, or finds places",
+    instead=CONST,
+)
+refuse(
+    ndimage,
+    "black_tophat grey_closing grey_dilation grey_erosion grey_opening morphological_gradient "
+    "morphological_laplace white_tophat maximum_filter1d minimum_filter1d rank_filter",
+    because="there is no rule for it",
+    instead="Use maximum_filter and minimum_filter.",
+)
+refuse(
+    ndimage,
+    "generic_filter generic_filter1d generic_gradient_magnitude generic_laplace "
+    "geometric_transform labeled_comprehension vectorized_filter",
+    because="it calls a function of yours",
+    instead="Call the function on np.lib.stride_tricks.sliding_window_view.",
+)
+refuse(
+    ndimage,
+    "fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform extrema median "
+    "standard_deviation spline_filter spline_filter1d",
+    because="there is no rule for it",
+    instead="Use functions of np.fft and NumPy, or variance, maximum and minimum of labels.",
+)

@@ -807,3 +807,25 @@ def push_regular_grid(
     fill_value=np.nan,
 ):
     return np.flip(values_dot, tuple(axis for axis, x in enumerate(points) if x[0] > x[-1]))
+
+
+refuse(
+    interpolate,
+    "AAA FloaterHormannInterpolator approximate_taylor_polynomial barycentric_interpolate "
+    "krogh_interpolate lagrange pade make_splprep make_splrep generate_knots interp2d "
+    "BivariateSpline",
+    because="there is no rule for it",
+    instead="Use CubicSpline, make_interp_spline, BSpline or np.polyfit.",
+)
+refuse(
+    interpolate,
+    "interpn",
+    because="it makes an interpolator and calls it",
+    instead="Use RegularGridInterpolator(points, values)(np.array(xi)).",
+)
+refuse(
+    interpolate,
+    "pchip_interpolate",
+    because="there is no rule for it",
+    instead="Use PchipInterpolator at points that depend on what is differentiated.",
+)

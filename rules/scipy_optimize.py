@@ -607,3 +607,31 @@ refuse(
     because="what it finds jumps from one corner to another",
     instead="Make its inputs Const, or keep it off the path to the result.",
 )
+
+
+@pullback(optimize.rosen)
+def pull_rosen(out_bar, out, x):
+    return out_bar * optimize.rosen_der(x)
+
+
+@pushforward(optimize.rosen)
+def push_rosen(out, x, x_dot):
+    return np.sum(optimize.rosen_der(x) * x_dot, axis=0)
+
+
+@pullback(optimize.rosen_der)
+def pull_rosen_der(out_bar, out, x):
+    return optimize.rosen_hess_prod(x, out_bar)
+
+
+@pushforward(optimize.rosen_der)
+def push_rosen_der(out, x, x_dot):
+    return optimize.rosen_hess_prod(x, x_dot)
+
+
+refuse(
+    optimize,
+    "rosen_hess rosen_hess_prod approx_fprime check_grad line_search",
+    because="there is no rule for it",
+    instead="Use s2sad.grad, s2sad.hessian and s2sad.hvp.",
+)

@@ -10,7 +10,7 @@ from s2sad.rules.scipy_ndimage import filter_back
 from s2sad.rules.scipy_signal import whole_cotangent
 from scipy import fft, signal
 
-from s2sad.registry import pullback, pushforward
+from s2sad.registry import nondifferentiable, pullback, pushforward, refuse
 
 BORDERS = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
 
@@ -396,3 +396,78 @@ def pull_upfirdn(out_bar, out, h, x, *, up=1, down=1, axis=-1, mode="constant", 
 @pushforward(signal.upfirdn)
 def push_upfirdn(out, h, x, h_dot, x_dot, *, up=1, down=1, axis=-1, mode="constant", cval=0):
     return signal.upfirdn(h, x_dot, up, down, axis)
+
+
+CONST = "Make its inputs Const, or keep it off the path to the result."
+refuse(
+    signal,
+    "bessel besselap bilinear bilinear_zpk buttap butter buttord cheb1ap cheb1ord cheb2ap cheb2ord "
+    "cheby1 cheby2 ellip ellipap ellipord firls firwin firwin2 firwin_2d gammatone iircomb "
+    "iirdesign iirfilter iirnotch iirpeak kaiser_atten kaiser_beta kaiserord minimum_phase "
+    "savgol_coeffs remez band_stop_obj findfreqs lp2bp lp2bp_zpk lp2bs lp2bs_zpk lp2hp lp2hp_zpk "
+    "lp2lp lp2lp_zpk lfilter_zi sosfilt_zi lfiltic normalize place_poles sos2tf sos2zpk ss2tf "
+    "ss2zpk tf2sos tf2ss tf2zpk zpk2sos zpk2ss zpk2tf abcd_normalize cont2discrete",
+    because="it designs a filter",
+    instead=CONST,
+)
+refuse(
+    signal,
+    "periodogram welch csd coherence spectrogram stft istft lombscargle ShortTimeFFT",
+    because="there is no rule for it",
+    instead="Use np.fft.rfft of windowed parts, of np.lib.stride_tricks.sliding_window_view.",
+)
+refuse(
+    signal,
+    "deconvolve residue residuez invres invresz unique_roots",
+    because="there is no rule for it",
+    instead="Use np.polydiv, np.roots and np.poly.",
+)
+refuse(
+    signal,
+    "freqz freqz_sos freqz_zpk sosfreqz freqs freqs_zpk group_delay bode dbode dfreqresp freqresp "
+    "czt czt_points zoom_fft CZT ZoomFFT",
+    because="there is no rule for it",
+    instead="Use np.polyval of the coefficients at np.exp(-1j * w).",
+)
+refuse(
+    signal,
+    "StateSpace TransferFunction ZerosPolesGain lti dlti lsim dlsim impulse dimpulse step dstep",
+    because="it is about systems that are objects",
+    instead="Write the recurrence as a loop, or use scipy.linalg.expm.",
+)
+refuse(
+    signal,
+    "argrelextrema argrelmax argrelmin find_peaks find_peaks_cwt peak_prominences peak_widths "
+    "correlation_lags choose_conv_method check_COLA check_NOLA closest_STFT_dual_window "
+    "max_len_seq vectorstrength unit_impulse",
+    because="it finds places, or makes constants",
+    instead=CONST,
+)
+refuse(
+    signal,
+    "chirp sawtooth square gausspulse sweep_poly gauss_spline",
+    because="there is no rule for it",
+    instead="Write it with np.sin, np.where and np.exp.",
+)
+refuse(
+    signal,
+    "cspline1d cspline1d_eval cspline2d qspline1d qspline1d_eval qspline2d spline_filter "
+    "symiirorder1 symiirorder2 sepfir2d envelope hilbert2 medfilt2d order_filter resample_poly "
+    "wiener",
+    because="there is no rule for it",
+    instead="Use convolve, lfilter, hilbert, medfilt or resample.",
+)
+refuse(
+    signal.windows,
+    "chebwin dpss exponential gaussian general_cosine general_gaussian general_hamming get_window "
+    "kaiser kaiser_bessel_derived taylor tukey",
+    because="there is no rule for it",
+    instead="Use np.kaiser, or write the window with np.exp and np.cos.",
+)
+nondifferentiable(
+    *(
+        getattr(signal.windows, name)
+        for name in "barthann bartlett blackman blackmanharris bohman boxcar cosine flattop "
+        "hamming hann lanczos nuttall parzen triang".split()
+    )
+)

@@ -203,3 +203,12 @@ def push_bicgstab(out, A, b, A_dot, b_dot, *, rtol=1e-5, atol=0.0, maxiter=None)
     x_dot, info = linalg.bicgstab(A, moved_side(out[0], A_dot, b_dot), **settings)
     check_found(info)
     return x_dot, None
+
+
+refuse(
+    linalg,
+    "LaplacianNd LinearOperator aslinearoperator funm_multiply_krylov gcrotmk lgmres matrix_power "
+    "qmr tfqmr",
+    because="there is no rule for it",
+    instead="Use spsolve, cg, gmres or expm_multiply.",
+)

@@ -71,7 +71,9 @@ def _knows(fn: Any, names: tuple[str, ...]) -> bool:
     if isinstance(getattr(fn, "__self__", None), np.ufunc):
         return set(names) <= set(_signature(fn) or ())
     parameters = inspect.signature(fn).parameters
-    open_ended = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+    kinds = {p.kind for p in parameters.values()}
+    gathers = inspect.Parameter.VAR_POSITIONAL in kinds
+    open_ended = inspect.Parameter.VAR_KEYWORD in kinds and not gathers
     other = set(names) - parameters.keys()
     return not other or (open_ended and names[0] in parameters)
 

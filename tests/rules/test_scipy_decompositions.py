@@ -29,6 +29,9 @@ def pos(size):
 
 
 ROWS = [
+    (L.pinvh, (np.array([[2.0, 0.3, 0.1], [0.3, 1.5, -0.2], [0.1, -0.2, 1.0]]),), {}),
+    (L.pinvh, (np.array([[2.0, 0.3], [0.3, 1.5]]),), {"lower": False}),
+    (L.companion, (np.array([1.5, -0.4, 0.8, 0.3]),), {}),
     (L.eigh, (n(4, 4),), {"driver": "ev"}),  # by default signs of vectors jump
     (L.eigh, (n(4, 4),), {"lower": False, "driver": "ev"}),
     (L.eigh, (n(4, 4),), {"eigvals_only": True}),

@@ -17,6 +17,17 @@ def n(*shape):
 ROWS = [
     (D.euclidean, (n(4), n(4)), {}),
     (D.sqeuclidean, (n(4), n(4)), {}),
+    *[
+        (getattr(D, name), (n(4), n(4)), {})
+        for name in "cityblock chebyshev braycurtis canberra cosine correlation".split()
+    ],
+    (D.minkowski, (n(4), n(4)), {}),
+    (D.minkowski, (n(4), n(4)), {"p": 3.5}),
+    (D.mahalanobis, (n(3), n(3), np.eye(3) + 0.1 * n(3, 3)), {}),
+    (D.seuclidean, (n(3), n(3), n(3) ** 2 + 0.5), {}),
+    (D.pdist, (n(4, 2),), {}),
+    (D.pdist, (n(4, 2),), {"metric": "sqeuclidean"}),
+    (D.squareform, (n(6),), {}),
     (D.cdist, (n(4, 3), n(5, 3)), {}),
     (D.cdist, (n(4, 1), n(5, 1)), {"metric": "sqeuclidean"}),
 ]

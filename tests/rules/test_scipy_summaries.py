@@ -5,6 +5,7 @@ import pytest
 
 import s2sad
 from s2sad.testing import check_rule
+from tests import slopes
 
 S = pytest.importorskip("scipy.stats")
 rng = np.random.default_rng(8)
@@ -59,3 +60,18 @@ def test_nans_taken_out_are_refused():
 def test_equal_entries_of_a_trimmed_mean_stay_in_their_order():
     x = np.array([2.0, 1.0, 1.0, 3.0])
     assert s2sad.grad(lambda x: S.trim_mean(x, 0.25))(x).tolist() == [0.5, 0.0, 0.5, 0.0]
+
+
+def test_dirichlet_and_iqr():
+    x, alpha = np.array([0.2, 0.3, 0.1, 0.4]), np.array([1.5, 2.0, 1.2, 3.0])
+
+    def shares(a, alpha):
+        whole = a / np.sum(a)
+        last_left_out = S.dirichlet.pdf(whole[:3], alpha)
+        return S.dirichlet.logpdf(whole, alpha) + last_left_out
+
+    slopes.check(shares, x, alpha)
+    slopes.check(lambda x: S.iqr(x) ** 2 + np.sum(S.iqr(np.outer(x, x), axis=1)), x)
+    v = np.cos(np.arange(4.0))
+    bars = s2sad.grad(shares, wrt=(0, 1))(x, alpha)
+    assert s2sad.jvp(shares, (x, alpha), (v, x))[1] == pytest.approx(bars[0] @ v + bars[1] @ x)
