@@ -102,10 +102,10 @@ refuse(
     "boschloo_exact brunnermunzel bws_test chi2_contingency chisquare combine_pvalues "
     "cramervonmises cramervonmises_2samp dunnett epps_singleton_2samp f_oneway fisher_exact "
     "fligner friedmanchisquare goodness_of_fit jarque_bera kruskal ks_1samp ks_2samp kstest "
-    "kurtosistest levene mannwhitneyu median_test monte_carlo_test mood multiscale_graphcorr normaltest "
-    "page_trend_test permutation_test poisson_means_test power_divergence quantile_test ranksums "
-    "shapiro skewtest ttest_1samp ttest_ind ttest_ind_from_stats ttest_rel tukey_hsd wilcoxon "
-    "bootstrap power fit sobol_indices",
+    "kurtosistest levene mannwhitneyu median_test monte_carlo_test mood multiscale_graphcorr "
+    "normaltest page_trend_test permutation_test poisson_means_test power_divergence "
+    "quantile_test ranksums shapiro skewtest ttest_1samp ttest_ind ttest_ind_from_stats ttest_rel "
+    "tukey_hsd wilcoxon bootstrap power fit sobol_indices",
     because="it is a test of a hypothesis, or draws samples",
     instead="Write the statistic with functions of NumPy.",
 )
