@@ -1,6 +1,5 @@
 """What has no derivative here, by name, with the reason and something to do instead."""
 
-import functools
 import operator
 
 import numpy as np
@@ -55,7 +54,7 @@ refuse(
 for texts in (np.char, getattr(np, "strings", np.char)):
     refuse(
         texts,
-        " ".join(filter(functools.partial(is_of_text, texts), dir(texts))),
+        " ".join(name for name in dir(texts) if is_of_text(texts, name)),
         because="it is about text",
         instead=CONST,
     )
