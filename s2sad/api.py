@@ -287,7 +287,7 @@ def grad(
     names the line of f where nan or infinity first arises, in either sweep; that is slow.
     """
     _refuse_jit(jit)
-    return _operator(debug_nans)(f, Options("grad", wrt, has_aux))
+    return _operator(debug_nans)(f, Options("grad", wrt, has_aux, plain=debug_nans))
 
 
 @operator
@@ -305,7 +305,7 @@ def value_and_grad(
     `debug_nans` is that of `grad`.
     """
     _refuse_jit(jit)
-    return _operator(debug_nans)(f, Options("value_and_grad", wrt, has_aux))
+    return _operator(debug_nans)(f, Options("value_and_grad", wrt, has_aux, plain=debug_nans))
 
 
 class Watched(Operator):

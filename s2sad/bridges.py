@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from s2sad.api import callee_of, hvp, jvp, vjp
 from s2sad.errors import ActivityError, UnsupportedError
+from s2sad.raised import Caught
 from s2sad.snippets import defined
 from s2sad.tree import branch_of, is_float_leaf, leaves
 
@@ -57,28 +59,70 @@ def to_torch(f: Callable[..., Any]) -> Callable[..., Any]:
     torch = _imported("torch", "to_torch")
     callee_of(f, "to_torch")
     function = _torch_function(torch, f)
+    by_position = _by_position(f)
 
     @functools.wraps(f, updated=())
-    def call(*args: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         tensors: list[Any] = []
 
         def placed(leaf: Any) -> Any:
             if not isinstance(leaf, torch.Tensor):
                 return leaf
-            if leaf.device.type != "cpu":
-                raise UnsupportedError(
-                    f"A tensor is on {leaf.device}, and {_name(f)} works on NumPy arrays.",
-                    remedy="Give it tensor.cpu().",
-                )
+            _require_array(torch, leaf, _name(f))
             tensors.append(leaf)
             return _Slot(len(tensors) - 1)
 
-        call_ = _Call(f, _replaced(args, placed))
-        y, *parts = function.apply(call_, *tensors)
+        call_ = _Call(f, _replaced(by_position(args, kwargs), placed))
+        try:
+            y, *parts = function.apply(call_, *tensors)
+        except RuntimeError:
+            wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+            if not any(map(wrapped, tensors)):
+                raise
+            raise UnsupportedError(
+                f"The transforms of torch.func do not go through {_name(f)}: it needs the numbers.",
+                remedy="Use torch.autograd, or s2sad's own grad, jacobian and hvp.",
+            ) from None
         given = iter(parts)
         return _replaced(y.structure, lambda leaf: next(given) if leaf is _TENSOR else leaf)
 
     return call
+
+
+def _by_position(f: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+    """Return what puts the arguments of a call of f in order."""
+    signature = inspect.signature(f)
+
+    def ordered(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        if not kwargs:
+            return args
+        bound = signature.bind(*args, **kwargs)
+        if bound.kwargs:
+            raise UnsupportedError(
+                f"{next(iter(bound.kwargs))} of {_name(f)} has no place among its arguments.",
+                remedy="Wrap it in a function that takes all by position.",
+            )
+        return bound.args
+
+    return ordered
+
+
+def _require_array(torch: Any, tensor: Any, name: str) -> None:
+    """Raise for a tensor that is no array of NumPy's."""
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    if tensor.device.type != "cpu":
+        why, remedy = f"is on {tensor.device}", "tensor.cpu()"
+    elif tensor.layout != torch.strided:
+        why, remedy = "is sparse", "tensor.to_dense()"
+    elif tensor.is_quantized:
+        why, remedy = "is quantized", "tensor.dequantize()"
+    elif dtype.startswith(("bfloat", "float8")):
+        why, remedy = f"is of {dtype}", "tensor.float()"
+    else:
+        return
+    raise UnsupportedError(
+        f"A tensor {why}, and {name} works on NumPy arrays.", remedy=f"Give it {remedy}."
+    )
 
 
 class _Slot:
@@ -218,10 +262,17 @@ def _torch_function(torch: Any, f: Callable[..., Any]) -> Any:
             )
 
         @staticmethod
-        @torch.autograd.function.once_differentiable  # type: ignore[misc,untyped-decorator,unused-ignore]
         def backward(ctx: Any, *directions: Any) -> Any:
-            first, count = ctx.first, ctx.count
-            bars, tensors = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
+            return None, *Second.apply(ctx.first, *directions, *ctx.saved_tensors)
+
+    class Second(torch.autograd.Function):  # type: ignore[misc,name-defined,unused-ignore]
+        """The derivative of the pullback: the last one."""
+
+        @staticmethod
+        def forward(ctx: Any, first: Any, *rest: Any) -> Any:
+            count = len(first.paths)
+            size = (len(rest) - count) // 2
+            directions, bars, tensors = rest[:size], rest[size : size + count], rest[-size:]
             if any(torch.is_complex(t) for t in (*bars, *tensors)):
                 raise UnsupportedError(
                     "Second derivatives by complex tensors are not supported under PyTorch.",
@@ -237,7 +288,6 @@ def _torch_function(torch: Any, f: Callable[..., Any]) -> Any:
                 products = (products,)
             found = first.call.by_tensor(positions, products, len(tensors))
             return (
-                None,
                 *(
                     _tensor(torch, leaf.value, bar)
                     for leaf, bar in zip(leaves(y_dot), bars, strict=True)
@@ -246,6 +296,13 @@ def _torch_function(torch: Any, f: Callable[..., Any]) -> Any:
                     None if bar is None else _tensor(torch, bar, tensor)
                     for bar, tensor in zip(found, tensors, strict=True)
                 ),
+            )
+
+        @staticmethod
+        def backward(ctx: Any, *_: Any) -> Any:
+            raise UnsupportedError(
+                f"Third derivatives of {_name(f)} are not supported under PyTorch.",
+                remedy="Differentiate it with s2sad: grad, hessian and hvp nest to any order.",
             )
 
     return Function
@@ -272,7 +329,8 @@ def _weighted(f: Callable[..., Any], count: int, paths: tuple[str, ...]) -> Call
 
 
 def _name(f: Callable[..., Any]) -> str:
-    return getattr(f, "__name__", repr(f))
+    name: str = getattr(f, "__name__", repr(f))
+    return "the lambda" if name == "<lambda>" else name
 
 
 # JAX
@@ -296,7 +354,14 @@ def to_jax(f: Callable[..., Any], like: Any = None) -> Callable[..., Any]:
         if like is not None:
             return jax.tree_util.tree_map(_shape_of(jax), like)
         ones = jax.tree_util.tree_map(lambda a: _on_host(np.ones(a.shape, a.dtype)), args)
-        return jax.tree_util.tree_map(_shape_of(jax), f(*ones))
+        with Caught() as caught:
+            y = f(*ones)
+        if caught.error is not None:
+            raise UnsupportedError(
+                f"{_name(f)} is run on ones to see what it returns, and raises {caught}.",
+                remedy="Say it beforehand: to_jax(f, like=...).",
+            ) from caught.error
+        return jax.tree_util.tree_map(_shape_of(jax), y)
 
     def run(*args: Any) -> Any:
         return jax.tree_util.tree_map(np.asarray, f(*host(args)))
@@ -338,6 +403,11 @@ def _on_host(array: Any) -> Any:
 
 def _shape_of(jax: Any) -> Callable[[Any], Any]:
     def shape(leaf: Any) -> Any:
+        if not hasattr(leaf, "dtype") and not isinstance(leaf, int | float | complex):
+            raise ActivityError(
+                f"JAX has no arrays of type {type(leaf).__name__}.",
+                remedy="Return numbers, arrays, or lists, tuples and dicts of these.",
+            )
         dtype = leaf.dtype if hasattr(leaf, "dtype") else np.result_type(leaf)
         return jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(dtype))
 

@@ -129,6 +129,7 @@ class Derivation:
     called: dict[str, tuple[Analysed, Any]] = field(default_factory=dict)
     again: Again | None = None
     for_reading: bool = False
+    plain: bool = False
     home: Any = None
     parts: dict[str, Part] = field(default_factory=dict)
     read_as: dict[Any, str] = field(default_factory=dict)
@@ -155,6 +156,10 @@ class Derivation:
         self.stories, self.called = other.stories, other.called
         self.telling = other.telling
         self.reaching = other.reaching
+
+    def each_apart(self, names: frozenset[str]) -> frozenset[str]:
+        """Return which of some cotangents stay where they are computed: all in a plain text."""
+        return names if self.plain else frozenset()
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
         """Return what functions are rewritten with, by name: they may be written out in others."""

@@ -41,6 +41,7 @@ class Options:
     given: int | None = None  # for vjp: how many arguments the call gives
     pattern: Pattern | None = None  # for autodiff: the activities
     batch: bool = False  # for jvp: several directions in one sweep
+    plain: bool = False  # each cotangent has a statement of its own, where it arises
     first: bool = False  # for vjp and jvp: of what nothing chooses the first, as grad does
 
 
@@ -143,7 +144,7 @@ class Derived:
     def _shared_key(self, key: Any) -> Any:
         p, o = self.parameters, self.options
         code = K.Known(p.fn.__code__)
-        own = (o.mode, o.has_aux, o.pattern, o.batch, o.first)
+        own = (o.mode, o.has_aux, o.pattern, o.batch, o.first, o.plain)
         return code, own, self.choice, p.skipped, p.fixed, len(self.prefix), key
 
     def _entry(self, made: Recipe, fresh: bool = False) -> Entry | None:
@@ -180,7 +181,7 @@ class Derived:
             raise error.at(place_of(fn)) from None
         request = Request(fn, settled.params, settled.wrt, settled.single, o.mode, o.has_aux)
         lengths = tuple(lengths_given(self.parameters.names, values))
-        request = replace(request, lengths=lengths, picked=settled.picked)
+        request = replace(request, lengths=lengths, picked=settled.picked, plain=o.plain)
         constant = self._constant - set(settled.wrt)
         if o.pattern is None:
             return replace(request, constant=constant, batch=o.batch), settled

@@ -10,10 +10,9 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-import re
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,18 +23,18 @@ from s2sad.tree import leaves
 from s2sad.write.lines import BACKWARD, Origin, Spot
 
 _OURS = "<s2sad "
+_LIBRARIES = ("cupy", "numpy", "s2sad", "scipy")
 _MOST = 10_000  # leaves of a structure that are looked at
 Lines = Callable[[], tuple[str, Mapping[int, Origin]]]
 
 
 @dataclass(frozen=True)
 class _Arose:
-    """A line of derived text that computed nan or infinity."""
+    """A line that computed nan or infinity, and the lines of derived text that it is called by."""
 
-    file: str
-    line: int
+    derived: tuple[Spot, ...]
     what: str
-    by: frozenset[str] = frozenset()  # the names of which it was computed, where that is known
+    place: Spot | None = None  # in a function of the user's
 
 
 def watched(call: Callable[[], Any], lines: Lines, name: str) -> Any:
@@ -54,15 +53,22 @@ def watched(call: Callable[[], Any], lines: Lines, name: str) -> Any:
     if not what:
         return result
     text, origins = lines()
+
+    def known(spot: Spot) -> Origin | None:
+        mine = "".join(linecache.getlines(spot[0])).rstrip() == text.rstrip()
+        return origins.get(spot[1]) if mine else None
+
     for one in watch.found:
-        origin = origins.get(one.line)
-        if origin is None or "".join(linecache.getlines(one.file)).rstrip() != text.rstrip():
+        calls = [origin for origin in map(known, one.derived) if origin is not None]
+        if not calls:
             continue
-        places = [_place(*spot) for spot in _spots(one, origin, origins, text)]
+        sweep = BACKWARD if any(c.sweep == BACKWARD for c in calls) else calls[0].sweep
+        spots = sorted(calls[0].spots) if one.place is None else [one.place]
+        places = [_place(*spot) for spot in spots]
         others = "".join(f", or of line {p.line}" for p in places[1:])
         raise NotFiniteError(
             f"What is derived of {name} is not finite: {one.what} arises first in the "
-            f"{origin.sweep} sweep of this line{others}.",
+            f"{sweep} sweep of this line{others}.",
             remedy="Keep its operands away from there, or mask it with np.where.",
             place=places[0] if places else None,
         )
@@ -72,32 +78,6 @@ def watched(call: Callable[[], Any], lines: Lines, name: str) -> Any:
     )
 
 
-def _spots(one: _Arose, origin: Origin, origins: Mapping[int, Origin], text: str) -> list[Spot]:
-    """Return the user's lines for a line of derived text.
-
-    Polishing joins what several lines became: then those count that say what it was computed of.
-    """
-    own = sorted(origin.spots)
-    said = " ".join(linecache.getline(*spot) for spot in own)
-    strange = {n for n in one.by if n not in re.findall(r"\w+", said)}
-    if origin.sweep != BACKWARD or not one.by:
-        return own
-    lines = text.splitlines()
-    makers = [
-        spot
-        for number, o in sorted(origins.items())
-        if number < one.line and o.function == origin.function
-        for spot in sorted(o.spots)
-        if _bound_in(lines[number - 1]) & one.by and o.sweep != BACKWARD
-    ]
-    makers = list(dict.fromkeys(reversed(makers)))
-    return (makers or own) if strange else list(dict.fromkeys([*own, *makers]))
-
-
-def _bound_in(line: str) -> set[str]:
-    return set(re.findall(r"\w+", line.partition("=")[0])) if "=" in line else set()
-
-
 @dataclass
 class _Watch:
     """Looks on while derived code runs."""
@@ -105,19 +85,37 @@ class _Watch:
     found: list[_Arose] = field(default_factory=list)
 
     def called(self, frame: types.FrameType, event: str, arg: Any) -> Any:
-        if not frame.f_code.co_filename.startswith(_OURS):
-            return None
-        return _Frame(self).line
+        return _Frame(self).line if _is_called_by_derived(frame) else None
+
+
+def _is_called_by_derived(frame: types.FrameType | None) -> bool:
+    """Say whether a frame is one of derived text, or of the user's that such a one has called."""
+    while frame is not None and not frame.f_code.co_filename.startswith(_OURS):
+        top = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if top in _LIBRARIES or top in sys.stdlib_module_names - {"__main__"}:
+            return False
+        frame = frame.f_back
+    return frame is not None
+
+
+def _callers(frame: types.FrameType | None) -> Iterator[Spot]:
+    """Yield the lines of derived text that have called a frame, the last call first."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_OURS):
+            yield frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
 
 
 class _Frame:
-    """One call of a derived function: the line that runs, and how its operands were before."""
+    """One call of a derived function, or of the user's function that it calls.
+
+    Known are the line that runs, and how its operands were before.
+    """
 
     def __init__(self, watch: _Watch) -> None:
         self.watch = watch
         self.running: _Statement | None = None
         self.before = ""
-        self.operands: dict[str, Any] = {}
 
     def line(self, frame: types.FrameType, event: str, arg: Any) -> Any:
         if event == "exception":
@@ -129,8 +127,8 @@ class _Frame:
             self.running = _statement(frame.f_code.co_filename, frame.f_lineno)
             if self.running is not None:
                 here = frame.f_locals
-                self.operands = {n: here[n] for n in self.running.reads if n in here}
-                self.before = _worst([*self.operands.values()]) if self.operands else "nothing"
+                operands = [here[n] for n in self.running.reads if n in here]
+                self.before = _worst(operands) if operands else "nothing"
         return self.line
 
     def look(self, frame: types.FrameType, returned: Any, at_end: bool) -> None:
@@ -144,26 +142,12 @@ class _Frame:
             made = [_last(here[n]) if n in s.appended else here[n] for n in s.writes if n in here]
         what = _worst(made)
         if what and what != self.before:
-            by = _made_of(s.value, {**frame.f_globals, **self.operands})
-            by &= self.operands.keys()
-            self.watch.found.append(_Arose(frame.f_code.co_filename, s.line, what, frozenset(by)))
+            spot, callers = (frame.f_code.co_filename, s.line), tuple(_callers(frame.f_back))
+            if spot[0].startswith(_OURS):
+                self.watch.found.append(_Arose((spot, *callers), what))
+            else:
+                self.watch.found.append(_Arose(callers, what, spot))
         self.running = None
-
-
-def _made_of(value: Any, space: dict[str, Any]) -> set[str]:
-    """Return the names in the innermost operation that gives what is not finite; for a quotient
-    those of what it is divided by."""
-    for node in reversed(list(ast.walk(value)) if value is not None else []):
-        if not isinstance(node, ast.BinOp):
-            continue
-        try:
-            made = eval(compile(ast.Expression(node), "<s2sad>", "eval"), space)
-        except (ArithmeticError, LookupError, NameError, TypeError, ValueError):
-            continue
-        if _worst(made):
-            part = node.right if isinstance(node.op, ast.Div) else node
-            return {n.id for n in ast.walk(part) if isinstance(n, ast.Name)}
-    return set()
 
 
 def _last(value: Any) -> Any:
@@ -179,7 +163,6 @@ class _Statement:
     writes: frozenset[str]
     appended: frozenset[str]
     returns: bool
-    value: Any
 
 
 def _statement(file: str, line: int) -> _Statement | None:
@@ -224,7 +207,6 @@ def _told(node: Any) -> _Statement | None:
         frozenset(writes | appended),
         frozenset(appended),
         isinstance(node, ast.Return),
-        value,
     )
 
 

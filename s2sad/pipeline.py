@@ -130,6 +130,7 @@ def derive(
     d.entry = d.names.fresh(f"{base if base != '<lambda>' else 'lambda_'}_{request.mode}")
     params = dict(request.params)
     d.abreast = request.batch and request.mode == "jvp"
+    d.plain = request.plain
     d.reusable = d.lasting = request.mode == "vjp" or (request.batch and not d.abreast)
     d.lengths = dict(request.lengths)
     d.visible[home] = frozenset(request.shadowed)
@@ -433,7 +434,7 @@ def parts_of(
     undone = undone_in(backward)
     read_first = who_reads(worker, backward) if d.telling else NOBODY
     for _ in range(3):
-        movable = (made_up | _backward_temps(backward, a)) - fixed
+        movable = (made_up | _backward_temps(backward, a)) - fixed - d.each_apart(made_up)
         effects = EffectTable(pure, sharing)
         backward = prune(backward, live_out, effects, made_up)
         backward = propagate(backward, live_out, movable, effects, made_up)

@@ -18,7 +18,7 @@ class Request:
     backward sweep is a function of its own, and a jvp does several directions. The `lengths` are
     those of example arrays: where a write could be broadcast, it is derived for lengths that are
     not 1 if the example's are not. Where it is to be `explained`, it is noted who reads what is
-    kept.
+    kept. In a `plain` text cotangents are not put into one another: each has its statement.
     """
 
     fn: Any
@@ -35,6 +35,7 @@ class Request:
     picked: tuple[Selected, ...] = ()  # parts of those in `wrt`, where parts are asked for
     extra: tuple[str, ...] = ()  # parameters besides those of `fn`: what it captures
     explained: bool = False
+    plain: bool = False
 
     def results(self) -> tuple[Selected, ...]:
         """Return what there are derivatives by, in their order."""

@@ -88,6 +88,62 @@ def test_torch_objects_are_refused(torch):
         s2sad.to_torch(lambda x: Box(x * 2.0))(tensors(torch)[0])
 
 
+def cubes(a):
+    return np.sum(a**3)
+
+
+def leaf(torch, value=(0.3, 1.2, -0.7)):
+    return torch.tensor(value, dtype=torch.float64, requires_grad=True)
+
+
+def test_torch_third_derivatives_are_refused_and_not_left_out(torch):
+    u = leaf(torch)
+    (g,) = torch.autograd.grad(s2sad.to_torch(cubes)(u), u, create_graph=True)
+    (h,) = torch.autograd.grad(g.sum(), u, create_graph=True)
+    assert torch.allclose(h, 6 * u)
+    with pytest.raises(s2sad.UnsupportedError, match="Third derivatives of cubes"):
+        torch.autograd.grad((h * u).sum(), u)
+
+
+def test_torch_tensors_that_are_no_arrays(torch):
+    layer = s2sad.to_torch(cubes)
+    for tensor, why in (
+        (torch.ones(3, dtype=torch.bfloat16), "is of bfloat16"),
+        (torch.eye(3).to_sparse(), "is sparse"),
+        (torch.zeros(3, device="meta"), "is on meta"),
+    ):
+        with pytest.raises(s2sad.UnsupportedError, match=f"A tensor {why}"):
+            layer(tensor)
+    with pytest.raises(s2sad.UnsupportedError, match=r"transforms of torch\.func do not go"):
+        torch.func.grad(layer)(torch.ones(3))
+
+
+def test_torch_arguments_by_name(torch):
+    def scaled(a, b=2.0, *, c=1.0):
+        return a * b * c
+
+    layer, a, b = s2sad.to_torch(scaled), leaf(torch), leaf(torch, 0.5)
+    layer(a, b=b).sum().backward()
+    assert a.grad.tolist() == [0.5] * 3 and b.grad.item() == pytest.approx(0.8)
+    assert torch.equal(layer(b=b, a=a), layer(a, b))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'd'"):
+        layer(a, d=1.0)
+    with pytest.raises(s2sad.UnsupportedError, match="c of scaled has no place"):
+        layer(a, c=2.0)
+
+
+def test_jax_says_what_it_needs(jax):
+    def picky(a):
+        if a[0] == 1.0:
+            raise KeyError("ones")
+        return a
+
+    with pytest.raises(s2sad.UnsupportedError, match=r"raises KeyError: 'ones'.*\n.*like="):
+        s2sad.to_jax(picky)(jax.numpy.zeros(3))
+    with pytest.raises(s2sad.ActivityError, match="no arrays of type str"):
+        s2sad.to_jax(lambda a: (a, "s"))(jax.numpy.zeros(3))
+
+
 def test_jax_grad_jit_and_values(jax):
     layer = s2sad.to_jax(total)
     args = (jax.numpy.arange(3.0), {"a": jax.numpy.array(0.3), "b": [jax.numpy.array(2.0)]}, 2)

@@ -189,3 +189,25 @@ def test_second_order_is_checked():
 def test_second_order_of_what_writes_and_of_structures(f, monkeypatch):
     monkeypatch.setitem(globals(), "cubed", lambda x: x * x * x)
     check_grads(f, (X,))
+
+
+@pytest.mark.parametrize("f", [np.floor, lambda x: 1.0 if x > 1.0 else 0.0], ids=["floor", "step"])
+def test_jumps_are_no_place_for_differences(f):
+    with pytest.raises(AssertionError, match="differences do not converge here"):
+        s2sad.check_grads(lambda x: f(x) + x * x, (1.0,), order=1)
+    s2sad.check_grads(lambda x: f(x) + x * x, (1.5,), order=1)
+
+
+def test_second_derivatives_that_are_refused_say_how_to_check_the_first():
+    def f(x, d):
+        d["k"] = 2.0 * x
+        d["l"].append(np.sum(x))
+        return np.sum(d["k"] * x)
+
+    x = np.array([0.3, 1.2])
+    s2sad.check_grads(f, (x, {"k": x, "l": []}), wrt="x", order=1)
+    try:
+        s2sad.check_grads(f, (x, {"k": x, "l": []}), wrt="x")
+    except s2sad.UnsupportedError as error:
+        assert "A higher derivative of f is refused." in error.reason
+        assert "order=1" in error.remedy and error.place.file == __file__

@@ -58,7 +58,8 @@ class _Worker:
         for node in nodes:
             if isinstance(node, Comment):
                 heading = self.spots_of(node) if node.text else NOWHERE
-                sweep = sweep if node.text or self.role.whole else self.turned(sweep)
+                # Headings, and the empty line before them, are where a backward sweep begins.
+                sweep = sweep if self.role.whole else self.turned(sweep)
                 continue
             entries.append((node, next(rest), sweep, heading))
         own = [self.own(node, heading, s) for node, _, s, heading in entries]
