@@ -157,10 +157,6 @@ class Derivation:
         self.telling = other.telling
         self.reaching = other.reaching
 
-    def each_apart(self, names: frozenset[str]) -> frozenset[str]:
-        """Return which of some cotangents stay where they are computed: all in a plain text."""
-        return names if self.plain else frozenset()
-
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
         """Return what functions are rewritten with, by name: they may be written out in others."""
         helpers = {n: f for n, f in self.refs.functions.items() if f in _WRITTEN}

@@ -40,7 +40,9 @@ def finish(
     movable = p.analysed.function.temps | p.made_up | extra | {p.analysed.function.result}
     movable -= {n for n in returned if not _no_memory(p.bar_kinds.get(n))}
     made_up = p.made_up | extra | p.scalars
-    movable -= p.pinned | p.shadows | p.pure.d.each_apart(p.made_up)
+    movable -= p.pinned | p.shadows
+    if p.pure.d.plain:
+        movable -= p.made_up
     made_up -= p.pinned | p.shadows | _borrowed(p.analysed)
     live_out |= p.pinned
     movable -= p.buffers

@@ -434,7 +434,8 @@ def parts_of(
     undone = undone_in(backward)
     read_first = who_reads(worker, backward) if d.telling else NOBODY
     for _ in range(3):
-        movable = (made_up | _backward_temps(backward, a)) - fixed - d.each_apart(made_up)
+        movable = _backward_temps(backward, a) | (frozenset() if d.plain else made_up)
+        movable -= fixed
         effects = EffectTable(pure, sharing)
         backward = prune(backward, live_out, effects, made_up)
         backward = propagate(backward, live_out, movable, effects, made_up)
