@@ -392,6 +392,10 @@ class RawKernel:
 
 for _class in (ElementwiseKernel, RawKernel):
     _class.__module__ = "cupy._core._kernel"
+# CuPy's own methods are compiled: nothing is read of these.
+for _class in (ndarray, _Ufunc, ElementwiseKernel, RawKernel):
+    for _own in filter(callable, list(vars(_class).values())):
+        _own.__module__ = _class.__module__
 
 
 def _function(fn, path, home):
