@@ -57,7 +57,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal -q $(PYTEST_ARGS)
 
 test-full: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal -q -m "not gpu" $(PYTEST_ARGS)
+	S2SAD_FULL=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal -q -m "not gpu" $(PYTEST_ARGS)
 
 test-gpu: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -q -m gpu $(PYTEST_ARGS)

@@ -81,9 +81,9 @@ def push_ediff1d(out, ary, to_end, to_begin, ary_dot, to_end_dot, to_begin_dot):
     if ary_dot is None:
         ary_dot = np.zeros_like(ary)
     if to_end is not None and to_end_dot is None:
-        to_end_dot = np.zeros_like(to_end)
+        to_end_dot = np.zeros(np.shape(to_end))
     if to_begin is not None and to_begin_dot is None:
-        to_begin_dot = np.zeros_like(to_begin)
+        to_begin_dot = np.zeros(np.shape(to_begin))
     return np.ediff1d(ary_dot, to_end_dot, to_begin_dot)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sampling import is_of_every_day
 
 import s2sad
 
@@ -9,7 +10,10 @@ STEP = 1e-6
 
 
 def check(fn, *args, constant=()):
-    """Compare the gradient of fn with respect to all but some of its arguments, and its jvp."""
+    """Compare the gradient of fn with respect to all but some of its arguments, and its jvp.
+
+    So are gradients with respect to single arguments: every day one of them or another.
+    """
     wrt = tuple(i for i in range(len(args)) if i not in constant)
     gradient = s2sad.grad(fn, wrt=wrt)(*args)
     vector, unravel = s2sad.ravel(tuple(args[i] for i in wrt))
@@ -25,7 +29,9 @@ def check(fn, *args, constant=()):
     got = gradient if isinstance(gradient, tuple) and len(wrt) > 1 else (gradient,)
     found = s2sad.ravel(tuple(got))[0]
     assert found == pytest.approx(slopes, rel=1e-5, abs=1e-7)
-    for i in wrt:
+    for i in wrt if len(wrt) > 1 else ():
+        if not is_of_every_day(f"{fn.__qualname__} alone in {i}", len(wrt)):
+            continue
         alone = s2sad.ravel((s2sad.grad(fn, wrt=i)(*args),))[0]
         assert alone == pytest.approx(s2sad.ravel((got[wrt.index(i)],))[0], rel=1e-9, abs=1e-12)
     check_forward(fn, args, wrt, found)

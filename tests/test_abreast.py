@@ -59,21 +59,23 @@ def check(program):
 CORPUS = sorted(set(corpus.PROGRAMS) - set(REFUSED))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=pytest.mark.full if i % 3 else ()) for i, n in enumerate(CORPUS)],
-)
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", CORPUS)
 def test_corpus(name):
     check(corpus.PROGRAMS[name])
 
 
-def test_language():
-    for construct in tables.constructs():
-        if construct.refusal is None and "flat" not in construct.title:
-            f = tables.function(construct.text)
-            check(Program(construct.title, f, lambda: [tables.X.copy()], (0,)))
+CONSTRUCTS = [c for c in tables.constructs() if c.refusal is None and "flat" not in c.title]
 
 
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("construct", CONSTRUCTS, ids=lambda c: c.title)
+def test_language(construct):
+    f = tables.function(construct.text)
+    check(Program(construct.title, f, lambda: [tables.X.copy()], (0,)))
+
+
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("line", whole.PROGRAMS)
 def test_rule_in_a_program(line):
     variable, _, expression = line.partition(": ")

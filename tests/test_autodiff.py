@@ -169,6 +169,7 @@ def test_shadows_go_from_final_to_initial_content(f, args):
             np.testing.assert_allclose(bar, slope, rtol=1e-6, atol=1e-6 + noise)
 
 
+@pytest.mark.sampled(3)
 @each_program
 def test_a_batch_gives_what_single_directions_give(f, args):
     first, second = seeds_of(args), seeds_of(args)

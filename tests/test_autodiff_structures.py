@@ -103,6 +103,7 @@ def test_shadows_go_from_final_to_initial_content(f, args):
         assert one is other
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f, args", CASES)
 def test_a_batch_gives_what_single_directions_give(f, args):
     both = [shadows_of(args), shadows_of(args)]

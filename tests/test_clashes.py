@@ -33,6 +33,7 @@ def load(text, name="f"):
     return space[name]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name, place", [*itertools.product(NAMES, PLACES)])
 def test_names_of_the_user(name, place):
     if (name, place) == ("f", "function") or (name, place) == ("f", "global"):

@@ -25,13 +25,22 @@ CASES = [
 @pytest.mark.parametrize("f, args, k", CASES)
 def test_gradient(f, args, k):
     given = copy.deepcopy(list(args))
-    value, gradient = s2sad.value_and_grad(f, wrt=k)(*given)
+    derived = s2sad.value_and_grad(f, wrt=k)
+    value, gradient = derived(*given)
     assert value == f(*copy.deepcopy(list(args)))
-    want = slope(f, args, k)
-    assert np.allclose(leaves(gradient), want, rtol=1e-6, atol=1e-7)
+    assert np.allclose(leaves(gradient), slope(f, args, k), rtol=1e-6, atol=1e-7)
+    assert all(leaves(a) == leaves(b) for a, b in zip(given, args, strict=True))
+    assert leaves(derived(*given)[1]) == leaves(gradient)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("f, args, k", CASES)
+def test_pullback_may_be_called_again(f, args, k):
+    given = copy.deepcopy(list(args))
     value, pullback = s2sad.vjp(f, *given, wrt=k)
     first, second = leaves(pullback(1.0)), leaves(pullback(1.0))
-    assert first == second and np.allclose(first, want, rtol=1e-6, atol=1e-7)
+    assert value == f(*copy.deepcopy(list(args)))
+    assert first == second and np.allclose(first, slope(f, args, k), rtol=1e-6, atol=1e-7)
     assert all(leaves(a) == leaves(b) for a, b in zip(given, args, strict=True))
 
 

@@ -270,6 +270,7 @@ def check_along(program, gradient, rng):
     assert min(errors) < 1e-6
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden(name):
     program = corpus.PROGRAMS[f"golden.{name}"]

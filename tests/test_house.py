@@ -208,60 +208,74 @@ def named(path):
 # --- the house -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", MODULES, ids=named)
-def test_every_module_has_its_place(path):
-    part = part_of(dotted(path)) if path != PACKAGE / "__init__.py" else "__init__"
-    assert part in LEVEL, f"{named(path)}: name its layer in LAYERS, and in docs/"
+def test_every_module_has_its_place():
+    parts = {p: part_of(dotted(p)) if p != PACKAGE / "__init__.py" else "__init__" for p in MODULES}
+    wrong = [named(path) for path, part in parts.items() if part not in LEVEL]
+    assert not wrong, f"{wrong}: name their layers in LAYERS, and in docs/"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=named)
-def test_imports_run_one_way(path):
-    here = part_of(dotted(path))
-    for line, name in own_imports(path):
-        there = part_of(name)
-        wrong = there and wrong_direction(here, there)
-        assert not wrong, f"{named(path)}:{line}: {wrong}"
+def test_imports_run_one_way():
+    wrong = []
+    for path in MODULES:
+        here = part_of(dotted(path))
+        for line, name in own_imports(path):
+            there = part_of(name)
+            if there and (why := wrong_direction(here, there)):
+                wrong.append(f"{named(path)}:{line}: {why}")
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", RULES, ids=named)
-def test_rules_know_only_the_registry_and_the_runtime(path):
-    library, _, part = path.stem.partition("_")
-    optional = {
-        "scipy": ("scipy",),
-        "stdlib": (part,),
-        "cupy": ("sys",),
-        "checkpoints": ("checkpoint_schedules",),
-        "array": ("array_api_compat",),
-    }.get(library, ())
-    for line, name in own_imports(path):
-        allowed = (*RULES_MAY_IMPORT, *optional)
-        assert within(name, allowed), f"{named(path)}:{line}: rules may not import {name}"
+def test_rules_know_only_the_registry_and_the_runtime():
+    wrong = []
+    for path in RULES:
+        library, _, part = path.stem.partition("_")
+        optional = {
+            "scipy": ("scipy",),
+            "stdlib": (part,),
+            "cupy": ("sys",),
+            "checkpoints": ("checkpoint_schedules",),
+            "array": ("array_api_compat",),
+        }.get(library, ())
+        for line, name in own_imports(path):
+            if not within(name, (*RULES_MAY_IMPORT, *optional)):
+                wrong.append(f"{named(path)}:{line}: rules may not import {name}")
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", EVERYTHING, ids=named)
-def test_nothing_imports_a_top_level_rules(path):
-    for line, name in own_imports(path):
-        assert name.split(".")[0] != "rules", f"{named(path)}:{line}: import s2sad.rules instead"
+def test_nothing_imports_a_top_level_rules():
+    wrong = [
+        f"{named(path)}:{line}: import s2sad.rules instead"
+        for path in EVERYTHING
+        for line, name in own_imports(path)
+        if name.split(".")[0] == "rules"
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=named)
-def test_no_module_is_too_long(path):
-    length = len(path.read_text(encoding="utf-8").splitlines())
-    assert length <= LONGEST, f"{named(path)} has {length} lines"
+def test_no_module_is_too_long():
+    lengths = {p: len(p.read_text(encoding="utf-8").splitlines()) for p in MODULES}
+    wrong = [f"{named(path)} has {n} lines" for path, n in lengths.items() if n > LONGEST]
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", MODULES + RULES, ids=named)
-def test_nothing_is_caught_wholesale(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ExceptHandler):
-            where = f"{named(path)}:{node.lineno}"
-            assert not catches_everything(node), f"{where}: say which exceptions"
+def test_nothing_is_caught_wholesale():
+    wrong = [
+        f"{named(path)}:{node.lineno}: say which exceptions"
+        for path in MODULES + RULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ExceptHandler) and catches_everything(node)
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", MODULES + RULES, ids=named)
-def test_nothing_is_left_to_do(path):
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        assert "TODO" not in line, f"{named(path)}:{number}: {line.strip()}"
+def test_nothing_is_left_to_do():
+    wrong = [
+        f"{named(path)}:{number}: {line.strip()}"
+        for path in MODULES + RULES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if "TODO" in line
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 # --- the tests above see what they should --------------------------------------------------------

@@ -62,6 +62,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fn, args, settings", ROWS, ids=lambda v: getattr(v, "__name__", None))
 def test_second_derivatives(fn, args, settings):
     check_second(fn, *args, **settings)

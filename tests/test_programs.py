@@ -18,6 +18,7 @@ from grammar import CONSTRUCTS
 
 HERE = pathlib.Path(__file__).parent
 COUNT = 1000
+FULL = pytest.mark.full
 DIGEST = """
 import hashlib, mutating, random, statements
 one = mutating.one_writing
@@ -82,10 +83,11 @@ def test_the_text_depends_on_the_seed_alone():
             assert digest(python, "2") == expected, name
 
 
-def test_each_construct_occurs_active():
-    rates = programs.rates(programs.generate(seed) for seed in range(COUNT))
+@pytest.mark.parametrize("count, least", [(250, 0.01), pytest.param(COUNT, 0.02, marks=FULL)])
+def test_each_construct_occurs_active(count, least):
+    rates = programs.rates(programs.generate(seed) for seed in range(count))
     assert set(rates) == set(CONSTRUCTS)
-    assert not {name: rate for name, rate in rates.items() if rate < 0.02}
+    assert not {name: rate for name, rate in rates.items() if rate < least}
 
 
 def test_only_known_constructs_are_marked():
@@ -181,15 +183,15 @@ def test_the_comparison_finds_changed_arguments():
     module = programs.load("import numpy as np\n\n\n" + text)
     honest = tool()
 
-    def grad(f, wrt):
+    def value_and_grad(f, wrt):
         def derived(*args):
-            result = honest.grad(f, wrt)(*args)
+            result = honest.value_and_grad(f, wrt)(*args)
             clobber(args[0])
             return result
 
         return derived
 
-    broken = types.SimpleNamespace(grad=grad, value_and_grad=honest.value_and_grad)
+    broken = types.SimpleNamespace(value_and_grad=value_and_grad)
     assert programs.trouble(broken, module, (0,))[0] == "arguments"
 
 

@@ -14,7 +14,6 @@ CHEAP = (*LAYOUTS[:-1], empty)  # what is derived from plain arrays serves these
 DEAR = tuple(change for change in (*LAYOUTS, *OTHERS) if change not in CHEAP)
 
 each = pytest.mark.parametrize("p", PROGRAMS.values(), ids=PROGRAMS)
-some = pytest.mark.parametrize("p", list(PROGRAMS.values())[::5], ids=list(PROGRAMS)[::5])
 
 
 def found_as(p, changes):
@@ -34,12 +33,7 @@ def test_properties(p):
     assert [*broken(p), *found_as(p, CHEAP)] == []
 
 
-@some
-def test_other_arrays(p):
-    assert found_as(p, DEAR) == []
-
-
-@pytest.mark.full
+@pytest.mark.sampled(6)
 @each
-def test_other_arrays_of_all(p):
+def test_other_arrays(p):
     assert found_as(p, DEAR) == []

@@ -1,5 +1,8 @@
 """Derived gradients of random programs, compared with the dual-number oracle.
 
+Each is derived as value_and_grad; some, chosen by their texts, as grad and vjp too, and all of them
+in `make test-full`.
+
 `S2SAD_PROGRAMS=5000 pytest tests/test_random_programs.py -n 8` looks further than every run does.
 """
 
@@ -10,9 +13,10 @@ import traceback
 
 import programs
 import pytest
+from sampling import is_of_every_day
 
 COUNT = int(os.environ.get("S2SAD_PROGRAMS", "1000"))
-CHUNKS = min(20, COUNT)
+CHUNKS = min(40, COUNT)
 
 
 def seeds(chunk):
@@ -20,13 +24,19 @@ def seeds(chunk):
     return range(chunk, COUNT, CHUNKS)
 
 
-def verdict(text):
+def ways_of_every_day(text):
+    """Return in what ways a program is derived every day, besides by value_and_grad."""
+    shares = {"grad": 4, "vjp": 2}
+    return [way for way in programs.WAYS if is_of_every_day(f"{way} of {text}", shares[way])]
+
+
+def verdict(text, ways=programs.WAYS):
     """Return what comes of a program: "", "refused" or what went wrong, in a word; and details."""
     import s2sad
 
     module = programs.load(text)
     try:
-        return programs.trouble(s2sad, module, module.WRT)
+        return programs.trouble(s2sad, module, module.WRT, ways=ways)
     except s2sad.Error as error:
         if type(error).__name__ == "InternalError":
             return "InternalError", traceback.format_exc()
@@ -49,7 +59,8 @@ def verdicts(tmp_path_factory):
     def of(chunk):
         path = folder / f"verdicts-{chunk}.json"
         if not path.exists():
-            found = [(seed, *verdict(programs.generate(seed).text)) for seed in seeds(chunk)]
+            texts = {seed: programs.generate(seed).text for seed in seeds(chunk)}
+            found = [(seed, *verdict(t, ways_of_every_day(t))) for seed, t in texts.items()]
             written = own / path.name
             written.write_text(json.dumps(found))
             written.replace(path)

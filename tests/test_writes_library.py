@@ -25,11 +25,13 @@ def test_gradient(f, args, k):
     check_gradient(f, args, k)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f, args, k", CASES)
 def test_pullback_may_be_called_again(f, args, k):
     check_pullback(f, args, k)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f, args, k", CASES)
 def test_layouts(f, args, k):
     check_layouts(f, args, k)

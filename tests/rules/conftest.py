@@ -17,18 +17,9 @@ import on_device
 def pytest_generate_tests(metafunc):
     """Run what calls check_rule on the devices, too."""
     if "check_rule" in metafunc.function.__code__.co_names:
-        devices = ["host", "strict", pytest.param("gpu", marks=pytest.mark.gpu)]
-        metafunc.parametrize("device", devices, indirect=True)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Leave five of six rows on the stand-in to `make test-full`."""
-    rows = [i for i in items if getattr(i, "callspec", None) is not None]
-    strict = [i for i in rows if i.callspec.params.get("device") == "strict"]
-    for place, item in enumerate(strict):
-        if place % 6:
-            item.add_marker(pytest.mark.full)
+        strict = pytest.param("strict", marks=pytest.mark.sampled(6))
+        gpu = pytest.param("gpu", marks=pytest.mark.gpu)
+        metafunc.parametrize("device", ["host", strict, gpu], indirect=True)
 
 
 @pytest.fixture(autouse=True)
