@@ -359,7 +359,7 @@ def boxcox(out, x, lmbda):
     """The derivative by lmbda at 0 is log(x)**2 / 2."""
     power = np.power(x, lmbda)
     log_x = np.log(x)
-    at_zero = (lmbda == 0) & (x == x)
+    at_zero = np.equal(lmbda, 0) & (x == x)
     away = np.where(at_zero, 1.0, lmbda)
     slope = np.where(at_zero, 0.5 * log_x * log_x, (power * log_x - out) / away)
     return power / x, slope
@@ -369,7 +369,7 @@ def boxcox(out, x, lmbda):
 def boxcox1p(out, x, lmbda):
     power = np.power(1.0 + x, lmbda)
     log_x = np.log1p(x)
-    at_zero = (lmbda == 0) & (x == x)
+    at_zero = np.equal(lmbda, 0) & (x == x)
     away = np.where(at_zero, 1.0, lmbda)
     slope = np.where(at_zero, 0.5 * log_x * log_x, (power * log_x - out) / away)
     return power / (1.0 + x), slope
@@ -460,9 +460,10 @@ def expn(out, n, x):
 @elementwise(special.spence, regular={"out": 0.5, "z": 0.5})
 def spence(out, z):
     """Minus log(z) / (z - 1), which is 1 at 1, and there the series, for its derivatives."""
-    away = np.where(z == 1, 2.0, z)
+    at_one = np.equal(z, 1)
+    away = np.where(at_one, 2.0, z)
     off = z - 1.0
-    return np.where(z == 1, off / 2.0 - off * off / 3.0 - 1.0, np.log(away) / (1.0 - away))
+    return np.where(at_one, off / 2.0 - off * off / 3.0 - 1.0, np.log(away) / (1.0 - away))
 
 
 @pullback(special.lambertw)
