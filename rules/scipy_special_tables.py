@@ -271,10 +271,11 @@ def agm(out, a, b):
 def ellipj_slopes(out, u, m):
     """Return the derivatives of sn, cn, dn and the amplitude by u, and by m. DLMF 22.13, 19.4."""
     sn, cn, dn, ph = out
-    part = np.where(m == 0, 0.5, m)
+    flat = np.equal(m, 0)
+    part = np.where(flat, 0.5, m)
     by_m = special.ellipeinc(ph, part) / (2.0 * part * (1.0 - part)) - u / (2.0 * part)
     by_m = by_m - sn * cn / (2.0 * (1.0 - part) * dn)
-    by_m = np.where(m == 0, 0.25 * (u - sn * cn), by_m)
+    by_m = np.where(flat, 0.25 * (u - sn * cn), by_m)
     turn = -by_m * dn
     first = cn * dn, -sn * dn, -m * sn * cn, dn
     return first, (cn * turn, -sn * turn, -(0.5 * sn * sn + m * sn * cn * turn) / dn, turn)

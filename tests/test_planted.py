@@ -464,7 +464,7 @@ def propagate_moves_past_writes(m):
         def of(self, statement):
             e = super().of(statement)
             kept = frozenset() if isinstance(statement, gast.Assign) else e.writes
-            return dataclasses.replace(e, writes=kept)
+            return e._replace(writes=kept)
 
     for maker in (pipeline, finish):
         m.setattr(maker, "EffectTable", Blind)

@@ -211,6 +211,25 @@ def texts_of(f, *args):
     return s2sad.grad(f).source(*args)
 
 
+def test_what_is_cleaned_in_place_without_axes_gives_a_number():
+    def f(x):
+        y = np.where(x > 0.0, x * x, np.nan)
+        z = np.nan_to_num(y, False, nan=0.5)
+        z *= 2.0
+        return np.sum(y * z)
+
+    def g(x):
+        y = np.multiply(x, x, out=np.empty(()))
+        z = np.nan_to_num(y, False)
+        z *= 2.0
+        return np.sum(y * z)
+
+    for given in (f, g):
+        x = np.array(0.7)
+        value, gradient = s2sad.value_and_grad(given)(x)
+        assert value == given(x) and gradient == pytest.approx(8.0 * 0.7**3)
+
+
 def test_text_reads_like_the_program():
     def f(x, c):
         np.multiply(x, 2.0, out=c)

@@ -199,7 +199,9 @@ class _Stores(Rewriter):
         writes = self.lines("t = call\nc[...] = t", call=plain, c=node.args[0])
         if isinstance(s, gast.Expr):
             return writes
-        return [*writes, assign(s.targets[0].id, name(node.args[0].id))]
+        # What it gives for an array without axes is a number, and stays what it was.
+        value = node.args[0] if self._array(node.args[0]).rank else writes[0].targets[0]
+        return [*writes, assign(s.targets[0].id, name(value.id))]
 
     def _whole_out(self, plain: Node, fn: Any, out: Node, kind: K.Array) -> Block | None:
         if not self._fits(self._result(plain, fn), kind, isinstance(fn, np.ufunc)):

@@ -59,11 +59,7 @@ ROWS = [
     *[(fn, (U,), {}) for fn in (special.airy, special.fresnel, special.sici, special.shichi)],
     (special.airy, (Z,), {}),
     (special.kelvin, (P,), {}),
-    *[
-        (getattr(special, f"{k}{p}"), (P,), {})
-        for k in ("ber", "bei", "ker", "kei")
-        for p in ("", "p")
-    ],
+    *[(fn, (P,), {}) for fn in (special.berp, special.beip, special.kerp, special.keip)],
     *[(fn, (1, P), {}) for fn in (special.struve, special.modstruve, special.jve, special.yve)],
     *[(fn, (1, P), {}) for fn in (special.hankel1e, special.hankel2e)],
     *[
