@@ -11,8 +11,8 @@ import os
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import pytest
-from sampling import is_of_every_day
+import pytest  # noqa: E402
+from sampling import is_of_every_day  # noqa: E402
 
 # Deriving makes many objects, few of them in cycles: the thousands of tests that a worker holds
 # need not be looked through each time.
