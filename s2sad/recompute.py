@@ -23,6 +23,7 @@ from s2sad.derivation import Analysed, Derivation, analyse, bind_kinds, memory_o
 from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import outside_written
 from s2sad.facts.given import written_parameters
+from s2sad.facts.memory import Memory
 from s2sad.kinds import Kind
 from s2sad.nodes import Node, walk
 from s2sad.pairs import Target
@@ -152,7 +153,8 @@ def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) ->
     target = Target(fn, params, {}, extra)
     names = list(params)[1 : len(start) + 1]
     check_repeatable(d, target, find)
-    ends = analyse(d, fn, params, tuple(p for p, _ in extra)).kinds.result
+    advance = analyse(d, fn, params, tuple(p for p, _ in extra))
+    ends = advance.kinds.result
     after = ends.items if isinstance(ends, K.Tuple) else ()
     for n, kind in zip(names, after, strict=False):
         before = params[n]
@@ -163,13 +165,44 @@ def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) ->
             raise _refused_loop(a, s, words)
     if len(after) != len(start):
         raise _refused_loop(a, s, "what a round gives is not known")
-    aliases = memory_of(d, a).aliases
-    arrays = [n for n, k in zip(names, start, strict=True) if not K.shares_nothing(k)]
-    captured = set(body_kind.variables)
-    for n in arrays:
-        shared = (aliases.sharing(s, n) - {n}) & (captured | set(arrays))
-        if shared:
+    arrays = {n for n, k in zip(names, start, strict=True) if not K.shares_nothing(k)}
+    _check_shared(a, s, memory_of(d, a), arrays, set(body_kind.variables), advance, d)
+    inside = memory_of(d, advance)
+    given = {n for p, n in extra if f"{p}@arg" in inside.aliases.result}
+    _check_handed_on(a, s, memory_of(d, a), arrays - _written(inside, arrays), given)
+
+
+def _written(memory: Memory, names: set[str]) -> set[str]:
+    """Return those of the names whose memory a function writes in place."""
+    return set().union(*(memory.shares(w.base, names) for w in memory.writes), set())
+
+
+def _check_shared(
+    a: Analysed,
+    s: Node,
+    memory: Memory,
+    arrays: set[str],
+    captured: set[str],
+    advance: Analysed,
+    d: Derivation,
+) -> None:
+    """Refuse a state that a round writes, where another name that it reads is the same memory."""
+    written = _written(memory_of(d, advance), arrays)
+    for n in sorted(arrays):
+        shared = (memory.aliases.sharing(s, n) - {n}) & (captured | arrays)
+        if shared and ({n} | shared) & written:
             raise _refused_loop(a, s, f"`{n}` and `{min(shared)}` may share memory")
+
+
+def _check_handed_on(
+    a: Analysed, s: Node, memory: Memory, arrays: set[str], given: set[str]
+) -> None:
+    """Refuse a round that gives what it captures, where that is written: here it gives a copy."""
+    for w in memory.writes if given and arrays else ():
+        hit = memory.shares(w.base, arrays | given)
+        if hit:
+            words = f"a round may give memory of `{min(given)}`, and `{min(hit)}` is written"
+            raise _refused_loop(a, s, words)
 
 
 def _same(before: Kind, after: Kind) -> bool:

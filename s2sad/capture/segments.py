@@ -21,7 +21,7 @@ import gast
 
 from s2sad.checkpoints import checkpointed
 from s2sad.errors import Place, UnsupportedError
-from s2sad.flow import live_in
+from s2sad.flow import free_names, live_in
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -41,6 +41,7 @@ from s2sad.nodes import (
 )
 
 _LOOPS = (gast.For, gast.While)
+_FUNCTIONS = (gast.FunctionDef, gast.Lambda)
 _NUMBERS = ("float", "complex", "int")
 
 
@@ -145,6 +146,7 @@ class _Segments:
             if n not in bound and n in entry | after and n not in changed:
                 raise self._refused(s, f"`{n}` may have no value before the checkpointed loop.")
         changed = [n for n in changed if n in state]
+        self._unseen(s, set(state))
         steps, index = source, self.names.fresh("step")
         head: Block = []
         if isinstance(source, gast.Call) and self.denoted(source.func) is range:
@@ -208,6 +210,15 @@ class _Segments:
         for x in _own(s.body, _LOOPS):
             if isinstance(x, gast.Break):
                 raise self._refused(x, "A checkpointed loop runs to its end.")
+
+    def _unseen(self, s: Node, state: set[str]) -> None:
+        """Refuse functions made outside that read a state: in a round it has another name."""
+        own = set(map(id, (n for x in s.body for n in walk(x))))
+        for n in (n for x in self.body for n in walk(x)):
+            captured = free_names(n) & state if isinstance(n, _FUNCTIONS) else ()
+            if captured and id(n) not in own:
+                words = f"`{min(captured)}` is read by a function that is made outside of the "
+                raise self._refused(n, words + "checkpointed loop which changes it.")
 
     def _refused(self, node: Node, words: str) -> UnsupportedError:
         return UnsupportedError(
