@@ -1,11 +1,13 @@
 """Loops that keep a few states, and run rounds again on the way back.
 
 The order is that of checkpoint_schedules' MultistageCheckpointSchedule: Griewank and Walther,
-Algorithm 799: revolve, 2000.
+Algorithm 799: revolve, 2000. Where nobody knows how many rounds there will be it is that of its
+TwoLevelCheckpointSchedule: one state a period, and revolve in each.
 """
 
 from s2sad.registry import pullback
-from s2sad.runtime import add, private, run_checkpointed
+from s2sad.replay import run_checkpointed, run_until
+from s2sad.runtime import add, private
 
 
 @pullback(
@@ -49,3 +51,42 @@ def pull_run_checkpointed(out_bar, out, body, steps, snapshots, state):
         else:
             state = kept[action.n]
     return captured_bar, None, None, state_bar
+
+
+@pullback(
+    run_until,
+    calls={"body": "body(int, *state)"},
+    result=lambda body, steps, snapshots, period, state: (state, None),
+)
+def pull_run_until(out_bar, out, body, steps, snapshots, period, state):
+    from checkpoint_schedules import (
+        EndForward,
+        EndReverse,
+        Forward,
+        Move,
+        Reverse,
+        TwoLevelCheckpointSchedule,
+    )
+
+    count, kept = out[1]
+    state_bar, captured_bar, kept = out_bar[0], None, dict(kept)
+    schedule = TwoLevelCheckpointSchedule(period, snapshots)
+    for action in schedule:
+        if schedule.max_n is None:
+            if action.n1 >= count:
+                schedule.finalize(count)
+        elif isinstance(action, Forward):
+            if action.write_ics:
+                kept[action.n0] = private(state)
+            for n in range(action.n0, action.n1):
+                state, pull = body(steps[n], *state)
+        elif isinstance(action, Reverse):
+            _, *parts, more = pull(tuple(state_bar))
+            state_bar, captured_bar = tuple(parts), add(captured_bar, more)
+        elif isinstance(action, EndReverse):
+            break
+        elif isinstance(action, Move):
+            state = kept.pop(action.n)
+        elif not isinstance(action, EndForward):
+            state = kept[action.n]
+    return captured_bar, None, None, None, state_bar

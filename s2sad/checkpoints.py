@@ -64,17 +64,25 @@ def is_checkpointed(f: object) -> bool:
     return isinstance(f, types.FunctionType) and hasattr(f, _MARK)
 
 
-def checkpointed(iterable: Iterable[T], snapshots: int) -> Iterable[T]:
+def checkpointed(iterable: Iterable[T], snapshots: int, period: int | None = None) -> Iterable[T]:
     """Return what a loop goes through; its derivative keeps `snapshots` states, not every round.
 
         for i in checkpointed(range(n), snapshots=10):
 
     The backward sweep runs rounds again, in the order that the package checkpoint_schedules gives
-    (MultistageCheckpointSchedule: Griewank and Walther 2000), which has to be installed. Elsewhere
-    it is the iterable. ValueError for less than one snapshot.
+    (MultistageCheckpointSchedule: Griewank and Walther 2000), which has to be installed. Of a loop
+    that may break, or with a `period`, one state a period is kept besides, and `snapshots` of them
+    for each period (TwoLevelCheckpointSchedule). Elsewhere it is the iterable. ValueError for less
+    than one snapshot, or a period of less than one round.
     """
-    if isinstance(snapshots, bool) or not isinstance(snapshots, int):
-        raise TypeError(f"snapshots is a number of states to keep, not {snapshots!r}")
-    if snapshots < 1:
-        raise ValueError(f"snapshots={snapshots}: at least one state has to be kept")
+    _check_count("snapshots", snapshots, "a number of states to keep", "one state has to be kept")
+    if period is not None:
+        _check_count("period", period, "a number of rounds", "a period has one round")
     return iterable
+
+
+def _check_count(name: str, value: Any, what: str, least: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} is {what}, not {value!r}")
+    if value < 1:
+        raise ValueError(f"{name}={value}: at least {least}")

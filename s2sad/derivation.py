@@ -66,6 +66,7 @@ from s2sad.parts import Again, Part, stands_for_derivative
 from s2sad.pieces import count
 from s2sad.reaching import Reaching
 from s2sad.repeated import applied_at
+from s2sad.replay import run_checkpointed, run_until, runs_rounds
 from s2sad.spaces import module_of
 from s2sad.stages import (
     STOPPED,
@@ -193,11 +194,13 @@ def analyse(
     taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
     d.names.take(*taken, *source.fn.__code__.co_varnames, *source.fn.__code__.co_cellvars)
     node = with_extra(source.node, extra)
-    runs: list[str] = []
+    runs: dict[str, Any] = {}
 
-    def runner() -> str:
-        runs.append(d.refs.function(runtime.run_checkpointed))
-        return runs[-1]
+    def runner(breaks: bool) -> str:
+        fn = run_until if breaks else run_checkpointed
+        word = d.refs.function(fn)
+        runs[word] = fn
+        return word
 
     taken_ = taken | {*d.refs.modules, *d.refs.functions}
     function = normalise(source, node, taken_, None if d.forward else runner)
@@ -207,7 +210,7 @@ def analyse(
     scope = Scope(source.fn, function.locals, seen, d.members, stands=d.stands)
     if getattr(source.node, "makes", None) is not None:
         scope.helpers = {OBJECT_OF: runtime.object_of}
-    scope.helpers = {**scope.helpers, **dict.fromkeys(runs, runtime.run_checkpointed)}
+    scope.helpers = {**scope.helpers, **runs}
     result: Kind = K.UNBOUND
     facts = KindFacts()
 
@@ -714,7 +717,7 @@ def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], froz
     """Return the arguments of a call of which the result may hold memory, and marks of that."""
     if a.kinds.objects.get(call.func) is runtime.object_of:
         return None
-    if a.kinds.objects.get(call.func) is runtime.run_checkpointed:
+    if runs_rounds(a.kinds.objects.get(call.func)):
         return [], frozenset()
     called = called_by(d, a, call)
     if called is None or not called.memory.known:

@@ -9,15 +9,16 @@ The forward of the pair runs where the reverse does, on the arguments as they we
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
-from s2sad import runtime
 from s2sad.checkpoints import is_checkpointed
 from s2sad.derivation import Analysed, Derivation, analyse, bind_kinds, memory_of
 from s2sad.errors import UnsupportedError
@@ -25,10 +26,12 @@ from s2sad.facts.fence import outside_written
 from s2sad.facts.given import written_parameters
 from s2sad.facts.memory import Memory
 from s2sad.kinds import Kind
-from s2sad.nodes import Node, walk
+from s2sad.nodes import Node, names_read, walk
 from s2sad.pairs import Target
 from s2sad.purity import Purity
+from s2sad.replay import runs_rounds
 
+_HARMLESS: tuple[Any, ...] = (np.errstate, contextlib.nullcontext)
 Find = Callable[[Analysed, Any, Any], Target | None]
 
 
@@ -93,7 +96,8 @@ def _repeats(a: Analysed, node: Node, pure: Purity) -> bool:
     target = a.kinds.of.get(node.func)
     called = target.value if isinstance(target, K.Known) else a.scope.path(node.func)
     if inspect.isclass(called):  # what is raised has no kind
-        return issubclass(called, BaseException) or called.__module__ == "builtins"
+        known = called in _HARMLESS or called.__module__ == "builtins"
+        return known or issubclass(called, BaseException)
     owner = a.kinds.of.get(node.func.value) if isinstance(node.func, gast.Attribute) else None
     return owner is not None and K.is_container(owner) and not isinstance(owner, K.Obj | K.OneOf)
 
@@ -116,8 +120,12 @@ def _data(d: Derivation, a: Analysed) -> list[str]:
 
 def _refused(a: Analysed, node: Node, words: str, remedy: str) -> UnsupportedError:
     source = a.function.source
+    runs = f"A checkpointed function is run twice, and {source.name}"
+    if source.name.startswith("advance") and isinstance(a.scope.fn, types.FunctionType):
+        if a.function.source.name != a.scope.fn.__name__:  # a made-up one: the body of a loop
+            runs = "A checkpointed loop runs its rounds again, and its body"
     return UnsupportedError(
-        f"A checkpointed function is run twice, and {source.name} {words}.",
+        f"{runs} {words}.",
         remedy=remedy,
         place=source.place(node),
     )
@@ -136,11 +144,11 @@ def check_rounds(d: Derivation, find: Find) -> None:
 
 
 def _runs_rounds(kind: Any) -> bool:
-    return isinstance(kind, K.Known) and kind.value is runtime.run_checkpointed
+    return isinstance(kind, K.Known) and runs_rounds(kind.value)
 
 
 def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) -> None:
-    body, _, _, state = node.args
+    body, state = node.args[0], node.args[-1]
     env = a.kinds.before[s]
     kinds = a.kinds.of[state]
     body_kind = a.kinds.of[body]
@@ -150,6 +158,7 @@ def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) ->
     if bound is None:
         raise _refused_loop(a, s, "its body is not known")
     fn, params, extra = bound
+    _check_steps(a, s, body_kind, env)
     target = Target(fn, params, {}, extra)
     names = list(params)[1 : len(start) + 1]
     check_repeatable(d, target, find)
@@ -160,6 +169,8 @@ def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) ->
         before = params[n]
         if not _same(before, kind):
             words = f"`{n}` begins as {K.describe(before)} and becomes {K.describe(kind)}"
+            if isinstance(before, K.Num) and isinstance(kind, K.Num) and kind.type == "float":
+                raise _refused_loop(a, s, words, f"Let `{n}` begin as a float: 0.0, not 0.")
             if K.describe(before) == K.describe(kind):
                 words = f"it is not known that `{n}` keeps its lengths"
             raise _refused_loop(a, s, words)
@@ -170,6 +181,22 @@ def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) ->
     inside = memory_of(d, advance)
     given = {n for p, n in extra if f"{p}@arg" in inside.aliases.result}
     _check_handed_on(a, s, memory_of(d, a), arrays - _written(inside, arrays), given)
+
+
+def _check_steps(a: Analysed, s: Node, body: K.LocalFunction, env: Mapping[str, Kind]) -> None:
+    """Refuse to go through a dict by numbers, which the rounds of a loop are given."""
+    number = body.node.args.args[0].id
+    for link, outer in body.links:
+        if not number.startswith("step") or not isinstance(env.get(outer), K.Dict | K.OpenDict):
+            continue
+        for x in body.node.body:
+            value = getattr(x, "value", None)
+            if isinstance(value, gast.Subscript) and names_read(value) == {link, number}:
+                raise UnsupportedError(
+                    "A checkpointed loop goes through what has places, and this is a dict.",
+                    remedy="Write checkpointed(list(...), ...).",
+                    place=a.function.source.place(s),
+                )
 
 
 def _written(memory: Memory, names: set[str]) -> set[str]:
@@ -218,9 +245,12 @@ def _same(before: Kind, after: Kind) -> bool:
     return before == after
 
 
-def _refused_loop(a: Analysed, s: Node, words: str) -> UnsupportedError:
+_PLAIN = "Write the loop without checkpointed, or its body as a checkpoint function."
+
+
+def _refused_loop(a: Analysed, s: Node, words: str, remedy: str = _PLAIN) -> UnsupportedError:
     return UnsupportedError(
         f"A checkpointed loop runs its rounds again on copies of its state, and {words}.",
-        remedy="Write the loop without checkpointed, or its body as a checkpoint function.",
+        remedy=remedy,
         place=a.function.source.place(s),
     )

@@ -777,23 +777,3 @@ def take_from_shadow(shadow: Any) -> Any:
         if isinstance(part, float | complex | np.inexact):
             object.__setattr__(shadow, name, type(part)(0.0))
     return made
-
-
-def run_checkpointed(body: Any, steps: Any, snapshots: Any, state: Any) -> Any:
-    """Run `state = body(step, *state)`; return the last state, and those kept for going back.
-
-    What is kept or returned is nobody else's: a body may give what it captures.
-    """
-    from checkpoint_schedules import EndForward, MultistageCheckpointSchedule
-
-    state = private(state)
-    kept: dict[Any, Any] = {"start": state}
-    for action in MultistageCheckpointSchedule(len(steps), snapshots, 0):
-        if isinstance(action, EndForward):
-            break
-        if action.write_ics or action.write_adj_deps:
-            mine = private(state) if action.n0 else state
-            kept["last" if action.write_adj_deps else action.n0] = mine
-        for n in range(action.n0, action.n1):
-            state = body(steps[n], *state)
-    return private(state), kept

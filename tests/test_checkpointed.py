@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import inspect
+import itertools
 import tracemalloc
 
 import numpy as np
@@ -100,7 +101,78 @@ def structured(u, c, n):
     return np.sum(u)
 
 
+def shared_unwritten(u, c, n):
+    v = u
+    for _ in checkpointed(range(n), snapshots=2):
+        v = np.sin(v * c) + u
+    return np.sum(v * u)
+
+
+def over_pairs(u, c, n):
+    for i, (x, y) in checkpointed(enumerate(zip(u[:n], 2.0 * u[:n])), snapshots=2):
+        c = np.sin(c * x) + y * i
+    for x in checkpointed(reversed([1.0, 2.0, 3.0][:n]), snapshots=1):
+        c = c * np.cos(x * c)
+    return c
+
+
+def over_entries(u, c, n):
+    rates = {k: 0.1 * k for k in range(n)}
+    for k, rate in checkpointed(rates.items(), snapshots=2):
+        u = np.sin(u * c) + rate * k
+    return np.sum(u)
+
+
+def with_else(u, c, n):
+    i = -1
+    for i in checkpointed(range(0, 2 * n, 2), snapshots=2):
+        u = np.sin(u * c) + 0.1
+    else:
+        u = u * c
+    return np.sum(u) * i
+
+
+def broken_off(u, c, n):
+    i = 0
+    for i in checkpointed(range(n), snapshots=2):
+        u[1:] += c * u[:-1]
+        if np.sum(u) > 6.0:
+            break
+        if i % 2:
+            continue
+        u *= 1.1
+    else:
+        u = u * 10.0 * c
+    return np.sum(u * u) * (i + 1)
+
+
+def without_end(u, c, n):
+    total = 0.0
+    for k in checkpointed(itertools.count(1), snapshots=2):
+        u = np.sin(u) * c + u
+        total += u[0] * k
+        if k > n:
+            break
+    return np.sum(u) * total * k
+
+
+def in_periods(u, c, n):
+    for _ in checkpointed(range(2 * n), snapshots=1, period=4):
+        for j in checkpointed(range(3), snapshots=1):
+            u = np.sin(u) * c + u
+            if j > 1:
+                break
+    return np.sum(u)
+
+
 PROGRAMS = [
+    shared_unwritten,
+    over_pairs,
+    over_entries,
+    with_else,
+    broken_off,
+    without_end,
+    in_periods,
     flow,
     leapfrog,
     rebinding,
@@ -116,6 +188,8 @@ PROGRAMS = [
 class _Plain(ast.NodeTransformer):
     def visit_Call(self, node):
         node = self.generic_visit(node)
+        if getattr(node.func, "attr", "") == "count":
+            return ast.Call(ast.Name("range"), [*node.args, ast.Constant(99)], [])
         return node.args[0] if getattr(node.func, "id", "") == "checkpointed" else node
 
 
@@ -123,7 +197,7 @@ def plain(f, tmp_path):
     """Return the function with plain loops."""
     tree = _Plain().visit(ast.parse(inspect.getsource(f)))
     path = tmp_path / f"{f.__name__}_plain.py"
-    path.write_text("import numpy as np\n" + ast.unparse(tree))
+    path.write_text("import itertools\nimport numpy as np\n" + ast.unparse(tree))
     space = {}
     exec(compile(path.read_text(), str(path), "exec"), space)
     return space[f.__name__]
@@ -199,6 +273,60 @@ def test_rounds_run_as_the_schedule_says(n, k):
     assert len(ran) == rounds(n, k) + 1
 
 
+def counted_until(u, n, k):
+    for i in checkpointed(itertools.count(), snapshots=k, period=6):
+        u = np.sin(u) + noted(i)
+        if i == n - 1:
+            break
+    return np.sum(u)
+
+
+def rounds_in_periods(n, k):
+    from checkpoint_schedules import EndForward, EndReverse, Forward, TwoLevelCheckpointSchedule
+
+    total, schedule = n, TwoLevelCheckpointSchedule(6, k)
+    for action in schedule:
+        if schedule.max_n is None:
+            if action.n1 >= n:
+                schedule.finalize(n)
+        elif isinstance(action, Forward):
+            total += action.n1 - action.n0
+        elif isinstance(action, EndReverse):
+            return total
+        assert not isinstance(action, EndForward) or schedule.max_n == n
+
+
+@pytest.mark.parametrize("n, k", [(1, 1), (6, 2), (7, 2), (40, 2), (40, 5)])
+def test_rounds_run_where_nobody_knows_how_many_there_are(n, k):
+    space = {}
+    exec(grad(counted_until).source(U, n, k), space)
+    ran = []
+    space["noted"] = lambda i: ran.append(i) or 0.0
+    space["counted_until_grad"](U, n, k)
+    assert len(ran) == rounds_in_periods(n, k)
+
+
+def wide_until(u, n, k):
+    for i in checkpointed(itertools.count(), snapshots=k, period=16):
+        u = np.sin(u) * 1.01
+        if i == n - 1:
+            break
+    return np.sum(u)
+
+
+def test_one_state_a_period_is_kept():
+    def peak(n):
+        u = np.full(50_000, 0.1)
+        grad(wide_until)(u, n, 2)
+        tracemalloc.start()
+        grad(wide_until)(u, n, 2)
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return size / u.nbytes
+
+    assert peak(128) - peak(64) == pytest.approx(64 / 16, abs=0.6)
+
+
 def wide(u, n, k):
     for _ in checkpointed(range(n), snapshots=k):
         u = np.sin(u) * 1.01
@@ -218,12 +346,34 @@ def test_states_kept():
     assert peak(16) - peak(4) < 13 and peak(4) < 20 < 64
 
 
-def breaks(u, n):
-    for i in checkpointed(range(n), snapshots=2):
-        if i > 3:
-            break
-        u = u * 2.0
+def never_ends(u, n):
+    for i in checkpointed(itertools.count(), snapshots=2):
+        u = u * 2.0 / i
     return np.sum(u)
+
+
+def a_dict(u, n):
+    table = {"a": 2.0, "b": 3.0}
+    for k in checkpointed(table, snapshots=2):
+        u = u * table[k]
+    return np.sum(u)
+
+
+def read_by_a_function(u, n):
+    def largest():
+        return np.max(u)
+
+    for _ in checkpointed(range(n), snapshots=2):
+        u = u * largest()
+    return np.sum(u)
+
+
+def gives_what_it_captures(u, n):
+    v, w = 1.0 * u, 2.0 * u
+    for _ in checkpointed(range(n), snapshots=2):
+        v = w
+    v[0] = 7.0 * u[1]
+    return np.sum(w * v)
 
 
 def returns(u, n):
@@ -283,8 +433,9 @@ def unbound(u, n):
     return np.sum(v)
 
 
-def reads_the_index(u, n):
+def binds_the_index(u, n):
     for i in checkpointed(range(n), snapshots=2):
+        i = 2 * i
         u = u * 2.0
     return np.sum(u) * i
 
@@ -301,7 +452,10 @@ def halve(u, out):
 
 
 REFUSED = {
-    breaks: "runs to its end",
+    never_ends: "wants a break",
+    a_dict: "this is a dict",
+    read_by_a_function: "`u` is read by a function that is made outside",
+    gives_what_it_captures: "may give memory of `w`",
     returns: "runs to its end",
     begins_as_int: "`s` begins as an int and becomes a float",
     grows: "`u`",
@@ -309,7 +463,7 @@ REFUSED = {
     prints: "something else the second time",
     draws: "something else the second time",
     unbound: "`v` may have no value",
-    reads_the_index: "`i` is read after",
+    binds_the_index: "`i` is bound by the loop and in its body",
 }
 
 
@@ -334,6 +488,10 @@ def test_plain_call_and_bad_input():
         checkpointed(range(3), snapshots=0)
     with pytest.raises(TypeError, match="number of states"):
         checkpointed(range(3), snapshots=2.0)
+    with pytest.raises(ValueError, match="period has one round"):
+        checkpointed(range(3), snapshots=2, period=0)
+    with pytest.raises(TypeError, match="number of rounds"):
+        checkpointed(range(3), snapshots=2, period="4")
 
 
 def test_without_the_package(monkeypatch):

@@ -53,7 +53,7 @@ def normalise(
     source: SourceLike,
     node: Any,
     taken: set[str],
-    runner: Callable[[], str] | None = None,
+    runner: Callable[[bool], str] | None = None,
 ) -> Function:
     """Return the Function of a definition. `taken` are further names that must not be made up.
 

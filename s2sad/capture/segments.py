@@ -8,12 +8,14 @@
                                                        u_1, = run_checkpointed(advance, ...)[0]
                                                        u[...] = u_1
 
-What the body binds and somebody reads afterwards is its state; the rest it captures.
+What the body binds and somebody reads afterwards is its state; the rest it captures. Where the loop
+may break, a round says with two more values where it was, and whether it is the last.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -42,6 +44,8 @@ from s2sad.nodes import (
 
 _LOOPS = (gast.For, gast.While)
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)
+_ENDLESS = 2**62
+_PASSING: tuple[Any, ...] = (enumerate, zip, reversed, map, filter, iter, itertools.chain)
 _NUMBERS = ("float", "complex", "int")
 
 
@@ -51,7 +55,7 @@ def segments(
     names: Names,
     params: tuple[str, ...],
     place: Callable[[Node], Place],
-    runner: Callable[[], str] | None,
+    runner: Callable[[bool], str] | None,
 ) -> Block:
     """Return a body without checkpointed loops; without a `runner` they are plain loops."""
     worker = _Segments(body, denoted, names, place, runner)
@@ -60,19 +64,22 @@ def segments(
     if runner is not None:
         live_in(body, frozenset(), worker.note)
         body = worker.block(body, frozenset(params))
-    return [_Plain(worker.is_checkpointed).visit(s) for s in body]
+    return [_Plain(worker).visit(s) for s in body]
 
 
 class _Plain(gast.NodeTransformer):  # type: ignore[misc]
     """Puts what is gone through in the place of `checkpointed(...)`."""
 
-    def __init__(self, is_checkpointed: Callable[[Node], bool]) -> None:
-        self.is_checkpointed = is_checkpointed
+    def __init__(self, worker: _Segments) -> None:
+        self.worker = worker
 
     def visit_Call(self, node: Node) -> Node:
         node = self.generic_visit(node)
-        source = _arguments(node)[0] if self.is_checkpointed(node) else None
-        return node if source is None else source
+        source = _arguments(node)[0] if self.worker.is_checkpointed(node) else None
+        if source is None:
+            return node
+        counted = self.worker.counted(source)
+        return source if counted is None else locate_all(counted, source)
 
 
 class _Segments:
@@ -82,7 +89,7 @@ class _Segments:
         denoted: Callable[[Node], Any],
         names: Names,
         place: Callable[[Node], Place],
-        runner: Callable[[], str] | None,
+        runner: Callable[[bool], str] | None,
     ) -> None:
         self.body = body
         self.denoted = denoted
@@ -115,7 +122,6 @@ class _Segments:
 
     def loop(self, s: Node, bound: frozenset[str]) -> Block:
         """Return the statements that a checkpointed loop becomes."""
-        assert self.runner is not None
         if importlib.util.find_spec("checkpoint_schedules") is None:
             raise UnsupportedError(
                 "checkpointed keeps states in an order that checkpoint_schedules knows, which is "
@@ -124,16 +130,79 @@ class _Segments:
                 place=self.place(s.iter),
             )
         self._check(s)
-        source, snapshots = _arguments(s.iter)
+        source, snapshots, period = _arguments(s.iter)
         if source is None or snapshots is None:
             raise self._refused(s.iter, "checkpointed wants what to go through, and snapshots=.")
+        breaks = any(isinstance(x, gast.Break) for x in _own(s.body, _LOOPS))
+        after = live_in(s.orelse, self.live.get(s, frozenset()))
+        state, changed = self._state(s, bound, after)
+        steps, endless = self._steps(source)
+        if endless and not breaks:
+            raise self._refused(s, "A loop without an end wants a break.")
+        if period is None and breaks:
+            period = _default_period(snapshots)
+        ends_itself = period is not None
+        held, rounds = None, self.names.fresh("rounds")
         out: Block = []
-        after = self.live.get(s, frozenset())
+        index = self.names.fresh("step")
+        head: Block = []
+        if isinstance(steps, gast.Call) and self.denoted(steps.func) is range:
+            if not isinstance(s.target, gast.Name):
+                raise self._refused(s, "A range gives numbers.")
+            index = s.target.id
+        else:
+            held = self.names.fresh("steps")
+            out.append(assign(held, steps))
+            steps = call("range", call("len", name(held)))
+            head = [gast.Assign([s.target], subscript(name(held), name(index)), None)]
+        out.append(assign(rounds, steps))
+        last = [self.names.fresh("at"), self.names.fresh("done")] if ends_itself else []
+        function = self._function(s, index, state, changed, head, last)
+        begin = [name(n) for n in state] + ([constant(0), constant(False)] if last else [])
+        assert self.runner is not None
+        result = call(
+            self.runner(ends_itself),
+            name(function.name),
+            name(rounds),
+            snapshots,
+            *([period] if ends_itself else []),
+            tuple_(begin),
+        )
+        run, ends = self.names.fresh("run"), self.names.fresh("ends")
+        body: Block = [
+            function,
+            assign(run, result),
+            assign(ends, subscript(name(run), constant(0))),
+        ]
+        for i, n in enumerate(state):
+            new = self.names.fresh(f"{n}_next")
+            body.append(assign(new, subscript(name(ends), constant(i))))
+            if n not in changed:
+                body.append(assign(n, name(new)))
+                continue
+            put = gast.Assign(
+                [gast.Subscript(name(n), gast.Constant(..., None), gast.Store())], name(new), None
+            )
+            body.append(gast.If(_is_number(n), [assign(n, name(new))], [put]))
+        if names_written(s.target) & after:
+            at = subscript(name(ends), constant(len(state))) if last else None
+            body.append(self._target_after(s, rounds, held, at))
+        if not s.orelse or not breaks:
+            return [*out, gast.If(name(rounds), body, []), *self.block(s.orelse, bound)]
+        done = self.names.fresh("done")
+        body.append(assign(done, subscript(name(ends), constant(len(state) + 1))))
+        run_out = gast.If(name(done), [gast.Pass()], self.block(s.orelse, bound))
+        return [*out, assign(done, constant(False)), gast.If(name(rounds), body, []), run_out]
+
+    def _state(
+        self, s: Node, bound: frozenset[str], after: frozenset[str]
+    ) -> tuple[list[str], list[str]]:
+        """Return the names that a round hands on to the next, and those that it writes in place."""
         written = frozenset().union(*(names_written(x) for x in s.body))
         targets = names_written(s.target)
-        if targets & after:
+        if targets & after & written:
             raise self._refused(
-                s, f"`{min(targets & after)}` is read after the checkpointed loop that binds it."
+                s, f"`{min(targets & after & written)}` is bound by the loop and in its body."
             )
         entry = frozenset(live_in(s.body, frozenset())) - targets
         changed = [n for n in _in_place(s.body) if n not in written - _augmented(s.body)]
@@ -145,71 +214,72 @@ class _Segments:
         for n in state:
             if n not in bound and n in entry | after and n not in changed:
                 raise self._refused(s, f"`{n}` may have no value before the checkpointed loop.")
-        changed = [n for n in changed if n in state]
         self._unseen(s, set(state))
-        steps, index = source, self.names.fresh("step")
-        head: Block = []
-        if isinstance(source, gast.Call) and self.denoted(source.func) is range:
-            steps = source
-            if isinstance(s.target, gast.Name):
-                index = s.target.id
-            else:
-                raise self._refused(s, "A range gives numbers.")
-        else:
-            held = self.names.fresh("steps")
-            out.append(assign(held, source))
-            steps = call("range", call("len", name(held)))
-            head = [gast.Assign([s.target], subscript(name(held), name(index)), None)]
-        rounds = self.names.fresh("rounds")
-        out.append(assign(rounds, steps))
-        function = self._function(s, index, state, changed, head)
-        fresh = [self.names.fresh(f"{n}_next") for n in state]
-        result = call(
-            self.runner(),
-            name(function.name),
-            name(rounds),
-            snapshots,
-            tuple_([name(n) for n in state]),
-        )
-        run = self.names.fresh("run")
-        body: Block = [function, assign(run, result)]
-        ends = self.names.fresh("ends")
-        body.append(assign(ends, subscript(name(run), constant(0))))
-        for i, (n, new) in enumerate(zip(state, fresh, strict=True)):
-            body.append(assign(new, subscript(name(ends), constant(i))))
-            if n not in changed:
-                body.append(assign(n, name(new)))
-                continue
-            put = gast.Assign(
-                [gast.Subscript(name(n), gast.Constant(..., None), gast.Store())], name(new), None
-            )
-            body.append(gast.If(_is_number(n), [assign(n, name(new))], [put]))
-        return [*out, gast.If(name(rounds), body, [])]
+        return state, [n for n in changed if n in state]
+
+    def _steps(self, source: Node) -> tuple[Node, bool]:
+        """Return what a loop goes through, as what has a length, and whether it had no end."""
+        counted = self.counted(source)
+        if counted is not None:
+            return counted, True
+        called = self.denoted(source.func) if isinstance(source, gast.Call) else None
+        method = getattr(getattr(source, "func", None), "attr", "")
+        passing = any(called is fn for fn in _PASSING) or method in ("items", "keys", "values")
+        if passing or isinstance(source, gast.GeneratorExp):
+            return call("list", source), False
+        return source, False
+
+    def counted(self, source: Node) -> Node | None:
+        """Return the range that `itertools.count(...)` is as good as, None for all else."""
+        called = self.denoted(source.func) if isinstance(source, gast.Call) else None
+        if called is not itertools.count:
+            return None
+        if len(source.args) > 1 or source.keywords:
+            raise self._refused(source, "A count by other steps than 1 is not known here.")
+        return call("range", *source.args, constant(_ENDLESS))
+
+    @staticmethod
+    def _target_after(s: Node, rounds: str, held: str | None, at: Node | None) -> Node:
+        """Return what binds the loop's variable to what it was in the last round."""
+        if held is None:
+            return gast.Assign([s.target], at or subscript(name(rounds), constant(-1)), None)
+        return gast.Assign([s.target], subscript(name(held), at or constant(-1)), None)
 
     def _function(
-        self, s: Node, index: str, state: list[str], changed: list[str], head: Block
+        self,
+        s: Node,
+        index: str,
+        state: list[str],
+        changed: list[str],
+        head: Block,
+        last: list[str],
     ) -> Node:
-        """Return the body of a loop as a function from state to state."""
+        """Return the body of a loop as a function from state to state.
+
+        `last` are two more parameters: where a round has been, and whether it was the last one.
+        """
         own: Block = []
         for n in changed:
             copied = assign(n, call(attribute(name(n), "copy"), order=constant("K")))
             own.append(gast.If(_is_number(n), [gast.Pass()], [copied]))
-        result = gast.Return(tuple_([name(n) for n in state]))
-        body = [_Return(result).visit(x) for x in s.body]
-        params = [gast.Name(n, gast.Param(), None, None) for n in (index, *state)]
+
+        bound = set().union(*(names_written(x) for x in s.body), set())
+        where = [assign(last[0], name(index))] if last and index in bound else []
+
+        def result(done: bool) -> Node:
+            more = [name(last[0] if where else index), constant(done)] if last else []
+            return gast.Return(tuple_([*(name(n) for n in state), *more]))
+
+        body = [_Return(result(False), result(True)).visit(x) for x in s.body]
+        params = [gast.Name(n, gast.Param(), None, None) for n in (index, *state, *last)]
         args = gast.arguments(params, [], None, [], [], None, [])
-        code = [*own, *head, *body, clone(result)]
+        code = [*own, *where, *head, *body, result(False)]
         return gast.FunctionDef(self.names.fresh("advance"), args, code, [], None, None)
 
     def _check(self, s: Node) -> None:
-        if s.orelse:
-            raise self._refused(s, "A checkpointed loop has no else.")
         for x in _own(s.body):
             if isinstance(x, gast.Return | gast.Yield | gast.Await | gast.Delete | gast.Nonlocal):
                 raise self._refused(x, "A checkpointed loop runs to its end, and deletes nothing.")
-        for x in _own(s.body, _LOOPS):
-            if isinstance(x, gast.Break):
-                raise self._refused(x, "A checkpointed loop runs to its end.")
 
     def _unseen(self, s: Node, state: set[str]) -> None:
         """Refuse functions made outside that read a state: in a round it has another name."""
@@ -229,10 +299,14 @@ class _Segments:
 
 
 class _Return(gast.NodeTransformer):  # type: ignore[misc]
-    """Ends a round where the loop went on with the next."""
+    """Ends a round where the loop went on with the next, or ended."""
 
-    def __init__(self, result: Node) -> None:
+    def __init__(self, result: Node, last: Node) -> None:
         self.result = result
+        self.last = last
+
+    def visit_Break(self, node: Node) -> Node:
+        return locate_all(clone(self.last), node)
 
     def visit_Continue(self, node: Node) -> Node:
         return locate_all(clone(self.result), node)
@@ -241,10 +315,20 @@ class _Return(gast.NodeTransformer):  # type: ignore[misc]
         return node if isinstance(node, (*_LOOPS, *SCOPES)) else super().visit(node)
 
 
-def _arguments(node: Node) -> tuple[Node | None, Node | None]:
-    given = dict(zip(("iterable", "snapshots"), node.args, strict=False))
+def _arguments(node: Node) -> tuple[Node | None, Node | None, Node | None]:
+    given = dict(zip(("iterable", "snapshots", "period"), node.args, strict=False))
     given |= {k.arg: k.value for k in node.keywords}
-    return given.get("iterable"), given.get("snapshots")
+    period = given.get("period")
+    none = isinstance(period, gast.Constant) and period.value is None
+    return given.get("iterable"), given.get("snapshots"), None if none else period
+
+
+def _default_period(snapshots: Node) -> Node:
+    """Return for how many rounds a number of states lasts, where none is run more than thrice."""
+    if isinstance(snapshots, gast.Constant) and isinstance(snapshots.value, int):
+        return constant((snapshots.value + 1) * (snapshots.value + 2) // 2)
+    more = (gast.BinOp(clone(snapshots), gast.Add(), constant(n)) for n in (1, 2))
+    return gast.BinOp(gast.BinOp(next(more), gast.Mult(), next(more)), gast.FloorDiv(), constant(2))
 
 
 def _is_number(variable: str) -> Node:

@@ -41,6 +41,7 @@ from s2sad.nodes import (
     operands,
     walk,
 )
+from s2sad.replay import run_checkpointed, run_until, runs_rounds
 from s2sad.stages import Aliases, Function, KindFacts, Write
 
 shares_nothing = K.shares_nothing
@@ -334,7 +335,7 @@ class _Walker:
 
     def _call(self, s: Node, node: Node) -> None:
         fn = self.kinds.objects.get(node.func)
-        if fn is runtime.run_checkpointed:
+        if runs_rounds(fn):
             return  # what its body writes is its own, or refused
         if fn is hook_here or fn is checkpoint:
             return  # what it is given is not called here
@@ -560,7 +561,8 @@ def _copies(index: Node, kinds: KindFacts) -> bool:
 
 
 _MAKE_ANEW: tuple[Any, ...] = (
-    runtime.run_checkpointed,
+    run_checkpointed,
+    run_until,
     runtime.zeros_like,
     runtime.no_tangent,
     runtime.twin_of,

@@ -28,6 +28,7 @@ from s2sad.facts.sampled import kills, two_runs
 from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import lifted, lowered, namespace_given, space_among
 from s2sad.open_dicts import keys_of
+from s2sad.replay import runs_rounds
 from s2sad.samples import Sampler, fitting, no_function, stacked
 from s2sad.signature import by_position
 
@@ -107,7 +108,7 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
 def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     if fn is len and len(args) == 1:
         return length_kind(args[0])
-    if fn is runtime.run_checkpointed and isinstance(args[-1], K.Tuple):
+    if runs_rounds(fn) and isinstance(args[-1], K.Tuple):
         return K.Tuple((K.Tuple(tuple(map(K.erase_value, args[-1].items))), K.NONE))
     if len(args) == 1 and isinstance(args[0], K.Str) and fn in (int, float, ord, bool, hash):
         return {float: K.FLOAT, bool: K.BOOL}.get(fn, K.INT)
