@@ -27,7 +27,7 @@ from s2sad.errors import Error, InternalError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.alias import alias
 from s2sad.facts.by_name import by_name
-from s2sad.facts.closures import behind
+from s2sad.facts.closures import behind, captured_inside, passed_on
 from s2sad.facts.copies import copies
 from s2sad.facts.dispatch import dispatch
 from s2sad.facts.fence import outside_of, plain_appends
@@ -553,53 +553,16 @@ def bind_kinds(
             taken = frozenset({*signature.parameters, *params})
             if isinstance(fn, K.LocalFunction):
                 taken |= {captured for captured, _ in fn.links}
-            params[p.name] = _passed_on(value, p.name, env, params, extra, known, taken)
+            params[p.name] = passed_on(value, p.name, env, params, extra, known, taken)
         else:
             params[p.name] = rebase(value, p.name, known)
     if isinstance(fn, K.LocalFunction):
         for captured, local in fn.links:
             extra.append((captured, local))
-            params[captured] = _captured(env.get(local, K.UNBOUND), captured, fn, known)
+            params[captured] = captured_inside(env.get(local, K.UNBOUND), captured, fn, known)
         links = tuple((c, c) for c, _ in fn.links)
         fn = replace(fn, links=links)
     return fn, params, tuple(extra)
-
-
-def _captured(kind: Kind, name: str, fn: K.LocalFunction, known: Lengths) -> Kind:
-    """Return the kind of a captured variable inside the function that captures it."""
-    if isinstance(kind, K.LocalFunction):
-        back = {local: captured for captured, local in fn.links}
-        return _moved(kind, back)
-    return rebase(kind, name, known)
-
-
-def _moved(kind: K.LocalFunction, table: Mapping[str, str]) -> K.LocalFunction:
-    """Return an inner function where the variables it reads have other names."""
-    links = tuple((c, table.get(v, v)) for c, v in kind.links)
-    defaults = tuple((p, table.get(v, v)) for p, v in kind.defaults)
-    return replace(kind, links=links, defaults=defaults)
-
-
-def _passed_on(
-    kind: K.LocalFunction,
-    param: str,
-    env: Mapping[str, Kind],
-    params: dict[str, Kind],
-    extra: list[tuple[str, str]],
-    known: Lengths,
-    taken: frozenset[str],
-) -> Kind:
-    """An inner function given as an argument: what it captures becomes parameters of its own."""
-    names = Names(taken)
-    renamed = {v: names.fresh(f"{param}_{of}") for of, v in (*kind.defaults, *kind.links) if v}
-    for local, inside in renamed.items():
-        inner = env.get(local, K.UNBOUND)
-        if isinstance(inner, K.LocalFunction):
-            params[inside] = _moved(inner, renamed)
-        else:
-            params[inside] = rebase(inner, inside, known)
-        extra.append((inside, local))
-    return _moved(kind, renamed)
 
 
 def memory_of(d: Derivation, a: Analysed) -> Memory:

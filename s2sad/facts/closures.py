@@ -10,6 +10,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.checkpoints import same_checkpoint
 from s2sad.errors import Error
+from s2sad.facts.passing import Lengths, rebase
 from s2sad.flow import free_names
 from s2sad.kinds import Kind
 from s2sad.names import Names
@@ -85,3 +86,40 @@ def behind(kinds: Iterable[Kind], env: Mapping[str, Kind]) -> list[Kind]:
     for kind in [k for k in found if isinstance(k, K.LocalFunction)]:
         found += [env.get(v, K.UNKNOWN) for v in kind.variables]
     return found
+
+
+def captured_inside(kind: Kind, name: str, fn: K.LocalFunction, known: Lengths) -> Kind:
+    """Return the kind of a captured variable inside the function that captures it."""
+    if isinstance(kind, K.LocalFunction):
+        back = {local: captured for captured, local in fn.links}
+        return _moved(kind, back)
+    return rebase(kind, name, known)
+
+
+def _moved(kind: K.LocalFunction, table: Mapping[str, str]) -> K.LocalFunction:
+    """Return an inner function where the variables it reads have other names."""
+    links = tuple((c, table.get(v, v)) for c, v in kind.links)
+    defaults = tuple((p, table.get(v, v)) for p, v in kind.defaults)
+    return replace(kind, links=links, defaults=defaults)
+
+
+def passed_on(
+    kind: K.LocalFunction,
+    param: str,
+    env: Mapping[str, Kind],
+    params: dict[str, Kind],
+    extra: list[tuple[str, str]],
+    known: Lengths,
+    taken: frozenset[str],
+) -> Kind:
+    """An inner function given as an argument: what it captures becomes parameters of its own."""
+    names = Names(taken)
+    renamed = {v: names.fresh(f"{param}_{of}") for of, v in (*kind.defaults, *kind.links) if v}
+    for local, inside in renamed.items():
+        inner = env.get(local, K.UNBOUND)
+        if isinstance(inner, K.LocalFunction):
+            params[inside] = _moved(inner, renamed)
+        else:
+            params[inside] = rebase(inner, inside, known)
+        extra.append((inside, local))
+    return _moved(kind, renamed)
