@@ -160,6 +160,9 @@ def clone(node: Node, table: Mapping[str, Node] = MappingProxyType({})) -> Node:
     new = cls.__new__(cls)
     held = node.__dict__
     values = new.__dict__
+    if cls is Constant or (cls is Name and held.get("annotation") is None):
+        values.update(held)
+        return new
     for field in fields:
         value = held[field] if field in held else getattr(node, field, None)
         if value.__class__ is list:

@@ -78,6 +78,7 @@ class _Simplifier:
         self.kinds = kinds
         self.homes = homes
         self.numpy = numpy
+        self.done: set[Any] = set()
 
     def block(self, block: Block) -> None:
         for s in block:
@@ -107,6 +108,15 @@ class _Simplifier:
     # expressions
 
     def expression(self, node: Node) -> Node:
+        """Return an expression simplified; what has been, in a larger one, stays as it is."""
+        kind = node.__class__
+        if kind is gast.Name or kind is gast.Constant or node in self.done:
+            return node
+        made = self._simplified(node)
+        self.done.add(made)
+        return made
+
+    def _simplified(self, node: Node) -> Node:
         if isinstance(node, gast.BinOp):
             if isinstance(node.left, gast.List) or isinstance(node.right, gast.List):
                 node.left, node.right = self.expression(node.left), self.expression(node.right)
