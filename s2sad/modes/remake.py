@@ -1,4 +1,5 @@
-"""Do not keep what is cheap to have again: parts of arrays, and sums and products of these.
+"""Do not keep what is cheap to have again: parts of arrays, sums and products of these, and the
+larger or smaller of two numbers.
 
     t = water[1:] + water[:-1]                    t = water[1:] + water[:-1]
     flux[1:-1] = u * t                     ->     flux[1:-1] = u * t
@@ -13,7 +14,7 @@ forward sweep. It is where that makes the tape shorter: what it is made of may h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -44,7 +45,9 @@ _MOST, _TIMES = 2, 3
 
 
 class Effects(Protocol):
-    """What a statement reads and changes."""
+    """What a statement reads and changes, and which calls do nothing but give their value."""
+
+    pure: Callable[[Node], bool]
 
     def of(self, statement: Node) -> Any: ...
 
@@ -268,8 +271,11 @@ class _Remaker:
         if not self._unchanged(block, start, undone, definition.value):
             return None
         table: dict[str, Node] = {}
+        chosen = self._is_chosen(definition.value)
         for n in sorted(names_read(definition.value)):
-            if n in made and made[n][0] > undone and self._is_short(made[n][1], n):
+            if n not in made or made[n][0] <= undone:
+                continue
+            if self._is_short(made[n][1], n) or (chosen and self._is_scaled(made[n][1], n)):
                 inner = self._expanded(block, start, n, made)
                 if inner is not None:
                     table[n] = inner
@@ -292,7 +298,7 @@ class _Remaker:
         target, value = definition.targets[0], definition.value
         if not isinstance(target, gast.Name) or target.id != variable:
             return False
-        if self._is_part(value):
+        if self._is_part(value) or self._is_chosen(value):
             return True
         if not isinstance(self.kinds.get(variable), K.Array) or variable in self.looked_up:
             return False
@@ -324,6 +330,29 @@ class _Remaker:
             and isinstance(self.kinds.get(value.value.id), K.Array)
             and self._is_plain_index(value.slice)
         )
+
+    def _is_chosen(self, value: Node) -> bool:
+        """Say whether an expression is the largest or the smallest of numbers, or one's size."""
+        return (
+            isinstance(value, gast.Call)
+            and isinstance(value.func, gast.Name)
+            and value.func.id in ("max", "min", "abs")
+            and not value.keywords
+            and all(is_constant(a) or self._is_number(a) for a in value.args)
+            and self.effects.pure(value)
+        )
+
+    def _is_scaled(self, definition: Node, variable: str) -> bool:
+        """Say whether a value that is not kept is made of a number and a constant."""
+        value = definition.value if isinstance(definition, gast.Assign) else None
+        if variable in self.wanted or not isinstance(value, gast.BinOp):
+            return False
+        sides = value.left, value.right
+        simple = isinstance(value.op, _OPERATORS) and any(map(is_constant, sides))
+        return simple and all(is_constant(s) or self._is_number(s) for s in sides)
+
+    def _is_number(self, node: Node) -> bool:
+        return isinstance(node, gast.Name) and isinstance(self.kinds.get(node.id), K.Num)
 
     def _is_plain_index(self, index: Node) -> bool:
         for n in walk(index):
