@@ -434,8 +434,8 @@ def parts_of(
     undone = undone_in(backward)
     read_first = who_reads(worker, backward) if d.telling else NOBODY
     for _ in range(3):
-        movable = _backward_temps(backward, a) | (frozenset() if d.plain else made_up)
-        movable -= fixed
+        movable = (made_up | _backward_temps(backward, a)) - fixed
+        movable -= made_up if d.plain else frozenset()
         effects = EffectTable(pure, sharing)
         backward = prune(backward, live_out, effects, made_up)
         backward = propagate(backward, live_out, movable, effects, made_up)
