@@ -124,7 +124,7 @@ def user_call(
     plan = Pair("", "", active, assume=worker.assume)
     again = runs_again(target.fn)
     if again:
-        check_repeatable(d, target, find_target)
+        check_repeatable(d, a, target, find_target)
         plan.bare = True
     else:
         plan.lent = lent_by(d, worker, target, supplied)
@@ -146,7 +146,7 @@ def undo_writer(
     """Return what undoes a call that writes arrays; `bar` is the cotangent of its result."""
     target = find_target(a, s, s.value)
     if target is not None and runs_again(target.fn):
-        check_repeatable(d, target, find_target)
+        check_repeatable(d, a, target, find_target)
     if target is None:
         raise worker.refuse(
             s,

@@ -26,7 +26,7 @@ from s2sad.facts.fence import outside_written
 from s2sad.facts.given import written_parameters
 from s2sad.facts.memory import Memory
 from s2sad.kinds import Kind
-from s2sad.nodes import Node, names_read, walk
+from s2sad.nodes import Node, blocks_of, count_writes, names_read, names_written, walk
 from s2sad.pairs import Target
 from s2sad.purity import Purity
 from s2sad.replay import runs_rounds
@@ -40,12 +40,34 @@ def runs_again(fn: Any) -> bool:
     return fn.again if isinstance(fn, K.LocalFunction) else is_checkpointed(fn)
 
 
-def check_repeatable(d: Derivation, target: Target, find: Find) -> None:
+def check_repeatable(d: Derivation, caller: Analysed, target: Target, find: Find) -> None:
     """Refuse a checkpointed function that might do something else when it is run again."""
-    _check(d, target, find, set())
+    _check(d, target, find, set(), frozenset(_changing(d, caller, target)))
 
 
-def _check(d: Derivation, target: Target, find: Find, met: set[Any]) -> None:
+def _changing(d: Derivation, a: Analysed, target: Target) -> set[str]:
+    """Return the captured variables, by their names in a called function, that may change.
+
+    Inner functions that it calls see them as they are when it is run again.
+    """
+    function = a.function
+    bound = count_writes(function.node.body)
+    top = {n for s in function.node.body if not blocks_of(s) for n in names_written(s)}
+    own = {n.id for n in walk(function.source.node.args) if isinstance(n, gast.Name)}
+    memory = memory_of(d, a)
+    found: set[str] = set()
+    for p, n in target.extra:
+        if isinstance(target.params[p], K.LocalFunction):
+            continue
+        once = bound.get(n, 0) == 0 if n in own else bound.get(n, 0) == 1 and n in top
+        if not once or any(memory.shares(w.base, {n}) for w in memory.writes):
+            found.add(p)
+    return found
+
+
+def _check(
+    d: Derivation, target: Target, find: Find, met: set[Any], changing: frozenset[str]
+) -> None:
     a = analyse(d, target.fn, target.params, tuple(p for p, _ in target.extra))
     if a in met:
         return
@@ -65,7 +87,12 @@ def _check(d: Derivation, target: Target, find: Find, met: set[Any]) -> None:
                 if inner is None:
                     words = "calls what may do something else the second time"
                     raise _refused(a, node, words, "Call it outside, and give it the result.")
-                _check(d, inner, find, met)
+                given = isinstance(node.func, gast.Name) and node.func.id in a.function.params
+                seen = {p for p, n in inner.extra if n in changing}
+                if given and seen:
+                    words = f"calls `{node.func.id}`, which reads a variable that may have changed"
+                    raise _refused(a, node, words, "Give it that as an argument.")
+                _check(d, inner, find, met, frozenset(seen))
 
 
 def check_untouched(d: Derivation) -> None:
@@ -161,7 +188,7 @@ def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) ->
     _check_steps(a, s, body_kind, env)
     target = Target(fn, params, {}, extra)
     names = list(params)[1 : len(start) + 1]
-    check_repeatable(d, target, find)
+    check_repeatable(d, a, target, find)
     advance = analyse(d, fn, params, tuple(p for p, _ in extra))
     ends = advance.kinds.result
     after = ends.items if isinstance(ends, K.Tuple) else ()
