@@ -86,6 +86,8 @@ def push_ihfft(out, a, a_dot, *, n=None, axis=-1, norm=None):
 @pullback(np.fft.irfft, masks=("n",))
 def pull_irfft(out_bar, out, a, *, n=None, axis=-1, norm=None):
     a_bar = weighted(np.fft.ihfft(out_bar, None, axis, norm), out.shape[axis], axis, 2)
+    if not np.iscomplexobj(a):
+        a_bar = np.real(a_bar)
     if n is None:
         return a_bar
     return fitted(a_bar, a.shape)
@@ -99,6 +101,8 @@ def push_irfft(out, a, a_dot, *, n=None, axis=-1, norm=None):
 @pullback(np.fft.hfft, masks=("n",))
 def pull_hfft(out_bar, out, a, *, n=None, axis=-1, norm=None):
     a_bar = weighted(np.fft.rfft(out_bar, None, axis, norm), out.shape[axis], axis, 2)
+    if not np.iscomplexobj(a):
+        a_bar = np.real(a_bar)
     if n is None:
         return a_bar
     return fitted(a_bar, a.shape)
@@ -179,7 +183,7 @@ def half_to_real(out_bar, a, s, axes, norm):
     half = np.fft.ihfft(out_bar, None, axes[-1], norm)
     half = weighted(half, out_bar.shape[axes[-1]], axes[-1], 2)
     a_bar = np.fft.ifftn(half, axes=axes[:-1], norm=norm) if len(axes) > 1 else half
-    return fitted(a_bar, a.shape)
+    return fitted(a_bar if np.iscomplexobj(a) else np.real(a_bar), a.shape)
 
 
 @pullback(np.fft.rfft2, masks=("s",))

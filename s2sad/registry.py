@@ -648,6 +648,12 @@ _OF_ARRAYS = (
 )
 
 
+def only_computes(fn: Any) -> bool:
+    """Say whether a library's function without a rule may be tried: filter designs, windows."""
+    module = str(getattr(fn, "__module__", "") or "")
+    return inspect.isfunction(fn) and module.startswith(_OF_ARRAYS[1:]) and rule_for(fn) is None
+
+
 def wants_arrays(fn: Any) -> bool:
     """Say whether a library function's rule needs arrays where NumPy takes lists too."""
     if isinstance(getattr(fn, "__self__", None), np.ufunc):

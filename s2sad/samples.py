@@ -217,6 +217,25 @@ def no_function(kind: Kind) -> Kind:
     return NoneKind() if is_called(kind) else kind
 
 
+def is_number(kind: Kind | None) -> bool:
+    """Say whether a kind is that of a number, a text or None, or a list or tuple of these."""
+    if isinstance(kind, Tuple):
+        return all(map(is_number, kind.items))
+    if isinstance(kind, List):
+        return is_number(kind.item)
+    return isinstance(kind, Num | Str | NoneKind)
+
+
+def rising(kind: Kind) -> Kind:
+    """Return for a list of numbers such that rise from 0 to 1, as edges of a band."""
+    if not isinstance(kind, List) or not isinstance(kind.item, Num) or kind.item.type != "float":
+        return kind
+    count = len(kind.items) if kind.items is not None else kind.length
+    if count is None or kind.item.dtype is not None:
+        return kind
+    return Tuple(tuple(Num("float", None, (i + 1.0) / (count + 1.0)) for i in range(count)))
+
+
 def is_called(kind: Kind) -> bool:
     """Say whether a kind is that of a function."""
     if isinstance(kind, Known):

@@ -59,6 +59,7 @@ from s2sad.kinds import MISSING, Kind
 from s2sad.lifted import lifted, space_among
 from s2sad.nodes import Node, children
 from s2sad.open_dicts import dict_item, with_entry
+from s2sad.samples import is_number, rising
 from s2sad.selected import worked_out
 from s2sad.spaces import home
 from s2sad.stages import Function, KindFacts
@@ -507,6 +508,13 @@ class Expressions:
         kind = object_made(fn, args, keywords) or known_call(fn, args, keywords)
         if isinstance(kind, K.Unknown) and isinstance(fn, types.FunctionType):
             kind = self._by_source(fn, kind, args, keywords, env)
+        if (
+            kind is None
+            and registry.only_computes(fn)
+            and all(map(is_number, (*args, *keywords.values())))
+        ):
+            named = ((n, rising(k)) for n, k in sorted(keywords.items()))
+            return sample_call(fn, tuple(map(rising, args)), tuple(named))
         return kind if kind is not None else self.callee(K.Known(fn), args, keywords, env)
 
     def _by_source(

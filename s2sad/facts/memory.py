@@ -42,6 +42,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.replay import run_checkpointed, run_until, runs_rounds
+from s2sad.samples import is_number
 from s2sad.stages import Aliases, Function, KindFacts, Write
 
 shares_nothing = K.shares_nothing
@@ -367,6 +368,9 @@ class _Walker:
             self.memory.opaque.append((s, node, given))
             return
         if fn is not None and (registry.rule_for(fn) is not None or is_observer(fn)):
+            return
+        given = [*node.args, *(k.value for k in node.keywords)]
+        if registry.only_computes(fn) and all(is_number(self.kinds.of.get(a)) for a in given):
             return
         if generator_of(fn) is not None:
             self._drawn(s, node, getattr(fn, "__name__", ""))

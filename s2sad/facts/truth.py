@@ -42,7 +42,20 @@ def truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
             if K.is_numeric(kind) or isinstance(kind, K.NoneKind | K.Str):
                 return False
             return True if isinstance(kind, K.Known | K.LocalFunction | K.Choice) else None
+    if isinstance(test, gast.Call) and len(test.args) == 1 and not test.keywords:
+        fn = getattr(kinds.get(test.func), "value", None)
+        if fn is np.iscomplexobj or fn is np.isrealobj:
+            return _complex_truth(kinds.get(test.args[0]), fn is np.iscomplexobj)
     return _own_truth(kinds.get(test))
+
+
+def _complex_truth(value: Kind | None, wanted: bool) -> bool | None:
+    """Say whether a number or an array has a complex dtype, or a real one where not `wanted`."""
+    found = K.options(value) if value is not None else ()
+    if not found or not all(isinstance(k, K.Num | K.Array) for k in found):
+        return None
+    verdicts = {K.is_complex(k) is wanted for k in found}
+    return verdicts.pop() if len(verdicts) == 1 else None
 
 
 def _own_truth(kind: Kind | None) -> bool | None:

@@ -204,3 +204,12 @@ def test_text():
     """What a transform takes by default is not written."""
     text = s2sad.grad(plane, wrt=(0, 1)).source(normal(4, 3), wave(4, 3))
     assert "x_bar = np.real(np.fft.fft2(t_bar * w))" in text and "None" not in text
+
+
+@pytest.mark.parametrize("fn", [*HALF, *HALF_SEVERAL], ids=name)
+@pytest.mark.parametrize("settings", [{}, {"norm": "ortho"}], ids=str)
+def test_half_a_spectrum_may_be_real(fn, settings):
+    """Its cotangent is real, too."""
+    check_rule(fn, A, **settings)
+    gradient = s2sad.grad(lambda a: np.sum(fn(a) ** 3) + np.sum(a))(A)
+    assert gradient.dtype == A.dtype

@@ -166,3 +166,11 @@ def test_the_hankel_transform_is_refused():
 
     with pytest.raises(s2sad.Error, match="Hankel"):
         s2sad.grad(hankel)(normal(5))
+
+
+HALVES = ["irfft", "hfft", "irfft2", "irfftn", "hfft2", "hfftn"]
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_half_a_spectrum_may_be_real(name):
+    check_rule(getattr(F, name), np.random.default_rng(1).normal(size=(3, 4)))
