@@ -133,3 +133,16 @@ def test_psi_of_complex_numbers_is_refused():
 
     with pytest.raises(s2sad.UnsupportedError, match="real numbers only"):
         s2sad.grad(f)(np.ones(2))
+
+
+def test_a_rule_that_asks_for_complex_numbers_is_real_for_real_ones():
+    """Both parts of slogdet are used: which branch its rule takes is decided by kinds."""
+
+    def f(a):
+        sign, logdet = np.linalg.slogdet(a)
+        return sign * logdet + np.trace(a)
+
+    found = s2sad.hvp(f, (S,), (A[:, :3],))
+    inverse = np.linalg.inv(S)
+    assert found.dtype == float
+    assert np.allclose(found, -(inverse @ A[:, :3] @ inverse).T)

@@ -99,3 +99,31 @@ def test_coefficients_to_differentiate_are_refused():
 @pytest.mark.parametrize("fn, args, settings", ROWS)
 def test_rule(fn, args, settings):
     check_rule(fn, *args, **settings)
+
+
+def through_filters(x):
+    b, a = S.butter(3, 0.3)
+    sos = S.butter(2, [0.1, 0.4], btype="band", output="sos")
+    window = S.get_window(("kaiser", 4.0), len(x))
+    y = S.lfilter(b, a, x) + S.sosfiltfilt(sos, x)
+    return np.sum(np.convolve(y * window, S.firwin(7, 0.4), "valid") ** 2)
+
+
+def through_filters_of_several_orders(x):
+    total = 0.0
+    for order in range(1, 3):
+        b, a = S.butter(order, 0.3)
+        total = total + np.sum(S.lfilter(b, a, x) ** 2)
+    return total
+
+
+@pytest.mark.parametrize("f", [through_filters, through_filters_of_several_orders])
+def test_filters_that_are_designed_of_constants(f):
+    s2sad.check_grads(f, (n(32),), order=1)
+
+
+def test_where_a_filter_cuts_off_is_refused():
+    with pytest.raises(s2sad.MissingRuleError, match="butter"):
+        s2sad.grad(lambda w: np.sum(S.lfilter(*S.butter(2, w), np.ones(5))))(0.3)
+    with pytest.raises(s2sad.MissingRuleError, match="butter"):
+        s2sad.grad(lambda w: np.sum(S.butter(2, w)[0]))(0.3)
