@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import s2sad
+from s2sad.testing import differences
 
 A = np.array([1.0, 2.0, 3.0])
 NARROW = A.astype(np.float32)
@@ -120,3 +121,31 @@ def test_shares_of_narrow_complex_numbers_are_narrow(fn):
     a = np.array([1.0 + 1.0j, 2.0, 3.0], np.complex64)
     gradient = s2sad.grad(lambda a, b: np.real(np.sum(fn(a, b) ** 2)), wrt=(0, 1))(a, a[::-1])
     assert [g.dtype for g in gradient] == [np.complex64, np.complex64]
+
+
+HOW = {
+    "defaults": lambda x: np.multiply(x, 3.0, casting="same_kind", order="K", subok=True, out=None),
+    "ufunc": lambda x: np.multiply(x, x, dtype=np.float64) + np.exp(x, order="F"),
+    "complex": lambda x: np.multiply(x, x, dtype=complex).real,
+    "matmul": lambda x: np.matmul(x, x, casting="same_kind"),
+    "einsum": lambda x: np.einsum("ij,jk", x, x, dtype=float, casting="safe", order="F"),
+    "joined": lambda x: np.concatenate([x, x], dtype=float, casting="same_kind"),
+    "stacked": lambda x: np.stack([x, x], dtype=float)[1] + np.vstack([x, x], dtype=float)[3:],
+    "astype": lambda x: x.astype(float, order="F", casting="safe", subok=False, copy=False),
+    "array": lambda x: np.array(x, order="F", ndmin=3) + np.copy(x, order="F"),
+}
+
+
+@pytest.mark.parametrize("name", HOW)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_keywords_that_say_how_a_result_lies_or_is_cast(name, dtype):
+    call = HOW[name]
+
+    def f(x):
+        return np.sum(call(x) ** 2)
+
+    x = np.linspace(0.3, 1.1, 9).reshape(3, 3)
+    gradient = s2sad.grad(f)(x.astype(dtype))
+    assert gradient.dtype == dtype
+    change, _ = differences(f, (x,), (np.cos(x),))
+    assert np.sum(gradient * np.cos(x)) == pytest.approx(float(change), rel=1e-5)

@@ -405,20 +405,20 @@ def test_a_call_that_nobody_can_see_into():
     )
 
 
-def calls_with_casting(x):
-    y = np.sin(x, casting="same_kind")
+def calls_with_a_signature(x):
+    y = np.sin(x, signature="d->d")
     return np.sum(y)
 
 
 def test_a_keyword_that_the_rule_does_not_list():
     refused(
-        lambda: s2sad.grad(calls_with_casting)(X),
+        lambda: s2sad.grad(calls_with_a_signature)(X),
         "UnsupportedError",
         NotImplementedError,
-        "This call of sin cannot be differentiated: its rule does not take `casting`.",
-        calls_with_casting,
-        'y = np.sin(x, casting="same_kind")',
-        'np.sin(x, casting="same_kind")',
+        "This call of sin cannot be differentiated: its rule does not take `signature`.",
+        calls_with_a_signature,
+        'y = np.sin(x, signature="d->d")',
+        'np.sin(x, signature="d->d")',
         remedy="Write the call without it, or make its inputs Const.",
     )
 

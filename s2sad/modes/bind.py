@@ -107,9 +107,33 @@ def _parameters(
     return tuple(positional[skip:]), variadic, frozenset(settings - given_to(rule).keys())
 
 
+_SAY_DTYPE = (np.concatenate, np.einsum, np.stack, np.hstack, np.vstack)
+
+
+def _says_how(fn: Any, name: str, node: Node) -> bool:
+    """Say whether a keyword of NumPy's says how a result lies, or is cast: derivatives follow it.
+
+    A rule for which it matters lists it.
+    """
+    ufunc = isinstance(fn, np.ufunc)
+    home = str(getattr(fn, "__module__", "")).partition(".")[0]
+    if not ufunc and home != "numpy" and getattr(fn, "__objclass__", None) is not np.ndarray:
+        return False
+    value = getattr(node, "value", None)
+    if name == "dtype":
+        return ufunc or fn in _SAY_DTYPE
+    if name == "order":
+        return value in ("C", "F", "A", "K")
+    if name in ("where", "out"):
+        return ufunc and value is (True if name == "where" else None)
+    return name == "casting" or (name == "subok" and isinstance(value, bool))
+
+
 def _is_default(fn: Any, name: str, node: Node) -> bool:
     """Say whether a literal is what the parameter of a library function is anyway."""
-    if not isinstance(node, gast.Constant) or isinstance(fn, np.ufunc):
+    if not isinstance(node, gast.Constant):
+        return False
+    if isinstance(fn, np.ufunc):
         return False
     try:
         default = inspect.signature(fn).parameters[name].default
@@ -210,7 +234,8 @@ def bind(
             word = positional[(names or ()).index(word)]
         given[word] = keyword.value
     for name in [n for n in given if n not in positional and n not in settings]:
-        if not _is_default(fn, name, given.pop(name)):
+        node = given.pop(name)
+        if not (_is_default(fn, name, node) or _says_how(fn, name, node)):
             raise BindingError(f"its rule does not take `{name}`")
     given |= _own_defaults(fn, rule, [n for n in (*positional, *settings) if n not in given])
     arrays = tuple((n, given[n]) for n in positional if n in given)
