@@ -234,6 +234,32 @@ def test_forward_mode_has_plain_loops():
     assert "checkpointed(" not in text and "for i in range(n)" in text
 
 
+def rate_of(n):
+    rate = 1.0
+    for i in checkpointed(range(n), snapshots=2):
+        rate = rate * 0.9 + 0.1 * i
+    return rate
+
+
+def through_others(u, n):
+    rate = rate_of(n)
+
+    def damped(u):
+        for _ in checkpointed(range(n), snapshots=2):
+            u = np.sin(u) * rate
+        return u
+
+    return np.sum(damped(u))
+
+
+def test_loops_of_other_functions():
+    text = s2sad.source(through_others, args=(U, 4))
+    assert "run_checkpointed(advance" in text and " checkpointed(" not in text
+    space = {}
+    exec(text, space)
+    assert np.array_equal(space["through_others_grad"](U, 4), grad(through_others)(U, 4))
+
+
 def test_emitted(tmp_path):
     path = s2sad.emit(flow, tmp_path / "m.py", wrt=(0, 1), args=(U, 0.3, 5))
     space = {}
@@ -368,6 +394,18 @@ def read_by_a_function(u, n):
     return np.sum(u)
 
 
+def calls_what_changes(u, n):
+    scale = 1.0
+
+    def scaled(i):
+        return scale * i + 1.0
+
+    for i in checkpointed(range(n), snapshots=2):
+        u = np.sin(u) * scaled(i)
+    scale = 2.0
+    return np.sum(u) * scale
+
+
 def gives_what_it_captures(u, n):
     v, w = 1.0 * u, 2.0 * u
     for _ in checkpointed(range(n), snapshots=2):
@@ -455,6 +493,7 @@ REFUSED = {
     never_ends: "wants a break",
     a_dict: "this is a dict",
     read_by_a_function: "`u` is read by a function that is made outside",
+    calls_what_changes: "calls `scaled`, which reads a variable that may have changed",
     gives_what_it_captures: "may give memory of `w`",
     returns: "runs to its end",
     begins_as_int: "`s` begins as an int and becomes a float",

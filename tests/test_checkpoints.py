@@ -230,6 +230,42 @@ def test_marked_inside_the_function(f):
     same(s2sad.jvp(f, (W, X, checkpoint), tangents), s2sad.jvp(f, (W, X, lambda g: g), tangents))
 
 
+def one_that_calls_another(w, x):
+    @checkpoint
+    def layer(h):
+        return np.tanh(w @ h)
+
+    @checkpoint
+    def twice(h):
+        return layer(layer(h))
+
+    for _ in range(3):
+        x = twice(x)
+        w = w * 0.5 + 0.1
+    return np.sum(x)
+
+
+def one_that_asks_another(w, x):
+    k = 1
+
+    def large():
+        return k > 2
+
+    layer = checkpoint(lambda h: np.sin(w @ h) if large() else np.cos(h) * h)
+    for _ in range(4):
+        x = layer(x)
+        k = k + 1
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("f", [one_that_calls_another, one_that_asks_another])
+def test_variables_of_inner_functions_that_change(f):
+    """A closure sees its variables as they are when it is run, not as they were in the call."""
+    for derive in (grad(f), lambda w, x: s2sad.vjp(f, w, x)):
+        with pytest.raises(s2sad.UnsupportedError, match="reads a variable that may have changed"):
+            derive(W, X)
+
+
 def decorated(w, x):
     @checkpoint
     def layer(h):

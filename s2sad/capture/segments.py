@@ -59,7 +59,7 @@ def segments(
 ) -> Block:
     """Return a body without checkpointed loops; without a `runner` they are plain loops."""
     worker = _Segments(body, denoted, names, place, runner)
-    if not any(worker.is_checkpointed(n) for s in body for n in walk(s)):
+    if not any(map(worker.is_checkpointed, _own(body))):
         return body
     if runner is not None:
         live_in(body, frozenset(), worker.note)
@@ -80,6 +80,11 @@ class _Plain(gast.NodeTransformer):  # type: ignore[misc]
             return node
         counted = self.worker.counted(source)
         return source if counted is None else locate_all(counted, source)
+
+    def visit_FunctionDef(self, node: Node) -> Node:
+        return node  # it is looked at by itself
+
+    visit_Lambda = visit_FunctionDef
 
 
 class _Segments:

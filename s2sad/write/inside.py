@@ -18,7 +18,7 @@ from typing import Any
 import gast
 
 from s2sad import runtime
-from s2sad.checkpoints import checkpoint
+from s2sad.checkpoints import checkpoint, checkpointed
 from s2sad.decided import TOLD, told
 from s2sad.inside import adjoint_hook, stop_gradient, within_gradient
 from s2sad.kinds import MISSING
@@ -305,6 +305,9 @@ class _Plain(gast.NodeTransformer):  # type: ignore[misc]
             given = [*node.args, *(k.value for k in node.keywords if k.arg in ("x", "f"))]
             if given and not isinstance(given[0], gast.Starred):
                 return self.visit(given[0])
+        if fn is checkpointed:
+            given = [*node.args, *(k.value for k in node.keywords if k.arg == "iterable")]
+            return self.visit(given[0])
         node = self.generic_visit(node)
         if self.answered is not None and fn is not MISSING:
             made = self.answered(fn, node, self.answers)
