@@ -72,11 +72,7 @@ MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
 def callee_of(f: Any, operator: str) -> Callee:
     """Return the Python function behind a callable, or say why there is none."""
-    if isinstance(f, Jacobian):
-        raise UnsupportedError(
-            "A Jacobian is no function that can be derived again yet.",
-            remedy=f"Give {operator} the function itself.",
-        )
+    f = _written(f, operator)
     if not callable(f):
         raise TypeError(f"{operator} wants a function, not {f!r}")
     callee = unwrap(f)
@@ -87,6 +83,19 @@ def callee_of(f: Any, operator: str) -> Callee:
             remedy=f"Wrap it in a function: `lambda x: {name}(x)`.",
         )
     return replace(callee, fn=as_called(callee.fn))
+
+
+def _written(f: Any, operator: str) -> Any:
+    """Return the program that makes a Jacobian or a Hessian; what is none stays what it is."""
+    if not isinstance(f, Jacobian | Hessian):
+        return f
+    program = f.program(jvp if isinstance(f, Jacobian) else hvp)
+    if program is None:
+        raise UnsupportedError(
+            f"{f!r} is derived again only where it is by one array or number.",
+            remedy=f"Let wrt name one, or give {operator} the function itself.",
+        )
+    return program
 
 
 class Operator:
@@ -110,7 +119,7 @@ class Operator:
         if options.wrt is None and callee.wrt is not None:
             options = replace(options, wrt=callee.wrt)
         self._declared = callee.wrt
-        self._fn = getattr(unwrap(f), "fn", fn)
+        self._fn = getattr(unwrap(_written(f, options.mode)), "fn", fn)
         self._f = f
         self._options = options
         self._skipped = skipped

@@ -9,6 +9,7 @@ What is run is the derivative of a derived gradient: for every direction once.
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from s2sad.capture.read import unwrap
 from s2sad.derived import Derived, Options, kinds_of, place_of, reached_by, refuse_shared
 from s2sad.directions import cast_tangents, pushed
 from s2sad.errors import ActivityError
+from s2sad.matrices import as_program
 from s2sad.moves import Moves
 from s2sad.parameters import Parameters, Settled, settle
 
@@ -109,6 +111,15 @@ class Hessian:
             known = Derived(parameters, options, _no_shortcut, callee.args)
             self._products[names] = known
         return known
+
+    def program(self, operator: Callable[..., Any]) -> Any:
+        """Return a program that makes the Hessian with hvp, which can be derived; None if none."""
+        if not hasattr(self, "_program"):
+            self._program = as_program(self._gradient, self._f, operator)
+        return self._program
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
 
     def __reduce__(self) -> Any:
         return Hessian, (self._f, self._gradient, self._has_aux)

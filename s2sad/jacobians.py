@@ -23,6 +23,7 @@ from s2sad.blocks import Blocks, sizes, unit
 from s2sad.derived import Derived, Entry, place_of, reached_by, refuse_shared
 from s2sad.directions import pushed
 from s2sad.errors import ActivityError, MissingRuleError, UnsupportedError
+from s2sad.matrices import as_program
 from s2sad.moves import Moves
 from s2sad.parameters import Settled
 from s2sad.tree import leaves
@@ -219,6 +220,12 @@ class Jacobian:
     def __signature__(self) -> inspect.Signature:
         found: inspect.Signature = self._reverse.__signature__
         return found
+
+    def program(self, operator: Callable[..., Any]) -> Any:
+        """Return a program that makes the Jacobian with jvp, which can be derived; None if none."""
+        if not hasattr(self, "_program"):
+            self._program = as_program(self._reverse, self._f, operator)
+        return self._program
 
     def _bound(self, instance: Any) -> Jacobian:
         """Return this operator with its first argument bound."""

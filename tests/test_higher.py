@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import itertools
 import math
 import warnings
 from dataclasses import dataclass
@@ -550,3 +551,64 @@ def test_the_hessian_by_complex_numbers_is_there_where_the_gradient_is_holomorph
     assert s2sad.hessian(lambda z: np.sum(z**3).real)(z) == pytest.approx(np.diag(6.0 * z))
     with pytest.raises(s2sad.ActivityError, match="the gradient of the lambda is not holomorphic"):
         s2sad.hessian(lambda z: np.sum(np.abs(z) ** 2))(z)
+
+
+def quartic(x, k=1.0):
+    return k * np.sum(x**4) + x[0] * x[1] * x[2]
+
+
+def third(x):
+    made = np.zeros((3, 3, 3))
+    for i, j, k in itertools.permutations(range(3)):
+        made[i, j, k] = 1.0
+    for i in range(3):
+        made[i, i, i] = 24.0 * x[i]
+    return made
+
+
+MATRICES = {
+    "jacobian of hessian": lambda x: s2sad.jacobian(s2sad.hessian(quartic))(x),
+    "forward": lambda x: s2sad.jacobian(s2sad.hessian(quartic), mode="forward")(x),
+    "reverse": lambda x: s2sad.jacobian(s2sad.hessian(quartic), mode="reverse")(x),
+    "jacobians of grad": lambda x: s2sad.jacobian(s2sad.jacobian(s2sad.grad(quartic)))(x),
+    "of a decorated function": lambda x: s2sad.jacobian(s2sad.differentiate(quartic).hessian)(x),
+}
+
+
+@pytest.mark.parametrize("way", MATRICES)
+def test_matrices_are_derived_again(way):
+    x = np.array([0.3, 1.2, -0.7])
+    assert MATRICES[way](x) == pytest.approx(third(x))
+
+
+def test_products_with_derivatives_of_matrices():
+    x = np.array([0.3, 1.2, -0.7])
+    value, tangent = s2sad.jvp(s2sad.hessian(quartic), (x,), (x,))
+    assert value == pytest.approx(s2sad.hessian(quartic)(x))
+    assert tangent == pytest.approx(third(x) @ x)
+    _, pullback = s2sad.vjp(s2sad.hessian(quartic), x)
+    assert pullback(np.eye(3)) == pytest.approx(np.trace(third(x)))
+    assert s2sad.grad(s2sad.hessian(lambda a, k=2.0: k * a**4))(1.5) == pytest.approx(72.0)
+    assert s2sad.grad(s2sad.jacobian(lambda a, k: k * a**4, "k"), "a")(1.5, 2.0) == 13.5
+
+
+@pytest.mark.parametrize(
+    "matrix, x",
+    [
+        (s2sad.hessian(quartic, ("x",)), np.ones(3)),
+        (s2sad.jacobian(lambda x: (x * x, 3), has_aux=True), np.ones(3)),
+        (s2sad.hessian(lambda p: p["a"] ** 2), {"a": 2.0}),
+        (s2sad.jacobian(lambda x: {"y": x * x}), np.ones(3)),
+        (s2sad.hessian(lambda z: np.sum(z**3).real), np.ones(3) + 1j),
+    ],
+)
+def test_matrices_that_are_not_derived_again(matrix, x):
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.vjp(matrix, x)
+
+
+def test_a_hessian_that_is_a_method():
+    class Model:
+        bend = s2sad.hessian(lambda self, w: np.sum(w**3), "w")
+
+    assert Model().bend(np.ones(2)) == pytest.approx(6.0 * np.eye(2))

@@ -71,6 +71,7 @@ LAYERS = (
             "linear",
             "made",
             "mapped",
+            "matrices",
             "moves",
             "multilinear",
             "names",
