@@ -108,6 +108,7 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
     names = call.names()
     rng = np.random.default_rng(1982)
     out = call.primal()
+    _refuse_dicts(call, out)
     out_bar = _random(out, rng)
     bars = _check_shapes(call, names, out, out_bar)
     for index, value in enumerate(call.arrays(names)):
@@ -278,6 +279,16 @@ class _Call:
         )
 
 
+def _refuse_dicts(call: _Call, out: Any) -> None:
+    """Say so where there is a dict: what is in it would not be looked at."""
+    for value, what in [(out, "the result"), *((a, "an argument") for a in call.args)]:
+        if isinstance(value, dict):
+            raise AssertionError(
+                f"{_name(call.fn)}: {what} is a dict, into which check_rule does not look; give "
+                "s2sad.check_grads a function of arrays that calls it"
+            )
+
+
 def _count_of(rule: Rule) -> int:
     """Return how many arrays a rule takes that gathers none."""
     if rule.pullback is not None:
@@ -287,15 +298,19 @@ def _count_of(rule: Rule) -> int:
     return len(positional_names(rule.pushforward, 1)) // 2 if rule.pushforward is not None else 0
 
 
+class WritesError(AssertionError, ValueError):
+    """A rule writes into what it is given."""
+
+
 def _without_writing(fn: Any, rule: Callable[..., Any], *args: Any, **settings: Any) -> Any:
     """Call a rule; one that writes into what it is given is told so."""
     try:
         return rule(*args, **settings)
     except ValueError as error:
         if any(text in str(error) for text in READ_ONLY):
-            raise AssertionError(
-                f"{_name(fn)}: the rule {_name(rule)} writes into an array that it is given; a "
-                "rule returns new arrays"
+            raise WritesError(
+                f"{_name(fn)}: the rule {_name(rule)} writes into an array that it is given, which "
+                "is read-only; a rule returns new arrays"
             ) from error
         raise
 

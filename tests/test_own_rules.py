@@ -602,6 +602,35 @@ def test_check_rule_says_which_arguments_the_rule_does_not_take():
         check_rule(g, X, how="fast")
 
 
+def total_of(d):
+    return np.sum(d["a"])
+
+
+@pullback(total_of)
+def pull_total_of(out_bar, out, d):
+    return {"a": np.broadcast_to(out_bar, d["a"].shape)}
+
+
+def test_check_rule_does_not_pass_over_dicts():
+    def g(d):
+        return {"sum": d["a"] + d["b"], "a": d["a"] * 2.0}
+
+    @pullback(g)
+    def pull(out_bar, out, d):
+        return {"a": out_bar["sum"] + 2.0 * out_bar["a"], "b": out_bar["sum"]}
+
+    with pytest.raises(AssertionError, match="the result is a dict, into which check_rule"):
+        check_rule(g, {"a": X, "b": X})
+    with pytest.raises(AssertionError, match="an argument is a dict"):
+        check_rule(total_of, {"a": X})
+
+    def f(x):
+        r = g({"a": x, "b": x**2})
+        return np.sum(r["sum"] * r["a"])
+
+    check(f, X)
+
+
 # --- arrays of objects ---------------------------------------------------------------------------
 
 
