@@ -25,7 +25,7 @@ refuse(
     np,
     "vectorize frompyfunc",
     because="it calls a function of yours, for each element",
-    instead="Write np.vectorize(f)(x), of arrays alone, where it is called; or call f on arrays.",
+    instead="Write np.vectorize(f)(x), without settings but otypes; or call f on arrays.",
 )
 refuse(
     np,

@@ -101,3 +101,37 @@ def outer(ufunc, A, B):
     if B.ndim == 3:
         return ufunc(A[..., None, None, None], B)
     raise NotImplementedError("outer: a derivative of up to three axes on the right only")
+
+
+@written_out(np.vectorize, of=("pyfunc",))
+def vectorized(pyfunc, first, second=None, third=None):
+    """The first result says of what kind all are."""
+    if second is None:
+        whole = np.asarray(first)
+        flat = np.ravel(whole)
+        trial = pyfunc(flat[0])
+        found = [pyfunc(a) for a in flat.tolist()]
+        return in_shape(trial, found, np.shape(whole))
+    if third is None:
+        wholes = np.broadcast_arrays(first, second)
+        one, two = np.ravel(wholes[0]), np.ravel(wholes[1])
+        trial = pyfunc(one[0], two[0])
+        found = [pyfunc(a, b) for a, b in zip(one.tolist(), two.tolist(), strict=True)]
+        return in_shape(trial, found, np.shape(wholes[0]))
+    wholes = np.broadcast_arrays(first, second, third)
+    one, two, three = np.ravel(wholes[0]), np.ravel(wholes[1]), np.ravel(wholes[2])
+    trial = pyfunc(one[0], two[0], three[0])
+    rows = zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
+    found = [pyfunc(a, b, c) for a, b, c in rows]
+    return in_shape(trial, found, np.shape(wholes[0]))
+
+
+def in_shape(trial, found, shape):
+    """Return an array of results of the kind of a first one, or one for each of several."""
+    if not isinstance(trial, tuple):
+        return np.reshape(np.array(found, dtype=np.asarray(trial).dtype.type), shape)
+    one = np.array([r[0] for r in found], dtype=np.asarray(trial[0]).dtype.type)
+    two = np.array([r[1] for r in found], dtype=np.asarray(trial[1]).dtype.type)
+    if len(trial) == 2:
+        return np.reshape(one, shape), np.reshape(two, shape)
+    raise NotImplementedError("np.vectorize: a derivative of up to two results only")

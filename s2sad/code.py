@@ -24,6 +24,7 @@ def is_function(value: Any) -> bool:
         or is_operator(value)
         or is_decorated(value)
         or registry.is_called(value)
+        or registry.is_vectorized(value)
         or (hasattr(value, "func") and hasattr(value, "keywords"))
     )
 
@@ -32,5 +33,7 @@ def brings(value: Any, attr: str) -> bool:
     """Say whether an attribute of a callable holds what it brings along to a call."""
     if isinstance(value, functools.partial):
         return attr in ("func", "args", "keywords")
+    if registry.is_vectorized(value):
+        return attr == "pyfunc"
     method = inspect.ismethod(value) or is_decorated(value)
     return method and attr == "__self__" and hasattr(value, attr)

@@ -771,7 +771,7 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
                 like if known.of_data else replace(like, dims=tuple(fresh_dim() for _ in like.dims))
             )
             return Opaque(type(value), own)
-    return Unknown(f"a {type(value).__name__}", type(value))
+    return Unknown(f"a {type(value).__name__}", type(value), registry.advice_for(value))
 
 
 def are_names(keys: Collection[Any]) -> bool:

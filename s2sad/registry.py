@@ -348,9 +348,18 @@ def all_written() -> tuple[object, ...]:
     return tuple(_written_functions)
 
 
+def is_vectorized(fn: Any) -> bool:
+    """Say whether this is np.vectorize of a function, for every element of all arguments."""
+    if type(fn) is not np.vectorize:
+        return False
+    return fn.signature is None and fn.otypes is None and not fn.excluded
+
+
 def written_form(fn: Any) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
     """Return the Python that stands for a library's function, and what of it comes first."""
     load_rules()
+    if is_vectorized(fn):
+        return _written[_key(np.vectorize)]
     found = _written.get(_key(fn))
     if _key(fn) in _refusals:
         return None
@@ -721,7 +730,15 @@ def all_refusals() -> tuple[Refusal, ...]:
 def is_refused(fn: Any) -> bool:
     """Say whether a function, or the class of an object, is refused by name."""
     load_rules()
-    return fn is not None and bool(_refusals.keys() & {_key(fn), _key(type(fn))})
+    if fn is None or is_vectorized(fn):
+        return False
+    return bool(_refusals.keys() & {_key(fn), _key(type(fn))})
+
+
+def advice_for(value: object) -> str:
+    """Return what to do instead of using an object whose class is refused by name, if it is."""
+    refusal = _refusals.get(_key(type(value)))
+    return "" if refusal is None else refusal.instead
 
 
 WITHOUT_RULE = "the result of a function without a derivative"

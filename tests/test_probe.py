@@ -47,6 +47,11 @@ s: np.pad(y5, (1, 2), "constant", constant_values=(x, 2.0))
 s: np.logspace(0, 1, 3, base=x)
 s: math.prod([x, 2.0], start=x)
 A: np.linalg.svd(x)[1]
+A: np.einsum(x, [0, 1], B4, [1, 2], [0, 2])
+A: np.einsum(x, [..., 1], [...])
+A: np.einsum("i,i", [1.0, 2.0], x[:2, 0])
+v: np.atleast_1d(x, 1.0)[0]
+v: np.array([f * f for f in map(np.sin, x)])
 A: np.delete(x, slice(1, 3), axis=1)
 A: np.delete(x, slice(None, None, 2))
 """.strip().splitlines()

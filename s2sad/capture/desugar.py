@@ -155,6 +155,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         self.fn = fn
         self.names = names
         self.locals = locals_
+        self.called: set[int] = set()
 
     def denoted(self, node: Node) -> Any:
         return denoted(node, self.fn, self.locals)
@@ -165,6 +166,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         return super().visit(node)
 
     def visit_Call(self, node: Node) -> Node:
+        self.called.add(id(node.func))
         fn = self.denoted(node.func)
         if any(fn is f for f in _READ_AT_ONCE):
             at = 1 if fn is functools.reduce else 0
@@ -195,6 +197,12 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return self.on_indices(node)
         if fn is getattr and len(node.args) == 2 and is_attribute(node.args[1]):
             return locate(attribute(node.args[0], node.args[1].value), node)
+        if fn is np.einsum:
+            return self.labelled(node)
+        if fn in (np.atleast_1d, np.atleast_2d, np.atleast_3d) and len(node.args) > 1:
+            return self.each_apart(node)
+        if fn is np.vectorize and len(node.args) == 1 and not node.keywords:
+            return self.of_elements(node)
         applied = None if not node.args or node.keywords else self.vectorized(node)
         if applied is not None:
             return self.elementwise(node, *applied)
@@ -273,6 +281,57 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         dtype = given.get("dtype", attribute(clone(home), "float64"))
         grid = gast.Call(attribute(home, "indices"), [node.args[1]], [gast.keyword("dtype", dtype)])
         return located(gast.Call(node.args[0], [gast.Starred(grid, gast.Load())], []), node)
+
+    def labelled(self, node: Node) -> Node:
+        """`np.einsum(a, [0, 1], b, [1, 2])` is that of "ab,bc", with letters for numbers."""
+        if not node.args or isinstance(node.args[0], gast.Constant | gast.JoinedStr):
+            return node
+        lists = [_labels(a) for a in node.args[1::2]]
+        out = _labels(node.args[-1]) if len(node.args) % 2 else None
+        if len(node.args) < 2 or None in lists or (len(node.args) % 2 and out is None):
+            return node
+        text = ",".join(str(part) for part in lists) + ("" if out is None else f"->{out}")
+        operands = node.args[: len(lists) * 2 : 2]
+        node.args = [locate(gast.Constant(text, None), node), *operands]
+        return node
+
+    def each_apart(self, node: Node) -> Node:
+        """`np.atleast_1d(a, b)` is one array for each, in a tuple from NumPy 2 on."""
+        if node.keywords or any(isinstance(a, gast.Starred) for a in node.args):
+            return node
+        if not isinstance(np.atleast_1d(0, 0), tuple):
+            return node
+        parts = [gast.Call(clone(node.func), [a], []) for a in node.args]
+        return located(tuple_(parts), node)
+
+    def of_elements(self, node: Node) -> Node:
+        """Return `np.vectorize(f)`, of a function of one number, as a lambda of an array."""
+        count = self._count_of_parameters(node.args[0])
+        if id(node) in self.called or count != 1 or self._gives_tuple(node.args[0]):
+            return node
+        whole = self.names.fresh("whole")
+        self.locals.add(whole)
+        call_ = gast.Call(clone(node), [name(whole)], [])
+        self.called.add(id(call_.func))
+        found = self.vectorized(call_)
+        if found is None:
+            return node
+        param = gast.Name(whole, gast.Param(), None, None)
+        args = gast.arguments([param], [], None, [], [], None, [])
+        return located(gast.Lambda(args, self.elementwise(call_, *found)), node)
+
+    def _count_of_parameters(self, fn: Node) -> int | None:
+        """Return how many arguments a function takes, where it has no defaults."""
+        if isinstance(fn, gast.Lambda):
+            plain = not (fn.args.defaults or fn.args.vararg or fn.args.kwonlyargs or fn.args.kwarg)
+            return len(fn.args.args) if plain else None
+        known = from_outside(fn, self.fn) if isinstance(fn, gast.Name | gast.Attribute) else None
+        if isinstance(known, np.ufunc):
+            return known.nin if known.nout == 1 else None
+        if isinstance(known, types.FunctionType) and not known.__defaults__:
+            return known.__code__.co_argcount
+        inner = [c for c in self.fn.__code__.co_consts if getattr(c, "co_name", "") == _id_of(fn)]
+        return inner[0].co_argcount if len(inner) == 1 else None
 
     def vectorized(self, node: Node) -> tuple[Node, Node, Node | None] | None:
         """Return the function in `np.vectorize(f)(...)`, how NumPy is called here, and the dtype.
@@ -417,6 +476,11 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         return self.denoted(made.func) is contextlib.suppress
 
     def visit_comprehension(self, node: Node) -> Node:
+        of_library = isinstance(node.iter, gast.Call) and self.denoted(node.iter.func) is map
+        if of_library and node.iter.args:
+            applied = self.denoted(node.iter.args[0])
+            if isinstance(applied, np.ufunc | types.BuiltinFunctionType):  # at once or one by one
+                node.iter = self.applied(node.iter)
         self.generic_visit(node)
         node.iter = self.combined(node.iter)
         return node
@@ -586,3 +650,23 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         for n in walk(made):
             locate(n, node)
         return made
+
+
+def _id_of(node: Node) -> str:
+    return str(getattr(node, "id", ""))
+
+
+def _labels(node: Node) -> str | None:
+    """Return the letters for a list of literal numbers, as np.einsum numbers the axes."""
+    if not isinstance(node, gast.List | gast.Tuple):
+        return None
+    found = []
+    for e in node.elts:
+        value = e.value if isinstance(e, gast.Constant) else None
+        if value is Ellipsis:
+            found.append("...")
+        elif type(value) is int and 0 <= value < 26:
+            found.append(chr(ord("a") + value))
+        else:
+            return None
+    return "".join(found)

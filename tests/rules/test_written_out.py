@@ -201,3 +201,63 @@ def test_an_emitted_module_needs_no_s2sad(tmp_path):
 
 def test_what_is_written_out_has_no_rule():
     assert all(registry.rule_for(fn) is None for fn in registry.all_written())
+
+
+def squared_and_one_more(a):
+    return a * a, a + 1.0
+
+
+TWO = np.vectorize(squared_and_one_more)
+SQUARE = np.vectorize(lambda a: a * a)
+
+
+@np.vectorize
+def larger(a, b):
+    return a * b if a > b else a
+
+
+def by_global_vectorize(x):
+    first, second = TWO(x)
+    return np.sum(first * second) + np.sum(SQUARE(np.outer(x, x)) * x) + SQUARE(x[0])
+
+
+def by_decorated_vectorize(x):
+    return np.sum(larger(x, 0.5) * larger(np.outer(x, x), x[::-1]))
+
+
+def by_local_vectorize(x):
+    k = x[0]
+    scaled = np.vectorize(lambda a: a * k)
+    squared = np.vectorize(np.square)
+    return np.sum(scaled(x) * scaled(x[1])) + np.sum(squared(x))
+
+
+@pytest.mark.parametrize(
+    "f", [by_global_vectorize, by_decorated_vectorize, by_local_vectorize], ids=lambda f: f.__name__
+)
+def test_vectorize_kept_in_a_variable(f):
+    agrees(f)
+
+
+SIGNED = np.vectorize(lambda row: row @ row, signature="(n)->()")
+WITHOUT = np.vectorize(lambda p, a: np.polyval(p, a), excluded=["p"])
+
+
+def two_results_of_a_local_one(x):
+    apart = np.vectorize(squared_and_one_more)
+    first, second = apart(x)
+    return np.sum(first * second)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(SIGNED(np.outer(x, x))),
+        lambda x: np.sum(WITHOUT(p=[1.0, 2.0], a=x)),
+        two_results_of_a_local_one,
+    ],
+)
+def test_vectorize_in_other_ways_is_refused(f):
+    with pytest.raises(s2sad.Error) as caught:
+        s2sad.grad(f)(X)
+    assert "np.vectorize" in caught.value.remedy
