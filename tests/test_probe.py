@@ -89,6 +89,7 @@ def test_the_calls_are_calls():
     assert len(found) > 1500
     assert {call.argument for call in found} <= probe.ARGS.keys()
     assert len(set(found)) == len(found)
+    assert {call.text for call in found} >= probe.BY_NATURE
 
 
 def test_real_or_complex_as_the_content_decides():

@@ -5,7 +5,8 @@
     python tests/benchmarks/probe.py s2sad --only fft    # calls with "fft" in section or text
 
 probe_calls.txt holds the calls: the name of the argument, which is one of ARGS, and what is called
-with it, as x. The other names of ARGS are constants there. A call counts as right if the gradient
+with it, as x. The other names of ARGS are constants there. What is refused because the content of
+an array decides of what kind the result is, is counted apart, as refused "by nature". A call counts as right if the gradient
 of a sum of its results, weighted by chance, agrees with differences in every coordinate; with s2sad
 `vjp` and `jvp` of the call itself must, too. autograd and JAX get the same text with their own
 NumPy and SciPy in the place of the others.
@@ -122,6 +123,27 @@ ARGS: dict[str, Any] = {
 }
 
 
+# Calls whose result is real or complex as the content of their argument decides, or that depend on
+# what LAPACK is free to choose. s2sad writes a derivative before it runs; the errors say what to do.
+BY_NATURE = frozenset(
+    {
+        "np.real_if_close(x)",
+        "np.lib.scimath.sqrt(x)",
+        "np.emath.sqrt(x)",
+        "np.emath.log(x)",
+        "np.emath.power(x, 2)",
+        "np.roots([1.0, -3.0, x])",
+        "np.linalg.eigvals(x + 4.0 * np.diag([1.0, 2.0, 3.0, 4.0]))",
+        "np.linalg.eigvals(x)",
+        "np.linalg.eig(x)[0]",
+        "w, V = np.linalg.eig(x + 4.0 * np.diag([1.0, 2.0, 3.0, 4.0])); (w, np.abs(V))",
+        "w, V = np.linalg.eigh(x + x.conj().T); (w, np.abs(V))",
+        "scipy.linalg.logm(x)",
+        "scipy.linalg.sqrtm(x)",
+    }
+)
+
+
 @dataclass(frozen=True)
 class Call:
     section: str
@@ -137,7 +159,7 @@ class Call:
 @dataclass(frozen=True)
 class Verdict:
     call: Call
-    word: str  # right, wrong, refused (s2sad only), error; invalid where NumPy itself fails
+    word: str  # right, wrong, refused, by nature (both s2sad only), error; invalid: NumPy fails
     why: str = ""
 
 
@@ -323,7 +345,7 @@ def _judged(library: str, call: Call) -> Verdict:
     try:
         results = found(call, text, plain, x, value)
     except (s2sad.Error, ImportError) as error:
-        return Verdict(call, "refused", _short(error))
+        return Verdict(call, "by nature" if call.text in BY_NATURE else "refused", _short(error))
     except SlowError:
         raise
     except Exception as error:
