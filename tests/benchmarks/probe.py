@@ -6,10 +6,10 @@
 
 probe_calls.txt holds the calls: the name of the argument, which is one of ARGS, and what is called
 with it, as x. The other names of ARGS are constants there. What is refused because the content of
-an array decides of what kind the result is, is counted apart, as refused "by nature". A call counts as right if the gradient
-of a sum of its results, weighted by chance, agrees with differences in every coordinate; with s2sad
-`vjp` and `jvp` of the call itself must, too. autograd and JAX get the same text with their own
-NumPy and SciPy in the place of the others.
+an array decides of what kind the result is, is counted apart, as refused "by nature". A call counts
+as right if the gradient of a sum of its results, weighted by chance, agrees with differences in
+every coordinate; with s2sad `vjp` and `jvp` of the call itself must, too. autograd and JAX get the
+same text with their own NumPy and SciPy in the place of the others.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ ARGS: dict[str, Any] = {
 
 
 # Calls whose result is real or complex as the content of their argument decides, or that depend on
-# what LAPACK is free to choose. s2sad writes a derivative before it runs; the errors say what to do.
+# what LAPACK is free to choose. A derivative is written before it runs; the errors say what to do.
 BY_NATURE = frozenset(
     {
         "np.real_if_close(x)",
