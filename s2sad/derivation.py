@@ -104,6 +104,7 @@ class Derivation:
     analysed: dict[Any, Analysed] = field(default_factory=dict)
     open: dict[Any, Kind] = field(default_factory=dict)
     used_open: set[Any] = field(default_factory=set)
+    endless: dict[Any, Error] = field(default_factory=dict)
     reusable: bool = False
     abreast: bool = False
     pairs: dict[Any, Pair] = field(default_factory=dict)
@@ -187,6 +188,9 @@ def analyse(
     known = d.analysed.get(key)
     if known is not None:
         return known
+    if key in d.endless:
+        raise d.endless[key]
+    outermost = not d.open.keys() - d.endless.keys() - {key}
     if d.again is not None and stands_for_derivative(fn):
         d.analysed[key] = found = analyse(d, derivative(d, fn, params, extra), params)
         return found
@@ -258,11 +262,14 @@ def analyse(
         result = known_result
         d.analysed = before
     else:
-        raise UnsupportedError(
+        endless = UnsupportedError(
             f"{source.name} calls too many functions that change what they are given.",
             remedy="Return the new values instead.",
             place=source.place(source.node),
         )
+        if outermost:  # whoever asks again would find the same, after as many rounds
+            d.endless[key] = endless
+        raise endless
     for last in (read_before, in_place):
         written = last(function, facts, taken)
         if written is not None:

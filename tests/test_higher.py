@@ -230,6 +230,18 @@ def test_pullback_of_a_gradient():
         assert pullback(v) == pytest.approx(rosenbrock_hessian(POINT) @ v)
 
 
+def turned(x):
+    cube = np.multiply.outer(np.outer(x, x), x[:2]).transpose(2, 0, 1).copy(order="K")
+    return np.sum(cube[0] ** 2)
+
+
+def test_axes_that_are_spread():
+    product = hvp(turned, (POINT,), (ALONG,))
+    gradient = grad(turned)
+    along = (gradient(POINT + 1e-5 * ALONG) - gradient(POINT - 1e-5 * ALONG)) / 2e-5
+    assert product == pytest.approx(along, rel=1e-6)
+
+
 # --- programs ------------------------------------------------------------------------------------
 
 

@@ -473,11 +473,15 @@ class Reverse(Hooks, Joins):
             self.live.discard(n)
             self.aliased.discard(n) if n in views else None
         set_ = [n for n in set_ if n not in views]
-        source = s.value.id
-        if not set_ or source not in self.activity.varied_before[s]:
+        if not set_:
             return restores
         after = self.kinds.after[s]
         owner = self.kinds.of.get(s.value, K.UNKNOWN)
+        if not isinstance(s.value, gast.Name):
+            raise self.operations.undecided(s.value, owner)
+        source = s.value.id
+        if source not in self.activity.varied_before[s]:
+            return restores
         out = self._comment(s)
         bars: list[Node] = []
         for n in names:
