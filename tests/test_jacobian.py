@@ -19,7 +19,6 @@ from s2sad import (
     ActivityError,
     Const,
     MissingRuleError,
-    UnsupportedError,
     differentiate,
     jacobian,
 )
