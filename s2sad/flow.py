@@ -11,7 +11,15 @@ from typing import Any
 
 import gast
 
-from s2sad.nodes import Block, Node, Remembered, is_whole, names_read, names_written
+from s2sad.nodes import (
+    Block,
+    Node,
+    Remembered,
+    blocks_of,
+    is_whole,
+    names_read,
+    names_written,
+)
 from s2sad.stages import Comment, Replay, Restore, RestorePart
 
 Names = frozenset[str]
@@ -194,3 +202,35 @@ def free_names(fn: Node) -> Names:
         written |= names_written(s)
     outer = {n for s in fn.body if isinstance(s, gast.Nonlocal | gast.Global) for n in s.names}
     return frozenset((read - inner - (written - outer)) | outer | outside)
+
+
+def surely_bound(body: Block, variable: str, at: Any) -> bool:
+    """Say whether a variable has a value at the end of a statement, whatever way led there.
+
+    True also where the statement is not found.
+    """
+    return _bound_at(body, variable, at, False) is not False
+
+
+def _bound_at(body: Block, variable: str, at: Any, bound: bool) -> bool | None:
+    """Return whether a variable is bound at the end of a statement; None where it is not there."""
+    for s in body:
+        inner = bound or (isinstance(s, gast.For) and variable in names_written(s.target))
+        if s is not at:
+            for part in blocks_of(s):
+                found = _bound_at(part, variable, at, inner)
+                if found is not None:
+                    return found
+        bound = bound or _surely_binds(s, variable)
+        if s is at:
+            return bound
+    return None
+
+
+def _surely_binds(s: Node, variable: str) -> bool:
+    if isinstance(s, gast.If):
+        arms = (any(_surely_binds(x, variable) for x in part) for part in (s.body, s.orelse))
+        return all(arms)
+    if isinstance(s, gast.With):
+        return any(_surely_binds(x, variable) for x in s.body)
+    return not blocks_of(s) and variable in names_written(s)

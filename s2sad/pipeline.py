@@ -504,6 +504,7 @@ def parts_of(
         theirs,
         any(may_turn_complex(b.function, b.kinds) for b in d.analysed.values()),
         worker.pairs,
+        absent=frozenset(worker.absent),
     )
 
 

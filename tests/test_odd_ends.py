@@ -364,3 +364,47 @@ def test_ellipsis_as_a_default(tmp_path):
     check(by_identity, X, 2.0)
     text = s2sad.source(lambda x: by_identity(x) + by_identity(x, 2.0), args=(X,))
     assert "other=..." in text
+
+
+# variables that have no value on the way that was taken
+
+
+def bound_in_one_arm(x):
+    if x[0] > 9.0:
+        y = x * x
+    if x[0] > 9.0:
+        z = y * x
+    else:
+        z = x * 2.0
+    return np.sum(z)
+
+
+def a_pair_in_one_arm(x):
+    total = 0.0
+    for i in range(3):
+        if i == 1:
+            pair = x * x, x
+        if i == 1:
+            total = total + np.sum(pair[0] * pair[1])
+        else:
+            total = total + x[0]
+    return total
+
+
+def left_early(x, i):
+    with np.errstate(all="ignore"):
+        if i == 3:
+            return x * 2.0, x
+    return x, x * x
+
+
+def pairs_of_a_call(x):
+    a, b = left_early(x, 3)
+    c, d = left_early(x, 2)
+    return np.sum(a * b * c * d)
+
+
+@pytest.mark.parametrize("f", [bound_in_one_arm, a_pair_in_one_arm, pairs_of_a_call])
+def test_variables_without_a_value(f):
+    check(f, X)
+    assert s2sad.vjp(f, X)[1](1.0) == pytest.approx(s2sad.grad(f)(X))

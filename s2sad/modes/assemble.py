@@ -76,6 +76,7 @@ class Parts:
     odd: bool = False
     undone: Mapping[Any, Any] = field(default_factory=dict)
     picked: tuple[Selected, ...] = ()
+    absent: frozenset[str] = frozenset()
 
     def made_up_names(self) -> frozenset[str]:
         """Return the names that neither the user wrote nor a temporary of theirs holds."""
@@ -113,7 +114,9 @@ def joint(
     backward = p.backward
     separator = [Comment("")] if backward else []
     kept = result_apart(p) if with_value or has_aux else []
-    body = [*p.copies, *forward, *kept, *separator, *backward, last]
+    read = set().union(*(names_read(s) for s in backward), set())
+    absent = [assign(n, constant(None)) for n in sorted(p.absent & read)]
+    body = [*p.copies, *absent, *forward, *kept, *separator, *backward, last]
     body = finish(p, body, frozenset(), set(p.bars), extra)
     return define(function.node, entry, doc, body)
 

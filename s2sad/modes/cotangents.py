@@ -10,6 +10,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import Error, UnsupportedError
+from s2sad.flow import surely_bound
 from s2sad.kinds import Kind
 from s2sad.lifted import space_among
 from s2sad.modes.refs import Refs
@@ -26,6 +27,7 @@ from s2sad.nodes import (
     constant,
     dotted,
     name,
+    names_read,
     stand_in,
     subscript,
     tuple_,
@@ -52,6 +54,7 @@ class Cotangents:
         self.bars: dict[str, str] = {}
         self.bar_kinds: dict[str, Kind] = {}
         self.live: set[str] = set()
+        self.absent: set[str] = set()
         self.elements: dict[str, tuple[Any, Node]] = {}
         self.aliased: set[str] = set()
         self.shared: frozenset[str] = frozenset()
@@ -156,8 +159,19 @@ class Cotangents:
         self.live.add(variable)
         self.note_kind(variable, kind)
         self._decided(variable, kind, at)
-        made = assign(self.bar(variable), self.zero(name(variable), kind))
+        made = assign(self.bar(variable), self._zero_of(variable, kind, at))
         return [stand_in(made, self.function.origins.get(at, at), self.function.source)]
+
+    def _zero_of(self, variable: str, kind: Kind, at: Any) -> Node:
+        """Return zeros like a variable; where it has no value they are wanted by nobody."""
+        zero = self.zero(name(variable), kind)
+        sure = variable in self.function.params or variable not in names_read(zero)
+        if sure or surely_bound(self.function.node.body, variable, at):
+            return zero
+        self.absent.add(variable)
+        if isinstance(kind, K.Tuple):
+            return call(name(self.refs.function(runtime.zeros_like)), name(variable))
+        return zero
 
     def _part_of_shadow(
         self, variable: str, kind: Kind, element: tuple[Any, Node], at: Any
