@@ -349,8 +349,8 @@ def test_no_rule_and_no_source():
 
 
 def by_an_object(x):
-    p = np.poly1d(x)
-    return p(0.5)
+    p = np.asmatrix(x)
+    return np.sum(p)
 
 
 def by_bytes(x):
@@ -370,7 +370,7 @@ def by_a_mask(x):
 
 REASONS = [
     (by_a_mask, "np.ma.masked_less has no derivative: masked arrays", "Use where="),
-    (by_an_object, "np.poly1d has no derivative: it is an object", "Use np.polyval"),
+    (by_an_object, "np.asmatrix has no derivative: a matrix is no plain", "Use arrays with @"),
     (by_bytes, "The array method .view() has no derivative: it reads", "Use .real and .imag"),
     (
         by_a_loop,
