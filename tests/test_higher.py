@@ -242,6 +242,29 @@ def test_axes_that_are_spread():
     assert product == pytest.approx(along, rel=1e-6)
 
 
+def damped(p, q):
+    if p >= 0.47:
+        return pow(q, 3)
+    return 1.2 * math.sin(q)
+
+
+def active_in_one_arm(x, b):
+    w = damped(x[0], b)  # the same wherever x is
+    if w < -1.0:
+        w = w / (1.8 + x[1] * w)
+    else:
+        b = b / 1.9
+    return 0.5 * b + w + np.sum(x)
+
+
+@pytest.mark.parametrize("b", [-0.5, -1.3])
+def test_a_tangent_that_one_arm_alone_makes(b):
+    gradient = grad(active_in_one_arm)
+    _, along = jvp(gradient, (POINT, b), (ALONG, None))
+    want = (gradient(POINT + 1e-5 * ALONG, b) - gradient(POINT - 1e-5 * ALONG, b)) / 2e-5
+    assert along == pytest.approx(want, rel=1e-6, abs=1e-8)
+
+
 # --- programs ------------------------------------------------------------------------------------
 
 

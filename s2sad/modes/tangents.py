@@ -405,18 +405,21 @@ class Tangents(Twins):
 
     def arms(self, s: Node, bodies: list[Block]) -> list[Block]:
         """Return the arms of a branch, each with the tangents that one of them leaves."""
-        live, bound = frozenset(self.live), frozenset(self.bound)
+        live, bound, idle = frozenset(self.live), frozenset(self.bound), frozenset(self.idle)
+        idles: set[str] = set()
         made: list[Block] = []
         ends: list[tuple[set[str], set[str]] | None] = []
         for body in bodies:
-            self.live, self.bound = set(live), set(bound)
+            self.live, self.bound, self.idle = set(live), set(bound), set(idle)
             made.append(self.block(body))
+            idles |= self.idle
             ends.append(None if always_leaves(body) else (self.live, self.bound))
         open_ends = [
             (body, code, *end)
             for body, code, end in zip(bodies, made, ends, strict=True)
             if end is not None
         ]
+        self.idle = idles
         useful = self.activity.useful_after.get(s, frozenset())
         self.meet(s, open_ends, (set(live), set(bound)), useful)
         return made
