@@ -40,7 +40,7 @@ from s2sad.facts.kinds import infer
 from s2sad.facts.lengths import alike, shallow
 from s2sad.facts.marked import marked
 from s2sad.facts.members import sets_by_name
-from s2sad.facts.memory import Memory, memory
+from s2sad.facts.memory import Memory, makes_anew, memory
 from s2sad.facts.methods import plain_writes
 from s2sad.facts.operators import operators
 from s2sad.facts.overloads import overloads
@@ -666,6 +666,8 @@ def called_by(d: Derivation, a: Analysed, call: Any) -> _Called | None:
         target = made_by(target)
         if isinstance(target, K.Known):
             return None
+    if makes_anew(getattr(target, "value", None)):
+        return None
     given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
     named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in keywords}
     if a not in d.everywhere:

@@ -5,6 +5,8 @@ cache[i] = y                 cache: a dict with keys of i's kind, whose values m
 
 from __future__ import annotations
 
+from typing import Any
+
 from s2sad import kinds as K
 from s2sad.kinds import MISSING, Kind
 
@@ -64,3 +66,24 @@ def keys_of(kind: K.Dict) -> Kind:
     for key, _ in kind.items:
         keys = K.join(keys, K.erase_value(K.kind_of(key, "", literal=True)))
     return keys
+
+
+_FEW = 8
+
+
+def keys_of_other_kinds(kind: Kind) -> list[Any]:
+    """Return the keys of a dict whose values are not of one kind; none where they are."""
+    if not isinstance(kind, K.Dict) or not 2 <= len(kind.items) <= _FEW:
+        return []
+    keys = [key for key, _ in kind.items]
+    mixed = isinstance(K.opened(kind).item, K.Union | K.Unknown) or some_without(kind)
+    known = not any(isinstance(k, K.Unknown) for _, k in kind.items)
+    plain = all(isinstance(key, str | int) for key in keys)
+    return keys if mixed and known and plain else []
+
+
+def some_without(kind: Kind) -> bool:
+    """Say whether some entries of a dict carry derivatives, and others do not."""
+    if not isinstance(kind, K.Dict):
+        return False
+    return len({K.differentiable(k) for _, k in kind.items}) > 1

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from slopes import check
 
 import s2sad
 from s2sad import Const, Duplicated, Reverse, autodiff
@@ -227,3 +228,28 @@ def test_memo_of_an_inner_function():
     assert s2sad.grad(written_by_an_inner_function)(X) == pytest.approx(
         [3.0 * X[0] ** 2 * X[1], X[0] ** 3, 0.0]
     )
+
+
+def halved(p):
+    for _ in range(2):
+        p = {k: 0.5 * v for k, v in p.items()}
+    return np.sum(p["W"] @ p["b"]) ** 2 * p["s"]
+
+
+def halved_by_key(p):
+    for _ in range(2):
+        p = {k: 0.5 * p[k] for k in p}
+    return np.sum(p["W"] @ p["b"]) ** 2 * p["s"]
+
+
+def same_keys(p):
+    q = dict.fromkeys(p)
+    r = dict.fromkeys(p, 2.0)
+    q["b"] = p["b"] * 3.0
+    q["s"] = p["s"] * r["W"]
+    return np.sum(q["b"]) * q["s"]
+
+
+@pytest.mark.parametrize("f", [halved, halved_by_key, same_keys])
+def test_other_kinds_stay_apart_in_loops(f):
+    check(f, {"W": np.arange(6.0).reshape(2, 3) / 3.0, "b": np.array([0.4, 0.7, -0.2]), "s": 1.5})

@@ -6,6 +6,7 @@ q = copy.deepcopy(p)    ->   x = p.x
                              x_copy = np.copy(x)
                              q = object_of(Point, x=x_copy)
 ys = copy.copy(xs)      ->   ys = xs[:]
+d = dict.fromkeys(p)    ->   d = {"a": None, "b": None}
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.facts.members import copied_plainly
 from s2sad.facts.rewrite import NumPy, Rewriter
-from s2sad.nodes import Block, Node, attribute, clone, name, subscript
+from s2sad.nodes import Block, Node, attribute, clone, constant, name, subscript
 from s2sad.spelled import paths
 from s2sad.stages import Function, KindFacts
 
@@ -55,15 +56,29 @@ class _Copies(Rewriter):
         if not isinstance(s, gast.Assign) or not isinstance(value, gast.Call):
             return None
         fn = self.kinds.objects.get(value.func)
+        if fn == dict.fromkeys:
+            made = self._filled(value)
+            return None if made is None else [gast.Assign(s.targets, made, None)]
         if fn is not copy.copy and fn is not copy.deepcopy:
             return None
         if len(value.args) != 1 or value.keywords or not isinstance(value.args[0], gast.Name):
             return None
-        made = self._copied(value.args[0], self.kind(value.args[0]), fn is copy.deepcopy, 0)
-        if made is None:
+        made_ = self._copied(value.args[0], self.kind(value.args[0]), fn is copy.deepcopy, 0)
+        if made_ is None:
             return None
-        lines, result = made
+        lines, result = made_
         return [*lines, gast.Assign(s.targets, result, None)]
+
+    def _filled(self, node: Node) -> Node | None:
+        """Return the display of a dict with the keys of another, and one value for all of them."""
+        keys = self.kind(node.args[0]) if node.args else None
+        if not isinstance(keys, K.Dict) or len(node.args) > 2 or node.keywords:
+            return None
+        value = node.args[1] if len(node.args) == 2 else gast.Constant(None, None)
+        words = [key for key, _ in keys.items]
+        if not isinstance(value, gast.Name | gast.Constant) or not all(map(_is_literal, words)):
+            return None
+        return gast.Dict([constant(key) for key in words], [clone(value) for _ in words])
 
     def _copied(
         self, node: Node, kind: K.Kind, deep: bool, depth: int
@@ -101,3 +116,7 @@ class _Copies(Rewriter):
             lines += self.lines("cls = type(v)", v=node)
             cls = name(lines[-1].targets[0].id)
         return lines, gast.Call(name(self.helper(runtime.object_of)), [cls], keywords)
+
+
+def _is_literal(key: object) -> bool:
+    return isinstance(key, str | int | float | bool)

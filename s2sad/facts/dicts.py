@@ -38,10 +38,10 @@ from s2sad.nodes import (
     tuple_,
     walk,
 )
-from s2sad.open_dicts import literal_key, surely_has
+from s2sad.open_dicts import keys_of_other_kinds, literal_key, some_without, surely_has
 from s2sad.stages import Function, KindFacts, Loop
 
-_FEW, _LINES = 8, 12
+_LINES = 12
 _PICKING: tuple[Any, ...] = (sum, max, min, sorted)
 
 
@@ -242,9 +242,9 @@ class _Entries(Rewriter):
         if view is None:
             return None
         if self.kinds.objects.get(node.func) is sum and len(node.args) == 1:
-            if isinstance(kind.item, K.Num) and not self._some_without(view.func.value):
+            if isinstance(kind.item, K.Num) and not some_without(self.kind(view.func.value)):
                 return [_with_value(s, gast.Call(node.func, [clone(view)], node.keywords))]
-        if self._some_without(view.func.value):
+        if some_without(self.kind(view.func.value)):
             return self._one_by_one(s, node, view.func.value)
         listed = self._fresh("values")
         again = gast.Call(node.func, [name(listed), *node.args[1:]], node.keywords)
@@ -252,7 +252,7 @@ class _Entries(Rewriter):
 
     def _one_by_one(self, s: Node, node: Node, d: Node) -> Block | None:
         """Name each of the values of a dict of which some carry no derivative."""
-        keys = self._of_other_kinds(d)
+        keys = keys_of_other_kinds(self.kind(d))
         if not keys or len(node.args) > 1:
             return None
         parts = [self._fresh("item") for _ in keys]
@@ -297,7 +297,7 @@ class _Entries(Rewriter):
             return 0
         listed, view = found
         d = view.value.func.value
-        mixed = self._some_without(d)
+        mixed = some_without(self.kind(d))
         in_order = self.kinds.objects.get(listed.value.func) is sorted
         if in_order and (mixed or view.value.func.attr != "items"):
             return 0
@@ -339,7 +339,7 @@ class _Entries(Rewriter):
         What the body does with each value depends on its kind.
         """
         loop = body[position]
-        keys = self._of_other_kinds(d)
+        keys = keys_of_other_kinds(self.kind(d))
         inner = [*start, *loop.body]
         if not keys or not isinstance(target, gast.Name) or not _short(loop):
             return 0
@@ -357,24 +357,6 @@ class _Entries(Rewriter):
         body[position : position + 1] = lines
         self.changed = True
         return len(lines) - 1
-
-    def _of_other_kinds(self, d: Node) -> list[Any]:
-        """Return the keys of a dict whose values are not of one kind."""
-        kind = self.kind(d)
-        if not isinstance(kind, K.Dict) or not 2 <= len(kind.items) <= _FEW:
-            return []
-        keys = [key for key, _ in kind.items]
-        mixed = isinstance(K.opened(kind).item, K.Union | K.Unknown) or self._some_without(d)
-        known = not any(isinstance(k, K.Unknown) for _, k in kind.items)
-        plain = all(isinstance(key, str | int) for key in keys)
-        return keys if mixed and known and plain else []
-
-    def _some_without(self, d: Node) -> bool:
-        """Say whether some entries of a dict carry derivatives, and others do not."""
-        kind = self.kind(d)
-        if not isinstance(kind, K.Dict):
-            return False
-        return len({K.differentiable(k) for _, k in kind.items}) > 1
 
     def _directly(self, body: Block, position: int) -> int:
         """`for k in d` runs over a list of the keys that d has."""

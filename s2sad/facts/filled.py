@@ -14,7 +14,15 @@ import gast
 from s2sad import kinds as K
 from s2sad.facts.results import element_kind
 from s2sad.kinds import MISSING, Kind
-from s2sad.nodes import Block, Node, blocks_of, count_writes, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    all_inside,
+    block_writes,
+    blocks_of,
+    count_writes,
+    walk,
+)
 from s2sad.open_dicts import literal_key, surely_has, with_entry
 from s2sad.stages import Loop, is_all, plain_field
 
@@ -184,6 +192,55 @@ def appended(loop: Node) -> dict[str, Node]:
             if func.attr == "append" and isinstance(func.value, gast.Name):
                 values[func.value.id] = value.args[0]
     return {n: value for n, value in values.items() if len(found[n]) == 1}
+
+
+def entered(loop: Node, view: str) -> set[str]:
+    """Return the dicts in which each round of a loop over keys sets the entry of its key.
+
+    Where the loop goes through the items of a dict, `view` says so. Nothing else is done to them.
+    """
+    target = loop.target.elts[0] if view and isinstance(loop.target, gast.Tuple) else loop.target
+    if not isinstance(target, gast.Name) or target.id in block_writes(loop.body):
+        return set()
+    found: dict[str, int] = {}
+    set_: set[str] = set()
+    for s in loop.body:
+        for n in walk(s):
+            if isinstance(n, gast.Break | gast.Continue | gast.Return):
+                return set()
+            if isinstance(n, gast.Name):
+                found[n.id] = found.get(n.id, 0) + 1
+        place = s.targets[0] if isinstance(s, gast.Assign) else None
+        if isinstance(place, gast.Subscript) and isinstance(place.value, gast.Name):
+            if isinstance(place.slice, gast.Name) and place.slice.id == target.id:
+                set_.add(place.value.id)
+    return {n for n in set_ if found[n] == 1}
+
+
+def views_of(body: Block) -> dict[str, tuple[Node, str]]:
+    """Return, for names that are `list(d.items())` throughout, the name of the dict.
+
+    items = d.items()
+    listed = list(items)        listed: d, and "items"
+    """
+    counts = count_writes(body)
+    made = {
+        s.targets[0].id: s.value
+        for s in all_inside(body)
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name)
+    }
+    found: dict[str, tuple[Node, str]] = {}
+    for n, value in made.items():
+        if not isinstance(value, gast.Call) or len(value.args) != 1 or counts[n] != 1:
+            continue
+        inner = getattr(value.args[0], "id", "")
+        view = made.get(inner)
+        plain = isinstance(value.func, gast.Name) and value.func.id == "list"
+        if plain and counts.get(inner) == 1 and isinstance(view, gast.Call) and not view.args:
+            func = view.func
+            if isinstance(func, gast.Attribute) and func.attr == "items":
+                found[n] = func.value, func.attr
+    return found
 
 
 def _after_dict_method(owner: K.Dict | K.OpenDict, method: str, args: list[Kind]) -> Kind:

@@ -22,11 +22,13 @@ from s2sad.facts.filled import (
     appended,
     changed_names,
     copies_of,
+    entered,
     fresh_lists,
     homes_of,
     parts_bound,
     parts_of,
     rounds,
+    views_of,
     with_part,
     without_part,
 )
@@ -49,6 +51,7 @@ from s2sad.nodes import (
     number,
     walk,
 )
+from s2sad.open_dicts import keys_of_other_kinds
 from s2sad.selected import worked_out
 from s2sad.stages import Function, KindFacts, Loop
 
@@ -76,6 +79,7 @@ class _Walker(Tries):
         self.homes = homes_of(function.node.body, self.parts)
         self.copies = copies_of(function.node.body, function.params)
         self.fresh = fresh_lists(function.node.body)
+        self.views = views_of(function.node.body)
 
     def block(self, body: Block, env: Env) -> Env:
         self.depth += 1
@@ -382,7 +386,29 @@ class _Walker(Tries):
                 self.facts.after[binding] = dict(e)
             return e
 
-        return self._filled(s, env, self._loop(s, env, head))
+        entered = self._entered(s, env, head)
+        return {**self._filled(s, env, self._loop(s, env, head)), **entered}
+
+    def _entered(self, s: Node, env: Env, head: Callable[[Env], Env]) -> Env:
+        """A dict that was empty has an entry for each of the one that a loop goes through.
+
+        Where the values of that are of different kinds, so are those of the new one.
+        """
+        found = self.views.get(getattr(s.iter, "id", ""), (s.iter, ""))
+        d = env.get(getattr(found[0], "id", ""))
+        keys = keys_of_other_kinds(d) if d is not None else []
+        names = entered(s, found[1])
+        names = {n for n in names if env.get(n) == K.Dict(())} if keys else set()
+        if not names:
+            return {}
+        slices = self.slices.copy()
+        for key, kind in d.items:  # type: ignore[union-attr]
+            word = K.kind_of(key, "", literal=True)
+            env = head(env)
+            self.bind(s.target, K.Tuple((word, kind)) if found[1] else word, env)
+            env = self.block(s.body, env)
+        self.slices = slices
+        return {n: env[n] for n in names}
 
     def _filled(self, s: Node, before: Env, after: Env) -> Env:
         """A list that was empty has an item for each round, where it is known how many."""

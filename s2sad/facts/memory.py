@@ -573,6 +573,11 @@ _MAKE_ANEW: tuple[Any, ...] = (
 )
 
 
+def makes_anew(fn: object) -> bool:
+    """Say whether what a helper of derived text gives shares memory with nothing."""
+    return any(fn is made for made in _MAKE_ANEW)
+
+
 def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     fn = kinds.objects.get(node.func)
     rule = registry.rule_for(fn) if fn is not None else None
@@ -580,7 +585,7 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     given = given_back(node, kinds)
     if given is not None:
         return sources(given, kinds)
-    if _crosses(node, kinds) or fn in _MAKE_ANEW:
+    if _crosses(node, kinds) or makes_anew(fn):
         return frozenset()
     if fn in _CHOOSERS and K.may_be_array(kinds.of.get(node, K.UNKNOWN)):
         return frozenset().union(*(sources(a, kinds) for a in node.args))
