@@ -72,7 +72,6 @@ MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
 def callee_of(f: Any, operator: str) -> Callee:
     """Return the Python function behind a callable, or say why there is none."""
-    f = _written(f, operator)
     if not callable(f):
         raise TypeError(f"{operator} wants a function, not {f!r}")
     callee = unwrap(f)
@@ -83,19 +82,6 @@ def callee_of(f: Any, operator: str) -> Callee:
             remedy=f"Wrap it in a function: `lambda x: {name}(x)`.",
         )
     return replace(callee, fn=as_called(callee.fn))
-
-
-def _written(f: Any, operator: str) -> Any:
-    """Return the program that makes a Jacobian or a Hessian; what is none stays what it is."""
-    if not isinstance(f, Jacobian | Hessian):
-        return f
-    program = f.program(jvp if isinstance(f, Jacobian) else hvp)
-    if program is None:
-        raise UnsupportedError(
-            f"{f!r} is derived again only where it is by one array or number.",
-            remedy=f"Let wrt name one, or give {operator} the function itself.",
-        )
-    return program
 
 
 class Operator:
@@ -119,7 +105,7 @@ class Operator:
         if options.wrt is None and callee.wrt is not None:
             options = replace(options, wrt=callee.wrt)
         self._declared = callee.wrt
-        self._fn = getattr(unwrap(_written(f, options.mode)), "fn", fn)
+        self._fn = getattr(unwrap(f), "fn", fn)
         self._f = f
         self._options = options
         self._skipped = skipped
@@ -175,8 +161,12 @@ class Operator:
     @functools.cached_property
     def __s2sad_primal__(self) -> Any:
         """A function that stands for this derivative where it is derived again."""
+        return self._stand_in(self._options.mode)
+
+    def _stand_in(self, mode: str) -> Any:
+        """Return a function that stands for a derivative of this function, under another mode."""
         p, o = self._parameters, self._options
-        applied = Applied(o.mode, o.wrt, o.has_aux, o.given)
+        applied = Applied(mode, o.wrt, o.has_aux, o.given)
         made = stand_in(Derivative(p.fn, applied, p.skipped, p.fixed, self._declared))
         if not self._prefix and not self._keywords:
             return made
@@ -344,6 +334,7 @@ def _operator(debug_nans: bool) -> type[Operator]:
     return Watched if debug_nans else Operator
 
 
+@operator
 def jacobian(
     f: Callable[..., Any], wrt: Wrt = None, *, mode: str = "auto", has_aux: bool = False
 ) -> Jacobian:
@@ -441,6 +432,7 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     return jvp(Operator(f, Options("grad", wrt)), primals, tangents)[1]
 
 
+@operator
 def hessian(f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False) -> Hessian:
     """Return a function that gives the second derivatives of f, which returns a real scalar.
 

@@ -162,8 +162,15 @@ class Derivation:
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
         """Return what functions are rewritten with, by name: they may be written out in others."""
         helpers = {n: f for n, f in self.refs.functions.items() if f in _WRITTEN}
-        known = {**helpers, **self.reaching.words}
+        known = {**helpers, **self.reaching.words, **self.words(fn)}
         return {n: f for n, f in known.items() if lookup(fn, n) is K.MISSING}
+
+    def words(self, fn: Any) -> dict[str, Any]:
+        """Return what the names of the text mean in a function of it that is read again."""
+        if fn not in self.read_as:
+            return {}
+        derived = {n: f for f, n in self.read_as.items()}
+        return {**self.refs.modules, **self.refs.functions, **derived}
 
     def assume(self, dim: K.Dim) -> bool:
         """Assume that a length is not 1 where the example's is not: callers are held to that."""
@@ -323,7 +330,7 @@ def _more_plainly(
         or overloads(function, facts, taken, numpy)
         or copies(function, facts, taken, numpy, helper)
         or spread(function, facts, call_signature(facts), taken)
-        or unfold(function, made, taken, writers, formulas)
+        or unfold(function, made, taken, writers, formulas, d.words(function.source.fn))
         or choose(function, facts, taken)
         or plain_joins(function, facts, taken, numpy)
         or plain_writes(function, facts, taken, numpy, helper)
@@ -418,7 +425,7 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
             return None
         given = [target, *(facts.of.get(a, K.UNKNOWN) for a in args)]
         kept = any(map(holds_functions, given))
-        if not kept and not any(map(K.is_container, behind(given, facts.before.get(s, {})))):
+        if not kept and not any(map(K.holds_container, behind(given, facts.before.get(s, {})))):
             return None
         found = _bound_call(d, facts, s, node, target, args)
         if found is None or not (kept or stores_into_arguments(d, found[0])):
@@ -487,7 +494,7 @@ def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
     """Say whether a function changes a structure that it is given, or an array in one."""
     found = memory_of(d, a)
     entry = a.kinds.before.get(a.function.node.body[0], {})
-    holders = {p for p in a.function.params if K.is_container(entry.get(p, K.UNKNOWN))}
+    holders = {p for p in a.function.params if K.holds_container(entry.get(p, K.UNKNOWN))}
     return any(
         found.aliases.arguments(w) & holders
         if w.in_array

@@ -8,6 +8,7 @@ What is run is the derivative of a derived gradient: for every direction once.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Callable
@@ -19,13 +20,14 @@ from s2sad.capture.read import unwrap
 from s2sad.derived import Derived, Options, kinds_of, place_of, reached_by, refuse_shared
 from s2sad.directions import cast_tangents, pushed
 from s2sad.errors import ActivityError
-from s2sad.matrices import as_program
 from s2sad.moves import Moves
 from s2sad.parameters import Parameters, Settled, settle
 
 
 class Hessian:
     """The second derivatives of a function that returns a real scalar."""
+
+    __s2sad_operator__ = True
 
     def __init__(self, f: Callable[..., Any], gradient: Any, has_aux: bool) -> None:
         self._f = f
@@ -66,6 +68,11 @@ class Hessian:
             blocks.column(j, k, dot, turned)
         made = blocks.structure()
         return (made, *aux) if self._has_aux else made
+
+    @functools.cached_property
+    def __s2sad_primal__(self) -> Any:
+        """A function that stands for this derivative where it is derived again."""
+        return self._gradient._stand_in("hessian")
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -111,12 +118,6 @@ class Hessian:
             known = Derived(parameters, options, _no_shortcut, callee.args)
             self._products[names] = known
         return known
-
-    def program(self, operator: Callable[..., Any]) -> Any:
-        """Return a program that makes the Hessian with hvp, which can be derived; None if none."""
-        if not hasattr(self, "_program"):
-            self._program = as_program(self._gradient, self._f, operator)
-        return self._program
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)

@@ -15,10 +15,12 @@ import types
 import weakref
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import pipeline, runtime
@@ -28,12 +30,14 @@ from s2sad.capture.read import read, remember
 from s2sad.derivation import (
     Analysed,
     Derivation,
+    analyse,
     derivative,
 )
 from s2sad.derivative import Applied, derivative_of
 from s2sad.directions import tangent_kind
 from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.matrices import Columns, Matrix, matrix
 from s2sad.modes.assemble import define, wrapped
 from s2sad.modes.hooks import bends
 from s2sad.names import Names
@@ -62,6 +66,7 @@ from s2sad.write.load import load
 from s2sad.write.printer import module
 
 _numbers = itertools.count(1)
+_MATRICES = ("jacobian", "hessian")
 
 
 def derive(request: Request) -> Derivation:
@@ -157,6 +162,8 @@ class _Higher:
         constant = _declared_constant(parameters) if activities is None else frozenset[str]()
         settled = settle(parameters, choice, params)
         lengths = d.lengths if fn is d.home else {}
+        if applied.mode in _MATRICES:
+            return _matrix(d, primal, applied, settled, extra, constant)
         if not settled.picked:
             return _read(d, primal, applied, settled, extra, constant, lengths)
         whole = replace(settled, single=len(settled.wrt) == 1, picked=())
@@ -190,7 +197,7 @@ class _Higher:
         """
         made: _Made | None = d.applied.get(a.scope.fn)
         args = a.function.node.args
-        if made is None or not made.repeatable or args.vararg or args.kwarg:
+        if made is None or not made.repeatable or made.picked or args.vararg or args.kwarg:
             return False
         if d.reusable and _reads_data(d):
             return False  # it may be other data when the pullback is called
@@ -242,6 +249,7 @@ def _read(
         constant=constant - set(settled.wrt),
         lengths=tuple(lengths.items()),
         extra=extra,
+        picked=settled.picked,
     )
     own = pipeline.derive(request, HIGHER, d)
     if stands_for_derivative(primal):
@@ -267,6 +275,7 @@ def _read(
         frozenset(own.written_outside),
         frozenset(own.not_one),
         any(bends(a.function, a.kinds) for a in own.analysed.values()),
+        bool(settled.picked),
     )
     return made
 
@@ -318,7 +327,91 @@ def _with_parts(
     return again
 
 
+def _matrix(
+    d: Derivation,
+    primal: Any,
+    applied: Applied,
+    settled: Settled,
+    extra: tuple[str, ...],
+    constant: frozenset[str],
+) -> types.FunctionType:
+    """Return a Jacobian or a Hessian as a function to be read: it calls a jvp for each column."""
+    if settled.picked:
+        raise UnsupportedError(
+            f"{applied.mode} by a part of an argument is not supported here yet."
+        )
+    of = primal
+    if applied.mode == "hessian":
+        gradient = Applied(
+            "grad", settled.wrt[0] if settled.single else settled.wrt, applied.has_aux
+        )
+        if isinstance(primal, K.LocalFunction):
+            of = replace(primal, applied=(*primal.applied, gradient))
+        else:
+            of = d.stands.of(primal, gradient)
+            d.seen.setdefault(of, {})[of.__code__.co_freevars[0]] = primal
+    columns: list[Columns] = []
+    made: dict[str, types.FunctionType] = {}
+    kinds = dict(settled.params)
+    result: Kind = K.UNKNOWN
+    for p in settled.wrt:
+        one = replace(settled, wrt=(p,), single=True)
+        fn = _read(d, of, Applied("jvp", (p,), applied.has_aux), one, extra, constant)
+        node = d.parts[d.read_as[fn]].node
+        (dot,) = _dots(node, 1)
+        found = analyse(d, fn, {**kinds, dot: tangent_kind(kinds[p])}).kinds.result
+        result = found.items[0] if isinstance(found, K.Tuple) else K.UNKNOWN
+        made[fn.__name__] = fn
+        columns.append(Columns(p, kinds[p], partial(_column, node, dot)))
+    plan = Matrix(tuple(columns), result, settled.single, applied.has_aux, d.refs.module(np))
+    first = next(iter(made.values()))
+    part = d.parts[d.read_as[first]]
+    own = _without(part.node, {_dots(part.node, 1)[0]})
+    body = matrix(plan, {*kinds, *made, *d.refs.modules, *d.refs.functions})
+    title = _WORDS[applied.mode].format(_title(d, primal, kinds, extra))
+    entry = d.names.fresh(f"{_base(primal)}_{applied.mode}")
+    listed = ", ".join(settled.wrt)
+    node = define(own, entry, f"{title[0].upper()}{title[1:]} with respect to {listed}.", body)
+    fn = _read_text(d, {entry: replace(part, node=node, title=title)}, entry, made)
+    whole = all(d.applied[f].repeatable for f in made.values())
+    d.applied[fn] = replace(d.applied[first], applied=applied, wrt=settled.wrt, repeatable=whole)
+    d.repeatable += [fn] if whole else []
+    return fn
+
+
+def _base(primal: Any) -> str:
+    """Return what the functions derived of one are called after."""
+    found = derivative_of(primal)
+    if found is not None:
+        return f"{_base(found.fn)}_{found.applied.mode}"
+    inner = isinstance(primal, K.LocalFunction)
+    named: str = getattr(primal.node, "name", "") if inner else primal.__name__
+    return named if named.isidentifier() else "lambda_"
+
+
+def _without(node: Node, dropped: set[str]) -> Node:
+    """Return a function without some of its parameters, which have no defaults."""
+    node = clone(node)
+    args = node.args
+    args.args = [p for p in args.args if p.id not in dropped]
+    pairs = [*zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+    args.kwonlyargs = [p for p, _ in pairs if p.id not in dropped]
+    args.kw_defaults = [value for p, value in pairs if p.id not in dropped]
+    return node
+
+
+def _column(node: Node, dot: str, tangent: Node) -> Node:
+    """Return a call of a jvp along a tangent."""
+    made = _call_with_own(node)
+    made.args = [tangent if getattr(a, "id", "") == dot else a for a in made.args]
+    for keyword in made.keywords:
+        keyword.value = tangent if keyword.arg == dot else keyword.value
+    return made
+
+
 _WORDS = {
+    "jacobian": "the Jacobian of {}",
+    "hessian": "the Hessian of {}",
     "grad": "the gradient of {}",
     "value_and_grad": "value and gradient of {}",
     "vjp": "the pullback of {}",
@@ -480,6 +573,8 @@ def _gradient_of_tangent(
     def f_along(x, x_dot):
         return f_jvp(x, x_dot)[1]
     """
+    if made.picked:
+        raise UnsupportedError("Only parts of an argument are differentiated by.")
     if made.bent:
         raise UnsupportedError(
             "A gradient in which something is stopped, or a hook changes an adjoint, is that of no "

@@ -23,7 +23,6 @@ from s2sad.blocks import Blocks, sizes, unit
 from s2sad.derived import Derived, Entry, place_of, reached_by, refuse_shared
 from s2sad.directions import pushed
 from s2sad.errors import ActivityError, MissingRuleError, UnsupportedError
-from s2sad.matrices import as_program
 from s2sad.moves import Moves
 from s2sad.parameters import Settled
 from s2sad.tree import leaves
@@ -54,6 +53,7 @@ class Point:
 class Jacobian:
     """A function's Jacobian, of two operators: its vjp and its jvp in several directions."""
 
+    __s2sad_operator__ = True
     # In a slot as that of the other operators: where it is called in what is differentiated, there
     # is no source to go into.
     __slots__ = ("__call__", "__dict__", "__weakref__")
@@ -216,16 +216,15 @@ class Jacobian:
                 return self._forward
         return self._reverse
 
+    @functools.cached_property
+    def __s2sad_primal__(self) -> Any:
+        """A function that stands for this derivative where it is derived again."""
+        return self._reverse._stand_in("jacobian")
+
     @property
     def __signature__(self) -> inspect.Signature:
         found: inspect.Signature = self._reverse.__signature__
         return found
-
-    def program(self, operator: Callable[..., Any]) -> Any:
-        """Return a program that makes the Jacobian with jvp, which can be derived; None if none."""
-        if not hasattr(self, "_program"):
-            self._program = as_program(self._reverse, self._f, operator)
-        return self._program
 
     def _bound(self, instance: Any) -> Jacobian:
         """Return this operator with its first argument bound."""

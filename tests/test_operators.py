@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from test_jvp import moved
 
-from s2sad import grad, jvp, value_and_grad
+import s2sad
+from s2sad import grad, hessian, jacobian, jvp, value_and_grad
 
 X = np.array([1.2, 0.7, -0.3, 0.4])
 ALONG = np.array([0.3, -1.0, 0.5, 2.0])
@@ -109,3 +110,126 @@ STRUCTURES = [
 @pytest.mark.parametrize("f", STRUCTURES)
 def test_structures(f):
     check(f, X)
+
+
+def part_of_a_structure(x):
+    return np.sum(grad(squares, wrt="p.w")(start(x)) * x)
+
+
+# --- Jacobians and Hessians ----------------------------------------------------------------------
+
+
+def mixed(x):
+    return np.sin(x) * np.roll(x, 1) + x[0] * x
+
+
+J, H = jacobian(mixed), hessian(bent)
+
+
+def whole_jacobian(x):
+    return np.sum(jacobian(mixed)(x) ** 2)
+
+
+def made_outside(x):
+    return np.sum(J(x) @ H(x))
+
+
+def newton_steps(x):
+    for _ in range(2):
+        x = x - np.linalg.solve(hessian(bent)(x) + 10.0 * np.eye(4), grad(bent)(x))
+    return np.sum(x**2)
+
+
+def of_a_matrix(x):
+    return np.sum(jacobian(lambda A: np.sum(A @ A, axis=0))(np.outer(x, x)) ** 2)
+
+
+def of_two(x):
+    A, B = jacobian(lambda u, w: u * w * w, wrt=(0, 1))(x, 2.0 * x)
+    return np.sum(A @ B)
+
+
+def of_numbers(x):
+    return hessian(lambda y: x[0] * y**4)(x[1]) + np.sum(jacobian(lambda t: t * x * x)(x[0]) ** 2)
+
+
+def of_a_structure(x):
+    p = {"a": x, "b": 2.0 * x, "c": x[0]}
+    B = hessian(lambda q: np.sum(q["a"] ** 2 * q["b"] ** 2) * q["c"])(p)
+    return np.sum(B["a"]["b"] * x) + np.sum(B["c"]["a"]) + np.sum(B["a"]["c"] * x) + B["c"]["c"]
+
+
+def to_a_structure(x):
+    B = jacobian(lambda u: {"a": u * u, "b": (np.sum(u**3), 1)})(x)
+    return np.sum(B["a"] ** 2) + np.sum(B["b"][0] * x)
+
+
+def with_more(x):
+    A, aux = jacobian(lambda u: (u * u * u, u * 2.0), has_aux=True)(x)
+    B, more = hessian(lambda u: (np.sum(u**3), u * 2.0), has_aux=True)(x)
+    return np.sum(A @ aux) + np.sum(B @ more)
+
+
+def of_what_writes(x):
+    def g(u):
+        for i in range(1, 4):
+            u[i] = u[i] * u[i - 1]
+        return u * 1.0
+
+    return np.sum(jacobian(g)(x * 1.0) ** 2)
+
+
+def of_a_hessian(x):
+    return np.sum(jacobian(hessian(lambda y: np.sum(y**4) * y[0]))(x) ** 2)
+
+
+SLOW = {of_a_hessian, of_a_structure, with_more}
+MATRICES = [
+    whole_jacobian,
+    made_outside,
+    newton_steps,
+    of_a_matrix,
+    of_two,
+    of_numbers,
+    of_a_structure,
+    to_a_structure,
+    with_more,
+    of_what_writes,
+    of_a_hessian,
+    part_of_a_structure,
+]
+
+
+def everyday(programs):
+    """Return programs as parameters of tests, of which the slow ones do not run every day."""
+    return [pytest.param(f, marks=[pytest.mark.full] if f in SLOW else []) for f in programs]
+
+
+@pytest.mark.parametrize("f", everyday(MATRICES))
+def test_matrices(f):
+    check(f, X)
+
+
+def test_matrices_are_differentiated_alone():
+    H_dot = s2sad.jvp(H, (X,), (ALONG,))[1]
+    step = 1e-5 * ALONG
+    assert H_dot == pytest.approx((H(X + step) - H(X - step)) / 2e-5, rel=1e-7, abs=1e-8)
+    third = jacobian(jacobian(J))(X)
+    assert third.shape == (4, 4, 4, 4)
+
+
+def test_text_of_a_jacobian_inside(tmp_path):
+    path = grad(whole_jacobian).emit(tmp_path / "whole.py", X)
+    text = path.read_text()
+    assert "s2sad" not in text.partition("\n")[2] and "np.stack(columns, axis=-1)" in text
+    names: dict = {"__name__": "whole"}
+    exec(compile(text, str(path), "exec"), names)
+    assert names["whole_jacobian_grad"](X) == pytest.approx(grad(whole_jacobian)(X))
+
+
+def test_matrices_of_complex_numbers_are_refused():
+    def f(x):
+        return np.sum(jacobian(lambda z: z * z)(x + 1j * x).real)
+
+    with pytest.raises(s2sad.Error, match="of complex numbers are not supported inside"):
+        grad(f)(X)

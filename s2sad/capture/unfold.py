@@ -17,6 +17,7 @@ import dataclasses
 import functools
 import types
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import gast
@@ -56,6 +57,7 @@ def unfold(
     taken: set[str],
     writers: Made = _none,
     formulas: Made = _none,
+    words: Mapping[str, Any] = MappingProxyType({}),
 ) -> Function | None:
     """Return the function with calls that make functions written out; None where there are none.
 
@@ -64,9 +66,10 @@ def unfold(
 
     `made` gives, for a statement and a call in it, the called function and the node that each of
     its parameters gets, where what it returns is (or holds) an inner function. For a parameter that
-    stands for a captured variable it gives that variable's name.
+    stands for a captured variable it gives that variable's name. The `words` mean the same in all
+    functions of one text.
     """
-    worker = _Unfolder(function, made, taken, writers, formulas)
+    worker = _Unfolder(function, made, taken, writers, formulas, words)
     function.node.body[:] = worker.block(function.node.body)
     if not worker.changed:
         return None
@@ -84,9 +87,16 @@ def unfold(
 
 class _Unfolder:
     def __init__(
-        self, function: Function, made: Made, taken: set[str], writers: Made, formulas: Made
+        self,
+        function: Function,
+        made: Made,
+        taken: set[str],
+        writers: Made,
+        formulas: Made,
+        words: Mapping[str, Any],
     ) -> None:
         self.function = function
+        self.words = words
         self.writers = writers
         self.formulas = formulas
         self.made = made
@@ -153,9 +163,11 @@ class _Unfolder:
         """Say whether a body means the same here: its globals are ours, and nothing hides them."""
         ours: Any = self.function.source.fn
         theirs: Any = callee.source.fn
-        captured = set(theirs.__code__.co_freevars)
+        inner = captured_by(theirs)
+        shared = {n for n, value in inner.items() if self.words.get(n, theirs) is value}
+        captured = inner.keys() - shared
         if "super" not in names_read(callee.node):
-            captured -= {"__class__"}  # which only super() asks for
+            captured = captured - {"__class__"}  # which only super() asks for
         if theirs is not ours and captured:
             return False
         strange = (gast.Global, gast.Nonlocal, gast.Match, gast.Try, gast.ClassDef)
@@ -164,6 +176,7 @@ class _Unfolder:
         outer = set().union(*(names_read(s) for s in callee.node.body), set()) - callee.locals
         if outer & self.function.locals:
             return False
+        outer -= shared
         return ours.__globals__ is theirs.__globals__ or all(_same(ours, theirs, n) for n in outer)
 
     def written_out(
@@ -238,6 +251,17 @@ def _keeps(s: Node) -> bool:
     """Say whether a statement binds a name to what it is already: `a = a`."""
     plain = isinstance(s, gast.Assign) and isinstance(s.value, gast.Name)
     return plain and [getattr(t, "id", None) for t in s.targets] == [s.value.id]
+
+
+def captured_by(fn: types.FunctionType) -> dict[str, Any]:
+    """Return what a function captures, by name; of what has no value yet, the cell."""
+    found: dict[str, Any] = {}
+    for n, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+        try:
+            found[n] = cell.cell_contents
+        except ValueError:
+            found[n] = cell
+    return found
 
 
 def _same(one: Any, other: Any, variable: str) -> bool:

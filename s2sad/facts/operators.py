@@ -43,7 +43,8 @@ from s2sad.nodes import (
 )
 from s2sad.stages import Activity, Function, KindFacts
 
-_GIVE = ("grad", "value_and_grad")  # what they give is called
+_GIVE = ("grad", "value_and_grad", "jacobian", "hessian")  # what they give is called
+_SETTINGS = {"wrt", "has_aux", "mode"}
 _NOT_LITERAL = K.Unknown("what an operator gives whose wrt= is not written out")
 
 
@@ -75,7 +76,7 @@ def applied_kind(
     if mode in _GIVE:
         wrt = literal_of(keywords.get("wrt", args[1] if len(args) > 1 else K.NONE))
         has_aux = literal_of(keywords.get("has_aux", K.Num("bool", None, False)))
-        if wrt is MISSING or has_aux is MISSING or not keywords.keys() <= {"wrt", "has_aux"}:
+        if wrt is MISSING or has_aux is MISSING or not keywords.keys() <= _SETTINGS:
             return _NOT_LITERAL
         return applied(stands, args[0], Applied(mode, wrt, bool(has_aux)))
     if mode == "vjp":
