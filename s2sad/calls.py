@@ -25,6 +25,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
+from s2sad.binding import bind_kinds, made_by
 from s2sad.callables import signature_of
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
@@ -33,8 +34,6 @@ from s2sad.derivation import (
     Derivation,
     analyse,
     analysis_key,
-    bind_kinds,
-    made_by,
     memory_of,
 )
 from s2sad.derivative import is_decorated

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import gast
 
 from s2sad import kinds as K
-from s2sad import registry, runtime
+from s2sad import runtime
+from s2sad.binding import bind_kinds, made_by
 from s2sad.callables import Stands, call_signature, local_source, signature_of
 from s2sad.capture.choose import choose
-from s2sad.capture.construct import OBJECT_OF, maker
+from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.desugar import check_parent
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Bound, Made, unfold
 from s2sad.causes import Story
-from s2sad.derivative import applies
 from s2sad.errors import Error, InternalError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.alias import alias
 from s2sad.facts.by_name import by_name
-from s2sad.facts.closures import behind, captured_inside, passed_on
+from s2sad.facts.closures import behind, holds_container
 from s2sad.facts.copies import copies
 from s2sad.facts.dispatch import dispatch
 from s2sad.facts.fence import outside_of, plain_appends
@@ -42,16 +41,16 @@ from s2sad.facts.marked import marked
 from s2sad.facts.members import sets_by_name
 from s2sad.facts.memory import Memory, makes_anew, memory
 from s2sad.facts.methods import plain_writes
-from s2sad.facts.operators import operators
+from s2sad.facts.operators import operators, with_pullback
 from s2sad.facts.overloads import overloads
 from s2sad.facts.passing import (
     Lengths,
     Proved,
     handed_back,
     holds_functions,
+    is_plain,
     outlives,
     proved_by,
-    rebase,
 )
 from s2sad.facts.read_before import read_before
 from s2sad.facts.scope import Scope, lookup
@@ -166,11 +165,15 @@ class Derivation:
         return {n: f for n, f in known.items() if lookup(fn, n) is K.MISSING}
 
     def words(self, fn: Any) -> dict[str, Any]:
-        """Return what the names of the text mean in a function of it that is read again."""
-        if fn not in self.read_as:
+        """Return what names of text that is read again mean in a function, where they are free."""
+        if not self.read_as:
             return {}
         derived = {n: f for f, n in self.read_as.items()}
-        return {**self.refs.modules, **self.refs.functions, **derived}
+        known = {**self.refs.modules, **self.refs.functions, **derived}
+        found = {n: (value, lookup(fn, n)) for n, value in known.items()}
+        return {
+            n: mine for n, (mine, theirs) in found.items() if theirs is K.MISSING or theirs is mine
+        }
 
     def assume(self, dim: K.Dim) -> bool:
         """Assume that a length is not 1 where the example's is not: callers are held to that."""
@@ -323,6 +326,10 @@ def _more_plainly(
 ) -> Function | None:
     """Return a function with more of it written out, now that its kinds are known; or None."""
     made, writers, formulas = made_here(d, facts), writing_calls(d, facts), formula_calls(d, facts)
+
+    def plain(s: Node, n: str) -> bool:
+        return is_plain(facts.after.get(s, {}).get(n, K.UNKNOWN))
+
     return (
         marked(function, facts, taken, numpy, d.reaching, said, helper)
         or dispatch(function, facts, taken, numpy)
@@ -330,7 +337,7 @@ def _more_plainly(
         or overloads(function, facts, taken, numpy)
         or copies(function, facts, taken, numpy, helper)
         or spread(function, facts, call_signature(facts), taken)
-        or unfold(function, made, taken, writers, formulas, d.words(function.source.fn))
+        or unfold(function, made, taken, writers, formulas, d.words(function.source.fn), plain)
         or choose(function, facts, taken)
         or plain_joins(function, facts, taken, numpy)
         or plain_writes(function, facts, taken, numpy, helper)
@@ -384,7 +391,12 @@ def callee_kind(
         return K.Unknown(
             f"the result of a function that cannot be read: {why.reason.rstrip('.')}"
         ), ()
-    return handed_back(outlives(found.result), known), proved_by(known, found.lengths)
+    result = handed_back(outlives(found.result), known)
+    if d.again is not None and (stands_for_derivative(fn) or fn in d.applied):
+        made = fn if fn in d.applied else derivative(d, fn, params, names)
+        given = [handed_back(k, known) for k in d.again.cotangents(d, made)]
+        result = with_pullback(result, given)
+    return result, proved_by(known, found.lengths)
 
 
 def made_here(d: Derivation, facts: KindFacts) -> Made:
@@ -501,82 +513,6 @@ def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
         else (w.in_container or sets_by_name(a.kinds, w)) and found.aliases.arguments(w)
         for w in found.writes
     )
-
-
-def made_by(target: Any) -> Any:
-    """Return the function that makes an object of a class, for the kind of a class."""
-    if isinstance(target, K.Known) and isinstance(target.value, type):
-        return maker(target.value) or target
-    return target
-
-
-def bind_kinds(
-    target: Any,
-    args: list[Kind],
-    keywords: Mapping[str, Kind],
-    env: Mapping[str, Kind],
-    known: Lengths | None = None,
-) -> tuple[Any, dict[str, Kind], tuple[tuple[str, str], ...]] | None:
-    """Return a user's function, the kinds its parameters get in a call, and its extra ones.
-
-    `known` gets the names that lengths of the arguments have in the function.
-    """
-    known = {} if known is None else known
-    target = made_by(target)
-    if isinstance(target, K.LocalFunction):
-        fn: Any = target
-        given, named = list(args), dict(keywords)
-    else:
-        if not isinstance(target, K.Known):
-            return None
-        callee = unwrap(target.value)
-        if callee is None or isinstance(target.value, type) or registry.is_foreign(callee.fn):
-            return None
-        if applies(callee.fn):
-            return None
-        fn = callee.fn
-        # What a partial or a bound method brings along is as long as nothing else in the caller.
-        given = [*(handed_back(K.kind_of(a, "bound"), {}) for a in callee.args), *args]
-        brought = {k: handed_back(K.kind_of(v, k), {}) for k, v in callee.kwargs.items()}
-        named = {**brought, **keywords}
-    signature = signature_of(fn)
-    if signature is None:
-        return None
-    try:
-        bound = signature.bind(*given, **named)
-    except TypeError:
-        return None
-    params: dict[str, Kind] = {}
-    extra: list[tuple[str, str]] = []
-    lost = {p for p, v in fn.defaults if not v} if isinstance(fn, K.LocalFunction) else set()
-    for p in signature.parameters.values():
-        value: Any = bound.arguments.get(p.name, K.MISSING)
-        if p.kind is inspect.Parameter.VAR_POSITIONAL:
-            items = () if value is K.MISSING else value
-            params[p.name] = rebase(K.Tuple(tuple(items)), p.name, known)
-        elif p.kind is inspect.Parameter.VAR_KEYWORD:
-            table = {} if value is K.MISSING else value
-            params[p.name] = rebase(K.Dict(tuple(table.items())), p.name, known)
-        elif value is K.MISSING and p.name in lost:
-            return None
-        elif value is K.MISSING:
-            params[p.name] = (
-                K.UNKNOWN if p.default is K.MISSING else K.kind_of(p.default, p.name, literal=True)
-            )
-        elif isinstance(value, K.LocalFunction):
-            taken = frozenset({*signature.parameters, *params})
-            if isinstance(fn, K.LocalFunction):
-                taken |= {captured for captured, _ in fn.links}
-            params[p.name] = passed_on(value, p.name, env, params, extra, known, taken)
-        else:
-            params[p.name] = rebase(value, p.name, known)
-    if isinstance(fn, K.LocalFunction):
-        for captured, local in fn.links:
-            extra.append((captured, local))
-            params[captured] = captured_inside(env.get(local, K.UNBOUND), captured, fn, known)
-        links = tuple((c, c) for c, _ in fn.links)
-        fn = replace(fn, links=links)
-    return fn, params, tuple(extra)
 
 
 def memory_of(d: Derivation, a: Analysed) -> Memory:

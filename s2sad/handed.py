@@ -26,6 +26,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.binding import bind_kinds
 from s2sad.calls import target_name
 from s2sad.capture.read import unwrap
 from s2sad.derivation import (
@@ -33,7 +34,6 @@ from s2sad.derivation import (
     Derivation,
     analyse,
     analysis_key,
-    bind_kinds,
     memory_of,
 )
 from s2sad.errors import Error, MissingRuleError, UnsupportedError

@@ -188,6 +188,13 @@ class _Higher:
             d, {node.name: replace(part, node=node)}, node.name, {found.__name__: found}
         )
 
+    def cotangents(self, d: Derivation, fn: types.FunctionType) -> list[Kind]:
+        made = d.applied.get(fn)
+        if made is None or made.applied.mode != "vjp":
+            return []
+        found = [tangent_kind(made.params[n]) for n in made.wrt]
+        return found if made.single else [K.Tuple(tuple(found))]
+
     def pair(self, d: Derivation, a: Analysed, pair: Pair, supplied: frozenset[str]) -> bool:
         """The matrix of second derivatives is symmetric: its rows are its columns.
 

@@ -51,3 +51,6 @@ class Again(Protocol):
 
     def pair(self, d: Any, a: Any, pair: Pair, supplied: frozenset[str]) -> bool:
         """Write the pair of a derivative, if it is known better than by reading it."""
+
+    def cotangents(self, d: Any, fn: types.FunctionType) -> list[Kind]:
+        """Return the kinds of what a pullback gives that is returned; none where none is."""

@@ -19,8 +19,9 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad.binding import bind_kinds
 from s2sad.checkpoints import is_checkpointed
-from s2sad.derivation import Analysed, Derivation, analyse, bind_kinds, memory_of
+from s2sad.derivation import Analysed, Derivation, analyse, memory_of
 from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import outside_written
 from s2sad.facts.given import written_parameters

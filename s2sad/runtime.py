@@ -297,7 +297,7 @@ def private(x: Any) -> Any:
             copied[key] = private(x[key])
         return copied
     parts = attributes(x)
-    if not parts:
+    if not parts and not (has_fields(type(x)) and hasattr(x, "__dict__")):
         return x
     twin = object.__new__(type(x))
     for name in parts:
@@ -317,41 +317,38 @@ def stands_at(path: Any, places: Any) -> bool:
 
 
 def unshared(x: Any, *places: Any) -> Any:
-    """Return a copy of a structure to be written, at some places or anywhere.
+    """Return a copy of a structure to be written, at some places or anywhere."""
+    refuse_twice(x, *places)
+    return private(x)
 
-    What is written must not stand twice in it; what is only read may.
+
+def refuse_twice(x: Any, *places: Any) -> None:
+    """Refuse a structure in which memory stands twice that is written, at some places or anywhere.
+
+    What is only read may.
     """
     met: list[Any] = []
 
-    def meet(part: Any, path: Any) -> None:
-        written = not places or stands_at(path, places)
-        for other, too in met:
-            if written or too:
-                if part is other or share_memory(part, other):
+    def look(part: Any, path: Any) -> None:
+        parts: Any = ()
+        if isinstance(part, list | tuple):
+            parts = enumerate(part)
+        elif isinstance(part, dict):
+            parts = part.items()
+        elif has_fields(type(part)):
+            parts = attributes(part).items()
+        elif not is_array(part):
+            return
+        if not isinstance(part, tuple):
+            written = not places or stands_at(path, places)
+            for other, too in met:
+                if (written or too) and (part is other or share_memory(part, other)):
                     raise ValueError("memory that is written stands twice in one argument")
-        met.append((part, written))
+            met.append((part, written))
+        for step, inner in parts:
+            look(inner, (*path, step))
 
-    def twin(part: Any, path: Any) -> Any:
-        if is_array(part):
-            meet(part, path)
-            return part.copy(order="K")
-        if isinstance(part, tuple):
-            parts = [twin(p, (*path, i)) for i, p in enumerate(part)]
-            return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
-        if not isinstance(part, list | dict) and not has_fields(type(part)):
-            return part
-        meet(part, path)
-        if isinstance(part, list):
-            return [twin(p, (*path, i)) for i, p in enumerate(part)]
-        if isinstance(part, dict):
-            return {key: twin(part[key], (*path, key)) for key in part}
-        copied = object.__new__(type(part))
-        fields = attributes(part)
-        for name in fields:
-            object.__setattr__(copied, name, twin(fields[name], (*path, name)))
-        return copied
-
-    return twin(x, ())
+    look(x, ())
 
 
 def lying_like(x: Any) -> Any:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from s2sad import kinds as K
+from s2sad.binding import bind_kinds
 from s2sad.callables import signature_of
-from s2sad.derivation import Derivation, analyse, bind_kinds, memory_of
+from s2sad.derivation import Derivation, analyse, memory_of
 from s2sad.facts.passing import rebase
 
 ARRAY = K.kind_of(np.ones((2, 3)), "x")

@@ -647,3 +647,71 @@ def test_a_hessian_that_is_a_method():
         bend = s2sad.hessian(lambda self, w: np.sum(w**3), "w")
 
     assert Model().bend(np.ones(2)) == pytest.approx(6.0 * np.eye(2))
+
+
+class Watched:
+    def __init__(self, w):
+        self.w, self.seen = w, None
+
+
+def watching(m, x):
+    m.seen = x * 2.0
+    x[0] = 0.0
+    return np.sum(np.sin(m.seen * m.w))
+
+
+class Adam:
+    def __init__(self):
+        self.m, self.n = None, 0
+
+    def step(self, x, g):
+        if self.m is None:
+            self.m = np.zeros_like(x)
+        self.m = 0.9 * self.m + g
+        self.n += 1
+        return x - 0.1 * self.m
+
+
+def with_an_optimiser(opt, x):
+    for _ in range(3):
+        x = opt.step(x, 4.0 * x**3)
+    return np.sum(x**2)
+
+
+def lists_written(rows):
+    rows[0][0] = rows[1][1] * 2.0
+    rows[1] = rows[0] * 3.0
+    return np.sum(rows[0] * rows[1])
+
+
+def dict_written(d):
+    for k in d:
+        d[k] = d[k] * d[k]
+    return d["a"] * d["b"]
+
+
+@pytest.mark.parametrize(
+    "f, args, along",
+    [
+        (watching, (Watched(1.3), POINT), (None, ALONG)),
+        (with_an_optimiser, (Adam(), POINT), (None, ALONG)),
+        (lists_written, ([POINT, 2.0 * POINT],), ([ALONG, POINT],)),
+        (dict_written, ({"a": 1.2, "b": 2.3},), ({"a": 1.0, "b": -0.3},)),
+    ],
+)
+def test_structures_that_are_written(f, args, along):
+    """The derivative works on copies, which its own derivative copies likewise."""
+    wrt = tuple(i for i, d in enumerate(along) if d is not None)
+
+    def at(t):
+        pairs = zip(args, along, strict=True)
+        return leaves(grad(f, wrt=wrt)(*(moved(x, d, t) if d is not None else x for x, d in pairs)))
+
+    wanted = (8 * (at(1e-4) - at(-1e-4)) - (at(2e-4) - at(-2e-4))) / 12e-4
+    assert leaves(hvp(f, args, along)) == pytest.approx(wanted, rel=1e-7)
+
+
+def test_memory_that_stands_twice_is_refused_in_second_derivatives():
+    x = POINT.copy()
+    with pytest.raises((s2sad.AliasError, ValueError)):
+        hvp(lists_written, ([x, x],), ([ALONG, ALONG],))

@@ -35,6 +35,7 @@ LAYERS = (
     ("purity",),
     ("nans", "roles"),
     ("derivation",),
+    ("binding",),
     ("callables",),
     ("reaching",),
     ROOMS,

@@ -5,7 +5,7 @@ import pytest
 from test_jvp import moved
 
 import s2sad
-from s2sad import grad, hessian, jacobian, jvp, value_and_grad
+from s2sad import grad, hessian, jacobian, jvp, value_and_grad, vjp
 
 X = np.array([1.2, 0.7, -0.3, 0.4])
 ALONG = np.array([0.3, -1.0, 0.5, 2.0])
@@ -232,4 +232,76 @@ def test_matrices_of_complex_numbers_are_refused():
         return np.sum(jacobian(lambda z: z * z)(x + 1j * x).real)
 
     with pytest.raises(s2sad.Error, match="of complex numbers are not supported inside"):
+        grad(f)(X)
+
+
+# --- pullbacks -----------------------------------------------------------------------------------
+
+
+def pulled_twice(x):
+    y, pull = vjp(mixed, x)
+    return np.sum(pull(y) * pull(x))
+
+
+def pulled_in_a_loop(x):
+    for _ in range(3):
+        y, pull = vjp(mixed, x)
+        x = x - 0.1 * pull(np.cos(y))
+    return np.sum(x**2)
+
+
+def pulled_by_index(x):
+    for _ in range(2):
+        found = vjp(mixed, x)
+        pull = found[1]
+        x = x - 0.1 * pull(found[0])
+    return np.sum(x**2)
+
+
+def pulled_by_two(x):
+    _, pull = vjp(lambda a, b: a * b * b, x, 2.0 * x)
+    a, b = pull(x)
+    return np.sum(a * b)
+
+
+def gauss_newton(x):
+    _, along = jvp(mixed, (x,), (np.cos(x),))
+    _, pull, aux = vjp(lambda u: (mixed(u), u * 2.0), x, has_aux=True)
+    return np.sum(x * pull(along) * aux)
+
+
+def pulled_of_a_structure(x):
+    p = start(x)
+    for _ in range(2):
+        _, pull = vjp(squares, p)
+        g = pull(0.1)
+        p = {k: p[k] - g[k] for k in p}
+    return squares(p)
+
+
+PULLBACKS = [
+    pulled_twice,
+    pulled_in_a_loop,
+    pulled_by_index,
+    pulled_by_two,
+    gauss_newton,
+    pulled_of_a_structure,
+]
+
+
+@pytest.mark.parametrize("f", PULLBACKS)
+def test_pullbacks(f):
+    check(f, X)
+
+
+def test_pullback_that_is_kept_is_refused():
+    def f(x):
+        pulls = []
+        for _ in range(2):
+            y, pull = vjp(mixed, x)
+            pulls.append(pull)
+            x = 0.5 * y
+        return np.sum(pulls[0](x))
+
+    with pytest.raises(s2sad.Error):
         grad(f)(X)

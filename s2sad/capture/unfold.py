@@ -51,6 +51,11 @@ def _none(s: Node, node: Node) -> None:
     """No call is written out."""
 
 
+def _never(s: Node, variable: str) -> bool:
+    """Nothing is known of what variables hold."""
+    return False
+
+
 def unfold(
     function: Function,
     made: Made,
@@ -58,6 +63,7 @@ def unfold(
     writers: Made = _none,
     formulas: Made = _none,
     words: Mapping[str, Any] = MappingProxyType({}),
+    plain: Callable[[Node, str], bool] = _never,
 ) -> Function | None:
     """Return the function with calls that make functions written out; None where there are none.
 
@@ -67,9 +73,9 @@ def unfold(
     `made` gives, for a statement and a call in it, the called function and the node that each of
     its parameters gets, where what it returns is (or holds) an inner function. For a parameter that
     stands for a captured variable it gives that variable's name. The `words` mean the same in all
-    functions of one text.
+    functions of one text. What a statement binds to a `plain` name holds no inner function.
     """
-    worker = _Unfolder(function, made, taken, writers, formulas, words)
+    worker = _Unfolder(function, made, taken, writers, formulas, words, plain)
     function.node.body[:] = worker.block(function.node.body)
     if not worker.changed:
         return None
@@ -94,8 +100,10 @@ class _Unfolder:
         writers: Made,
         formulas: Made,
         words: Mapping[str, Any],
+        plain: Callable[[Node, str], bool],
     ) -> None:
         self.function = function
+        self.plain = plain
         self.words = words
         self.writers = writers
         self.formulas = formulas
@@ -147,17 +155,28 @@ class _Unfolder:
         Kept for later it would see the variables of later rounds.
         """
         target = s.targets[0]
-        if not isinstance(target, gast.Name) or self.writes.get(target.id) != 1:
+        parts = target.elts if isinstance(target, gast.Tuple) else [target]
+        return all(self.used_here(s, part, rest) for part in parts)
+
+    def used_here(self, s: Node, part: Node, rest: Block) -> bool:
+        """Say whether what a statement binds is plain, or only called in the statements after it.
+
+        It may be taken apart there, where the same holds for its parts.
+        """
+        if not isinstance(part, gast.Name):
             return False
-        whole = [n for n in walk(self.function.node) if _reads(n, target.id)]
-        inside = [n for t in rest for n in walk(t) if _reads(n, target.id)]
-        called = [
-            n.func
-            for t in rest
-            for n in walk(t)
-            if isinstance(n, gast.Call) and _reads(n.func, target.id)
-        ]
-        return len(whole) == len(inside) == len(called)
+        if self.plain(s, part.id):
+            return True
+        if self.writes.get(part.id) != 1:
+            return False
+        whole = [n for n in walk(self.function.node) if _reads(n, part.id)]
+        inside = [n for t in rest for n in walk(t) if _reads(n, part.id)]
+        fine = {n.func for t in rest for n in walk(t) if isinstance(n, gast.Call)}
+        for t in rest:
+            taken, parts = _taken_apart(t)
+            if taken in inside and all(self.used_here(t, p, rest) for p in parts):
+                fine.add(taken)
+        return len(whole) == len(inside) and all(n in fine for n in inside)
 
     def fits(self, callee: Function) -> bool:
         """Say whether a body means the same here: its globals are ours, and nothing hides them."""
@@ -239,6 +258,16 @@ class _Unfolder:
             if old in callee.loops:
                 self.loops[copy] = _renamed_loop(callee.loops[old], table)
         return renamed(new, table)
+
+
+def _taken_apart(s: Node) -> tuple[Node | None, list[Node]]:
+    """Return what a statement takes apart, and to what: `a, b = t`, `a = t[0]`, `a = t`."""
+    if not isinstance(s, gast.Assign):
+        return None, []
+    target = s.targets[0]
+    if isinstance(s.value, gast.Subscript):
+        return s.value.value, [target]
+    return s.value, target.elts if isinstance(target, gast.Tuple) else [target]
 
 
 def _hands_back(s: Node, result: str, params: tuple[str, ...]) -> bool:

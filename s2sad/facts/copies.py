@@ -7,6 +7,9 @@ q = copy.deepcopy(p)    ->   x = p.x
                              q = object_of(Point, x=x_copy)
 ys = copy.copy(xs)      ->   ys = xs[:]
 d = dict.fromkeys(p)    ->   d = {"a": None, "b": None}
+
+In derived text helpers make such copies: private(p), and unshared(p, ...), which looks whether
+memory stands twice in p first.
 """
 
 from __future__ import annotations
@@ -21,9 +24,20 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.facts.members import copied_plainly
 from s2sad.facts.rewrite import NumPy, Rewriter
-from s2sad.nodes import Block, Node, attribute, clone, constant, name, subscript
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    call,
+    clone,
+    constant,
+    name,
+    store,
+    subscript,
+)
 from s2sad.spelled import paths
-from s2sad.stages import Function, KindFacts
+from s2sad.stages import Function, KindFacts, Loop
 
 _DEEP = 4
 
@@ -59,14 +73,22 @@ class _Copies(Rewriter):
         if fn == dict.fromkeys:
             made = self._filled(value)
             return None if made is None else [gast.Assign(s.targets, made, None)]
-        if fn is not copy.copy and fn is not copy.deepcopy:
+        how = next((how for helper, how in _COPYING if fn is helper), None)
+        if (
+            how is None
+            or value.keywords
+            or not all(isinstance(a, gast.Name) for a in value.args[:1])
+        ):
             return None
-        if len(value.args) != 1 or value.keywords or not isinstance(value.args[0], gast.Name):
+        if not value.args or (len(value.args) > 1 and fn is not runtime.unshared):
             return None
-        made_ = self._copied(value.args[0], self.kind(value.args[0]), fn is copy.deepcopy, 0)
-        if made_ is None:
+        found = self._copied(value.args[0], self.kind(value.args[0]), how, 0)
+        if found is None:
             return None
-        lines, result = made_
+        lines, result = found
+        if fn is runtime.unshared:
+            look = gast.Call(name(self.helper(runtime.refuse_twice)), value.args, [])
+            lines = [gast.Expr(look), *lines]
         return [*lines, gast.Assign(s.targets, result, None)]
 
     def _filled(self, node: Node) -> Node | None:
@@ -80,42 +102,117 @@ class _Copies(Rewriter):
             return None
         return gast.Dict([constant(key) for key in words], [clone(value) for _ in words])
 
-    def _copied(
-        self, node: Node, kind: K.Kind, deep: bool, depth: int
-    ) -> tuple[Block, Node] | None:
+    def _copied(self, node: Node, kind: K.Kind, how: str, depth: int) -> tuple[Block, Node] | None:
         """Return an expression for a copy, and what computes its parts; None where it is other."""
         if K.shares_nothing(kind) and not isinstance(kind, K.Tuple | K.Union):
             return [], clone(node)
         if isinstance(kind, K.Array) and kind.namespace == "numpy":
             return [], gast.Call(attribute(name(self.numpy()), "copy"), [clone(node)], [])
+        if depth > _DEEP:
+            return None
         if isinstance(kind, K.List):
             flat = K.shares_nothing(kind.item) and not isinstance(kind.item, K.Unbound)
-            whole = subscript(clone(node), gast.Slice(None, None, None))
-            return ([], whole) if flat or not deep else None
+            if flat or how == "shallow":
+                return [], subscript(clone(node), gast.Slice(None, None, None))
+            return self._each(node, kind, depth) if how == "apart" else None
         if isinstance(kind, K.Dict | K.OpenDict):
             parts = [k for _, k in kind.items] if isinstance(kind, K.Dict) else [kind.item]
-            flat = all(map(K.shares_nothing, parts))
-            return ([], gast.Dict([None], [clone(node)])) if flat or not deep else None
-        if not isinstance(kind, K.Obj) or not copied_plainly(kind) or depth > _DEEP:
+            if all(map(K.shares_nothing, parts)) or how == "shallow":
+                return [], gast.Dict([None], [clone(node)])
+        if isinstance(kind, K.OpenDict) and how == "apart":
+            return self._each(node, kind, depth)
+        if isinstance(kind, K.Dict | K.Tuple) and how == "apart":
+            return self._display(node, kind, depth)
+        if not isinstance(kind, K.Obj) or not copied_plainly(kind):
             return None
-        lines: Block = []
-        keywords: list[Node] = []
-        for field, part in kind.fields:
-            lines += self.lines("part = v", v=attribute(clone(node), field))
-            held = name(lines[-1].targets[0].id)
-            if deep:
-                inner = self._copied(held, part, deep, depth + 1)
-                if inner is None:
-                    return None
-                lines += inner[0]
-                lines += self.lines("part = v", v=inner[1])
-                held = name(lines[-1].targets[0].id)
-            keywords.append(gast.keyword(field, held))
+        places = [(attribute(clone(node), field), part) for field, part in kind.fields]
+        found = self._parts(places, how, depth)
+        if found is None:
+            return None
+        lines, held = found
         cls = next(paths(self.function, kind.cls), None)
         if cls is None or isinstance(cls, gast.Subscript):
             lines += self.lines("cls = type(v)", v=node)
             cls = name(lines[-1].targets[0].id)
+        keywords = [gast.keyword(f, part) for (f, _), part in zip(kind.fields, held, strict=True)]
         return lines, gast.Call(name(self.helper(runtime.object_of)), [cls], keywords)
+
+    def _parts(
+        self, places: list[tuple[Node, K.Kind]], how: str, depth: int
+    ) -> tuple[Block, list[Node]] | None:
+        """Return the parts of a structure, or copies of them, by names, and what computes them."""
+        lines: Block = []
+        held: list[Node] = []
+        for place, kind in places:
+            lines += self.lines("part = v", v=place)
+            part = name(lines[-1].targets[0].id)
+            if how != "shallow":
+                inner = self._copied(part, kind, how, depth + 1)
+                if inner is None:
+                    return None
+                lines += inner[0]
+                lines += self.lines("part = v", v=inner[1])
+                part = name(lines[-1].targets[0].id)
+            held.append(part)
+        return lines, held
+
+    def _display(self, node: Node, kind: K.Dict | K.Tuple, depth: int) -> tuple[Block, Node] | None:
+        """Return the display of a dict or a tuple whose parts are copies."""
+        if isinstance(kind, K.Tuple):
+            if kind.cls is not None:
+                return None
+            places = [(subscript(clone(node), constant(i)), k) for i, k in enumerate(kind.items)]
+        else:
+            if not all(_is_literal(key) for key, _ in kind.items):
+                return None
+            places = [(subscript(clone(node), constant(key)), k) for key, k in kind.items]
+        found = self._parts(places, "apart", depth)
+        if found is None:
+            return None
+        lines, held = found
+        if isinstance(kind, K.Tuple):
+            return lines, gast.Tuple(held, gast.Load())
+        return lines, gast.Dict([constant(key) for key, _ in kind.items], held)
+
+    def _each(self, node: Node, kind: K.List | K.OpenDict, depth: int) -> tuple[Block, Node] | None:
+        """Return a list of copies of the items of a list, and the loop that makes it; or a dict."""
+        table = isinstance(kind, K.OpenDict)
+        lines = self.lines("made = {}" if table else "made = []")
+        made = lines[0].targets[0].id
+        part = self.names.fresh("part")
+        place = self.names.fresh("key" if table else "i")
+        self.temps |= {part, place}
+        found = self._copied(name(part), kind.item, "apart", depth + 1)
+        if found is None:
+            return None
+        body = [*found[0], *self.lines("part = v", v=found[1])]
+        copied = name(body[-1].targets[0].id)
+        taken = assign(part, subscript(clone(node), name(place)))
+        if not table:
+            body = [*body, gast.Expr(call(attribute(name(made), "append"), copied))]
+            self._loop(loop := gast.For(store(part), clone(node), body, [], None), place, taken)
+            return [*lines, loop], name(made)
+        lines += self.lines("keys = list(d)", d=node)
+        keys, index = lines[-1].targets[0], self.names.fresh("i")
+        self.temps.add(index)
+        held = gast.Subscript(name(made), name(place), gast.Store())
+        body = [taken, *body, gast.Assign([held], copied, None)]
+        loop = gast.For(store(place), name(keys.id), body, [], None)
+        self._loop(loop, index, assign(place, subscript(name(keys.id), name(index))))
+        return [*lines, loop], name(made)
+
+    def _loop(self, loop: Node, index: str, binding: Node) -> None:
+        """Note how a loop over a list can be run backward."""
+        loops: Any = self.function.loops
+        loops[loop] = Loop(index, False, (call("len", clone(loop.iter)),), (binding,))
+
+
+_COPYING: tuple[tuple[Any, str], ...] = (
+    (copy.copy, "shallow"),
+    (copy.deepcopy, "deep"),
+    (runtime.private, "apart"),
+    (runtime.unshared, "apart"),
+)
 
 
 def _is_literal(key: object) -> bool:

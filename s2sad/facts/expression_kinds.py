@@ -32,7 +32,7 @@ from s2sad.facts.members import (
     unary_method,
     unbound_function,
 )
-from s2sad.facts.operators import applied_kind, attribute_applied
+from s2sad.facts.operators import Pullback, applied_kind, attribute_applied
 from s2sad.facts.passing import Proved
 from s2sad.facts.results import (
     OPERATORS,
@@ -431,6 +431,8 @@ class Expressions:
             return self._call_known(target.value, args, keywords, env)
         if isinstance(target, K.Choice):
             return _one_of_several()
+        if isinstance(target, Pullback):
+            return target.gives
         return self._call_value(target, args or [], keywords, node, env)
 
     def _without_none(self, fn: Any, node: Node, args: list[Kind]) -> list[Kind]:

@@ -18,8 +18,10 @@ def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:
         return _zeros(args[0], K.FLOAT)
     if fn is runtime.twin_of and len(args) == 2:
         return _zeros(args[1], K.FLOAT)
-    if fn is runtime.private and len(args) == 1:
-        return K.erase_value(args[0])
+    if fn is runtime.private or fn is runtime.unshared:
+        return K.erase_value(args[0]) if args else None
+    if fn is runtime.refuse_twice:
+        return K.NONE
     return None
 
 

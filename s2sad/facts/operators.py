@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import gast
@@ -46,6 +46,23 @@ from s2sad.stages import Activity, Function, KindFacts
 _GIVE = ("grad", "value_and_grad", "jacobian", "hessian")  # what they give is called
 _SETTINGS = {"wrt", "has_aux", "mode"}
 _NOT_LITERAL = K.Unknown("what an operator gives whose wrt= is not written out")
+
+
+@dataclass(frozen=True)
+class Pullback(K.Unknown):
+    """A pullback, before the call that makes it is written out: what it gives is known."""
+
+    gives: Kind = K.UNKNOWN
+
+
+def with_pullback(result: Kind, gives: list[Kind]) -> Kind:
+    """Return the kind of a pair `(y, pullback)`, where kinds of cotangents are given."""
+    if not gives or not isinstance(result, K.Tuple):
+        return result
+    value, pullback, *aux = result.items
+    if not isinstance(pullback, K.Unknown):
+        return result
+    return K.Tuple((value, Pullback(pullback.why, None, gives[0]), *aux))
 
 
 class Stands(Protocol):

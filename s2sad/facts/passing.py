@@ -89,6 +89,19 @@ def proved_by(known: Lengths, counts: Mapping[str, int]) -> Proved:
     )
 
 
+def is_plain(kind: Kind) -> bool:
+    """Say whether a value is known to hold no function that captures variables."""
+    if isinstance(kind, K.Tuple):
+        return all(map(is_plain, kind.items))
+    if isinstance(kind, K.Dict):
+        return all(is_plain(k) for _, k in kind.items)
+    if isinstance(kind, K.Obj):
+        return all(is_plain(k) for _, k in kind.fields)
+    if isinstance(kind, K.List | K.OpenDict):
+        return is_plain(kind.item)
+    return isinstance(kind, K.Num | K.Array | K.Str | K.NoneKind)
+
+
 def outlives(kind: Kind) -> Kind:
     """Return a kind where the variables that its inner functions capture are out of sight."""
     if isinstance(kind, K.LocalFunction):
