@@ -25,6 +25,7 @@ from s2sad.causes import Story
 from s2sad.errors import Error, InternalError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.alias import alias
+from s2sad.facts.bound import bound
 from s2sad.facts.by_name import by_name
 from s2sad.facts.closures import behind, holds_container
 from s2sad.facts.copies import copies
@@ -38,7 +39,7 @@ from s2sad.facts.joiners import plain_joins
 from s2sad.facts.kinds import infer
 from s2sad.facts.lengths import alike, shallow
 from s2sad.facts.marked import marked
-from s2sad.facts.members import sets_by_name
+from s2sad.facts.members import class_function, sets_by_name
 from s2sad.facts.memory import Memory, makes_anew, memory
 from s2sad.facts.methods import plain_writes
 from s2sad.facts.operators import operators, with_pullback
@@ -259,7 +260,8 @@ def analyse(
         facts = infer(function, dict(params), scope, hook)
         changed = _more_plainly(d, function, facts, taken, numpy, helper, said)
         if changed is None and d.again is not None:
-            changed = operators(
+            method = partial(class_function, scope)
+            changed = bound(function, facts, taken, numpy, method, signature_of) or operators(
                 function, facts, taken, numpy, d.stands, partial(_read_in_call, d), word
             )
         if changed is not None:

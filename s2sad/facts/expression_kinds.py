@@ -33,7 +33,7 @@ from s2sad.facts.members import (
     unbound_function,
 )
 from s2sad.facts.operators import Pullback, applied_kind, attribute_applied
-from s2sad.facts.passing import Proved
+from s2sad.facts.passing import Proved, brought_along
 from s2sad.facts.results import (
     OPERATORS,
     array_item,
@@ -181,6 +181,9 @@ class Expressions:
             derivative = attribute_applied(self.scope.stands, owner.value, node.attr)
             if derivative is not None:
                 return derivative
+            brought = brought_along(owner.value, node.attr)
+            if brought is not None:
+                return brought
         kind = K.union(attribute_kind(self.scope, k, node.attr) for k in self._owners(node))
         if isinstance(kind, K.Known) and isinstance(owner, K.Known):
             self.facts.objects[node] = kind.value

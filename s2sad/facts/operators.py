@@ -28,6 +28,7 @@ from s2sad.derivative import (
 )
 from s2sad.directions import tangent_kind
 from s2sad.errors import UnsupportedError
+from s2sad.facts.bound import handed_on
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import (
@@ -156,6 +157,8 @@ def attribute_applied(stands: Stands, owner: Any, attr: str) -> Kind | None:
 
 def applied(stands: Stands, target: Kind, asked: Applied) -> Kind:
     """Return the kind of what an operator gives for a function."""
+    if handed_on(target) is not None:
+        return K.Unknown("the derivative of a function that is bound to some arguments")
     if isinstance(target, K.LocalFunction):
         return replace(target, applied=(*target.applied, asked))
     if not isinstance(target, K.Known):

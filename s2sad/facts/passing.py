@@ -10,8 +10,11 @@ def rates(state):
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from s2sad import kinds as K
 from s2sad.facts.lengths import anew, relabel
@@ -87,6 +90,18 @@ def proved_by(known: Lengths, counts: Mapping[str, int]) -> Proved:
     return tuple(
         (Dim(*caller), counts[new.symbol]) for caller, new in known.items() if new.symbol in counts
     )
+
+
+def brought_along(fn: Any, attr: str) -> Kind | None:
+    """Return the kind of what a partial or a bound method brings along: `h.args`, `m.__self__`.
+
+    It is as long as nothing else in the function at hand.
+    """
+    if isinstance(fn, functools.partial) and attr in ("args", "keywords"):
+        return handed_back(K.kind_of(getattr(fn, attr), "bound"), {})
+    if isinstance(fn, types.MethodType) and attr == "__self__":
+        return handed_back(K.kind_of(fn.__self__, "bound"), {})
+    return None
 
 
 def is_plain(kind: Kind) -> bool:
