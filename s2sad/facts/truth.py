@@ -79,9 +79,9 @@ def _compare_truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
     if isinstance(op, gast.Is | gast.IsNot):
         known = _is_truth(left, right)
         return known if known is None or isinstance(op, gast.Is) else not known
-    ndim = isinstance(test.left, gast.Attribute) and test.left.attr == "ndim"
-    if ndim and isinstance(left, K.Num) and isinstance(right, K.Num):
-        if left.value is MISSING or right.value is MISSING:
+    count = _count(test.left, left, kinds)
+    if count is not MISSING and isinstance(right, K.Num):
+        if right.value is MISSING:
             return None
         table = {
             gast.Eq: operator.eq,
@@ -92,8 +92,22 @@ def _compare_truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
             gast.GtE: operator.ge,
         }
         fn = table.get(type(op))
-        return None if fn is None else bool(fn(left.value, right.value))
+        return None if fn is None else bool(fn(count, right.value))
     return None
+
+
+def _count(node: Node, kind: Kind, kinds: dict[Any, Kind]) -> Any:
+    """Return the number that `x.ndim`, or `len(t)` of a tuple, is known to be; else MISSING."""
+    if isinstance(node, gast.Attribute) and node.attr == "ndim" and isinstance(kind, K.Num):
+        return kind.value
+    if (
+        isinstance(node, gast.Call)
+        and len(node.args) == 1
+        and getattr(node.func, "id", "") == "len"
+    ):
+        of = kinds.get(node.args[0])
+        return len(of.items) if isinstance(of, K.Tuple) else MISSING
+    return MISSING
 
 
 def _is_truth(left: Kind, right: Kind) -> bool | None:
