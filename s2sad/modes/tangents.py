@@ -289,7 +289,7 @@ class Tangents(Twins):
             self.live.discard(variable)
             self.idle.add(variable)
             return [primal]
-        if not self.wants(s, variable):
+        if not self.wants(s, variable) and not self._writes_tangents(s):
             self.live.discard(variable)
             return [primal]
         kind = self.kinds.after.get(s, {}).get(variable, K.UNKNOWN)
@@ -315,6 +315,13 @@ class Tangents(Twins):
         code = [*pre, assign(self.dot(variable), tangent)]
         self.see_raised(s, may_raise(code, value, kind, self.refs.modules))
         return self.ordered(variable, marker, primal, code)
+
+    def _writes_tangents(self, s: Node) -> bool:
+        """Say whether a call writes memory that has tangents: those are written with it."""
+        called = isinstance(s.value, gast.Call) or s.value in self.kinds.methods
+        return called and bool(
+            self.aliases.touched.get(s, frozenset()) & (self.live | self.twinned)
+        )
 
     def is_flat(self, value: Node) -> bool:
         """Say whether this is A.flat: what is written through it is written to the array."""
