@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -261,9 +262,9 @@ def analyse(
         changed = _more_plainly(d, function, facts, taken, numpy, helper, said)
         if changed is None and d.again is not None:
             method = partial(class_function, scope)
-            changed = bound(function, facts, taken, numpy, method, signature_of) or operators(
-                function, facts, taken, numpy, d.stands, partial(_read_in_call, d), word
-            )
+            changed = bound(
+                function, facts, taken, numpy, method, signature_of, unwrap
+            ) or operators(function, facts, taken, numpy, d.stands, partial(_read_in_call, d), word)
         if changed is not None:
             function = changed
             scope.locals = function.locals
@@ -439,7 +440,7 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
             return None
         given = [target, *(facts.of.get(a, K.UNKNOWN) for a in args)]
         kept = any(map(holds_functions, given))
-        if not kept and not any(map(K.holds_container, behind(given, facts.before.get(s, {})))):
+        if not kept and not any(map(holds_container, behind(given, facts.before.get(s, {})))):
             return None
         found = _bound_call(d, facts, s, node, target, args)
         if found is None or not (kept or stores_into_arguments(d, found[0])):
@@ -508,7 +509,7 @@ def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
     """Say whether a function changes a structure that it is given, or an array in one."""
     found = memory_of(d, a)
     entry = a.kinds.before.get(a.function.node.body[0], {})
-    holders = {p for p in a.function.params if K.holds_container(entry.get(p, K.UNKNOWN))}
+    holders = {p for p in a.function.params if holds_container(entry.get(p, K.UNKNOWN))}
     return any(
         found.aliases.arguments(w) & holders
         if w.in_array

@@ -332,11 +332,6 @@ def is_container(kind: Kind) -> bool:
     return isinstance(kind, List | Dict | OpenDict | Obj | OneOf)
 
 
-def holds_container(kind: Kind) -> bool:
-    """Say whether this is a mutable structure, or a tuple with one in it."""
-    return is_container(kind) or (isinstance(kind, Tuple) and any(map(holds_container, kind.items)))
-
-
 def holds_more(kind: Kind) -> bool:
     """Say whether a value may hold several arrays or structures."""
     several = (List, Dict, OpenDict, Obj, OneOf, Opaque, Tuple, Union, Unknown, Iterable_)

@@ -270,7 +270,6 @@ def test_a_tangent_that_one_arm_alone_makes(b):
 
 BISECTED = {"bisection"}  # its root is a constant on each of the intervals that it ends in
 REFUSED = {
-    "cheapest_path": "",
     "halving": "",
     "jittered_cholesky": "",
     "ping_pong": "",

@@ -18,7 +18,6 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.capture.read import unwrap
 from s2sad.derivative import applies
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.kinds import Kind
@@ -28,6 +27,7 @@ from s2sad.stages import Function, KindFacts
 
 Method = Callable[[Kind, str], Any]
 Signature = Callable[[Any], "inspect.Signature | None"]
+Unwrap = Callable[[Any], Any]
 P = inspect.Parameter
 
 
@@ -38,12 +38,14 @@ def bound(
     numpy: NumPy,
     method: Method,
     signature: Signature,
+    unwrap: Unwrap,
 ) -> Function | None:
     """Return the function with operators on lambdas in such places, None where there are none.
 
-    `method` gives the function that an attribute of an instance is in its class, or None.
+    `method` gives the function that an attribute of an instance is in its class, or None;
+    `unwrap` the function behind an object, and what that brings along.
     """
-    return _Bound(function, kinds, taken, numpy, method, signature).rewritten()
+    return _Bound(function, kinds, taken, numpy, method, signature, unwrap).rewritten()
 
 
 class _Bound(Rewriter):
@@ -55,8 +57,10 @@ class _Bound(Rewriter):
         numpy: NumPy,
         method: Method,
         signature: Signature,
+        unwrap: Unwrap,
     ) -> None:
         super().__init__(function, kinds, taken, numpy)
+        self.unwrap = unwrap
         self.signature = signature
         self.method = method
         self.made = {
@@ -83,7 +87,7 @@ class _Bound(Rewriter):
     def _known(self, given: Node) -> Node | None:
         """Return a lambda for a bound method or a partial that is there before the program runs."""
         kind = self.kind(given)
-        callee = unwrap(kind.value) if isinstance(kind, K.Known) else None
+        callee = self.unwrap(kind.value) if isinstance(kind, K.Known) else None
         if callee is None or not (callee.args or callee.kwargs):
             return None
         found = next(paths(self.function, kind.value), None)  # type: ignore[attr-defined]
@@ -108,7 +112,7 @@ class _Bound(Rewriter):
             owner = known.get(call.func.value.id, K.UNKNOWN)
             target, skipped = self.method(owner, call.func.attr), 1
         if isinstance(target, K.Known):
-            callee = unwrap(target.value)
+            callee = self.unwrap(target.value)
             target = None if callee is None or callee.args or callee.kwargs else callee.fn
         if target is None or (isinstance(target, Kind) and not isinstance(target, K.LocalFunction)):
             return None

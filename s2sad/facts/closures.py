@@ -123,3 +123,9 @@ def passed_on(
             params[inside] = rebase(inner, inside, known)
         extra.append((inside, local))
     return _moved(kind, renamed)
+
+
+def holds_container(kind: Kind) -> bool:
+    """Say whether this is a mutable structure, or a tuple with one in it."""
+    within = isinstance(kind, K.Tuple) and any(map(holds_container, kind.items))
+    return within or K.is_container(kind)

@@ -63,7 +63,7 @@ def with_pullback(result: Kind, gives: list[Kind]) -> Kind:
     value, pullback, *aux = result.items
     if not isinstance(pullback, K.Unknown):
         return result
-    return K.Tuple((value, Pullback(pullback.why, None, gives[0]), *aux))
+    return K.Tuple((value, Pullback(pullback.why, gives=gives[0]), *aux))
 
 
 class Stands(Protocol):
