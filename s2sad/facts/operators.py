@@ -103,14 +103,19 @@ def applied_kind(
     given = _along(args, keywords)
     if given is None:
         return K.Unknown(f"{mode} of arguments that are not tuples")
-    primals, chosen = given
+    primals, chosen, has_aux = given
     if mode == "hvp":
         found = [tangent_kind(primals[i]) for i in chosen]
         return found[0] if len(found) == 1 else K.Tuple(tuple(found))
     value = called(args[0], list(primals))
     if isinstance(value, K.Unknown):
         return value
-    return K.Tuple((value, tangent_kind(value)))
+    if not has_aux:
+        return K.Tuple((value, tangent_kind(value)))
+    if not isinstance(value, K.Tuple) or len(value.items) != 2:
+        return K.Unknown("jvp with has_aux=True of a function that returns no pair")
+    y, aux = value.items
+    return K.Tuple((y, tangent_kind(y), aux))
 
 
 def _vjp(args: list[Kind], keywords: Mapping[str, Kind]) -> Applied | None:
@@ -123,9 +128,10 @@ def _vjp(args: list[Kind], keywords: Mapping[str, Kind]) -> Applied | None:
 
 def _along(
     args: list[Kind], keywords: Mapping[str, Kind]
-) -> tuple[tuple[Kind, ...], tuple[int, ...]] | None:
-    """Return the kinds of primals, and the positions of those that have tangents."""
-    if len(args) != 3 or keywords:
+) -> tuple[tuple[Kind, ...], tuple[int, ...], bool] | None:
+    """Return the kinds of primals, the positions of those that have tangents, and has_aux."""
+    has_aux = literal_of(keywords.get("has_aux", K.Num("bool", None, False)))
+    if len(args) != 3 or has_aux is MISSING or not keywords.keys() <= {"has_aux"}:
         return None
     primals, tangents = (
         k.items if isinstance(k, K.Tuple) else getattr(k, "items", None) for k in args[1:]
@@ -133,7 +139,7 @@ def _along(
     if primals is None or tangents is None or len(primals) != len(tangents):
         return None
     chosen = tuple(i for i, k in enumerate(tangents) if not isinstance(k, K.NoneKind))
-    return (tuple(primals), chosen) if chosen else None
+    return (tuple(primals), chosen, bool(has_aux)) if chosen else None
 
 
 def literal_of(kind: Kind) -> Any:
@@ -324,15 +330,16 @@ class _Operators(Rewriter):
         plain = all(isinstance(a, gast.Name | gast.Tuple) for a in node.args[1:])
         if mode not in ("jvp", "hvp") or not plain:
             return None
-        given = _along([*map(self.kind, node.args)], {k.arg: K.NONE for k in node.keywords})
-        if given is None:
+        named = {k.arg: self.kind(k.value) for k in node.keywords}
+        given = _along([*map(self.kind, node.args)], named)
+        if given is None or (named and mode == "hvp"):
             return None
-        primals, chosen = given
+        primals, chosen, has_aux = given
         target = self.kind(node.args[0])
         if mode == "hvp":
             wrt = chosen if len(chosen) > 1 else chosen[0]
             target = applied(self.stands, target, Applied("grad", wrt))
-        target = applied(self.stands, target, Applied("jvp", chosen))
+        target = applied(self.stands, target, Applied("jvp", chosen, has_aux))
         args = [_item(node.args[1], i) for i in range(len(primals))]
         found = None
         if is_derivative(target):
