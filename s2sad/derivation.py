@@ -56,6 +56,7 @@ from s2sad.facts.passing import (
 )
 from s2sad.facts.read_before import read_before
 from s2sad.facts.scope import Scope, lookup
+from s2sad.facts.sums import sums
 from s2sad.inside import hook_here
 from s2sad.kinds import Kind
 from s2sad.lifted import space_in
@@ -339,6 +340,7 @@ def _more_plainly(
         or by_name(function, facts, taken, numpy)
         or overloads(function, facts, taken, numpy)
         or copies(function, facts, taken, numpy, helper)
+        or sums(function, facts, taken, numpy)
         or spread(function, facts, call_signature(facts), taken)
         or unfold(function, made, taken, writers, formulas, d.words(function.source.fn), plain)
         or choose(function, facts, taken)

@@ -714,3 +714,27 @@ def test_memory_that_stands_twice_is_refused_in_second_derivatives():
     x = POINT.copy()
     with pytest.raises((s2sad.AliasError, ValueError)):
         hvp(lists_written, ([x, x],), ([ALONG, ALONG],))
+
+
+def largest(x):
+    listed = []
+    for i in range(3):
+        listed.append(np.sin(i * x[0]))
+    return max(listed) ** 2 * x[1]
+
+
+def of_some(x):
+    return max(x[0] ** 2, x[1] * x[0], 0.3) ** 2 + min([x[2] ** 2, x[3] * x[0]]) ** 2
+
+
+def determinant(x):
+    columns = []
+    for i in range(4):
+        columns.append(x * x[i])
+    return np.linalg.slogdet(np.eye(4) + np.stack(columns, axis=-1))[1]
+
+
+@pytest.mark.parametrize("f", [largest, of_some, determinant])
+def test_rules_that_are_called(f):
+    wanted = differences(lambda t: grad(f)(POINT + t[0] * ALONG), np.zeros(1))[0]
+    assert hvp(f, (POINT,), (ALONG,)) == pytest.approx(wanted, rel=1e-6, abs=1e-8)

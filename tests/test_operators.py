@@ -1,5 +1,7 @@
 """Programs that use operators: each is differentiated, backward and forward."""
 
+import functools
+
 import numpy as np
 import pytest
 from test_jvp import moved
@@ -304,4 +306,68 @@ def test_pullback_that_is_kept_is_refused():
         return np.sum(pulls[0](x))
 
     with pytest.raises(s2sad.Error):
+        grad(f)(X)
+
+
+# --- functions that are bound to more ------------------------------------------------------------
+
+
+class Model:
+    def __init__(self, k):
+        self.k = k
+
+    def loss(self, x):
+        return self.k * np.sum(x**3)
+
+
+MODEL = Model(3.0)
+HALF = functools.partial(lambda k, y: k * np.sum(y**3), 0.5)
+
+
+def of_a_method(x):
+    m = Model(x[0])
+    return np.sum(grad(m.loss)(x) ** 2)
+
+
+def of_a_method_outside(x):
+    return np.sum(grad(MODEL.loss)(x) ** 2)
+
+
+def of_a_partial(x):
+    h = functools.partial(lambda k, y: k * np.sum(y**3), x[0])
+    return np.sum(grad(h)(x) ** 2)
+
+
+def of_a_partial_outside(x):
+    return np.sum(grad(HALF)(x) ** 2)
+
+
+def tangent_with_more(x):
+    _, dy, aux = jvp(lambda u: (np.sum(u**3), u * 2.0), (x,), (x,), has_aux=True)
+    return dy * np.sum(aux)
+
+
+BOUND = [of_a_method, of_a_method_outside, of_a_partial, of_a_partial_outside, tangent_with_more]
+
+
+@pytest.mark.parametrize("f", BOUND)
+def test_functions_that_are_bound_to_more(f):
+    check(f, X)
+
+
+def test_gradient_by_what_a_partial_leaves_is_not_that_by_a_tuple():
+    def first(x):
+        return grad(MODEL.loss)(x)[0]
+
+    assert grad(first)(X) == pytest.approx([18.0 * X[0], 0.0, 0.0, 0.0])
+
+
+def test_one_of_several_functions_is_refused():
+    def f(x):
+        s = 0.0
+        for g in [lambda y: np.sum(y**2), lambda y: np.sum(np.sin(y))]:
+            s = s + np.sum(grad(g)(x))
+        return s
+
+    with pytest.raises(s2sad.UnsupportedError, match="not known to be a function"):
         grad(f)(X)

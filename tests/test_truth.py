@@ -96,3 +96,27 @@ def test_one_derivative_for_each_kind():
 
 def test_what_is_decided_leaves_no_branch():
     assert "if" not in s2sad.grad(callback).source(X).split('"""')[-1]
+
+
+def many(*parts):
+    if len(parts) == 2:
+        return parts[0] * parts[1]
+    if len(parts) > 2:
+        return parts[0] * np.sum(parts[2])
+    return 2.0 * parts[0]
+
+
+def counted(x):
+    return np.sum(many(x, x)) + np.sum(many(x)) + np.sum(many(x, 1.0, x))
+
+
+def complex_or_not(x):
+    if np.iscomplexobj(x) and x.shape:
+        return np.sum(np.abs(x))
+    return np.sum(x**2) if np.isrealobj(x) else 0.0
+
+
+@pytest.mark.parametrize("fn", [counted, complex_or_not])
+def test_what_kinds_count(fn):
+    test_gradient(fn, {})
+    assert "iscomplexobj" not in s2sad.grad(fn).source(X)

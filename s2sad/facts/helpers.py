@@ -20,6 +20,8 @@ def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:
         return _zeros(args[1], K.FLOAT)
     if fn is runtime.private or fn is runtime.unshared:
         return K.erase_value(args[0]) if args else None
+    if fn is runtime.add and len(args) == 2 and K.is_container(args[0]):
+        return _zeros(args[0], K.NONE)
     if fn is runtime.refuse_twice:
         return K.NONE
     return None

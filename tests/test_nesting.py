@@ -1,0 +1,59 @@
+"""Operators in operators, by s2sad and by JAX: gradients, tangents and second derivatives."""
+
+import inspect
+
+import nesting
+import numpy as np
+import pytest
+
+from s2sad import Error, grad, hvp, jvp
+
+X = np.array([1.2, 0.7, -0.3, 0.4])
+ALONG = np.cos(X)
+BY_NAME = {f.__name__: f for f in nesting.PROGRAMS}
+REFUSED = {"by_the_rate", "pulled_in_a_loop"}
+ONCE = {"physics_informed", "blocks_of_a_hessian"}  # their second derivatives are refused
+
+
+@pytest.fixture(scope="module")
+def beside():
+    """Return the programs with JAX's operators."""
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+
+    def named(operator):
+        return lambda f, wrt=0, has_aux=False: operator(f, argnums=wrt, has_aux=has_aux)
+
+    space = {n: named(getattr(jax, n)) for n in ("grad", "value_and_grad", "hessian", "jacobian")}
+    space |= {"np": jax.numpy, "jvp": jax.jvp, "vjp": jax.vjp}
+    space["hvp"] = lambda f, x, v: jax.jvp(jax.grad(f), x, v)[1]
+    lines = inspect.getsource(nesting).splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith(("import", "from")))
+    exec(compile(text, "<nesting by JAX>", "exec"), space)
+    space["pull1"] = lambda pull, y: pull(y)[0]
+
+    def wanted(name):
+        gradient = jax.grad(space[name])
+        return tuple(map(np.asarray, jax.jvp(gradient, (X,), (ALONG,))))
+
+    return wanted
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", BY_NAME)
+def test_beside_jax(name, beside):
+    f = BY_NAME[name]
+    if name in REFUSED:
+        with pytest.raises(Error):
+            grad(f)(X)
+        return
+    gradient, product = beside(name)
+    scale = np.max(np.abs(gradient))
+    assert grad(f)(X) == pytest.approx(gradient, rel=1e-9, abs=1e-9 * scale)
+    assert jvp(f, (X,), (ALONG,))[1] == pytest.approx(gradient @ ALONG, rel=1e-9, abs=1e-9 * scale)
+    if name in ONCE:
+        with pytest.raises(Error):
+            hvp(f, (X,), (ALONG,))
+        return
+    scale = np.max(np.abs(product))
+    assert hvp(f, (X,), (ALONG,)) == pytest.approx(product, rel=1e-8, abs=1e-8 * scale)
