@@ -136,7 +136,7 @@ def test_zero_at_the_origin():
 
 
 def test_ties_share_equally():
-    assert rule_for(max).pullback(1.0, 2.0, 2.0, 1.0, 2.0) == (0.5, 0.0, 0.5)
+    assert list(rule_for(max).pullback(1.0, 2.0, 2.0, 1.0, 2.0)) == [0.5, 0.0, 0.5]
     assert rule_for(min).pullback(3.0, 1.0, [1.0, 1.0, 1.0]) == ([1.0, 1.0, 1.0],)
 
 

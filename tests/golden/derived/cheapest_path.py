@@ -5,7 +5,7 @@ def pull_extreme(out_bar, out, *items):
     """Equal share among ties. One sequence, or two items and more."""
     if len(items) == 1:
         return (like([out_bar * share for share in ties(out, items[0])], items[0]),)
-    return tuple(out_bar * share for share in ties(out, items))
+    return [out_bar * share for share in ties(out, items)]
 
 
 def like(parts, x):
