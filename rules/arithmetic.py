@@ -63,8 +63,8 @@ def fabs(out, x):
     *(operator.pow, builtins.pow, np.power, np.float_power), regular={"out": 1.0, "x": 1.0}
 )
 def power(out, x, y):
-    """`y - (y != 0)` is y - 1, except that x**0 has derivative 0 at x = 0 too, and not 0 * inf."""
-    return y * x ** (y - (y != 0)), out * log_of_base(x)
+    """At x = 0, x**0 has the derivative 0, too, and not 0 * inf: there the base is 1."""
+    return y * (x + (x == 0) * (y == 0)) ** (y - 1), out * log_of_base(x)
 
 
 @elementwise(np.square)

@@ -12,7 +12,7 @@ def onto_triangle(a_bar, uplo):
     """Move the cotangent of a Hermitian matrix to the triangle that LAPACK reads."""
     a_bar_H = np.conj(np.swapaxes(a_bar, -1, -2))
     diagonal = np.real(a_bar) * np.eye(a_bar.shape[-1], dtype=bool)
-    if uplo == "L":
+    if uplo in ("L", "l"):
         return np.tril(a_bar + a_bar_H, -1) + diagonal
     return np.triu(a_bar + a_bar_H, 1) + diagonal
 
@@ -21,7 +21,7 @@ def from_triangle(a_dot, uplo):
     """Return the Hermitian matrix whose triangle LAPACK reads."""
     a_dot_H = np.conj(np.swapaxes(a_dot, -1, -2))
     diagonal = np.real(a_dot) * np.eye(a_dot.shape[-1], dtype=bool)
-    if uplo == "L":
+    if uplo in ("L", "l"):
         return np.tril(a_dot, -1) + np.triu(a_dot_H, 1) + diagonal
     return np.triu(a_dot, 1) + np.tril(a_dot_H, -1) + diagonal
 
@@ -67,12 +67,13 @@ def push_cholesky(out, a, a_dot, *, upper=False):
 
 
 def over_gaps(turn, x):
-    """Return turn[i, j] / (x[j] - x[i]), and 0 where turn is 0 or i == j.
+    """Return turn[i, j] / (x[j] - x[i]), and 0 where i == j, or where both are 0.
 
     So values that are equal do no harm where nothing depends on their vectors.
     """
-    asked = (turn != 0) & ~np.eye(x.shape[-1], dtype=bool)
-    return np.where(asked, turn, 0) / np.where(asked, x[..., None, :] - x[..., :, None], 1)
+    gap = x[..., None, :] - x[..., :, None]
+    asked = ((turn != 0) | (gap != 0)) & ~np.eye(x.shape[-1], dtype=bool)
+    return np.where(asked, turn, 0) / np.where(asked, gap, 1)
 
 
 def check_phases(turn):
@@ -93,14 +94,14 @@ def pull_eigh(out_bar, out, a, *, UPLO="L"):
     w, v = out
     v_T = np.swapaxes(v, -1, -2)
     if v_bar is None:
-        return onto_triangle(np.conj(v) * w_bar[..., None, :] @ v_T, UPLO.upper())
+        return onto_triangle(np.conj(v) * w_bar[..., None, :] @ v_T, UPLO)
     turn = v_T @ v_bar
     if np.iscomplexobj(a):
         check_phases(turn)
     middle = over_gaps(turn, w)
     if w_bar is not None:
         middle = middle + w_bar[..., None, :] * np.eye(w.shape[-1], dtype=w.dtype)
-    return onto_triangle(np.conj(v) @ middle @ v_T, UPLO.upper())
+    return onto_triangle(np.conj(v) @ middle @ v_T, UPLO)
 
 
 @pushforward(np.linalg.eigh)
@@ -108,25 +109,28 @@ def push_eigh(out, a, a_dot, *, UPLO="L"):
     if np.iscomplexobj(a):
         raise NotImplementedError("eigh: no tangent of the eigenvectors of a complex matrix")
     w, v = out
-    middle = np.swapaxes(v, -1, -2) @ from_triangle(a_dot, UPLO.upper()) @ v
+    middle = np.swapaxes(v, -1, -2) @ from_triangle(a_dot, UPLO) @ v
     return np.diagonal(middle, axis1=-2, axis2=-1), v @ over_gaps(middle, w)
 
 
 @pullback(np.linalg.eigvalsh, masks=True)
 def pull_eigvalsh(out_bar, out, a, *, UPLO="L"):
-    _, v = np.linalg.eigh(a, UPLO)
+    v = np.linalg.eigh(a, UPLO)[1]
     a_bar = np.conj(v) * out_bar[..., None, :] @ np.swapaxes(v, -1, -2)
-    return onto_triangle(a_bar, UPLO.upper())
+    return onto_triangle(a_bar, UPLO)
 
 
 @pushforward(np.linalg.eigvalsh)
 def push_eigvalsh(out, a, a_dot, *, UPLO="L"):
-    _, v = np.linalg.eigh(a, UPLO)
-    a_dot = from_triangle(a_dot, UPLO.upper())
+    v = np.linalg.eigh(a, UPLO)[1]
+    a_dot = from_triangle(a_dot, UPLO)
     return np.real(np.sum(np.conj(v) * (a_dot @ v), axis=-2))
 
 
-@pullback(np.linalg.svdvals)
+COMPLEX_VECTORS = "singular vectors of a complex matrix have no derivative"
+
+
+@pullback(np.linalg.svdvals, once=COMPLEX_VECTORS)
 def pull_svdvals(out_bar, out, x):
     u, _, vh = np.linalg.svd(x, full_matrices=False)
     return np.conj((u * out_bar[..., None, :]) @ vh)
@@ -138,22 +142,26 @@ def push_svdvals(out, x, x_dot):
     return np.real(np.sum(np.conj(u) * (x_dot @ np.conj(np.swapaxes(vh, -1, -2))), axis=-2))
 
 
-@pullback(np.linalg.svd)
+@pullback(np.linalg.svd, once=COMPLEX_VECTORS)
 def pull_svd(out_bar, out, a, *, full_matrices=True, compute_uv=True, hermitian=False):
     """For singular values that differ; singular vectors of real matrices only.
 
-    After Townsend, "Differentiating the singular value decomposition", 2016. Of a Hermitian matrix
-    one triangle is read.
+    Of a Hermitian matrix one triangle is read.
     """
     if hermitian:
         whole = from_triangle(a, "L")
         return onto_triangle(pull_svd(out_bar, out, whole, compute_uv=compute_uv), "L")
     if not compute_uv:
-        u, _, vh = np.linalg.svd(a, full_matrices=False)
-        return np.conj((u * out_bar[..., None, :]) @ vh)
+        return pull_svdvals(out_bar, out, a)
+    return svd_pulled(out_bar, out, a, full_matrices)
+
+
+def svd_pulled(out_bar, out, a, full_matrices):
+    """Return the cotangent of a matrix of which there are singular values and vectors."""
     u_bar, s_bar, vh_bar = out_bar
     u, s, vh = out
-    if s_bar is not None and not (is_asked(u_bar) or is_asked(vh_bar)):
+    free = np.iscomplexobj(a) or (full_matrices and a.shape[-1] != a.shape[-2])
+    if free and s_bar is not None and not (is_asked(u_bar) or is_asked(vh_bar)):
         k = s.shape[-1]
         return np.conj((u[..., :k] * s_bar[..., None, :]) @ vh[..., :k, :])
     check_svd(a, full_matrices)
@@ -174,7 +182,10 @@ def check_svd(a, full_matrices):
 
 
 def svd_cotangent(u_bar, s_bar, vh_bar, u, s, vh):
-    """Return the cotangent of u @ diag(s) @ vh; one that is None is zero."""
+    """Return the cotangent of u @ diag(s) @ vh; one that is None is zero.
+
+    After Townsend, "Differentiating the singular value decomposition", 2016.
+    """
     u_T, v = np.swapaxes(u, -1, -2), np.swapaxes(vh, -1, -2)
     column, row = s[..., :, None], s[..., None, :]
     middle = np.zeros((*s.shape, s.shape[-1]), s.dtype)
@@ -199,8 +210,12 @@ def push_svd(out, a, a_dot, *, full_matrices=True, compute_uv=True, hermitian=Fa
         a_dot = from_triangle(a_dot, "L")
         return push_svd(out, from_triangle(a, "L"), a_dot, compute_uv=compute_uv)
     if not compute_uv:
-        u, _, vh = np.linalg.svd(a, full_matrices=False)
-        return np.real(np.sum(np.conj(u) * (a_dot @ np.conj(np.swapaxes(vh, -1, -2))), axis=-2))
+        return push_svdvals(out, a, a_dot)
+    return svd_pushed(out, a, a_dot, full_matrices)
+
+
+def svd_pushed(out, a, a_dot, full_matrices):
+    """Return the tangents of singular values and vectors."""
     u, s, vh = out
     if full_matrices and a.shape[-1] != a.shape[-2]:
         return values_only_forward(a_dot, u, s, vh)
@@ -298,27 +313,33 @@ def eigen_cotangent(w_bar, v_bar, w, v):
     The eigenvectors are those of LAPACK: of length 1, and real in their largest component.
     """
     v_T = np.swapaxes(v, -1, -2)
-    middle = 0.0
-    if w_bar is not None:
-        middle = w_bar[..., None, :] * np.eye(w.shape[-1], dtype=bool)
+    eye = np.eye(w.shape[-1], dtype=bool)
+    middle = np.zeros_like(v) if w_bar is None else w_bar[..., None, :] * eye
     if v_bar is not None:
-        along = np.sum(v_bar * v, axis=-2, keepdims=True)
-        raw_bar = v_bar - np.real(along) * np.conj(v)
-        if np.iscomplexobj(v):
-            chosen = real_component(v)
-            height = np.real(np.sum(v * chosen, axis=-2, keepdims=True))
-            raw_bar = raw_bar - 1j * (chosen * np.imag(along) / height)
-        middle = middle + over_gaps(v_T @ raw_bar, w)
+        middle = middle + over_gaps(v_T @ unscaled_cotangent(v_bar, v), w)
     return np.linalg.solve(v_T, middle @ v_T)
 
 
-@pullback(np.linalg.eig, turns_complex=True)
+def unscaled_cotangent(v_bar, v):
+    """Return the cotangent of eigenvectors of any length and phase."""
+    along = np.sum(v_bar * v, axis=-2, keepdims=True)
+    raw_bar = v_bar - np.real(along) * np.conj(v)
+    if np.iscomplexobj(v):
+        chosen = real_component(v)
+        height = np.real(np.sum(v * chosen, axis=-2, keepdims=True))
+        raw_bar = raw_bar - 1j * (chosen * np.imag(along) / height)
+    return raw_bar
+
+
+BY_CONTENT = "whether eigenvalues of a real matrix are complex is decided by its content"
+
+
+@pullback(np.linalg.eig, turns_complex=True, once=BY_CONTENT)
 def pull_eig(out_bar, out, a):
     """For eigenvalues that differ. A real matrix has a real cotangent."""
-    w_bar, v_bar = out_bar
-    w, v = out
-    a_bar = eigen_cotangent(w_bar, v_bar, w, v)
-    return a_bar if np.iscomplexobj(a) else np.real(a_bar)
+    if np.iscomplexobj(a):
+        return eigen_cotangent(out_bar[0], out_bar[1], out[0], out[1])
+    return np.real(eigen_cotangent(out_bar[0], out_bar[1], out[0], out[1]))
 
 
 @pushforward(np.linalg.eig)
@@ -335,11 +356,17 @@ def push_eig(out, a, a_dot):
     return np.diagonal(middle, axis1=-2, axis2=-1), v_dot
 
 
-@pullback(np.linalg.eigvals, turns_complex=True)
+@pullback(np.linalg.eigvals, turns_complex=True, once=BY_CONTENT)
 def pull_eigvals(out_bar, out, a):
+    if np.iscomplexobj(a):
+        return eigenvalues_back(out_bar, a)
+    return np.real(eigenvalues_back(out_bar, a))
+
+
+def eigenvalues_back(w_bar, a):
+    """Return the cotangent of a matrix of which there are only the eigenvalues."""
     w, v = np.linalg.eig(a)
-    a_bar = eigen_cotangent(out_bar, None, w, v)
-    return a_bar if np.iscomplexobj(a) else np.real(a_bar)
+    return eigen_cotangent(w_bar, None, w, v)
 
 
 @pushforward(np.linalg.eigvals)

@@ -161,7 +161,7 @@ def gradient_axes(f, axis, varargs):
     return axes, spacings
 
 
-@pullback(np.gradient)
+@pullback(np.gradient, once="its slopes are gathered axis by axis, for spacings of any kind")
 def pull_gradient(out_bar, out, f, *varargs, axis=None, edge_order=1):
     axes, spacings = gradient_axes(f, axis, varargs)
     bars = (out_bar,) if len(axes) == 1 else out_bar

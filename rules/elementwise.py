@@ -99,6 +99,21 @@ def bessel_i1(x):
     return np.sign(x) * np.exp(a) * np.where(a <= 8.0, near, far)
 
 
+# 1 / (2 4**k k! (k + 1)!), the power series of I1(x) / x in x * x: DLMF 10.25.2
+I1_SERIES = tuple(0.5 / (4.0**k * math.factorial(k) * math.factorial(k + 1)) for k in range(11))
+
+
+@elementwise(bessel_i1)
+def i1(out, x):
+    """DLMF 10.29.2; around 0 the quotient is a polynomial, which has derivatives of all orders."""
+    square = np.where(np.abs(x) < 1.0, x * x, 0.0)
+    quotient = 0.0
+    for c in reversed(I1_SERIES):
+        quotient = quotient * square + c
+    near = np.abs(x) < 1.0
+    return np.i0(x) - np.where(near, quotient, out / np.where(near, 1.0, x))
+
+
 @elementwise(np.i0)
 def i0(out, x):
     return bessel_i1(x)
@@ -422,7 +437,12 @@ def push_angle(out, z, z_dot, *, deg=False):
     return out_dot
 
 
-@pullback(np.real_if_close, view="maybe", linear=True)
+@pullback(
+    np.real_if_close,
+    view="maybe",
+    linear=True,
+    once="whether its result is complex is decided by its content",
+)
 def pull_real_if_close(out_bar, out, a, *, tol=100):
     return out_bar
 

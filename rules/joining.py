@@ -16,7 +16,9 @@ def split_like(x_bar, arrays, axis, promote=np.asarray):
         piece = x_bar[(slice(None),) * axis + (slice(start, stop),)]
         pieces.append(np.reshape(piece, np.shape(a)))
         start = stop
-    return np.stack(pieces) if isinstance(arrays, np.ndarray) else pieces
+    if isinstance(arrays, np.ndarray):
+        return np.stack(pieces)
+    return tuple(pieces) if isinstance(arrays, tuple) else pieces
 
 
 def zeros_for_none(arrays_dot, arrays):
@@ -43,9 +45,9 @@ def push_concatenate(out, arrays, arrays_dot, *, axis=0):
 def pull_stack(out_bar, out, arrays, *, axis=0):
     if isinstance(arrays, np.ndarray):
         return np.moveaxis(out_bar, axis, 0)
-    if axis == 0:
-        return list(out_bar)
-    return list(np.moveaxis(out_bar, axis, 0))
+    if axis != 0:
+        out_bar = np.moveaxis(out_bar, axis, 0)
+    return tuple(out_bar) if isinstance(arrays, tuple) else list(out_bar)
 
 
 @pushforward(np.stack)
@@ -62,7 +64,9 @@ def push_unstack(out, x, x_dot, *, axis=0):
 
 
 if hasattr(np, "unstack"):
-    pullback(np.unstack, view="always")(pull_unstack)
+    pullback(np.unstack, view="always", linear=True, once="how many parts there are is not known")(
+        pull_unstack
+    )
     pushforward(np.unstack)(push_unstack)
 
 
@@ -111,7 +115,7 @@ def tangents_of_blocks(dots, arrays):
     return [tangents_of_blocks(dot, a) for dot, a in zip(dots, arrays, strict=True)]
 
 
-@pullback(np.block)
+@pullback(np.block, once="the parts of nested lists are not of one kind")
 def pull_block(out_bar, out, arrays):
     return unblock(out_bar, arrays, depth_of(arrays))
 
@@ -137,7 +141,7 @@ def as_columns(a):
     return np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else a
 
 
-@pullback(np.column_stack)
+@pullback(np.column_stack, linear=True)
 def pull_column_stack(out_bar, out, tup):
     return split_like(out_bar, tup, 1, as_columns)
 
@@ -165,7 +169,9 @@ def unsplit(pieces, ary, cuts, axis):
     return ary_bar
 
 
-@pullback(np.split, np.array_split, view="always")
+@pullback(
+    np.split, np.array_split, view="always", linear=True, once="how long the parts are is not known"
+)
 def pull_split(out_bar, out, ary, *, indices_or_sections=None, axis=0):
     if isinstance(indices_or_sections, int):
         return np.concatenate(out_bar, axis)
@@ -177,7 +183,7 @@ def push_split(out, ary, ary_dot, *, indices_or_sections=None, axis=0):
     return np.array_split(ary_dot, indices_or_sections, axis)
 
 
-@pullback(np.vsplit, view="always")
+@pullback(np.vsplit, view="always", linear=True, once="how long the parts are is not known")
 def pull_vsplit(out_bar, out, ary, *, indices_or_sections=None):
     if isinstance(indices_or_sections, int):
         return np.concatenate(out_bar)
@@ -189,7 +195,7 @@ def push_vsplit(out, ary, ary_dot, *, indices_or_sections=None):
     return np.vsplit(ary_dot, indices_or_sections)
 
 
-@pullback(np.hsplit, view="always")
+@pullback(np.hsplit, view="always", linear=True, once="how long the parts are is not known")
 def pull_hsplit(out_bar, out, ary, *, indices_or_sections=None):
     if isinstance(indices_or_sections, int):
         return np.hstack(out_bar)
@@ -201,7 +207,7 @@ def push_hsplit(out, ary, ary_dot, *, indices_or_sections=None):
     return np.hsplit(ary_dot, indices_or_sections)
 
 
-@pullback(np.dsplit, view="always")
+@pullback(np.dsplit, view="always", linear=True, once="how long the parts are is not known")
 def pull_dsplit(out_bar, out, ary, *, indices_or_sections=None):
     if isinstance(indices_or_sections, int):
         return np.dstack(out_bar)

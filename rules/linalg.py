@@ -92,7 +92,7 @@ def cofactor_change(a, a_dot):
     return sign[..., None, None] * (np.conj(u) @ inner @ np.conj(vh))
 
 
-@pullback(cofactor)
+@pullback(cofactor, once="third derivatives of det are not known where it is singular")
 def pull_cofactor(out_bar, out, a):
     """Differentiate det(a) inv(a).T, and where that loses digits the products of singular values.
 
@@ -127,18 +127,28 @@ def push_det(out, a, a_dot):
     return np.sum(cofactor(a) * a_dot, axis=(-1, -2))
 
 
+def slogdet_cotangent(logabsdet_bar, a):
+    """Return the cotangent of a matrix from that of its determinant's logarithm, or of none."""
+    if logabsdet_bar is None:
+        return np.zeros_like(a)
+    logabsdet_bar = np.asarray(logabsdet_bar, dtype=a.dtype)
+    return logabsdet_bar[..., None, None] * np.swapaxes(np.linalg.inv(a), -1, -2)
+
+
+def with_phase(sign_bar, logabsdet_bar, sign):
+    """Return the cotangent of a complex logarithm, of which the sign tells the imaginary part."""
+    if sign_bar is None:
+        return logabsdet_bar
+    turn = 1j * np.imag(sign_bar * sign)
+    return turn if logabsdet_bar is None else logabsdet_bar + turn
+
+
 @pullback(np.linalg.slogdet)
 def pull_slogdet(out_bar, out, a):
     """The sign of a real determinant is constant; that of a complex one turns with it."""
-    sign_bar, logabsdet_bar = out_bar
-    if np.iscomplexobj(a) and sign_bar is not None:
-        turn = 1j * np.imag(sign_bar * out[0])
-        logabsdet_bar = turn if logabsdet_bar is None else logabsdet_bar + turn
-    if logabsdet_bar is None:
-        return np.zeros_like(a)
-    if a.ndim == 2:
-        return logabsdet_bar * np.linalg.inv(a).T
-    return logabsdet_bar[..., None, None] * np.swapaxes(np.linalg.inv(a), -1, -2)
+    if np.iscomplexobj(a):
+        return slogdet_cotangent(with_phase(out_bar[0], out_bar[1], out[0]), a)
+    return slogdet_cotangent(out_bar[1], a)
 
 
 @pushforward(np.linalg.slogdet)
@@ -149,8 +159,8 @@ def push_slogdet(out, a, a_dot):
     return np.zeros_like(out[0]), log_dot
 
 
-def entry_partials(out, x, ord, axis):
-    """Return the partial derivatives of a norm of vectors, of which `out` kept its axes."""
+def entry_partials(out, x, ord):
+    """Return the partial derivatives of a norm of entries, of which `out` kept the axes."""
     if ord == 2:
         return np.conj(x) / np.where(out == 0, np.inf, out)
     sign = np.conj(np.sign(x))
@@ -158,54 +168,71 @@ def entry_partials(out, x, ord, axis):
         return np.zeros_like(x)
     if ord == 1:
         return sign
-    if abs(ord) == np.inf:
-        chosen = np.abs(x) == out
-        return sign * chosen / np.sum(chosen, axis=axis, keepdims=True, dtype=out.dtype)
     return sign * (np.abs(x) / np.where(out == 0, 1, out)) ** (ord - 1)
 
 
-def norm_partials(out, x, ord, axis):
-    """Return the partial derivatives of a norm, of which `out` kept its axes.
+def extreme_partials(out, x, axis):
+    """Return those of the largest or smallest size of an entry, equal for entries that share it."""
+    chosen = np.abs(x) == out
+    count = np.sum(chosen, axis=axis, keepdims=True, dtype=x.real.dtype)
+    return np.conj(np.sign(x)) * chosen / count
 
-    Zero where the norm is zero; an equal share where several entries, rows, columns or singular
-    values attain a maximum or minimum.
-    """
-    matrix = x.ndim == 2 if axis is None else isinstance(axis, tuple) and len(axis) == 2
-    if ord is None or ord == "fro":
-        return np.conj(x) / np.where(out == 0, np.inf, out)
-    if not matrix:
-        return entry_partials(out, x, ord, axis)
+
+def column_partials(out, x, row_axis, column_axis):
+    """Return the partial derivatives of the largest or smallest sum of a column's sizes."""
+    chosen = np.sum(np.abs(x), axis=row_axis, keepdims=True) == out
     sign = np.conj(np.sign(x))
-    row_axis, column_axis = axis if axis is not None else (0, 1)
-    if ord in (1, -1, np.inf, -np.inf):
-        if abs(ord) != 1:
-            row_axis, column_axis = column_axis, row_axis
-        chosen = np.sum(np.abs(x), axis=row_axis, keepdims=True) == out
-        return sign * chosen / np.sum(chosen, axis=column_axis, keepdims=True, dtype=out.dtype)
-    u, s, vh = np.linalg.svd(np.moveaxis(x, (row_axis, column_axis), (-2, -1)), full_matrices=False)
+    return sign * chosen / np.sum(chosen, axis=column_axis, keepdims=True, dtype=x.real.dtype)
+
+
+def spectral_partials(x, ord):
+    """Return the partial derivatives of a norm made of singular values, over the last two axes."""
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
     weight = np.sign(s)
     if ord != "nuc":
         chosen = s == (s[..., :1] if ord == 2 else s[..., -1:])
         weight = weight * chosen / np.sum(chosen, axis=-1, keepdims=True, dtype=s.dtype)
-    partials = np.conj((u * weight[..., None, :]) @ vh)
-    return np.moveaxis(partials, (-2, -1), (row_axis, column_axis))
+    return np.conj((u * weight[..., None, :]) @ vh)
 
 
-@pullback(np.linalg.norm, masks=("ord",))
+def matrix_partials(out, x, ord):
+    """Return the partial derivatives of a norm over the last two axes, which `out` kept.
+
+    Zero where the norm is zero; an equal share where several entries, rows, columns or singular
+    values attain a maximum or minimum.
+    """
+    if ord is None or ord == "fro":
+        return np.conj(x) / np.where(out == 0, np.inf, out)
+    if ord == 1 or ord == -1:
+        return column_partials(out, x, -2, -1)
+    if ord == np.inf or ord == -np.inf:
+        return column_partials(out, x, -1, -2)
+    return spectral_partials(x, ord)
+
+
+@pullback(
+    np.linalg.norm, masks=("ord",), once="singular vectors of a complex matrix have no derivative"
+)
 def pull_norm(out_bar, out, x, *, ord=None, axis=None, keepdims=False):
     if axis is not None and not keepdims:
         out_bar = np.expand_dims(out_bar, axis)
         out = np.expand_dims(out, axis)
-    if ord is None:
+    if ord is None or ord == "fro":
         return out_bar / np.where(out == 0, np.inf, out) * np.conj(x)
-    return out_bar * norm_partials(out, x, ord, axis)
+    if axis is None and x.ndim == 2:
+        return out_bar * matrix_partials(out, x, ord)
+    if isinstance(axis, tuple) and len(axis) == 2:
+        out = np.moveaxis(out, axis, (-2, -1))
+        partials = matrix_partials(out, np.moveaxis(x, axis, (-2, -1)), ord)
+        return out_bar * np.moveaxis(partials, (-2, -1), axis)
+    if abs(ord) == np.inf:
+        return out_bar * extreme_partials(out, x, axis)
+    return out_bar * entry_partials(out, x, ord)
 
 
 @pushforward(np.linalg.norm)
 def push_norm(out, x, x_dot, *, ord=None, axis=None, keepdims=False):
-    if axis is not None and not keepdims:
-        out = np.expand_dims(out, axis)
-    partials = norm_partials(out, x, ord, axis)
+    partials = pull_norm(np.ones_like(out), out, x, ord=ord, axis=axis, keepdims=keepdims)
     return np.sum(np.real(partials * x_dot), axis=axis, keepdims=keepdims)
 
 
@@ -239,27 +266,49 @@ def pinv_map(x, u, s, vh, f):
     return u @ inner @ vh + left + right
 
 
-@pullback(np.linalg.pinv, masks=("rcond", "rtol"))
-def pull_pinv(out_bar, out, a, *, rcond=None, hermitian=False, rtol=None):
-    """For matrices of which as many singular values stay as are kept.
+def pinv_change(out, a, a_dot):
+    """Return how a pseudoinverse moves while the rank stays: after Golub and Pereyra, 1973."""
+    out_H = np.conj(np.swapaxes(out, -1, -2))
+    a_dot_H = np.conj(np.swapaxes(a_dot, -1, -2))
+    left = out @ out_H @ (a_dot_H - a_dot_H @ a @ out)
+    right = (a_dot_H - out @ a @ a_dot_H) @ out_H @ out
+    return left + right - out @ a_dot @ out
+
+
+def pinv_cotangent(out_bar, a, rcond, rtol):
+    """Return the cotangent of a matrix of whose singular values some may be cut off.
 
     The derivative of an odd function of singular values is symmetric as a linear map.
     """
-    if hermitian:
-        a = from_triangle(a, "L")
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     f = kept_values(s, rcond, rtol)
-    a_bar = np.conj(pinv_map(np.swapaxes(out_bar, -1, -2), u, s, vh, f))
-    return onto_triangle(a_bar, "L") if hermitian else a_bar
+    return np.conj(pinv_map(np.swapaxes(out_bar, -1, -2), u, s, vh, f))
+
+
+def pinv_tangent(a, a_dot, rcond, rtol):
+    """Return how the pseudoinverse moves of a matrix of whose singular values some are cut off."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    f = kept_values(s, rcond, rtol)
+    return np.conj(np.swapaxes(pinv_map(a_dot, u, s, vh, f), -1, -2))
+
+
+@pullback(np.linalg.pinv, masks=("rcond", "rtol"))
+def pull_pinv(out_bar, out, a, *, rcond=None, hermitian=False, rtol=None):
+    """For matrices of which as many singular values stay as are kept."""
+    if hermitian:
+        return onto_triangle(pinv_cotangent(out_bar, from_triangle(a, "L"), rcond, rtol), "L")
+    if rcond is None and rtol is None:
+        return np.swapaxes(pinv_change(out, a, np.swapaxes(out_bar, -1, -2)), -1, -2)
+    return pinv_cotangent(out_bar, a, rcond, rtol)
 
 
 @pushforward(np.linalg.pinv)
 def push_pinv(out, a, a_dot, *, rcond=None, hermitian=False, rtol=None):
     if hermitian:
-        a, a_dot = from_triangle(a, "L"), from_triangle(a_dot, "L")
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
-    f = kept_values(s, rcond, rtol)
-    return np.conj(np.swapaxes(pinv_map(a_dot, u, s, vh, f), -1, -2))
+        return pinv_tangent(from_triangle(a, "L"), from_triangle(a_dot, "L"), rcond, rtol)
+    if rcond is None and rtol is None:
+        return pinv_change(out, a, a_dot)
+    return pinv_tangent(a, a_dot, rcond, rtol)
 
 
 def check_lstsq(a, rank):
@@ -314,59 +363,54 @@ def push_lstsq(out, a, b, a_dot, b_dot, *, rcond=None):
     return np.reshape(x_dot, solution.shape), residuals_dot, 0, s_dot
 
 
-def condition_partials(out, x, p):
-    """Return the partial derivatives of a condition number, of which `out` kept two axes."""
-    if p is None or p in (2, -2):
-        u, s, vh = np.linalg.svd(x, full_matrices=False)
-        at = np.arange(s.shape[-1])
-        first, last = at == 0, at == s.shape[-1] - 1
-        sign = -1 if p == -2 else 1
-        weight = sign * (first * out[..., 0] / s - last * out[..., 0] / s)
-        return np.conj(u * weight[..., None, :] @ vh)
+def spread_partials(out, x, p):
+    """Return the partial derivatives of the quotient `out` of the extreme singular values."""
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    at = np.arange(s.shape[-1])
+    first, last = at == 0, at == s.shape[-1] - 1
+    sign = -1 if p == -2 else 1
+    weight = sign * (first * out[..., 0] / s - last * out[..., 0] / s)
+    return np.conj(u * weight[..., None, :] @ vh)
+
+
+def condition_partials(x, p):
+    """Return the partial derivatives of a norm times the norm of the inverse."""
     inverse = np.linalg.inv(x)
     one = np.linalg.norm(x, p, axis=(-2, -1), keepdims=True)
     other = np.linalg.norm(inverse, p, axis=(-2, -1), keepdims=True)
     inverse_T = np.swapaxes(inverse, -1, -2)
-    moved = inverse_T @ norm_partials(other, inverse, p, (-2, -1)) @ inverse_T
-    return other * norm_partials(one, x, p, (-2, -1)) - one * moved
+    moved = inverse_T @ matrix_partials(other, inverse, p) @ inverse_T
+    return other * matrix_partials(one, x, p) - one * moved
 
 
-@pullback(np.linalg.cond, masks=("p",))
+@pullback(
+    np.linalg.cond, masks=("p",), once="singular vectors of a complex matrix have no derivative"
+)
 def pull_cond(out_bar, out, x, *, p=None):
     """The quotient of two singular values, or a norm times the norm of the inverse."""
-    partials = condition_partials(np.asarray(out)[..., None, None], x, p)
-    return np.asarray(out_bar)[..., None, None] * partials
+    if p is None or p == 2 or p == -2:
+        return np.asarray(out_bar)[..., None, None] * spread_partials(
+            np.asarray(out)[..., None, None], x, p
+        )
+    return np.asarray(out_bar)[..., None, None] * condition_partials(x, p)
 
 
 @pushforward(np.linalg.cond)
 def push_cond(out, x, x_dot, *, p=None):
-    partials = condition_partials(np.asarray(out)[..., None, None], x, p)
+    partials = pull_cond(np.ones_like(out), out, x, p=p)
     return np.sum(np.real(partials * x_dot), axis=(-2, -1))
 
 
 @pullback(np.linalg.vector_norm, masks=("ord",))
 def pull_vector_norm(out_bar, out, x, *, axis=None, keepdims=False, ord=2):
+    if axis is not None and not keepdims:
+        out_bar = np.expand_dims(out_bar, axis)
+        out = np.expand_dims(out, axis)
     if ord == 2:
-        if axis is not None and not keepdims:
-            out_bar, out = np.expand_dims(out_bar, axis), np.expand_dims(out, axis)
         return out_bar / np.where(out == 0, np.inf, out) * np.conj(x)
-    if axis is None:
-        flat = entry_partials(np.reshape(out, (1,)), np.ravel(x), ord, 0)
-        return np.reshape(out_bar, (1,) * x.ndim) * np.reshape(flat, x.shape)
-    if not keepdims:
-        out_bar, out = np.expand_dims(out_bar, axis), np.expand_dims(out, axis)
-    return out_bar * vector_partials(out, x, ord, axis)
-
-
-def vector_partials(out, x, ord, axis):
-    """Return the partial derivatives of a norm of vectors that may lie along several axes."""
-    if not isinstance(axis, tuple):
-        return entry_partials(out, x, ord, axis)
-    moved = np.moveaxis(x, axis, range(-len(axis), 0))
-    rows = np.reshape(moved, (*moved.shape[: moved.ndim - len(axis)], -1))
-    flat_out = np.reshape(np.moveaxis(out, axis, range(-len(axis), 0)), (*rows.shape[:-1], 1))
-    flat = np.reshape(entry_partials(flat_out, rows, ord, -1), moved.shape)
-    return np.moveaxis(flat, range(-len(axis), 0), axis)
+    if abs(ord) == np.inf:
+        return out_bar * extreme_partials(out, x, axis)
+    return out_bar * entry_partials(out, x, ord)
 
 
 @pushforward(np.linalg.vector_norm)
@@ -375,18 +419,21 @@ def push_vector_norm(out, x, x_dot, *, axis=None, keepdims=False, ord=2):
     return np.sum(np.real(partials * x_dot), axis=axis, keepdims=keepdims)
 
 
-@pullback(np.linalg.matrix_norm, masks=("ord",))
+@pullback(
+    np.linalg.matrix_norm,
+    masks=("ord",),
+    once="singular vectors of a complex matrix have no derivative",
+)
 def pull_matrix_norm(out_bar, out, x, *, keepdims=False, ord="fro"):
     if not keepdims:
-        out_bar, out = np.expand_dims(out_bar, (-2, -1)), np.expand_dims(out, (-2, -1))
-    return out_bar * norm_partials(out, x, ord, (-2, -1))
+        out_bar = np.expand_dims(out_bar, (-2, -1))
+        out = np.expand_dims(out, (-2, -1))
+    return out_bar * matrix_partials(out, x, ord)
 
 
 @pushforward(np.linalg.matrix_norm)
 def push_matrix_norm(out, x, x_dot, *, keepdims=False, ord="fro"):
-    if not keepdims:
-        out = np.expand_dims(out, (-2, -1))
-    partials = norm_partials(out, x, ord, (-2, -1))
+    partials = pull_matrix_norm(np.ones_like(out), out, x, keepdims=keepdims, ord=ord)
     return np.sum(np.real(partials * x_dot), axis=(-2, -1), keepdims=keepdims)
 
 
@@ -396,7 +443,7 @@ def system_axes(ndim, axes):
     return [k for k in range(ndim) if k not in named] + named
 
 
-@pullback(np.linalg.tensorsolve)
+@pullback(np.linalg.tensorsolve, once="how many axes the solution has is decided by lengths")
 def pull_tensorsolve(out_bar, out, a, b, *, axes=None):
     order = system_axes(a.ndim, axes)
     moved = np.transpose(a, order)
@@ -417,7 +464,7 @@ def push_tensorsolve(out, a, b, a_dot, b_dot, *, axes=None):
     return np.reshape(np.linalg.solve(matrix, rest), out.shape)
 
 
-@pullback(np.linalg.tensorinv)
+@pullback(np.linalg.tensorinv, once="the lengths that go together are not known")
 def pull_tensorinv(out_bar, out, a, *, ind=2):
     size = int(np.prod(a.shape[:ind]))
     inverse_T = np.reshape(out, (size, size)).T
@@ -472,6 +519,11 @@ def power_tangent(a, a_dot, n):
     return out_dot
 
 
+def chain(*arrays):
+    """Return the product of several matrices, of which the first and last may be vectors."""
+    return np.linalg.multi_dot(arrays)
+
+
 def product_factors(arrays):
     """Return the matrices of a product, with a vector at either end made a matrix."""
     factors = list(arrays)
@@ -482,8 +534,9 @@ def product_factors(arrays):
     return factors
 
 
-@pullback(np.linalg.multi_dot)
-def pull_multi_dot(out_bar, out, arrays):
+@pullback(chain, multilinear=True)
+def pull_chain(out_bar, out, *arrays):
+    """The cotangent of a factor is between what stands before it and what stands after it."""
     factors = product_factors(arrays)
     left = [np.reshape(out_bar, (factors[0].shape[0], factors[-1].shape[1]))]
     for factor in factors[:-1]:
@@ -493,14 +546,27 @@ def pull_multi_dot(out_bar, out, arrays):
     for k in range(len(factors) - 2, -1, -1):
         cotangents.append(np.reshape(left[k] @ right, np.shape(arrays[k])))
         right = right @ factors[k].T
-    return cotangents[::-1]
+    return tuple(cotangents[::-1])
+
+
+@pushforward(chain)
+def push_chain(out, *arrays_and_tangents):
+    half = len(arrays_and_tangents) // 2
+    arrays, dots = arrays_and_tangents[:half], arrays_and_tangents[half:]
+    return sum(
+        np.linalg.multi_dot([*arrays[:k], dots[k], *arrays[k + 1 :]])
+        for k in range(half)
+        if dots[k] is not None
+    )
+
+
+@pullback(np.linalg.multi_dot)
+def pull_multi_dot(out_bar, out, arrays):
+    if isinstance(arrays, tuple):
+        return pull_chain(out_bar, out, *arrays)
+    return list(pull_chain(out_bar, out, *arrays))
 
 
 @pushforward(np.linalg.multi_dot)
 def push_multi_dot(out, arrays, arrays_dot):
-    arrays = list(arrays)
-    return sum(
-        np.linalg.multi_dot([*arrays[:k], arrays_dot[k], *arrays[k + 1 :]])
-        for k in range(len(arrays))
-        if arrays_dot[k] is not None
-    )
+    return push_chain(out, *arrays, *arrays_dot)

@@ -216,7 +216,7 @@ def pull_poly(out_bar, out, seq_of_zeros):
 @pushforward(np.poly)
 def push_poly(out, seq_of_zeros, seq_of_zeros_dot):
     if not seq_of_zeros.size:
-        return 0.0
+        return np.zeros_like(out)
     if seq_of_zeros.ndim == 2:
         turned = adjugates(seq_of_zeros, out) @ seq_of_zeros_dot
         moved = np.trace(turned, axis1=-2, axis2=-1)

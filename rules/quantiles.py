@@ -154,6 +154,23 @@ def steps_back(out_bar, a, positions, axis):
     return from_rows(rows_bar, a.shape, axis)
 
 
+def like_positions(values, a, positions, axis):
+    """Return what steps_at does, as far as its kind is concerned."""
+    return np.zeros(np.shape(positions), a.dtype)
+
+
+@pullback(steps_at, linear=True, result=like_positions)
+def pull_steps_at(out_bar, out, values, a, positions, *, axis):
+    return steps_back(out_bar, a, positions, axis), None, None
+
+
+@pushforward(steps_at)
+def push_steps_at(out, values, a, positions, values_dot, a_dot, positions_dot, *, axis):
+    if values_dot is None:
+        return np.zeros_like(out)
+    return steps_at(values_dot, a, positions, axis)
+
+
 def like_values(out_bar, a, positions, axis):
     """Return what quantile_pull does, as far as its kind is concerned."""
     return np.zeros_like(a)
@@ -185,14 +202,10 @@ def quantile_slope(a, q, positions, axis, method):
     gain = dict(GAINS).get(method)
     if gain is None:
         return np.zeros(np.shape(positions), a.dtype)
-    rows = to_rows(a, axis)
-    n = np.sum(~np.isnan(rows), axis=-1)
+    n = np.sum(~np.isnan(to_rows(a, axis)), axis=-1)
     moving = (positions > 0) & (positions < n - 1) | (method == "linear")
     below = np.minimum(np.floor(positions), n - 2)
-    _, first, second, _ = neighbours(a, np.where(below >= 0, below, 0), axis)
-    rows = np.reshape(rows, (-1, rows.shape[-1]))
-    row = np.arange(len(rows))[:, None]
-    steps = np.reshape((rows[row, second] - rows[row, first]).T, np.shape(positions))
+    steps = steps_at(a, a, np.where(below >= 0, below, 0), axis=axis)
     return np.where(moving & (n > 1), steps * (n + gain), 0).astype(a.dtype)
 
 
@@ -216,7 +229,10 @@ def quantile_tangent(out, a, q, a_dot, q_dot, positions, axis, method):
     return out_dot
 
 
-@pullback(np.quantile, masks=True)
+BY_Q = "q is active, and the slopes in q are gathered in place"
+
+
+@pullback(np.quantile, masks=True, once=BY_Q)
 def pull_quantile(out_bar, out, a, q, *, axis=None, method="linear", keepdims=False, weights=None):
     at = positions(np.quantile, a, q, axis, weights, method)
     q_bar = quantile_rate(out_bar, a, q, at, axis, method)
@@ -231,7 +247,7 @@ def push_quantile(
     return quantile_tangent(out, a, q, a_dot, q_dot, at, axis, method)
 
 
-@pullback(np.percentile, masks=True)
+@pullback(np.percentile, masks=True, once=BY_Q)
 def pull_percentile(
     out_bar, out, a, q, *, axis=None, method="linear", keepdims=False, weights=None
 ):
@@ -249,7 +265,7 @@ def push_percentile(
     return quantile_tangent(out, a, q, a_dot, q_dot, at, axis, method)
 
 
-@pullback(np.nanquantile, masks=True)
+@pullback(np.nanquantile, masks=True, once=BY_Q)
 def pull_nanquantile(
     out_bar, out, a, q, *, axis=None, method="linear", keepdims=False, weights=None
 ):
@@ -266,7 +282,7 @@ def push_nanquantile(
     return quantile_tangent(out, a, q, a_dot, q_dot, at, axis, method)
 
 
-@pullback(np.nanpercentile, masks=True)
+@pullback(np.nanpercentile, masks=True, once=BY_Q)
 def pull_nanpercentile(
     out_bar, out, a, q, *, axis=None, method="linear", keepdims=False, weights=None
 ):

@@ -257,7 +257,7 @@ def push_std(
     return total / (n - ddof) / np.where(out == 0, np.inf, out)
 
 
-@pullback(np.average)
+@pullback(np.average, once="weights are active, and they are laid along the axes as it runs")
 def pull_average(out_bar, out, a, weights=None, *, axis=None, returned=False, keepdims=False):
     if returned:
         return average_and_total_back(out_bar, out, a, weights, axis, keepdims)
@@ -273,15 +273,16 @@ def pull_average(out_bar, out, a, weights=None, *, axis=None, returned=False, ke
 
 def average_and_total_back(out_bar, out, a, weights, axis, keepdims):
     """Return the cotangents of a and its weights for an average and the sum of the weights."""
-    mean_bar, total_bar = out_bar
-    if mean_bar is None:
-        mean_bar = np.zeros_like(out[0])
-    a_bar, weights_bar = pull_average(mean_bar, out[0], a, weights, axis=axis, keepdims=keepdims)
-    if weights is None or total_bar is None:
-        return a_bar, weights_bar
+    mean = out[0] if axis is None or keepdims else np.expand_dims(out[0], axis)
+    mean_bar = np.zeros_like(out[0]) if out_bar[0] is None else out_bar[0]
+    total_bar = np.zeros_like(out[1]) if out_bar[1] is None else out_bar[1]
     if axis is not None and not keepdims:
-        total_bar = np.expand_dims(total_bar, axis)
-    return a_bar, weights_bar + along_back(np.broadcast_to(total_bar, a.shape), weights, axis)
+        mean_bar, total_bar = np.expand_dims(mean_bar, axis), np.expand_dims(total_bar, axis)
+    if weights is None:
+        return np.broadcast_to(mean_bar / (a.size // max(mean.size, 1)), a.shape), None
+    w = along(weights, a, axis)
+    share = mean_bar / np.sum(np.broadcast_to(w, a.shape), axis=axis, keepdims=True)
+    return share * w, along_back(share * (a - mean) + total_bar, weights, axis)
 
 
 @pushforward(np.average)

@@ -114,8 +114,8 @@ def cbrt(out, x):
 
 @elementwise(math.pow, regular={"out": 1.0, "x": 1.0})
 def power(out, x, y):
-    """`y - (y != 0)` is y - 1, except that x**0 has derivative 0 at x = 0 too."""
-    return y * math.pow(x, y - (y != 0)), out * log_of_base(x)
+    """At x = 0, x**0 has the derivative 0, too: there the base is 1."""
+    return y * math.pow(x + (x == 0) * (y == 0), y - 1), out * log_of_base(x)
 
 
 @elementwise(math.sin)

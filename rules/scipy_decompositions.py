@@ -5,6 +5,7 @@ As in rules/decompositions.py: for values that differ, and vectors of real matri
 
 import numpy as np
 from s2sad.rules.decompositions import (
+    BY_CONTENT,
     eigen_cotangent,
     from_triangle,
     onto_triangle,
@@ -47,7 +48,7 @@ refuse(
 # eigenvalues and eigenvectors
 
 
-@pullback(linalg.eigh, masks=True)
+@pullback(linalg.eigh, masks=True, once="its settings choose what is differentiated as it runs")
 def pull_scipy_eigh(
     out_bar,
     out,
@@ -139,7 +140,7 @@ def pencil_tangents(w, v, a_dot, b_dot, b, type, uplo):
     return np.real(np.diag(middle)), v @ over_gaps(middle, w) - 0.5 * v * scaled
 
 
-@pullback(linalg.eigvalsh, masks=True)
+@pullback(linalg.eigvalsh, masks=True, once="its settings choose what is differentiated as it runs")
 def pull_eigvalsh_of_pencil(
     out_bar, out, a, b=None, *, lower=True, type=1, check_finite=True, driver=None
 ):
@@ -209,7 +210,7 @@ def tridiagonal_tangents(w, v, d_dot, e_dot):
     return pencil_tangents(w, v, whole, None, None, 1, "L")
 
 
-@pullback(linalg.eigvals)
+@pullback(linalg.eigvals, once="the order of the eigenvalues is found as it runs")
 def pull_scipy_eigvals(out_bar, out, a, *, check_finite=True):
     """The eigenvalues are complex, also of a real matrix."""
     check_single(a)
@@ -229,7 +230,7 @@ def push_scipy_eigvals(out, a, a_dot, *, check_finite=True):
     return out_dot
 
 
-@pullback(linalg.eig, turns_complex=True)
+@pullback(linalg.eig, turns_complex=True, once=BY_CONTENT)
 def pull_scipy_eig(out_bar, out, a, *, right=True, check_finite=True):
     check_single(a)
     if not right:
@@ -258,7 +259,7 @@ def check_scipy_qr(a, mode):
         raise NotImplementedError("qr: of a tall matrix with mode='economic' only")
 
 
-@pullback(linalg.qr)
+@pullback(linalg.qr, once="its settings choose what is differentiated as it runs")
 def pull_scipy_qr(out_bar, out, a, *, mode="full", pivoting=False, check_finite=True):
     check_scipy_qr(a, mode)
     if mode == "r":
@@ -363,7 +364,7 @@ def right_polar_tangents(a_dot, u, p):
 # least squares
 
 
-@pullback(linalg.pinv)
+@pullback(linalg.pinv, once="its settings choose what is differentiated as it runs")
 def pull_scipy_pinv(out_bar, out, a, *, rtol=None, check_finite=True):
     return pull_pinv(out_bar, out, a, rtol=kept_by_scipy(a, rtol))
 
@@ -378,7 +379,7 @@ def kept_by_scipy(a, rtol):
     return max(a.shape[-2:]) * np.finfo(a.dtype).eps if rtol is None else rtol
 
 
-@pullback(linalg.lstsq)
+@pullback(linalg.lstsq, once="its settings choose what is differentiated as it runs")
 def pull_scipy_lstsq(out_bar, out, a, b, *, cond=None, check_finite=True, lapack_driver=None):
     """Without more rows than columns there are no residuals, whose cotangent is zeros then."""
     check_single(a)

@@ -54,7 +54,9 @@ def correlate_cotangents(out_bar, image, weights, mode, cval, origin):
     return padded_back(padded_bar, image, pad_width=widths, mode=settings["mode"]), weights_bar
 
 
-@pullback(ndimage.correlate)
+@pullback(
+    ndimage.correlate, once="it is no product of what it is given where the border is a constant"
+)
 def pull_correlate(out_bar, out, input, weights, *, mode="reflect", cval=0.0, origin=0):
     return correlate_cotangents(out_bar, input, weights, mode, cval, origin)
 
@@ -77,7 +79,9 @@ def turned_origins(shape, origin):
     return [-o - 1 if n % 2 == 0 else -o for n, o in zip(shape, origins, strict=True)]
 
 
-@pullback(ndimage.convolve)
+@pullback(
+    ndimage.convolve, once="it is no product of what it is given where the border is a constant"
+)
 def pull_convolve(out_bar, out, input, weights, *, mode="reflect", cval=0.0, origin=0):
     origins = turned_origins(weights.shape, origin)
     turned = np.flip(weights)
@@ -111,7 +115,7 @@ def check_axes(image):
         raise NotImplementedError("a derivative of images that have axes only")
 
 
-@pullback(ndimage.uniform_filter)
+@pullback(ndimage.uniform_filter, linear=True, once="modes in a list are not known")
 def pull_uniform_filter(out_bar, out, input, *, size=3, mode="reflect", cval=0.0, origin=0):
     for axis in range(input.ndim):
         width = int(per_axis(size, axis))
@@ -135,7 +139,7 @@ def slope_back(out_bar, image, across, axis, mode):
     return out_bar
 
 
-@pullback(ndimage.sobel)
+@pullback(ndimage.sobel, linear=True, once="modes in a list are not known")
 def pull_sobel(out_bar, out, input, *, axis=-1, mode="reflect", cval=0.0):
     return slope_back(out_bar, input, (1, 2, 1), axis, mode)
 
@@ -145,7 +149,7 @@ def push_sobel(out, input, input_dot, *, axis=-1, mode="reflect", cval=0.0):
     return ndimage.sobel(input_dot, axis, None, mode)
 
 
-@pullback(ndimage.prewitt)
+@pullback(ndimage.prewitt, linear=True, once="modes in a list are not known")
 def pull_prewitt(out_bar, out, input, *, axis=-1, mode="reflect", cval=0.0):
     return slope_back(out_bar, input, (1, 1, 1), axis, mode)
 
@@ -155,7 +159,7 @@ def push_prewitt(out, input, input_dot, *, axis=-1, mode="reflect", cval=0.0):
     return ndimage.prewitt(input_dot, axis, None, mode)
 
 
-@pullback(ndimage.laplace)
+@pullback(ndimage.laplace, linear=True, once="modes in a list are not known")
 def pull_laplace(out_bar, out, input, *, mode="reflect", cval=0.0):
     check_axes(input)
     return sum(
@@ -173,7 +177,7 @@ def order_along(axis, order, ndim):
     return [order if k == axis else 0 for k in range(ndim)]
 
 
-@pullback(ndimage.gaussian_laplace)
+@pullback(ndimage.gaussian_laplace, linear=True, once="modes in a list are not known")
 def pull_gaussian_laplace(
     out_bar, out, input, *, sigma=None, mode="reflect", cval=0.0, truncate=4.0
 ):
@@ -193,7 +197,10 @@ def push_gaussian_laplace(
     return ndimage.gaussian_laplace(input_dot, sigma, None, mode, truncate=truncate)
 
 
-@pullback(ndimage.gaussian_gradient_magnitude)
+@pullback(
+    ndimage.gaussian_gradient_magnitude,
+    once="modes in a list are not known, and it is a norm of filters",
+)
 def pull_gaussian_gradient_magnitude(
     out_bar, out, input, *, sigma=None, mode="reflect", cval=0.0, truncate=4.0
 ):
@@ -275,7 +282,7 @@ def rank_forward(out, image, image_dot, size, footprint, mode, cval, origin, tie
     return np.sum(shares * np.append(image_dot, np.zeros(1, out.dtype))[places], axis=0)
 
 
-@pullback(ndimage.maximum_filter, ndimage.minimum_filter, masks=True)
+@pullback(ndimage.maximum_filter, ndimage.minimum_filter, masks=True, linear=True)
 def pull_extreme_filter(
     out_bar, out, input, *, size=None, footprint=None, mode="reflect", cval=0.0, origin=0
 ):
@@ -289,7 +296,7 @@ def push_extreme_filter(
     return rank_forward(out, input, input_dot, size, footprint, mode, cval, origin, True)
 
 
-@pullback(ndimage.median_filter, masks=True)
+@pullback(ndimage.median_filter, masks=True, linear=True)
 def pull_median_filter(
     out_bar, out, input, *, size=None, footprint=None, mode="reflect", cval=0.0, origin=0
 ):
@@ -303,7 +310,7 @@ def push_median_filter(
     return rank_forward(out, input, input_dot, size, footprint, mode, cval, origin, False)
 
 
-@pullback(ndimage.percentile_filter, masks=True)
+@pullback(ndimage.percentile_filter, masks=True, linear=True)
 def pull_percentile_filter(
     out_bar,
     out,

@@ -21,7 +21,7 @@ def along_axes(out_bar, ndim, answers):
     return out_bar
 
 
-@pullback(ndimage.shift, masks=True)
+@pullback(ndimage.shift, masks=True, linear=True)
 def pull_shift(
     out_bar, out, input, *, shift=None, order=3, mode="constant", cval=0.0, prefilter=True
 ):
@@ -41,7 +41,7 @@ def push_shift(
     return ndimage.shift(input_dot, shift, order=order, mode=mode, prefilter=prefilter)
 
 
-@pullback(ndimage.zoom)
+@pullback(ndimage.zoom, linear=True)
 def pull_zoom(
     out_bar,
     out,
@@ -99,7 +99,12 @@ def places_read(shape, matrix, offset, ndim):
     return np.stack(rows)
 
 
-@pullback(ndimage.affine_transform, masks=True)
+@pullback(
+    ndimage.affine_transform,
+    masks=True,
+    linear=True,
+    once="a matrix that is no literal has a kind of its own",
+)
 def pull_affine_transform(
     out_bar,
     out,
@@ -148,7 +153,7 @@ def places_turned(shape, turned, angle, axes):
     return places_read(turned, matrix, offset, len(shape))
 
 
-@pullback(ndimage.rotate, masks=True)
+@pullback(ndimage.rotate, masks=True, linear=True)
 def pull_rotate(
     out_bar,
     out,
@@ -209,7 +214,13 @@ def gathered(out, shares, input_dot):
     return np.reshape(np.sum(shares * input_dot, axis=tuple(range(1, shares.ndim))), np.shape(out))
 
 
-@pullback(ndimage.sum, ndimage.sum_labels, masks=True)
+@pullback(
+    ndimage.sum,
+    ndimage.sum_labels,
+    masks=True,
+    linear=True,
+    once="whether one label is meant or several is decided by the call",
+)
 def pull_sum_labels(out_bar, out, input, *, labels=None, index=None):
     return total(out_bar, regions(input, labels, index).astype(out_bar.dtype))
 
@@ -224,7 +235,12 @@ def mean_shares(input, labels, index):
     return inside / np.sum(inside, axis=tuple(range(1, inside.ndim)), keepdims=True)
 
 
-@pullback(ndimage.mean, masks=True)
+@pullback(
+    ndimage.mean,
+    masks=True,
+    linear=True,
+    once="whether one label is meant or several is decided by the call",
+)
 def pull_mean(out_bar, out, input, *, labels=None, index=None):
     return total(out_bar, mean_shares(input, labels, index))
 
@@ -240,7 +256,9 @@ def variance_slopes(input, labels, index):
     return 2.0 * shares * (input - means)
 
 
-@pullback(ndimage.variance, masks=True)
+@pullback(
+    ndimage.variance, masks=True, once="the shares of labels are gathered for any number of them"
+)
 def pull_variance(out_bar, out, input, *, labels=None, index=None):
     return total(out_bar, variance_slopes(input, labels, index))
 
@@ -257,7 +275,13 @@ def extreme_shares(out, input, labels, index):
     return chosen / np.sum(chosen, tuple(range(1, chosen.ndim)), input.dtype, keepdims=True)
 
 
-@pullback(ndimage.maximum, ndimage.minimum, masks=True)
+@pullback(
+    ndimage.maximum,
+    ndimage.minimum,
+    masks=True,
+    linear=True,
+    once="whether one label is meant or several is decided by the call",
+)
 def pull_extreme(out_bar, out, input, *, labels=None, index=None):
     return total(out_bar, extreme_shares(out, input, labels, index))
 
@@ -274,7 +298,9 @@ def center_slopes(out, input):
     return [(place - center) / mass for place, center in zip(places, out, strict=True)]
 
 
-@pullback(ndimage.center_of_mass)
+@pullback(
+    ndimage.center_of_mass, once="whether one label is meant or several is decided by the call"
+)
 def pull_center_of_mass(out_bar, out, input):
     slopes = center_slopes(out, input)
     return sum(

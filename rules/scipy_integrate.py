@@ -96,7 +96,7 @@ def simpson_slopes(y, h):
     return by_y, by_h
 
 
-@pullback(integrate.simpson)
+@pullback(integrate.simpson, once="whether the number of places is odd is decided as it runs")
 def pull_simpson(out_bar, out, y, x=None, *, dx=1.0, axis=-1):
     by_y, by_h = simpson_slopes(np.moveaxis(y, axis, -1), widths(y, x, dx, axis))
     out_bar = np.expand_dims(out_bar, -1)
@@ -115,7 +115,7 @@ def push_simpson(out, y, x, y_dot, x_dot, *, dx=1.0, axis=-1):
     return out_dot
 
 
-@pullback(integrate.romb)
+@pullback(integrate.romb, linear=True)
 def pull_romb(out_bar, out, y, *, dx=1.0, axis=-1, show=False):
     weights = integrate.romb(np.eye(y.shape[axis]), dx=dx).astype(y.dtype)
     return np.moveaxis(np.expand_dims(out_bar, -1) * weights, -1, axis)

@@ -5,14 +5,15 @@ Arguments that SciPy reads one triangle of have their cotangent on that triangle
 
 import numpy as np
 from s2sad.rules.decompositions import (
+    COMPLEX_VECTORS,
     cholesky_cotangent,
     cholesky_tangent,
     from_triangle,
     onto_triangle,
-    pull_svd,
     pull_svdvals,
-    push_svd,
     push_svdvals,
+    svd_pulled,
+    svd_pushed,
 )
 from s2sad.rules.linalg import pull_det, pull_inv, pull_norm, push_det, push_inv, push_norm
 from scipy import linalg
@@ -403,22 +404,26 @@ def push_lu_solve(out, lu_and_piv, b, lu_and_piv_dot, b_dot, *, trans=0, check_f
     return linalg.lu_solve(lu_and_piv, rest, trans)
 
 
-pullback(linalg.svdvals)(pull_svdvals)
+pullback(linalg.svdvals, once=COMPLEX_VECTORS)(pull_svdvals)
 pushforward(linalg.svdvals)(push_svdvals)
 
 
-@pullback(linalg.svd)
+@pullback(linalg.svd, once=COMPLEX_VECTORS)
 def pull_scipy_svd(
     out_bar, out, a, *, full_matrices=True, compute_uv=True, check_finite=True, lapack_driver=None
 ):
-    return pull_svd(out_bar, out, a, full_matrices=full_matrices, compute_uv=compute_uv)
+    if not compute_uv:
+        return pull_svdvals(out_bar, out, a)
+    return svd_pulled(out_bar, out, a, full_matrices)
 
 
 @pushforward(linalg.svd)
 def push_scipy_svd(
     out, a, a_dot, *, full_matrices=True, compute_uv=True, check_finite=True, lapack_driver=None
 ):
-    return push_svd(out, a, a_dot, full_matrices=full_matrices, compute_uv=compute_uv)
+    if not compute_uv:
+        return push_svdvals(out, a, a_dot)
+    return svd_pushed(out, a, a_dot, full_matrices)
 
 
 # matrix functions

@@ -35,7 +35,9 @@ def filter_back(out_bar, image, weights, axis, mode, origin):
     return padded_back(bar, image, pad_width=widths, mode=PADDED[mode])
 
 
-@pullback(ndimage.correlate1d)
+@pullback(
+    ndimage.correlate1d, once="it is no product of what it is given where the border is a constant"
+)
 def pull_correlate1d(out_bar, out, input, weights, *, axis=-1, mode="reflect", cval=0.0, origin=0):
     input_bar = filter_back(out_bar, input, weights, axis, mode, origin)
     return input_bar, weights_cotangent(out_bar, input, weights, axis, mode, cval, origin)
@@ -65,7 +67,9 @@ def push_correlate1d(
     return found
 
 
-@pullback(ndimage.convolve1d)
+@pullback(
+    ndimage.convolve1d, once="it is no product of what it is given where the border is a constant"
+)
 def pull_convolve1d(out_bar, out, input, weights, *, axis=-1, mode="reflect", cval=0.0, origin=0):
     turned, origin = weights[::-1], convolved_origin(np.size(weights), origin)
     input_bar = filter_back(out_bar, input, turned, axis, mode, origin)
@@ -135,7 +139,7 @@ def push_gaussian_filter1d(
     return ndimage.gaussian_filter1d(input_dot, sigma, axis, order, **settings)
 
 
-@pullback(ndimage.gaussian_filter, linear=True)
+@pullback(ndimage.gaussian_filter, linear=True, once="modes in a list are not known")
 def pull_gaussian_filter(
     out_bar, out, input, *, sigma=None, order=0, mode="reflect", cval=0.0, truncate=4.0
 ):
@@ -279,7 +283,12 @@ def ends(x, factor):
     return x
 
 
-@pullback(ndimage.map_coordinates, masks=True, samples=one_per_axis)
+@pullback(
+    ndimage.map_coordinates,
+    masks=True,
+    samples=one_per_axis,
+    once="the places are gathered in place",
+)
 def pull_map_coordinates(
     out_bar, out, input, coordinates, *, order=3, mode="constant", cval=0.0, prefilter=True
 ):

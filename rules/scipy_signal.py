@@ -107,7 +107,7 @@ def push_lfilter(out, b, a, x, b_dot, a_dot, x_dot, *, axis=-1):
     return found
 
 
-@pullback(signal.detrend)
+@pullback(signal.detrend, linear=True)
 def pull_detrend(out_bar, out, data, *, axis=-1, type="linear", bp=0):
     """What is left by a projection is a projection: it is its own transpose."""
     return signal.detrend(out_bar, axis, type, bp)

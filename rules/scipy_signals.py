@@ -41,7 +41,9 @@ def convolve2d_cotangents(out_bar, in1, in2, mode, boundary, fillvalue, before):
     return padded_back(seen_bar, in1, pad_width=widths, **border), in2_bar
 
 
-@pullback(signal.convolve2d, masks=True)
+@pullback(
+    signal.convolve2d, masks=True, once="which one is slid over the other is decided by lengths"
+)
 def pull_convolve2d(out_bar, out, in1, in2, *, mode="full", boundary="fill", fillvalue=0):
     before = [(m - 1) // 2 for m in in2.shape]
     return convolve2d_cotangents(out_bar, in1, in2, mode, boundary, fillvalue, before)
@@ -57,7 +59,9 @@ def push_convolve2d(out, in1, in2, in1_dot, in2_dot, *, mode="full", boundary="f
     return found
 
 
-@pullback(signal.correlate2d, masks=True)
+@pullback(
+    signal.correlate2d, masks=True, once="which one is slid over the other is decided by lengths"
+)
 def pull_correlate2d(out_bar, out, in1, in2, *, mode="full", boundary="fill", fillvalue=0):
     """A correlation is the convolution with the conjugate of in2 turned around."""
     check_smaller(in1, in2, mode)
@@ -98,7 +102,7 @@ def with_one_section(sos, x):
     return np.eye(1, 6) + np.eye(1, 6, 3), x
 
 
-@pullback(signal.sosfilt, unknown=("sos",), samples=with_one_section)
+@pullback(signal.sosfilt, unknown=("sos",), samples=with_one_section, linear=True)
 def pull_sosfilt(out_bar, out, sos, x, *, axis=-1, zi=None):
     """The filter run backwards in time."""
     check_start(zi)
@@ -162,7 +166,7 @@ def like_the_signal(b, a, x, *settings, **named):
     return x * (np.ravel(b)[0] * np.ravel(a)[0])
 
 
-@pullback(signal.filtfilt, unknown=("b", "a"), result=like_the_signal)
+@pullback(signal.filtfilt, unknown=("b", "a"), result=like_the_signal, linear=True)
 def pull_filtfilt(
     out_bar, out, b, a, x, *, axis=-1, padtype="odd", padlen=None, method="pad", irlen=None
 ):
@@ -217,7 +221,7 @@ def sos_twice_back(out_bar, x, sos, axis, padtype, padlen):
     return twice_back(out_bar, x, axis, edge, padtype, run, settled)
 
 
-@pullback(signal.sosfiltfilt, unknown=("sos",), samples=with_one_section)
+@pullback(signal.sosfiltfilt, unknown=("sos",), samples=with_one_section, linear=True)
 def pull_sosfiltfilt(out_bar, out, sos, x, *, axis=-1, padtype="odd", padlen=None):
     return None, sos_twice_back(out_bar, x, sos, axis, padtype, padlen)
 
@@ -238,7 +242,7 @@ def long_enough(x, *settings):
     return np.tile(x, (9,) * x.ndim), *settings
 
 
-@pullback(signal.decimate, masks=True, samples=long_enough)
+@pullback(signal.decimate, masks=True, samples=long_enough, linear=True)
 def pull_decimate(out_bar, out, x, *, q=None, n=None, ftype="iir", axis=-1, zero_phase=True):
     """A Chebyshev filter to and fro, of which every q-th number is kept."""
     check_decimation(ftype, zero_phase)
@@ -263,7 +267,7 @@ def savgol_weights(window_length, polyorder, deriv, delta, dtype):
     return signal.savgol_filter(line, window_length, polyorder, deriv, delta, mode="constant")[::-1]
 
 
-@pullback(signal.savgol_filter)
+@pullback(signal.savgol_filter, linear=True)
 def pull_savgol_filter(
     out_bar,
     out,
@@ -315,7 +319,7 @@ def push_savgol_filter(
     return signal.savgol_filter(x_dot, window_length, polyorder, deriv, delta, axis, mode)
 
 
-@pullback(signal.medfilt, masks=True)
+@pullback(signal.medfilt, masks=True, linear=True)
 def pull_medfilt(out_bar, out, volume, *, kernel_size=None):
     """The median of a window, with zeros outside."""
     size = 3 if kernel_size is None else kernel_size
@@ -331,7 +335,7 @@ def push_medfilt(out, volume, volume_dot, *, kernel_size=None):
 # by Fourier transforms
 
 
-@pullback(signal.hilbert, masks=True)
+@pullback(signal.hilbert, masks=True, linear=True)
 def pull_hilbert(out_bar, out, x, *, N=None, axis=-1):
     """The matrix of a Fourier transform is its own transpose."""
     n, size = x.shape[axis], out.shape[axis]
@@ -357,7 +361,7 @@ def check_resampling(x, t, window, domain):
         raise NotImplementedError("resample: a derivative of real signals, without t and window")
 
 
-@pullback(signal.resample)
+@pullback(signal.resample, linear=True)
 def pull_resample(out_bar, out, x, *, num=None, t=None, axis=0, window=None, domain="time"):
     """Resampled back; the frequency that has no pair in the shorter signal counts otherwise."""
     check_resampling(x, t, window, domain)
@@ -377,7 +381,7 @@ def push_resample(out, x, x_dot, *, num=None, t=None, axis=0, window=None, domai
     return signal.resample(x_dot, num, axis=axis)
 
 
-@pullback(signal.upfirdn, unknown=("h",))
+@pullback(signal.upfirdn, unknown=("h",), linear=True)
 def pull_upfirdn(out_bar, out, h, x, *, up=1, down=1, axis=-1, mode="constant", cval=0):
     """With the rates exchanged and the filter turned around."""
     if mode != "constant":

@@ -354,34 +354,37 @@ def pseudo_huber(out, delta, r):
     return 2.0 * delta * (root - 1.0) - r * r / (delta * root), r / root
 
 
+# Taylor coefficients of the derivative of (exp(x) - 1) / x
+EXPREL_SERIES = tuple((n + 1) / math.factorial(n + 2) for n in range(14))
+
+
+def exprel_slope(x):
+    """Return the derivative of (exp(x) - 1) / x; by its series near 0."""
+    near = np.abs(x) < 0.5
+    close, away = np.where(near, x, 0.0), np.where(near, 1.0, x)
+    series = 0.0 * close
+    for c in reversed(EXPREL_SERIES):
+        series = series * close + c
+    return np.where(near, series, (np.exp(away) * (away - 1.0) + 1.0) / (away * away))
+
+
 @elementwise(special.boxcox, regular={"out": 0.5, "x": 0.5, "lmbda": 0.5})
 def boxcox(out, x, lmbda):
-    """The derivative by lmbda at 0 is log(x)**2 / 2."""
-    power = np.power(x, lmbda)
+    """log(x) * exprel(lmbda * log(x))."""
     log_x = np.log(x)
-    at_zero = np.equal(lmbda, 0) & (x == x)
-    away = np.where(at_zero, 1.0, lmbda)
-    slope = np.where(at_zero, 0.5 * log_x * log_x, (power * log_x - out) / away)
-    return power / x, slope
+    return np.power(x, lmbda) / x, log_x * log_x * exprel_slope(lmbda * log_x)
 
 
 @elementwise(special.boxcox1p, regular={"out": 0.5, "x": 0.5, "lmbda": 0.5})
 def boxcox1p(out, x, lmbda):
-    power = np.power(1.0 + x, lmbda)
     log_x = np.log1p(x)
-    at_zero = np.equal(lmbda, 0) & (x == x)
-    away = np.where(at_zero, 1.0, lmbda)
-    slope = np.where(at_zero, 0.5 * log_x * log_x, (power * log_x - out) / away)
-    return power / (1.0 + x), slope
+    slope = log_x * log_x * exprel_slope(lmbda * log_x)
+    return np.power(1.0 + x, lmbda) / (1.0 + x), slope
 
 
 @elementwise(special.exprel)
 def exprel(out, x):
-    """The derivative of (exp(x) - 1) / x; by its series near 0."""
-    near = np.abs(x) < 1e-2
-    away = np.where(near, 1.0, x)
-    series = 0.5 + x * (1.0 / 3.0 + x * (0.125 + x * (1.0 / 30.0 + x / 144.0)))
-    return np.where(near, series, (np.exp(away) - out) / away)
+    return exprel_slope(x)
 
 
 @elementwise(special.cosm1)
@@ -666,7 +669,12 @@ def eval_legendre(out, n, x):
     return None, n * (x * out - special.eval_legendre(n - 1, x)) / (x * x - 1.0)
 
 
-@elementwise(special.eval_chebyt, unknown=("n",), regular={"out": 0.5, "n": 0.5, "x": 0.5})
+@elementwise(
+    special.eval_chebyt,
+    unknown=("n",),
+    regular={"out": 0.5, "n": 0.5, "x": 0.5},
+    once="the kind of a polynomial of the second kind is not known",
+)
 def eval_chebyt(out, n, x):
     return None, n * special.eval_chebyu(n - 1, x)
 

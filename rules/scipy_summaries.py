@@ -65,7 +65,7 @@ def gmean_slope(out, a, axis, weights, nan_policy, keepdims):
     return kept(out, axis, keepdims, a.ndim) * shares_of(a, weights, axis) / a
 
 
-@pullback(stats.gmean)
+@pullback(stats.gmean, once="over all axes the slope has no kind that is known")
 def pull_gmean(
     out_bar,
     out,
@@ -102,7 +102,7 @@ def hmean_slope(out, a, axis, weights, nan_policy, keepdims):
     return shares_of(a, weights, axis) * (kept(out, axis, keepdims, a.ndim) / a) ** 2
 
 
-@pullback(stats.hmean)
+@pullback(stats.hmean, once="over all axes the slope has no kind that is known")
 def pull_hmean(
     out_bar,
     out,
@@ -147,7 +147,7 @@ def among_middle(a, proportiontocut, axis):
     return np.reshape(inside / (n - 2 * cut), a.shape)
 
 
-@pullback(stats.trim_mean, masks=True)
+@pullback(stats.trim_mean, masks=True, linear=True)
 def pull_trim_mean(
     out_bar, out, a, *, proportiontocut=None, axis=0, nan_policy="propagate", keepdims=False
 ):
@@ -182,7 +182,7 @@ def tmean_slope(a, limits, inclusive, axis, nan_policy):
     return inside / np.sum(inside, axis=axis, keepdims=True)
 
 
-@pullback(stats.tmean, masks=("limits",))
+@pullback(stats.tmean, masks=("limits",), linear=True)
 def pull_tmean(
     out_bar,
     out,
@@ -230,7 +230,7 @@ def moment_slope(a, order, axis, center, nan_policy):
     return order / n * (d ** (order - 1) - mean_power(d, order - 1, axis))
 
 
-@pullback(stats.moment, masks=True)
+@pullback(stats.moment, masks=True, once="over all axes the slope has no kind that is known")
 def pull_moment(
     out_bar, out, a, *, order=1, axis=0, nan_policy="propagate", center=None, keepdims=False
 ):
@@ -254,7 +254,7 @@ def skew_slope(a, axis, bias, nan_policy):
     return factor * 3.0 / n * (d * d - m2 - m3 / m2 * d) / (m2 * np.sqrt(m2))
 
 
-@pullback(stats.skew)
+@pullback(stats.skew, once="over all axes the slope has no kind that is known")
 def pull_skew(out_bar, out, a, *, axis=0, bias=True, nan_policy="propagate", keepdims=False):
     return kept(out_bar, axis, keepdims, a.ndim) * skew_slope(a, axis, bias, nan_policy)
 
@@ -273,7 +273,7 @@ def kurtosis_slope(a, axis, bias, nan_policy):
     return factor * 4.0 / n * (d * d * d - m3 - m4 / m2 * d) / (m2 * m2)
 
 
-@pullback(stats.kurtosis)
+@pullback(stats.kurtosis, once="over all axes the slope has no kind that is known")
 def pull_kurtosis(
     out_bar, out, a, *, axis=0, fisher=True, bias=True, nan_policy="propagate", keepdims=False
 ):
@@ -293,7 +293,7 @@ def sem_slope(out, a, axis, ddof, nan_policy, keepdims):
     return about_mean(a, axis) / (n * (n - ddof) * np.where(out == 0, 1, out))
 
 
-@pullback(stats.sem)
+@pullback(stats.sem, once="over all axes the slope has no kind that is known")
 def pull_sem(out_bar, out, a, *, axis=0, ddof=1, nan_policy="propagate", keepdims=False):
     slope = sem_slope(out, a, axis, ddof, nan_policy, keepdims)
     return kept(out_bar, axis, keepdims, a.ndim) * slope
@@ -313,7 +313,7 @@ def variation_slope(out, a, axis, ddof, nan_policy, keepdims):
     return (a - mean) / ((n - ddof) * width) - out / (n * mean)
 
 
-@pullback(stats.variation)
+@pullback(stats.variation, once="over all axes the slope has no kind that is known")
 def pull_variation(out_bar, out, a, *, axis=0, nan_policy="propagate", ddof=0, keepdims=False):
     slope = variation_slope(out, a, axis, ddof, nan_policy, keepdims)
     return kept(out_bar, axis, keepdims, a.ndim) * slope
@@ -328,7 +328,7 @@ def push_variation(out, a, a_dot, *, axis=0, nan_policy="propagate", ddof=0, kee
 # scores
 
 
-@pullback(stats.zscore)
+@pullback(stats.zscore, once="over all axes the slope has no kind that is known")
 def pull_zscore(out_bar, out, a, *, axis=0, ddof=0, nan_policy="propagate"):
     check_nans(nan_policy)
     n, width = length_along(a, axis), np.std(a, axis=axis, ddof=ddof, keepdims=True)
@@ -366,7 +366,7 @@ def check_alike(pk, qk):
         raise NotImplementedError("entropy: a derivative for pk and qk of one shape only")
 
 
-@pullback(stats.entropy)
+@pullback(stats.entropy, once="over all axes the slope has no kind that is known")
 def pull_entropy(
     out_bar, out, pk, qk=None, *, base=None, axis=0, nan_policy="propagate", keepdims=False
 ):

@@ -150,7 +150,9 @@ def along_parts(out, array, array_dot, indices, axis, partials):
     return out_dot
 
 
-@pullback(np.multiply.reduceat, masks=True)
+@pullback(
+    np.multiply.reduceat, masks=True, once="how long the result is, is decided by the indices"
+)
 def pull_multiply_reduceat(out_bar, out, array, *, indices=None, axis=0):
     return back_to_parts(out_bar, out, array, indices, axis, factors)
 
@@ -197,7 +199,7 @@ def step_at(ufunc, x, y):
         return out, 1.0 / y, -out / y
     if ufunc is np.power or ufunc is np.float_power:
         out = np.power(x, y)
-        return out, y * x ** (y - (y != 0)), out * np.log(x + (x == 0))
+        return out, y * (x + (x == 0) * (y == 0)) ** (y - 1), out * np.log(x + (x == 0))
     if ufunc is np.remainder:
         return np.remainder(x, y), np.ones_like(x), -np.floor_divide(x, y)
     if ufunc is np.fmod:

@@ -17,9 +17,9 @@ from s2sad.api import callee_of, grad, jvp, vjp
 from s2sad.culprit import Executed, executed
 from s2sad.derived import kinds_of, place_of
 from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedError
+from s2sad.oracle import differences
 from s2sad.parameters import Parameters, Wrt, choose, settle
 from s2sad.snippets import defined
-from s2sad.testing import differences
 from s2sad.tree import is_array, leaves, map_leaves
 
 __all__ = ["check_grads"]

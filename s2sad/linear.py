@@ -31,7 +31,7 @@ def of_pullback(pull: Callable[..., Any], push: Callable[..., Any]) -> Rules:
     if p.rest:
         back = f"""def pull_pull(bars_bar, bars, *given{p.defaults}):
     bars = push(*given[1:], *bars_bar{p.passed})
-    return (bars, *(None for _ in given[1:]))
+    return (bars, *filled([None] * (len(given) - 1), given[1:]))
 """
         forth = f"""def push_pull(bars, *given{p.defaults}):
     half = len(given) // 2
@@ -61,7 +61,7 @@ def of_pushforward(pull: Callable[..., Any], push: Callable[..., Any]) -> Rules:
         back = f"""def pull_push(dot_bar, dot, out, *given{p.defaults}):
     half = len(given) // 2
     bars = pull(dot_bar, out, *given[:half]{p.passed})
-    return (None, *(None for _ in given[:half]), *bars)
+    return (zeros_like(out), *filled([None] * half, given[:half]), *bars)
 """
         forth = f"""def push_push(dot, *given{p.defaults}):
     half = len(given) // 2

@@ -68,6 +68,7 @@ class Rule:
     depend on the numbers in the arrays, or only by steps: then each is the other's derivative.
     `multilinear` says that the function is linear in each array while the others stay.
     `derivative_of` is for the rule of a rule: the function whose derivative that rule is.
+    `once` tells why there are calls of which there is no second derivative.
     """
 
     fn: object
@@ -87,6 +88,7 @@ class Rule:
     linear: bool = False
     multilinear: bool = False
     derivative_of: Callable[..., Any] | None = None
+    once: str = ""
 
     def is_zero(self, of_complex: bool) -> bool:
         """Say whether there is no derivative; a pullback beside `zero` is for complex numbers."""
@@ -227,6 +229,7 @@ def elementwise(
     masks: bool = False,
     regular: Mapping[str, float] | None = None,
     unknown: tuple[str, ...] = (),
+    once: str = "",
 ) -> Callable[[F], F]:
     """Register `partials(out, *arrays)`, the partial derivatives of an elementwise function.
 
@@ -236,13 +239,15 @@ def elementwise(
     np.maximum are. A function with singular points says with `regular` where its rule is finite:
     `regular={"x": 1.0}` for 1 / x. There the rule is evaluated where such a zero comes in.
     For `unknown` arrays no derivative is known (the order of a Bessel function): the rule returns
-    None for them, and a program in which they are active is refused.
+    None for them, and a program in which they are active is refused. `once` says why the rule need
+    not be differentiated itself: `check_rule` then accepts that it is refused.
     """
 
     def register(rule: F) -> F:
         for shared in fns:
             fn, made = _rule_of(shared, rule, "elementwise")
-            _file(fn, partials=made, unknown=unknown, **_zeros(masks, regular))
+            said = _zeros(masks, regular) | ({"once": once} if once else {})
+            _file(fn, partials=made, unknown=unknown, **said)
         return rule
 
     return register
@@ -262,6 +267,7 @@ def pullback(
     constant: tuple[str, ...] = (),
     linear: bool = False,
     multilinear: bool = False,
+    once: str = "",
 ) -> Callable[[F], F]:
     """Register `pull(out_bar, out, *arrays, **settings)`, returning one cotangent per array.
 
@@ -287,7 +293,8 @@ def pullback(
     A rule is `linear` where what it does to a cotangent does not depend on the numbers in the
     arrays, or only by steps: a sum, a transform, a permutation. With a pushforward beside it,
     nothing more is needed for second derivatives. So it is where the function is `multilinear`:
-    linear in each array while the others stay, as a product of matrices is.
+    linear in each array while the others stay, as a product of matrices is. `once` is as for
+    `elementwise`.
     """
 
     def register(rule: F) -> F:
@@ -297,6 +304,7 @@ def pullback(
             said |= {"calls": dict(calls or {}), "result": result, "constant": constant}
             said |= {"linear": linear, "multilinear": multilinear}
             said |= _zeros(masks, regular) | ({"zero": True} if of_complex else {})
+            said |= {"once": once} if once else {}
             _file(fn, pullback=made, view=view, **said)
         return rule
 

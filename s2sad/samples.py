@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -352,7 +353,21 @@ def fitting(rule: registry.Rule, values: list[Any], named: dict[str, Any]) -> li
     taken = registry.rule_for(of)
     assert taken is not None and taken.pullback is not None
     if fn is taken.pullback:
-        out = of(*values[2:], **named)
+        out = _out(of, taken.pullback, values[2:], named)
         return [out, out, *values[2:]]
     arrays = values[1 : 1 + len(values) // 2]
-    return [of(*arrays, **named), *arrays, *arrays]
+    return [_out(of, taken.pullback, arrays, named), *arrays, *arrays]
+
+
+def _out(fn: Any, pull: Any, arrays: list[Any], named: dict[str, Any]) -> Any:
+    """Call a function with the arrays in the order of its rule, which need not be its own."""
+    try:
+        own = [p.name for p in inspect.signature(fn).parameters.values()]
+    except ValueError:
+        return fn(*arrays, **named)
+    names = registry.positional_names(pull, 2)
+    if names[: len(arrays)] == tuple(own[: len(names)]) or not set(names) <= set(own):
+        return fn(*arrays, **named)
+    given = {n: a for n, a in zip(names, arrays, strict=False) if a is not None}
+    first = given.pop(own[0])  # it may be one that goes by no name
+    return fn(first, **given, **named)

@@ -9,79 +9,33 @@ from __future__ import annotations
 import inspect
 import types
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from s2sad.oracle import (
+    differences,
+    flat_cotangent,
+    flattened,
+    inner,
+    is_number,
+    leaves_of,
+    mapped,
+    paired,
+    random_like,
+    shifted,
+    zeros_of,
+)
+from s2sad.orders import FirstOrderOnly, array_names, check_second
 from s2sad.registry import Rule, is_ours, positional_names, rule_for
 from s2sad.rehearsed import READ_ONLY, asks_for_none
 from s2sad.rule_forms import own_default
 
-__all__ = ["check_rule", "differences"]
+__all__ = ["FirstOrderOnly", "check_rule", "differences"]
 
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
-_STEPS = 12
-_FIRST_STEP = 2.0**-4
-_EPSILON = float(np.finfo(np.float64).eps)
-
-
-def differences(
-    f: Callable[..., Any],
-    args: Sequence[Any],
-    directions: Sequence[Any],
-    *,
-    epsilon: float = _EPSILON,
-) -> tuple[Any, Any]:
-    """Return the derivative of `f` at `args` along `directions`, and a bound on its error.
-
-    `f` takes `*args` and returns an array or a number. A direction has its argument's structure;
-    None stands for an argument that stays as it is. Both results have the shape of f's result.
-
-    Central differences with halved steps, extrapolated to step zero (Ridders 1982); every
-    component takes the entry of the extrapolation table whose error estimate, rounding included,
-    is smallest. Steps that leave the domain of f do not count; a component that no step could
-    determine has an infinite bound. `epsilon` is the rounding unit of what f computes in.
-    """
-    moving = [x for x, direction in zip(args, directions, strict=True) if direction is not None]
-    sizes = np.abs(_flat(moving))
-    size = float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
-    previous: list[Any] = []
-    best: Any = None
-    error: Any = None
-    step = 2.0 * _FIRST_STEP
-    with np.errstate(all="ignore"):
-        for _ in range(_STEPS):
-            step /= 2.0
-            try:
-                up = np.asarray(f(*map(_shifted, args, directions, [step] * len(args))))
-                down = np.asarray(f(*map(_shifted, args, directions, [-step] * len(args))))
-            except (ArithmeticError, ValueError):
-                previous = []
-                continue
-            if up.dtype.kind in "biu":
-                up, down = up.astype(float), down.astype(float)
-            row = [(up - down) / (2.0 * step)]
-            slope = np.abs(np.where(np.isfinite(row[0]), row[0], 0.0))
-            lost = np.maximum(np.abs(up), np.abs(down)) + size * np.max(slope, initial=0.0)
-            rounding = 4.0 * epsilon * lost / step
-            if best is None:
-                best, error = row[0], np.full(np.shape(row[0]), np.inf)
-            factor = 1.0
-            for older in previous:
-                factor *= 4.0
-                row.append((factor * row[-1] - older) / (factor - 1.0))
-                estimate = np.maximum(np.abs(row[-1] - row[-2]), np.abs(row[-1] - older))
-                estimate = estimate + rounding
-                better = estimate < error
-                best = np.where(better, row[-1], best)
-                error = np.where(better, estimate, error)
-            previous = row
-    if best is None:
-        here = np.asarray(f(*args), dtype=float)
-        return np.full(here.shape, np.nan), np.full(here.shape, np.inf)
-    return best, error
 
 
 def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
@@ -97,11 +51,21 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
     - that neither arguments nor cotangents are written to, and that strided, reversed,
       Fortran-ordered and read-only arguments give the same,
     - shapes and differences for arrays of length 1 and 0, and for arrays without axes, where fn
-      and the rule take them.
+      and the rule take them,
+    - what is derived of the call: its value is that of the plain call, to the last bit,
+    - second derivatives, backward and forward, against differences of first ones. A rule that
+      says that there need be none (`once="why"`) may be refused there: a `FirstOrderOnly` warning
+      tells that it was.
 
     Cotangents of complex arguments follow JAX: the pullback of a holomorphic function multiplies
     by its derivative, without conjugate; the inner product is `Re(sum(cotangent * tangent))`.
     """
+    check_first(fn, *args, **settings)
+    check_second(fn, *args, **settings)
+
+
+def check_first(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
+    """Check a rule by itself: as `check_rule` does, but nothing is derived."""
     rule = rule_for(fn)
     assert rule is not None, f"{_name(fn)}: there is no rule for it"
     call = _Call(rule, fn, args, settings).by_rule()
@@ -109,14 +73,14 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
     rng = np.random.default_rng(1982)
     out = call.primal()
     _refuse_dicts(call, out)
-    out_bar = _random(out, rng)
+    out_bar = random_like(out, rng)
     bars = _check_shapes(call, names, out, out_bar)
     for index, value in enumerate(call.arrays(names)):
-        if not _leaves(value) or names[index] in rule.unknown:
+        if not leaves_of(value) or names[index] in rule.unknown:
             continue
         for _ in range(2):
-            direction = _random(value, rng)
-            if rule.is_zero(any(map(np.iscomplexobj, _leaves(value)))):
+            direction = random_like(value, rng)
+            if rule.is_zero(any(map(np.iscomplexobj, leaves_of(value)))):
                 _check_zero(call, names, index, direction)
             if bars is not None:
                 _check_differences(call, names, index, direction, out_bar, bars)
@@ -138,17 +102,7 @@ class _Call:
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the arrays, as the rule calls them."""
-        rule = self.rule
-        found: tuple[str, ...] = ()
-        if rule.pullback is not None:
-            found = positional_names(rule.pullback, 2)
-        elif rule.partials is not None:
-            found = positional_names(rule.partials, 1)
-        elif rule.pushforward is not None:
-            found = positional_names(rule.pushforward, 1)
-            found = found[: len(found) // 2]
-        rest = range(len(found), len(self.args))
-        return found + tuple(f"argument {i + 1}" for i in rest)
+        return array_names(self.rule, len(self.args))
 
     def by_rule(self) -> _Call:
         """Return the call with its arguments as the rule takes them: settings by keyword."""
@@ -232,10 +186,10 @@ class _Call:
         found: list[tuple[str, Any]] = []
         if self.rule.partials is not None:
             partial = self._partials(names, out, arrays)[index]
-            tangent = _zero(out) if partial is None else partial * direction + _zero(out)
+            tangent = zeros_of(out) if partial is None else partial * direction + zeros_of(out)
             found.append(("partials", tangent))
         if self.rule.pushforward is not None:
-            tangents = [_zero(value) for value in arrays]
+            tangents = [zeros_of(value) for value in arrays]
             tangents[index] = direction
             settings = self.settings_only(names)
             tangent = self.rule.pushforward(out, *arrays, *tangents, **settings)
@@ -319,18 +273,18 @@ def _check_shapes(
     call: _Call, names: tuple[str, ...], out: Any, out_bar: Any
 ) -> tuple[Any, ...] | None:
     """Call the backward rule with arguments it cannot write to, and look at what it returns."""
-    arrays = [_map(_read_only, value) for value in call.arrays(names)]
-    bars = call.with_arrays(names, arrays).backward(names, out, _map(_read_only, out_bar))
+    arrays = [mapped(_read_only, value) for value in call.arrays(names)]
+    bars = call.with_arrays(names, arrays).backward(names, out, mapped(_read_only, out_bar))
     if bars is None:
         return None
     for name, value, bar in zip(names, call.arrays(names), bars, strict=True):
-        for leaf, leaf_bar in _pairs(value, bar, f"{_name(call.fn)}, {name}"):
+        for leaf, leaf_bar in paired(value, bar, f"{_name(call.fn)}, {name}"):
             if leaf_bar is not None and not isinstance(leaf_bar, _NUMBERS):
                 raise AssertionError(
                     f"{_name(call.fn)}, {name}: the cotangent is a {type(leaf_bar).__name__}, and "
                     f"no {'array' if isinstance(leaf, np.ndarray) else 'number'}"
                 )
-            real = not any(map(np.iscomplexobj, [leaf, *_leaves(out)]))
+            real = not any(map(np.iscomplexobj, [leaf, *leaves_of(out)]))
             if real and leaf_bar is not None and np.iscomplexobj(leaf_bar):
                 raise AssertionError(
                     f"{_name(call.fn)}, {name}: the cotangent is complex, and the argument real"
@@ -350,8 +304,8 @@ def _check_zero(call: _Call, names: tuple[str, ...], index: int, direction: Any)
     value = arrays[index]
     ends = []
     for h in (step, -step):
-        arrays[index] = _shifted(value, direction, h)
-        ends.append(_flat(call.with_arrays(names, arrays).primal()))
+        arrays[index] = shifted(value, direction, h)
+        ends.append(flattened(call.with_arrays(names, arrays).primal()))
     change = np.abs(ends[0] - ends[1]) / (2.0 * step)
     if np.any(change > 0.0):
         raise AssertionError(
@@ -370,13 +324,13 @@ def _check_differences(
 ) -> None:
     where = f"{_name(call.fn)}, {names[index]}"
     change, error = _oracle(call, names, index, direction)
-    weights = _flat(out_bar)
+    weights = flattened(out_bar)
     expected = float(np.real(np.sum(weights * change)))
     bound = 10.0 * float(np.sum(np.abs(weights) * error))
     bound += 1e-14 * float(np.sum(np.abs(weights * change)))
     if not np.isfinite(bound):
         raise AssertionError(f"{where}: differences do not converge here; choose another point")
-    found, _ = _inner(call.arrays(names)[index], bars[index], direction, where)
+    found, _ = inner(call.arrays(names)[index], bars[index], direction, where)
     if not abs(found - expected) <= bound:
         raise AssertionError(
             f"{where}: the {_way(call.rule)} gives {found:.12g}, differences give "
@@ -395,21 +349,21 @@ def _check_forward(
 ) -> None:
     where = f"{_name(call.fn)}, {names[index]}"
     for way, tangent in call.forward(names, out, index, direction):
-        for leaf, leaf_dot in _pairs(out, tangent, f"{where}, {way}"):
+        for leaf, leaf_dot in paired(out, tangent, f"{where}, {way}"):
             if leaf_dot is not None and np.shape(leaf_dot) != np.shape(leaf):
                 raise AssertionError(
                     f"{where}: the tangent by {way} has shape {np.shape(leaf_dot)}, the result "
                     f"has shape {np.shape(leaf)}"
                 )
-        found, size = _inner(out, tangent, out_bar, where)
+        found, size = inner(out, tangent, out_bar, where)
         if bars is not None:
             other = f"the {_way(call.rule)}"
-            expected, other_size = _inner(call.arrays(names)[index], bars[index], direction, where)
+            expected, other_size = inner(call.arrays(names)[index], bars[index], direction, where)
             bound = 1e-12 * max(size, other_size)
         else:
             other = "differences"
             change, error = _oracle(call, names, index, direction)
-            weights = _flat(out_bar)
+            weights = flattened(out_bar)
             expected = float(np.real(np.sum(weights * change)))
             bound = 10.0 * float(np.sum(np.abs(weights) * error)) + 1e-14 * size
         if not abs(found - expected) <= bound:
@@ -429,14 +383,14 @@ def _check_layouts(
         return
     arrays = call.arrays(names)
     for layout, change in _LAYOUTS.items():
-        twin = call.with_arrays(names, [_map(change, value) for value in arrays])
+        twin = call.with_arrays(names, [mapped(change, value) for value in arrays])
         twin_out = twin.primal()
-        twin_bars = twin.backward(names, twin_out, _map(change, out_bar))
+        twin_bars = twin.backward(names, twin_out, mapped(change, out_bar))
         assert twin_bars is not None
         for name, value, bar, twin_bar in zip(names, arrays, bars, twin_bars, strict=True):
             where = f"{_name(call.fn)}, {name}"
-            one = _flat_cotangent(value, bar, where)
-            two = _flat_cotangent(value, twin_bar, where)
+            one = flat_cotangent(value, bar, where)
+            two = flat_cotangent(value, twin_bar, where)
             size = max(float(np.max(np.abs(one), initial=0.0)), 1e-300)
             if not np.allclose(one, two, rtol=1e-10, atol=1e-12 * size, equal_nan=True):
                 worst = int(np.argmax(np.abs(one - two)))
@@ -448,18 +402,18 @@ def _check_layouts(
 
 def _check_single_precision(call: _Call, names: tuple[str, ...], rng: np.random.Generator) -> None:
     arrays = call.arrays(names)
-    leaves = [leaf for value in arrays for leaf in _leaves(value)]
+    leaves = [leaf for value in arrays for leaf in leaves_of(value)]
     if not any(isinstance(leaf, np.ndarray | np.generic) for leaf in leaves):
         return
-    single = call.with_arrays(names, [_map(_single, value) for value in arrays])
+    single = call.with_arrays(names, [mapped(_single, value) for value in arrays])
     out = single.primal()
-    if not all(_is_single(leaf) for leaf in _leaves(out)):
+    if not all(_is_single(leaf) for leaf in leaves_of(out)):
         return
-    out_bar = _random(out, rng)
+    out_bar = random_like(out, rng)
     bars = single.backward(names, out, out_bar)
     for name, value, bar in zip(names, single.arrays(names), bars or (), strict=bars is not None):
         where = f"{_name(call.fn)}, {name}"
-        for leaf, leaf_bar in _pairs(value, bar, where):
+        for leaf, leaf_bar in paired(value, bar, where):
             if leaf_bar is None or not _is_single(leaf):
                 continue
             if not _may_stand_for_single(leaf, leaf_bar):
@@ -467,13 +421,13 @@ def _check_single_precision(call: _Call, names: tuple[str, ...], rng: np.random.
                     f"{where}: the cotangent is {_dtype(leaf_bar)}, the argument {_dtype(leaf)}"
                 )
     for index, value in enumerate(single.arrays(names)):
-        if not _leaves(value):
+        if not leaves_of(value):
             continue
         where = f"{_name(call.fn)}, {names[index]}"
-        if not all(isinstance(leaf, np.ndarray | np.generic) for leaf in _leaves(value)):
+        if not all(isinstance(leaf, np.ndarray | np.generic) for leaf in leaves_of(value)):
             continue
-        for way, tangent in single.forward(names, out, index, _random(value, rng)):
-            for leaf, leaf_dot in _pairs(out, tangent, where):
+        for way, tangent in single.forward(names, out, index, random_like(value, rng)):
+            for leaf, leaf_dot in paired(out, tangent, where):
                 if leaf_dot is not None and not _may_stand_for_single(leaf, leaf_dot):
                     raise AssertionError(
                         f"{where}: the tangent by {way} is {_dtype(leaf_dot)}, the result "
@@ -487,13 +441,13 @@ def _check_sizes(call: _Call, names: tuple[str, ...], rng: np.random.Generator) 
     A rule that raises something there is left alone: that is not silent.
     """
     arrays = call.arrays(names)
-    if not any(isinstance(leaf, np.ndarray) for value in arrays for leaf in _leaves(value)):
+    if not any(isinstance(leaf, np.ndarray) for value in arrays for leaf in leaves_of(value)):
         return
     if _sees_arrays(call):
         return  # their lengths stay as they are, and may decide what fits
     for way, cut in _SIZES.items():
         # What stands together in a sequence fits together, and compiled code may rely on that.
-        alone = [cut(v) if _is_number(v) else v for v in arrays]
+        alone = [cut(v) if is_number(v) else v for v in arrays]
         twin = call.with_arrays(names, alone)
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -501,16 +455,16 @@ def _check_sizes(call: _Call, names: tuple[str, ...], rng: np.random.Generator) 
                 out = twin.primal()
                 if way == _WITHOUT_AXES and not _keeps_rank(call, out):
                     continue
-                out_bar = _random(out, rng)
+                out_bar = random_like(out, rng)
                 bars = _check_shapes(twin, names, out, out_bar)
             except _NOT_TAKEN:
                 continue
             except AssertionError as wrong:
                 raise AssertionError(f"{wrong} ({way})") from None
-            if bars is None or not np.all(np.isfinite(_flat(out))):
+            if bars is None or not np.all(np.isfinite(flattened(out))):
                 continue
             for index, value in enumerate(twin.arrays(names)):
-                if _leaves(value) and names[index] not in call.rule.unknown:
+                if leaves_of(value) and names[index] not in call.rule.unknown:
                     _check_size(twin, names, index, way, out_bar, bars, rng)
 
 
@@ -530,7 +484,7 @@ def _keeps_rank(call: _Call, out: Any) -> bool:
     """Say whether a call is no reduction: those take axes of arrays that have none."""
     reduces = isinstance(getattr(call.fn, "__self__", None), np.ufunc)
     along = call.settings.keys() & {"axis", "axes", "dim"}
-    return not reduces and not along and bool(_leaves(out)) and np.ndim(out) == 0
+    return not reduces and not along and bool(leaves_of(out)) and np.ndim(out) == 0
 
 
 def _check_size(
@@ -543,16 +497,16 @@ def _check_size(
     rng: np.random.Generator,
 ) -> None:
     """Hold a cotangent against differences, where these tell."""
-    direction = _random(call.arrays(names)[index], rng)
+    direction = random_like(call.arrays(names)[index], rng)
     try:
         change, error = _oracle(call, names, index, direction)
     except _NOT_TAKEN:
         return
-    weights = _flat(out_bar)
+    weights = flattened(out_bar)
     expected = float(np.real(np.sum(weights * change)))
     bound = 1e2 * float(np.sum(np.abs(weights) * error)) + 1e-9 * (1.0 + abs(expected))
     where = f"{_name(call.fn)}, {names[index]}, {way}"
-    found, _ = _inner(call.arrays(names)[index], bars[index], direction, where)
+    found, _ = inner(call.arrays(names)[index], bars[index], direction, where)
     if np.isfinite(bound) and bound < 1e-4 and not abs(found - expected) <= bound:
         raise AssertionError(
             f"{where}: the {_way(call.rule)} gives {found:.12g}, differences give {expected:.12g}"
@@ -566,7 +520,7 @@ def _oracle(call: _Call, names: tuple[str, ...], index: int, direction: Any) -> 
     def moved(value: Any) -> Any:
         arrays[index] = value
         there = call.with_arrays(names, arrays).primal()
-        parts = [np.ravel(part) for _, part in _pairs(here, there, _name(call.fn))]
+        parts = [np.ravel(part) for _, part in paired(here, there, _name(call.fn))]
         return np.concatenate(parts) if parts else np.zeros(0)
 
     return differences(moved, (arrays[index],), (direction,))
@@ -587,106 +541,9 @@ def _way(rule: Rule) -> str:
     return "pullback" if rule.pullback is not None else "rule (partials)"
 
 
-def _is_number(value: Any) -> bool:
-    """Say whether a value is a number or array that can have a derivative."""
-    if isinstance(value, np.ndarray | np.generic):
-        return bool(value.dtype.kind in "fc")
-    return isinstance(value, float | complex)
-
-
-def _leaves(value: Any) -> list[Any]:
-    """Return the differentiable numbers and arrays in a value or a sequence of values."""
-    if isinstance(value, tuple | list):
-        return [leaf for part in value for leaf in _leaves(part)]
-    return [value] if _is_number(value) else []
-
-
-def _map(change: Callable[[Any], Any], value: Any) -> Any:
-    """Return the value with every differentiable part changed."""
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[_map(change, part) for part in value])
-    if isinstance(value, tuple | list):
-        return type(value)([_map(change, part) for part in value])
-    return change(value) if _is_number(value) else value
-
-
-def _pairs(value: Any, bar: Any, where: str) -> Iterator[tuple[Any, Any]]:
-    """Walk over a value and its derivative together; a derivative of None is None throughout."""
-    if isinstance(value, tuple | list):
-        if bar is None:
-            bar = [None] * len(value)
-        if not isinstance(bar, tuple | list) or len(bar) != len(value):
-            raise AssertionError(
-                f"{where}: a sequence of {len(value)} needs a derivative that is one, "
-                f"not {type(bar).__name__}"
-            )
-        for part, part_bar in zip(value, bar, strict=True):
-            yield from _pairs(part, part_bar, where)
-    elif _is_number(value):
-        yield value, bar
-
-
-def _random(value: Any, rng: np.random.Generator) -> Any:
-    """Return random numbers of a value's structure, shapes and dtypes; None for a constant."""
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[_random(part, rng) for part in value])
-    if isinstance(value, tuple | list):
-        return type(value)([_random(part, rng) for part in value])
-    if not _is_number(value):
-        return None
-    numbers: Any = rng.uniform(0.25, 1.0, np.shape(value)) * rng.choice(
-        [-1.0, 1.0], np.shape(value)
-    )
-    if np.iscomplexobj(value):
-        numbers = numbers + 1j * rng.uniform(-1.0, 1.0, np.shape(value))
-    if isinstance(value, np.ndarray):
-        return np.asarray(numbers, dtype=value.dtype)
-    return type(value)(numbers)
-
-
-def _zero(value: Any) -> Any:
-    """Return zeros of a value's structure, shapes and dtypes; None for a constant."""
-    if isinstance(value, tuple | list):
-        parts = [_zero(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if not _is_number(value):
-        return None
-    return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0.0)
-
-
-def _shifted(value: Any, direction: Any, step: float) -> Any:
-    if direction is None:
-        return value
-    if isinstance(value, tuple | list):
-        parts = [_shifted(p, d, step) for p, d in zip(value, direction, strict=True)]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    moved = value + step * direction
-    return moved if isinstance(value, np.ndarray) else type(value)(moved)
-
-
-def _flat(value: Any) -> Any:
-    """Return all differentiable numbers of a value, in one vector."""
-    leaves = _leaves(value)
-    return np.concatenate([np.ravel(leaf) for leaf in leaves]) if leaves else np.zeros(0)
-
-
-def _flat_cotangent(value: Any, bar: Any, where: str) -> Any:
-    parts = [
-        np.zeros(np.size(leaf)) if leaf_bar is None else np.ravel(leaf_bar)
-        for leaf, leaf_bar in _pairs(value, bar, where)
-    ]
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _inner(value: Any, bar: Any, other: Any, where: str) -> tuple[float, float]:
-    """Return `Re(sum(bar * other))` and the size of what was summed."""
-    products = _flat_cotangent(value, bar, where) * _flat(other)
-    return float(np.real(np.sum(products))), float(np.sum(np.abs(products)))
-
-
 def _fit(bar: Any, value: Any) -> Any:
     """Sum a cotangent to its argument's shape, and drop the imaginary part of a real one's."""
-    if not _is_number(value):
+    if not is_number(value):
         return None
     shape = np.shape(value)
     extra = np.ndim(bar) - len(shape)

@@ -16,7 +16,7 @@ import strict
 
 import s2sad
 from s2sad import registry, spaces
-from s2sad.testing import _random
+from s2sad.oracle import random_like
 
 TOLERANCE = 1e-9
 
@@ -78,7 +78,7 @@ def compare(device, fn, args, settings):
         raise Impossible(f"not derived for NumPy: {type(error).__name__}") from None
     except (ValueError, NotImplementedError, ArithmeticError) as error:
         raise Impossible(f"not run for NumPy: {type(error).__name__}") from None
-    seed = _random(value, np.random.default_rng(1982))
+    seed = random_like(value, np.random.default_rng(1982))
     if seed is None:
         raise Impossible("the result carries no derivative")
     expected = pull(seed)
@@ -109,7 +109,7 @@ def compare(device, fn, args, settings):
 def _compare_forward(device, program, called, params, names):
     """Compare the tangent of the result on the device with that on the host, where it has one."""
     rng = np.random.default_rng(1983)
-    dots = [_random(p, rng) for p in program.params]
+    dots = [random_like(p, rng) for p in program.params]
     try:
         _, wanted = program.pushed(program.host, program.params, dots, program.host_names)
     except (s2sad.Error, ValueError, NotImplementedError, ArithmeticError):

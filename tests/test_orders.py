@@ -7,8 +7,9 @@ import pytest
 from scipy import special
 
 import s2sad
-from s2sad.orders import check_second
-from s2sad.registry import elementwise
+from s2sad.orders import FirstOrderOnly, check_second
+from s2sad.registry import elementwise, pullback
+from s2sad.testing import check_rule
 
 RNG = np.random.default_rng(3)
 A = RNG.uniform(0.2, 0.9, (3, 4)) * RNG.choice([-1.0, 1.0], (3, 4))
@@ -59,6 +60,22 @@ ROWS = [
     *[(fn.outer, (V, W), {}) for fn in (np.multiply, np.hypot, np.logaddexp, np.arctan2)],
     *[(np.linalg.det, (m,), {}) for m in (SINGULAR, SINGULAR + 1j * SINGULAR[:, ::-1])],
     *[(np.linalg.det, (np.stack((S, SINGULAR[:3, :3])),), {})],
+    *[(np.linalg.norm, (V,), {"ord": order}) for order in (1, 3, np.inf)],
+    *[(np.linalg.norm, (A,), {"ord": order}) for order in (1, 2, "nuc", "fro", -np.inf)],
+    *[(fn, (A,), {}) for fn in (np.linalg.svdvals, np.linalg.pinv, np.linalg.cond)],
+    (np.linalg.svd, (A,), {"full_matrices": False}),
+    (np.linalg.svd, (A,), {"compute_uv": False}),
+    (np.linalg.eigvalsh, (S,), {"UPLO": "U"}),
+    *[(fn, (S + 0j,), {}) for fn in (np.linalg.eig, np.linalg.eigvals, np.linalg.slogdet)],
+    (np.linalg.multi_dot, ([A, A.T, V[:3]],), {}),
+    (np.i0, (np.array([0.0, 0.3, -1.0, 8.0, 9.0]),), {}),
+    *[(fn, (np.array([0.5, 2.0]), np.zeros(2)), {}) for fn in (np.power, special.boxcox)],
+    (special.exprel, (np.array([0.0, 1e-3, 0.5, -2.0]),), {}),
+    (np.std, (A,), {"where": A > -0.8, "ddof": 1}),
+    (np.diff, (A,), {"prepend": 1, "axis": 0}),
+    (np.meshgrid, (0.5, V), {}),
+    (np.column_stack, ([V, W],), {}),
+    (np.split, (V, [1, 3]), {}),
 ]
 
 
@@ -78,6 +95,81 @@ def test_a_wrong_second_derivative_is_found():
 
     with pytest.raises(AssertionError, match="differences give"):
         check_second(cube, A)
+
+
+def moved_vectors(a):
+    v = np.linalg.eigh(a)[1]
+    return np.sum(v * v * A[:, :3])
+
+
+def test_vectors_that_nothing_depends_on_yet():
+    """The cotangents of the vectors are 0 there, and their tangents are not."""
+    check_second(moved_vectors, np.diag([1.0, 2.0, 4.0]))
+
+
+def kelvin(x):
+    return special.ber(x)
+
+
+def again(x):
+    return special.ber(x)
+
+
+def backward(x):
+    return special.ber(x)
+
+
+def partials(out, x):
+    return special.berp(x)  # which has no rule
+
+
+elementwise(kelvin)(partials)
+elementwise(again, once="there is no rule for berp")(partials)
+
+
+@pullback(backward)
+def pull_backward(out_bar, out, x):
+    return out_bar * special.berp(x)
+
+
+def test_a_refusal_is_accepted_where_the_rule_says_so():
+    with pytest.raises(AssertionError, match="cannot be differentiated twice(.|\n)*once="):
+        check_rule(kelvin, V)
+    with pytest.warns(FirstOrderOnly, match="again cannot .* no rule for berp"):
+        check_rule(again, V)
+    with pytest.warns(FirstOrderOnly, match="backward cannot .* no pushforward"):
+        check_rule(backward, V)
+
+
+def fourth(x):
+    return np.power(x, 4.0)
+
+
+def cubed(x):
+    return x**3
+
+
+@elementwise(fourth)
+def fourth_partial(out, x):
+    return 4.0 * cubed(x)
+
+
+@elementwise(cubed)
+def cubed_partial(out, x):
+    return 2.0 * x * x
+
+
+def test_check_rule_finds_a_wrong_second_derivative():
+    with pytest.raises(AssertionError, match="gradient differentiated backward gives"):
+        check_rule(fourth, np.abs(V))
+
+
+def test_rules_that_are_lambdas():
+    def times(a, b):
+        return np.multiply(a, b)
+
+    elementwise(times)(lambda out, a, b: (b, a))
+    check_rule(times, V, W)
 
 
 AT_ORIGIN = {

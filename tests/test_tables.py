@@ -4,20 +4,22 @@ import math
 import os
 
 import numpy as np
+import once
 import pytest
 import tables
 
 import s2sad
 
 UPDATE = bool(os.environ.get("S2SAD_UPDATE"))
+PAGES = {**tables.PAGES, "second.md": once.page}
 
 
-@pytest.mark.parametrize("name", tables.PAGES)
+@pytest.mark.parametrize("name", PAGES)
 def test_page(name, capsys):
-    if name == "scipy.md":
+    if name in ("scipy.md", "second.md"):
         pytest.importorskip("scipy")
     path = tables.DOCS / name
-    text = tables.PAGES[name]()
+    text = PAGES[name]()
     if UPDATE:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")

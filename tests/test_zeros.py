@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad import testing
+from s2sad import oracle, testing
 from s2sad.registry import all_rules, positional_names, rule_for
 
 with contextlib.suppress(ImportError):  # their rules are among those asked, if SciPy is there
@@ -657,12 +657,12 @@ def zeros_in(fn, args, settings):
     names, out = call.names(), call.primal()
     if np.size(out if not isinstance(out, list | tuple) else 1) == 0:
         return False
-    bars = call.backward(names, out, testing._random(out, np.random.default_rng(3)))
+    bars = call.backward(names, out, oracle.random_like(out, np.random.default_rng(3)))
     return bars is not None and any(
         np.any(np.asarray(part) == 0)
         for value, bar in zip(call.arrays(names), bars, strict=True)
-        if bar is not None and testing._leaves(value)
-        for leaf, part in testing._pairs(value, bar, "")
+        if bar is not None and oracle.leaves_of(value)
+        for leaf, part in oracle.paired(value, bar, "")
         if part is not None and np.size(leaf) > 1
     )
 

@@ -47,11 +47,10 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         if attr in ("real", "imag"):
             real = "float" if owner.type == "complex" else owner.type
             return K.Num(real, owner.dtype if owner.type != "complex" else _real_name(owner.dtype))
-        if attr == "T":
-            return owner
-        return {"ndim": K.Num("int", None, 0), "shape": K.Tuple(()), "size": K.INT}.get(
-            attr, K.UNKNOWN
-        )
+        if attr == "dtype" and owner.dtype not in (None, "any"):
+            return K.Known(np.dtype(owner.dtype))
+        known = {"ndim": K.Num("int", None, 0), "shape": K.Tuple(()), "size": K.INT, "T": owner}
+        return known.get(attr, K.UNKNOWN)
     if isinstance(owner, K.Tuple) and owner.cls is not None:
         names = getattr(owner.cls, "_fields", ())
         if attr in names:

@@ -7,6 +7,8 @@ user's returns is asked of the `CalleeHook`.
 from __future__ import annotations
 
 import functools
+import inspect
+import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -150,7 +152,12 @@ class Expressions:
         if K.is_function(value):
             self.facts.objects[node] = value
             return K.Known(value)
-        return K.kind_of(value, dotted_path(node), are_names(value))
+        return K.kind_of(value, dotted_path(node), are_names(value) or self._is_inf(node, value))
+
+    def _is_inf(self, node: Node, value: Any) -> bool:
+        """Say whether something is np.inf or math.inf, which is no variable."""
+        found = type(value) is float and value == math.inf and isinstance(node, gast.Attribute)
+        return found and inspect.ismodule(self.scope.path(node.value))
 
     def ex_Constant(self, node: Node, env: Env) -> Kind:
         if node.kind == TOLD:

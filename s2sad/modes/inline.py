@@ -76,7 +76,7 @@ def rule_tree(fn: types.FunctionType) -> Any:
         return None
     for node in walk(tree):
         for field in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
-            if hasattr(node, field):
+            if field in vars(node):
                 delattr(node, field)
     return tree
 
@@ -523,6 +523,8 @@ def _evaluate(node: Node, scope: _Inliner) -> Any:
         return MISSING if any(p is MISSING for p in parts) else parts
     if isinstance(node, gast.Attribute) and node.attr == "ndim":
         return _rank(node.value, scope)
+    if isinstance(node, gast.Attribute) and node.attr == "inf":
+        return _member(node, scope.rule) or MISSING
     if isinstance(node, gast.Call):
         return _evaluate_call(node, scope)
     return MISSING
@@ -598,9 +600,9 @@ def _evaluate_call(node: Node, scope: _Inliner) -> Any:
     if fn == "iscomplexobj" and len(node.args) == 1 and isinstance(node.args[0], gast.Name):
         kind = scope.kinds.get(node.args[0].id)
         return MISSING if kind is None or isinstance(kind, K.Unknown) else K.is_complex(kind)
-    if fn == "len" and len(node.args) == 1:
+    if fn in ("len", "abs") and isinstance(func, gast.Name) and len(node.args) == 1:
         value = _evaluate(node.args[0], scope)
-        return MISSING if value is MISSING else len(value)
+        return MISSING if value is MISSING else getattr(builtins, fn)(value)
     return MISSING
 
 

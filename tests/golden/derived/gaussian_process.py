@@ -21,7 +21,7 @@ def onto_triangle(a_bar, uplo):
     """Move the cotangent of a Hermitian matrix to the triangle that LAPACK reads."""
     a_bar_H = np.conj(np.swapaxes(a_bar, -1, -2))
     diagonal = np.real(a_bar) * np.eye(a_bar.shape[-1], dtype=bool)
-    if uplo == "L":
+    if uplo in ("L", "l"):
         return np.tril(a_bar + a_bar_H, -1) + diagonal
     return np.triu(a_bar + a_bar_H, 1) + diagonal
 

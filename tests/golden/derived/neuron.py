@@ -83,9 +83,8 @@ def neuron_grad(weights, rows, targets):
     weights_bar = zeros_like(weights)
     for i in range(min(len(rows), len(targets)) - 1, -1, -1):
         row = rows[i]
-        target = targets[i]
         # loss += (out - target) ** 2
-        out_bar = 2.0 * (saved.pop() - target)
+        out_bar = 2.0 * (saved.pop() - targets[i])
         for i_1 in range(len(weights) - 1, -1, -1):
             len_row, tanh_z = saved.pop()
             # out += math.tanh(z)

@@ -42,8 +42,12 @@ def option_tree_grad(spot, strike, volatility, steps):
                 spot * t_1 - strike > later
             )
             spot_bar = spot_bar + t_bar * t_1
-            up_bar = up_bar + t_bar * spot * (2.0 * ups - step) * up ** (
-                2.0 * ups - step - (2.0 * ups - step != 0)
+            up_bar = (
+                up_bar
+                + t_bar
+                * spot
+                * (2.0 * ups - step)
+                * (up + (up == 0) * (2.0 * ups - step == 0)) ** (2.0 * ups - step - 1)
             )
             # later = chance * value[step + 1, ups + 1] + (1.0 - chance) * value[step + 1, ups]
             chance_bar = chance_bar - later_bar * value_item_1
@@ -58,8 +62,12 @@ def option_tree_grad(spot, strike, volatility, steps):
             spot * t - strike > 0.0
         )
         spot_bar = spot_bar + t_bar_1 * t
-        up_bar = up_bar + t_bar_1 * spot * (2.0 * ups - steps) * up ** (
-            2.0 * ups - steps - (2.0 * ups - steps != 0)
+        up_bar = (
+            up_bar
+            + t_bar_1
+            * spot
+            * (2.0 * ups - steps)
+            * (up + (up == 0) * (2.0 * ups - steps == 0)) ** (2.0 * ups - steps - 1)
         )
     # chance = 1.0 / (1.0 + up)
     up_bar = up_bar - chance_bar * chance * chance

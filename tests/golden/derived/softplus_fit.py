@@ -34,10 +34,8 @@ def softplus_fit_grad(params, xs, ys):
     items_bar = [1.0] * len(items_1)
     predicted_bar = [0.0] * len(predicted)
     for i_1 in range(min(len(predicted), len(ys)) - 1, -1, -1):
-        p = predicted[i_1]
-        y = ys[i_1]
         # return sum((p - y) ** 2 for p, y in zip(predicted, ys))
-        predicted_bar[i_1] += 2.0 * items_bar.pop() * (p - y)
+        predicted_bar[i_1] += 2.0 * items_bar.pop() * (predicted[i_1] - ys[i_1])
     # predicted = [scale * softplus(x - shift, sharpness=2.0) for x in xs]
     items_bar_1 = list(predicted_bar)
     scale_bar = 0.0
