@@ -237,61 +237,78 @@ def values_only_forward(a_dot, u, s, vh):
     return np.full_like(u, np.nan), np.real(np.sum(turned, axis=-2)), np.full_like(vh, np.nan)
 
 
-def check_qr(a, mode):
-    """Refuse the QR decompositions that have no derivative here."""
+@pullback(np.linalg.qr, once="more rows are asked for than are decided: the mode is complete")
+def pull_qr(out_bar, out, a, *, mode="reduced"):
+    """After Walter and Lehmann, "Algorithmic differentiation of linear algebra functions", 2012."""
     if mode == "complete" and a.shape[-2] > a.shape[-1]:
         raise NotImplementedError("qr: of a tall matrix some columns are any that fill up q")
     if mode == "raw":
         raise NotImplementedError("qr: no derivative of LAPACK's reflections, mode='raw'")
     if np.iscomplexobj(a):
         raise NotImplementedError("qr: no derivative for a complex matrix")
-
-
-@pullback(np.linalg.qr)
-def pull_qr(out_bar, out, a, *, mode="reduced"):
-    """After Walter and Lehmann, "Algorithmic differentiation of linear algebra functions", 2012."""
-    check_qr(a, mode)
     if mode == "r":
-        return pull_qr((None, out_bar), np.linalg.qr(a), a)
-    q_bar, r_bar = out_bar
-    q, r = out
-    if a.shape[-2] < a.shape[-1]:
-        return wide_qr_cotangent(q_bar, r_bar, q, r, a)
-    middle = np.zeros_like(r)
-    if q_bar is None:
-        q_bar = np.zeros_like(q)
-    else:
-        middle = middle - np.swapaxes(q_bar, -1, -2) @ q
-    if r_bar is not None:
-        middle = middle + r @ np.swapaxes(r_bar, -1, -2)
+        return triangle_cotangent(out_bar, a)
+    return qr_cotangent(out_bar[0], out_bar[1], out[0], out[1], a)
+
+
+def triangle_cotangent(r_bar, a):
+    """Return the cotangent of a matrix of whose factors only r is asked for."""
+    q, r = np.linalg.qr(a)
+    return qr_cotangent(None, r_bar, q, r, a)
+
+
+def qr_cotangent(q_bar, r_bar, q, r, a):
+    """Return the cotangent of q @ r; of a wide matrix the first columns decide q."""
+    rows = a.shape[-2]
+    r_bar = np.zeros_like(r) if r_bar is None else r_bar
+    q_bar = np.zeros_like(q) if q_bar is None else q_bar
+    if rows >= a.shape[-1]:
+        return tall_qr_cotangent(q_bar, r_bar, q, r)
+    others = r_bar[..., rows:]
+    q_bar = q_bar + a[..., rows:] @ np.swapaxes(others, -1, -2)
+    first = tall_qr_cotangent(q_bar, r_bar[..., :rows], q, r[..., :rows])
+    return np.concatenate([first, q @ others], axis=-1)
+
+
+def tall_qr_cotangent(q_bar, r_bar, q, r):
+    """Return the cotangent of q @ r, of at least as many rows as columns."""
+    middle = r @ np.swapaxes(r_bar, -1, -2) - np.swapaxes(q_bar, -1, -2) @ q
     symmetric = np.tril(middle) + np.swapaxes(np.tril(middle, -1), -1, -2)
     return np.swapaxes(np.linalg.solve(r, np.swapaxes(q_bar + q @ symmetric, -1, -2)), -1, -2)
 
 
-def wide_qr_cotangent(q_bar, r_bar, q, r, a):
-    """Return the cotangent of a matrix whose first columns decide q."""
-    rows = a.shape[-2]
-    if r_bar is None:
-        r_bar = np.zeros_like(r)
-    q_bar = np.zeros_like(q) if q_bar is None else q_bar
-    others = r_bar[..., rows:]
-    q_bar = q_bar + a[..., rows:] @ np.swapaxes(others, -1, -2)
-    first = pull_qr((q_bar, r_bar[..., :rows]), (q, r[..., :rows]), a[..., :rows])
-    return np.concatenate([first, q @ others], axis=-1)
-
-
 @pushforward(np.linalg.qr)
 def push_qr(out, a, a_dot, *, mode="reduced"):
-    check_qr(a, mode)
+    if mode == "complete" and a.shape[-2] > a.shape[-1]:
+        raise NotImplementedError("qr: of a tall matrix some columns are any that fill up q")
+    if mode == "raw":
+        raise NotImplementedError("qr: no derivative of LAPACK's reflections, mode='raw'")
+    if np.iscomplexobj(a):
+        raise NotImplementedError("qr: no derivative for a complex matrix")
     if mode == "r":
-        return push_qr(np.linalg.qr(a), a, a_dot)[1]
-    q, r = out
+        return triangle_tangent(a, a_dot)
+    return qr_tangent(out[0], out[1], a, a_dot)
+
+
+def triangle_tangent(a, a_dot):
+    """Return the tangent of the factor r alone."""
+    q, r = np.linalg.qr(a)
+    return qr_tangent(q, r, a, a_dot)[1]
+
+
+def qr_tangent(q, r, a, a_dot):
+    """Return the tangents of both factors; of a wide matrix the first columns decide q."""
     rows = a.shape[-2]
-    if rows < a.shape[-1]:
-        q_dot, first = push_qr((q, r[..., :rows]), a[..., :rows], a_dot[..., :rows])
-        others = np.swapaxes(q_dot, -1, -2) @ a[..., rows:]
-        others = others + np.swapaxes(q, -1, -2) @ a_dot[..., rows:]
-        return q_dot, np.concatenate([first, others], axis=-1)
+    if rows >= a.shape[-1]:
+        return tall_qr_tangent(q, r, a_dot)
+    q_dot, first = tall_qr_tangent(q, r[..., :rows], a_dot[..., :rows])
+    others = np.swapaxes(q_dot, -1, -2) @ a[..., rows:]
+    others = others + np.swapaxes(q, -1, -2) @ a_dot[..., rows:]
+    return q_dot, np.concatenate([first, others], axis=-1)
+
+
+def tall_qr_tangent(q, r, a_dot):
+    """Return the tangents of the factors of at least as many rows as columns."""
     scaled = np.swapaxes(
         np.linalg.solve(np.swapaxes(r, -1, -2), np.swapaxes(a_dot, -1, -2)), -1, -2
     )

@@ -35,7 +35,9 @@ def page():
 
 def is_half(rule):
     """Say whether a rule is for one mode only."""
-    return rule.partials is None and (rule.pullback is None) is not (rule.pushforward is None)
+    if rule.zero or rule.partials is not None:
+        return False
+    return (rule.pullback is None) is not (rule.pushforward is None)
 
 
 def name_of(rule, homes):

@@ -107,35 +107,35 @@ def test_vectors_that_nothing_depends_on_yet():
     check_second(moved_vectors, np.diag([1.0, 2.0, 4.0]))
 
 
-def kelvin(x):
-    return special.ber(x)
+def squared_once(x):
+    return np.multiply(x, x)
 
 
 def again(x):
-    return special.ber(x)
+    return np.multiply(x, x)
 
 
 def backward(x):
-    return special.ber(x)
+    return np.multiply(x, x)
 
 
 def partials(out, x):
-    return special.berp(x)  # which has no rule
+    return 2.0 * x + 1e-300 * special.kolmogorov(x)  # which has no rule
 
 
-elementwise(kelvin)(partials)
-elementwise(again, once="there is no rule for berp")(partials)
+elementwise(squared_once)(partials)
+elementwise(again, once="there is no rule for kolmogorov")(partials)
 
 
 @pullback(backward)
 def pull_backward(out_bar, out, x):
-    return out_bar * special.berp(x)
+    return 2.0 * out_bar * x
 
 
 def test_a_refusal_is_accepted_where_the_rule_says_so():
     with pytest.raises(AssertionError, match="cannot be differentiated twice(.|\n)*once="):
-        check_rule(kelvin, V)
-    with pytest.warns(FirstOrderOnly, match="again cannot .* no rule for berp"):
+        check_rule(squared_once, V)
+    with pytest.warns(FirstOrderOnly, match="again cannot .* no rule for kolmogorov"):
         check_rule(again, V)
     with pytest.warns(FirstOrderOnly, match="backward cannot .* no pushforward"):
         check_rule(backward, V)
