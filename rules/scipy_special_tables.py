@@ -302,12 +302,20 @@ def push_ellipj(out, u, m, u_dot, m_dot):
     return tuple(a * u_dot + b * m_dot for a, b in zip(by_u, by_m, strict=True))
 
 
-@elementwise(special.elliprc, regular={"out": 0.5, "x": 0.5, "y": 1.0})
+@elementwise(
+    special.elliprc,
+    regular={"out": 0.5, "x": 0.5, "y": 1.0},
+    once="where its numbers are equal is found in place",
+)
 def elliprc(out, x, y):
     return -special.elliprd(y, y, x) / 6.0, -special.elliprd(x, y, y) / 3.0
 
 
-@elementwise(special.elliprf, regular={"out": 0.5, "x": 0.5, "y": 1.0, "z": 1.5})
+@elementwise(
+    special.elliprf,
+    regular={"out": 0.5, "x": 0.5, "y": 1.0, "z": 1.5},
+    once="where its numbers are equal is found in place",
+)
 def elliprf(out, x, y, z):
     by_x, by_y = special.elliprd(y, z, x), special.elliprd(x, z, y)
     return -by_x / 6.0, -by_y / 6.0, -special.elliprd(x, y, z) / 6.0

@@ -97,22 +97,38 @@ def push_shichi(out, x, x_dot):
 # the derivatives of Kelvin functions; docs/rules.md has the rules of those themselves
 
 
-@elementwise(special.berp, regular={"out": 0.5, "x": 0.5})
+@elementwise(
+    special.berp,
+    regular={"out": 0.5, "x": 0.5},
+    once="a Kelvin function has no rule of s2sad's: docs/rules.md",
+)
 def berp(out, x):
     return -special.bei(x) - out / x
 
 
-@elementwise(special.beip, regular={"out": 0.5, "x": 0.5})
+@elementwise(
+    special.beip,
+    regular={"out": 0.5, "x": 0.5},
+    once="a Kelvin function has no rule of s2sad's: docs/rules.md",
+)
 def beip(out, x):
     return special.ber(x) - out / x
 
 
-@elementwise(special.kerp, regular={"out": 0.5, "x": 0.5})
+@elementwise(
+    special.kerp,
+    regular={"out": 0.5, "x": 0.5},
+    once="a Kelvin function has no rule of s2sad's: docs/rules.md",
+)
 def kerp(out, x):
     return -special.kei(x) - out / x
 
 
-@elementwise(special.keip, regular={"out": 0.5, "x": 0.5})
+@elementwise(
+    special.keip,
+    regular={"out": 0.5, "x": 0.5},
+    once="a Kelvin function has no rule of s2sad's: docs/rules.md",
+)
 def keip(out, x):
     return special.ker(x) - out / x
 

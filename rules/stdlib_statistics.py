@@ -74,7 +74,10 @@ def push_fmean(out, data, weights, data_dot, weights_dot):
     return moved + weighted([(x - out) / total for x in data], weights_dot, weights)
 
 
-@pullback(statistics.geometric_mean)
+OF_TUPLES = "how many cotangents a tuple gets is decided as it runs"
+
+
+@pullback(statistics.geometric_mean, once=OF_TUPLES)
 def pull_geometric_mean(out_bar, out, data):
     return like([out_bar * out / (len(data) * x) for x in data], data)
 
@@ -157,7 +160,7 @@ def differences(data, center):
     return deviations(data) if center is None else [x - center for x in data]
 
 
-@pullback(statistics.variance)
+@pullback(statistics.variance, once=OF_TUPLES)
 def pull_variance(out_bar, out, data, xbar=None):
     return spread_back(2.0 * out_bar / (len(data) - 1), data, xbar)
 
@@ -167,7 +170,7 @@ def push_variance(out, data, xbar=None, data_dot=None, xbar_dot=None):
     return 2.0 * spread_forward(data, xbar, data_dot, xbar_dot) / (len(data) - 1)
 
 
-@pullback(statistics.pvariance)
+@pullback(statistics.pvariance, once=OF_TUPLES)
 def pull_pvariance(out_bar, out, data, mu=None):
     return spread_back(2.0 * out_bar / len(data), data, mu)
 
@@ -177,7 +180,7 @@ def push_pvariance(out, data, mu=None, data_dot=None, mu_dot=None):
     return 2.0 * spread_forward(data, mu, data_dot, mu_dot) / len(data)
 
 
-@pullback(statistics.stdev)
+@pullback(statistics.stdev, once=OF_TUPLES)
 def pull_stdev(out_bar, out, data, xbar=None):
     """Zero where all numbers are equal, like the norm."""
     return spread_back(out_bar / ((len(data) - 1) * (out + (out == 0))), data, xbar)
@@ -189,7 +192,7 @@ def push_stdev(out, data, xbar=None, data_dot=None, xbar_dot=None):
     return spread_forward(data, xbar, data_dot, xbar_dot) / scale
 
 
-@pullback(statistics.pstdev)
+@pullback(statistics.pstdev, once=OF_TUPLES)
 def pull_pstdev(out_bar, out, data, mu=None):
     return spread_back(out_bar / (len(data) * (out + (out == 0))), data, mu)
 
