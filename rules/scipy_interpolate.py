@@ -57,6 +57,8 @@ def over_values(x_bar, x):
     return np.sum(x_bar, axis=tuple(range(np.ndim(x), x_bar.ndim)))
 
 
+BY_AXES = "the values are a curve's: over which axes slopes are added up is decided as it runs"
+
 # piecewise polynomials
 
 
@@ -65,7 +67,7 @@ def polynomial(spline, x, nu=0, extrapolate=None):
     return spline(x, nu, extrapolate)
 
 
-@pullback(polynomial)
+@pullback(polynomial, once=BY_AXES)
 def pull_polynomial(out_bar, out, spline, x, *, nu=0, extrapolate=None):
     spline_bar = power_cotangent(out_bar, spline, x, nu, extrapolate)
     if np.ndim(out) != np.ndim(x):
@@ -255,7 +257,7 @@ def basis(spline, x, nu=0, extrapolate=None):
     return spline(x, nu, extrapolate)
 
 
-@pullback(basis)
+@pullback(basis, once=BY_AXES)
 def pull_basis(out_bar, out, spline, x, *, nu=0, extrapolate=None):
     spline_bar = basis_cotangent(out_bar, spline, x, nu, extrapolate)
     if np.ndim(out) != np.ndim(x):
@@ -436,7 +438,11 @@ def univariate(spline, x, nu=0, ext=None):
     return spline(x, nu, ext)
 
 
-@pullback(univariate, unknown=("spline",))
+@pullback(
+    univariate,
+    unknown=("spline",),
+    once="the spline of the slopes has no kind that is known",
+)
 def pull_univariate(out_bar, out, spline, x, *, nu=0, ext=None):
     return None, out_bar * slope_of_univariate(spline, x, nu, ext)
 
@@ -493,19 +499,29 @@ def at_points(spline, xi, yi, dx=0, dy=0):
     return spline.ev(xi, yi, dx, dy)
 
 
+def slope_on_plane(spline, xi, yi, dx, dy):
+    """Return a derivative of a spline over a plane; SciPy knows those below its degrees."""
+    if dx >= spline.degrees[0] or dy >= spline.degrees[1]:
+        raise NotImplementedError(
+            "RectBivariateSpline: SciPy has no derivative whose order is the degree; "
+            "make the spline with a higher kx and ky"
+        )
+    return spline.ev(xi, yi, dx, dy)
+
+
 @pullback(at_points, unknown=("spline",))
 def pull_at_points(out_bar, out, spline, xi, yi, *, dx=0, dy=0):
-    xi_bar = out_bar * spline.ev(xi, yi, dx + 1, dy)
-    return None, xi_bar, out_bar * spline.ev(xi, yi, dx, dy + 1)
+    xi_bar = out_bar * slope_on_plane(spline, xi, yi, dx + 1, dy)
+    return None, xi_bar, out_bar * slope_on_plane(spline, xi, yi, dx, dy + 1)
 
 
 @pushforward(at_points)
 def push_at_points(out, spline, xi, yi, spline_dot, xi_dot, yi_dot, *, dx=0, dy=0):
     found = np.zeros_like(out)
     if xi_dot is not None:
-        found = found + spline.ev(xi, yi, dx + 1, dy) * xi_dot
+        found = found + slope_on_plane(spline, xi, yi, dx + 1, dy) * xi_dot
     if yi_dot is not None:
-        found = found + spline.ev(xi, yi, dx, dy + 1) * yi_dot
+        found = found + slope_on_plane(spline, xi, yi, dx, dy + 1) * yi_dot
     return found
 
 
@@ -550,7 +566,7 @@ def intervals(table, x):
     return left, inside | outward
 
 
-@pullback(looked_up)
+@pullback(looked_up, once="what the table holds has no kind that is known")
 def pull_looked_up(out_bar, out, table, x):
     left, counts = intervals(table, x)
     width = table.x[left + 1] - table.x[left]
@@ -738,7 +754,7 @@ def on_plane(grid, xi, *rest):
     return grid, np.zeros((*np.shape(xi)[:-1], 2)), *rest
 
 
-@pullback(on_grid, samples=on_plane)
+@pullback(on_grid, samples=on_plane, once="the slopes are gathered axis by axis")
 def pull_on_grid(out_bar, out, grid, xi, *, method=None, nu=None):
     xi_bar = points_cotangent(out_bar, grid, xi, method, nu)
     return values_cotangent(out_bar, grid, xi, method), xi_bar

@@ -284,7 +284,8 @@ def from_items(mapping: Any, pairs: Any) -> Any:
 
 def private(x: Any) -> Any:
     """Return a structure with arrays and containers of its own, which nobody else changes."""
-    if hasattr(type(x), "dtype") and hasattr(x, "copy"):
+    copies = hasattr(type(x), "copy") and hasattr(x, "dtype")
+    if copies and (hasattr(type(x), "dtype") or not has_fields(type(x))):
         return x.copy(order="K") if hasattr(type(x), "strides") else x.copy()
     if isinstance(x, list):
         return [private(part) for part in x]

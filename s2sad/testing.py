@@ -29,7 +29,7 @@ from s2sad.oracle import (
     zeros_of,
 )
 from s2sad.orders import FirstOrderOnly, array_names, check_second
-from s2sad.registry import Rule, is_ours, positional_names, rule_for
+from s2sad.registry import Rule, is_ours, objects_of, positional_names, rule_for
 from s2sad.rehearsed import READ_ONLY, asks_for_none
 from s2sad.rule_forms import own_default
 
@@ -234,9 +234,12 @@ class _Call:
 
 
 def _refuse_dicts(call: _Call, out: Any) -> None:
-    """Say so where there is a dict: what is in it would not be looked at."""
+    """Say so where there is a dict: what is in it would not be looked at.
+
+    Objects of a library are looked at as wholes; a sparse matrix may be a dict besides.
+    """
     for value, what in [(out, "the result"), *((a, "an argument") for a in call.args)]:
-        if isinstance(value, dict):
+        if isinstance(value, dict) and objects_of(type(value)) is None:
             raise AssertionError(
                 f"{_name(call.fn)}: {what} is a dict, into which check_rule does not look; give "
                 "s2sad.check_grads a function of arrays that calls it"

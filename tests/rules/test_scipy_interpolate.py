@@ -87,7 +87,29 @@ def test_fitpack():
         checked(cls(X, n(7)), AT, nu=2)
     plane = inter.RectBivariateSpline(X, X, n(7, 7))
     on_host(object_function(type(plane), "ev"), plane, AT, AT[::-1].copy())
-    on_host(object_function(type(plane), "ev"), plane, AT, AT + 0.1, dx=1)
+    smooth = inter.RectBivariateSpline(X, X, n(7, 7), kx=4, ky=4)
+    on_host(object_function(type(plane), "ev"), smooth, AT, AT + 0.1, dx=1)
+
+
+def bent(x, plane):
+    return np.sum(plane.ev(x, x, dx=2))
+
+
+def test_slope_as_high_as_the_degree():
+    plane = inter.RectBivariateSpline(X, X, n(7, 7))
+    with pytest.raises(NotImplementedError, match="make the spline with a higher kx and ky"):
+        s2sad.grad(bent)(AT, plane)
+
+
+def looked_up(x):
+    return TABLE(x) ** 2
+
+
+def test_pullback_of_a_table_that_is_global():
+    value, pull = s2sad.vjp(looked_up, AT)
+    assert np.array_equal(value, looked_up(AT))
+    ends = [looked_up(AT + h) for h in (1e-6, -1e-6)]
+    assert np.allclose(pull(np.ones(5)), (ends[0] - ends[1]) / 2e-6, atol=1e-7)
 
 
 TCK = inter.splrep(X, n(7))

@@ -56,6 +56,22 @@ def test_constant_matrix(cls):
         on_host(object_function(cls, "rMult"), n(4), A)
 
 
+CHANGED = S.lil_array(DENSE)
+
+
+def through_a_matrix_that_changes(x):
+    return CHANGED @ x
+
+
+def test_pullback_of_a_matrix_that_is_changed_afterwards():
+    for cls in (S.lil_array, S.dok_array, S.csr_array):
+        global CHANGED
+        CHANGED = cls(DENSE)
+        _, pull = s2sad.vjp(through_a_matrix_that_changes, n(3))
+        CHANGED[0, 0] = 7.0
+        assert np.allclose(pull(np.ones(4)), DENSE.T @ np.ones(4))
+
+
 def test_complex_matrix():
     A = S.csr_array(DENSE + 1j * holes(4, 3))
     on_host(object_function(S.csr_array, "MatMult"), A, n(3))
