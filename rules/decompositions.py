@@ -142,7 +142,7 @@ def push_svdvals(out, x, x_dot):
     return np.real(np.sum(np.conj(u) * (x_dot @ np.conj(np.swapaxes(vh, -1, -2))), axis=-2))
 
 
-@pullback(np.linalg.svd, once=COMPLEX_VECTORS)
+@pullback(np.linalg.svd, masks=("hermitian",), once=COMPLEX_VECTORS)
 def pull_svd(out_bar, out, a, *, full_matrices=True, compute_uv=True, hermitian=False):
     """For singular values that differ; singular vectors of real matrices only.
 

@@ -292,7 +292,7 @@ def pinv_tangent(a, a_dot, rcond, rtol):
     return np.conj(np.swapaxes(pinv_map(a_dot, u, s, vh, f), -1, -2))
 
 
-@pullback(np.linalg.pinv, masks=("rcond", "rtol"))
+@pullback(np.linalg.pinv, masks=("rcond", "rtol", "hermitian"))
 def pull_pinv(out_bar, out, a, *, rcond=None, hermitian=False, rtol=None):
     """For matrices of which as many singular values stay as are kept."""
     if hermitian:

@@ -400,7 +400,7 @@ def push_scipy_lstsq(out, a, b, a_dot, b_dot, *, cond=None, check_finite=True, l
     return x_dot, np.reshape(residuals_dot, np.shape(out[1])), None, s_dot
 
 
-@pullback(linalg.pinvh, once="its settings choose what is differentiated as it runs")
+@pullback(linalg.pinvh, masks=True, once="its settings choose what is differentiated as it runs")
 def pull_pinvh(out_bar, out, a, *, rtol=None, lower=True, check_finite=True):
     uplo = "L" if lower else "U"
     whole = from_triangle(a, uplo)

@@ -36,7 +36,8 @@ def canberra_slopes(out, u, v):
     """Of the sum of abs(u - v) / (abs(u) + abs(v)), where both are zero without a share."""
     size = np.abs(u) + np.abs(v)
     safe = np.where(size == 0, 1.0, size)
-    apart, share = np.sign(u - v) / safe, np.abs(u - v) / (safe * safe)
+    # Of different signs the quotient is 1: dividing twice leaves exactly nothing then.
+    apart, share = np.sign(u - v) / safe, np.abs(u - v) / safe / safe
     return apart - share * np.sign(u), -apart - share * np.sign(v)
 
 
@@ -55,21 +56,25 @@ def correlation_slopes(out, u, v):
 
 PAIRS = [
     Kin(distance.cityblock, {"slopes": cityblock_slopes}),
-    Kin(distance.chebyshev, {"slopes": chebyshev_slopes}),
     Kin(distance.braycurtis, {"slopes": braycurtis_slopes}),
-    Kin(distance.canberra, {"slopes": canberra_slopes}),
     Kin(distance.cosine, {"slopes": cosine_slopes}),
     Kin(distance.correlation, {"slopes": correlation_slopes}),
 ]
+# Of chebyshev only the largest entries move it, of canberra only those with one sign in u and v.
+MASKING = [
+    Kin(distance.chebyshev, {"slopes": chebyshev_slopes}),
+    Kin(distance.canberra, {"slopes": canberra_slopes}),
+]
 
 
+@pullback(*MASKING, masks=True)
 @pullback(*PAIRS)
 def pull_pair(out_bar, out, u, v, *, slopes):
     by_u, by_v = slopes(out, u, v)
     return out_bar * by_u, out_bar * by_v
 
 
-@pushforward(*PAIRS)
+@pushforward(*PAIRS, *MASKING)
 def push_pair(out, u, v, u_dot, v_dot, *, slopes):
     by_u, by_v = slopes(out, u, v)
     moved = 0.0 if u_dot is None else by_u @ u_dot
@@ -84,7 +89,7 @@ def minkowski_slope(out, u, v, p):
     return np.sign(rest) * (np.abs(rest) / out) ** (p - 1.0)
 
 
-@pullback(distance.minkowski)
+@pullback(distance.minkowski, masks=("p",))
 def pull_minkowski(out_bar, out, u, v, *, p=2):
     u_bar = out_bar * minkowski_slope(out, u, v, p)
     return u_bar, -u_bar
@@ -177,7 +182,7 @@ def push_pdist(out, X, X_dot, *, metric="euclidean"):
     return np.sum(moved, axis=1).astype(out.dtype)
 
 
-@pullback(distance.squareform)
+@pullback(distance.squareform, masks=True)
 def pull_squareform(out_bar, out, X, *, force="no", checks=True):
     """A vector stands above and below the diagonal; of a matrix, what is above it is read."""
     if X.ndim == 1:

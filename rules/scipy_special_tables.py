@@ -343,7 +343,7 @@ def radian(out, d, m, s):
     return np.pi / 180.0, np.pi / 10800.0, np.pi / 648000.0
 
 
-@elementwise(special.wright_bessel, unknown=("a", "b"))
+@elementwise(special.wright_bessel, unknown=("a", "b"), regular={"a": 0.5, "b": 0.5, "x": 0.5})
 def wright_bessel(out, a, b, x):
     return None, None, special.wright_bessel(a, a + b, x)
 

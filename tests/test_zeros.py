@@ -488,6 +488,55 @@ def test_zeros_by_structure_are_strong(f, expected):
         np.testing.assert_allclose(s2sad.grad(f)(X), expected, rtol=1e-12, atol=0)
 
 
+def root_read_in_one_triangle(x):
+    return np.sqrt(np.array([[x[1], x[0]], [2.0, x[1] + 1.0]]))
+
+
+def singular_values_of_a_triangle(x):
+    return np.sum(
+        np.linalg.svd(root_read_in_one_triangle(x), hermitian=True, compute_uv=False) ** 2
+    )
+
+
+def pseudoinverse_of_a_triangle(x):
+    return np.sum(np.linalg.pinv(root_read_in_one_triangle(x), hermitian=True))
+
+
+@pytest.mark.parametrize("f", [singular_values_of_a_triangle, pseudoinverse_of_a_triangle])
+def test_the_triangle_that_is_not_read_gets_zeros(f):
+    with np.errstate(all="ignore"):
+        found = s2sad.grad(f)(X)
+    assert found[0] == 0.0
+    np.testing.assert_allclose(found[1], slope_of(f), rtol=1e-7)
+
+
+def slope_of(f, h=1e-5):
+    """Return how f moves with the second entry of X."""
+    step = np.array([0.0, h])
+    return (f(X + step) - f(X - step)) / (2.0 * h)
+
+
+def test_functions_of_scipy_that_mask():
+    distance = pytest.importorskip("scipy.spatial.distance")
+    special, linalg = pytest.importorskip("scipy.special"), pytest.importorskip("scipy.linalg")
+    v = np.array([0.1, 0.0])
+    programs = [
+        lambda x: distance.chebyshev(np.sqrt(x), v),
+        lambda x: distance.canberra(np.sqrt(x) - 3.0 * (x <= 0), v + 0.5),
+        lambda x: distance.minkowski(np.sqrt(x), v, np.inf),
+        lambda x: np.sum(linalg.pinvh(root_read_in_one_triangle(x))),
+        lambda x: np.sum(
+            distance.squareform(np.sqrt(np.array([[0.0, x[1]], [x[0], 0.0]])), checks=False)
+        ),
+        lambda x: np.sum(np.where(x > 0, special.wright_bessel(1.0, 2.0, x - 2.0 * (x <= 0)), 0.0)),
+    ]
+    for f in programs:
+        with np.errstate(all="ignore"):
+            found = s2sad.grad(f)(X)
+        assert found[0] == 0.0
+        np.testing.assert_allclose(found[1], slope_of(f), rtol=1e-7)
+
+
 @pytest.mark.parametrize(("f", "expected"), TABLE, ids=lambda p: getattr(p, "__name__", ""))
 def test_the_pullback_warns_no_more_than_the_plain_call(f, expected):
     with np.errstate(all="raise"):

@@ -23,6 +23,7 @@ ROWS = [
     ],
     (D.minkowski, (n(4), n(4)), {}),
     (D.minkowski, (n(4), n(4)), {"p": 3.5}),
+    (D.minkowski, (n(4), n(4)), {"p": np.inf}),
     (D.mahalanobis, (n(3), n(3), np.eye(3) + 0.1 * n(3, 3)), {}),
     (D.seuclidean, (n(3), n(3), n(3) ** 2 + 0.5), {}),
     (D.pdist, (n(4, 2),), {}),
