@@ -45,9 +45,10 @@ def push_concatenate(out, arrays, arrays_dot, *, axis=0):
 def pull_stack(out_bar, out, arrays, *, axis=0):
     if isinstance(arrays, np.ndarray):
         return np.moveaxis(out_bar, axis, 0)
-    if axis != 0:
-        out_bar = np.moveaxis(out_bar, axis, 0)
-    return tuple(out_bar) if isinstance(arrays, tuple) else list(out_bar)
+    if axis == 0:
+        return tuple(out_bar) if isinstance(arrays, tuple) else list(out_bar)
+    rows = np.moveaxis(out_bar, axis, 0)
+    return tuple(rows) if isinstance(arrays, tuple) else list(rows)
 
 
 @pushforward(np.stack)

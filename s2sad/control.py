@@ -91,8 +91,8 @@ def scan(
         carry, y = f(carry, _item(xs, at))
         ys.append(y)
     if count == 0:
-        return carry, _none_of(stop_gradient(f(init, _blank(xs))[1]))
-    return carry, _stacked(ys[::-1] if reverse else ys)
+        ys.append(stop_gradient(f(init, _blank(xs))[1]))
+    return carry, _stacked(ys, count, reverse)
 
 
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
@@ -167,38 +167,28 @@ def _blanks(parts: Any) -> Any:
     return (_blank(parts[0]), *_blanks(parts[1:])) if parts else ()
 
 
-def _stacked(ys: Any) -> Any:
-    """Return the structure of which each part holds those of all ys, along a new leading axis."""
+def _stacked(ys: Any, count: int, reverse: bool) -> Any:
+    """Return the structure of which each part holds those of all ys, along a new leading axis.
+
+    With `reverse` the last comes first. Where the `count` is 0, none is held: the one y that there
+    is tells the structure.
+    """
     first = ys[0]
     if first is None:
         return None
     if isinstance(first, tuple):
-        stacks = _stacks([tuple(y) for y in ys])
+        stacks = _stacks([tuple(y) for y in ys], count, reverse)
         return type(first)(*stacks) if hasattr(first, "_fields") else stacks
     if isinstance(first, list):
-        return [_stacked([y[k] for y in ys]) for k in range(len(first))]
+        return [_stacked([y[k] for y in ys], count, reverse) for k in range(len(first))]
     if isinstance(first, dict):
-        return {key: _stacked([y[key] for y in ys]) for key in first}
-    return np.stack(ys)
+        return {key: _stacked([y[key] for y in ys], count, reverse) for key in first}
+    stack = np.stack(ys) if count else np.zeros((0, *np.shape(first)), np.asarray(first).dtype)
+    return stack[::-1] if reverse else stack
 
 
-def _stacks(ys: Any) -> Any:
-    return (_stacked([y[0] for y in ys]), *_stacks([y[1:] for y in ys])) if ys[0] else ()
-
-
-def _none_of(y: Any) -> Any:
-    """Return the structure of y of which each part holds none, along a new leading axis."""
-    if y is None:
-        return None
-    if isinstance(y, tuple):
-        nones = _nones_of(tuple(y))
-        return type(y)(*nones) if hasattr(y, "_fields") else nones
-    if isinstance(y, list):
-        return [_none_of(part) for part in y]
-    if isinstance(y, dict):
-        return {key: _none_of(y[key]) for key in y}
-    return np.zeros((0, *np.shape(y)), np.asarray(y).dtype)
-
-
-def _nones_of(parts: Any) -> Any:
-    return (_none_of(parts[0]), *_nones_of(parts[1:])) if parts else ()
+def _stacks(ys: Any, count: int, reverse: bool) -> Any:
+    if not ys[0]:
+        return ()
+    one = _stacked([y[0] for y in ys], count, reverse)
+    return (one, *_stacks([y[1:] for y in ys], count, reverse))

@@ -82,6 +82,21 @@ def theirs(jax):
     return module
 
 
+# What of these is refused twice: tapes that hold views of what is active, and carries that change.
+NOT_TWICE = {
+    *("fori_in_scan", "namedtuple_carry", "map", "map_tuple", "switch_in_scan"),
+    *(
+        "scan_empty_length",
+        "layers_as_scan",
+        "layers_as_scan_dict",
+        "with_time",
+        "nested_tuple_carry",
+        "leapfrog",
+    ),
+    *("attention_scan", "scan_over_range"),
+}
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", OURS.PROGRAMS)
 def test_as_jax(name, jax, theirs):
@@ -109,8 +124,9 @@ def test_as_jax(name, jax, theirs):
     for mode in ("forward", "reverse"):
         got = s2sad.jacobian(f, wrt=chosen, mode=mode)(*args)
         assert flat(got) == pytest.approx(want, **close)
-    try:
-        product = s2sad.hvp(f, args, tangents)
-    except s2sad.UnsupportedError:  # of most scans: their tapes hold views of what is active
+    if name in NOT_TWICE:
+        with pytest.raises(s2sad.Error):
+            s2sad.hvp(f, args, tangents)
         return
+    product = s2sad.hvp(f, args, tangents)
     assert flat(product) == pytest.approx(flat(jax.jvp(forward, arrays, directions)[1]), **close)

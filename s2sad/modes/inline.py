@@ -594,8 +594,9 @@ def _evaluate_call(node: Node, scope: _Inliner) -> Any:
         cls = node.args[1]
         if value is not MISSING and isinstance(cls, gast.Name):
             return isinstance(value, getattr(builtins, cls.id, ()))
-        if isinstance(node.args[0], gast.Name) and isinstance(cls, gast.Name):
-            return _isinstance_kind(scope.kinds.get(node.args[0].id), cls.id)
+        word = str(getattr(cls, "id", getattr(cls, "attr", "")))
+        if isinstance(node.args[0], gast.Name):
+            return _isinstance_kind(scope.kinds.get(node.args[0].id), word)
         return MISSING
     if fn == "iscomplexobj" and len(node.args) == 1 and isinstance(node.args[0], gast.Name):
         kind = scope.kinds.get(node.args[0].id)
@@ -607,7 +608,10 @@ def _evaluate_call(node: Node, scope: _Inliner) -> Any:
 
 
 def _isinstance_kind(kind: Kind | None, cls: str) -> Any:
-    table: dict[str, tuple[type, ...]] = {"tuple": (K.Tuple,), "list": (K.List,)}
-    if kind is None or isinstance(kind, K.Unknown) or cls not in table:
+    table: dict[str, type] = {"tuple": K.Tuple, "list": K.List, "ndarray": K.Array}
+    if kind is None or cls not in table:
         return MISSING
-    return isinstance(kind, table[cls])
+    options = K.options(kind)
+    found = {isinstance(k, table[cls]) for k in options}
+    undecided = any(isinstance(k, K.Unknown | K.OneOf) for k in options)
+    return found.pop() if len(found) == 1 and not undecided else MISSING

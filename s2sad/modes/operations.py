@@ -598,8 +598,10 @@ _POWERS: tuple[Any, ...] = (operator.pow, builtins.pow, np.power, np.float_power
 
 def _as_given(value: Node, kind: Kind) -> Node:
     """Return what a rule passes to a tuple as one: rules make lists of cotangents."""
-    made = isinstance(kind, K.Tuple) and kind.cls is None and not isinstance(value, gast.Tuple)
-    return call("tuple", value) if made else value
+    func = getattr(value, "func", None)
+    is_one = isinstance(value, gast.Tuple) or getattr(func, "id", "") == "tuple"
+    wanted = isinstance(kind, K.Tuple) and kind.cls is None
+    return call("tuple", value) if wanted and not is_one else value
 
 
 def _positional(rule: Any) -> tuple[str, ...]:
