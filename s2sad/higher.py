@@ -635,7 +635,8 @@ def _reverse_over_forward(request: Request) -> Derivation | None:
     found = derivative_of(request.fn)
     applied = Applied("") if found is None else found.applied
     asked = applied.mode in ("grad", "value_and_grad")
-    if not asked or request.mode != "jvp" or request.shadowed or applied.has_aux:
+    along_one = request.mode == "jvp" and not request.batch
+    if not (asked and along_one) or request.shadowed or applied.has_aux:
         return None
     assert found is not None
     d = Derivation()

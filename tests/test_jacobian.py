@@ -650,3 +650,16 @@ def test_made_inside_what_is_differentiated():
     with pytest.raises(ActivityError, match="grad wants a real scalar"):
         s2sad.grad(J)(X)
     assert jacobian(J)(X).reshape(-1) == pytest.approx(slopes(J, (X,), 0).reshape(-1), abs=1e-8)
+
+
+def padded(x):
+    return np.sum(np.pad(x, 2, constant_values=0.5) ** 3)
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+def test_what_has_one_direction_only_is_no_text_for_several(mode):
+    """The gradient of pad is differentiated along one direction: jacobian wants all at once."""
+    x = np.arange(1.0, 5.0)
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.jacobian(s2sad.grad(padded), mode=mode)(x)
+    np.testing.assert_allclose(s2sad.hessian(padded)(x), np.diag(6.0 * x), rtol=1e-14)
