@@ -19,6 +19,8 @@ from pathlib import Path
 import pytest
 import strict
 
+from s2sad import registry
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("README.md"), *(ROOT / "docs").glob("*.md")])
 NEEDS = {"sparse.md": "networkx"}  # a page is left out where what it needs is not installed
@@ -120,6 +122,15 @@ def namespace(monkeypatch):
     module = types.ModuleType("example")
     monkeypatch.setitem(sys.modules, "example", module)
     return vars(module)
+
+
+@pytest.fixture(autouse=True)
+def own_rules():
+    """Rules that a page gives to what has some are gone after it, as for a method of NumPy's."""
+    registry.load_rules()
+    before = registry._rules.copy()
+    yield
+    registry._rules.update(before)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
