@@ -11,11 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from s2sad import kinds as K
 from s2sad.cotangents import caster
 from s2sad.errors import ActivityError, InternalError
-from s2sad.kinds import Kind
-from s2sad.mapped import mapped
 from s2sad.parameters import Parameters
 from s2sad.runtime import attributes, no_tangent
 from s2sad.tree import is_array
@@ -109,11 +106,3 @@ def built_like(y: Any, tangent: Any) -> Any:
     for field, part in fields.items():
         object.__setattr__(tangent, field, built_like(part, getattr(tangent, field)))
     return tangent
-
-
-def tangent_kind(kind: Kind) -> Kind:
-    """Return the kind of a tangent of a value: None beside what carries no derivative."""
-    structure = mapped(kind, tangent_kind)
-    if structure is not None:
-        return structure
-    return kind if K.differentiable(kind) or isinstance(kind, K.Unbound) else K.NONE

@@ -34,9 +34,9 @@ from s2sad.derivation import (
     derivative,
 )
 from s2sad.derivative import Applied, derivative_of
-from s2sad.directions import tangent_kind
 from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.mapped import tangent_kind
 from s2sad.matrices import Columns, Matrix, matrix
 from s2sad.modes.assemble import define, wrapped
 from s2sad.modes.hooks import bends

@@ -27,3 +27,11 @@ def mapped(kind: Kind, each: Callable[[Kind], Kind]) -> Kind | None:
     if isinstance(kind, K.Obj):
         return K.Obj(kind.cls, tuple((n, each(k)) for n, k in kind.fields))
     return None
+
+
+def tangent_kind(kind: Kind) -> Kind:
+    """Return the kind of a tangent of a value: None beside what carries no derivative."""
+    structure = mapped(kind, tangent_kind)
+    if structure is not None:
+        return structure
+    return kind if K.differentiable(kind) or isinstance(kind, K.Unbound) else K.NONE

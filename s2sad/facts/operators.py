@@ -26,11 +26,11 @@ from s2sad.derivative import (
     is_decorated,
     is_operator,
 )
-from s2sad.directions import tangent_kind
 from s2sad.errors import UnsupportedError
 from s2sad.facts.bound import handed_on
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.kinds import MISSING, Kind
+from s2sad.mapped import tangent_kind
 from s2sad.nodes import (
     Block,
     Node,
