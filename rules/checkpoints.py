@@ -5,8 +5,8 @@ Algorithm 799: revolve, 2000. Where nobody knows how many rounds there will be i
 TwoLevelCheckpointSchedule: one state a period, and revolve in each.
 """
 
+from s2sad.emitted.replay import run_checkpointed, run_until
 from s2sad.registry import pullback
-from s2sad.replay import run_checkpointed, run_until
 from s2sad.runtime import add, private
 
 

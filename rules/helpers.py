@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from s2sad import returned, runtime
+from s2sad import runtime
+from s2sad.emitted import returned
 from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
 

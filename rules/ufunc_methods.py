@@ -5,8 +5,8 @@ from s2sad.rules.arithmetic import power, true_divide
 from s2sad.rules.elementwise import arctan2, hypot, logaddexp
 from s2sad.rules.reductions import products_of_others
 
+from s2sad.emitted.repeated import applied_at, turns
 from s2sad.registry import pullback, pushforward
-from s2sad.repeated import applied_at, turns
 from s2sad.runtime import unbroadcast
 
 # tables of pairs

@@ -15,10 +15,7 @@ from s2sad.api import (
     value_and_grad,
     vjp,
 )
-from s2sad.bridges import to_jax, to_torch
-from s2sad.checking import check_grads
 from s2sad.checkpoints import checkpoint, checkpointed
-from s2sad.duplicated import Forward, Reverse
 from s2sad.errors import (
     ActivityError,
     AliasError,
@@ -29,8 +26,11 @@ from s2sad.errors import (
     UnsupportedError,
 )
 from s2sad.inside import adjoint_hook, stop_gradient, within_gradient
-from s2sad.looking import explain
+from s2sad.operators.duplicated import Forward, Reverse
 from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
+from s2sad.tools.bridges import to_jax, to_torch
+from s2sad.tools.checking import check_grads
+from s2sad.tools.looking import explain
 from s2sad.tree import ravel, tree_map
 
 __version__ = "0.1.0"

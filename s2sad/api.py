@@ -21,9 +21,10 @@ from typing import Any
 from s2sad import kinds as K
 from s2sad.aliasing import Reached, reach, reach_shadow
 from s2sad.capture.read import Callee, read, unwrap
-from s2sad.cotangents import mirror
 from s2sad.derivative import Applied, Derivative, operator, stand_in
-from s2sad.derived import (
+from s2sad.errors import ActivityError, SourceError, UnsupportedError
+from s2sad.operators.cotangents import mirror
+from s2sad.operators.derived import (
     Derived,
     Entries,
     Options,
@@ -32,8 +33,8 @@ from s2sad.derived import (
     reached_by,
     refuse_shared,
 )
-from s2sad.directions import cast_tangents, directions, of_parameters, pushed
-from s2sad.duplicated import (
+from s2sad.operators.directions import cast_tangents, directions, of_parameters, pushed
+from s2sad.operators.duplicated import (
     Forward,
     Given,
     Mode,
@@ -44,20 +45,19 @@ from s2sad.duplicated import (
     reverse,
     unwrapped,
 )
-from s2sad.errors import ActivityError, SourceError, UnsupportedError
-from s2sad.guard import UNSET
-from s2sad.hessians import Hessian
-from s2sad.higher import derive
-from s2sad.hints import kind_of_annotation
-from s2sad.jacobians import Jacobian
-from s2sad.logs import log, with_answers
-from s2sad.nans import watched
-from s2sad.parameters import Parameters, Settled, Wrt
+from s2sad.operators.guard import UNSET
+from s2sad.operators.hessians import Hessian
+from s2sad.operators.higher import derive
+from s2sad.operators.hints import kind_of_annotation
+from s2sad.operators.jacobians import Jacobian
+from s2sad.operators.logs import log, with_answers
+from s2sad.operators.nans import watched
+from s2sad.operators.parameters import Parameters, Settled, Wrt
+from s2sad.operators.sharing import Bound
 from s2sad.pipeline import Request
-from s2sad.roles import roles_of
-from s2sad.ruled import as_called
+from s2sad.rulebook.ruled import as_called
 from s2sad.selected import whole_parameters
-from s2sad.sharing import Bound
+from s2sad.steps.roles import roles_of
 from s2sad.tree import is_array
 from s2sad.write.copies import prelude
 from s2sad.write.lines import Origin, origins_by_line

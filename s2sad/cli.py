@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from s2sad.errors import Error
-from s2sad.raised import Caught
+from s2sad.tools.raised import Caught
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
@@ -278,7 +278,7 @@ def _check(out: Path, emit: Callable[[Path], object]) -> int:
 
 def _check_grads(options: argparse.Namespace) -> int:
     function, settings = _prepare(options)
-    from s2sad import checking
+    from s2sad.tools import checking
 
     modes = tuple(m.strip() for m in options.modes.split(","))
     if set(modes) - {"forward", "reverse"}:
@@ -301,7 +301,7 @@ def _check_grads(options: argparse.Namespace) -> int:
 
 def _explain(options: argparse.Namespace) -> int:
     function, settings = _prepare(options)
-    from s2sad import looking
+    from s2sad.tools import looking
 
     report = looking.explain(function, wrt=settings["wrt"], args=settings["args"])
     text = str(report)
@@ -311,7 +311,7 @@ def _explain(options: argparse.Namespace) -> int:
 
 def _view(options: argparse.Namespace) -> int:
     function, settings = _prepare(options)
-    from s2sad import page
+    from s2sad.tools import page
 
     out = Path(options.output)
     try:

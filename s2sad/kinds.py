@@ -17,19 +17,20 @@ from typing import Any
 
 import numpy as np
 
-from s2sad import registry, runtime, spaces
-from s2sad.code import is_function as is_function
+from s2sad import registry, runtime
 from s2sad.derivative import Applied
-from s2sad.dims import ONE as ONE
-from s2sad.dims import Dim as Dim
-from s2sad.dims import broadcast as broadcast
-from s2sad.dims import fresh_dim as fresh_dim
-from s2sad.dims import join_dim as join_dim
-from s2sad.dims import length_of as length_of
-from s2sad.dims import newer_symbols as newer_symbols
-from s2sad.dims import same_length as same_length
-from s2sad.dims import same_shape as same_shape
-from s2sad.generators import GENERATORS
+from s2sad.known import spaces
+from s2sad.known.code import is_function as is_function
+from s2sad.known.dims import ONE as ONE
+from s2sad.known.dims import Dim as Dim
+from s2sad.known.dims import broadcast as broadcast
+from s2sad.known.dims import fresh_dim as fresh_dim
+from s2sad.known.dims import join_dim as join_dim
+from s2sad.known.dims import length_of as length_of
+from s2sad.known.dims import newer_symbols as newer_symbols
+from s2sad.known.dims import same_length as same_length
+from s2sad.known.dims import same_shape as same_shape
+from s2sad.known.generators import GENERATORS
 
 
 class _Missing:

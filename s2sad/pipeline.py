@@ -14,15 +14,6 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
-from s2sad.callables import LocalSource
-from s2sad.calls import find_target, undo_writer, user_call, write_pair
-from s2sad.decided import Decided, verdict
-from s2sad.derivation import (
-    Analysed,
-    Derivation,
-    analyse,
-    memory_of,
-)
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.fence import (
@@ -40,13 +31,9 @@ from s2sad.facts.order import order_matters
 from s2sad.facts.places import places_written
 from s2sad.facts.powers import may_turn_complex
 from s2sad.facts.stopped import check_stopped
-from s2sad.finish import finish, homes_of_temps
-from s2sad.flow import free_names
-from s2sad.handed import Writers, check_handed, function_vjp
-from s2sad.identity import refuse_copy
 from s2sad.kinds import Kind
-from s2sad.layouts import asks_for_layout
-from s2sad.lifted import space_in
+from s2sad.known.lifted import space_in
+from s2sad.known.pieces import Assume, never, of_slices
 from s2sad.modes.asked import Undecided, reachable
 from s2sad.modes.assemble import Parts, joint, literal, share, vjp
 from s2sad.modes.at_hand import Shapes, arrays_given, shapes_at_hand
@@ -79,10 +66,6 @@ from s2sad.nodes import (
     names_written,
     walk,
 )
-from s2sad.outside_reads import note_reads, refuse_stored_after_reading
-from s2sad.pairs import Pair, Target
-from s2sad.parts import Again, Part, stands_for_derivative
-from s2sad.pieces import Assume, never, of_slices
 from s2sad.polish.algebra import simplify
 from s2sad.polish.compact import compact
 from s2sad.polish.effects import EffectTable
@@ -91,17 +74,34 @@ from s2sad.polish.merge import merge
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
 from s2sad.polish.straight import straighten
-from s2sad.purity import Purity
-from s2sad.recompute import check_rounds, check_untouched
 from s2sad.requests import Request as Request
-from s2sad.second import gradient_of
 from s2sad.selected import others_constant
-from s2sad.shadows import check_seed, reverse_entry
 from s2sad.stages import ANYWHERE, Aliases, Arrival, SourceLike, Text, Written
-from s2sad.strong import zeros_of
-from s2sad.tangents import jvp_entry
-from s2sad.telling import NOBODY, tell, who_reads
-from s2sad.within import settle_inside, stop_word
+from s2sad.steps.callables import LocalSource
+from s2sad.steps.calls import find_target, undo_writer, user_call, write_pair
+from s2sad.steps.derivation import (
+    Analysed,
+    Derivation,
+    analyse,
+    memory_of,
+)
+from s2sad.steps.finish import finish, homes_of_temps
+from s2sad.steps.handed import Writers, check_handed, function_vjp
+from s2sad.steps.outside_reads import note_reads, refuse_stored_after_reading
+from s2sad.steps.pairs import Pair, Target
+from s2sad.steps.parts import Again, Part, stands_for_derivative
+from s2sad.steps.purity import Purity
+from s2sad.steps.recompute import check_rounds, check_untouched
+from s2sad.steps.second import gradient_of
+from s2sad.steps.shadows import check_seed, reverse_entry
+from s2sad.steps.strong import zeros_of
+from s2sad.steps.tangents import jvp_entry
+from s2sad.steps.telling import NOBODY, tell, who_reads
+from s2sad.steps.within import settle_inside, stop_word
+from s2sad.syntax.decided import Decided, verdict
+from s2sad.syntax.flow import free_names
+from s2sad.syntax.identity import refuse_copy
+from s2sad.syntax.layouts import asks_for_layout
 from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
 from s2sad.write.inside import denoted_in, handed_on, mentions, without_ours

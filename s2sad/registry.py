@@ -31,15 +31,15 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from s2sad import linear as turned
-from s2sad import multilinear as multilinear_rules
-from s2sad import spaces
 from s2sad.checkpoints import checkpoint
 from s2sad.errors import UnsupportedError
-from s2sad.generators import generator_of
-from s2sad.rule_forms import check_form
-from s2sad.spaces import to_host as to_host
-from s2sad.spaces import twins as twins
+from s2sad.known import spaces
+from s2sad.known.generators import generator_of
+from s2sad.known.spaces import to_host as to_host
+from s2sad.known.spaces import twins as twins
+from s2sad.rulebook import linear as turned
+from s2sad.rulebook import multilinear as multilinear_rules
+from s2sad.rulebook.rule_forms import check_form
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from s2sad import api
-from s2sad.derived import place_of
-from s2sad.directions import pushed
 from s2sad.errors import ActivityError, UnsupportedError
-from s2sad.jacobians import MODES, Jacobian, Point
-from s2sad.parameters import Wrt
+from s2sad.operators.derived import place_of
+from s2sad.operators.directions import pushed
+from s2sad.operators.jacobians import MODES, Jacobian, Point
+from s2sad.operators.parameters import Wrt
 
 __all__ = ["Groups", "groups", "hessian", "jacobian", "pattern"]
 

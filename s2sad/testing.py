@@ -15,7 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from s2sad.oracle import (
+from s2sad.registry import Rule, is_ours, objects_of, positional_names, rule_for
+from s2sad.rulebook.rehearsed import READ_ONLY, asks_for_none
+from s2sad.rulebook.rule_forms import own_default
+from s2sad.tools.oracle import (
     differences,
     flat_cotangent,
     flattened,
@@ -28,10 +31,7 @@ from s2sad.oracle import (
     shifted,
     zeros_of,
 )
-from s2sad.orders import FirstOrderOnly, array_names, check_second
-from s2sad.registry import Rule, is_ours, objects_of, positional_names, rule_for
-from s2sad.rehearsed import READ_ONLY, asks_for_none
-from s2sad.rule_forms import own_default
+from s2sad.tools.orders import FirstOrderOnly, array_names, check_second
 
 __all__ = ["FirstOrderOnly", "check_rule", "differences"]
 

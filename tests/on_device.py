@@ -15,8 +15,9 @@ import pytest
 import strict
 
 import s2sad
-from s2sad import registry, spaces
-from s2sad.oracle import random_like
+from s2sad import registry
+from s2sad.known import spaces
+from s2sad.tools.oracle import random_like
 
 TOLERANCE = 1e-9
 

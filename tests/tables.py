@@ -25,7 +25,7 @@ from targets import TARGETS, load_file
 
 import s2sad
 from s2sad import registry
-from s2sad.generators import GENERATORS, generator_of
+from s2sad.known.generators import GENERATORS, generator_of
 from s2sad.testing import differences
 
 HERE = Path(__file__).resolve().parent

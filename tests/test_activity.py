@@ -7,9 +7,9 @@ import pytest
 
 import s2sad
 from s2sad import kinds as K
-from s2sad.derivation import Derivation, analyse, memory_of
 from s2sad.facts.activity import activity
 from s2sad.facts.fence import ever_active
+from s2sad.steps.derivation import Derivation, analyse, memory_of
 
 
 def straight(x, n):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from s2sad import kinds as K
-from s2sad.binding import bind_kinds
-from s2sad.callables import signature_of
-from s2sad.derivation import Derivation, analyse, memory_of
 from s2sad.facts.passing import rebase
+from s2sad.steps.binding import bind_kinds
+from s2sad.steps.callables import signature_of
+from s2sad.steps.derivation import Derivation, analyse, memory_of
 
 ARRAY = K.kind_of(np.ones((2, 3)), "x")
 

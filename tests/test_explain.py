@@ -11,9 +11,10 @@ import writing_calls
 import writing_given
 
 import s2sad
-from s2sad import Active, Const, Duplicated, api, looking
-from s2sad.higher import derive
-from s2sad.reports import places_kept, pushes_in
+from s2sad import Active, Const, Duplicated, api
+from s2sad.operators.higher import derive
+from s2sad.operators.reports import places_kept, pushes_in
+from s2sad.tools import looking
 
 
 def here(f, line):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from s2sad import kinds as K
-from s2sad.derivation import Derivation, analyse
 from s2sad.facts.finite import Sign
-from s2sad.strong import finite_of
+from s2sad.steps.derivation import Derivation, analyse
+from s2sad.steps.strong import finite_of
 
 ANY, NONNEGATIVE, POSITIVE = Sign.ANY, Sign.NONNEGATIVE, Sign.POSITIVE
 

@@ -5,8 +5,8 @@ import ast
 import gast
 import pytest
 
-from s2sad.flow import free_names, live_in
 from s2sad.nodes import names_read, walk
+from s2sad.syntax.flow import free_names, live_in
 
 BLOCKS = {
     "straight": "a = x\nb = a + y\nr = b",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad import derived, guard
+from s2sad.operators import derived, guard
 
 
 @pytest.fixture

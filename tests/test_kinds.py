@@ -7,8 +7,8 @@ import pytest
 import slopes
 
 from s2sad import kinds as K
-from s2sad.derivation import Derivation, analyse
 from s2sad.facts.texts import text_method
+from s2sad.steps.derivation import Derivation, analyse
 
 V = np.array([0.7, -1.3, 0.4])
 M = np.arange(6.0).reshape(2, 3)

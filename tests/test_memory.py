@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from s2sad import kinds as K
-from s2sad.derivation import Derivation, analyse, memory_of
+from s2sad.steps.derivation import Derivation, analyse, memory_of
 
 V = np.arange(6.0)
 

@@ -11,7 +11,7 @@ from properties import leaves
 import s2sad
 from s2sad import grad, value_and_grad
 from s2sad.api import Operator
-from s2sad.derived import Options
+from s2sad.operators.derived import Options
 from s2sad.tree import map_leaves
 
 X = np.array([1.0, 2.0, 3.0])

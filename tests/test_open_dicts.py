@@ -10,8 +10,8 @@ from slopes import check
 import s2sad
 from s2sad import Const, Duplicated, Reverse, autodiff
 from s2sad import kinds as K
-from s2sad.open_dicts import literal_key, surely_has, with_entry
-from s2sad.signature import key_of
+from s2sad.known.open_dicts import literal_key, surely_has, with_entry
+from s2sad.known.signature import key_of
 
 X = np.array([0.7, 1.3, -0.4])
 

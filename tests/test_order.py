@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad import overlaps
+from s2sad.emitted import overlaps
 from tests.slopes import check
 
 X = np.array([0.3, 0.7, -0.4, 1.1, 0.9, -1.3, 0.2, 0.5])

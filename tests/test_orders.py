@@ -7,9 +7,9 @@ import pytest
 from scipy import special
 
 import s2sad
-from s2sad.orders import FirstOrderOnly, check_second
 from s2sad.registry import elementwise, pullback
 from s2sad.testing import check_rule
+from s2sad.tools.orders import FirstOrderOnly, check_second
 
 RNG = np.random.default_rng(3)
 A = RNG.uniform(0.2, 0.9, (3, 4)) * RNG.choice([-1.0, 1.0], (3, 4))

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 import test_golden
 
-from s2sad import api, cli, page
-from s2sad.higher import derive
+from s2sad import api, cli
+from s2sad.operators.higher import derive
+from s2sad.tools import page
 from s2sad.write.copies import prelude
 from s2sad.write.lines import origins_by_line
 from s2sad.write.printer import module

@@ -6,7 +6,7 @@ from slopes import check
 
 import s2sad
 from s2sad.kinds import Dim
-from s2sad.pieces import Form, count, elsewhere, length_form, piece
+from s2sad.known.pieces import Form, count, elsewhere, length_form, piece
 
 RNG = np.random.default_rng(0)
 TWO_N = Form().added(Form((("V.0", 1),)), 2)

@@ -17,8 +17,8 @@ import programs
 import pytest
 
 import s2sad
-from s2sad import calls, derivation, finish, pipeline
 from s2sad import kinds as K
+from s2sad import pipeline
 from s2sad.capture import normalise as normalise_module
 from s2sad.facts import activity as activity_module
 from s2sad.facts import alias
@@ -29,6 +29,7 @@ from s2sad.polish import guards as guards_module
 from s2sad.polish import prune as prune_module
 from s2sad.polish import settle as settle_module
 from s2sad.stages import Restore
+from s2sad.steps import calls, derivation, finish
 
 RANDOM = 60
 HEAD = "import math\n\nimport numpy as np\n\n\n"

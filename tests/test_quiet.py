@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 import s2sad
-from s2sad.quiet import is_heard, is_quiet
+from s2sad.rulebook.quiet import is_heard, is_quiet
 
 heard: list[object] = []
 half = functools.partial(np.multiply, 0.5)

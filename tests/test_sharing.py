@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad import derived
-from s2sad.sharing import Recipes
+from s2sad.operators import derived
+from s2sad.operators.sharing import Recipes
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from targets import load_file
 
 import s2sad
 from s2sad import api, pipeline
-from s2sad import tangents as tangents_module
-from s2sad.derived import recipes
+from s2sad.operators.derived import recipes
 from s2sad.stages import Arrival, Met
-from s2sad.strong import zeros_of
+from s2sad.steps import tangents as tangents_module
+from s2sad.steps.strong import zeros_of
 
 PROGRAMS = sorted((Path(__file__).parent / "golden" / "programs").glob("*.py"))
 X = np.array([0.0, 4.0])

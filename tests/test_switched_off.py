@@ -8,10 +8,12 @@ from corpus import PROGRAMS
 from properties import broken
 from test_planted import clear_caches
 
-from s2sad import api, derived, finish
+from s2sad import api
 from s2sad.facts import alias
 from s2sad.modes import storage
+from s2sad.operators import derived
 from s2sad.polish import own
+from s2sad.steps import finish
 
 WRONG = {"gradient", "value", "arguments", "second call", "pullback", "second pullback"}
 

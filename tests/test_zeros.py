@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad import oracle, testing
+from s2sad import testing
 from s2sad.registry import all_rules, positional_names, rule_for
+from s2sad.tools import oracle
 
 with contextlib.suppress(ImportError):  # their rules are among those asked, if SciPy is there
     importlib.import_module("scipy.stats")

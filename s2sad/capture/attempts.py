@@ -22,8 +22,6 @@ from typing import Any
 import gast
 
 from s2sad.capture.entries import is_entry
-from s2sad.elements import rename_scoped
-from s2sad.flow import free_names, live_in
 from s2sad.names import Names
 from s2sad.nodes import (
     COMPREHENSIONS,
@@ -42,6 +40,8 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Half
+from s2sad.syntax.elements import rename_scoped
+from s2sad.syntax.flow import free_names, live_in
 
 _OUTER = (gast.Global, gast.Nonlocal)
 _QUIET = (gast.Pass, gast.Break, gast.Continue)

@@ -22,7 +22,6 @@ from s2sad.capture.applied import Applied
 from s2sad.capture.desugar import denoted, from_outside
 from s2sad.capture.piecewise import is_listed, written_out
 from s2sad.capture.temps import temp_base
-from s2sad.elements import all_statements, plain, rename_scoped
 from s2sad.errors import UnsupportedError
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -40,6 +39,7 @@ from s2sad.nodes import (
 )
 from s2sad.registry import is_foreign
 from s2sad.stages import Loop, SourceLike
+from s2sad.syntax.elements import all_statements, plain, rename_scoped
 
 _READS_WHOLE: tuple[Any, ...] = (
     sum, max, min, list, tuple, set, frozenset, sorted, math.prod, math.fsum

@@ -23,7 +23,6 @@ from s2sad.capture.expressions import Expressions, has_walrus
 from s2sad.capture.patterns import without_captures
 from s2sad.capture.segments import segments
 from s2sad.capture.structure import structure
-from s2sad.elements import element, is_call, plain, rename_scoped
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -44,6 +43,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Function, Half, Loop, SourceLike
+from s2sad.syntax.elements import element, is_call, plain, rename_scoped
 
 _DICT_VIEWS = ("items", "values", "keys")
 _RUN_OVER = ("range", "enumerate", "zip", "reversed")

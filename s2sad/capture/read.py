@@ -33,7 +33,7 @@ import gast
 
 from s2sad.derivative import derivative_of
 from s2sad.errors import Place, SourceError, UnsupportedError
-from s2sad.generators import generator_of
+from s2sad.known.generators import generator_of
 from s2sad.registry import written_form
 
 # ---------------------------------------------------------------- what an object calls
@@ -220,7 +220,7 @@ class Source:
 
 
 # What makes derivatives of functions, as grad does.
-_MAKERS = ("s2sad.api", "s2sad.hessians", "s2sad.jacobians", "s2sad.sparse")
+_MAKERS = ("s2sad.api", "s2sad.operators.hessians", "s2sad.operators.jacobians", "s2sad.sparse")
 
 
 def read(fn: types.FunctionType) -> Source:

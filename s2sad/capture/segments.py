@@ -23,7 +23,6 @@ import gast
 
 from s2sad.checkpoints import checkpointed
 from s2sad.errors import Place, UnsupportedError
-from s2sad.flow import free_names, live_in
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -41,6 +40,7 @@ from s2sad.nodes import (
     tuple_,
     walk,
 )
+from s2sad.syntax.flow import free_names, live_in
 
 _LOOPS = (gast.For, gast.While)
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)

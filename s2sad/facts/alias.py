@@ -16,7 +16,6 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.memory import appended, given_back, shares_nothing, sources
-from s2sad.flow import free_names, live_in
 from s2sad.nodes import (
     Block,
     Node,
@@ -41,6 +40,7 @@ from s2sad.stages import (
     Write,
     surely_others,
 )
+from s2sad.syntax.flow import free_names, live_in
 
 Pairs = dict[str, frozenset[str]]
 Links = dict[str, Link]

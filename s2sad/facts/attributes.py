@@ -12,12 +12,12 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.code import brings
 from s2sad.facts.members import class_attribute, outcome_attribute
 from s2sad.facts.passing import handed_back
 from s2sad.facts.results import sample_call
 from s2sad.facts.scope import Scope, are_names
 from s2sad.kinds import MISSING, Kind
+from s2sad.known.code import brings
 
 
 def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:

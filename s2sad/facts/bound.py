@@ -22,8 +22,8 @@ from s2sad.derivative import applies
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.kinds import Kind
 from s2sad.nodes import Block, Node, all_inside, assign, clone, locate, name, walk
-from s2sad.spelled import paths
 from s2sad.stages import Function, KindFacts
+from s2sad.syntax.spelled import paths
 
 Method = Callable[[Kind, str], Any]
 Signature = Callable[[Any], "inspect.Signature | None"]

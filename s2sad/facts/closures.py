@@ -11,11 +11,11 @@ from s2sad import kinds as K
 from s2sad.checkpoints import same_checkpoint
 from s2sad.errors import Error
 from s2sad.facts.passing import Lengths, rebase
-from s2sad.flow import free_names
 from s2sad.kinds import Kind
 from s2sad.names import Names
 from s2sad.nodes import Node, clone, walk
 from s2sad.stages import SourceLike
+from s2sad.syntax.flow import free_names
 
 
 def closed(kind: K.LocalFunction, env: Mapping[str, Kind]) -> K.LocalFunction:

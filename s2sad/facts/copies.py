@@ -36,8 +36,8 @@ from s2sad.nodes import (
     store,
     subscript,
 )
-from s2sad.spelled import paths
 from s2sad.stages import Function, KindFacts, Loop
+from s2sad.syntax.spelled import paths
 
 _DEEP = 4
 

@@ -6,7 +6,7 @@ from s2sad import kinds as K
 from s2sad.facts.lengths import own_lengths
 from s2sad.facts.results import element_kind
 from s2sad.kinds import Kind
-from s2sad.open_dicts import dict_item, surely_has
+from s2sad.known.open_dicts import dict_item, surely_has
 
 
 def dict_method(owner: K.Dict | K.OpenDict, attr: str, args: list[Kind]) -> Kind:

@@ -18,6 +18,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.facts.rewrite import Rewriter
+from s2sad.known.open_dicts import keys_of_other_kinds, literal_key, some_without, surely_has
 from s2sad.nodes import (
     Block,
     Node,
@@ -38,7 +39,6 @@ from s2sad.nodes import (
     tuple_,
     walk,
 )
-from s2sad.open_dicts import keys_of_other_kinds, literal_key, some_without, surely_has
 from s2sad.stages import Function, KindFacts, Loop
 
 _LINES = 12

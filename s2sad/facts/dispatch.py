@@ -33,8 +33,8 @@ from s2sad.nodes import (
     name,
     walk,
 )
-from s2sad.spelled import paths
 from s2sad.stages import Function, KindFacts
+from s2sad.syntax.spelled import paths
 
 _SIMPLE = (gast.Assign, gast.AugAssign, gast.Expr, gast.Delete)
 

@@ -20,7 +20,6 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.elements import element
 from s2sad.facts.results import element_kind
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.nodes import (
@@ -44,6 +43,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Function, KindFacts, Loop
+from s2sad.syntax.elements import element
 
 There = Callable[[Node], Node]
 _LAZY: tuple[Any, ...] = (zip, enumerate, reversed)

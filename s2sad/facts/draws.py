@@ -14,8 +14,8 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.facts.results import sample_call
-from s2sad.generators import GENERATORS
 from s2sad.kinds import Kind
+from s2sad.known.generators import GENERATORS
 
 _WITHOUT_RESULT = ("shuffle", "seed", "setstate", "set_state")
 # Where samples do not fit together, these leave the kind of a result as it is.

@@ -18,7 +18,6 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.checkpoints import checkpoint
-from s2sad.decided import TOLD, decided, verdict
 from s2sad.derivative import applies
 from s2sad.errors import Error
 from s2sad.facts.attributes import attribute_kind
@@ -55,16 +54,17 @@ from s2sad.facts.sampled import survives_none
 from s2sad.facts.scope import Scope, are_names, dotted_path
 from s2sad.facts.slices import Slices, grid_kind
 from s2sad.facts.texts import text_method
-from s2sad.generators import GENERATORS, generator_of
 from s2sad.inside import hook_here, within_gradient
 from s2sad.kinds import MISSING, Kind
-from s2sad.lifted import lifted, space_among
+from s2sad.known.generators import GENERATORS, generator_of
+from s2sad.known.lifted import lifted, space_among
+from s2sad.known.open_dicts import dict_item, with_entry
+from s2sad.known.samples import is_number, rising
+from s2sad.known.spaces import home
 from s2sad.nodes import Node, children
-from s2sad.open_dicts import dict_item, with_entry
-from s2sad.samples import is_number, rising
 from s2sad.selected import worked_out
-from s2sad.spaces import home
 from s2sad.stages import Function, KindFacts
+from s2sad.syntax.decided import TOLD, decided, verdict
 
 Env = dict[str, Kind]
 CalleeHook = Callable[[Any, "list[Kind] | None", "dict[str, Kind]", Env], "tuple[Kind, Proved]"]

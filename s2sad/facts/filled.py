@@ -14,6 +14,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.facts.results import element_kind
 from s2sad.kinds import MISSING, Kind
+from s2sad.known.open_dicts import literal_key, surely_has, with_entry
 from s2sad.nodes import (
     Block,
     Node,
@@ -23,7 +24,6 @@ from s2sad.nodes import (
     count_writes,
     walk,
 )
-from s2sad.open_dicts import literal_key, surely_has, with_entry
 from s2sad.stages import Loop, is_all, plain_field
 
 Homes = dict[str, Any]

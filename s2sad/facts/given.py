@@ -10,9 +10,9 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.facts.memory import Memory, touches
-from s2sad.made import made_here
 from s2sad.nodes import Node, block_writes, clone, names_read, substitute
 from s2sad.stages import Function, KindFacts
+from s2sad.syntax.made import made_here
 
 
 def written_parameters(

@@ -7,7 +7,7 @@ from typing import Any
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import Kind
-from s2sad.mapped import mapped
+from s2sad.known.mapped import mapped
 
 
 def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:

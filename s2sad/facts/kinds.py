@@ -41,6 +41,7 @@ from s2sad.facts.scope import Scope, imported
 from s2sad.facts.tries import Tries
 from s2sad.facts.truth import narrowed, pattern_truth, truth
 from s2sad.kinds import MISSING, Kind
+from s2sad.known.open_dicts import keys_of_other_kinds
 from s2sad.nodes import (
     Block,
     Node,
@@ -51,7 +52,6 @@ from s2sad.nodes import (
     number,
     walk,
 )
-from s2sad.open_dicts import keys_of_other_kinds
 from s2sad.selected import worked_out
 from s2sad.stages import Function, KindFacts, Loop
 

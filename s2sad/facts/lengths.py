@@ -16,7 +16,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.kinds import Dim, Kind
-from s2sad.mapped import mapped
+from s2sad.known.mapped import mapped
 
 Naming = Callable[[Dim], "Dim | None"]
 

@@ -20,7 +20,6 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.decided import Decided, told, verdict
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.inside import adjoint_hook, hook_here, stop_gradient, within_gradient
 from s2sad.nodes import (
@@ -39,6 +38,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Function, KindFacts
+from s2sad.syntax.decided import Decided, told, verdict
 
 
 def marked(

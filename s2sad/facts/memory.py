@@ -23,13 +23,14 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.checkpoints import checkpoint
+from s2sad.emitted.replay import run_checkpointed, run_until, runs_rounds
 from s2sad.facts.inplace import undecided
 from s2sad.facts.members import SETTING
 from s2sad.facts.results import binary_kind
-from s2sad.flow import live_in
-from s2sad.generators import GENERATORS, generator_of
 from s2sad.inside import hook_here
 from s2sad.kinds import Kind
+from s2sad.known.generators import GENERATORS, generator_of
+from s2sad.known.samples import is_number
 from s2sad.nodes import (
     Block,
     Node,
@@ -41,9 +42,8 @@ from s2sad.nodes import (
     operands,
     walk,
 )
-from s2sad.replay import run_checkpointed, run_until, runs_rounds
-from s2sad.samples import is_number
 from s2sad.stages import Aliases, Function, KindFacts, Write
+from s2sad.syntax.flow import live_in
 
 shares_nothing = K.shares_nothing
 Summary = Callable[[Any, Any], "tuple[list[Any], list[Any]] | None"]

@@ -27,6 +27,7 @@ from s2sad.facts.read_before import may_set
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.facts.stores import stores
 from s2sad.facts.tuples import tuples
+from s2sad.known.signature import by_position
 from s2sad.nodes import (
     Block,
     Node,
@@ -42,7 +43,6 @@ from s2sad.nodes import (
     subscript,
     walk,
 )
-from s2sad.signature import by_position
 from s2sad.stages import Function, KindFacts, Loop, place_of, plain_field
 
 _MANY = 32

@@ -17,10 +17,10 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import overlaps
+from s2sad.emitted import overlaps
 from s2sad.facts.alias import basic_index
+from s2sad.known.spaces import NUMPY
 from s2sad.nodes import Node, clone, key, names_read
-from s2sad.spaces import NUMPY
 from s2sad.stages import Aliases, Function, KindFacts, Link
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from s2sad import kinds as K
 from s2sad.facts.lengths import anew, relabel
 from s2sad.kinds import Dim, Kind
-from s2sad.mapped import mapped
+from s2sad.known.mapped import mapped
 
 Lengths = dict[tuple[str, int], Dim]
 Proved = tuple[tuple[Dim, int], ...]

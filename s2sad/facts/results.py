@@ -15,7 +15,8 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry, runtime, spaces
+from s2sad import registry, runtime
+from s2sad.emitted.replay import runs_rounds
 from s2sad.facts.by_content import decided_by_content
 from s2sad.facts.helpers import helper_kind
 from s2sad.facts.lengths import inhabited, own_lengths, renewed, shifted_length, without_some
@@ -26,11 +27,11 @@ from s2sad.facts.members import (
 )
 from s2sad.facts.sampled import kills, two_runs
 from s2sad.kinds import MISSING, Kind
-from s2sad.lifted import lifted, lowered, namespace_given, space_among
-from s2sad.open_dicts import keys_of
-from s2sad.replay import runs_rounds
-from s2sad.samples import Sampler, fitting, no_function, stacked
-from s2sad.signature import by_position
+from s2sad.known import spaces
+from s2sad.known.lifted import lifted, lowered, namespace_given, space_among
+from s2sad.known.open_dicts import keys_of
+from s2sad.known.samples import Sampler, fitting, no_function, stacked
+from s2sad.known.signature import by_position
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     gast.Add: operator.add,

@@ -14,9 +14,9 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.kinds import Dim, Kind
+from s2sad.known.pieces import Form, length_form, piece
+from s2sad.known.samples import stacked
 from s2sad.nodes import Node, key, names_written, number, walk
-from s2sad.pieces import Form, length_form, piece
-from s2sad.samples import stacked
 
 _MARKS = (gast.operator, gast.unaryop, gast.expr_context)
 _NUMBERS = (gast.Name, gast.Constant, gast.BinOp, gast.UnaryOp, *_MARKS)

@@ -19,6 +19,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.emitted.repeated import UFUNCS, applied_at
 from s2sad.facts.memory import positional_parameters, spares_copy
 from s2sad.facts.results import known_call, sample_method
 from s2sad.facts.rewrite import NumPy, Rewriter
@@ -32,7 +33,6 @@ from s2sad.nodes import (
     name,
     names_written,
 )
-from s2sad.repeated import UFUNCS, applied_at
 from s2sad.stages import Function, KindFacts
 
 _AUGMENTED: dict[Any, type] = {

@@ -11,9 +11,9 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad.decided import verdict
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Node
+from s2sad.syntax.decided import verdict
 
 
 def truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:

@@ -11,12 +11,9 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
-from s2sad.flow import live_in
-from s2sad.hooks import HELPERS
-from s2sad.identity import refuse_copy
+from s2sad.emitted.hooks import HELPERS
 from s2sad.kinds import Kind
-from s2sad.layouts import asks_for_layout
-from s2sad.lifted import space_among
+from s2sad.known.lifted import space_among
 from s2sad.modes.outside import Outside, keep_as_it_was
 from s2sad.modes.shapes import NARROW
 from s2sad.modes.storage import bind_unbound
@@ -44,6 +41,9 @@ from s2sad.nodes import (
 )
 from s2sad.selected import Selected
 from s2sad.stages import Aliases, Comment, Steps
+from s2sad.syntax.flow import live_in
+from s2sad.syntax.identity import refuse_copy
+from s2sad.syntax.layouts import asks_for_layout
 
 
 @dataclass

@@ -13,11 +13,11 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.generators import is_drawing
 from s2sad.kinds import Kind
+from s2sad.known.generators import is_drawing
 from s2sad.nodes import Node, constant
 from s2sad.registry import given_to
-from s2sad.rule_forms import is_plain, own_default
+from s2sad.rulebook.rule_forms import is_plain, own_default
 
 
 class BindingError(Exception):

@@ -10,9 +10,8 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import Error, UnsupportedError
-from s2sad.flow import surely_bound
 from s2sad.kinds import Kind
-from s2sad.lifted import space_among
+from s2sad.known.lifted import space_among
 from s2sad.modes.refs import Refs
 from s2sad.modes.structured import Contribution
 from s2sad.names import Names
@@ -34,6 +33,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Function, KindFacts
+from s2sad.syntax.flow import surely_bound
 
 _FEW = 6
 

@@ -8,7 +8,6 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.flow import live_in
 from s2sad.modes.notes import Chain, Notes
 from s2sad.nodes import (
     Block,
@@ -22,6 +21,7 @@ from s2sad.nodes import (
     names_written,
 )
 from s2sad.stages import Function, KindFacts, Names
+from s2sad.syntax.flow import live_in
 
 
 class Endings:

@@ -10,8 +10,8 @@ import re
 
 import gast
 
-from s2sad import hooks
 from s2sad import kinds as K
+from s2sad.emitted import hooks
 from s2sad.inside import hook_here
 from s2sad.kinds import Kind
 from s2sad.modes.writes import Writes

@@ -26,10 +26,11 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry, spaces
+from s2sad import registry
 from s2sad.errors import InternalError
 from s2sad.kinds import MISSING, Kind
-from s2sad.lifted import space_among
+from s2sad.known import spaces
+from s2sad.known.lifted import space_among
 from s2sad.modes.looked_at import Returned
 from s2sad.modes.refs import Refs
 from s2sad.names import Names

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from s2sad import registry, returned
+from s2sad import registry
+from s2sad.emitted import returned
 from s2sad.modes.refs import Refs
 from s2sad.nodes import Node, call, clone, constant
-from s2sad.rehearsed import may_be_none, sure_to_fit
+from s2sad.rulebook.rehearsed import may_be_none, sure_to_fit
 
 
 @dataclass(frozen=True)

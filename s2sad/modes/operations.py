@@ -16,10 +16,13 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry, runtime, spaces
+from s2sad import registry, runtime
 from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedError
-from s2sad.generators import draws
 from s2sad.kinds import Kind
+from s2sad.known import spaces
+from s2sad.known.generators import draws
+from s2sad.known.open_dicts import literal_key
+from s2sad.known.samples import stacked
 from s2sad.modes.articles import article
 from s2sad.modes.bind import BindingError, BoundCall, bind, without_axes
 from s2sad.modes.guarded import Site
@@ -44,8 +47,6 @@ from s2sad.nodes import (
     subscript,
     walk,
 )
-from s2sad.open_dicts import literal_key
-from s2sad.samples import stacked
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
     gast.Add: operator.add,

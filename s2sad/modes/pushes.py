@@ -23,6 +23,8 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import InternalError, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.known.samples import stacked
+from s2sad.known.signature import by_position
 from s2sad.modes.bind import BindingError, BoundCall, bind, without_axes
 from s2sad.modes.guarded import Site
 from s2sad.modes.handed import called_with
@@ -49,8 +51,6 @@ from s2sad.nodes import (
     tuple_,
     walk,
 )
-from s2sad.samples import stacked
-from s2sad.signature import by_position
 
 Pushed = tuple[Block, "Node | None"]
 

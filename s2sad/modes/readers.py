@@ -11,9 +11,9 @@ from typing import Any
 
 import gast
 
-from s2sad.flow import free_names
 from s2sad.nodes import Block, Node, blocks_of, names_of, names_read, names_written
 from s2sad.stages import Comment, Replay, Restore, RestorePart, Undo
+from s2sad.syntax.flow import free_names
 
 START = "start"
 State = dict[str, frozenset[Any]]

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import gast
 
-from s2sad.flow import live_in
 from s2sad.names import Names
 from s2sad.nodes import Block, assign, block_writes, name, rename
 from s2sad.stages import Function
+from s2sad.syntax.flow import live_in
 
 
 def rebound_outside(function: Function) -> frozenset[str]:

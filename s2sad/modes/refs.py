@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from s2sad import spaces
+from s2sad.known import spaces
 from s2sad.names import Names
 
 _USUAL = {"numpy": "np", "math": "math", "cupy": "cp"}

@@ -17,7 +17,6 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.modes.storage import wanted
 from s2sad.names import Names as Supply
@@ -32,6 +31,7 @@ from s2sad.nodes import (
     name,
 )
 from s2sad.stages import Restore, Save
+from s2sad.syntax.flow import live_in
 
 Names = frozenset[str]
 

@@ -11,7 +11,8 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import Error
 from s2sad.kinds import Kind
-from s2sad.lifted import space_among
+from s2sad.known.lifted import space_among
+from s2sad.known.spaces import NUMPY
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -26,7 +27,6 @@ from s2sad.nodes import (
     tuple_,
     walk,
 )
-from s2sad.spaces import NUMPY
 from s2sad.stages import SourceLike
 
 

@@ -17,7 +17,7 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import Error
 from s2sad.kinds import Kind
-from s2sad.made import made_here
+from s2sad.known.open_dicts import literal_key, surely_has
 from s2sad.modes.fills import filling
 from s2sad.modes.structured import Contribution
 from s2sad.modes.writes import Writes, assign_place
@@ -40,8 +40,8 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.open_dicts import literal_key, surely_has
 from s2sad.stages import Loop, Replay, RestorePart, Write, is_all, place_of, surely_others
+from s2sad.syntax.made import made_here
 
 
 class Slots(Writes):

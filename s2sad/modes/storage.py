@@ -22,7 +22,6 @@ from typing import Any
 import gast
 
 from s2sad.causes import Kept
-from s2sad.flow import live_in, rebinds
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -45,6 +44,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Replay, Restore, RestorePart, Save, SavePart, Undo
+from s2sad.syntax.flow import live_in, rebinds
 
 LOOPS = (gast.For, gast.While)
 

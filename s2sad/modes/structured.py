@@ -19,6 +19,8 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.known.open_dicts import surely_has
+from s2sad.known.signature import by_position
 from s2sad.modes.guarded import Guarded, Site
 from s2sad.nodes import (
     Block,
@@ -33,8 +35,6 @@ from s2sad.nodes import (
     names_read,
     subscript,
 )
-from s2sad.open_dicts import surely_has
-from s2sad.signature import by_position
 
 STACKING: tuple[Any, ...] = (np.array, np.asarray)
 CONVERSIONS: tuple[Any, ...] = (list, tuple, float, builtins.complex)

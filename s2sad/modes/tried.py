@@ -11,7 +11,7 @@ from s2sad.errors import UnsupportedError
 from s2sad.modes.bind import BoundCall
 from s2sad.modes.guarded import Site
 from s2sad.nodes import Node, attribute, call, clone
-from s2sad.rehearsed import WRITES, Trial, asks_for_none, wrong_with
+from s2sad.rulebook.rehearsed import WRITES, Trial, asks_for_none, wrong_with
 
 
 def refuse_useless(

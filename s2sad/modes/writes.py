@@ -18,7 +18,8 @@ import gast
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import Kind
-from s2sad.lifted import space_among
+from s2sad.known.lifted import space_among
+from s2sad.known.spaces import NUMPY
 from s2sad.modes.cotangents import as_value
 from s2sad.modes.guarded import Site
 from s2sad.modes.operations import Operations
@@ -47,7 +48,6 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.spaces import NUMPY
 from s2sad.stages import TWICE, Activity, Aliases, Function, KindFacts, Link, RestorePart, Write
 
 

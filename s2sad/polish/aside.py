@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import gast
 
-from s2sad.flow import live_in
 from s2sad.nodes import (
     Block,
     Node,
@@ -31,6 +30,7 @@ from s2sad.nodes import (
 from s2sad.polish.effects import Effects, EffectTable, is_compound, root
 from s2sad.polish.together import added_to, leaves
 from s2sad.stages import Comment
+from s2sad.syntax.flow import live_in
 
 Names = frozenset[str]
 _READERS = frozenset("sum dot vdot inner outer mean multiply".split())

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 import gast
 
 from s2sad import kinds as K
-from s2sad.flow import live_in
 from s2sad.kinds import Kind
 from s2sad.nodes import (
     Block,
@@ -28,6 +27,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.polish.effects import Pure, pure_expression
+from s2sad.syntax.flow import live_in
 
 Names = frozenset[str]
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 
 import gast
 
-from s2sad.flow import live_in
 from s2sad.nodes import (
     Block,
     Node,
@@ -30,6 +29,7 @@ from s2sad.nodes import (
 )
 from s2sad.polish.effects import EffectTable, is_compound, mutated_by, pure_expression
 from s2sad.stages import Comment, Restore, RestorePart, Save, SavePart
+from s2sad.syntax.flow import live_in
 
 Names = frozenset[str]
 _LIMIT = 40

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import gast
 
-from s2sad.flow import before_restore, before_restore_part, every_round, free_names
 from s2sad.nodes import Block, Node, blocks_of, is_constant, names_read, names_written
 from s2sad.polish.effects import EffectTable, mutated_by, pure_expression, root
 from s2sad.stages import Comment, Replay, Restore, RestorePart, Save, SavePart, Undo
+from s2sad.syntax.flow import before_restore, before_restore_part, every_round, free_names
 
 Names = frozenset[str]
 _PLACES = (gast.Subscript, gast.Attribute)

@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 import gast
 
-from s2sad.flow import live_in
 from s2sad.nodes import Block, Node, blocks_of, copied, is_whole, names_written
 from s2sad.polish.effects import EffectTable, Pure, Sharing, is_compound, root
 from s2sad.polish.own import shared_by
 from s2sad.stages import Comment
+from s2sad.syntax.flow import live_in
 
 Names = frozenset[str]
 _LEAVES = (gast.Name, gast.Constant, gast.expr_context, gast.operator)

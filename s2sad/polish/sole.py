@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 
 import gast
 
-from s2sad.flow import live_in
 from s2sad.nodes import Block, Node, attribute, blocks_of, call, copied, names_read, walk
 from s2sad.polish.effects import mutated_by
 from s2sad.polish.own import shared_by
+from s2sad.syntax.flow import live_in
 
 Names = frozenset[str]
 _VIEWS = frozenset({"reshape", "ravel", "transpose", "expand_dims", "squeeze", "swapaxes"})

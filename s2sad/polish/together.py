@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import gast
 
-from s2sad.flow import live_in
 from s2sad.nodes import Block, Node, blocks_of, names_read, rename, walk
 from s2sad.polish.effects import EffectTable, is_compound, mutated_by
 from s2sad.stages import Comment
+from s2sad.syntax.flow import live_in
 
 Names = frozenset[str]
 

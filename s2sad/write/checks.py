@@ -17,8 +17,8 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.errors import SourceError
 from s2sad.kinds import Kind
+from s2sad.known.pieces import Piece, length_text, not_one_text
 from s2sad.nodes import Block
-from s2sad.pieces import Piece, length_text, not_one_text
 from s2sad.stages import Written
 
 

@@ -14,8 +14,8 @@ import gast
 import numpy as np
 
 from s2sad.errors import SourceError
+from s2sad.known.spaces import NUMPY, counterpart, helper_in
 from s2sad.nodes import Block, Node, assign, clone, free_reads, rename, walk
-from s2sad.spaces import NUMPY, counterpart, helper_in
 from s2sad.write.homes import homes_of, import_of
 from s2sad.write.live import is_live
 from s2sad.write.printer import lasting

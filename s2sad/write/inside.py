@@ -19,10 +19,10 @@ import gast
 
 from s2sad import runtime
 from s2sad.checkpoints import checkpoint, checkpointed
-from s2sad.decided import TOLD, told
 from s2sad.inside import adjoint_hook, stop_gradient, within_gradient
 from s2sad.kinds import MISSING
 from s2sad.nodes import COMPREHENSIONS, Node, free_reads, locate, name, walk
+from s2sad.syntax.decided import TOLD, told
 
 Denoted = Callable[[str], Any]
 Becomes = Callable[[Any], "str | None"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import CellType, CodeType, FunctionType
 
 from s2sad.errors import InternalError
-from s2sad.snippets import register
+from s2sad.syntax.snippets import register
 
 _FACTORY = "__s2sad_factory__"
 # What evaluating an annotation may raise: its names may exist for type checkers only.

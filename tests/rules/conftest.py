@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import on_device
 
-from s2sad import orders, testing
+from s2sad import testing
+from s2sad.tools import orders
 
 
 def pytest_generate_tests(metafunc):

@@ -1,0 +1,1 @@
+"""Helpers of derived text beside runtime.py; their source is copied into emitted files."""

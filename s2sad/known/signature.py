@@ -1,0 +1,107 @@
+"""Signatures: a cheap key that two values share only if they are of one kind.
+
+key_of(np.ones((3, 1)))     (dtype("float64"), (False, True))
+key_of([1.0, 2.0])          (list, 0, frozenset({float}))
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from typing import Any
+
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.known import spaces
+from s2sad.runtime import attributes
+
+PLAIN = frozenset([float, int, bool, complex, str, bytes, types.NoneType])
+_Key = Any
+
+
+def lasting_key(value: Any) -> _Key:
+    """Return the key of a value that may contain itself, as globals do that point back."""
+    try:
+        return key_of(value)
+    except RecursionError:
+        return _bounded(value, ())
+
+
+def _bounded(value: Any, around: tuple[int, ...]) -> _Key:
+    """Return a key that ends where kinds do: at a value that is a part of itself."""
+    if id(value) in around:
+        return "itself", around.index(id(value))
+    inner = (*around, id(value))
+    cls = type(value)
+    if isinstance(value, list | tuple):
+        return cls, tuple([_bounded(part, inner) for part in value])
+    if isinstance(value, dict):
+        return cls, tuple(value), tuple([_bounded(part, inner) for part in value.values()])
+    if not K.has_fields(cls) or K.is_function(value):
+        return key_of(value)
+    fields = attributes(value)
+    return cls, tuple(fields), tuple([_bounded(part, inner) for part in fields.values()])
+
+
+def key_of(value: Any) -> _Key:
+    """Return the key of one value."""
+    cls = type(value)
+    if cls is np.ndarray:
+        shape = value.shape
+        return value.dtype, tuple([n == 1 for n in shape]) if 1 in shape else len(shape)
+    if cls in PLAIN:
+        return cls
+    if cls is tuple:
+        return cls, tuple([key_of(part) for part in value])
+    if cls is list:
+        return _key_of_list(value)
+    if cls is dict:
+        return _key_of_dict(value)
+    return _key_of_other(value)
+
+
+def _key_of_dict(value: dict[Any, Any]) -> _Key:
+    keys = tuple([key_of(part) for part in value.values()])
+    if not value or K.are_names(value):
+        return dict, tuple(value), keys
+    distinct = frozenset(keys)
+    if len(distinct) > 1:
+        return dict, tuple(value), keys
+    return dict, frozenset(map(key_of, value)), min(len(value), 2), distinct
+
+
+def _key_of_list(value: list[Any]) -> _Key:
+    classes = frozenset(map(type, value))
+    if classes <= PLAIN:
+        return list, 0, classes
+    keys = [key_of(part) for part in value]
+    distinct = frozenset(keys)
+    if len(distinct) > 1:
+        return list, tuple(keys)
+    # One item's lengths have names of their own; those of several are joined.
+    return list, min(len(value), 2), distinct
+
+
+def _key_of_other(value: Any) -> _Key:
+    cls = type(value)
+    if isinstance(value, np.generic | np.ndarray):
+        return cls, value.dtype, value.ndim, tuple([n == 1 for n in value.shape])
+    if isinstance(value, tuple):
+        return cls, tuple([key_of(part) for part in value])
+    if spaces.space_of(cls) is not None:
+        return cls, value.dtype, tuple([n == 1 for n in value.shape])
+    kind = K.kind_of(value, "") if K.is_function(value) else None
+    if kind is not None:
+        return kind
+    if not K.has_fields(cls):
+        found = registry.objects_of(cls)
+        return cls if found is None else (cls, key_of(found.like(value)))
+    fields = attributes(value)
+    return cls, tuple(fields), tuple([key_of(part) for part in fields.values()])
+
+
+def by_position(cls: Any) -> tuple[str, ...]:
+    """Return the fields that the constructor of a dataclass takes by position."""
+    return tuple(f.name for f in dataclasses.fields(cls) if f.init and not f.kw_only)

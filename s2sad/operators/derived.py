@@ -1,0 +1,305 @@
+"""What was derived of one function under one operator: by the kinds of its arguments, and kept."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from s2sad import kinds as K
+from s2sad.activities import Const, annotated
+from s2sad.aliasing import Reached, reach, refuse_overlap
+from s2sad.capture.read import read
+from s2sad.errors import ActivityError, AliasError, Place, SourceError, UnsupportedError
+from s2sad.known.pieces import lengths_given
+from s2sad.known.signature import key_of
+from s2sad.operators.cotangents import checked, mirror, needs_mirror
+from s2sad.operators.duplicated import Pattern
+from s2sad.operators.guard import IGNORED, may_ignore
+from s2sad.operators.higher import derive
+from s2sad.operators.logs import log, with_answers
+from s2sad.operators.parameters import Choice, Parameters, Settled, Wrt, choose, settle
+from s2sad.operators.sharing import Bound, Recipe, Recipes, loaded, recipe
+from s2sad.pipeline import Request, printed
+from s2sad.runtime import private
+from s2sad.stages import ANYWHERE
+from s2sad.steps.repeatable import repeatable
+
+_KEPT = 8  # entries for one key, where what a function sees goes to and fro
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an operator is asked for."""
+
+    mode: str = "grad"
+    wrt: Wrt = None
+    has_aux: bool = False
+    given: int | None = None  # for vjp: how many arguments the call gives
+    pattern: Pattern | None = None  # for autodiff: the activities
+    batch: bool = False  # for jvp: several directions in one sweep
+    plain: bool = False  # each cotangent has a statement of its own, where it arises
+    first: bool = False  # for vjp and jvp: of what nothing chooses the first, as grad does
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One derived function: how it is called, and while what it was derived from still holds."""
+
+    bound: Bound
+    as_float: tuple[str, ...]
+    finish: Callable[[Any, dict[str, Any]], Any] | None
+    repeatable: bool = False  # nobody could tell if the function ran twice
+
+    def holds(self) -> bool:
+        """Say whether all that was seen when it was derived is still seen."""
+        return all(same() for same in self.bound.guards)
+
+
+Entries = dict[Any, tuple[Entry, ...]]
+recipes = Recipes()
+
+
+class Derived:
+    """What was derived from one function for one set of options, by the kinds of arguments.
+
+    Reading takes no lock: entries are only ever added, in a new tuple.
+    """
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        options: Options,
+        general: Callable[..., Any],
+        prefix: tuple[Any, ...] = (),
+        entries: Entries | None = None,
+    ) -> None:
+        self.parameters = parameters
+        self.options = options
+        self.general = general
+        self.prefix = prefix
+        self.entries: Entries = {} if entries is None else entries
+        self.lock = threading.RLock()
+
+    @functools.cached_property
+    def choice(self) -> Choice:
+        """The parameters that wrt or the annotations choose."""
+        pattern = self.options.pattern
+        if pattern is not None:
+            wanted = {*pattern.active, *pattern.shadowed}
+            return Choice(tuple(n for n in self.parameters.names if n in wanted), True, False)
+        try:
+            every = self.options.mode in ("vjp", "jvp") and not self.options.first
+            return choose(self.parameters, self.options.wrt, every, self.options.given)
+        except ActivityError as error:
+            raise error.at(place_of(self.parameters.fn)) from None
+
+    def find(self, values: tuple[Any, ...]) -> Entry:
+        """Return the entry for the values of all parameters; derive it if there is none."""
+        key = _key(self._asked(values))
+        entry = self._known(key, values)
+        if entry is None:
+            with self.lock:
+                entry = self._known(key, values)
+                if entry is None:
+                    entry = self._shared(key, values) or self._derive(key, values)
+                    self.entries[key] = (entry, *self.entries.get(key, ()))[:_KEPT]
+        return entry
+
+    def _asked(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the values whose kinds matter; IGNORED for the others."""
+        ignored = self.ignored
+        if not ignored:
+            return values
+        pairs = zip(self.parameters.names, values, strict=True)
+        return tuple([IGNORED if n in ignored and may_ignore(v) else v for n, v in pairs])
+
+    @functools.cached_property
+    def ignored(self) -> frozenset[str]:
+        """The parameters whose kinds nobody asks: not read and not differentiated."""
+        return self.parameters.unread - set(self.choice.names)
+
+    def _known(self, key: Any, values: tuple[Any, ...]) -> Entry | None:
+        for entry in self.entries.get(key, ()):
+            if entry.holds() and self._fits(entry, values):
+                return entry
+        return None
+
+    def _fits(self, entry: Entry, values: tuple[Any, ...]) -> bool:
+        if not entry.bound.not_one:
+            return True
+        return entry.bound.fits(dict(zip(self.parameters.names, values, strict=True)))
+
+    def _shared(self, key: Any, values: tuple[Any, ...]) -> Entry | None:
+        """Return an entry made of what was derived for another function of the same code."""
+        for made in recipes.get(self._shared_key(key)):
+            entry = self._entry(made)
+            if entry is not None and self._fits(entry, values):
+                return entry
+        return None
+
+    def _shared_key(self, key: Any) -> Any:
+        p, o = self.parameters, self.options
+        code = K.Known(p.fn.__code__)
+        own = (o.mode, o.has_aux, o.pattern, o.batch, o.first, o.plain)
+        return code, own, self.choice, p.skipped, p.fixed, len(self.prefix), key
+
+    def _entry(self, made: Recipe, fresh: bool = False) -> Entry | None:
+        p = self.parameters
+        bound = made.bind(p.fn, self.prefix, self.general, p.unset_defaults, fresh)
+        if bound is None:
+            return None
+        settled = made.settled
+        kinds = dict(settled.params)
+        finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
+        return Entry(bound, settled.as_float, finish, made.repeatable)
+
+    def settled(self, values: Iterable[Any]) -> Settled:
+        """Return what is differentiated, for the values of all parameters."""
+        try:
+            return settle(self.parameters, self.choice, kinds_of(self.parameters, values))
+        except ActivityError as error:
+            raise error.at(place_of(self.parameters.fn)) from None
+
+    def request(
+        self, kinds: dict[str, K.Kind], values: Iterable[Any] = ()
+    ) -> tuple[Request, Settled]:
+        """Return what is to be derived for given kinds of the arguments, with example values."""
+        fn = self.parameters.fn
+        o = self.options
+        try:
+            settled = settle(self.parameters, self.choice, kinds)
+            if settled.picked and o.mode in ("jvp", "reverse"):
+                raise ActivityError(
+                    f"wrt={str(settled.picked[0])!r} selects a part: {o.mode} takes parameters.",
+                    remedy="Give a tangent or a shadow of the whole structure.",
+                )
+        except ActivityError as error:
+            raise error.at(place_of(fn)) from None
+        request = Request(fn, settled.params, settled.wrt, settled.single, o.mode, o.has_aux)
+        lengths = tuple(lengths_given(self.parameters.names, values))
+        request = replace(request, lengths=lengths, picked=settled.picked, plain=o.plain)
+        constant = self._constant - set(settled.wrt)
+        if o.pattern is None:
+            return replace(request, constant=constant, batch=o.batch), settled
+        seeded, batch = o.pattern.seeded, o.pattern.batch
+        constant |= o.pattern.constant
+        return (
+            replace(
+                request,
+                shadowed=o.pattern.shadowed,
+                constant=constant,
+                seeded=seeded,
+                batch=batch,
+            ),
+            settled,
+        )
+
+    @functools.cached_property
+    def _constant(self) -> frozenset[str]:
+        """The parameters that are declared Const."""
+        declared = annotated(self.parameters.fn)
+        return frozenset(n for n, activity in declared.items() if activity is Const)
+
+    def _derive(self, key: Any, values: tuple[Any, ...]) -> Entry:
+        request, settled = self.request(kinds_of(self.parameters, values), values)
+        derivation = derive(with_answers(request))
+        log(derivation)
+        text = printed(derivation)
+        functions = loaded(text, derivation)
+        kinds = dict(settled.params)
+        finished = self.options.mode == "vjp" or any(needs_mirror(kinds[n]) for n in settled.wrt)
+        writes = derivation.written or derivation.written_outside
+        plain = self.parameters.is_simple and not finished and not settled.as_float and not writes
+        plain = plain and self.options.mode not in ("reverse", "jvp") and not derivation.not_one
+        made = recipe(
+            request.fn,
+            derivation,
+            functions,
+            settled,
+            self._asked(values) if plain else None,
+            len(self.prefix),
+            key,
+            text.text,
+        )
+        if self.options.first:
+            made = replace(made, repeatable=repeatable(derivation))
+        entry = self._entry(made, fresh=True)
+        if entry is None:
+            # The code it read has changed while it was being derived.
+            return self._derive(key, values)
+        recipes.add(self._shared_key(key), made)
+        return entry
+
+    def _finish(self, settled: Settled, mirrored: bool) -> Callable[[Any, Any], Any] | None:
+        """Return what is still to be done to results, or None."""
+        mode, has_aux = self.options.mode, self.options.has_aux
+        wrt, single, picked = settled.wrt, settled.single, settled.results()
+
+        def shape(gradient: Any, values: dict[str, Any]) -> Any:
+            points = [one.value(values[one.parameter]) for one in picked]
+            if single:
+                return mirror(gradient, points[0])
+            return tuple(mirror(g, point) for g, point in zip(gradient, points, strict=True))
+
+        if mode == "vjp":
+            name = self.parameters.name
+
+            def pull(result: Any, values: dict[str, Any]) -> Any:
+                y, pullback, *aux = result
+                kept = {n: private(values[n]) for n in wrt} if mirrored else {}
+                after = functools.partial(shape, values=kept) if mirrored else None
+                return y, checked(pullback, y, name, after), *aux
+
+            return pull
+        if not mirrored or mode in ("reverse", "jvp"):
+            return None
+        if mode == "grad":
+            if has_aux:
+                return lambda result, values: (shape(result[0], values), result[1])
+            return shape
+        return lambda result, values: (result[0], shape(result[1], values))
+
+
+def _key(values: Iterable[Any]) -> Any:
+    try:
+        return tuple([key_of(value) for value in values])
+    except RecursionError:
+        raise UnsupportedError(
+            "An argument contains itself.",
+            remedy="Pass the parts that the function needs.",
+        ) from None
+
+
+def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]:
+    """Return the kinds of the arguments in a call."""
+    pairs = zip(parameters.names, values, strict=True)
+    return {n: K.kind_of(value, n) for n, value in pairs}
+
+
+def reached_by(bound: Bound, values: dict[str, Any]) -> Iterator[Reached]:
+    """Yield the memory that a call reaches, through its arguments and from outside."""
+    for n, value in values.items():
+        yield from reach(n, value, *bound.written.of(n))
+    for o in bound.outside:
+        yield from reach(o.path, o.value(), (ANYWHERE,) if o.written else ())
+
+
+def refuse_shared(reached: Iterator[Reached], parameters: Parameters) -> None:
+    """Refuse memory that two arguments share, where some of it is written."""
+    try:
+        refuse_overlap(reached, parameters.name)
+    except AliasError as error:
+        raise error.at(place_of(parameters.fn)) from None
+
+
+def place_of(fn: types.FunctionType) -> Place | None:
+    """Return where a function is defined, or None where its source cannot be had."""
+    try:
+        source = read(fn)
+    except (SourceError, UnsupportedError):
+        return None
+    return source.place(source.node)

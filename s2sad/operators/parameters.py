@@ -1,0 +1,340 @@
+"""Parameters: how a call's arguments are bound, and which of them are differentiated.
+
+Parameters.of(callee)          names, defaults and what a method or partial binds already
+choose(parameters, wrt)        which parameters `wrt` or the annotations name
+settle(choice, kinds, ...)     the same for given kinds of the arguments, or an ActivityError
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import operator
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad.activities import Activity, BatchDuplicated, Const, annotated
+from s2sad.errors import ActivityError
+from s2sad.kinds import Kind
+from s2sad.operators.guard import UNSET
+from s2sad.selected import Selected
+
+Wrt = int | str | tuple[int | str, ...] | None
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a function, of which the first `skipped` are bound already."""
+
+    fn: types.FunctionType
+    signature: inspect.Signature
+    skipped: int = 0
+    fixed: frozenset[str] = frozenset()
+    made_from: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(
+        cls, fn: types.FunctionType, skipped: int = 0, fixed: frozenset[str] = frozenset()
+    ) -> Parameters:
+        """Return the parameters of a function that gets `skipped` arguments before the call's."""
+        signature = inspect.signature(fn, follow_wrapped=False)
+        return cls(fn, signature, skipped, fixed, _outside(fn))
+
+    def current(self) -> bool:
+        """Say whether the function still has the parameters and defaults it had."""
+        return all(map(operator.is_, _outside(self.fn), self.made_from))
+
+    @property
+    def name(self) -> str:
+        """The function's name in messages."""
+        return self.fn.__name__ if self.fn.__name__ != "<lambda>" else "the lambda"
+
+    @functools.cached_property
+    def names(self) -> tuple[str, ...]:
+        """All parameters, those bound already included."""
+        return tuple(self.signature.parameters)
+
+    @functools.cached_property
+    def open(self) -> tuple[str, ...]:
+        """The parameters that a call gives arguments to."""
+        bound = 0
+        names = []
+        for p in self.signature.parameters.values():
+            if p.kind in _POSITIONAL and bound < self.skipped:
+                bound += 1
+            elif p.name not in self.fixed:
+                names.append(p.name)
+        return tuple(names)
+
+    @property
+    def is_simple(self) -> bool:
+        """Say whether all parameters can be given by position, and none takes several."""
+        listed = self.signature.parameters.values()
+        return not self.fixed and all(p.kind in _POSITIONAL for p in listed)
+
+    @functools.cached_property
+    def unread(self) -> frozenset[str]:
+        """The parameters that the function's code never mentions: their kinds do not matter."""
+        mentioned: set[str] = set()
+        for instruction in dis.get_instructions(self.fn):
+            if any(word in instruction.opname for word in ("FAST", "DEREF", "CLOSURE", "CELL")):
+                value: Any = instruction.argval
+                mentioned.update(value if isinstance(value, tuple) else (value,))
+        return frozenset(self.names) - mentioned
+
+    @functools.cached_property
+    def unset_defaults(self) -> tuple[Any, ...]:
+        """UNSET for each parameter that can be left out."""
+        listed = [self.signature.parameters[n] for n in self.open]
+        return (UNSET,) * sum(p.default is not p.empty for p in listed)
+
+    def visible(self) -> inspect.Signature:
+        """Return the signature of what is called: without the arguments bound already."""
+        listed = [p for p in self.signature.parameters.values() if p.name in self.open]
+        return inspect.Signature(listed)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
+        """Bind all arguments of a call as Python would, defaults included."""
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError:
+            inspect.getcallargs(self.fn, *args, **kwargs)
+            raise
+        given = set(bound.arguments)
+        bound.apply_defaults()
+        for n, value in (self.fn.__kwdefaults__ or {}).items():
+            if n not in given:
+                bound.arguments[n] = value
+        return bound
+
+
+def _outside(fn: types.FunctionType) -> tuple[Any, ...]:
+    return fn.__code__, fn.__defaults__, fn.__kwdefaults__
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The parameters to differentiate; unless `must`, those of them that can be."""
+
+    names: tuple[str, ...]
+    must: bool
+    single: bool | None = None
+    picked: tuple[Selected, ...] = ()  # parts of them in the order wanted, if wrt names any
+
+
+def choose(
+    parameters: Parameters,
+    wrt: Wrt,
+    every: bool = False,
+    given: int | None = None,
+    activities: Mapping[str, type[Activity]] | None = None,
+) -> Choice:
+    """Return which parameters are differentiated: `wrt` says, or the annotations, or custom.
+
+    Custom is the first parameter, or with `every` all of the first `given` that can be.
+    """
+    activities = annotated(parameters.fn) if activities is None else activities
+    if wrt is not None:
+        return _by_wrt(parameters, wrt, activities)
+    active = tuple(n for n in parameters.names if _is_active(activities.get(n)))
+    if active:
+        return Choice(active, True)
+    if activities:
+        return Choice(tuple(n for n in parameters.open if n not in activities), False)
+    if not parameters.open:
+        raise ActivityError(
+            f"{parameters.name} has no parameter to differentiate.",
+            remedy="Make what it depends on a parameter.",
+        )
+    if every:
+        return Choice(parameters.open[:given], False)
+    return Choice(parameters.open[:1], True)
+
+
+def _is_active(activity: type[Activity] | None) -> bool:
+    if activity is BatchDuplicated:
+        raise ActivityError(
+            "BatchDuplicated is no annotation: it wraps an argument, with its shadows.",
+            remedy="Annotate the parameter Duplicated or Active.",
+        )
+    return activity is not None and activity is not Const
+
+
+def _by_wrt(parameters: Parameters, wrt: Any, activities: Mapping[str, type[Activity]]) -> Choice:
+    if isinstance(wrt, tuple):
+        picked = tuple(_named(parameters, w) for w in wrt)
+        if not picked:
+            raise ActivityError(
+                "wrt=() names no parameter.", remedy=f"{_listed(parameters)}: name at least one."
+            )
+    else:
+        picked = (_named(parameters, wrt),)
+    for one in picked:
+        if any(other is not one and other.holds(one) for other in picked):
+            raise ActivityError(f"wrt={wrt!r} names {one} twice.", remedy="Name it once.")
+    names = tuple(dict.fromkeys(one.parameter for one in picked))
+    for n in names:
+        if activities.get(n) is Const:
+            raise ActivityError(
+                f"wrt names {n}, which {parameters.name} declares Const.",
+                remedy=f"Drop {n} from wrt, or annotate it Active.",
+            )
+    parts = picked if any(one.path for one in picked) else ()
+    return Choice(names, True, not isinstance(wrt, tuple), parts)
+
+
+def _named(parameters: Parameters, wrt: Any) -> Selected:
+    if isinstance(wrt, str):
+        if wrt.partition(".")[0] not in parameters.names:
+            raise ActivityError(
+                f"wrt={wrt!r} names no parameter of {parameters.name}.",
+                remedy=f"{_listed(parameters)}.",
+            )
+        return Selected.of(wrt)
+    if not isinstance(wrt, int | np.integer) or isinstance(wrt, bool):
+        raise ActivityError(
+            f"wrt wants a position, a name, or a tuple of these, not {wrt!r}.",
+            remedy=f"{_listed(parameters)}.",
+        )
+    if not -len(parameters.open) <= wrt < len(parameters.open):
+        raise ActivityError(
+            f"wrt={wrt} names no parameter: {parameters.name} has {len(parameters.open)}.",
+            remedy=f"{_listed(parameters)}.",
+        )
+    return Selected(parameters.open[wrt])
+
+
+def _listed(parameters: Parameters) -> str:
+    return f"The parameters of {parameters.name} are {', '.join(parameters.names) or 'none'}"
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What is derived for given kinds: kinds, parameters to differentiate, ints taken as floats."""
+
+    params: tuple[tuple[str, Kind], ...]
+    wrt: tuple[str, ...]
+    single: bool
+    as_float: tuple[str, ...]
+    picked: tuple[Selected, ...] = ()
+
+    def results(self) -> tuple[Selected, ...]:
+        """Return what there are derivatives by, in their order."""
+        return self.picked or tuple(map(Selected, self.wrt))
+
+
+def settle(parameters: Parameters, choice: Choice, kinds: Mapping[str, Kind]) -> Settled:
+    """Return which parameters are differentiated, given the kinds of all; raises ActivityError."""
+    kinds = dict(kinds)
+    for n, kind in kinds.items():
+        _refuse_wrapper(n, kind)
+    wrt = choice.names
+    if not choice.must:
+        wrt = tuple(n for n in wrt if can_be(kinds[n]))
+        if not wrt:
+            raise ActivityError(
+                f"No argument of {parameters.name} can be differentiated.",
+                remedy="Pass floats or arrays of floats.",
+            )
+    for one in choice.picked:
+        _check(str(one), one.kind(kinds[one.parameter]))
+    as_float = tuple(n for n in wrt if _is_int(kinds[n]))
+    for n in as_float:
+        kinds[n] = K.FLOAT
+    for n in wrt:
+        _check(n, kinds[n])
+    single = len(wrt) == 1 if choice.single is None else choice.single
+    return Settled(tuple(kinds.items()), wrt, single, as_float, choice.picked)
+
+
+def can_be(kind: Kind) -> bool:
+    """Say whether an argument of a kind can be differentiated."""
+    return K.differentiable(kind) and not isinstance(kind, K.Unknown | K.Opaque)
+
+
+def _is_int(kind: Kind) -> bool:
+    return isinstance(kind, K.Num) and kind.type == "int" and kind.dtype is None
+
+
+def _refuse_wrapper(name: str, kind: Kind) -> None:
+    if isinstance(kind, K.Obj) and issubclass(kind.cls, Activity):
+        word = kind.cls.__name__
+        raise ActivityError(
+            f"Argument {name} is wrapped in {word}(...), which only autodiff takes.",
+            remedy=f"Pass the value itself: wrt=, or an annotation `{name}: {word}`, says what is "
+            "differentiated.",
+        )
+
+
+def _check(name: str, kind: Kind) -> None:
+    """Refuse an argument that cannot be active."""
+    if isinstance(kind, K.Num) and kind.type == "bool":
+        reason, remedy = "is a bool, which has no derivative.", "Pass a float, or leave it out."
+    elif isinstance(kind, K.Num) and kind.type == "int":
+        reason = f"is an integer ({kind.dtype}), which has no derivative."
+        remedy = f"Pass float({name})."
+    elif isinstance(kind, K.Array) and not K.is_float_dtype(kind.dtype):
+        reason = f"is {K.describe(kind)}, which has no derivative."
+        remedy = f"Pass {name}.astype(float)."
+    elif isinstance(kind, K.Opaque):
+        reason = f"is {K.describe(kind)}: it cannot be differentiated."
+        remedy = "Pass the array of its values, and make the object in the function."
+    elif isinstance(kind, K.Unknown):
+        reason = f"is {kind.why or 'of a kind that is not known'}: it cannot be differentiated."
+        remedy = "Pass a float, an array of exactly numpy's ndarray, or a structure of these."
+    elif not K.differentiable(kind) and not _is_empty(kind):
+        reason = f"{_no_floats(kind)}."
+        remedy = f"Leave {name} out of what is differentiated."
+    else:
+        kept = _kept(kind)
+        if kept is None:
+            return
+        cls, attr = kept
+        reason = (
+            f"holds `{attr}`, which `{cls.__name__}.{attr}` has computed before from other "
+            "attributes: derivatives by those would leave it out."
+        )
+        remedy = f"Delete it first, as in `del {name}.{attr}`: it is computed anew then."
+    raise ActivityError(f"Argument {name} {reason}", remedy=remedy)
+
+
+def _kept(kind: Kind) -> tuple[type, str] | None:
+    """Return a cached property that an object, or one in a structure, holds a value of."""
+    parts: tuple[Kind, ...] = ()
+    if isinstance(kind, K.Obj):
+        for n, part in kind.fields:
+            static = inspect.getattr_static(kind.cls, n, None)
+            if isinstance(static, functools.cached_property) and K.differentiable(part):
+                return kind.cls, n
+        parts = tuple(part for _, part in kind.fields)
+    elif isinstance(kind, K.Tuple):
+        parts = kind.items
+    elif isinstance(kind, K.List):
+        parts = kind.items or (kind.item,)
+    elif isinstance(kind, K.Dict):
+        parts = tuple(part for _, part in kind.items)
+    elif isinstance(kind, K.OpenDict):
+        parts = (kind.item,)
+    return next((found for found in map(_kept, parts) if found is not None), None)
+
+
+def _no_floats(kind: Kind) -> str:
+    if isinstance(kind, K.Tuple | K.List | K.Dict | K.OpenDict | K.Obj):
+        return f"is {K.describe(kind)} that holds no floats: there is nothing to differentiate"
+    if isinstance(kind, K.Known):
+        shown = getattr(kind.value, "__name__", repr(kind.value))
+        return f"is {shown}, a {type(kind.value).__name__}: it has no derivative"
+    return f"is {K.describe(kind)}, which has no derivative"
+
+
+def _is_empty(kind: Kind) -> bool:
+    if isinstance(kind, K.Tuple | K.Dict):
+        return not kind.items
+    return isinstance(kind, K.List) and isinstance(kind.item, K.Unbound)

@@ -1,0 +1,1 @@
+"""What stands behind rules: the forms they have, what follows from them. See registry.py."""

@@ -1,0 +1,1 @@
+"""Steps of the walk that put several rooms together: calls, whole functions, both sweeps of one."""

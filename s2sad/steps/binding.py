@@ -1,0 +1,97 @@
+"""Calls of the user's functions: which function runs, and the kinds that its parameters get.
+
+An inner function gets what it captures as parameters besides its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.capture.construct import maker
+from s2sad.capture.read import unwrap
+from s2sad.derivative import applies
+from s2sad.facts.closures import captured_inside, passed_on
+from s2sad.facts.passing import Lengths, handed_back, rebase
+from s2sad.kinds import Kind
+from s2sad.steps.callables import signature_of
+
+
+def made_by(target: Any) -> Any:
+    """Return the function that makes an object of a class, for the kind of a class."""
+    if isinstance(target, K.Known) and isinstance(target.value, type):
+        return maker(target.value) or target
+    return target
+
+
+def bind_kinds(
+    target: Any,
+    args: list[Kind],
+    keywords: Mapping[str, Kind],
+    env: Mapping[str, Kind],
+    known: Lengths | None = None,
+) -> tuple[Any, dict[str, Kind], tuple[tuple[str, str], ...]] | None:
+    """Return a user's function, the kinds its parameters get in a call, and its extra ones.
+
+    `known` gets the names that lengths of the arguments have in the function.
+    """
+    known = {} if known is None else known
+    target = made_by(target)
+    if isinstance(target, K.LocalFunction):
+        fn: Any = target
+        given, named = list(args), dict(keywords)
+    else:
+        if not isinstance(target, K.Known):
+            return None
+        callee = unwrap(target.value)
+        if callee is None or isinstance(target.value, type) or registry.is_foreign(callee.fn):
+            return None
+        if applies(callee.fn):
+            return None
+        fn = callee.fn
+        # What a partial or a bound method brings along is as long as nothing else in the caller.
+        given = [*(handed_back(K.kind_of(a, "bound"), {}) for a in callee.args), *args]
+        brought = {k: handed_back(K.kind_of(v, k), {}) for k, v in callee.kwargs.items()}
+        named = {**brought, **keywords}
+    signature = signature_of(fn)
+    if signature is None:
+        return None
+    try:
+        bound = signature.bind(*given, **named)
+    except TypeError:
+        return None
+    params: dict[str, Kind] = {}
+    extra: list[tuple[str, str]] = []
+    lost = {p for p, v in fn.defaults if not v} if isinstance(fn, K.LocalFunction) else set()
+    for p in signature.parameters.values():
+        value: Any = bound.arguments.get(p.name, K.MISSING)
+        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+            items = () if value is K.MISSING else value
+            params[p.name] = rebase(K.Tuple(tuple(items)), p.name, known)
+        elif p.kind is inspect.Parameter.VAR_KEYWORD:
+            table = {} if value is K.MISSING else value
+            params[p.name] = rebase(K.Dict(tuple(table.items())), p.name, known)
+        elif value is K.MISSING and p.name in lost:
+            return None
+        elif value is K.MISSING:
+            params[p.name] = (
+                K.UNKNOWN if p.default is K.MISSING else K.kind_of(p.default, p.name, literal=True)
+            )
+        elif isinstance(value, K.LocalFunction):
+            taken = frozenset({*signature.parameters, *params})
+            if isinstance(fn, K.LocalFunction):
+                taken |= {captured for captured, _ in fn.links}
+            params[p.name] = passed_on(value, p.name, env, params, extra, known, taken)
+        else:
+            params[p.name] = rebase(value, p.name, known)
+    if isinstance(fn, K.LocalFunction):
+        for captured, local in fn.links:
+            extra.append((captured, local))
+            params[captured] = captured_inside(env.get(local, K.UNBOUND), captured, fn, known)
+        links = tuple((c, c) for c, _ in fn.links)
+        fn = replace(fn, links=links)
+    return fn, params, tuple(extra)

@@ -1,0 +1,723 @@
+"""One module of derived text in the making, and the facts about the functions that go into it."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.capture.choose import choose
+from s2sad.capture.construct import OBJECT_OF
+from s2sad.capture.desugar import check_parent
+from s2sad.capture.normalise import normalise
+from s2sad.capture.read import read, unwrap
+from s2sad.capture.spread import spread
+from s2sad.capture.unfold import Bound, Made, unfold
+from s2sad.causes import Story
+from s2sad.emitted.repeated import applied_at
+from s2sad.emitted.replay import run_checkpointed, run_until, runs_rounds
+from s2sad.errors import Error, InternalError, UnsupportedError
+from s2sad.facts.activity import activity
+from s2sad.facts.alias import alias
+from s2sad.facts.bound import bound
+from s2sad.facts.by_name import by_name
+from s2sad.facts.closures import behind, holds_container
+from s2sad.facts.copies import copies
+from s2sad.facts.dispatch import dispatch
+from s2sad.facts.fence import outside_of, plain_appends
+from s2sad.facts.finite import Finite
+from s2sad.facts.formulas import is_formula
+from s2sad.facts.given import calls_itself, view_returned, written_parameters
+from s2sad.facts.inplace import in_place
+from s2sad.facts.joiners import plain_joins
+from s2sad.facts.kinds import infer
+from s2sad.facts.lengths import alike, shallow
+from s2sad.facts.marked import marked
+from s2sad.facts.members import class_function, sets_by_name
+from s2sad.facts.memory import Memory, makes_anew, memory
+from s2sad.facts.methods import plain_writes
+from s2sad.facts.operators import operators, with_pullback
+from s2sad.facts.overloads import overloads
+from s2sad.facts.passing import (
+    Lengths,
+    Proved,
+    handed_back,
+    holds_functions,
+    is_plain,
+    outlives,
+    proved_by,
+)
+from s2sad.facts.read_before import read_before
+from s2sad.facts.scope import Scope, lookup
+from s2sad.facts.sums import sums
+from s2sad.inside import hook_here
+from s2sad.kinds import Kind
+from s2sad.known.lifted import space_in
+from s2sad.known.pieces import count
+from s2sad.known.spaces import module_of
+from s2sad.modes.refs import Refs
+from s2sad.names import Names
+from s2sad.nodes import Node, names_read, operands, substitute, tuple_, with_extra
+from s2sad.stages import (
+    STOPPED,
+    STOPPED_WHOLE,
+    TWICE,
+    Function,
+    KindFacts,
+    Pushed,
+    Write,
+    Written,
+    Zeros,
+)
+from s2sad.steps.binding import bind_kinds, made_by
+from s2sad.steps.callables import Stands, call_signature, local_source, signature_of
+from s2sad.steps.pairs import Pair
+from s2sad.steps.parts import Again, Part, stands_for_derivative
+from s2sad.steps.reaching import Reaching
+
+
+@dataclass(eq=False)
+class Analysed:
+    """One function with the kinds of one pattern of arguments."""
+
+    function: Function
+    kinds: KindFacts
+    scope: Scope
+
+
+@dataclass
+class Derivation:
+    """One module of derived text in the making."""
+
+    names: Names = field(default_factory=Names)
+    entry: str = ""
+    functions: list[Any] = field(default_factory=list)
+    namespaces: dict[str, dict[str, object]] = field(default_factory=dict)
+    cells: dict[str, dict[str, object]] = field(default_factory=dict)
+    origins: dict[str, types.FunctionType] = field(default_factory=dict)
+    inner: set[str] = field(default_factory=set)
+    analysed: dict[Any, Analysed] = field(default_factory=dict)
+    open: dict[Any, Kind] = field(default_factory=dict)
+    used_open: set[Any] = field(default_factory=set)
+    endless: dict[Any, Error] = field(default_factory=dict)
+    reusable: bool = False
+    abreast: bool = False
+    pairs: dict[Any, Pair] = field(default_factory=dict)
+    handed: dict[Any, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    lasting: bool = False
+    memories: dict[Any, Memory] = field(default_factory=dict)
+    finite: dict[Any, Finite | None] = field(default_factory=dict)
+    zeros: dict[Any, Zeros | None] = field(default_factory=dict)
+    pushed: dict[Any, Pushed | None] = field(default_factory=dict)
+    seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    members: dict[tuple[Any, str], Any] = field(default_factory=dict)
+    visible: dict[Any, frozenset[str]] = field(default_factory=dict)
+    lengths: Mapping[str, int] = field(default_factory=dict)
+    not_one: set[tuple[str, int]] = field(default_factory=set)
+    written: Written = field(default_factory=Written)
+    asked: dict[Any, frozenset[str]] = field(default_factory=dict)
+    written_outside: set[tuple[Any, str]] = field(default_factory=set)
+    read_outside: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    repeated: set[Any] = field(default_factory=set)
+    everywhere: dict[Analysed, dict[str, Kind]] = field(default_factory=dict)
+    telling: bool = False
+    told: dict[Analysed, Story] = field(default_factory=dict)
+    stories: dict[str, tuple[Analysed, Story]] = field(default_factory=dict)
+    called: dict[str, tuple[Analysed, Any]] = field(default_factory=dict)
+    again: Again | None = None
+    for_reading: bool = False
+    plain: bool = False
+    home: Any = None
+    parts: dict[str, Part] = field(default_factory=dict)
+    read_as: dict[Any, str] = field(default_factory=dict)
+    derivatives: dict[Any, types.FunctionType] = field(default_factory=dict)
+    stands: Stands = field(default_factory=Stands)
+    repeatable: list[types.FunctionType] = field(default_factory=list)
+    applied: dict[types.FunctionType, Any] = field(default_factory=dict)
+    forward: bool = False
+    refs: Refs = field(init=False)
+    reaching: Reaching = field(default_factory=Reaching)
+    answers: dict[str, Mapping[str, bool]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.refs = Refs(self.names)
+
+    def within(self, other: Derivation) -> None:
+        """Be read within another derivation: one module, one record of what is seen."""
+        self.for_reading = True
+        self.names, self.refs = other.names, other.refs
+        self.seen, self.members = other.seen, other.members
+        self.parts, self.read_as = other.parts, other.read_as
+        self.derivatives, self.applied = other.derivatives, other.applied
+        self.repeatable, self.stands = other.repeatable, other.stands
+        self.stories, self.called = other.stories, other.called
+        self.telling = other.telling
+        self.reaching = other.reaching
+
+    def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
+        """Return what functions are rewritten with, by name: they may be written out in others."""
+        helpers = {n: f for n, f in self.refs.functions.items() if f in _WRITTEN}
+        known = {**helpers, **self.reaching.words, **self.words(fn)}
+        return {n: f for n, f in known.items() if lookup(fn, n) is K.MISSING}
+
+    def words(self, fn: Any) -> dict[str, Any]:
+        """Return what names of text that is read again mean in a function, where they are free."""
+        if not self.read_as:
+            return {}
+        derived = {n: f for f, n in self.read_as.items()}
+        known = {**self.refs.modules, **self.refs.functions, **derived}
+        found = {n: (value, lookup(fn, n)) for n, value in known.items()}
+        return {
+            n: mine for n, (mine, theirs) in found.items() if theirs is K.MISSING or theirs is mine
+        }
+
+    def assume(self, dim: K.Dim) -> bool:
+        """Assume that a length is not 1 where the example's is not: callers are held to that."""
+        if count(dim, self.lengths) in (None, 1):
+            return False
+        self.not_one.add((dim.symbol, dim.cut))
+        return True
+
+
+_ROUNDS = 64
+_WRITTEN = (hook_here, runtime.object_of, applied_at)
+
+
+def analyse(
+    d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...] = ()
+) -> Analysed:
+    """Return a function with its kinds, for given kinds of its parameters.
+
+    `fn` is a function or a LocalFunction kind; `extra` are parameters it gets besides its own.
+    """
+    key = analysis_key(fn, params, extra)
+    known = d.analysed.get(key)
+    if known is not None:
+        return known
+    if key in d.endless:
+        raise d.endless[key]
+    outermost = not d.open.keys() - d.endless.keys() - {key}
+    if d.again is not None and stands_for_derivative(fn):
+        d.analysed[key] = found = analyse(d, derivative(d, fn, params, extra), params)
+        return found
+    source: Any = local_source(fn) if isinstance(fn, K.LocalFunction) else read(fn)
+    taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
+    d.names.take(*taken, *source.fn.__code__.co_varnames, *source.fn.__code__.co_cellvars)
+    node = with_extra(source.node, extra)
+    runs: dict[str, Any] = {}
+
+    def runner(breaks: bool) -> str:
+        fn = run_until if breaks else run_checkpointed
+        word = d.refs.function(fn)
+        runs[word] = fn
+        return word
+
+    taken_ = taken | {*d.refs.modules, *d.refs.functions}
+    function = normalise(source, node, taken_, None if d.forward else runner)
+    check_parent(source, params)
+    # What derived text reads outside, the text it was derived from reads there, too.
+    seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
+    scope = Scope(source.fn, function.locals, seen, d.members, stands=d.stands)
+    if getattr(source.node, "makes", None) is not None:
+        scope.helpers = {OBJECT_OF: runtime.object_of}
+    scope.helpers = {**scope.helpers, **runs}
+    result: Kind = K.UNBOUND
+    facts = KindFacts()
+
+    def hook(target: Any, args: Any, keywords: Any, env: Any) -> tuple[Kind, Proved]:
+        return callee_kind(d, target, args, keywords, env)
+
+    def numpy() -> str:
+        module = module_of(space_in(facts))
+        word = d.refs.module(module)
+        scope.helpers = {**scope.helpers, word: module}
+        return word
+
+    def helper(fn: Any) -> str:
+        word = d.refs.function(fn)
+        scope.helpers = {**scope.helpers, word: fn}
+        return word
+
+    def word(fn: Any) -> str:
+        scope.helpers = {**scope.helpers, fn.__name__: fn}
+        return str(fn.__name__)
+
+    def said(fn: types.FunctionType) -> str:
+        word = d.reaching.word(fn, d.names)
+        scope.helpers = {**scope.helpers, word: fn}
+        return word
+
+    for _ in range(_ROUNDS):
+        d.open[key] = result
+        before = dict(d.analysed)
+        d.used_open.discard(key)
+        scope.helpers = {**d.made_up(source.fn), **scope.helpers}
+        facts = infer(function, dict(params), scope, hook)
+        changed = _more_plainly(d, function, facts, taken, numpy, helper, said)
+        if changed is None and d.again is not None:
+            method = partial(class_function, scope)
+            changed = bound(
+                function, facts, taken, numpy, method, signature_of, unwrap
+            ) or operators(function, facts, taken, numpy, d.stands, partial(_read_in_call, d), word)
+        if changed is not None:
+            function = changed
+            scope.locals = function.locals
+            continue
+        known_result = shallow(facts.result)
+        if key not in d.used_open or alike({"": known_result}, {"": result}):
+            break
+        result = known_result
+        d.analysed = before
+    else:
+        endless = UnsupportedError(
+            f"{source.name} calls too many functions that change what they are given.",
+            remedy="Return the new values instead.",
+            place=source.place(source.node),
+        )
+        if outermost:  # whoever asks again would find the same, after as many rounds
+            d.endless[key] = endless
+        raise endless
+    for last in (read_before, in_place):
+        written = last(function, facts, taken)
+        if written is not None:
+            function = written
+            scope.locals = function.locals
+            facts = infer(function, dict(params), scope, hook)
+    d.open.pop(key, None)
+    d.names.take(*function.locals)
+    analysed = Analysed(function, facts, scope)
+    d.analysed[key] = analysed
+    return analysed
+
+
+def _read_in_call(
+    d: Derivation,
+    target: Kind,
+    args: list[Kind],
+    keywords: Mapping[str, Kind],
+    env: Mapping[str, Kind],
+) -> tuple[types.FunctionType, tuple[tuple[str, str], ...]] | None:
+    """Return the derivative that a call calls, and the variables that it is given besides."""
+    if any(isinstance(k, K.Unknown | K.Unbound) for k in [*args, *keywords.values()]):
+        return None
+    bound = bind_kinds(target, args, keywords, env)
+    if bound is None or (isinstance(target, K.Known) and _brings(target.value)):
+        return None
+    fn, params, extra = bound
+    return derivative(d, fn, params, tuple(p for p, _ in extra)), extra
+
+
+def _brings(value: Any) -> bool:
+    callee = unwrap(value)
+    return callee is None or bool(callee.args or callee.kwargs)
+
+
+def _more_plainly(
+    d: Derivation,
+    function: Function,
+    facts: KindFacts,
+    taken: set[str],
+    numpy: Callable[[], str],
+    helper: Callable[[Any], str],
+    said: Callable[[types.FunctionType], str],
+) -> Function | None:
+    """Return a function with more of it written out, now that its kinds are known; or None."""
+    made, writers, formulas = made_here(d, facts), writing_calls(d, facts), formula_calls(d, facts)
+
+    def plain(s: Node, n: str) -> bool:
+        return is_plain(facts.after.get(s, {}).get(n, K.UNKNOWN))
+
+    return (
+        marked(function, facts, taken, numpy, d.reaching, said, helper)
+        or dispatch(function, facts, taken, numpy)
+        or by_name(function, facts, taken, numpy)
+        or overloads(function, facts, taken, numpy)
+        or copies(function, facts, taken, numpy, helper)
+        or sums(function, facts, taken, numpy)
+        or spread(function, facts, call_signature(facts), taken)
+        or unfold(function, made, taken, writers, formulas, d.words(function.source.fn), plain)
+        or choose(function, facts, taken)
+        or plain_joins(function, facts, taken, numpy)
+        or plain_writes(function, facts, taken, numpy, helper)
+    )
+
+
+def derivative(
+    d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]
+) -> types.FunctionType:
+    """Return the derivative that a function stands for, derived for these kinds, to be read."""
+    key = analysis_key(fn, params, extra)
+    if key not in d.derivatives:
+        assert d.again is not None
+        d.derivatives[key] = d.again.read(d, fn, params, extra)
+    return d.derivatives[key]
+
+
+def analysis_key(fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]) -> Any:
+    """Return what identifies one analysis."""
+    ident = (id(fn.node), fn.links, fn.applied) if isinstance(fn, K.LocalFunction) else fn
+    return ident, tuple(sorted(params.items())), extra
+
+
+def callee_kind(
+    d: Derivation,
+    target: Any,
+    args: list[Kind] | None,
+    keywords: Mapping[str, Kind],
+    env: Mapping[str, Kind],
+) -> tuple[Kind, Proved]:
+    """Return the kind of a call of a user's function, and what it proves that the call returns."""
+    if args is None:
+        return K.UNKNOWN, ()
+    known: Lengths = {}
+    bound = bind_kinds(target, args, keywords, env, known)
+    if bound is None:
+        return K.UNKNOWN, ()
+    fn, params, extra = bound
+    names = tuple(n for n, _ in extra)
+    key = analysis_key(fn, params, names)
+    if key in d.open:
+        d.used_open.add(key)
+        return handed_back(outlives(d.open[key]), known), ()
+    if len(d.open) > 40:
+        return K.Unknown("the result of a very deep chain of calls"), ()
+    try:
+        found = analyse(d, fn, params, names).kinds
+    except InternalError:
+        raise
+    except Error as why:
+        return K.Unknown(
+            f"the result of a function that cannot be read: {why.reason.rstrip('.')}"
+        ), ()
+    result = handed_back(outlives(found.result), known)
+    if d.again is not None and (stands_for_derivative(fn) or fn in d.applied):
+        made = fn if fn in d.applied else derivative(d, fn, params, names)
+        given = [handed_back(k, known) for k in d.again.cotangents(d, made)]
+        result = with_pullback(result, given)
+    return result, proved_by(known, found.lengths)
+
+
+def made_here(d: Derivation, facts: KindFacts) -> Made:
+    """Return what tells the calls that make inner functions, and of what they are made."""
+
+    def made(s: Node, node: Node) -> Bound | None:
+        target = facts.of.get(node.func, K.UNKNOWN)
+        if not K.holds_more(facts.of.get(node, K.NONE)):
+            return None
+        if isinstance(target, K.Known) and not isinstance(target.value, types.FunctionType):
+            return None
+        found = _bound_call(d, facts, s, node, target, list(node.args))
+        if found is None or outlives(found[0].kinds.result) == found[0].kinds.result:
+            return None
+        return found[0].function, found[1]
+
+    return made
+
+
+def writing_calls(d: Derivation, facts: KindFacts) -> Made:
+    """Return what tells the calls of functions that store into structures that they are given.
+
+    Written out where they are called, they store into a structure of the function at hand. So are
+    those that are given functions in a structure which capture variables of the function at hand.
+    """
+
+    def written(s: Node, node: Node) -> Bound | None:
+        method = facts.methods.get(node)
+        if method is not None:
+            target: Kind = K.Known(method[0])
+            args = [method[1], *operands(node, method[1])]
+        elif isinstance(node, gast.Call):
+            target, args = facts.of.get(node.func, K.UNKNOWN), list(node.args)
+        else:
+            return None
+        inner = isinstance(target, K.LocalFunction)
+        if not inner and not isinstance(getattr(target, "value", None), types.FunctionType):
+            return None
+        given = [target, *(facts.of.get(a, K.UNKNOWN) for a in args)]
+        kept = any(map(holds_functions, given))
+        if not kept and not any(map(holds_container, behind(given, facts.before.get(s, {})))):
+            return None
+        found = _bound_call(d, facts, s, node, target, args)
+        if found is None or not (kept or stores_into_arguments(d, found[0])):
+            return None
+        if isinstance(target, K.LocalFunction):
+            again = getattr(target.node, "name", "") in dict(target.links)
+        else:
+            again = calls_itself(found[0].function.source.fn, d.analysed.values())
+        return None if again else (found[0].function, found[1])
+
+    return written
+
+
+def formula_calls(d: Derivation, facts: KindFacts) -> Made:
+    """Return what tells the calls of functions that are one formula, applied to arrays.
+
+    Written out where they are called, what is kept of them and of the rest is decided together.
+    """
+
+    def formula(s: Node, node: Node) -> Bound | None:
+        target = facts.of.get(node.func, K.UNKNOWN)
+        if not isinstance(target, K.Known) or not isinstance(target.value, types.FunctionType):
+            return None
+        if not isinstance(facts.of.get(node), K.Array):
+            return None
+        found = _bound_call(d, facts, s, node, target, list(node.args))
+        if found is None or not is_formula(found[0].function, found[0].kinds):
+            return None
+        return found[0].function, found[1]
+
+    return formula
+
+
+def _bound_call(
+    d: Derivation, facts: KindFacts, s: Node, node: Node, target: Kind, args: list[Node]
+) -> tuple[Analysed, dict[str, Any]] | None:
+    """Return the function that a call runs, analysed, and the node that each parameter gets."""
+    keywords = list(getattr(node, "keywords", ()))
+    if any(isinstance(a, gast.Starred) for a in args) or any(k.arg is None for k in keywords):
+        return None
+    kinds = [facts.of.get(a, K.UNKNOWN) for a in args]
+    named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in keywords}
+    bound = bind_kinds(target, kinds, named, facts.before.get(s, {}))
+    if bound is None:
+        return None
+    fn, params, extra = bound
+    callee = d.analysed.get(analysis_key(fn, params, tuple(n for n, _ in extra)))
+    signature = signature_of(fn)
+    if callee is None or signature is None:
+        return None
+    arguments = signature.bind(*args, **{k.arg: k.value for k in keywords}).arguments
+    given: dict[str, Any] = dict(extra)
+    for p in signature.parameters.values():
+        value = arguments.get(p.name, p.default)
+        if value is ... or isinstance(value, int | float | str | None):
+            value = gast.Constant(value, None)
+        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+            value = tuple_([] if value is p.empty else list(value))
+        if not isinstance(value, gast.AST):
+            return None
+        given.setdefault(p.name, value)
+    return callee, given
+
+
+def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
+    """Say whether a function changes a structure that it is given, or an array in one."""
+    found = memory_of(d, a)
+    entry = a.kinds.before.get(a.function.node.body[0], {})
+    holders = {p for p in a.function.params if holds_container(entry.get(p, K.UNKNOWN))}
+    return any(
+        found.aliases.arguments(w) & holders
+        if w.in_array
+        else (w.in_container or sets_by_name(a.kinds, w)) and found.aliases.arguments(w)
+        for w in found.writes
+    )
+
+
+def memory_of(d: Derivation, a: Analysed) -> Memory:
+    """Return what is known about the memory of an analysed function."""
+    known = d.memories.get(a)
+    if known is not None:
+        known.asked = True
+        return known
+    assumed: frozenset[str] = frozenset()
+    while True:
+        before = dict(d.memories)
+        looked_at = d.memories[a] = Memory(known=False, assumed=assumed)
+        found = _look_at_memory(d, a)
+        written = frozenset().union(*written_parameters(a.function, a.kinds, found))
+        if not looked_at.asked or written <= assumed:
+            d.memories[a] = found
+            return found
+        d.memories = before
+        assumed |= written
+
+
+def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
+    lasting: list[Any] = []
+    stopping: set[Any] = set()
+
+    def summary(call: Any, kinds: Any) -> tuple[list[Any], list[Any]] | None:
+        called = called_by(d, a, call)
+        if called is not None and called.stops():
+            stopping.add(call)
+        return _written_by(d, a, call, called, lasting)
+
+    def returned(call: Any) -> tuple[list[Any], frozenset[str]] | None:
+        return _returned_by(d, a, call)
+
+    def viewed(call: Any) -> tuple[Node, Node] | None:
+        return _viewed_by(d, a, call)
+
+    found = memory(a.function, a.kinds, summary)
+    found.lasting = tuple(lasting)
+    found.stopping = frozenset(stopping)
+    found.aliases = alias(
+        a.function,
+        a.kinds,
+        found.writes,
+        returned,
+        rebinding=found.rebinding,
+        visible=d.visible.get(a.scope.fn, frozenset()),
+        viewed=viewed,
+        plain=plain_appends(a.function, a.kinds, found),
+        opaque={s: given for s, _, given in found.opaque},
+    )
+    return found
+
+
+@dataclass(frozen=True)
+class _Called:
+    """A user's function as a call sees it: its memory, and what its parameters are given."""
+
+    callee: Analysed
+    memory: Memory
+    given: dict[str, list[Any]]
+
+    def stores_outside(self, w: Write) -> bool:
+        """Say whether a write puts something that is no constant where the next call finds it."""
+        stored = (names_read(w.statement) - {w.base}) & self.callee.function.locals
+        outside = outside_of(self.callee.function, w, self.memory)
+        return w.how != "rebind" and bool(outside and stored)
+
+    def stops(self) -> bool:
+        """Say whether the result takes no derivative from anything that the function is given."""
+        function, body = self.callee.function, self.callee.function.node.body[:-1]
+        if not body or not (function.stopped or self.memory.stopping):
+            return False
+        facts = activity(function, self.callee.kinds, frozenset(function.params), self.memory)
+        return function.result not in facts.varied_after[body[-1]]
+
+    def nodes(self, parameters: frozenset[str] | set[str]) -> list[Any]:
+        """Return what some of the parameters are given."""
+        return [node for p in sorted(parameters) for node in self.given.get(p, [])]
+
+
+def called_by(d: Derivation, a: Analysed, call: Any) -> _Called | None:
+    """Return what is known about the user's function that a call calls, if it is one."""
+    method = a.kinds.methods.get(call)
+    if method is not None:
+        target: Kind = K.Known(method[0])
+        args = [method[1], *operands(call, method[1])]
+    else:
+        target, args = a.kinds.of.get(call.func, K.UNKNOWN), list(call.args)
+    keywords = list(getattr(call, "keywords", []))
+    if any(isinstance(x, gast.Starred) for x in args) or any(k.arg is None for k in keywords):
+        return None
+    if isinstance(target, K.Known) and isinstance(target.value, type):
+        target = made_by(target)
+        if isinstance(target, K.Known):
+            return None
+    if makes_anew(getattr(target, "value", None)):
+        return None
+    given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
+    named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in keywords}
+    if a not in d.everywhere:
+        d.everywhere[a] = _all_kinds(a)
+    bound = bind_kinds(target, given, named, d.everywhere[a])
+    if bound is None:
+        return None
+    fn, params, extra = bound
+    try:
+        callee = analyse(d, fn, params, tuple(n for n, _ in extra))
+    except Error:
+        return None
+    nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in keywords}, target)
+    nodes |= {p: [gast.Name(local, gast.Load(), None, None)] for p, local in extra}
+    return _Called(callee, memory_of(d, callee), nodes)
+
+
+def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], frozenset[str]] | None:
+    """Return the arguments of a call of which the result may hold memory, and marks of that."""
+    if a.kinds.objects.get(call.func) is runtime.object_of:
+        return None
+    if runs_rounds(a.kinds.objects.get(call.func)):
+        return [], frozenset()
+    called = called_by(d, a, call)
+    if called is None or not called.memory.known:
+        return None
+    result = called.memory.aliases.result
+    outside = {n for n in result if "@" not in n and n not in called.memory.local}
+    nodes = called.nodes({n[:-4] for n in result if n.endswith("@arg")})
+    callee = called.callee.scope.fn
+    for n in sorted(outside):
+        same = callee.__globals__ is a.scope.fn.__globals__ and n not in a.function.locals
+        same = same and n not in callee.__code__.co_freevars
+        nodes.append(
+            gast.Name(n if same else f"{callee.__qualname__}.{n}", gast.Load(), None, None)
+        )
+    return nodes, result & {TWICE, STOPPED, STOPPED_WHOLE}
+
+
+def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | None:
+    """Return the view of an argument that a call's result surely is, and that argument."""
+    called = called_by(d, a, call)
+    if called is None or not called.memory.known:
+        return None
+    found = view_returned(called.callee.function, called.memory)
+    if found is None:
+        return None
+    view, parameter = found
+    given = called.given.get(parameter, [])
+    if len(given) != 1 or not isinstance(given[0], gast.Name):
+        return None
+    parameters = called.callee.function.node.args
+    if parameter in {p.id for p in (parameters.vararg, parameters.kwarg) if p is not None}:
+        return None  # a view of what it gathers
+    return substitute(view, {parameter: given[0]}), given[0]
+
+
+def _written_by(
+    d: Derivation, a: Analysed, call: Any, called: _Called | None, lasting: list[Any]
+) -> tuple[list[Any], list[Any]] | None:
+    """Return the arguments of a call, as nodes, that the called user's function may write."""
+    target: Kind = a.kinds.of.get(getattr(call, "func", None), K.UNKNOWN)
+    if isinstance(target, K.Known) and isinstance(target.value, type):
+        if call not in a.kinds.methods and isinstance(made_by(target), K.Known):
+            return [], []
+    if called is None:
+        return None
+    arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)
+    keeps = called.memory.keeps or any(map(called.stores_outside, called.memory.writes))
+    if keeps or any(not called.given.get(p) for p in arrays | others):
+        lasting.append(call)
+    if any(not called.given.get(p) for p in arrays):
+        return None  # a default, whose content lasts from call to call
+    return called.nodes(arrays), called.nodes(others)
+
+
+def _arguments_by_name(
+    fn: Any, args: list[Any], keywords: dict[str, Any], target: Kind
+) -> dict[str, list[Any]]:
+    """Return the argument nodes that each parameter of a function gets."""
+    signature = signature_of(fn)
+    brought: list[Any] = []
+    named: dict[str, Any] = {}
+    if isinstance(target, K.Known):
+        callee = unwrap(target.value)
+        if callee is not None:
+            brought = [None] * len(callee.args)
+            named = dict.fromkeys(callee.kwargs)
+    if signature is None:
+        return {}
+    bound = signature.bind(*brought, *args, **{**named, **keywords})
+    out: dict[str, list[Any]] = {}
+    for n, value in bound.arguments.items():
+        parts = value if isinstance(value, tuple) else [value]
+        if isinstance(value, dict):
+            parts = list(value.values())
+        out[n] = [p for p in parts if isinstance(p, gast.AST)]
+    return out
+
+
+def _all_kinds(a: Analysed) -> dict[str, Kind]:
+    out: dict[str, Kind] = {}
+    for n, k in (item for env in a.kinds.after.values() for item in env.items()):
+        out[n] = K.join(out.get(n, K.UNBOUND), k) if n in out else k
+    return out

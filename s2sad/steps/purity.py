@@ -1,0 +1,131 @@
+"""Which calls in derived text do nothing but give their value."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import registry
+from s2sad.emitted import hooks, overlaps
+from s2sad.nodes import Node
+from s2sad.rulebook.quiet import is_quiet
+from s2sad.steps.derivation import Analysed, Derivation
+
+_LOOKS = (
+    overlaps.in_order,
+    overlaps.apart_from,
+    overlaps.moved_apart,
+    *hooks.HELPERS,
+)
+
+
+class Purity:
+    """Says of a call in derived text whether it does nothing but give its value."""
+
+    def __init__(self, a: Analysed, d: Derivation, made_up: frozenset[str] = frozenset()) -> None:
+        self.a = a
+        self.d = d
+        self.local = a.function.locals | made_up
+        self._cache: dict[str, bool] = {}
+
+    def __call__(self, node: Node) -> bool:
+        func = node.func
+        if isinstance(func, gast.Attribute):
+            path = func
+            while isinstance(path, gast.Attribute):
+                path = path.value
+            if isinstance(path, gast.Name) and path.id in self.d.refs.modules:
+                return self._known(func)
+            if isinstance(path, gast.Name) and path.id not in self.local:
+                return self._known(func)
+            return (
+                registry.method_function(func.attr) is not None
+                or registry.is_zero_method(func.attr)
+                or func.attr in _PURE_METHODS
+            )
+        if isinstance(func, gast.Name):
+            if func.id in self.d.refs.functions or func.id in self.reverse_names():
+                return self.d.refs.functions.get(func.id) not in _LOOKS
+            return func.id not in self.local and self._known(func)
+        return False
+
+    def reverse_names(self) -> set[str]:
+        return {p.reverse for p in self.d.pairs.values() if not p.shadows}
+
+    def changes(self, node: Node) -> set[str]:
+        """Return what a call of a reverse changes in place: shadows, and memory that was kept."""
+        path = _path(node.func)
+        pair = next((p for p in self.d.pairs.values() if p.reverse == path), None)
+        if pair is None:
+            return set()
+        first = (pair.saved or pair.recursive) + len(pair.passed)
+        given = node.args[first : first + len(pair.shadows)]
+        given += node.args[: first - len(pair.passed)] if pair.spoils else []
+        return {arg.id for arg in given if isinstance(arg, gast.Name)}
+
+    def _known(self, func: Node) -> bool:
+        path = _path(func)
+        if path not in self._cache:
+            root = path.split(".")[0]
+            module_ = self.d.refs.modules.get(root)
+            if module_ is not None and "." in path:
+                value: Any = module_
+                for part in path.split(".")[1:]:
+                    value = getattr(value, part, None)
+            else:
+                value = self.a.scope.path(func)
+            rule = registry.rule_for(value)
+            known = rule is not None and not rule.calls and is_quiet(value)
+            self._cache[path] = (
+                known or is_pure(value) or any(value is fn for fn in self.d.repeatable)
+            )
+        return self._cache[path]
+
+
+def is_pure(fn: Any) -> bool:
+    """Say whether a function is one of Python's or NumPy's that only give a value."""
+    hashable = getattr(type(fn), "__hash__", None) is not None
+    return hashable and fn in _PURE_FUNCTIONS
+
+
+_PURE_METHODS = frozenset({"copy", "items", "values", "keys", "get", "index", "count", "tolist"})
+_PURE_FUNCTIONS: frozenset[Any] = frozenset(
+    {
+        len,
+        range,
+        abs,
+        min,
+        max,
+        sum,
+        round,
+        divmod,
+        pow,
+        float,
+        int,
+        bool,
+        list,
+        tuple,
+        enumerate,
+        zip,
+        reversed,
+        sorted,
+        dict.fromkeys,
+        functools.partial,
+        isinstance,
+        complex,
+        np.zeros_like,
+        np.full_like,
+        np.broadcast_to,
+    }
+)
+
+
+def _path(node: Node) -> str:
+    if isinstance(node, gast.Name):
+        return str(node.id)
+    if isinstance(node, gast.Attribute):
+        return f"{_path(node.value)}.{node.attr}"
+    return "?"

@@ -1,0 +1,284 @@
+"""Calls of checkpointed functions: run as they are, and once more in the backward sweep.
+
+    u = step(u, dt)                u = step(u, dt)
+                                   ...
+                                   u_bar = step_reverse(step_forward(u, dt), dt, u_bar)
+
+The forward of the pair runs where the reverse does, on the arguments as they were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad.checkpoints import is_checkpointed
+from s2sad.emitted.replay import runs_rounds
+from s2sad.errors import UnsupportedError
+from s2sad.facts.fence import outside_written
+from s2sad.facts.given import written_parameters
+from s2sad.facts.memory import Memory
+from s2sad.kinds import Kind
+from s2sad.nodes import Node, blocks_of, count_writes, names_read, names_written, walk
+from s2sad.steps.binding import bind_kinds
+from s2sad.steps.derivation import Analysed, Derivation, analyse, memory_of
+from s2sad.steps.pairs import Target
+from s2sad.steps.purity import Purity
+
+_HARMLESS: tuple[Any, ...] = (np.errstate, contextlib.nullcontext)
+Find = Callable[[Analysed, Any, Any], Target | None]
+
+
+def runs_again(fn: Any) -> bool:
+    """Say whether calls of a function, or inner function, are run again in the backward sweep."""
+    return fn.again if isinstance(fn, K.LocalFunction) else is_checkpointed(fn)
+
+
+def check_repeatable(d: Derivation, caller: Analysed, target: Target, find: Find) -> None:
+    """Refuse a checkpointed function that might do something else when it is run again."""
+    _check(d, target, find, set(), frozenset(_changing(d, caller, target)))
+
+
+def _changing(d: Derivation, a: Analysed, target: Target) -> set[str]:
+    """Return the captured variables, by their names in a called function, that may change.
+
+    Inner functions that it calls see them as they are when it is run again.
+    """
+    function = a.function
+    bound = count_writes(function.node.body)
+    top = {n for s in function.node.body if not blocks_of(s) for n in names_written(s)}
+    own = {n.id for n in walk(function.source.node.args) if isinstance(n, gast.Name)}
+    memory = memory_of(d, a)
+    found: set[str] = set()
+    for p, n in target.extra:
+        if isinstance(target.params[p], K.LocalFunction):
+            continue
+        once = bound.get(n, 0) == 0 if n in own else bound.get(n, 0) == 1 and n in top
+        if not once or any(memory.shares(w.base, {n}) for w in memory.writes):
+            found.add(p)
+    return found
+
+
+def _check(
+    d: Derivation, target: Target, find: Find, met: set[Any], changing: frozenset[str]
+) -> None:
+    a = analyse(d, target.fn, target.params, tuple(p for p, _ in target.extra))
+    if a in met:
+        return
+    met.add(a)
+    memory = memory_of(d, a)
+    arrays, containers = written_parameters(a.function, a.kinds, memory)
+    for n in sorted({*arrays, *containers, *outside_written(a.function, memory)}):
+        raise _refused(a, a.function.node, f"writes into `{n}`", "Let it return the new value.")
+    if d.reusable:
+        _check_outside(d, a)
+    d.repeated.add(a.scope.fn)
+    pure = Purity(a, d)
+    for s in a.kinds.before:
+        for node in _own(s):
+            if isinstance(node, gast.Call) and not _repeats(a, node, pure):
+                inner = find(a, s, node)
+                if inner is None:
+                    words = "calls what may do something else the second time"
+                    raise _refused(a, node, words, "Call it outside, and give it the result.")
+                given = isinstance(node.func, gast.Name) and node.func.id in a.function.params
+                seen = {p for p, n in inner.extra if n in changing}
+                if given and seen:
+                    words = f"calls `{node.func.id}`, which reads a variable that may have changed"
+                    raise _refused(a, node, words, "Give it that as an argument.")
+                _check(d, inner, find, met, frozenset(seen))
+
+
+def check_untouched(d: Derivation) -> None:
+    """Refuse data from outside that a function reads which is run again, and the program writes."""
+    for fn in d.repeated:
+        for a in d.analysed.values():
+            if a.scope.fn is fn and d.written_outside and _data(d, a):
+                words = f"reads `{_data(d, a)[0]}` from outside, where this program writes"
+                raise _refused(a, a.function.node, words, "Pass it as an argument.")
+
+
+def _own(s: Node) -> list[Node]:
+    """Return the nodes of a statement that are evaluated with it, not those of inner blocks."""
+    blocks = {id(b) for f in ("body", "orelse", "finalbody", "handlers") for b in getattr(s, f, [])}
+    found: list[Node] = []
+    stack = [s]
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        stack += [c for c in gast.iter_child_nodes(node) if id(c) not in blocks]
+    return found
+
+
+def _repeats(a: Analysed, node: Node, pure: Purity) -> bool:
+    """Say whether a library's call gives the same again, and does nothing besides."""
+    if pure(node):
+        return True
+    target = a.kinds.of.get(node.func)
+    called = target.value if isinstance(target, K.Known) else a.scope.path(node.func)
+    if inspect.isclass(called):  # what is raised has no kind
+        known = called in _HARMLESS or called.__module__ == "builtins"
+        return known or issubclass(called, BaseException)
+    owner = a.kinds.of.get(node.func.value) if isinstance(node.func, gast.Attribute) else None
+    return owner is not None and K.is_container(owner) and not isinstance(owner, K.Obj | K.OneOf)
+
+
+def _check_outside(d: Derivation, a: Analysed) -> None:
+    """Refuse data read from outside where the backward sweep runs later, and again."""
+    for n in _data(d, a):
+        node = next((x for x in walk(a.function.node) if getattr(x, "id", "") == n), None)
+        words = f"reads `{n}` from outside, which may change before it is run again"
+        raise _refused(a, node or a.function.node, words, "Pass it as an argument.")
+
+
+def _data(d: Derivation, a: Analysed) -> list[str]:
+    """Return the names of what a function reads from outside that is no code."""
+    code = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, str)
+    used = {x.id for x in walk(a.function.node) if isinstance(x, gast.Name)}
+    seen = {n: v for n, v in d.seen.get(a.scope.fn, {}).items() if n in used}
+    return sorted(n for n, v in seen.items() if not isinstance(v, code) and not callable(v))
+
+
+def _refused(a: Analysed, node: Node, words: str, remedy: str) -> UnsupportedError:
+    source = a.function.source
+    runs = f"A checkpointed function is run twice, and {source.name}"
+    if source.name.startswith("advance") and isinstance(a.scope.fn, types.FunctionType):
+        if a.function.source.name != a.scope.fn.__name__:  # a made-up one: the body of a loop
+            runs = "A checkpointed loop runs its rounds again, and its body"
+    return UnsupportedError(
+        f"{runs} {words}.",
+        remedy=remedy,
+        place=source.place(node),
+    )
+
+
+# checkpointed loops
+
+
+def check_rounds(d: Derivation, find: Find) -> None:
+    """Refuse checkpointed loops whose rounds may not be run again, or not on copies of a state."""
+    for a in list(d.analysed.values()):
+        for s in list(a.kinds.before):
+            node = getattr(s, "value", None)
+            if isinstance(node, gast.Call) and _runs_rounds(a.kinds.of.get(node.func)):
+                _check_round(d, a, s, node, find)
+
+
+def _runs_rounds(kind: Any) -> bool:
+    return isinstance(kind, K.Known) and runs_rounds(kind.value)
+
+
+def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) -> None:
+    body, state = node.args[0], node.args[-1]
+    env = a.kinds.before[s]
+    kinds = a.kinds.of[state]
+    body_kind = a.kinds.of[body]
+    assert isinstance(kinds, K.Tuple) and isinstance(body_kind, K.LocalFunction)
+    start = [K.erase_value(k) for k in kinds.items]
+    bound = bind_kinds(body_kind, [K.INT, *start], {}, env)
+    if bound is None:
+        raise _refused_loop(a, s, "its body is not known")
+    fn, params, extra = bound
+    _check_steps(a, s, body_kind, env)
+    target = Target(fn, params, {}, extra)
+    names = list(params)[1 : len(start) + 1]
+    check_repeatable(d, a, target, find)
+    advance = analyse(d, fn, params, tuple(p for p, _ in extra))
+    ends = advance.kinds.result
+    after = ends.items if isinstance(ends, K.Tuple) else ()
+    for n, kind in zip(names, after, strict=False):
+        before = params[n]
+        if not _same(before, kind):
+            words = f"`{n}` begins as {K.describe(before)} and becomes {K.describe(kind)}"
+            if isinstance(before, K.Num) and isinstance(kind, K.Num) and kind.type == "float":
+                raise _refused_loop(a, s, words, f"Let `{n}` begin as a float: 0.0, not 0.")
+            if K.describe(before) == K.describe(kind):
+                words = f"it is not known that `{n}` keeps its lengths"
+            raise _refused_loop(a, s, words)
+    if len(after) != len(start):
+        raise _refused_loop(a, s, "what a round gives is not known")
+    arrays = {n for n, k in zip(names, start, strict=True) if not K.shares_nothing(k)}
+    _check_shared(a, s, memory_of(d, a), arrays, set(body_kind.variables), advance, d)
+    inside = memory_of(d, advance)
+    given = {n for p, n in extra if f"{p}@arg" in inside.aliases.result}
+    _check_handed_on(a, s, memory_of(d, a), arrays - _written(inside, arrays), given)
+
+
+def _check_steps(a: Analysed, s: Node, body: K.LocalFunction, env: Mapping[str, Kind]) -> None:
+    """Refuse to go through a dict by numbers, which the rounds of a loop are given."""
+    number = body.node.args.args[0].id
+    for link, outer in body.links:
+        if not number.startswith("step") or not isinstance(env.get(outer), K.Dict | K.OpenDict):
+            continue
+        for x in body.node.body:
+            value = getattr(x, "value", None)
+            if isinstance(value, gast.Subscript) and names_read(value) == {link, number}:
+                raise UnsupportedError(
+                    "A checkpointed loop goes through what has places, and this is a dict.",
+                    remedy="Write checkpointed(list(...), ...).",
+                    place=a.function.source.place(s),
+                )
+
+
+def _written(memory: Memory, names: set[str]) -> set[str]:
+    """Return those of the names whose memory a function writes in place."""
+    return set().union(*(memory.shares(w.base, names) for w in memory.writes), set())
+
+
+def _check_shared(
+    a: Analysed,
+    s: Node,
+    memory: Memory,
+    arrays: set[str],
+    captured: set[str],
+    advance: Analysed,
+    d: Derivation,
+) -> None:
+    """Refuse a state that a round writes, where another name that it reads is the same memory."""
+    written = _written(memory_of(d, advance), arrays)
+    for n in sorted(arrays):
+        shared = (memory.aliases.sharing(s, n) - {n}) & (captured | arrays)
+        if shared and ({n} | shared) & written:
+            raise _refused_loop(a, s, f"`{n}` and `{min(shared)}` may share memory")
+
+
+def _check_handed_on(
+    a: Analysed, s: Node, memory: Memory, arrays: set[str], given: set[str]
+) -> None:
+    """Refuse a round that gives what it captures, where that is written: here it gives a copy."""
+    for w in memory.writes if given and arrays else ():
+        hit = memory.shares(w.base, arrays | given)
+        if hit:
+            words = f"a round may give memory of `{min(given)}`, and `{min(hit)}` is written"
+            raise _refused_loop(a, s, words)
+
+
+def _same(before: Kind, after: Kind) -> bool:
+    """Say whether a part of the state keeps its kind, lengths included."""
+    if isinstance(before, K.Array) and isinstance(after, K.Array):
+        plain = (before.dtype, before.rank, before.namespace)
+        return plain == (after.dtype, after.rank, after.namespace) and K.same_shape(
+            before.dims, after.dims
+        )
+    if isinstance(before, K.Num) and isinstance(after, K.Num):
+        weak = {before.dtype, after.dtype} <= {None, "float64", "complex128", "any"}
+        return before.type == after.type and (before.dtype == after.dtype or weak)
+    return before == after
+
+
+_PLAIN = "Write the loop without checkpointed, or its body as a checkpoint function."
+
+
+def _refused_loop(a: Analysed, s: Node, words: str, remedy: str = _PLAIN) -> UnsupportedError:
+    return UnsupportedError(
+        f"A checkpointed loop runs its rounds again on copies of its state, and {words}.",
+        remedy=remedy,
+        place=a.function.source.place(s),
+    )

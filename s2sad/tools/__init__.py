@@ -1,0 +1,1 @@
+"""Tools that users hold beside their derivatives: checking, looking, other libraries."""

@@ -1,0 +1,125 @@
+"""Looking into a derivation: `explain` says per variable whether it is active and saved, and why.
+
+print(explain(f, args=(x, 3)))          as text
+explain(f, args=(x, 3))["h"].saves      as data
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from s2sad import kinds as K
+from s2sad.activities import Activity
+from s2sad.api import Operator, operator_for
+from s2sad.derivative import derivative_of
+from s2sad.errors import ActivityError
+from s2sad.operators.duplicated import Given
+from s2sad.operators.higher import HIGHER, derive
+from s2sad.operators.metering import metered
+from s2sad.operators.parameters import Settled, Wrt
+from s2sad.operators.reports import Report, report_of, with_sizes
+from s2sad.pipeline import Request, is_real_scalar
+from s2sad.steps.derivation import Derivation, analyse
+from s2sad.tools.raised import Caught
+from s2sad.tree import tree_map
+
+
+def explain(f: Callable[..., Any], *, wrt: Wrt = None, args: Any = None) -> Report:
+    """Return what is known of each variable of f when its derivative is written.
+
+    Whether it is active and by which line, whether it is saved for the backward sweep and why, and
+    with example arguments the bytes that this takes, measured: f and its derivative run once on
+    them. Arguments may be wrapped in Active, Duplicated and Const, as for autodiff. `str()` of the
+    result is text, its `variables` are data.
+    """
+    args = () if args is None else tuple(args)
+    return report_for(operator_fitting(f, wrt, args), args)
+
+
+def operator_fitting(f: Callable[..., Any], wrt: Wrt, args: tuple[Any, ...]) -> Operator:
+    """Return the derivative that f has with these arguments: its gradient, if it has one.
+
+    Of what is no real scalar it is the pullback, of what returns nothing the reverse into shadows.
+    Differentiated is in each case what it is for a gradient.
+    """
+    if any(isinstance(a, Activity) for a in args):
+        return operator_for(f, "reverse", wrt, len(args))
+    found = operator_for(f, "grad", wrt, len(args))
+    request, _, _ = found._asked(args, {})
+    try:
+        derive(request)
+    except ActivityError:
+        mode = _mode_for(request)
+        if mode is None:
+            raise
+    else:
+        return found
+    names = request.wrt[0] if len(request.wrt) == 1 else request.wrt
+    return operator_for(f, mode, names, len(args))
+
+
+def _mode_for(request: Request) -> str | None:
+    """Return the mode for a function that has no gradient by its result; None if it has one."""
+    if derivative_of(request.fn) is not None:
+        return "vjp"
+    d = Derivation()
+    d.again, d.home = HIGHER, request.fn
+    result = analyse(d, request.fn, dict(request.params)).kinds.result
+    if all(map(is_real_scalar, K.options(K.without_none(result)))):
+        return None
+    return "reverse" if isinstance(result, K.NoneKind) else "vjp"
+
+
+def report_for(operator: Operator, args: tuple[Any, ...]) -> Report:
+    """Return the report on a derivative, with sizes where there are example arguments."""
+    request, settled, given = operator._asked(args, {})
+    request = replace(request, explained=True)
+    report = report_of(derive(request))
+    if request.mode == "jvp":
+        return replace(report, unmeasured="a forward sweep of tangents saves nothing")
+    if not args:
+        return replace(report, unmeasured="there are no example arguments")
+    call, meter = metered(derive(request))
+    with Caught() as caught:
+        _run(operator, call, request, settled, given, args)
+    if caught.error is not None:
+        raised = f"{type(caught.error).__name__}: {caught.error}".splitlines()[0]
+        return replace(report, unmeasured=f"with the example arguments f raises {raised}")
+    return with_sizes(report, meter.sizes(), meter.whole)
+
+
+def _run(
+    operator: Operator,
+    call: Callable[..., Any],
+    request: Request,
+    settled: Settled,
+    given: Given,
+    args: tuple[Any, ...],
+) -> None:
+    """Run a derived function once on example arguments; a reverse runs on copies of them."""
+    bound = operator._parameters.bind((*operator._prefix, *args), operator._keywords)
+    if request.mode == "reverse":
+        bound.arguments.update(copy.deepcopy(given.values))
+    for n in settled.as_float:
+        bound.arguments[n] = float(bound.arguments[n])
+    more = {}
+    if request.mode == "reverse" and not request.batch:
+        more = _shadows(call, request, given, bound)
+    call(*bound.args, **bound.kwargs, **more)
+
+
+def _shadows(
+    call: Callable[..., Any], request: Request, given: Given, bound: inspect.BoundArguments
+) -> dict[str, Any]:
+    """Return shadows for the reverse of a function, and a seed where it wants one."""
+    parameters = [*inspect.signature(call).parameters]
+    mine = [n for n in parameters if n not in bound.arguments]
+    values = [tree_map(lambda leaf: 0 * leaf, given.values[n]) for n in request.shadowed]
+    if len(mine) > len(values):
+        again = copy.deepcopy(bound)
+        values.append(request.fn(*again.args, **again.kwargs))
+    return dict(zip(mine, values, strict=True))
