@@ -967,3 +967,62 @@ def result_that_was_there_under_both_names(x, at):
     if at[0] > 0.0:
         u = halved_but_first(v)
     return w @ u
+
+
+def with_sines(v):
+    kept = []
+    for i in range(3):
+        v = np.sin(v)
+        kept.append((v, 2.0 * v))
+    return v, kept
+
+
+@prog(r(3))
+def tuples_taken_from_a_list_of_a_call(x):
+    y, kept = with_sines(x)
+    s = y * 0.0
+    while kept:
+        a, b = kept.pop()
+        s = s + a * b
+    return np.sum(s)
+
+
+@prog(np.array([0.5, 0.3, -0.4]))
+@prog(np.array([-0.5, 0.3, -0.4]))
+def tuples_appended_of_what_is_shared(x):
+    u = x * 1.0
+    w = u if x[0] > 0.0 else x * 3.0
+    w[0] = x[1] * u[2]
+    rows = []
+    t = (u, w)
+    rows.append(t)
+    rows.append((w, u * 2.0))
+    s = 0.0
+    for p in rows:
+        s = s + np.sum(p[0] * np.sin(p[1]))
+    return s
+
+
+@prog(np.array([0.5, 0.3, -0.4]))
+@prog(np.array([-0.5, 0.3, -0.4]))
+def tuples_set_of_what_is_shared(x):
+    u = x * 1.0
+    w = u if x[0] > 0.0 else x * 3.0
+    w[0] = x[1] * u[2]
+    rows = [(u, u), (w, w)]
+    t = (w, x * u)
+    rows[0] = t
+    return np.sum(rows[0][0] * np.sin(rows[0][1])) + np.sum(rows[1][0] ** 3)
+
+
+@prog(np.array([0.5, 0.3, -0.4]))
+@prog(np.array([-0.5, 0.3, -0.4]))
+def tuples_repeated_and_taken(x):
+    u = x * 1.0
+    w = u if x[0] > 0.0 else x * 3.0
+    w[0] = x[1] * u[2]
+    rows = [(w, u)] * 2
+    rows.extend([(u, u)])
+    rows = rows + [(w * w, u)]
+    a, b = rows.pop(1)
+    return np.sum(a * b) + np.sum(rows[0][0] ** 3) + np.sum(rows[-1][0])

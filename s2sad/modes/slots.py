@@ -161,7 +161,7 @@ class Slots(Writes):
         if isinstance(s.value, gast.Name) and s.value.id in varied and K.differentiable(given):
             held = self.names.fresh(f"{s.value.id}_bar")
             self.bar_kinds[held] = given
-            if s.value.id not in self.asked:
+            if s.value.id not in self.asked | self.split:
                 out.append(assign(held, place))
                 first = self.add(Contribution(s.value.id, name(held)), given, s)
                 if given == after and isinstance(getattr(target, "slice", None), gast.Slice):
@@ -297,15 +297,18 @@ class Slots(Writes):
             if target not in self.live:
                 mine = None
             first: Block = []
+            shared = target in self.asked | self.split
             if target in self.asked:
                 first = self.ask(target, item)
                 mine = name(self.bar(target))
+            elif shared:
+                mine = self.shadow(name(target))
             self.live.discard(target)
             again = self._replay(s, base, _put_in(name(base), args, name(target)))
             flows = base in self.activity.varied_before.get(s, frozenset())
             if not self._has_shadow(s, base) and (mine is None or not flows):
                 return [again, restore]
-            if not _is_value(item) and target not in self.asked:
+            if not _is_value(item) and not shared:
                 raise self.refuse(
                     s,
                     f"An item that is {K.describe(item)} is taken from `{base}`, on which the "
@@ -318,9 +321,9 @@ class Slots(Writes):
                 self._none_twice(base, s)
             if mine is None:
                 mine = self.zero(name(target), item)
-            elif isinstance(item, K.Array) and target not in self.asked:
+            elif isinstance(item, K.Array) and not shared:
                 mine = call(attribute(mine, "copy"))
-            elif K.may_hold_array(item) and target not in self.asked:
+            elif K.may_hold_array(item) and not shared:
                 mine = call(name(self.refs.function(runtime.private)), mine)
             bars = name(self.bar(base))
             return [*out, *first, _put_in(bars, args, mine), again, restore]
@@ -338,7 +341,7 @@ class Slots(Writes):
         item_node = args[-1]
         given = self.kinds.of.get(item_node, K.UNKNOWN)
         varied = self.activity.varied_before.get(s, frozenset())
-        shared = getattr(item_node, "id", "") in self.asked
+        shared = getattr(item_node, "id", "") in self.asked | self.split
         if shared:
             return [*out, gast.Expr(popped), again]
         if isinstance(item_node, gast.Name) and item_node.id in varied and K.differentiable(given):
