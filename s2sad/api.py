@@ -54,7 +54,7 @@ from s2sad.operators.logs import log, with_answers
 from s2sad.operators.nans import watched
 from s2sad.operators.parameters import Parameters, Settled, Wrt
 from s2sad.operators.sharing import Bound
-from s2sad.pipeline import Request
+from s2sad.requests import Request
 from s2sad.rulebook.ruled import as_called
 from s2sad.selected import whole_parameters
 from s2sad.steps.roles import roles_of

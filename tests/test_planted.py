@@ -29,7 +29,7 @@ from s2sad.polish import guards as guards_module
 from s2sad.polish import prune as prune_module
 from s2sad.polish import settle as settle_module
 from s2sad.stages import Restore
-from s2sad.steps import calls, derivation, finish
+from s2sad.steps import calls, derivation, finish, sweeps
 
 RANDOM = 60
 HEAD = "import math\n\nimport numpy as np\n\n\n"
@@ -408,8 +408,8 @@ def alias_forgets_views(m):
 
 
 def fence_is_off(m):
-    m.setattr(pipeline, "fence", lambda *args: None)
-    m.setattr(pipeline, "check_reads", lambda *args: None)
+    m.setattr(sweeps, "fence", lambda *args: None)
+    m.setattr(sweeps, "check_reads", lambda *args: None)
 
 
 def notes_ask_every_test_again(m):
@@ -420,7 +420,7 @@ def notes_ask_every_test_again(m):
                 notes.chains[s] = dataclasses.replace(chain, note=None)
         return notes
 
-    _around(m, pipeline, "take_notes", plant)
+    _around(m, sweeps, "take_notes", plant)
 
 
 def reverse_assigns_where_it_should_add(m):
@@ -444,7 +444,7 @@ def storage_keeps_nothing_in_loops(m):
         forget(backward, False)
         return store_values(forward, backward, *rest)
 
-    _around(m, pipeline, "store_values", plant)
+    _around(m, sweeps, "store_values", plant)
 
 
 def algebra_drops_a_minus(m):
@@ -457,7 +457,7 @@ def algebra_drops_a_minus(m):
     def plant(simplify, *args):
         return [Lose().visit(s) for s in simplify(*args)]
 
-    _around(m, pipeline, "simplify", plant)
+    _around(m, sweeps, "simplify", plant)
 
 
 def propagate_moves_past_writes(m):
@@ -467,7 +467,7 @@ def propagate_moves_past_writes(m):
             kept = frozenset() if isinstance(statement, gast.Assign) else e.writes
             return e._replace(writes=kept)
 
-    for maker in (pipeline, finish):
+    for maker in (sweeps, finish):
         m.setattr(maker, "EffectTable", Blind)
 
 
@@ -501,7 +501,7 @@ def settle_drops_every_copy(m):
 
 
 def arguments_are_not_copied(m):
-    m.setattr(pipeline, "_work_on_copies", lambda *args: [])
+    m.setattr(pipeline, "work_on_copies", lambda *args: [])
 
 
 def guards_turn_an_arm_around_and_not_its_test(m):

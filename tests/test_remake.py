@@ -71,7 +71,7 @@ def test_less_is_kept(fn, args, monkeypatch):
     constant = tuple(i for i, a in enumerate(args) if isinstance(a, int))
     check(fn, *args, constant=constant)
     text = s2sad.source(fn, args=args)
-    monkeypatch.setattr("s2sad.pipeline.remake", lambda forward, backward, *rest: backward)
+    monkeypatch.setattr("s2sad.steps.sweeps.remake", lambda forward, backward, *rest: backward)
     kept = s2sad.source(anew(fn), args=args)
     assert _taped(text) < _taped(kept)
 

@@ -9,9 +9,10 @@ import pytest
 from targets import load_file
 
 import s2sad
-from s2sad import api, pipeline
+from s2sad import api
 from s2sad.operators.derived import recipes
 from s2sad.stages import Arrival, Met
+from s2sad.steps import sweeps
 from s2sad.steps import tangents as tangents_module
 from s2sad.steps.strong import zeros_of
 
@@ -27,7 +28,7 @@ def everywhere(monkeypatch):
         wild = frozenset(a.function.params)
         return zeros_of(d, a, facts, active, Arrival(True, wild), results)
 
-    monkeypatch.setattr(pipeline, "zeros_of", pessimistic)
+    monkeypatch.setattr(sweeps, "zeros_of", pessimistic)
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)

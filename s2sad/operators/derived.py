@@ -23,9 +23,10 @@ from s2sad.operators.higher import derive
 from s2sad.operators.logs import log, with_answers
 from s2sad.operators.parameters import Choice, Parameters, Settled, Wrt, choose, settle
 from s2sad.operators.sharing import Bound, Recipe, Recipes, loaded, recipe
-from s2sad.pipeline import Request, printed
+from s2sad.requests import Request
 from s2sad.runtime import private
 from s2sad.stages import ANYWHERE
+from s2sad.steps.joining import printed
 from s2sad.steps.repeatable import repeatable
 
 _KEPT = 8  # entries for one key, where what a function sees goes to and fro

@@ -48,7 +48,7 @@ from s2sad.nodes import (
 )
 from s2sad.operators.matrices import Columns, Matrix, matrix
 from s2sad.operators.parameters import Parameters, Settled, choose, settle
-from s2sad.pipeline import Request
+from s2sad.requests import Request
 from s2sad.selected import Selected
 from s2sad.stages import Written
 from s2sad.steps.callables import local_source, signature_of
@@ -58,6 +58,7 @@ from s2sad.steps.derivation import (
     analyse,
     derivative,
 )
+from s2sad.steps.joining import add, complete, settle_in
 from s2sad.steps.pairs import Pair
 from s2sad.steps.parts import Part, stands_for_derivative
 from s2sad.steps.repeatable import repeatable
@@ -491,7 +492,7 @@ def _write_pair(
         last = gast.Return(tuple_([_call_with_own(a.function.node), own]))
         doc = f"{where}, and what {pair.reverse} reads."
         node = define(a.function.node, pair.forward, doc, [last])
-        pipeline.add(d, node, a.function.source.fn, a)
+        add(d, node, a.function.source.fn, a)
     product, dots, beside = _product(d, a, pair.active, made)
     names = Names((*params, product.name))
     seed, packed = names.fresh("gradient_bar"), names.fresh("kept")
@@ -516,7 +517,7 @@ def _write_pair(
         [gast.Name(n, gast.Param(), None, None) for n in given], [], None, [], [], None, []
     )
     node = gast.FunctionDef(pair.reverse, args, [heading, *body], [], None, None)
-    pipeline.add(d, node, a.function.source.fn, a)
+    add(d, node, a.function.source.fn, a)
 
 
 def _positional(args: Any, but: Collection[str] = ()) -> list[Node]:
@@ -656,5 +657,5 @@ def _reverse_over_forward(request: Request) -> Derivation | None:
     doc = f"Value of {part.title}, and its tangent for those of {', '.join(by)}."
     body = [gast.Return(tuple_([_call_with_own(part.node), given]))]
     d.functions.append(define(product, d.entry, doc, body))
-    pipeline.settle_in(d, d.entry, part)
-    return pipeline.complete(d)
+    settle_in(d, d.entry, part)
+    return complete(d)

@@ -15,9 +15,9 @@ from dataclasses import replace
 
 from s2sad.errors import SettingError
 from s2sad.operators.reports import Explained, Variable, report_of
-from s2sad.pipeline import printed
 from s2sad.requests import Request
 from s2sad.steps.derivation import Derivation
+from s2sad.steps.joining import printed
 
 VARIABLE = "S2SAD_LOGS"
 KNOWN = ("source", "activity", "saved")

@@ -16,8 +16,8 @@ from s2sad.causes import Story
 from s2sad.nodes import Node, all_inside, attribute, call, name, walk
 from s2sad.operators.reports import Size, places_kept, run_again
 from s2sad.operators.sharing import loaded
-from s2sad.pipeline import printed
 from s2sad.steps.derivation import Derivation
+from s2sad.steps.joining import printed
 from s2sad.tree import branch_of, is_array
 
 Key = tuple[str, str, int]  # the forward function, the variable, and which of its values

@@ -22,7 +22,8 @@ from s2sad.operators.higher import HIGHER, derive
 from s2sad.operators.metering import metered
 from s2sad.operators.parameters import Settled, Wrt
 from s2sad.operators.reports import Report, report_of, with_sizes
-from s2sad.pipeline import Request, is_real_scalar
+from s2sad.pipeline import is_real_scalar
+from s2sad.requests import Request
 from s2sad.steps.derivation import Derivation, analyse
 from s2sad.tools.raised import Caught
 from s2sad.tree import tree_map

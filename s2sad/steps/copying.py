@@ -1,0 +1,89 @@
+"""Derived code works on copies of the arguments that it writes: the caller's stay as they were."""
+
+from __future__ import annotations
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.errors import UnsupportedError
+from s2sad.facts.fence import (
+    arguments_written,
+)
+from s2sad.facts.places import places_written
+from s2sad.modes.assemble import literal
+from s2sad.modes.writes import laid_out
+from s2sad.nodes import (
+    Block,
+    assign,
+    attribute,
+    call,
+    name,
+)
+from s2sad.requests import Request as Request
+from s2sad.stages import ANYWHERE, Aliases, Written
+from s2sad.steps.derivation import (
+    Analysed,
+    Derivation,
+    memory_of,
+)
+from s2sad.syntax.identity import refuse_copy
+from s2sad.syntax.layouts import asks_for_layout
+
+
+def work_on_copies(d: Derivation, a: Analysed) -> Block:
+    """Return the copies of arguments whose arrays the function writes: the caller's stay."""
+    out: Block = []
+    entry = a.kinds.before[a.function.node.body[0]]
+    memory = memory_of(d, a)
+    written = arguments_written(memory) | d.asked.get(a, frozenset())
+    laid = laid_out(memory.aliases)
+    exact = bool(written) and asks_for_layout(b.function for b in d.analysed.values())
+    found = places_of_arguments(d, a) if written else Written()
+    for p in a.function.params:
+        if p not in written:
+            continue
+        if p in entry:
+            refuse_copy(p, entry[p], [(b.function, b.kinds) for b in d.analysed.values()])
+        if p in laid or exact:
+            # Whether a reshape of it is a view depends on how it lies in memory.
+            copied = call(d.refs.function(runtime.apart), name(p))
+            if not isinstance(entry.get(p), K.Array):
+                raise UnsupportedError(
+                    f"An array in `{p}` is written in place, and how it lies in memory counts; "
+                    "that cannot be differentiated yet.",
+                    remedy="Pass the array as an argument of its own, or copy it.",
+                    place=a.function.source.place(a.function.node),
+                )
+        elif isinstance(entry.get(p), K.Array):
+            copied = call(attribute(name(p), "copy"), order=gast.Constant("K", None))
+        else:
+            places = {place for part in found.of(p) for place in part}
+            listed = [] if ANYWHERE in places else map(literal, sorted(places, key=repr))
+            copied = call(d.refs.function(runtime.unshared), name(p), *listed)
+        out.append(assign(p, copied))
+    return out
+
+
+def places_of_arguments(d: Derivation, entry: Analysed) -> Written:
+    """Return where the arguments are written.
+
+    Shadows that are looked up belong to memory, whichever way it is reached: nothing that may be
+    written may hold what is reached by another way.
+    """
+    found = places_written(entry.function, entry.kinds, memory_of(d, entry))
+    return found.anywhere(d.asked.get(entry, frozenset())) if any(d.asked.values()) else found
+
+
+def unseen(a: Analysed, aliases: Aliases, whole: bool) -> frozenset[str]:
+    """Return the arrays whose memory nobody outside sees: writes that are not read may go.
+
+    Arguments count where derived code works on copies of them (`whole`).
+    """
+    found: set[str] = set()
+    for n in aliases.written_arrays() & a.function.locals:
+        shared = aliases.ever(n)
+        outside = {m for m in shared if "@" not in m} - a.function.locals
+        if not outside and (whole or not any(m.endswith("@arg") for m in shared)):
+            found.add(n)
+    return frozenset(found)
