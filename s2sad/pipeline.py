@@ -33,7 +33,6 @@ from s2sad.nodes import (
 )
 from s2sad.requests import Request
 from s2sad.selected import others_constant
-from s2sad.steps.calls import find_target
 from s2sad.steps.copying import places_of_arguments, unseen, work_on_copies
 from s2sad.steps.derivation import (
     Analysed,
@@ -50,6 +49,7 @@ from s2sad.steps.recompute import check_rounds, check_untouched
 from s2sad.steps.shadows import check_seed, reverse_entry
 from s2sad.steps.sweeps import parts_of, writers
 from s2sad.steps.tangents import jvp_entry
+from s2sad.steps.targets import find_target
 
 
 def derive(

@@ -37,7 +37,6 @@ from s2sad.modes.rebound import rebound_outside
 from s2sad.nodes import Block, Node, call, constant, free_reads, name, tuple_, walk
 from s2sad.stages import Activity
 from s2sad.steps.binding import bind_kinds
-from s2sad.steps.calls import target_name
 from s2sad.steps.derivation import (
     Analysed,
     Derivation,
@@ -46,6 +45,7 @@ from s2sad.steps.derivation import (
     memory_of,
 )
 from s2sad.steps.pairs import Target
+from s2sad.steps.targets import target_name
 
 ADVICE = "Give it a function of yours that returns numbers or arrays: def, or lambda."
 GRADIENT = "Write its gradient by hand, and give that to scipy.optimize.root."

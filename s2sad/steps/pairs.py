@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,8 @@ from s2sad import kinds as K
 from s2sad.kinds import Kind
 from s2sad.known.pieces import Assume, never
 from s2sad.stages import Arrival
+
+PartsOf = Callable[..., Any]  # sweeps.parts_of, given to what it calls itself
 
 
 @dataclass
@@ -55,7 +57,7 @@ class Target:
     default. `extra` are parameters added for what inner functions capture: pairs of parameter and
     variable of the caller. `leading` and `brought` are the positional and keyword arguments that
     a bound method or a partial brings along. `lengths` are those of the caller for which the
-    function has names.
+    function has names. `spread` says that the first argument comes out of a starred tuple.
     """
 
     fn: Any
@@ -65,3 +67,4 @@ class Target:
     leading: tuple[Any, ...] = ()
     brought: tuple[tuple[str, Any], ...] = ()
     lengths: Mapping[str, K.Dim] = field(default_factory=dict)
+    spread: bool = False

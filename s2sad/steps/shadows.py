@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -20,8 +19,7 @@ from s2sad.nodes import Node, block_writes, constant, name, walk
 from s2sad.polish.effects import mutated_by, root
 from s2sad.stages import Write
 from s2sad.steps.derivation import Analysed, Derivation, memory_of
-
-PartsOf = Callable[..., Any]
+from s2sad.steps.pairs import PartsOf
 
 
 def reverse_entry(

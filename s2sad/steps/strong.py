@@ -17,9 +17,10 @@ from s2sad.facts.given import written_parameters
 from s2sad.facts.pushed import pushed
 from s2sad.facts.zeros import zeros
 from s2sad.stages import Activity, Arrival, Met, Pushed, Zeros
-from s2sad.steps.calls import active_parameters, find_target, roots, shadows_of
+from s2sad.steps.calls import active_parameters, shadows_of
 from s2sad.steps.derivation import Analysed, Derivation, analyse, memory_of
 from s2sad.steps.pairs import Target
+from s2sad.steps.targets import find_target, roots
 
 
 def zeros_of(

@@ -56,7 +56,7 @@ from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune
 from s2sad.requests import Request as Request
 from s2sad.stages import Aliases, Arrival, SourceLike
-from s2sad.steps.calls import undo_writer, user_call, write_pair
+from s2sad.steps.calls import undo_writer, user_call
 from s2sad.steps.copying import unseen, work_on_copies
 from s2sad.steps.derivation import (
     Analysed,
@@ -73,6 +73,7 @@ from s2sad.steps.second import gradient_of
 from s2sad.steps.strong import zeros_of
 from s2sad.steps.telling import NOBODY, tell, who_reads
 from s2sad.steps.within import stop_word
+from s2sad.steps.written_pairs import write_pair
 from s2sad.syntax.flow import free_names
 from s2sad.write.inside import denoted_in, handed_on, mentions, without_ours
 from s2sad.write.printer import statement_text

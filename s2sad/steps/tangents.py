@@ -66,10 +66,8 @@ from s2sad.steps.abreast import Abreast
 from s2sad.steps.calls import (
     active_parameters,
     call_of,
-    find_target,
     refuse_ours,
     refuse_shared_arguments,
-    target_name,
 )
 from s2sad.steps.derivation import (
     Analysed,
@@ -83,6 +81,7 @@ from s2sad.steps.handed import Writers, function_vjp
 from s2sad.steps.pairs import Pair, Target
 from s2sad.steps.purity import Purity
 from s2sad.steps.strong import pushed_of
+from s2sad.steps.targets import find_target, target_name
 from s2sad.steps.within import stop_word
 from s2sad.syntax.flow import free_names
 
