@@ -33,7 +33,10 @@ import numpy as np
 
 from s2sad.checkpoints import checkpoint
 from s2sad.errors import UnsupportedError
-from s2sad.known import spaces
+from s2sad.known import fixed, spaces
+from s2sad.known.fixed import copied as copied
+from s2sad.known.fixed import held_by as held_by
+from s2sad.known.fixed import like_functions as like_functions
 from s2sad.known.generators import generator_of
 from s2sad.known.spaces import to_host as to_host
 from s2sad.known.spaces import twins as twins
@@ -168,6 +171,7 @@ def _key(fn: object) -> Hashable:
     owner = getattr(fn, "__self__", None)
     name = getattr(fn, "__name__", None)
     if owner is not None and not inspect.ismodule(owner) and isinstance(name, str):
+        owner = fixed.original(owner)
         try:
             return ("method", id(owner), name) if not isinstance(owner, type) else (owner, name)
         except TypeError:

@@ -28,6 +28,7 @@ import itertools
 import operator
 import types
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import gast
@@ -36,6 +37,7 @@ import numpy as np
 from s2sad.capture.defaults import plain_defaults
 from s2sad.capture.deques import as_lists
 from s2sad.capture.extended import one_by_one
+from s2sad.capture.frozen import thawed
 from s2sad.capture.late import read_where_made
 from s2sad.errors import UnsupportedError
 from s2sad.kinds import Kind
@@ -80,6 +82,7 @@ def desugar(
     body = plain_defaults(body, worker.denoted)
     read_where_made(body, worker.denoted, locals_)
     locals_ |= as_lists(body, worker.denoted, names, locals_ - set(params))
+    locals_ |= thawed(body, partial(held_outside, fn, locals_), names, locals_ - set(params))
     one_by_one(body, worker.denoted, names, locals_ - set(params))
     return [worker.visit(s) for s in body]
 
@@ -106,6 +109,16 @@ def from_outside(node: Node, fn: Any) -> Any:
         return fn.__closure__[fn.__code__.co_freevars.index(node.id)].cell_contents
     except ValueError:
         return None
+
+
+def held_outside(fn: Any, locals_: set[str], node: Node) -> Any:
+    """Return the object that a dotted name denotes outside a function, None of what is local."""
+    root = node
+    while isinstance(root, gast.Attribute):
+        root = root.value
+    if not isinstance(root, gast.Name) or root.id in locals_:
+        return None
+    return from_outside(node, fn)
 
 
 def source_class(fn: Any) -> type | None:

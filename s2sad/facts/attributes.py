@@ -15,7 +15,7 @@ from s2sad import registry
 from s2sad.facts.members import class_attribute, outcome_attribute
 from s2sad.facts.passing import handed_back
 from s2sad.facts.results import sample_call
-from s2sad.facts.scope import Scope, are_names
+from s2sad.facts.scope import Scope, are_names, is_known_method
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.code import brings
 
@@ -35,6 +35,9 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
     if isinstance(owner, K.Known) and brings(owner.value, attr):
         # As long as nothing else is.
         return handed_back(K.kind_of(getattr(owner.value, attr), "bound"), {})
+    if isinstance(owner, K.Known) and registry.held_by(owner.value) is not None:
+        method = getattr(owner.value, attr, None)
+        return K.Known(method) if is_known_method(owner.value, attr) else K.UNKNOWN
     if isinstance(owner, K.Known) and isinstance(owner.value, np.dtype) and attr == "type":
         return K.Known(owner.value.type)
     if isinstance(owner, K.OneOf):

@@ -54,7 +54,7 @@ class Scope:
             return self.lookup(node.id)
         if isinstance(node, gast.Attribute):
             owner = self.path(node.value)
-            if owner is MISSING or not (_stable(owner) or _known_method(owner, node.attr)):
+            if owner is MISSING or not (_stable(owner) or is_known_method(owner, node.attr)):
                 return MISSING
             value = getattr(owner, node.attr, MISSING)
             if isinstance(owner, types.ModuleType | type) and value is not MISSING:
@@ -108,12 +108,14 @@ def _stable(owner: Any) -> bool:
     return isinstance(owner, fixed) or hasattr(owner, "reduceat")
 
 
-def _known_method(owner: Any, attr: str) -> bool:
+def is_known_method(owner: Any, attr: str) -> bool:
     """Say whether this is a method, with a rule, of an object that a library brings."""
     if not type(owner).__module__.startswith("scipy."):
         return False
     method = getattr(owner, attr, None)
-    return isinstance(method, types.MethodType) and registry.rule_for(method) is not None
+    if not isinstance(method, types.MethodType):
+        return False
+    return registry.rule_for(method) is not None or registry.written_form(method) is not None
 
 
 def imported(scope: Scope, module: str, attr: str | None) -> Kind:

@@ -26,6 +26,7 @@ def is_function(value: Any) -> bool:
         or is_decorated(value)
         or registry.is_called(value)
         or registry.is_vectorized(value)
+        or registry.held_by(value) is not None
         or (hasattr(value, "func") and hasattr(value, "keywords"))
     )
 
@@ -36,5 +37,7 @@ def brings(value: Any, attr: str) -> bool:
         return attr in ("func", "args", "keywords")
     if registry.is_vectorized(value):
         return attr == "pyfunc"
+    if (held := registry.held_by(value)) is not None:
+        return attr in held
     method = inspect.ismethod(value) or is_decorated(value)
     return method and attr == "__self__" and hasattr(value, attr)

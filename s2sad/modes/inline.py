@@ -130,14 +130,31 @@ def _calls_helpers(found: tuple[Block, list[Node | None]], refs: Refs) -> bool:
 
 def _kin(fn: Callable[..., Any], refs: Refs, space: str) -> Given:
     """Return a function that a rule gets by keyword, by its name in its module."""
-    # A private module is shown by its package; a ufunc does not know its module.
-    own = (getattr(fn, "__module__", None) or "numpy").partition("._")[0]
+    # A ufunc does not know its module.
+    holder = getattr(fn, "__self__", None)
+    if holder is not None and not isinstance(holder, types.ModuleType | type):
+        return Given(attribute(_held(holder, refs), fn.__name__), K.Known(fn))
+    own = _public_module(fn)
     for home in map(sys.modules.get, (own, "scipy.special")):
         if home is not None and getattr(home, fn.__name__, None) is fn:
             spaces.helper_in(fn, space)  # which says where there is none
             there = refs.module(spaces.counterpart(home, space))
             return Given(attribute(name(there), fn.__name__), K.Known(fn))
     raise InternalError(f"{fn.__name__}, which a rule is given, is not where it says")
+
+
+def _public_module(value: Any) -> str:
+    """Return the module that shows something: a private one is shown by its package."""
+    return str(getattr(value, "__module__", None) or "numpy").partition("._")[0]
+
+
+def _held(value: Any, refs: Refs) -> Node:
+    """Return an object that a module holds, by its name there: `stats.gamma`."""
+    home = sys.modules[_public_module(type(value))]
+    for word, held in vars(home).items():
+        if held is value:
+            return attribute(name(refs.module(home)), word)
+    raise InternalError(f"{value!r}, of which a rule is given a method, is not where it says")
 
 
 def _space_of(given: Mapping[str, Given | list[Given] | None]) -> str:
