@@ -223,17 +223,18 @@ def _check_result(a: Analysed, request: Request) -> None:
     kind = a.kinds.result
     if request.has_aux:
         kind = _loss_of(a, request, kind)
-    if request.mode not in ("grad", "value_and_grad"):
+    scalar = request.mode in ("grad", "value_and_grad")
+    if scalar and all(map(is_real_scalar, K.options(K.without_none(kind)))):
         return
-    if all(map(is_real_scalar, K.options(K.without_none(kind)))):
-        return
-    if isinstance(kind, K.Unknown):
+    if isinstance(kind, K.Unknown) and request.mode in ("grad", "value_and_grad", "vjp"):
         raise UnsupportedError(
             f"What {_label(a)} returns is not known when its derivative is written"
             f"{': ' + kind.why if kind.why else ''}.",
             remedy=kind.instead or "Give example arguments, or return a float.",
             place=a.function.source.place(a.function.source.node),
         )
+    if not scalar:
+        return
     raise ActivityError(
         f"{request.mode} wants a real scalar, but {_label(a)} returns {K.describe(kind)}.",
         remedy="Use s2sad.jacobian or s2sad.vjp, or return a sum of the result.",

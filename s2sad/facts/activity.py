@@ -112,7 +112,8 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
         lazy = hashable and fn in _LAZY
         of_complex = any(K.is_complex(kinds.of.get(a, K.UNKNOWN)) for a in node.args)
         zero = rule is not None and rule.is_zero(of_complex)
-        if not lazy and (zero or (hashable and fn in _ZERO_BUILTINS)):
+        makes = fn is type and len(node.args) > 1
+        if not lazy and not makes and (zero or (hashable and fn in _ZERO_BUILTINS)):
             return set()
     elif isinstance(node.func, gast.Attribute) and registry.is_zero_method(node.func.attr):
         owner = kinds.of.get(node.func.value)
@@ -197,6 +198,8 @@ class _Walker:
             return out
         if isinstance(s, gast.Try) and s not in self.function.half:
             return self._varied_try(s, varied)
+        if isinstance(s, gast.With):
+            varied = self._varied_managers(s, varied)
         parts = blocks_of(s)
         out = varied
         for part in parts:
@@ -211,6 +214,16 @@ class _Walker:
         for n in more:
             self.facts.cause.setdefault(n, s)
         return varied | more
+
+    def _varied_managers(self, s: Node, varied: Names) -> Names:
+        """What a manager gives holds what it was made of."""
+        for item in s.items:
+            bound = names_written(item.optional_vars) if item.optional_vars is not None else set()
+            made = _flows(item.context_expr, self.kinds) | names_read(item.context_expr)
+            varied = varied - bound
+            if made & varied:
+                varied = self._because(s, varied, bound)
+        return varied
 
     def _varied_try(self, s: Node, varied: Names) -> Names:
         """What was raised may hold whatever varies there."""

@@ -29,6 +29,7 @@ from s2sad.facts.filled import with_part
 from s2sad.facts.memory import Memory, root, shares_nothing, touches
 from s2sad.facts.operators import refuse_left_over
 from s2sad.facts.stopped import check_stopped
+from s2sad.facts.unseen import check_unseen_reads
 from s2sad.kinds import Kind
 from s2sad.nodes import all_inside, blocks_of, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
@@ -60,7 +61,7 @@ def fence(
     active = ever_active(activity)
     _read_before(function, memory)
     check_stopped(function, kinds, activity, memory)
-    _out_of_text(function, kinds, activity)
+    check_unseen_reads(function, kinds, activity, memory)
     check_attempts(function, kinds, activity, memory, active)
     _unpacked(function, memory)
     _one_kind(function, kinds, active, memory)
@@ -743,41 +744,6 @@ def _in_order(block: list[Any], loop: Any) -> Iterator[tuple[Any, Any]]:
         inner = s if isinstance(s, gast.For | gast.While) else loop
         for part in blocks_of(s):
             yield from _in_order(part, inner)
-
-
-def _out_of_text(function: Function, kinds: KindFacts, activity: Activity) -> None:
-    """Refuse numbers read from strings made here where strings are made of what is differentiated.
-
-    `float(str(v))` carries no derivative that could be followed.
-    """
-    if not any(fn is float or fn is complex for fn in kinds.objects.values()):
-        return
-    numbers, written = [], False
-    for s in all_inside(function.node.body):
-        varied = activity.varied_before.get(s, frozenset())
-        for n in () if blocks_of(s) else walk(s):
-            fn = kinds.objects.get(n.func) if isinstance(n, gast.Call) else None
-            text = fn in (str, repr, format) or isinstance(n, gast.JoinedStr)
-            owner = getattr(getattr(n, "func", None), "value", getattr(n, "left", None))
-            text = text or isinstance(kinds.of.get(owner), K.Str)  # "{}".format(v), "%s" % v
-            if text and names_read(n) & varied:
-                written = True
-            elif fn in (float, complex) and len(n.args) == 1:
-                kind = kinds.of.get(n.args[0])
-                made = names_read(n.args[0]) & function.locals - set(function.params)
-                if isinstance(kind, K.Str) and kind.value is K.MISSING and made:
-                    numbers.append((s, n))
-    if numbers and written:
-        s, n = numbers[0]
-        raise _refusal(
-            function,
-            s,
-            UnsupportedError,
-            "A number is read from a string, where strings are made of what is differentiated: "
-            "its derivative would be lost.",
-            "Keep the number itself.",
-            n,
-        )
 
 
 def _refusal(

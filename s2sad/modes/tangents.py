@@ -32,6 +32,7 @@ from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
+    all_inside,
     always_leaves,
     assign,
     binary,
@@ -211,7 +212,9 @@ class Tangents(Twins):
     def inert(self, s: Node) -> Block:
         """A statement that is left as it is; refused where it makes something active."""
         after = self.wanted_after(s)
-        written = block_writes([s]) | self.aliases.touched.get(s, frozenset())
+        written = block_writes([s])
+        for part in all_inside([s]):
+            written |= self.aliases.touched.get(part, frozenset())
         hit = written & (after | self.live & self.activity.useful_after.get(s, frozenset()))
         hit |= written & self.twinned
         if hit:

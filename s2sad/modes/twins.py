@@ -230,9 +230,23 @@ class Twins:
             kind = self.kinds.of.get(value, K.UNKNOWN)
             code = [*pre, gast.Expr(tangent)]
             self.see_raised(s, may_raise(code, value, kind, self.refs.modules))
+        self._refuse_unfollowed(s, value)
         place = clone(target)
         place.value = name(self.dot(base))
         return [*hold, *pre, primal, gast.Assign([place], tangent, None)]
+
+    def _refuse_unfollowed(self, s: Any, value: Node) -> None:
+        """Refuse to store what is active and has no tangent: an exception, what a manager gives."""
+        read = names_read(value) & self.activity.before(s) - self.live
+        before = self.kinds.before.get(s, {})
+        hit = {n for n in read if isinstance(before.get(n), K.Unknown)}
+        if hit and K.differentiable(self.kinds.of.get(value, K.UNKNOWN)):
+            raise self.refuse(
+                s,
+                f"`{min(hit)}` has a derivative on some paths, and its kind is "
+                f"{K.describe(before[min(hit)])}.",
+                "Give it a kind that is known: a float, an array or a structure of these.",
+            )
 
     def _stored(self, value: Node, owner: Kind) -> Node:
         """Return the tangent of what is put into an array or a structure."""

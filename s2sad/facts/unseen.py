@@ -1,0 +1,189 @@
+"""Refuse what may reach active variables out of sight: classes made here, eval, calls of unknowns.
+
+def f(x):
+    class Model:                             what m() computes depends on x, and nobody sees how
+        def m(self): return x[0] ** 2
+    return Model().m() + eval("x[1]")        nor what a text reads
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.errors import Error, UnsupportedError
+from s2sad.facts.memory import Memory, rebound, root, shares_nothing
+from s2sad.nodes import all_inside, blocks_of, names_read, walk
+from s2sad.stages import Activity, Function, KindFacts, Names
+from s2sad.syntax.flow import free_names
+
+_READERS: tuple[Any, ...] = (eval, exec, locals, globals)
+_PASS = "Pass what it needs as arguments of a function, or of an object of a class made outside."
+
+
+def check_unseen_reads(
+    function: Function, kinds: KindFacts, activity: Activity, memory: Memory
+) -> None:
+    """Raise where something active may be read or written by what cannot be read itself."""
+    _out_of_text(function, kinds, activity)
+    _by_name(function, kinds, activity)
+    _captured(function, kinds, activity, memory)
+    _filled(function, kinds, activity, memory)
+
+
+def _by_name(function: Function, kinds: KindFacts, activity: Activity) -> None:
+    """`eval`, `exec` and `locals` read variables by names that stand nowhere."""
+    for s in all_inside(function.node.body):
+        if not activity.varied_before.get(s):
+            continue
+        for n in () if blocks_of(s) else walk(s):
+            fn = kinds.objects.get(n.func) if isinstance(n, gast.Call) else None
+            if fn is type and len(n.args) > 1:
+                reason = "A class is made here, and what of it is differentiated cannot be followed"
+            elif fn in _READERS or (fn in (vars, dir) and not n.args):
+                if fn in (eval, exec) and len(n.args) > 1:
+                    continue  # it reads what it is given
+                reason = (
+                    f"`{fn.__name__}` may read or write whatever there is, and what of it is "
+                    "differentiated cannot be followed"
+                )
+            else:
+                continue
+            raise _refusal(function, s, f"{reason}.", "Name what is meant.", n)
+
+
+def _captured(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
+    """A class made here, or a function given to what cannot be read, may do all it has at hand."""
+    varied = set[str]().union(*activity.varied_before.values())
+    useful = set[str]().union(*activity.useful_after.values())
+    for hidden in _hidden(function, kinds, memory) if varied else ():
+        env = kinds.after.get(hidden.statement, {})
+        lasting = {n for n in useful if not shares_nothing(env.get(n, K.UNKNOWN))}
+        hit = hidden.taken & function.locals & (varied | lasting)
+        hit |= hidden.rebound & function.locals & useful
+        if hit:
+            raise _refusal(
+                function,
+                hidden.statement,
+                f"{hidden.what} reads or changes `{min(hit)}`, on which the result depends: what "
+                "becomes of it there cannot be followed.",
+                _PASS,
+            )
+
+
+@dataclass(frozen=True)
+class _Hidden:
+    """What cannot be followed, the variables that it has at hand, and those it may bind anew."""
+
+    statement: Any
+    what: str
+    taken: Names
+    rebound: Names
+
+
+def _hidden(function: Function, kinds: KindFacts, memory: Memory) -> Iterator[_Hidden]:
+    for s in all_inside(function.node.body):
+        if isinstance(s, gast.ClassDef):
+            what = f"The class {s.name}, which is made here,"
+            yield _Hidden(s, what, frozenset(_taken(s)), frozenset(rebound(s)))
+    for s, call, _ in memory.opaque:
+        if _is_kept(call, function, kinds):
+            for inner in (n for part in function.node.body for n in walk(part)):
+                if isinstance(inner, gast.FunctionDef | gast.Lambda):
+                    what = "What is called here may be made of an inner function, which"
+                    yield _Hidden(s, what, frozenset(free_names(inner)), frozenset(rebound(inner)))
+        args = [*getattr(call, "args", ()), *(k.value for k in getattr(call, "keywords", ()))]
+        for given in (n for a in args for n in walk(a)):
+            kind = kinds.of.get(given)
+            if isinstance(kind, K.LocalFunction):
+                what = "An inner function that is handed on to what has no readable source"
+                names, changed = frozenset(kind.variables), frozenset(rebound(kind.node))
+                yield _Hidden(s, what, names, changed)
+
+
+def _is_kept(call: Any, function: Function, kinds: KindFacts) -> bool:
+    """Say whether what is called has been made here, by what cannot be read."""
+    if not isinstance(call, gast.Call) or root(call.func) not in function.locals:
+        return False
+    known = K.Known | K.LocalFunction | K.Choice
+    return isinstance(call.func, gast.Name) and not isinstance(kinds.of.get(call.func), known)
+
+
+def _taken(s: Any) -> set[str]:
+    """Return the names that a class statement and its methods take from around them."""
+    found: set[str] = set()
+    for part in [*s.bases, *s.keywords, *s.decorator_list]:
+        found |= names_read(part)
+    for part in s.body:
+        if isinstance(part, gast.FunctionDef):
+            found |= free_names(part)
+            found |= set[str]().union(*(names_read(d) for d in part.decorator_list))
+        else:
+            found |= _taken(part) if isinstance(part, gast.ClassDef) else names_read(part)
+    return found
+
+
+def _filled(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
+    """What an empty list or dict gets where it is handed to the unknown is of no kind."""
+    for s, call, _ in memory.opaque:
+        given = [*getattr(call, "args", ()), *(k.value for k in getattr(call, "keywords", ()))]
+        empty = [a for a in given if _is_empty(kinds.of.get(a))]
+        if empty and names_read(call) & activity.varied_before.get(s, frozenset()):
+            raise _refusal(
+                function,
+                s,
+                "What is empty here goes into a function with neither a rule nor readable source, "
+                "which may put into it what is differentiated.",
+                "Fill it by statements of your own: append, or an item that is set.",
+                call,
+            )
+
+
+def _is_empty(kind: Any) -> bool:
+    return (isinstance(kind, K.List) and isinstance(kind.item, K.Unbound)) or kind == K.Dict(())
+
+
+def _out_of_text(function: Function, kinds: KindFacts, activity: Activity) -> None:
+    """Refuse numbers read from strings made here where strings are made of what is differentiated.
+
+    `float(str(v))` carries no derivative that could be followed.
+    """
+    if not any(fn is float or fn is complex for fn in kinds.objects.values()):
+        return
+    numbers, written = [], False
+    for s in all_inside(function.node.body):
+        varied = activity.varied_before.get(s, frozenset())
+        for n in () if blocks_of(s) else walk(s):
+            fn = kinds.objects.get(n.func) if isinstance(n, gast.Call) else None
+            text = fn in (str, repr, format) or isinstance(n, gast.JoinedStr)
+            owner = getattr(getattr(n, "func", None), "value", getattr(n, "left", None))
+            text = text or isinstance(kinds.of.get(owner), K.Str)  # "{}".format(v), "%s" % v
+            if text and names_read(n) & varied:
+                written = True
+            elif fn in (float, complex) and len(n.args) == 1:
+                kind = kinds.of.get(n.args[0])
+                made = names_read(n.args[0]) & function.locals - set(function.params)
+                if isinstance(kind, K.Str) and kind.value is K.MISSING and made:
+                    numbers.append((s, n))
+    if numbers and written:
+        s, n = numbers[0]
+        raise _refusal(
+            function,
+            s,
+            "A number is read from a string, where strings are made of what is differentiated: "
+            "its derivative would be lost.",
+            "Keep the number itself.",
+            n,
+        )
+
+
+def _refusal(
+    function: Function, statement: Any, reason: str, remedy: str, node: Any = None
+) -> Error:
+    origin = function.origins.get(statement, statement)
+    at = node if node is not None and getattr(node, "lineno", None) is not None else origin
+    return UnsupportedError(reason, remedy=remedy, place=function.source.place(at))

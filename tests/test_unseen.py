@@ -1,0 +1,189 @@
+"""What may reach active variables out of sight is refused in every mode: never zero in silence."""
+
+import bisect
+import contextlib
+
+import numpy as np
+import pytest
+
+import s2sad
+
+X = np.array([0.7, -1.3, 0.4])
+
+
+def class_reads(x):
+    class Model:
+        def value(self):
+            return x[0] ** 2
+
+    return Model().value()
+
+
+def class_reads_later(x):
+    class Model:
+        def value(self):
+            return w * 2
+
+    w = x[0]
+    return float(Model().value())
+
+
+def class_attribute(x):
+    class Model:
+        w = x[0]
+
+    y = np.zeros(3)
+    y[0] = Model.w
+    return np.sum(y)
+
+
+def class_writes(x):
+    buffer = np.zeros(2)
+
+    class Log:
+        def add(self, v):
+            buffer[0] = v
+
+    Log().add(x[0])
+    return buffer[0] * 2
+
+
+def class_rebinds(x):
+    total = 0.0
+
+    class Log:
+        def add(self, v):
+            nonlocal total
+            total += v
+
+    log = Log()
+    log.add(x[0])
+    return total * x[1]
+
+
+def made_class(x):
+    return float(type("Model", (), {"w": x[0]})().w)
+
+
+def evaluated(x):
+    y = np.zeros(3)
+    y[0] = eval("x[0] ** 2")
+    return np.sum(y)
+
+
+def by_locals(x):
+    y = x[0] ** 2
+    return locals()["y"]
+
+
+def by_globals(x):
+    globals()["found"] = x[0]
+    y = np.zeros(3)
+    y[0] = found  # noqa: F821
+    return np.sum(y)
+
+
+def manager_gives(x):
+    with contextlib.nullcontext(x[0] * 2) as v:
+        return v**2
+
+
+def manager_gives_for_store(x):
+    y = np.zeros(3)
+    with contextlib.nullcontext(x[0] ** 2) as v:
+        y[0] = v
+    return np.sum(y)
+
+
+def manager_writes(x):
+    buffer = np.zeros(3)
+
+    @contextlib.contextmanager
+    def around():
+        buffer[0] = x[0] ** 2
+        yield
+
+    with around():
+        y = buffer[0] * 2
+    return y
+
+
+def manager_writes_later(x):
+    @contextlib.contextmanager
+    def around():
+        buffer[0] = x[1] ** 2
+        yield
+
+    buffer = np.zeros(3)
+    with around():
+        y = buffer[0] * 2
+    return y
+
+
+def exception_holds(x):
+    y = np.zeros(3)
+    try:
+        raise ValueError(x[0])
+    except ValueError as e:
+        y[0] = e.args[0]
+    return np.sum(y)
+
+
+def empty_list_filled(x):
+    found = []
+    for v in x:
+        bisect.insort(found, v)
+    return found[0] * found[1]
+
+
+def appended_by_class(x):
+    found = []
+    list.append(found, x[0])
+    return float(found[0]) ** 2
+
+
+def in_called(x):
+    y = np.zeros(3)
+    y[0] = class_reads(x)
+    return np.sum(y)
+
+
+PROGRAMS = (
+    *(class_reads, class_reads_later, class_attribute, class_writes, class_rebinds, made_class),
+    *(evaluated, by_locals, by_globals, manager_gives, manager_gives_for_store, manager_writes),
+    *(manager_writes_later, exception_holds, empty_list_filled, appended_by_class, in_called),
+)
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_refused(f):
+    ways = (
+        lambda: s2sad.grad(f)(X),
+        lambda: s2sad.vjp(f, X),
+        lambda: s2sad.jvp(f, (X,), (np.ones(3),)),
+        lambda: s2sad.jacobian(f, mode="reverse")(X),
+        lambda: s2sad.jacobian(f, mode="forward")(X),
+        lambda: s2sad.hvp(f, (X,), (np.ones(3),)),
+        lambda: s2sad.autodiff(s2sad.Forward, f, s2sad.Duplicated(X.copy(), np.ones(3))),
+    )
+    for way in ways:
+        with pytest.raises(s2sad.Error) as caught:
+            way()
+        assert not isinstance(caught.value, s2sad.errors.InternalError)
+
+
+def aside(x):
+    """Classes and managers that see nothing active are left alone."""
+
+    class Entry:
+        size = 3
+
+    names = []
+    with contextlib.nullcontext("a") as label:
+        names.append(label)
+    return np.sum(x**2), Entry.size
+
+
+def test_aside():
+    gradient, _ = s2sad.grad(aside, has_aux=True)(X)
+    assert gradient == pytest.approx(2 * X)
