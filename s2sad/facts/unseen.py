@@ -48,7 +48,7 @@ def _by_name(function: Function, kinds: KindFacts, activity: Activity) -> None:
                 if fn in (eval, exec) and len(n.args) > 1:
                     continue  # it reads what it is given
                 reason = (
-                    f"`{fn.__name__}` may read or write whatever there is, and what of it is "
+                    f"`{getattr(fn, '__name__', fn)}` may read or write whatever there is, and what of it is "
                     "differentiated cannot be followed"
                 )
             else:
