@@ -47,8 +47,9 @@ def _by_name(function: Function, kinds: KindFacts, activity: Activity) -> None:
             elif fn in _READERS or (fn in (vars, dir) and not n.args):
                 if fn in (eval, exec) and len(n.args) > 1:
                     continue  # it reads what it is given
+                name = getattr(fn, "__name__", "")
                 reason = (
-                    f"`{getattr(fn, '__name__', fn)}` may read or write whatever there is, and what of it is "
+                    f"`{name}` may read or write whatever there is, and what of it is "
                     "differentiated cannot be followed"
                 )
             else:
