@@ -8,6 +8,7 @@ import abc
 import builtins
 import cmath
 import contextlib
+import functools
 import importlib
 import inspect
 import io
@@ -1146,22 +1147,27 @@ return Two.value * x[0] * x[1]
 
 @dataclass(frozen=True)
 class Construct:
-    """One construct: its program, and what became of it (None: right, else the refusal)."""
+    """One construct, and its program."""
 
     section: str
     title: str
     text: str
-    refusal: str | None
+
+    @functools.cached_property
+    def refusal(self) -> str | None:
+        """What becomes of its program now: None where its gradient is right, else the refusal."""
+        return outcome(self.text)
 
 
+@functools.cache
 def constructs():
-    """Return every construct with what happens to its program now."""
+    """Return every construct; what becomes of one is only looked at where it is asked."""
     section, title, lines, found = "", "", [], []
 
     def close():
         if title:
             text = "\n".join(lines).strip()
-            found.append(Construct(section, title, text, outcome(text)))
+            found.append(Construct(section, title, text))
 
     for line in PROGRAMS.splitlines():
         if re.match("##? ", line):

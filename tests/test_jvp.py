@@ -549,10 +549,15 @@ def test_language(capsys):
     along = np.array([0.3, -0.8, 1.1])
     wrong = []
     for construct in tables.constructs():
-        if construct.refusal is not None or "flat" in construct.title:
+        if "flat" in construct.title:
             continue
         f = tables.function(construct.text)
-        _, dy = s2sad.jvp(f, (tables.X.copy(),), (along,))
+        try:
+            _, dy = s2sad.jvp(f, (tables.X.copy(),), (along,))
+        except s2sad.Error:
+            if construct.refusal is None:
+                raise
+            continue
         expected, bound = differences(f, (tables.X,), (along,))
         if not abs(dy - expected) <= 4.0 * bound + 1e-9:
             wrong.append(construct.title)
