@@ -8,7 +8,9 @@ SHELL := /bin/bash
 VENV ?= .venv
 PYTEST_ARGS ?=
 BIN := $(VENV)/bin
-PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# What is imported is compiled then, and kept: pip would compile all that the libraries bring.
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+unexport PYTHONDONTWRITEBYTECODE
 
 # A name may exist and fail (pyenv's shims do), so each is tried by running it.
 FIND_PYTHON = for p in $$(type -aP python3.13 python3.12 python3.11 python3) \
@@ -65,11 +67,11 @@ test-gpu: $(VENV)/.installed-test
 bench: $(VENV)/.installed-bench
 	$(BIN)/python tests/benchmarks/run.py
 
-lint: $(VENV)/.installed-dev
+lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.installed-dev
+types: $(VENV)/.installed-lint
 	$(BIN)/mypy --strict s2sad
 
 clean:

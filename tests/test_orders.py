@@ -79,7 +79,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fn, args, settings", ROWS, ids=lambda v: getattr(v, "__name__", None))
 def test_second_derivatives(fn, args, settings):
     check_second(fn, *args, **settings)

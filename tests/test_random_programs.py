@@ -26,7 +26,7 @@ def seeds(chunk):
 
 def ways_of_every_day(text):
     """Return in what ways a program is derived every day, besides by value_and_grad."""
-    shares = {"grad": 4, "vjp": 2}
+    shares = {"grad": 8, "vjp": 4}
     return [way for way in programs.WAYS if is_of_every_day(f"{way} of {text}", shares[way])]
 
 
