@@ -21,6 +21,7 @@ from typing import Any
 from s2sad import kinds as K
 from s2sad.aliasing import Reached, reach, reach_shadow
 from s2sad.capture.read import Callee, read, unwrap
+from s2sad.capture.ruled import as_called
 from s2sad.derivative import Applied, Derivative, operator, stand_in
 from s2sad.errors import ActivityError, SourceError, UnsupportedError
 from s2sad.operators.cotangents import mirror
@@ -55,7 +56,6 @@ from s2sad.operators.nans import watched
 from s2sad.operators.parameters import Parameters, Settled, Wrt
 from s2sad.operators.sharing import Bound
 from s2sad.requests import Request
-from s2sad.rulebook.ruled import as_called
 from s2sad.selected import whole_parameters
 from s2sad.steps.roles import roles_of
 from s2sad.tree import is_array

@@ -26,13 +26,12 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
 from s2sad.checkpoints import checkpoint
-from s2sad.errors import UnsupportedError
 from s2sad.known import fixed, spaces
 from s2sad.known.fixed import copied as copied
 from s2sad.known.fixed import held_by as held_by
@@ -42,95 +41,17 @@ from s2sad.known.spaces import to_host as to_host
 from s2sad.known.spaces import twins as twins
 from s2sad.rulebook import linear as turned
 from s2sad.rulebook import multilinear as multilinear_rules
+from s2sad.rulebook.rule import History
+from s2sad.rulebook.rule import Kin as Kin
+from s2sad.rulebook.rule import Masks as Masks
+from s2sad.rulebook.rule import Outcome as Outcome
+from s2sad.rulebook.rule import Rule as Rule
+from s2sad.rulebook.rule import Shared as Shared
+from s2sad.rulebook.rule import View as View
+from s2sad.rulebook.rule import is_brought as is_brought
 from s2sad.rulebook.rule_forms import check_form
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-View = Literal["never", "always", "maybe"]
-Masks = bool | tuple[str, ...] | Callable[[tuple[Any, ...]], bool]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """All that is known about one function: its derivatives, and whether it returns views.
-
-    `partials` is the elementwise rule (broadcasting, settings-free), `pullback` and
-    `pushforward` the general ones. `zero` means: the derivative is zero by decision; where there
-    is a pullback too, that is for complex arguments.
-    `view` says whether the result may share memory with an argument. `masks` says that the
-    pullback gives zero by structure to some entries: always, or where one of the named settings
-    is given, or a function tells from the arguments of the call (None for what is no literal).
-    `regular` gives, for a function that is singular somewhere, numbers for parameters
-    of its rule (arrays or `out`) at which the rule is finite whatever the others are.
-    `turns_complex` says that the content of real arguments decides whether the result is complex.
-    `unknown` are arrays for which no derivative is known: the rule gives None for them.
-    `samples` makes sample arguments fit one another, where the function wants that.
-    `calls` says, for parameters that are functions, how they are called, and `result` stands in
-    for the function where the kind of its result is found. Of `constant` parameters the result
-    does not depend: the rule gives None for them. `linear` says that what the rules do does not
-    depend on the numbers in the arrays, or only by steps: then each is the other's derivative.
-    `multilinear` says that the function is linear in each array while the others stay.
-    `derivative_of` is for the rule of a rule: the function whose derivative that rule is.
-    `once` tells why there are calls of which there is no second derivative.
-    """
-
-    fn: object
-    partials: Callable[..., Any] | None = None
-    pullback: Callable[..., Any] | None = None
-    pushforward: Callable[..., Any] | None = None
-    zero: bool = False
-    view: View = "never"
-    masks: Masks = False
-    regular: Mapping[str, float] = field(default_factory=dict)
-    turns_complex: bool = False
-    unknown: tuple[str, ...] = ()
-    samples: Callable[..., Any] | None = None
-    calls: Mapping[str, str] = field(default_factory=dict)
-    result: Callable[..., Any] | None = None
-    constant: tuple[str, ...] = ()
-    linear: bool = False
-    multilinear: bool = False
-    derivative_of: Callable[..., Any] | None = None
-    once: str = ""
-
-    def is_zero(self, of_complex: bool) -> bool:
-        """Say whether there is no derivative; a pullback beside `zero` is for complex numbers."""
-        return self.zero and not (of_complex and self.pullback is not None)
-
-    @property
-    def turns(self) -> bool:
-        """Whether the pullback and the pushforward are made into their own derivatives."""
-        both = self.pullback is not None and self.pushforward is not None
-        return both and (self.linear or self.multilinear)
-
-    @property
-    def name(self) -> str:
-        """The name a reader knows the function by."""
-        return getattr(self.fn, "__name__", None) or repr(self.fn)
-
-
-class Outcome:
-    """What a function returns, as far as its rule knows it, if that is an object.
-
-    A named tuple that is an Outcome names the attributes that have derivatives; its own class
-    attributes are examples of others, which have none.
-    """
-
-
-@dataclass(frozen=True)
-class Kin:
-    """One of several functions that share a rule: what differs between them goes by these names.
-
-    The rule gets by keyword those that it asks for: functions that a module holds under their own
-    names.
-    """
-
-    fn: object
-    given: Mapping[str, Callable[..., Any]]
-
-
-class Shared(functools.partial[Any]):
-    """A rule that several functions share, with what it gets for one of them."""
 
 
 def _rule_of(fn: object, rule: Callable[..., Any], word: str) -> tuple[object, Callable[..., Any]]:
@@ -154,6 +75,7 @@ def given_to(rule: Callable[..., Any] | None) -> Mapping[str, Callable[..., Any]
 _lock = threading.RLock()
 _served: dict[Any, Any] = {}  # of which function a rule is the pullback or the pushforward
 _rules: dict[Hashable, Rule] = {}
+_histories: dict[Hashable, History] = {}
 _loaded = False
 _loading = False
 _waiting: dict[str, list[str]] = {}
@@ -179,7 +101,7 @@ def _key(fn: object) -> Hashable:
     return id(fn)
 
 
-def _file(fn: object, **changes: Any) -> None:
+def _file(fn: object, brought: bool, **changes: Any) -> None:
     with _lock:
         for asked in list(_asked):
             asked.fresh = False
@@ -188,38 +110,11 @@ def _file(fn: object, **changes: Any) -> None:
         key = _key(fn)
         if not (inspect.isroutine(fn) or inspect.isclass(fn)):
             _called.add(id(fn))
-        _rules[key] = replace(_kept(_rules.get(key, Rule(fn)), changes), **changes)
+        history = _histories.setdefault(key, History(fn))
+        _rules[key] = history.add(_rules.get(key, Rule(fn)), changes, brought=brought)
         for word in ("pullback", "pushforward"):
             if changes.get(word) is not None:
                 _served.setdefault(changes[word], fn)
-
-
-def _kept(old: Rule, changes: Mapping[str, Any]) -> Rule:
-    """Return what of a rule stays beside a new one: what comes later counts.
-
-    The rules that s2sad brings may be elementwise where no keyword is given, and general else.
-    """
-    if "zero" in changes and "pullback" not in changes:
-        return Rule(old.fn, view=old.view)
-    old = replace(old, zero=old.zero and old.pullback is not None and "pushforward" in changes)
-    for word, other in (("partials", "pullback"), ("pullback", "partials")):
-        rule, rival = changes.get(word), getattr(old, other)
-        if rule is None or rival is None or (is_brought(rule) and is_brought(rival)):
-            continue
-        if not is_brought(rival):
-            raise UnsupportedError(
-                f"{old.name} has a rule by @elementwise and one by @pullback: which of them "
-                "counts is not known.",
-                remedy="Keep one of the two.",
-            )
-        old = replace(old, pullback=None) if word == "partials" else replace(old, partials=None)
-    return old
-
-
-def is_brought(rule: Callable[..., Any]) -> bool:
-    """Say whether a rule, or a helper of one, is s2sad's own."""
-    made = rule.func if isinstance(rule, functools.partial) else rule
-    return str(getattr(made, "__module__", "")).startswith("s2sad.rules")
 
 
 def _zeros(masks: Masks, regular: Mapping[str, float] | None) -> dict[str, Any]:
@@ -251,7 +146,7 @@ def elementwise(
         for shared in fns:
             fn, made = _rule_of(shared, rule, "elementwise")
             said = _zeros(masks, regular) | ({"once": once} if once else {})
-            _file(fn, partials=made, unknown=unknown, **said)
+            _file(fn, is_brought(rule), partials=made, unknown=unknown, **said)
         return rule
 
     return register
@@ -309,7 +204,7 @@ def pullback(
             said |= {"linear": linear, "multilinear": multilinear}
             said |= _zeros(masks, regular) | ({"zero": True} if of_complex else {})
             said |= {"once": once} if once else {}
-            _file(fn, pullback=made, view=view, **said)
+            _file(fn, is_brought(rule), pullback=made, view=view, **said)
         return rule
 
     return register
@@ -321,7 +216,7 @@ def pushforward(*fns: object) -> Callable[[F], F]:
     def register(rule: F) -> F:
         for shared in fns:
             fn, made = _rule_of(shared, rule, "pushforward")
-            _file(fn, pushforward=made)
+            _file(fn, is_brought(rule), pushforward=made)
         return rule
 
     return register
@@ -329,8 +224,9 @@ def pushforward(*fns: object) -> Callable[[F], F]:
 
 def nondifferentiable(*fns: Any) -> Any:
     """Declare functions whose derivative is zero by decision; usable as a decorator."""
+    by = str(sys._getframe(1).f_globals.get("__name__"))
     for fn in fns:
-        _file(fn, zero=True)
+        _file(fn, by.startswith("s2sad.rules"), zero=True)
     return fns[0] if len(fns) == 1 else None
 
 

@@ -395,6 +395,115 @@ def test_what_cannot_be_named_from_outside_is_refused_in_a_file_only():
         grad.source(X)
 
 
+EARLY = """
+import numpy as np
+import s2sad
+
+@s2sad.pullback(np.sum, np.sin)
+def pull(out_bar, out, a):
+    return 7.0 * out_bar * np.ones(a.shape)
+
+@s2sad.elementwise(np.cos)
+def partial(out, x):
+    return 7.0
+
+s2sad.nondifferentiable(np.tan)
+
+x = np.ones(2)
+fns = [lambda x: np.sum(x), lambda x: np.dot(np.ones(2), np.sin(x))]
+fns.append(lambda x: np.dot(np.ones(2), np.cos(x)))
+fns.append(lambda x: np.dot(np.tan(x) + 7.0, x) - np.dot(np.tan(np.ones(2)), x))
+for fn in fns:
+    assert np.allclose(s2sad.grad(fn)(x), 7.0), fn
+
+from scipy.special import wrightomega
+s2sad.pullback(wrightomega)(lambda out_bar, out, z: 7.0 * out_bar)
+assert np.array_equal(s2sad.grad(lambda x: np.dot(np.ones(2), wrightomega(x)))(x), [7.0, 7.0])
+"""
+
+
+def test_own_rules_count_before_anything_is_loaded(tmp_path):
+    """What s2sad brings is loaded later, at the first derivative, and yet comes first."""
+    script = tmp_path / "early.py"
+    script.write_text(EARLY)
+    subprocess.run([sys.executable, script], check=True)
+
+
+class Tripling:
+    def __init__(self, weight):
+        self.weight = weight
+
+    def times(self, x):
+        return np.multiply(self.weight, x)
+
+    __call__ = times
+    __matmul__ = times
+
+    def total(self, x):
+        return np.sum(self.times(x))
+
+
+class Heir(Tripling):
+    def thrice(self, x):
+        return super().times(x)
+
+
+@pullback(Tripling.times)
+def pull_times(out_bar, out, self, x):
+    return None, 7.0 * out_bar
+
+
+@pushforward(Tripling.times)
+def push_times(out, self, x, self_dot, x_dot):
+    return 7.0 * x_dot
+
+
+FORMS = [
+    lambda x: np.sum(tripling.times(x)),
+    lambda x: np.sum(Tripling.times(tripling, x)),
+    lambda x: np.sum(tripling(x)),
+    lambda x: np.sum(tripling @ x),
+    lambda x: tripling.total(x),
+    lambda x: np.sum(heir.times(x)),
+    lambda x: np.sum(heir.thrice(x)),
+    lambda x: np.sum(functools.partial(tripling.times)(x)),
+    lambda x: np.sum(functools.partial(Tripling.times, tripling)(x)),
+    lambda x: np.sum(Tripling(3.0).times(x)),
+    lambda x: np.sum(called(tripling.times, x)),
+]
+tripling, heir = Tripling(2.0), Heir(2.0)
+
+
+def called(fn, x):
+    return fn(x)
+
+
+@pytest.mark.parametrize("fn", FORMS)
+def test_the_rule_of_a_method_counts_however_it_is_called(fn):
+    """The rule says another derivative than the source of the method does."""
+    assert np.all(s2sad.grad(fn)(X) == 7.0)
+    assert s2sad.jvp(fn, (X,), (np.ones(3),))[1] == 21.0
+
+
+def test_the_rule_of_a_method_counts_in_a_loop_over_objects():
+    def f(layers, x):
+        for layer in layers:
+            x = layer.times(x)
+        return np.sum(x)
+
+    assert np.all(s2sad.grad(f, wrt="x")([tripling, heir], X) == 49.0)
+
+
+def test_errors_and_headings_show_where_the_method_is_defined():
+    line = Tripling.times.__code__.co_firstlineno
+    assert f"times (test_own_rules.py:{line})" in s2sad.grad(tripling.total).source(X)
+    with pytest.raises(s2sad.MissingRuleError) as caught:
+        s2sad.jvp(Model(TABLE).energy, (X,), (X,))
+    assert f'test_own_rules.py", line {Model.energy.__code__.co_firstlineno}, in energy' in str(
+        caught.value
+    )
+
+
 # --- wrong rules ---------------------------------------------------------------------------------
 
 

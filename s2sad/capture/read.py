@@ -268,9 +268,14 @@ def remember(functions: Iterable[types.FunctionType], text: str) -> None:
     nodes = {n.name: n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)}
     lines = tuple(text.split("\n"))
     for fn in functions:
-        key = id(fn.__code__)
-        alive = weakref.ref(fn.__code__, functools.partial(_forget, key))
-        _made[key] = _Made(lines, _Found(nodes[fn.__name__], 0, ""), alive)
+        remember_at(fn, nodes[fn.__name__], lines)
+
+
+def remember_at(fn: types.FunctionType, node: ast.FunctionDef, lines: tuple[str, ...]) -> None:
+    """Let a function be read that was made of a tree whose places are those of a user's file."""
+    key = id(fn.__code__)
+    alive = weakref.ref(fn.__code__, functools.partial(_forget, key))
+    _made[key] = _Made(lines, _Found(node, 0, ""), alive)
 
 
 def _forget(key: int, _: object) -> None:

@@ -14,6 +14,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.capture.construct import maker
 from s2sad.capture.read import unwrap
+from s2sad.capture.ruled import as_called
 from s2sad.derivative import applies
 from s2sad.facts.closures import captured_inside, passed_on
 from s2sad.facts.passing import Lengths, handed_back, rebase
@@ -28,13 +29,26 @@ def made_by(target: Any) -> Any:
     return target
 
 
+BoundKinds = tuple[Any, dict[str, Kind], tuple[tuple[str, str], ...]]
+
+
+def by_rule(bound: BoundKinds) -> BoundKinds:
+    """Return a function and its arguments, of which the derivative is that of its rule, if any.
+
+    Where a call names a function with a rule, the rule serves the call. A method, or what a partial
+    holds, has no name there: a function that calls it by name stands in for it.
+    """
+    fn, params, extra = bound
+    return as_called(fn), params, extra
+
+
 def bind_kinds(
     target: Any,
     args: list[Kind],
     keywords: Mapping[str, Kind],
     env: Mapping[str, Kind],
     known: Lengths | None = None,
-) -> tuple[Any, dict[str, Kind], tuple[tuple[str, str], ...]] | None:
+) -> BoundKinds | None:
     """Return a user's function, the kinds its parameters get in a call, and its extra ones.
 
     `known` gets the names that lengths of the arguments have in the function.

@@ -76,7 +76,7 @@ from s2sad.stages import (
     Written,
     Zeros,
 )
-from s2sad.steps.binding import bind_kinds, made_by
+from s2sad.steps.binding import bind_kinds, by_rule, made_by
 from s2sad.steps.callables import Stands, call_signature, local_source, signature_of
 from s2sad.steps.pairs import Pair
 from s2sad.steps.parts import Again, Part, stands_for_derivative
@@ -623,7 +623,7 @@ def called_by(d: Derivation, a: Analysed, call: Any) -> _Called | None:
     bound = bind_kinds(target, given, named, d.everywhere[a])
     if bound is None:
         return None
-    fn, params, extra = bound
+    fn, params, extra = by_rule(bound)
     try:
         callee = analyse(d, fn, params, tuple(n for n, _ in extra))
     except Error:

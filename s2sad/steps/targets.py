@@ -25,7 +25,7 @@ from s2sad.nodes import (
     operands,
     subscript,
 )
-from s2sad.steps.binding import bind_kinds, made_by
+from s2sad.steps.binding import bind_kinds, by_rule, made_by
 from s2sad.steps.callables import signature_of
 from s2sad.steps.derivation import (
     Analysed,
@@ -62,7 +62,7 @@ def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
     )
     if bound is None:
         return None
-    fn, params, extra = bound
+    fn, params, extra = by_rule(bound)
     leading = _leading(kind, node)
     whole = _named(kind, node, named)
     nodes = _bind_nodes(fn, [*leading, *(g for g, _ in given)], whole)

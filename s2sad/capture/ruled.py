@@ -9,20 +9,23 @@ grad(smooth)         derives    def smooth(x, *, width=1.0):
 
 from __future__ import annotations
 
+import ast
 import inspect
+import linecache
+import re
 import types
 import weakref
-from typing import Any
+from typing import Any, cast
 
 from s2sad import registry
-from s2sad.syntax.snippets import defined
+from s2sad.capture.read import remember_at
 
 _made: weakref.WeakKeyDictionary[types.FunctionType, Any] = weakref.WeakKeyDictionary()
 
 
 def as_called(fn: types.FunctionType) -> types.FunctionType:
     """Return a function of the same parameters that calls `fn`, or `fn` where it has no rule."""
-    if not isinstance(fn, types.FunctionType) or not fn.__name__.isidentifier():
+    if not isinstance(fn, types.FunctionType):
         return fn
     rule = registry.rule_for(fn)
     if rule is None or rule.derivative_of is not None:
@@ -48,13 +51,33 @@ def _calling(fn: types.FunctionType) -> Any:
         after = listed[i + 1].kind if i + 1 < len(listed) else None
         if p.kind is p.POSITIONAL_ONLY and after is not p.POSITIONAL_ONLY:
             shown.append("/")
-    called = fn.__name__
-    if called in (p.name for p in listed):
-        called = f"{called}_"
-    text = f"def {fn.__name__}({', '.join(shown)}):\n    return {called}({', '.join(passed)})\n"
-    made: Any = defined(text, {"__name__": fn.__module__}, f"call of {fn.__name__}")
+    name = fn.__name__ if fn.__name__.isidentifier() else "lambda_"
+    called = f"{name}_" if name in (p.name for p in listed) else name
+    text = f"def {name}({', '.join(shown)}):\n    return {called}({', '.join(passed)})\n"
+    made = _placed(text, name, fn)
     made.__globals__[called] = fn
     made.__defaults__, made.__kwdefaults__ = fn.__defaults__, fn.__kwdefaults__
     made.__annotations__, made.__doc__ = fn.__annotations__, fn.__doc__
     made.__module__, made.__qualname__ = fn.__module__, fn.__qualname__
     return made
+
+
+def _placed(text: str, name: str, fn: types.FunctionType) -> Any:
+    """Return the function that a text defines, standing where `fn` is defined in its file."""
+    file, line = fn.__code__.co_filename, fn.__code__.co_firstlineno
+    lines = linecache.getlines(file)
+    line = next((i for i in range(line, len(lines) + 1) if _DEF.match(lines[i - 1])), line)
+    shown = lines[line - 1] if line <= len(lines) else ""
+    start, end = len(shown) - len(shown.lstrip()), len(shown.rstrip())
+    tree = ast.parse(text)
+    for n in ast.walk(tree):
+        if isinstance(n, ast.stmt | ast.expr | ast.arg):
+            n.lineno = n.end_lineno = line
+            n.col_offset, n.end_col_offset = start, end
+    space: dict[str, Any] = {"__name__": fn.__module__}
+    exec(compile(tree, file, "exec"), space)
+    remember_at(space[name], cast(ast.FunctionDef, tree.body[0]), tuple(lines))
+    return space[name]
+
+
+_DEF = re.compile(r"\s*def\b|.*\blambda\b")
