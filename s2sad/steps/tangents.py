@@ -56,6 +56,7 @@ from s2sad.nodes import (
 from s2sad.polish.algebra import simplify
 from s2sad.polish.effects import EffectTable, root
 from s2sad.polish.guards import guards
+from s2sad.polish.own import is_fresh as is_new
 from s2sad.polish.propagate import propagate
 from s2sad.polish.prune import prune, tidy
 from s2sad.polish.rounds import rounds
@@ -397,7 +398,7 @@ def _polished(
         gone = a.function.temps - block_writes(body)
         there = {n: v for n, v in homes.items() if not names_read(v) & gone}
         simpler = functools.partial(simplify, kinds=kinds, numpy=numpy, homes=there)
-        body = _simplified(body, tangents, simpler)
+        body = _simplified(body, tangents, simpler, twins)
     body = prune(body, live_out, EffectTable(pure, sharing), local, _pinned(a))
     needless = _Needless(d.refs.modules)
     body = [needless.visit(s) for s in body]
@@ -453,17 +454,33 @@ def _uncopied(node: Node) -> Node:
     return inner if made or root(inner).endswith("_dot") else node
 
 
-def _simplified(body: Block, kinds: dict[str, Kind], simplified: Callable[[Block], Block]) -> Block:
-    """Simplify what computes tangents, whose `kinds` are given: values are left to the last bit."""
+def _simplified(
+    body: Block,
+    kinds: dict[str, Kind],
+    simplified: Callable[[Block], Block],
+    twins: frozenset[str],
+) -> Block:
+    """Simplify what computes tangents, whose `kinds` are given: values are left to the last bit.
+
+    Arithmetic makes new arrays. Where it comes to nothing, as in `0.5 * x_dot + 0.5 * x_dot`, what
+    remains is a copy if x_dot, or what is bound to it, is one of the `twins`: those are written.
+    """
     out: Block = []
     for s in body:
         parts = blocks_of(s)
         for part in parts:
-            part[:] = _simplified(part, kinds, simplified)
+            part[:] = _simplified(part, kinds, simplified, twins)
         targets = s.targets if isinstance(s, gast.Assign) else [getattr(s, "target", s)]
         known = [kinds.get(root(t)) for t in targets]
         plain = all(k is not None and K.is_numeric(K.without_none(k)) for k in known)
-        out += [s] if parts or not plain else simplified([s])
+        if parts or not plain:
+            out.append(s)
+            continue
+        new = isinstance(s, gast.Assign) and is_new(s.value)
+        out += simplified([s])
+        if new and not is_new(s.value) and not isinstance(known[0], K.Num):
+            if (names_read(s.value) | {root(t) for t in targets}) & twins:
+                s.value = call(attribute(s.value, "copy"))
     return out
 
 

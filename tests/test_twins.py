@@ -1,0 +1,83 @@
+"""Tangents are apart where values are, also where the arithmetic between them comes to nothing."""
+
+import math
+
+import numpy as np
+import pytest
+from slopes import check
+
+import s2sad
+
+
+def mean_of_same(x):
+    z = x * x
+    w = 0.5 * z + 0.5 * z
+    w[0] *= 3.0
+    return np.sum(w * z)
+
+
+def factors_cancel(x):
+    z = x * x
+    w = 0.5 * (2.0 * z)
+    w[0] *= 3.0
+    return np.sum(w * z)
+
+
+def minus_twice(x):
+    z = x * x
+    w = -(-z)
+    w[0] *= 3.0
+    return np.sum(w * z)
+
+
+def both_written(x):
+    z = x * x
+    w = 1.5 * z - 0.5 * z
+    for i in range(2):
+        w[i] *= z[i]
+        z[i] += w[i]
+    return np.sum(w * z)
+
+
+def of_a_view(x):
+    z = x * x
+    v = z[1:]
+    w = 0.5 * v + 0.5 * v
+    z[2] *= x[0]
+    return np.sum(w * z[:2])
+
+
+def rows(x):
+    z = x * x
+    w = np.zeros((2, 3))
+    w[0] = 0.5 * z + 0.5 * z
+    y = 0.5 * w[0] + 0.5 * w[0]
+    y *= z
+    w[1] = 2.0 * y - y
+    y[1] = 0.0
+    return np.sum(w * z) + np.sum(y)
+
+
+def substitution(x):
+    """The gradient of the last line is `0.5 * z + 0.5 * z`, a shadow that is written."""
+    z = x.copy()
+    for i in range(len(z)):
+        z[i] = z[i] - x[0] * x[i] * math.sin(np.sum(z[:i]))
+    return 0.5 * z @ z
+
+
+PROGRAMS = (
+    *(mean_of_same, factors_cancel, minus_twice, both_written, of_a_view, rows, substitution),
+)
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_apart(f):
+    x, d, h = np.array([0.7, -1.3, 1.9]), np.array([0.3, 0.2, 0.7]), 1e-4
+    check(f, x)
+    gradient = s2sad.grad(f)
+    near = [gradient(x + k * h * d) for k in (1, -1, 2, -2)]
+    slope = (8 * (near[0] - near[1]) - (near[2] - near[3])) / (12 * h)
+    assert s2sad.hvp(f, (x,), (d,)) == pytest.approx(slope, rel=1e-7, abs=1e-8)
+    several = s2sad.jacobian(gradient, mode="forward")(x)
+    assert several @ d == pytest.approx(slope, rel=1e-7, abs=1e-8)
