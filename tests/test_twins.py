@@ -66,7 +66,16 @@ def substitution(x):
     return 0.5 * z @ z
 
 
+def diagonals(x):
+    """What puts cotangents on a diagonal is a call, which takes tangents in all directions."""
+    A = np.outer(x, x * x)
+    A[0, 0] *= A[1, 1]
+    off = A - np.diag(np.diag(A))
+    return np.sum(np.diag(A) * np.arange(3)) + np.sum(off**2)
+
+
 PROGRAMS = (
+    diagonals,
     *(mean_of_same, factors_cancel, minus_twice, both_written, of_a_view, rows, substitution),
 )
 

@@ -38,6 +38,7 @@ from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
+    all_inside,
     assign,
     assign_tuple,
     attribute,
@@ -48,6 +49,7 @@ from s2sad.nodes import (
     constant,
     name,
     names_read,
+    names_written,
     rename,
     subscript,
     tuple_,
@@ -384,6 +386,7 @@ def _polished(
     read_only = {worker.dots[n] for n in a.function.temps - bases if n in worker.dots}
     fixed = (twins - read_only) | _pinned(a)
     movable = (a.function.temps | made_up | {a.function.result}) - fixed
+    movable -= _made_abreast(d, body)
     pure = Purity(a, d, made_up | dots)
     sharing = _sharing(worker)
     kinds = {**name_kinds(a.kinds), **worker.dot_kinds}
@@ -412,6 +415,17 @@ def _polished(
     return Abreast(
         {*worker.dots.values(), *worker.spares}, users, worker.names, passed, worker.lists, seeded
     ).write(body)
+
+
+def _made_abreast(d: Derivation, body: Block) -> frozenset[str]:
+    """Return what calls give that take tangents in all directions: those stay statements."""
+    found: set[str] = set()
+    pushed = {p.forward for p in d.pairs.values() if isinstance(p, Push)} if d.abreast else set()
+    for s in all_inside(body):
+        if isinstance(s, gast.Assign) and isinstance(s.value, gast.Call):
+            if isinstance(s.value.func, gast.Name) and s.value.func.id in pushed:
+                found |= names_written(s)
+    return frozenset(found)
 
 
 def _return_by_name(body: Block) -> None:
