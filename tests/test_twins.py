@@ -74,8 +74,34 @@ def diagonals(x):
     return np.sum(np.diag(A) * np.arange(3)) + np.sum(off**2)
 
 
+def same(z):
+    return 0.5 * z + 0.5 * z
+
+
+def both(z):
+    return {"mean": 0.5 * z + 0.5 * z, "given": [z, -(-z)]}
+
+
+def of_called(x):
+    z = x * x
+    a, b = z, same(z)
+    a[0] *= 3.0
+    b[1] *= x[0]
+    return np.sum(a * b * z)
+
+
+def of_structures(x):
+    z = x * x
+    more = both(z)
+    z[0] *= 3.0
+    more["mean"][2] *= z[1]
+    more["given"][1][0] *= x[1]
+    return np.sum(z * more["mean"] * more["given"][1])
+
+
 PROGRAMS = (
     diagonals,
+    of_called,
     *(mean_of_same, factors_cancel, minus_twice, both_written, of_a_view, rows, substitution),
 )
 
@@ -90,3 +116,13 @@ def test_apart(f):
     assert s2sad.hvp(f, (x,), (d,)) == pytest.approx(slope, rel=1e-7, abs=1e-8)
     several = s2sad.jacobian(gradient, mode="forward")(x)
     assert several @ d == pytest.approx(slope, rel=1e-7, abs=1e-8)
+
+
+def test_structures():
+    check(of_structures, np.array([0.7, -1.3, 1.9]))
+
+
+def test_results_are_the_callers():
+    x, d = np.ones(3), np.arange(3.0)
+    for f in (same, lambda x: -(-x)):
+        assert not np.shares_memory(s2sad.jvp(f, (x,), (d,))[1], d)

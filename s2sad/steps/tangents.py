@@ -382,6 +382,8 @@ def _polished(
     made_up = _made_up(a, body)
     dots = frozenset(worker.dots.values())
     twins = frozenset(worker.dots[n] for n in worker.twinned if n in worker.dots)
+    results = worker.handed | {a.function.result}
+    handed = frozenset(worker.dots[n] for n in results if n in worker.dots)
     bases = {w.base for w in worker.aliases.writes}
     read_only = {worker.dots[n] for n in a.function.temps - bases if n in worker.dots}
     fixed = (twins - read_only) | _pinned(a)
@@ -401,7 +403,7 @@ def _polished(
         gone = a.function.temps - block_writes(body)
         there = {n: v for n, v in homes.items() if not names_read(v) & gone}
         simpler = functools.partial(simplify, kinds=kinds, numpy=numpy, homes=there)
-        body = _simplified(body, tangents, simpler, twins)
+        body = _simplified(body, tangents, simpler, twins | handed)
     body = prune(body, live_out, EffectTable(pure, sharing), local, _pinned(a))
     needless = _Needless(d.refs.modules)
     body = [needless.visit(s) for s in body]
@@ -477,7 +479,8 @@ def _simplified(
     """Simplify what computes tangents, whose `kinds` are given: values are left to the last bit.
 
     Arithmetic makes new arrays. Where it comes to nothing, as in `0.5 * x_dot + 0.5 * x_dot`, what
-    remains is a copy if x_dot, or what is bound to it, is one of the `twins`: those are written.
+    remains is a copy if x_dot, or what is bound to it, is one of the `twins`: those are written,
+    or handed on to the caller.
     """
     out: Block = []
     for s in body:
