@@ -656,7 +656,59 @@ def hooked_single(x, y):
     return np.sum(z.astype(np.float64) * y)
 
 
+def twice_in_place_in_a_pair(g):
+    g[0][...] *= 2.0
+    g[1][:1] *= 2.0
+    g[1][1:] *= 2.0
+
+
+def hooked_pair_in_place(x, y):
+    a, b = adjoint_hook((np.sin(x), x * y), twice_in_place_in_a_pair)
+    return np.sum(a) + np.sum(b)
+
+
+def hooked_dict_in_place(x, y):
+    d = adjoint_hook({"w": np.sin(x), "scale": np.sum(y * y)}, twice_in_a_dict)
+    return np.sum(d["w"]) * d["scale"]
+
+
+def twice_in_a_dict(g):
+    g["w"] *= 2.0
+    g["scale"] = 2.0 * g["scale"]
+
+
+def twice_the_parts(g):
+    g.w *= 2.0
+    g.scale = 2.0 * g.scale
+
+
+def hooked_object_in_place(x, y):
+    p = adjoint_hook(State(np.sin(x * y), np.sum(x)), twice_the_parts)
+    return np.sum(p.w) * p.scale
+
+
+def hooked_views_in_place(x, y):
+    z = np.sin(x)
+    z[0] = y[0]
+    head = adjoint_hook(z[:1], twice_in_place)
+    tail = adjoint_hook(z[1:], twice_in_place)
+    return np.sum(head * y[:1]) + np.sum(tail * tail)
+
+
+def hooked_memory_in_place(x, y):
+    z = np.zeros(len(x))
+    for i in range(len(x)):
+        z[i] = np.sin(x[i] * y[i])
+    z = adjoint_hook(z, twice_in_place)
+    return np.sum(z * z)
+
+
 HOOKING = {
+    hooked_pair_in_place: (X, Y),
+    hooked_dict_in_place: (X, Y),
+    hooked_object_in_place: (X, Y),
+    hooked_views_in_place: (X, Y),
+    hooked_memory_in_place: (X, Y),
     hooked_number: (0.7, 1.3),
     hooked_result: (0.7, 1.3),
     hooked_array: (X, Y),

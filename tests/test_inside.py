@@ -613,6 +613,32 @@ def test_hooks_are_differentiated_with_the_gradient_that_they_change():
     assert LOG == [1]
 
 
+# Of these it is not known what the hook gives, or they are recursive.
+NOT_TWICE = ("with_default", "recursion", "object", "part_of_parts", "dict_that_is_filled")
+
+
+@pytest.mark.parametrize(("fn", "args"), named(programs.HOOKING))
+def test_what_a_hook_gives_is_differentiated(fn, args):
+    wrt = floats(args)
+    vector, unravel = ravel(tuple(args[i] for i in wrt))
+    along = np.cos(1.0 + np.arange(len(vector)))
+    tangents = [None] * len(args)
+    for i, part in zip(wrt, unravel(along), strict=True):
+        tangents[i] = part
+    if fn.__name__.endswith(NOT_TWICE):
+        with pytest.raises(UnsupportedError):
+            s2sad.hvp(fn, args, tuple(tangents))
+        return
+
+    def at(step):
+        rest = [a for i, a in enumerate(args) if i not in wrt]
+        return ravel(s2sad.grad(fn, wrt=wrt)(*unravel(vector + step * along), *rest))[0]
+
+    product = s2sad.hvp(fn, args, tuple(tangents))
+    got = ravel(tuple(part for part in product if part is not None))[0]
+    assert got == pytest.approx((at(STEP) - at(-STEP)) / (2 * STEP), rel=1e-6, abs=1e-7)
+
+
 def test_a_hook_that_is_not_understood_has_no_second_derivative():
     def clipped(x):
         return np.sum(adjoint_hook(x * x, lambda g: np.array(g.tolist())) * x)

@@ -11,6 +11,7 @@ import re
 import gast
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.emitted import hooks
 from s2sad.inside import hook_here
 from s2sad.kinds import Kind
@@ -122,23 +123,31 @@ class Hooks(Writes):
         """Return plain calls of a hook: what it does is differentiated once more."""
         bar = self.bar(x)
         result = self.kinds.of.get(s.value, K.UNKNOWN)
-        given: Node = name(bar)
-        if K.may_be_array(kind):
-            given = call(attribute(given, "copy"))
-        made = gast.Call(clone(fn), [given], [])
-        if isinstance(result, K.NoneKind):
-            return [gast.Expr(made)]
+        gives_none = isinstance(result, K.NoneKind)
         whole = x in self.arrays and isinstance(kind, K.Array)
+        if gives_none and (K.is_scalar(kind) or (x in self.arrays and not whole)):
+            return [gast.Expr(gast.Call(clone(fn), [name(bar)], []))]
         parts = x not in self.aliased and (whole or x not in self.arrays)
-        if not parts or not _built_like(result, kind):
+        if not (parts or whole) or not (gives_none or (parts and _built_like(result, kind))):
             raise self.refuse(
                 s,
                 "What this hook gives is not known when its derivative is written; it cannot be "
                 "differentiated once more.",
                 "Let it return what is built as the adjoint is, on all paths.",
             )
-        place = subscript(name(bar), _ALL)
-        return [gast.Assign([_stored(place)], made, None) if whole else assign(bar, made)]
+        own: Node = name(bar)
+        if isinstance(kind, K.Array):
+            own = call(attribute(own, "copy"))
+        elif not K.shares_nothing(kind):
+            own = call(self.refs.function(runtime.private), own)
+        before: Block = []
+        made: Node = gast.Call(clone(fn), [own], [])
+        if gives_none:  # what was given may have been changed in place
+            held = self.names.fresh(f"{x}_own_bar")
+            before = [assign(held, own), gast.Expr(gast.Call(clone(fn), [name(held)], []))]
+            made = name(held)
+        place = _stored(subscript(name(bar), _ALL))
+        return [*before, gast.Assign([place], made, None) if whole else assign(bar, made)]
 
     def _check_captured(self, s: Node, fn: Node) -> None:
         """Refuse a hook that reads variables which may be others when it is called."""
