@@ -12,7 +12,7 @@ from s2sad.runtime import add, private
 
 @pullback(
     run_checkpointed,
-    calls={"body": "body(int, *state)"},
+    calls={"body": "body(int, *out[0])"},
     result=lambda body, steps, snapshots, state: (state, None),
 )
 def pull_run_checkpointed(out_bar, out, body, steps, snapshots, state):
@@ -55,7 +55,7 @@ def pull_run_checkpointed(out_bar, out, body, steps, snapshots, state):
 
 @pullback(
     run_until,
-    calls={"body": "body(int, *state)"},
+    calls={"body": "body(int, *out[0])"},
     result=lambda body, steps, snapshots, period, state: (state, None),
 )
 def pull_run_until(out_bar, out, body, steps, snapshots, period, state):

@@ -96,7 +96,7 @@ def derive(
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
     _note_written(d, analysed)
     refuse_stored_after_reading(d)
-    check_rounds(d, find_target)
+    check_rounds(d, find_target, None if request.mode == "reverse" else analysed)
     check_untouched(d)
     add(d, node, analysed.scope.fn, analysed)
     return complete(d)

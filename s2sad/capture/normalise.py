@@ -53,11 +53,11 @@ def normalise(
     source: SourceLike,
     node: Any,
     taken: set[str],
-    runner: Callable[[bool], str] | None = None,
+    runner: Callable[[Any], str] | None = None,
 ) -> Function:
     """Return the Function of a definition. `taken` are further names that must not be made up.
 
-    The `runner` is the name of what runs checkpointed loops, where those are not plain ones.
+    The `runner` gives the names of helpers of checkpointed loops, where those are not plain ones.
     """
     node = clone(node)
     identifiers = {n.id for n in walk(node) if isinstance(n, gast.Name)}

@@ -21,7 +21,9 @@ from typing import Any
 
 import gast
 
+from s2sad import runtime
 from s2sad.checkpoints import checkpointed
+from s2sad.emitted.replay import run_checkpointed, run_until
 from s2sad.errors import Place, UnsupportedError
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -35,6 +37,7 @@ from s2sad.nodes import (
     constant,
     locate,
     name,
+    names_read,
     names_written,
     subscript,
     tuple_,
@@ -55,7 +58,7 @@ def segments(
     names: Names,
     params: tuple[str, ...],
     place: Callable[[Node], Place],
-    runner: Callable[[bool], str] | None,
+    runner: Callable[[Any], str] | None,
 ) -> Block:
     """Return a body without checkpointed loops; without a `runner` they are plain loops."""
     worker = _Segments(body, denoted, names, place, runner)
@@ -94,7 +97,7 @@ class _Segments:
         denoted: Callable[[Node], Any],
         names: Names,
         place: Callable[[Node], Place],
-        runner: Callable[[bool], str] | None,
+        runner: Callable[[Any], str] | None,
     ) -> None:
         self.body = body
         self.denoted = denoted
@@ -126,7 +129,35 @@ class _Segments:
         return out
 
     def loop(self, s: Node, bound: frozenset[str]) -> Block:
-        """Return the statements that a checkpointed loop becomes."""
+        """Return the statements that a checkpointed loop becomes.
+
+        A loop that returns breaks, and what it returns is computed after it.
+        """
+        returns = [x for x in _own(s.body) if isinstance(x, gast.Return)]
+        if not returns:
+            return self._run(s, bound, frozenset())
+        direct = _own(s.body, _LOOPS)
+        if any(x not in direct for x in returns):
+            raise self._refused(
+                s, "A checkpointed loop returns where it stands, not from a loop inside of it."
+            )
+        breaking = _Breaking(self.names.fresh("way"))
+        turned = breaking.visit(gast.Module([clone(s)], [])).body[0]
+        read = frozenset().union(*(names_read(x) for x in breaking.values)) | {breaking.way}
+        self.live[turned] = self.live.get(s, frozenset())
+        ends = [
+            gast.If(
+                gast.Compare(name(breaking.way), [gast.Eq()], [constant(i + 1)]),
+                [gast.Return(clone(value))],
+                [],
+            )
+            for i, value in enumerate(breaking.values)
+        ]
+        begin = assign(breaking.way, constant(0))
+        return [begin, *self._run(turned, bound | {breaking.way}, read), *ends]
+
+    def _run(self, s: Node, bound: frozenset[str], read: frozenset[str]) -> Block:
+        """Return the statements that a loop becomes after which some names are read."""
         if importlib.util.find_spec("checkpoint_schedules") is None:
             raise UnsupportedError(
                 "checkpointed keeps states in an order that checkpoint_schedules knows, which is "
@@ -139,8 +170,8 @@ class _Segments:
         if source is None or snapshots is None:
             raise self._refused(s.iter, "checkpointed wants what to go through, and snapshots=.")
         breaks = any(isinstance(x, gast.Break) for x in _own(s.body, _LOOPS))
-        after = live_in(s.orelse, self.live.get(s, frozenset()))
-        state, changed = self._state(s, bound, after)
+        after = frozenset(live_in(s.orelse, self.live.get(s, frozenset()))) | read
+        state, written, changed = self._state(s, bound, after)
         steps, endless = self._steps(source)
         if endless and not breaks:
             raise self._refused(s, "A loop without an end wants a break.")
@@ -162,11 +193,11 @@ class _Segments:
             head = [gast.Assign([s.target], subscript(name(held), name(index)), None)]
         out.append(assign(rounds, steps))
         last = [self.names.fresh("at"), self.names.fresh("done")] if ends_itself else []
-        function = self._function(s, index, state, changed, head, last)
+        function = self._function(s, index, state, written, head, last)
         begin = [name(n) for n in state] + ([constant(0), constant(False)] if last else [])
         assert self.runner is not None
         result = call(
-            self.runner(ends_itself),
+            self.runner(run_until if ends_itself else run_checkpointed),
             name(function.name),
             name(rounds),
             snapshots,
@@ -176,6 +207,7 @@ class _Segments:
         run, ends = self.names.fresh("run"), self.names.fresh("ends")
         body: Block = [
             function,
+            *self._looks(written),
             assign(run, result),
             assign(ends, subscript(name(run), constant(0))),
         ]
@@ -188,7 +220,8 @@ class _Segments:
             put = gast.Assign(
                 [gast.Subscript(name(n), gast.Constant(..., None), gast.Store())], name(new), None
             )
-            body.append(gast.If(_is_number(n), [assign(n, name(new))], [put]))
+            bind = assign(n, name(new))
+            body.append(_by_sort(n, [bind], [put], [clone(bind)]))
         if names_written(s.target) & after:
             at = subscript(name(ends), constant(len(state))) if last else None
             body.append(self._target_after(s, rounds, held, at))
@@ -201,8 +234,12 @@ class _Segments:
 
     def _state(
         self, s: Node, bound: frozenset[str], after: frozenset[str]
-    ) -> tuple[list[str], list[str]]:
-        """Return the names that a round hands on to the next, and those that it writes in place."""
+    ) -> tuple[list[str], dict[str, bool], list[str]]:
+        """Return the names that a round hands on to the next, and those that it may write into.
+
+        Of these it is told whether memory below them may be written; of what is never bound by the
+        body, named last, an array stays the one that it is.
+        """
         written = frozenset().union(*(names_written(x) for x in s.body))
         targets = names_written(s.target)
         if targets & after & written:
@@ -210,17 +247,16 @@ class _Segments:
                 s, f"`{min(targets & after & written)}` is bound by the loop and in its body."
             )
         entry = frozenset(live_in(s.body, frozenset())) - targets
-        changed = [n for n in _in_place(s.body) if n not in written - _augmented(s.body)]
-        mixed = set(_in_place(s.body)) & (written - _augmented(s.body)) & (entry | after)
-        if mixed:
-            raise self._refused(s, f"`{min(mixed)}` is written in place, and bound to another one.")
-        state = sorted(((written - targets) & (entry | after)) | {*changed})
-        state = [n for n in state if n in after | entry | {*changed} and n not in targets]
+        functions = {x.name for x in self.body if isinstance(x, gast.FunctionDef)}
+        into = into_which(s.body, (bound & entry) - functions - targets)
+        rebound = written - _augmented(s.body)
+        changed = {n for n in into if n not in rebound and n not in targets}
+        state = sorted(((written - targets) & (entry | after)) | changed)
         for n in state:
             if n not in bound and n in entry | after and n not in changed:
                 raise self._refused(s, f"`{n}` may have no value before the checkpointed loop.")
         self._unseen(s, set(state))
-        return state, [n for n in changed if n in state]
+        return state, {n: into[n] for n in state if n in into}, [n for n in state if n in changed]
 
     def _steps(self, source: Node) -> tuple[Node, bool]:
         """Return what a loop goes through, as what has a length, and whether it had no end."""
@@ -255,36 +291,54 @@ class _Segments:
         s: Node,
         index: str,
         state: list[str],
-        changed: list[str],
+        written: dict[str, bool],
         head: Block,
         last: list[str],
     ) -> Node:
         """Return the body of a loop as a function from state to state.
 
-        `last` are two more parameters: where a round has been, and whether it was the last one.
+        What is `written` it copies. `last` are two more parameters: where a round has been, and
+        whether it was the last one.
         """
+        assert self.runner is not None
         own: Block = []
-        for n in changed:
+        for n in written:
             copied = assign(n, call(attribute(name(n), "copy"), order=constant("K")))
-            own.append(gast.If(_is_number(n), [gast.Pass()], [copied]))
+            apart = assign(n, call(self.runner(runtime.private), name(n)))
+            own.append(_by_sort(n, [gast.Pass()], [copied], [apart]))
 
         bound = set().union(*(names_written(x) for x in s.body), set())
         where = [assign(last[0], name(index))] if last and index in bound else []
 
-        def result(done: bool) -> Node:
+        def result(done: bool) -> Block:
             more = [name(last[0] if where else index), constant(done)] if last else []
-            return gast.Return(tuple_([*(name(n) for n in state), *more]))
+            return [
+                *self._looks(written),
+                gast.Return(tuple_([*(name(n) for n in state), *more])),
+            ]
 
         body = [_Return(result(False), result(True)).visit(x) for x in s.body]
         params = [gast.Name(n, gast.Param(), None, None) for n in (index, *state, *last)]
         args = gast.arguments(params, [], None, [], [], None, [])
-        code = [*own, *where, *head, *body, result(False)]
+        code = [*own, *where, *head, *body, *result(False)]
         return gast.FunctionDef(self.names.fresh("advance"), args, code, [], None, None)
+
+    def _looks(self, written: dict[str, bool]) -> Block:
+        """Return what looks whether memory stands twice below a state: its copies are apart."""
+        assert self.runner is not None
+        below = [n for n, is_below in written.items() if is_below]
+        look = self.runner(runtime.refuse_twice) if below else ""
+        return [
+            _by_sort(n, [gast.Pass()], [gast.Pass()], [gast.Expr(call(look, name(n)))])
+            for n in below
+        ]
 
     def _check(self, s: Node) -> None:
         for x in _own(s.body):
-            if isinstance(x, gast.Return | gast.Yield | gast.Await | gast.Delete | gast.Nonlocal):
-                raise self._refused(x, "A checkpointed loop runs to its end, and deletes nothing.")
+            if isinstance(x, gast.Yield | gast.Await | gast.Delete | gast.Nonlocal):
+                raise self._refused(
+                    x, "A checkpointed loop deletes nothing, and gives nothing between."
+                )
 
     def _unseen(self, s: Node, state: set[str]) -> None:
         """Refuse functions made outside that read a state: in a round it has another name."""
@@ -306,18 +360,34 @@ class _Segments:
 class _Return(gast.NodeTransformer):  # type: ignore[misc]
     """Ends a round where the loop went on with the next, or ended."""
 
-    def __init__(self, result: Node, last: Node) -> None:
+    def __init__(self, result: Block, last: Block) -> None:
         self.result = result
         self.last = last
 
-    def visit_Break(self, node: Node) -> Node:
-        return locate_all(clone(self.last), node)
+    def visit_Break(self, node: Node) -> Block:
+        return [locate_all(clone(s), node) for s in self.last]
 
-    def visit_Continue(self, node: Node) -> Node:
-        return locate_all(clone(self.result), node)
+    def visit_Continue(self, node: Node) -> Block:
+        return [locate_all(clone(s), node) for s in self.result]
 
     def visit(self, node: Node) -> Node:
         return node if isinstance(node, (*_LOOPS, *SCOPES)) else super().visit(node)
+
+
+class _Breaking(gast.NodeTransformer):  # type: ignore[misc]
+    """Breaks where a loop returned, and notes which way it went, and the values for each."""
+
+    def __init__(self, way: str) -> None:
+        self.way = way
+        self.values: list[Node] = []
+
+    def visit_Return(self, node: Node) -> Block:
+        self.values.append(gast.Constant(None, None) if node.value is None else node.value)
+        note = assign(self.way, constant(len(self.values)))
+        return [locate_all(note, node), locate_all(gast.Break(), node)]
+
+    def visit(self, node: Node) -> Any:
+        return node if isinstance(node, SCOPES) else super().visit(node)
 
 
 def _arguments(node: Node) -> tuple[Node | None, Node | None, Node | None]:
@@ -336,8 +406,11 @@ def _default_period(snapshots: Node) -> Node:
     return gast.BinOp(gast.BinOp(next(more), gast.Mult(), next(more)), gast.FloorDiv(), constant(2))
 
 
-def _is_number(variable: str) -> Node:
-    return call("isinstance", name(variable), tuple_([name(n) for n in _NUMBERS]))
+def _by_sort(variable: str, number: Block, array: Block, other: Block) -> Node:
+    """Return what is done with a variable that is a number, an array, or a structure."""
+    is_number = call("isinstance", name(variable), tuple_([name(n) for n in _NUMBERS]))
+    is_array = call("hasattr", name(variable), constant("ndim"))
+    return gast.If(is_number, number, [gast.If(is_array, array, other)])
 
 
 def _own(body: Block, but: tuple[Any, ...] = ()) -> list[Node]:
@@ -366,19 +439,40 @@ def _augmented(body: Block) -> set[str]:
     return found - bound
 
 
-def _in_place(body: Block) -> list[str]:
-    """Return the names of what a block writes into, as far as it says so."""
-    found: dict[str, None] = dict.fromkeys(sorted(_augmented(body)))
+def into_which(body: Block, known: frozenset[str]) -> dict[str, bool]:
+    """Return the names of what a block may write into, as far as it says so.
+
+    Beside each stands whether memory below it may be written, as of `s` in `s.v[1:] = 0.0`. Of the
+    names that are `known` so are those whose methods it calls for nothing, and that it gives to
+    such calls: `grid.step(dt)`, `step(grid, dt)`.
+    """
+    found = dict.fromkeys(sorted(_augmented(body)), False)
+
+    def note(place: Node) -> None:
+        depth = 0
+        while isinstance(place, gast.Subscript | gast.Attribute):
+            place, depth = place.value, depth + 1
+        if isinstance(place, gast.Name) and (depth < 2 or place.id in known):
+            found[place.id] = found.get(place.id, False) or depth > 1
+
     for x in _own(body):
-        if isinstance(x, gast.Subscript) and isinstance(x.ctx, gast.Store):
-            if isinstance(x.value, gast.Name):
-                found[x.value.id] = None
+        if isinstance(x, gast.Subscript | gast.Attribute) and isinstance(x.ctx, gast.Store):
+            if isinstance(x, gast.Subscript) or getattr(x.value, "id", "") in known:
+                note(x)
+        if isinstance(x, gast.AugAssign) and isinstance(x.target, gast.Subscript | gast.Attribute):
+            note(subscript(x.target, constant(0)))
         if isinstance(x, gast.Call):
             given = [k.value for k in x.keywords if k.arg == "out"]
             if isinstance(x.func, gast.Attribute) and x.func.attr == "at":
                 given += x.args[:1]
-            found.update(dict.fromkeys(n.id for n in given if isinstance(n, gast.Name)))
-    return list(found)
+            for place in given:
+                note(subscript(place, constant(0)))
+        if isinstance(x, gast.Expr) and isinstance(x.value, gast.Call):
+            own = [x.value.func.value] if isinstance(x.value.func, gast.Attribute) else []
+            for n in [*own, *x.value.args, *(k.value for k in x.value.keywords)]:
+                if isinstance(n, gast.Name) and n.id in known:
+                    found[n.id] = True
+    return found
 
 
 def locate_all(node: Node, origin: Node) -> Node:

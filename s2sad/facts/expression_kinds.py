@@ -19,6 +19,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.checkpoints import checkpoint
 from s2sad.derivative import applies
+from s2sad.emitted.replay import runs_rounds
 from s2sad.errors import Error
 from s2sad.facts.attributes import attribute_kind
 from s2sad.facts.closures import checkpoint_kind, closed, local_function
@@ -50,6 +51,7 @@ from s2sad.facts.results import (
     shaped_kind,
     tuple_slice,
 )
+from s2sad.facts.rounds import kinds_in_all_rounds
 from s2sad.facts.sampled import survives_none
 from s2sad.facts.scope import Scope, are_names, dotted_path
 from s2sad.facts.slices import Slices, grid_kind
@@ -508,6 +510,8 @@ class Expressions:
         if applies(fn):
             call = functools.partial(self.callee, keywords={}, env=env)
             return applied_kind(self.scope.stands, applies(fn), args, keywords, call)
+        if runs_rounds(fn) and isinstance(args[-1], K.Tuple):
+            return self._rounds_kind(args[0], args[-1], env)
         if fn is bool and len(args) == 1 and verdict(args[0]) is not None:
             return args[0]
         here = registry.same_in_numpy(fn, len(args))
@@ -549,6 +553,16 @@ class Expressions:
         if isinstance(fn, K.Known):
             return self._call_known(fn.value, [bar], {}, env)
         return self._call_value(fn, [bar], {}, gast.Constant(None, None), env)
+
+    def _rounds_kind(self, body: Kind, state: K.Tuple, env: Env) -> Kind:
+        """Return the kind of what the rounds of a checkpointed loop leave, and of what is kept."""
+
+        def step(parts: tuple[Kind, ...]) -> Kind:
+            return self.callee(body, [K.INT, *parts], {}, env)
+
+        found = kinds_in_all_rounds(state.items, step)
+        self.proved = ()
+        return K.Tuple((K.Tuple(found), K.NONE))
 
     def _method(
         self,

@@ -9,6 +9,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad.facts.alias import argument
 from s2sad.facts.memory import Memory, touches
 from s2sad.nodes import Node, block_writes, clone, names_read, substitute
 from s2sad.stages import Function, KindFacts
@@ -24,6 +25,7 @@ def written_parameters(
     """
     params = kinds.before.get(function.node.body[0], {})
     names = set(function.params)
+    bound = block_writes(function.node.body)
     arrays: set[str] = set(memory.assumed)
     others: set[str] = set()
     for w in memory.writes:
@@ -33,11 +35,12 @@ def written_parameters(
         if made_here(function, kinds, w.base):
             continue
         shared = memory.shares(w.base, names)
+        there = memory.aliases.sharing(w.statement, w.base)
+        shared -= {n for n in shared & bound if argument(n) not in there}
         others |= {n for n in shared if touches(w, params.get(n, K.UNKNOWN))}
     for _, _, given_names in memory.opaque:
         for n in given_names:
             others |= memory.shares(n, names)
-    bound = block_writes(function.node.body)
     plain = {n for n in arrays if isinstance(params.get(n), K.Array) and n not in bound} - others
     return frozenset(plain), frozenset(arrays | others) - plain
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
-from s2sad.emitted.replay import runs_rounds
 from s2sad.facts.by_content import decided_by_content
 from s2sad.facts.helpers import helper_kind
 from s2sad.facts.lengths import inhabited, own_lengths, renewed, shifted_length, without_some
@@ -109,8 +108,6 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
 def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     if fn is len and len(args) == 1:
         return length_kind(args[0])
-    if runs_rounds(fn) and isinstance(args[-1], K.Tuple):
-        return K.Tuple((K.Tuple(tuple(map(K.erase_value, args[-1].items))), K.NONE))
     if len(args) == 1 and isinstance(args[0], K.Str) and fn in (int, float, ord, bool, hash):
         return {float: K.FLOAT, bool: K.BOOL}.get(fn, K.INT)
     if fn in _SEQUENCES:

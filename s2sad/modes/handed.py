@@ -69,4 +69,7 @@ def _kind_in(node: ast.expr, given: Mapping[str, Kind]) -> Kind:
         owner = _kind_in(node.value, given)
         names = getattr(getattr(owner, "cls", None), "_fields", ())
         return getattr(owner, "items", ())[names.index(node.attr)]  # type: ignore[no-any-return]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        parts: list[Kind] = list(getattr(_kind_in(node.value, given), "items", ()))
+        return parts[node.slice.value]  # type: ignore[index]
     return given.get(getattr(node, "id", ""), K.NONE)

@@ -22,7 +22,7 @@ from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Bound, Made, unfold
 from s2sad.causes import Story
 from s2sad.emitted.repeated import applied_at
-from s2sad.emitted.replay import run_checkpointed, run_until, runs_rounds
+from s2sad.emitted.replay import runs_rounds
 from s2sad.errors import Error, InternalError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.alias import alias
@@ -187,7 +187,14 @@ class Derivation:
 
 
 _ROUNDS = 64
-_WRITTEN = (hook_here, runtime.object_of, applied_at)
+_WRITTEN = (
+    hook_here,
+    runtime.object_of,
+    applied_at,
+    runtime.private,
+    runtime.unshared,
+    runtime.refuse_twice,
+)
 
 
 def analyse(
@@ -213,8 +220,7 @@ def analyse(
     node = with_extra(source.node, extra)
     runs: dict[str, Any] = {}
 
-    def runner(breaks: bool) -> str:
-        fn = run_until if breaks else run_checkpointed
+    def runner(fn: Any) -> str:
         word = d.refs.function(fn)
         runs[word] = fn
         return word

@@ -10,9 +10,11 @@ The forward of the pair runs where the reverse does, on the arguments as they we
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import inspect
 import types
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -25,8 +27,10 @@ from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import outside_written
 from s2sad.facts.given import written_parameters
 from s2sad.facts.memory import Memory
+from s2sad.facts.rounds import lengths_by_themselves, stays
 from s2sad.kinds import Kind
 from s2sad.nodes import Node, blocks_of, count_writes, names_read, names_written, walk
+from s2sad.stages import Write
 from s2sad.steps.binding import bind_kinds
 from s2sad.steps.derivation import Analysed, Derivation, analyse, memory_of
 from s2sad.steps.pairs import Target
@@ -74,8 +78,10 @@ def _check(
         return
     met.add(a)
     memory = memory_of(d, a)
-    arrays, containers = written_parameters(a.function, a.kinds, memory)
-    for n in sorted({*arrays, *containers, *outside_written(a.function, memory)}):
+    written = set(outside_written(a.function, memory))
+    if len(met) == 1:  # what is called writes what its caller has, and that is known there
+        written |= set().union(*written_parameters(a.function, a.kinds, memory))
+    for n in sorted(written):
         raise _refused(a, a.function.node, f"writes into `{n}`", "Let it return the new value.")
     if d.reusable:
         _check_outside(d, a)
@@ -123,11 +129,25 @@ def _repeats(a: Analysed, node: Node, pure: Purity) -> bool:
         return True
     target = a.kinds.of.get(node.func)
     called = target.value if isinstance(target, K.Known) else a.scope.path(node.func)
+    if called is hasattr:
+        return True
     if inspect.isclass(called):  # what is raised has no kind
         known = called in _HARMLESS or called.__module__ == "builtins"
-        return known or issubclass(called, BaseException)
+        return known or issubclass(called, BaseException) or _only_stores(called)
     owner = a.kinds.of.get(node.func.value) if isinstance(node.func, gast.Attribute) else None
     return owner is not None and K.is_container(owner) and not isinstance(owner, K.Obj | K.OneOf)
+
+
+def _only_stores(cls: type) -> bool:
+    """Say whether a class makes objects that hold what they are made of: it does no more."""
+    if issubclass(cls, tuple):
+        return hasattr(cls, "_fields")
+    init = cls.__init__
+    written = not dataclasses.is_dataclass(cls) or init.__code__.co_filename != "<string>"
+    if written or hasattr(cls, "__post_init__"):
+        return False
+    made: Any = cls
+    return all(f.default_factory is dataclasses.MISSING for f in dataclasses.fields(made))
 
 
 def _check_outside(d: Derivation, a: Analysed) -> None:
@@ -141,7 +161,7 @@ def _check_outside(d: Derivation, a: Analysed) -> None:
 def _data(d: Derivation, a: Analysed) -> list[str]:
     """Return the names of what a function reads from outside that is no code."""
     code = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, str)
-    used = {x.id for x in walk(a.function.node) if isinstance(x, gast.Name)}
+    used = {x.id for x in walk(a.function.node) if isinstance(x, gast.Name)} - a.function.locals
     seen = {n: v for n, v in d.seen.get(a.scope.fn, {}).items() if n in used}
     return sorted(n for n, v in seen.items() if not isinstance(v, code) and not callable(v))
 
@@ -162,26 +182,32 @@ def _refused(a: Analysed, node: Node, words: str, remedy: str) -> UnsupportedErr
 # checkpointed loops
 
 
-def check_rounds(d: Derivation, find: Find) -> None:
-    """Refuse checkpointed loops whose rounds may not be run again, or not on copies of a state."""
+def check_rounds(d: Derivation, find: Find, entry: Analysed | None) -> None:
+    """Refuse checkpointed loops whose rounds may not be run again, or not on copies of a state.
+
+    The `entry` is what is called, where it is called on copies of what it writes.
+    """
     for a in list(d.analysed.values()):
         for s in list(a.kinds.before):
             node = getattr(s, "value", None)
             if isinstance(node, gast.Call) and _runs_rounds(a.kinds.of.get(node.func)):
-                _check_round(d, a, s, node, find)
+                _check_round(d, a, s, node, find, a is entry)
 
 
 def _runs_rounds(kind: Any) -> bool:
     return isinstance(kind, K.Known) and runs_rounds(kind.value)
 
 
-def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) -> None:
+def _check_round(
+    d: Derivation, a: Analysed, s: Node, node: Node, find: Find, on_copies: bool
+) -> None:
     body, state = node.args[0], node.args[-1]
     env = a.kinds.before[s]
-    kinds = a.kinds.of[state]
+    made = a.kinds.of[node]
     body_kind = a.kinds.of[body]
-    assert isinstance(kinds, K.Tuple) and isinstance(body_kind, K.LocalFunction)
-    start = [K.erase_value(k) for k in kinds.items]
+    assert isinstance(made, K.Tuple) and isinstance(made.items[0], K.Tuple)
+    assert isinstance(a.kinds.of[state], K.Tuple) and isinstance(body_kind, K.LocalFunction)
+    start = list(made.items[0].items)
     bound = bind_kinds(body_kind, [K.INT, *start], {}, env)
     if bound is None:
         raise _refused_loop(a, s, "its body is not known")
@@ -193,9 +219,10 @@ def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) ->
     advance = analyse(d, fn, params, tuple(p for p, _ in extra))
     ends = advance.kinds.result
     after = ends.items if isinstance(ends, K.Tuple) else ()
+    free = lengths_by_themselves(params.values())
     for n, kind in zip(names, after, strict=False):
         before = params[n]
-        if not _same(before, kind):
+        if not stays(before, kind, free):
             words = f"`{n}` begins as {K.describe(before)} and becomes {K.describe(kind)}"
             if isinstance(before, K.Num) and isinstance(kind, K.Num) and kind.type == "float":
                 raise _refused_loop(a, s, words, f"Let `{n}` begin as a float: 0.0, not 0.")
@@ -209,6 +236,13 @@ def _check_round(d: Derivation, a: Analysed, s: Node, node: Node, find: Find) ->
     inside = memory_of(d, advance)
     given = {n for p, n in extra if f"{p}@arg" in inside.aliases.result}
     _check_handed_on(a, s, memory_of(d, a), arrays - _written(inside, arrays), given)
+    _check_ends(a, s, advance, inside, arrays)
+    state = _State(a, s, memory_of(d, a), params, inside)
+    read = {p for n in arrays - _put_back(a) for p in state.parameters(n, bool(given))}
+    if read and not on_copies:
+        words = f"`{min(read)}`, which it writes, may be somebody else's"
+        raise _refused_loop(a, s, words, f"Begin with a copy of `{min(read)}`.")
+    d.written = d.written.anywhere(frozenset(read)) if read else d.written
 
 
 def _check_steps(a: Analysed, s: Node, body: K.LocalFunction, env: Mapping[str, Kind]) -> None:
@@ -242,11 +276,80 @@ def _check_shared(
     d: Derivation,
 ) -> None:
     """Refuse a state that a round writes, where another name that it reads is the same memory."""
-    written = _written(memory_of(d, advance), arrays)
+    inside = memory_of(d, advance)
+    env = a.kinds.before[s]
     for n in sorted(arrays):
-        shared = (memory.aliases.sharing(s, n) - {n}) & (captured | arrays)
-        if shared and ({n} | shared) & written:
-            raise _refused_loop(a, s, f"`{n}` and `{min(shared)}` may share memory")
+        for other in sorted((memory.aliases.sharing(s, n) - {n}) & (captured | arrays)):
+            both = [env.get(n, K.UNKNOWN), env.get(other, K.UNKNOWN)]
+            if any(inside.shares(w.base, {n, other}) and _reaches(w, both) for w in inside.writes):
+                raise _refused_loop(a, s, f"`{n}` and `{other}` may share memory")
+
+
+def _check_ends(a: Analysed, s: Node, advance: Analysed, inside: Memory, arrays: set[str]) -> None:
+    """Refuse a round that leaves memory by two names of the state, and writes it: the next one
+    has copies of both.
+    """
+    *_, before, last = advance.function.node.body
+    ends = advance.kinds.after[before]
+    for n in sorted(arrays):
+        for other in sorted(inside.aliases.sharing(last, n) & arrays - {n}):
+            both = [ends.get(n, K.UNKNOWN), ends.get(other, K.UNKNOWN)]
+            if any(inside.shares(w.base, {n, other}) and _reaches(w, both) for w in inside.writes):
+                raise _refused_loop(a, s, f"`{n}` and `{other}` may share memory after a round")
+
+
+def _reaches(w: Write, kinds: list[Kind]) -> bool:
+    """Say whether a write may be seen in values of all these kinds that share memory."""
+    in_array = w.in_array or not K.is_container(w.owner)
+    return in_array or all(K.may_hold(k, w.owner) for k in kinds)
+
+
+def _put_back(a: Analysed) -> set[str]:
+    """Return the variables whose content checkpointed loops put where it was: `u[...] = u_next`."""
+    found = set()
+    for s in a.kinds.before:
+        place: Any = s.targets[0] if isinstance(s, gast.Assign) else None
+        whole = isinstance(place, gast.Subscript) and isinstance(place.value, gast.Name)
+        if whole and isinstance(place.slice, gast.Constant) and place.slice.value is ...:
+            found.add(place.value.id)
+    return found
+
+
+@dataclass(frozen=True)
+class _State:
+    """What a checkpointed loop goes on with, whose names are bound to new memory after it."""
+
+    a: Analysed
+    statement: Node
+    memory: Memory
+    params: Mapping[str, Kind]
+    inside: Memory
+
+    def parameters(self, n: str, captured: bool) -> set[str]:
+        """Return the parameters of whose memory the rounds write copies, by a name of the state.
+
+        Others that see that memory are refused: they would not see what is written.
+        """
+        writes = [w for w in self.inside.writes if self.inside.shares(w.base, {n})]
+        if writes and captured:
+            words = f"`{n}` is written, and a round may give memory that it captures"
+            raise _refused_loop(self.a, self.statement, words)
+        found = set()
+        facts, local = self.memory.aliases, self.a.function.locals
+        live = facts.live_after.get(self.statement, local)
+        env = self.a.kinds.before[self.statement]
+        entry = self.a.kinds.before[self.a.function.node.body[0]]
+        for other in sorted(facts.sharing(self.statement, n) - {n}):
+            word = other.removesuffix("@arg")
+            kind = (env if word == other else entry).get(word, K.UNKNOWN)
+            if not any(_reaches(w, [self.params[n], kind]) for w in writes):
+                continue
+            if word != other:
+                found.add(word)
+            elif "@" not in other and (other in live or other not in local):
+                words = f"`{n}` and `{other}` may share memory"
+                raise _refused_loop(self.a, self.statement, words)
+        return found
 
 
 def _check_handed_on(
@@ -258,19 +361,6 @@ def _check_handed_on(
         if hit:
             words = f"a round may give memory of `{min(given)}`, and `{min(hit)}` is written"
             raise _refused_loop(a, s, words)
-
-
-def _same(before: Kind, after: Kind) -> bool:
-    """Say whether a part of the state keeps its kind, lengths included."""
-    if isinstance(before, K.Array) and isinstance(after, K.Array):
-        plain = (before.dtype, before.rank, before.namespace)
-        return plain == (after.dtype, after.rank, after.namespace) and K.same_shape(
-            before.dims, after.dims
-        )
-    if isinstance(before, K.Num) and isinstance(after, K.Num):
-        weak = {before.dtype, after.dtype} <= {None, "float64", "complex128", "any"}
-        return before.type == after.type and (before.dtype == after.dtype or weak)
-    return before == after
 
 
 _PLAIN = "Write the loop without checkpointed, or its body as a checkpoint function."
