@@ -773,5 +773,5 @@ def differentiate(f: Callable[..., Any] | None = None, *, wrt: Wrt = None) -> An
     """
     if f is None:
         return functools.partial(Differentiable, wrt=wrt)
-    callee_of(f, "differentiate")
+    callee_of(f.__func__ if isinstance(f, classmethod) else f, "differentiate")
     return Differentiable(f, wrt)

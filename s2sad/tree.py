@@ -378,7 +378,8 @@ class _Slot:
         return self.start + math.prod(self.shape)
 
 
-def _is_slot(node: object) -> bool:
+def is_slot(node: object) -> bool:
+    """Say whether this is a float leaf's place in a template."""
     return type(node) is _Slot
 
 
@@ -413,7 +414,7 @@ class Unravel:
                 f"the structure has {self.size} numbers and wants a vector of shape "
                 f"({self.size},), but the vector given has {vector.size}, shape {vector.shape}"
             )
-        read = _Mapping(lambda slot: _read(vector, slot), _keep, _is_slot, _Trail("structure"))
+        read = _Mapping(lambda slot: _read(vector, slot), _keep, is_slot, _Trail("structure"))
         return read.visit(self.template, ())
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -120,3 +120,32 @@ def test_the_check_of_a_method_by_its_object():
             return np.sum(np.tanh(self.w * x))
 
     s2sad.check_grads(Net().loss, (X,))
+
+
+class Members:
+    scale = 3.0
+
+    @s2sad.differentiate
+    @classmethod
+    def of_class(cls, w):
+        return cls.scale * np.sum(w * w)
+
+    @s2sad.differentiate
+    @staticmethod
+    def of_none(w):
+        return np.sum(w * w)
+
+
+class Heir(Members):
+    scale = 5.0
+
+
+@pytest.mark.parametrize("owner", [Members, Members(), Heir])
+def test_class_methods_and_static_methods(owner):
+    w = np.array([1.0, 2.0])
+    assert owner.of_class(w) == owner.scale * 5.0
+    assert np.allclose(owner.of_class.grad(w), 2.0 * owner.scale * w)
+    assert np.allclose(owner.of_class.hessian(w), 2.0 * owner.scale * np.eye(2))
+    assert np.allclose(owner.of_class.vjp(w)[1](1.0), 2.0 * owner.scale * w)
+    assert np.allclose(owner.of_none.grad(w), 2.0 * w)
+    assert np.allclose(s2sad.grad(lambda w: owner.of_class(w))(w), 2.0 * owner.scale * w)

@@ -31,10 +31,12 @@ from typing import Any, cast
 
 import gast
 
+from s2sad.capture.unraveled import written_unravel
 from s2sad.derivative import derivative_of
 from s2sad.errors import Place, SourceError, UnsupportedError
 from s2sad.known.generators import generator_of
 from s2sad.registry import written_form
+from s2sad.tree import Unravel
 
 # ---------------------------------------------------------------- what an object calls
 
@@ -73,6 +75,9 @@ def unwrap(obj: object) -> Callee | None:
     if written is not None:
         fn, first = written
         return Callee(cast(types.FunctionType, fn), tuple(getattr(obj, attr) for attr in first))
+    if isinstance(obj, Unravel):
+        unravel = written_unravel(obj)
+        return None if unravel is None else Callee(unravel)
     if isinstance(obj, types.FunctionType):
         derivative = derivative_of(obj)
         return Callee(obj, wrt=None if derivative is None else derivative.declared)

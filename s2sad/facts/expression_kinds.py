@@ -531,6 +531,8 @@ class Expressions:
         ):
             named = ((n, rising(k)) for n, k in sorted(keywords.items()))
             return sample_call(fn, tuple(map(rising, args)), tuple(named))
+        if kind is None and registry.is_refused(fn):
+            return K.UNKNOWN
         return kind if kind is not None else self.callee(K.Known(fn), args, keywords, env)
 
     def _by_source(

@@ -12,6 +12,7 @@ import numpy as np
 from s2sad import registry
 from s2sad.derivative import is_decorated, is_operator
 from s2sad.known import spaces
+from s2sad.tree import Unravel
 
 
 def is_function(value: Any) -> bool:
@@ -24,6 +25,7 @@ def is_function(value: Any) -> bool:
         or spaces.is_device_code(value)
         or is_operator(value)
         or is_decorated(value)
+        or isinstance(value, Unravel)
         or registry.is_called(value)
         or registry.is_vectorized(value)
         or registry.held_by(value) is not None
