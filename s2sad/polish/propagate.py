@@ -43,7 +43,19 @@ def propagate(
     bars: Names = frozenset(),
 ) -> Block:
     """Return a block in which movable names are replaced by what they hold, where that is right."""
+    return propagated(block, live_out, movable, effects, bars)[0]
+
+
+def propagated(
+    block: Block,
+    live_out: Names,
+    movable: Names,
+    effects: EffectTable,
+    bars: Names = frozenset(),
+) -> tuple[Block, bool]:
+    """Return the block that `propagate` returns, and whether it is another one."""
     worker = _Propagator(movable, effects, live_out, bars)
+    changed = False
     for _ in range(4):
         worker.changed = False
         worker.live = {}
@@ -51,7 +63,8 @@ def propagate(
         worker.block(block)
         if not worker.changed:
             break
-    return block
+        changed = True
+    return block, changed
 
 
 class _Propagator:

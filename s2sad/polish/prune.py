@@ -37,6 +37,24 @@ def prune(
     return tidy(kept)
 
 
+def pruned(
+    block: Block,
+    live_out: Names,
+    effects: EffectTable,
+    local: Names | None = None,
+    pinned: Names = frozenset(),
+) -> tuple[Block, bool]:
+    """Return the block that `prune` returns, and whether anything is gone."""
+    before = size_of(block)
+    block = prune(block, live_out, effects, local, pinned)
+    return block, size_of(block) != before
+
+
+def size_of(block: Block) -> int:
+    """Return how many statements a block has, those of inner blocks included."""
+    return len(block) + sum(size_of(part) for s in block for part in blocks_of(s))
+
+
 class _Pruner:
     def __init__(self, effects: EffectTable, local: Names, pinned: Names) -> None:
         self.effects = effects

@@ -22,8 +22,8 @@ from s2sad.polish.last import skip_last
 from s2sad.polish.late import late
 from s2sad.polish.own import is_fresh, own
 from s2sad.polish.parts import assign_parts
-from s2sad.polish.propagate import propagate
-from s2sad.polish.prune import prune, tidy
+from s2sad.polish.propagate import propagate, propagated
+from s2sad.polish.prune import prune, pruned, tidy
 from s2sad.polish.rolling import roll
 from s2sad.polish.rounds import rounds
 from s2sad.polish.settle import settle, whole
@@ -49,9 +49,12 @@ def finish(
     made_up |= p.ours
     effects = EffectTable(p.pure, p.sharing)
     for _ in range(2):
+        body, less = pruned(body, live_out, effects, made_up, p.pinned)
+        body, other = propagated(body, live_out, movable, effects, p.made_up)
+        if not less and not other:
+            break
+    else:
         body = prune(body, live_out, effects, made_up, p.pinned)
-        body = propagate(body, live_out, movable, effects, p.made_up)
-    body = prune(body, live_out, effects, made_up, p.pinned)
     d = p.pure.d
     space = space_in(p.analysed.kinds)
     numpy = d.refs.space(space)

@@ -52,8 +52,8 @@ from s2sad.nodes import (
 from s2sad.polish.algebra import simplify
 from s2sad.polish.effects import EffectTable
 from s2sad.polish.likes import copies, like_shadows
-from s2sad.polish.propagate import propagate
-from s2sad.polish.prune import prune
+from s2sad.polish.propagate import propagate, propagated
+from s2sad.polish.prune import prune, pruned
 from s2sad.requests import Request as Request
 from s2sad.stages import Aliases, Arrival, SourceLike
 from s2sad.steps.calls import undo_writer, user_call
@@ -174,7 +174,7 @@ def parts_of(
         aliases=worker.aliases,
         kept=kept_by_calls(worker),
         asked=worker.asked | worker.split,
-        scalars=scalars(name_kinds(a.kinds)),
+        scalars=known.scalars,
         borrowed=theirs,
         odd=any(may_turn_complex(b.function, b.kinds) for b in d.analysed.values()),
         undone=worker.pairs,
@@ -195,6 +195,7 @@ class _Known:
     elements: frozenset[Any]
     pure: Purity
     numpy: str
+    scalars: frozenset[str]
 
     def effects(self) -> EffectTable:
         """Return what statements do beside giving values, as far as it is known by now."""
@@ -205,9 +206,10 @@ def _known(d: Derivation, a: Analysed, worker: Reverse, bars: tuple[str, ...]) -
     """Return what polishing is told of the names in both sweeps."""
     made_up = frozenset(worker.bars.values()) | frozenset(worker.bar_kinds)
     fixed = frozenset(worker.buffers_of(solo=False)) | worker.asked | worker.split
+    own = name_kinds(a.kinds)
     return _Known(
         a,
-        {**name_kinds(a.kinds), **worker.bar_kinds},
+        {**own, **worker.bar_kinds},
         made_up - {worker.bars[v] for v in worker.elements if v in worker.bars},
         frozenset(bars),
         fixed | worker.looked_up(),
@@ -215,6 +217,7 @@ def _known(d: Derivation, a: Analysed, worker: Reverse, bars: tuple[str, ...]) -
         _elements(worker),
         Purity(a, d),
         d.refs.space(space_in(a.kinds)),
+        scalars(own),
     )
 
 
@@ -238,14 +241,17 @@ def _polished(d: Derivation, backward: Block, worker: Reverse, known: _Known) ->
     """Return a backward sweep in which nothing is computed that nobody reads."""
     a, live_out = known.analysed, known.live_out
     homes = homes_of_temps(a)
-    for _ in range(3):
+    for round_ in range(3):
         movable = (known.made_up | _backward_temps(backward, a)) - known.fixed
         movable -= known.made_up if d.plain else frozenset()
         effects = known.effects()
-        backward = prune(backward, live_out, effects, known.made_up)
-        backward = propagate(backward, live_out, movable, effects, known.made_up)
+        backward, less = pruned(backward, live_out, effects, known.made_up)
+        backward, other = propagated(backward, live_out, movable, effects, known.made_up)
+        if round_ and not less and not other:
+            break  # nothing else will change: what is simplified stays as it is
         backward = simplify(backward, known.kinds, known.numpy, homes)
-    backward = prune(backward, live_out, known.effects(), known.made_up)
+    else:
+        backward = prune(backward, live_out, known.effects(), known.made_up)
     return like_shadows(backward, _copies(a, worker), known.numpy)
 
 

@@ -59,8 +59,8 @@ from s2sad.polish.algebra import simplify
 from s2sad.polish.effects import EffectTable, root
 from s2sad.polish.guards import guards
 from s2sad.polish.own import is_fresh as is_new
-from s2sad.polish.propagate import propagate
-from s2sad.polish.prune import prune, tidy
+from s2sad.polish.propagate import propagated
+from s2sad.polish.prune import prune, pruned, tidy
 from s2sad.polish.rounds import rounds
 from s2sad.polish.settle import whole
 from s2sad.polish.turns import turns
@@ -397,14 +397,18 @@ def _polished(
     homes = homes_of_temps(a)
     local = made_up - fixed
     live_out: frozenset[str] = _pinned(a)
-    for _ in range(3):
-        body = prune(body, live_out, EffectTable(pure, sharing), local, _pinned(a))
-        body = propagate(body, live_out, movable, EffectTable(pure, sharing), dots - fixed)
+    for round_ in range(3):
+        body, less = pruned(body, live_out, EffectTable(pure, sharing), local, _pinned(a))
+        effects = EffectTable(pure, sharing)
+        body, other = propagated(body, live_out, movable, effects, dots - fixed)
+        if round_ and not less and not other:
+            break  # nothing else will change: what is simplified stays as it is
         gone = a.function.temps - block_writes(body)
         there = {n: v for n, v in homes.items() if not names_read(v) & gone}
         simpler = functools.partial(simplify, kinds=kinds, numpy=numpy, homes=there)
         body = _simplified(body, tangents, simpler, twins | handed)
-    body = prune(body, live_out, EffectTable(pure, sharing), local, _pinned(a))
+    else:
+        body = prune(body, live_out, EffectTable(pure, sharing), local, _pinned(a))
     needless = _Needless(d.refs.modules)
     body = [needless.visit(s) for s in body]
     _return_by_name(body)
