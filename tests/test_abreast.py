@@ -59,7 +59,7 @@ def check(program):
 CORPUS = sorted(set(corpus.PROGRAMS) - set(REFUSED))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", CORPUS)
 def test_corpus(name):
     check(corpus.PROGRAMS[name])
@@ -68,7 +68,7 @@ def test_corpus(name):
 CONSTRUCTS = [c for c in tables.constructs() if "flat" not in c.title]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("construct", CONSTRUCTS, ids=lambda c: c.title)
 def test_language(construct):
     f = tables.function(construct.text)

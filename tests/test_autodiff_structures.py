@@ -125,6 +125,7 @@ def test_a_batch_gives_what_single_directions_give(f, args):
         np.testing.assert_allclose(leaves(pair[1]), leaves(other), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f, args", CASES)
 def test_what_is_active_is_left_as_f_leaves_it(f, args):
     want = slopes(f, args, [None] * len(args))

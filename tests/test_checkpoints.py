@@ -398,6 +398,7 @@ CALLING = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CALLING)
 def test_every_program_with_its_helpers_checkpointed(name, monkeypatch):
     p = PROGRAMS[name]

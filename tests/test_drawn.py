@@ -33,7 +33,7 @@ def test_gradient(f, args, k):
     assert leaves(derived(*given)[1]) == leaves(gradient)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("f, args, k", CASES)
 def test_pullback_may_be_called_again(f, args, k):
     given = copy.deepcopy(list(args))

@@ -388,7 +388,7 @@ def test_arguments_stay(mode):
     assert found == pytest.approx(want)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", sorted(set(corpus.PROGRAMS) - set(REFUSED)))
 def test_corpus(name):
     """Forward and reverse agree on programs of the corpus, and with differences."""

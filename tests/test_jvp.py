@@ -21,6 +21,7 @@ import pytest
 import tables
 import test_whole_rules as whole
 from properties import leaves, same
+from sampling import FULL
 
 import s2sad
 from s2sad import (
@@ -120,7 +121,7 @@ def test_corpus_refused(name):
 
 # --- random programs -----------------------------------------------------------------------------
 
-COUNT = int(os.environ.get("S2SAD_PROGRAMS", "160"))
+COUNT = int(os.environ.get("S2SAD_PROGRAMS", "160" if FULL else "120"))
 CHUNKS = 8
 
 

@@ -39,7 +39,7 @@ def test_properties(p):
     assert [*wrong(p), *found_as(p, CHEAP)] == []
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(10)
 @each
 def test_other_arrays(p):
     assert found_as(p, DEAR) == []

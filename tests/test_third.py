@@ -54,6 +54,7 @@ def line(args, along):
     return lambda t: [np.copy(a) if d is None else moved(a, d, t) for a, d in pairs]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_tangent_of_a_hessian(name):
     f, args, wrt = PROGRAMS[name]
@@ -65,6 +66,7 @@ def test_tangent_of_a_hessian(name):
     assert near(leaves(H_dot), lambda t: leaves(hessian(f, wrt=by)(*at(t))))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_gradient_of_a_curvature(name):
     """Backward over forward over forward, all in one program."""

@@ -193,15 +193,25 @@ class _Draft:
             f"        return {fails}",
             f"    return {self.ours}asked",
         ]
-        tree = ast.parse("\n".join(lines))
-        filename = "<s2sad guard>"
-        if body is not None:
-            _put_in(body.node, tree)
-            filename = body.filename
-        module = compile(tree, filename, "exec", dont_inherit=True)
-        make = next(c for c in module.co_consts if isinstance(c, types.CodeType))
-        code = next(c for c in make.co_consts if isinstance(c, types.CodeType))
-        return Question(code, self.constants)
+        text = "\n".join(lines)
+        if body is None:
+            return Question(_code_of_tests(text), self.constants)
+        tree = ast.parse(text)
+        _put_in(body.node, tree)
+        return Question(_code_of(tree, body.filename), self.constants)
+
+
+@functools.lru_cache(maxsize=1000)
+def _code_of_tests(text: str) -> types.CodeType:
+    """Return the code of tests: those of many functions differ only in the constants."""
+    return _code_of(ast.parse(text), "<s2sad guard>")
+
+
+def _code_of(tree: ast.Module, filename: str) -> types.CodeType:
+    """Return the code of the function that the one function of a module returns."""
+    module = compile(tree, filename, "exec", dont_inherit=True)
+    make = next(c for c in module.co_consts if isinstance(c, types.CodeType))
+    return next(c for c in make.co_consts if isinstance(c, types.CodeType))
 
 
 @dataclass(frozen=True)

@@ -23,17 +23,16 @@ from s2sad.tools import orders
 def pytest_generate_tests(metafunc):
     """Run what calls check_rule on the devices, too."""
     if "check_rule" in metafunc.function.__code__.co_names:
-        strict = pytest.param("strict", marks=pytest.mark.sampled(6))
+        strict = pytest.param("strict", marks=pytest.mark.sampled(10))
         gpu = pytest.param("gpu", marks=pytest.mark.gpu)
         metafunc.parametrize("device", ["host", "second", strict, gpu], indirect=True)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Take second derivatives every day of the smallest row of one function in three, no other.
+    """Take second derivatives every day of the smallest row of one function in four, no other.
 
-    Those that fail are found by `make test-full`, which takes all rows, and the random programs
-    and tests/test_orders.py differentiate twice every day.
+    `make test-full` takes all rows.
     """
     rows = [i for i in items if getattr(i, "callspec", None) is not None]
     second = [i for i in rows if i.callspec.params.get("device") == "second"]
@@ -41,7 +40,7 @@ def pytest_collection_modifyitems(items):
     for item in second:
         least.setdefault(function_of(item), []).append(item)
     smallest = (min(found, key=size_of) for found in least.values())
-    everyday = {i for i in smallest if is_of_every_day(f"{i.path.name}::{i.name}", 3)}
+    everyday = {i for i in smallest if is_of_every_day(f"{i.path.name}::{i.name}", 4)}
     for item in second:
         if item not in everyday:
             item.add_marker(pytest.mark.full)

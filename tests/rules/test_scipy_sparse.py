@@ -42,6 +42,7 @@ def on_host(fn, *args, **settings):
 # --- constant matrices ---------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cls", CLASSES, ids=name)
 def test_constant_matrix(cls):
     A = cls(DENSE)

@@ -52,6 +52,7 @@ AT = [np.multiply, np.true_divide, np.power, np.float_power, np.remainder, np.fm
 AT += [np.maximum, np.minimum, np.hypot, np.arctan2, np.logaddexp]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("b", [np.array([0.7, 1.9, 0.4, 1.3, 2.3]), 1.7])
 @pytest.mark.parametrize("ufunc", AT)
 def test_places_that_repeat(ufunc, b):

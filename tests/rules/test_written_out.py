@@ -99,6 +99,7 @@ def agrees(f, x=X):
     assert moved == pytest.approx(s2sad.grad(f)(x) @ x_dot, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_functions_that_numpy_calls(f):
     agrees(f)
@@ -111,6 +112,7 @@ FOLDS = [
 MACHINES = [np.power, np.float_power, np.arctan2]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ufunc", FOLDS, ids=lambda u: u.__name__)
 def test_folds_of_ufuncs(ufunc):
     def reduced(x):
@@ -126,6 +128,7 @@ def test_folds_of_ufuncs(ufunc):
         agrees(f, np.array([1.7, 1.3, 1.4, 2.1]))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ufunc", [*FOLDS, *MACHINES], ids=lambda u: u.__name__)
 def test_tables_and_running_results_of_ufuncs(ufunc):
     def accumulated(x):
