@@ -6,8 +6,10 @@
     del grid[i]                  ->   grid.__delitem__(i)
     u += v                       ->   u = u.__iadd__(v)
     t = model.lu                 ->   made = Model.lu.func(model);  model.lu = made;  t = made
+    y = net.first(x)             ->   net_first = net.first;  y = net_first(x)
 
-The last where `lu` is a `functools.cached_property` that the object does not hold yet.
+The last but one where `lu` is a `functools.cached_property` that the object does not hold yet, the
+last where `first` is an object: what it holds has derivatives, and only a name is given to a call.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import gast
@@ -23,8 +26,10 @@ from s2sad import kinds as K
 from s2sad.errors import UnsupportedError
 from s2sad.facts.members import in_place_word
 from s2sad.facts.rewrite import NumPy, Rewriter
-from s2sad.nodes import Block, Node, assign, attribute, clone, name, walk
+from s2sad.nodes import SCOPES, Block, Node, assign, attribute, clone, name, walk
 from s2sad.stages import Function, KindFacts
+
+_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
 def overloads(
@@ -42,6 +47,9 @@ class _Overloads(Rewriter):
         self.kept = False  # a cached property, by which other reads of it find their value
 
     def statement(self, s: Node) -> Block | None:
+        held = self._held(s)
+        if held:
+            return [*held, s]
         if isinstance(s, gast.AugAssign):
             return self._augmented(s)
         if isinstance(s, gast.Delete) and len(s.targets) == 1:
@@ -56,6 +64,19 @@ class _Overloads(Rewriter):
                 return self._read(s, s.value)
         self._look_for_cached(s)
         return None
+
+    def _held(self, s: Node) -> Block:
+        """Name the objects that a statement calls where others hold them."""
+        lines: Block = []
+        for n in _expressions(s):
+            method = self.kinds.methods.get(n) if isinstance(n, gast.Call) else None
+            if method is None or method[1] is not n.func or not isinstance(n.func, gast.Attribute):
+                continue
+            owner = n.func.value.id if isinstance(n.func.value, gast.Name) else "held"
+            made = self.lines(f"{owner}_{n.func.attr} = v", v=n.func)
+            n.func = name(made[0].targets[0].id)
+            lines += made
+        return lines
 
     def _stored(self, place: Node, value: Node) -> Block | None:
         owner = place.value
@@ -188,6 +209,22 @@ class _Overloads(Rewriter):
             return [], clone(index)
         lines = self.lines("key = k", k=index)
         return lines, name(lines[0].targets[0].id)
+
+
+def _expressions(s: Node) -> Iterator[Node]:
+    """Yield what a statement evaluates once, before the blocks that it has."""
+    if isinstance(s, gast.For):
+        yield from _here(s.iter)
+    elif isinstance(s, gast.Assign | gast.AugAssign | gast.Expr | gast.Return):
+        yield from _here(s)
+
+
+def _here(node: Node) -> Iterator[Node]:
+    """Yield a node and what is inside of it, without what is evaluated elsewhere."""
+    yield node
+    for child in gast.iter_child_nodes(node):
+        if not isinstance(child, (*SCOPES, *_COMPREHENSIONS)):
+            yield from _here(child)
 
 
 def _method(owner: Node, attr: str, *args: Node) -> Node:

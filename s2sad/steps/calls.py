@@ -327,6 +327,8 @@ def _pass_on(arg: Any, value: Node) -> list[Contribution]:
         return [Contribution(arg.id, value)]
     if isinstance(arg, gast.Subscript) and isinstance(arg.value, gast.Name):
         return [Contribution(arg.value.id, value, ("item", arg.slice.value))]
+    if roots(arg):
+        raise InternalError(f"the argument of a call is no name: {gast.dump(arg)}")
     return []
 
 

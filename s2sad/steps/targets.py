@@ -22,6 +22,7 @@ from s2sad.nodes import (
     clone,
     constant,
     name,
+    names_read,
     operands,
     subscript,
 )
@@ -157,7 +158,7 @@ def roots(arg: Any) -> set[str]:
         return {arg.id}
     if isinstance(arg, gast.Subscript) and isinstance(arg.value, gast.Name):
         return {arg.value.id}
-    return set()
+    return names_read(arg) if isinstance(arg, gast.AST) else set()
 
 
 def target_name(target: Target) -> str:
