@@ -676,6 +676,12 @@ def missing(fn: Any, label: str) -> tuple[str, str]:
     source = ", and no Python source to derive one from."
     if is_foreign(fn) and inspect.isfunction(fn):
         source = ": a library is known by its rules."
+    if isinstance(fn, type) and not is_foreign(fn) and fn.__module__ != "builtins":
+        return (
+            f"How this call of {label} makes an object cannot be followed.",
+            f"Give it its arguments one by one, and let {label} have an __init__ that sets "
+            "attributes, no metaclass and no __iter__ or __new__; or make its inputs Const.",
+        )
     return f"There is no derivative rule for {label}{source}", instead_of_rule(fn, label)
 
 

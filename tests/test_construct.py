@@ -462,6 +462,38 @@ def test_fields_that_are_given_by_name_only():
     check(f, 0.7, 1.2)
 
 
+class Gains:
+    def __init__(self, kp, ki):
+        self.kp, self.ki = kp, ki
+
+
+class Whole(typing.NamedTuple):
+    a: float
+    b: float
+
+
+class Listed:
+    def __init__(self, a):
+        self.a = a
+
+    def __iter__(self):
+        return iter((self.a, 2.0))
+
+
+def test_an_array_into_the_parameters_of_a_class():
+    def f(x):
+        p, q = Gains(*x), Whole(*(x * x))
+        return p.kp * p.ki + q.a * Gains(x[0], *x[1:]).ki
+
+    check(f, np.array([0.7, -1.3]))
+
+
+def test_a_class_that_cannot_be_followed_says_so():
+    with pytest.raises(s2sad.MissingRuleError, match="this call of Listed makes") as caught:
+        s2sad.grad(lambda x: Listed(x).a)(0.7)
+    assert "__iter__" in str(caught.value)
+
+
 def test_the_text_makes_the_object_as_the_program_does():
     text = s2sad.grad(attributes).source(0.7, 1.2)
     assert "    v = Vec(x, n)\n" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+import types
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +31,12 @@ def call_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | Non
             fn, skip = method[0], 1
         elif isinstance(kind, K.LocalFunction):
             fn = kind
+        elif isinstance(kind, K.Known) and isinstance(kind.value, type):
+            made = getattr(kind.value, "__init__", None), getattr(kind.value, "__new__", None)
+            ours = any(isinstance(how, types.FunctionType) for how in made)
+            fn = kind.value
+            if not ours or registry.is_foreign(fn):
+                return None
         elif isinstance(kind, K.Known):
             callee = unwrap(kind.value)
             if callee is None or callee.kwargs or registry.is_foreign(callee.fn):
