@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import types
-import types
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
