@@ -564,3 +564,43 @@ def deletes(xs):
 
 def test_a_name_that_is_gone():
     agrees(deletes, np.array([1.5, 2.0, 3.0]))
+
+
+def retried(K, y):
+    L = None
+    jitter = 1e-6
+    while True:
+        try:
+            L = np.linalg.cholesky(K + jitter * np.eye(len(K)))
+            break
+        except np.linalg.LinAlgError:
+            jitter *= 10.0
+    u = np.linalg.solve(L, y)
+    return u @ u + np.sum(np.log(np.diag(L)))
+
+
+def test_while_true_is_left_by_its_breaks_alone():
+    """What is None before it is an array behind it."""
+    K = np.array([[2.0, 0.3], [0.3, 0.4]])
+    agrees(retried, K, np.array([0.3, -0.7]))
+    s2sad.grad(retried)(np.array([[1.0, 1.0], [1.0, 1.0]]), np.ones(2))
+
+
+def logged(x):
+    """A list is appended to before something may raise; the handler takes that back."""
+    found, y = [], x
+    for k in range(3):
+        height = len(found)
+        try:
+            found.append(y * y)
+            y = math.log(y + k)
+        except ValueError:
+            del found[height:]
+            y = y * y + 0.5
+    return y + sum(found)
+
+
+@pytest.mark.parametrize("x", [0.3, 2.5])
+def test_appends_in_a_try_go_forward(x):
+    slope = (logged(x + 1e-6) - logged(x - 1e-6)) / 2e-6
+    assert s2sad.jvp(logged, (x,), (1.0,))[1] == pytest.approx(slope, rel=1e-6)

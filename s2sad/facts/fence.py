@@ -53,16 +53,18 @@ def fence(
     activity: Activity,
     memory: Memory,
     constant: frozenset[str] = frozenset(),
+    forward: bool = False,
 ) -> None:
     """Raise for the first statement that touches active memory in a way not understood.
 
-    What the caller declares `constant` keeps no derivative.
+    What the caller declares `constant` keeps no derivative. Forward mode is told: it writes twins
+    beside what they belong to, and undoes nothing.
     """
     active = ever_active(activity)
     _read_before(function, memory)
     check_stopped(function, kinds, activity, memory)
     check_unseen_reads(function, kinds, activity, memory)
-    check_attempts(function, kinds, activity, memory, active)
+    check_attempts(function, kinds, activity, memory, active, forward)
     _unpacked(function, memory)
     _one_kind(function, kinds, active, memory)
     refuse_left_over(function, kinds, activity)

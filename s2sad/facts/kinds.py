@@ -454,9 +454,19 @@ class _Walker(Tries):
                 lost |= {n for n in joined if not _settled(n, joined, current, born)}
             joined.update(dict.fromkeys(lost, K.UNKNOWN))
             if alike(joined, current, born):
-                return current
+                return self._left(s, current, born, written)
             current = joined
         raise InternalError("a loop without end")
+
+    def _left(self, s: Node, head: Env, born: Callable[[str], bool], written: set[str]) -> Env:
+        """Return what is known behind a loop: `while True` is left by its breaks alone."""
+        ends = self._break_envs(s)
+        if not isinstance(s, gast.While) or not _is_true(s.test) or not ends:
+            return head
+        out = last_round(ends[0], born)
+        for other in ends[1:]:
+            out = join_envs(out, last_round(other, born), written)
+        return out
 
     def _break_envs(self, s: Node) -> list[Env]:
         """Return the environments at the breaks of a loop: they reach what follows it."""
@@ -472,6 +482,10 @@ class _Walker(Tries):
 
         visit(s.body)
         return found
+
+
+def _is_true(test: Node) -> bool:
+    return isinstance(test, gast.Constant) and bool(test.value)
 
 
 def _unless_number(kind: Kind) -> Kind:

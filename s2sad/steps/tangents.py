@@ -101,7 +101,7 @@ def jvp_entry(
 ) -> Node:
     """Return f_jvp(*args, *tangents), which gives the value and its tangent."""
     facts = _facts(d, a, request.wrt, True, request.has_aux)
-    fence(a.function, a.kinds, facts, memory_of(d, a), request.constant)
+    fence(a.function, a.kinds, facts, memory_of(d, a), request.constant, forward=True)
     worker = _worker(d, a, facts, request.wrt, writers)
     worker.pushes.assume = d.assume
     if request.has_aux:
@@ -351,7 +351,7 @@ def _pair_for(
     seeded = seeded and bool(body) and a.function.result in facts.after(body[-1])
     pair = Push(d.names.fresh(f"{target_name(target)}_jvp"), "", active, seeded=seeded)
     d.pairs[key] = pair
-    fence(a.function, a.kinds, facts, memory_of(d, a), frozenset())
+    fence(a.function, a.kinds, facts, memory_of(d, a), frozenset(), forward=True)
     worker = _worker(d, a, facts, active, writers, met)
     pair.passed = _given(d, worker, active)
     args = a.function.node.args
