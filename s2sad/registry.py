@@ -676,7 +676,11 @@ def missing(fn: Any, label: str) -> tuple[str, str]:
     source = ", and no Python source to derive one from."
     if is_foreign(fn) and inspect.isfunction(fn):
         source = ": a library is known by its rules."
-    if isinstance(fn, type) and not is_foreign(fn) and fn.__module__ != "builtins":
+    if (
+        isinstance(fn, type)
+        and not is_foreign(fn)
+        and inspect.isfunction(getattr(fn, "__init__", None))
+    ):
         return (
             f"How this call of {label} makes an object cannot be followed.",
             f"Give it its arguments one by one, and let {label} have an __init__ that sets "

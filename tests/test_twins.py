@@ -126,3 +126,37 @@ def test_results_are_the_callers():
     x, d = np.ones(3), np.arange(3.0)
     for f in (same, lambda x: -(-x)):
         assert not np.shares_memory(s2sad.jvp(f, (x,), (d,))[1], d)
+
+
+class Grid:
+    def __init__(self, u, v):
+        self.u, self.v, self.log = u, v, []
+
+    def lap(self, a):
+        return np.roll(a, 1) + np.roll(a, -1) - 2 * a
+
+    def step(self, dt, feed, kill):
+        uvv = self.u * self.v * self.v
+        self.u += dt * (0.1 * self.lap(self.u) - uvv + feed * (1 - self.u))
+        self.v = self.v + dt * (0.05 * self.lap(self.v) + uvv - (feed + kill) * self.v)
+        self.log.append(0.5 if kill is None else self.v.max())
+
+
+def reacted(g, feed, kill):
+    """The tape of the gradient holds what the log of the object does, and is another list."""
+    for n in range(4):
+        g.step(0.1, feed, kill)
+        if n == 2:
+            g.u[g.u > 1.0] = 1.0
+    return np.sum(g.v**2) + g.log[-1] - g.log[0]
+
+
+def test_tapes_beside_lists():
+    u, v, h = np.array([0.7, 0.3, 1.9]), np.array([0.3, 0.2, 0.7]), 1e-5
+    gradient = s2sad.grad(reacted, wrt=(1, 2))
+
+    def at(k):
+        return np.array(gradient(Grid(u.copy(), v.copy()), 0.04 + k * h, 0.06))
+
+    found = s2sad.hvp(reacted, (Grid(u, v), 0.04, 0.06), (None, 1.0, 0.0))
+    assert np.array(found[-2:]) == pytest.approx((at(1) - at(-1)) / (2 * h), rel=1e-6)

@@ -28,6 +28,7 @@ from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.filled import with_part
 from s2sad.facts.memory import Memory, root, shares_nothing, touches
 from s2sad.facts.operators import refuse_left_over
+from s2sad.facts.staying import stays_here
 from s2sad.facts.stopped import check_stopped
 from s2sad.facts.unseen import check_unseen_reads
 from s2sad.kinds import Kind
@@ -164,6 +165,8 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
                     known.add(n)
         others = (memory.aliases.sharing(s, write.base) & live & function.locals) - known
         hit = {n for n in others if K.may_hold(before.get(n, K.UNBOUND), write.owner)}
+        if hit and stays_here(function, write.base):
+            continue
         if not hit & active and not _tells(before.get(write.base), after.get(write.base)):
             continue
         if hit:

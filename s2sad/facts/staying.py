@@ -1,0 +1,54 @@
+"""Lists that have one name only: what is known of them is known of nothing else.
+
+saved = []                    is bound to no other name, held by nothing, given to nobody
+saved.append((x, y))
+x, y = saved.pop()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2sad.nodes import all_inside, blocks_of, children, names_written, walk
+from s2sad.stages import Function
+
+_METHODS = frozenset({"append", "pop", "extend", "insert", "clear"})
+
+
+def stays_here(function: Function, name: str) -> bool:
+    """Say whether a variable is only ever bound to lists made there, and stays their only name."""
+    if name not in function.locals or name in function.params or name == function.result:
+        return False
+    for s in all_inside(function.node.body):
+        parts = [n for n in children(s) if not isinstance(n, gast.stmt)] if blocks_of(s) else [s]
+        if any(not _keeps(part, name) for part in parts):
+            return False
+    return True
+
+
+def _keeps(top: Any, name: str) -> bool:
+    """Say whether a statement, or the header of one, leaves a list with its one name."""
+    if name in names_written(top):
+        plain = isinstance(top, gast.Assign) and isinstance(top.targets[0], gast.Name)
+        return plain and isinstance(top.value, gast.List) and not _names(top.value, name)
+    held = 0
+    for n in walk(top):
+        if isinstance(n, gast.Lambda | gast.FunctionDef | gast.ClassDef) and _names(n, name):
+            return False
+        if isinstance(n, gast.Subscript) and _is(n.value, name):
+            held += 1
+        elif isinstance(n, gast.Call):
+            method = isinstance(n.func, gast.Attribute) and n.func.attr in _METHODS
+            held += method and _is(n.func.value, name)
+            held += isinstance(n.func, gast.Name) and n.func.id == "len" and _is(n.args[0], name)
+    return held == _names(top, name) or _is(top, name)
+
+
+def _is(node: Any, name: str) -> bool:
+    return isinstance(node, gast.Name) and node.id == name
+
+
+def _names(top: Any, name: str) -> int:
+    return sum(_is(n, name) for n in walk(top))
