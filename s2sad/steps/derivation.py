@@ -31,6 +31,7 @@ from s2sad.facts.by_name import by_name
 from s2sad.facts.closures import behind, holds_container
 from s2sad.facts.copies import copies
 from s2sad.facts.dispatch import dispatch
+from s2sad.facts.ended import ended
 from s2sad.facts.fence import outside_of, plain_appends
 from s2sad.facts.finite import Finite
 from s2sad.facts.formulas import is_formula
@@ -345,6 +346,7 @@ def _more_plainly(
         or dispatch(function, facts, taken, numpy)
         or by_name(function, facts, taken, numpy)
         or overloads(function, facts, taken, numpy)
+        or ended(function, facts, taken, numpy)
         or copies(function, facts, taken, numpy, helper)
         or sums(function, facts, taken, numpy)
         or spread(function, facts, call_signature(facts), taken)
