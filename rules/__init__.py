@@ -28,6 +28,7 @@ from s2sad.rules import quantiles as quantiles
 from s2sad.rules import reductions as reductions
 from s2sad.rules import refusals as refusals
 from s2sad.rules import scalars as scalars
+from s2sad.rules import scimath as scimath
 from s2sad.rules import sets as sets
 from s2sad.rules import shapes as shapes
 from s2sad.rules import statistics as statistics

@@ -47,6 +47,8 @@ def pull_array(out_bar, out, object, *, dtype=None, order="K", copy=True, ndmin=
     if isinstance(object, (list, tuple)):
         return listed_back(out_bar, out, object)
     if dtype is not None and hasattr(object, "dtype"):
+        if np.iscomplexobj(out_bar) and not np.iscomplexobj(object):
+            out_bar = np.real(out_bar)
         return out_bar.astype(object.dtype)
     return out_bar
 
@@ -65,6 +67,8 @@ def pull_asarray(out_bar, out, a, *, dtype=None, order=None, copy=None):
     if isinstance(a, (list, tuple)):
         return listed_back(out_bar, out, a)
     if dtype is not None and hasattr(a, "dtype"):
+        if np.iscomplexobj(out_bar) and not np.iscomplexobj(a):
+            out_bar = np.real(out_bar)
         return out_bar.astype(a.dtype)
     return out_bar
 
@@ -79,6 +83,8 @@ def push_asarray(out, a, a_dot, *, dtype=None, order=None, copy=None):
 @pullback(np.require, view="maybe")
 def pull_require(out_bar, out, a, *, dtype=None, requirements=None):
     if dtype is not None and hasattr(a, "dtype"):
+        if np.iscomplexobj(out_bar) and not np.iscomplexobj(a):
+            out_bar = np.real(out_bar)
         out_bar = out_bar.astype(a.dtype)
     return np.reshape(out_bar, np.shape(a))
 

@@ -348,10 +348,7 @@ def unscaled_cotangent(v_bar, v):
     return raw_bar
 
 
-BY_CONTENT = "whether eigenvalues of a real matrix are complex is decided by its content"
-
-
-@pullback(np.linalg.eig, turns_complex=True, once=BY_CONTENT)
+@pullback(np.linalg.eig, turns_complex=True)
 def pull_eig(out_bar, out, a):
     """For eigenvalues that differ. A real matrix has a real cotangent."""
     if np.iscomplexobj(a):
@@ -373,7 +370,7 @@ def push_eig(out, a, a_dot):
     return np.diagonal(middle, axis1=-2, axis2=-1), v_dot
 
 
-@pullback(np.linalg.eigvals, turns_complex=True, once=BY_CONTENT)
+@pullback(np.linalg.eigvals, turns_complex=True)
 def pull_eigvals(out_bar, out, a):
     if np.iscomplexobj(a):
         return eigenvalues_back(out_bar, a)

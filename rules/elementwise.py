@@ -169,13 +169,25 @@ def tan(out, x):
     return 1.0 + out * out
 
 
+def root_of_gap(x):
+    """Return the root of 1 - x * x for complex x, with the cuts of np.arcsin.
+
+    `1.0 - x * x` would lose the sign of a zero, which says on what side of a cut x is.
+    """
+    return np.sqrt(np.negative(x * x - 1.0))
+
+
 @elementwise(np.arcsin, regular={"x": 0.0})
 def arcsin(out, x):
+    if np.iscomplexobj(x):
+        return 1.0 / root_of_gap(x)
     return 1.0 / np.sqrt(1.0 - x * x)
 
 
 @elementwise(np.arccos, regular={"x": 0.0})
 def arccos(out, x):
+    if np.iscomplexobj(x):
+        return -1.0 / root_of_gap(x)
     return -1.0 / np.sqrt(1.0 - x * x)
 
 

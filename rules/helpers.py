@@ -4,6 +4,7 @@ import numpy as np
 
 from s2sad import runtime
 from s2sad.emitted import returned
+from s2sad.emitted.found import as_found
 from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
 
@@ -47,6 +48,16 @@ def pull_fitted(out_bar, out, x_bar, x):
 @pushforward(runtime.fitted)
 def push_fitted(out, x_bar, x, x_bar_dot, x_dot):
     return runtime.fitted(x_bar_dot, x)
+
+
+@pullback(as_found, view="maybe")
+def pull_as_found(out_bar, out, x_bar, x):
+    return runtime.fitted(out_bar, x_bar), None
+
+
+@pushforward(as_found)
+def push_as_found(out, x_bar, x, x_bar_dot, x_dot):
+    return as_found(x_bar_dot, x)
 
 
 @pullback(returned.for_each)

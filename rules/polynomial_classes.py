@@ -112,7 +112,7 @@ def zeros_slope(out, series):
     return -np.stack(basis, -1) / series.deriv()(out)[:, None]
 
 
-@pullback(roots)
+@pullback(roots, turns_complex=True)
 def pull_roots(out_bar, out, series):
     bar = out_bar @ zeros_slope(out, series)
     return bar if np.iscomplexobj(series.coef) else np.real(bar)

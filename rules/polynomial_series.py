@@ -9,7 +9,7 @@ from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, 
 from s2sad.rules.polynomials import fit_back, fit_forward
 
 from s2sad.registry import Kin, elementwise, nondifferentiable, pullback, pushforward
-from s2sad.runtime import unbroadcast
+from s2sad.runtime import fitted, unbroadcast
 
 
 def basis_at(vander, x, n, dtype):
@@ -116,8 +116,8 @@ def without_each_root(fromroots, roots, n, dtype):
 def roots_slope(val, der, vander, roots, c):
     """Return how each root moves with each coefficient: simple roots only."""
     slope = val(roots, der(c))
-    basis = basis_at(vander, roots, c.size, roots.dtype)
-    return -(basis / slope[:, None]).astype(roots.dtype)
+    basis = np.reshape(vander(roots, c.size - 1), (roots.size, c.size))
+    return -fitted(basis / slope[:, None], roots)
 
 
 def check_fit(x, deg):
@@ -261,7 +261,7 @@ def push_fromroots(out, roots, roots_dot, *, own):
     return -roots_dot @ without_each_root(own, roots, out.size, out.dtype)
 
 
-@pullback(*of_each("roots"))
+@pullback(*of_each("roots"), turns_complex=True)
 def pull_roots(out_bar, out, c, *, val, der, vander):
     return out_bar @ roots_slope(val, der, vander, out, c)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from s2sad.registry import pullback, pushforward
-from s2sad.runtime import unbroadcast
+from s2sad.runtime import fitted, unbroadcast
 
 
 def powers(x, n, dtype):
@@ -222,15 +222,13 @@ def push_poly(out, seq_of_zeros, seq_of_zeros_dot):
         moved = np.trace(turned, axis1=-2, axis2=-1)
     else:
         moved = seq_of_zeros_dot @ without_each(seq_of_zeros)
-    out_dot = np.zeros_like(out)
-    out_dot[1:] = -moved
-    return out_dot
+    return np.concatenate([np.zeros_like(out[:1]), -fitted(moved, out)])
 
 
-@pullback(np.roots)
+@pullback(np.roots, turns_complex=True)
 def pull_roots(out_bar, out, p):
     """Where p(z) = 0 stays, the root z moves by -p_dot(z) / p'(z): simple roots only."""
-    return -(out_bar / np.polyval(derived(p), out)) @ powers(out, p.size, out.dtype)
+    return -(out_bar / np.polyval(derived(p), out)) @ fitted(np.vander(out, p.size), out)
 
 
 @pushforward(np.roots)

@@ -45,12 +45,6 @@ refuse(
     because="what an iterator gives is not known",
     instead="Use np.array of a list.",
 )
-refuse(
-    np.lib.scimath,
-    "arccos arcsin arctanh log log10 log2 logn power sqrt",
-    because="real or complex is what it gives as the content of the array decides",
-    instead="Use the function of np itself, of x.astype(complex) where that is complex.",
-)
 for texts in (np.char, getattr(np, "strings", np.char)):
     refuse(
         texts,

@@ -5,7 +5,6 @@ As in rules/decompositions.py: for values that differ, and vectors of real matri
 
 import numpy as np
 from s2sad.rules.decompositions import (
-    BY_CONTENT,
     eigen_cotangent,
     from_triangle,
     onto_triangle,
@@ -230,13 +229,15 @@ def push_scipy_eigvals(out, a, a_dot, *, check_finite=True):
     return out_dot
 
 
-@pullback(linalg.eig, turns_complex=True, once=BY_CONTENT)
+@pullback(linalg.eig, turns_complex=True)
 def pull_scipy_eig(out_bar, out, a, *, right=True, check_finite=True):
-    check_single(a)
+    if a.ndim != 2:
+        raise NotImplementedError("scipy.linalg.eig: a derivative for single matrices")
     if not right:
         return pull_scipy_eigvals(out_bar, out, a)
-    a_bar = eigen_cotangent(out_bar[0], out_bar[1], out[0], out[1])
-    return a_bar if np.iscomplexobj(a) else np.real(a_bar)
+    if np.iscomplexobj(a):
+        return eigen_cotangent(out_bar[0], out_bar[1], out[0], out[1])
+    return np.real(eigen_cotangent(out_bar[0], out_bar[1], out[0], out[1]))
 
 
 @pushforward(linalg.eig)

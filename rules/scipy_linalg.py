@@ -458,14 +458,44 @@ OF_MATRICES = kin(
 
 
 @pullback(*OF_MATRICES)
-@pullback(*kin(linalg.logm), turns_complex=True)
 def pull_matrix_function(out_bar, out, A, *, function):
     return upper_right(function, np.swapaxes(A, -1, -2), out_bar)
 
 
-@pushforward(*OF_MATRICES, *kin(linalg.logm))
+@pushforward(*OF_MATRICES)
 def push_matrix_function(out, A, A_dot, *, function):
     return upper_right(function, A, A_dot)
+
+
+def log_slope(a, e):
+    """Return the derivative of the logarithm of a matrix with eigenvalues on the cut.
+
+    By divided differences of the eigenvalues' logarithms (Daleckii and Krein, 1965): near the cut
+    those of a larger matrix, as in upper_right, may lie on any side of it.
+    """
+    w, v = np.linalg.eig(a)
+    if np.linalg.cond(v) > 0.01 / np.finfo(w.dtype).eps:
+        raise NotImplementedError("logm: no derivative at a real matrix that is not diagonalizable")
+    logs = np.log(w + 0j)
+    gap = w[:, None] - w
+    same = gap == 0
+    slope = np.where(same, 1 / w, (logs[:, None] - logs) / np.where(same, 1, gap))
+    inner = np.linalg.solve(v, e @ v)
+    return v @ (slope * inner) @ np.linalg.inv(v)
+
+
+@pullback(linalg.logm, turns_complex=True)
+def pull_logm(out_bar, out, A):
+    if np.iscomplexobj(out) and not np.iscomplexobj(A):
+        return log_slope(np.swapaxes(A, -1, -2), out_bar)
+    return upper_right(linalg.logm, np.swapaxes(A, -1, -2), out_bar)
+
+
+@pushforward(linalg.logm)
+def push_logm(out, A, A_dot):
+    if np.iscomplexobj(out) and not np.iscomplexobj(A):
+        return log_slope(A, A_dot)
+    return upper_right(linalg.logm, A, A_dot)
 
 
 @pullback(linalg.sqrtm, turns_complex=True)

@@ -1,6 +1,7 @@
 """Rules of helpers that derived text calls on structures: they give zeros, whatever is in them."""
 
+from s2sad.emitted.found import surely_real
 from s2sad.registry import nondifferentiable
 from s2sad.runtime import no_tangent, refuse_twice, twin_of, zeros_like
 
-nondifferentiable(zeros_like, no_tangent, twin_of, refuse_twice)
+nondifferentiable(zeros_like, no_tangent, twin_of, refuse_twice, surely_real)

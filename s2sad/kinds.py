@@ -246,6 +246,7 @@ INT = Num("int")
 BOOL = Num("bool")
 
 REALS = ("float16", "float32", "float64", "longdouble", "float128")
+_AS_COMPLEX: dict[Any, str] = {"float32": "complex64", "float64": "complex128"}
 _COMPLEX = ("complex64", "complex128", "clongdouble", "complex256")
 
 
@@ -274,9 +275,7 @@ def differentiable(kind: Kind) -> bool:
         return kind.type in ("float", "complex") and not kind.const
     if isinstance(kind, Array):
         return is_float_dtype(kind.dtype) and not kind.const
-    if isinstance(kind, Tuple):
-        return any(differentiable(k) for k in kind.items)
-    if isinstance(kind, List) and kind.items is not None:
+    if isinstance(kind, Tuple | List) and kind.items is not None:
         return any(differentiable(k) for k in kind.items)
     if isinstance(kind, List | Iterable_ | OpenDict):
         # What is empty here may be filled where nobody looks: by an inner function, say.
@@ -624,7 +623,7 @@ def _compatible(found: list[Kind]) -> bool:
     active = [k for k in some if carriers(k)]
     dtypes = {k.dtype for k in active if isinstance(k, Num | Array)} - {None, "any"}
     spaces = {k.namespace for k in some if isinstance(k, Array)}
-    return len(dtypes) <= 1 and len(spaces) <= 1 and len({is_complex(k) for k in active}) <= 1
+    return len({_AS_COMPLEX.get(d, d) for d in dtypes}) <= 1 and len(spaces) <= 1
 
 
 def _functions(kind: Kind) -> tuple[Kind, ...]:

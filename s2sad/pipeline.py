@@ -210,11 +210,8 @@ def _loss_of(a: Analysed, request: Request, kind: Kind) -> Kind:
     )
 
 
-def is_real_scalar(kind: Kind) -> bool:
-    """Say whether a result of a kind has a gradient."""
-    if isinstance(kind, K.Num):
-        return kind.type != "complex"
-    return isinstance(kind, K.Array) and kind.rank == 0 and kind.dtype in K.REALS
+_SUM = "Use s2sad.jacobian or s2sad.vjp, or return a sum of the result."
+_REAL = "Return np.real of it, or use s2sad.jacobian or s2sad.vjp."
 
 
 def _check_result(a: Analysed, request: Request) -> None:
@@ -224,7 +221,7 @@ def _check_result(a: Analysed, request: Request) -> None:
     if request.has_aux:
         kind = _loss_of(a, request, kind)
     scalar = request.mode in ("grad", "value_and_grad")
-    if scalar and all(map(is_real_scalar, K.options(K.without_none(kind)))):
+    if scalar and has_gradient(K.without_none(kind)):
         return
     if isinstance(kind, K.Unknown) and request.mode in ("grad", "value_and_grad", "vjp"):
         raise UnsupportedError(
@@ -237,6 +234,6 @@ def _check_result(a: Analysed, request: Request) -> None:
         return
     raise ActivityError(
         f"{request.mode} wants a real scalar, but {_label(a)} returns {K.describe(kind)}.",
-        remedy="Use s2sad.jacobian or s2sad.vjp, or return a sum of the result.",
+        remedy=_REAL if K.is_complex(kind) else _SUM,
         place=a.function.source.place(a.function.source.node),
     )

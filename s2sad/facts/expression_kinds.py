@@ -10,7 +10,7 @@ import functools
 import inspect
 import math
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
@@ -60,6 +60,7 @@ from s2sad.inside import hook_here, within_gradient
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.generators import GENERATORS, generator_of
 from s2sad.known.lifted import lifted, space_among
+from s2sad.known.mixed import dtype_of_either, is_mixed
 from s2sad.known.open_dicts import dict_item, with_entry
 from s2sad.known.samples import is_number, rising
 from s2sad.known.spaces import home
@@ -193,6 +194,8 @@ class Expressions:
             brought = brought_along(owner.value, node.attr)
             if brought is not None:
                 return brought
+        if node.attr == "dtype" and is_mixed(owner):
+            return dtype_of_either(owner)
         kind = K.union(attribute_kind(self.scope, k, node.attr) for k in self._owners(node))
         if isinstance(kind, K.Known) and isinstance(owner, K.Known):
             self.facts.objects[node] = kind.value
@@ -299,15 +302,9 @@ class Expressions:
             node.ops[0], gast.Is | gast.IsNot | gast.In | gast.NotIn
         ):
             if any(isinstance(k, K.Union) and K.may_be_array(k) for k in kinds):
-                return K.UNKNOWN
-            arrays = [k for k in kinds if isinstance(k, K.Array)]
-            if arrays and all(isinstance(k, K.Array | K.Num) for k in kinds):
-                dims: tuple[K.Dim, ...] = ()
-                for k in arrays:
-                    dims = K.broadcast(dims, k.dims)
-                return K.Array("bool", dims, space_among(arrays))
-            if arrays or any(isinstance(k, K.Unknown | K.Opaque) for k in kinds):
-                return K.UNKNOWN
+                numeric = all(map(K.is_numeric, kinds))
+                return K.union(map(_compared, K.each(kinds))) if numeric else K.UNKNOWN
+            return _compared(kinds)
         return K.BOOL
 
     def ex_BoolOp(self, node: Node, env: Env) -> Kind:
@@ -610,6 +607,19 @@ class Expressions:
         if isinstance(owner, K.Unknown) and owner.cls in GENERATORS:
             return drawn(owner.cls, attr, args, keywords)
         return K.Unknown(f"the result of .{attr}()")
+
+
+def _compared(kinds: Iterable[Kind]) -> Kind:
+    """Return what a comparison of numbers and arrays gives: an array where one of them is."""
+    kinds = list(kinds)
+    arrays = [k for k in kinds if isinstance(k, K.Array)]
+    if arrays and all(isinstance(k, K.Array | K.Num) for k in kinds):
+        dims: tuple[K.Dim, ...] = ()
+        for k in arrays:
+            dims = K.broadcast(dims, k.dims)
+        return K.Array("bool", dims, space_among(arrays))
+    undecided = any(isinstance(k, K.Unknown | K.Opaque) for k in kinds)
+    return K.UNKNOWN if arrays or undecided else K.BOOL
 
 
 def _same_truth(op: Node, left: Kind, right: Kind) -> Kind:

@@ -32,6 +32,7 @@ from s2sad.facts.staying import stays_here
 from s2sad.facts.stopped import check_stopped
 from s2sad.facts.unseen import check_unseen_reads
 from s2sad.kinds import Kind
+from s2sad.known.mixed import is_mixed
 from s2sad.nodes import all_inside, blocks_of, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
 
@@ -221,6 +222,8 @@ def _instead(write: Write) -> str:
         return f"It is {write.owner.why}. {_ATTRIBUTE}"
     if write.how == "item" and isinstance(write.owner, K.Unknown):
         return "Let the called function return what is new, and store that where it is called."
+    if is_mixed(write.owner):
+        return f"Its numbers may be real or complex: write into {write.base}.astype(complex)."
     if isinstance(s, gast.AugAssign) and isinstance(write.owner, K.Union):
         return f"Write {write.base} = {write.base} ... instead, which makes a new value."
     return _ADVICE

@@ -6,6 +6,7 @@ from typing import Any
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.emitted.found import surely_real
 from s2sad.kinds import Kind
 from s2sad.known.mapped import mapped
 
@@ -22,7 +23,7 @@ def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:
         return K.erase_value(args[0]) if args else None
     if fn is runtime.add and len(args) == 2 and K.is_container(args[0]):
         return _zeros(args[0], K.NONE)
-    if fn is runtime.refuse_twice:
+    if fn is runtime.refuse_twice or fn is surely_real:
         return K.NONE
     return None
 

@@ -28,6 +28,7 @@ from s2sad.facts.sampled import kills, two_runs
 from s2sad.kinds import MISSING, Kind
 from s2sad.known import spaces
 from s2sad.known.lifted import lifted, lowered, namespace_given, space_among
+from s2sad.known.mixed import each_choice, is_one_of, real_or_complex
 from s2sad.known.open_dicts import keys_of
 from s2sad.known.samples import Sampler, fitting, no_function, stacked
 from s2sad.known.signature import by_position
@@ -99,9 +100,11 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
         if here is not fn:
             made = known_call(here, args, keywords)
             return made if made is None else lifted(made, space)
-    if any(isinstance(a, K.Union) for a in args) and registry.rule_for(fn) is not None:
-        found = [_known_call(fn, list(chosen), keywords) for chosen in K.each(args)]
-        return None if any(k is None for k in found) else K.union(k for k in found if k is not None)
+    if registry.rule_for(fn) is not None and any(map(is_one_of, (*args, *keywords.values()))):
+        found = [_known_call(fn, *chosen) for chosen in each_choice(args, keywords)]
+        if any(k is None for k in found):
+            return None
+        return K.union(k for one in found if one is not None for k in K.options(one))
     return _known_call(fn, args, keywords)
 
 
@@ -155,7 +158,7 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return matmul_kind(args[0], args[1])
     if fn is np.dot and not keywords and len(args) == 2:
         return dot_kind(args[0], args[1])
-    told = decided_by_content(fn, args) or without_some(fn, args, keywords)
+    told = without_some(fn, args, keywords)
     if told is not None:
         return told
     lengths = [*args[1:], *(keywords[n] for n in ("shape",) if n in keywords)]
@@ -172,7 +175,8 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
     if rule is not None or scalar or (_hashable(fn) and fn in _SAFE_BUILTINS):
         if rule is not None and rule.partials is not None and not keywords:
             return elementwise_kind(fn, tuple(args))
-        return sample_call(fn, tuple(args), tuple(sorted(keywords.items())))
+        made = sample_call(fn, tuple(args), tuple(sorted(keywords.items())))
+        return real_or_complex(made) if decided_by_content(fn, args) else made
     if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
         given = {**getattr(fn, "_field_defaults", {}), **keywords}
         order = [*args, *(given[f] for f in fn._fields[len(args) :] if f in given)]
@@ -681,6 +685,12 @@ def sample_method(
     owner: Kind, attr: str, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]
 ) -> Kind:
     """Return the kind of an array method's result."""
+    if any(map(is_one_of, (*args, *(k for _, k in keywords)))):
+        found = [
+            sample_method(owner, attr, tuple(chosen), tuple(named.items()))
+            for chosen, named in each_choice(args, dict(keywords))
+        ]
+        return K.union(k for one in found for k in K.options(one))
     shorter = (
         without_some(np.squeeze, (owner, *args), dict(keywords)) if attr == "squeeze" else None
     )

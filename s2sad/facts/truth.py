@@ -54,6 +54,8 @@ def _complex_truth(value: Kind | None, wanted: bool) -> bool | None:
     found = K.options(value) if value is not None else ()
     if not found or not all(isinstance(k, K.Num | K.Array) for k in found):
         return None
+    if any(isinstance(k, K.Num) and k.dtype == "any" and K.is_complex(k) for k in found):
+        return None  # real on some paths, perhaps
     verdicts = {K.is_complex(k) is wanted for k in found}
     return verdicts.pop() if len(verdicts) == 1 else None
 

@@ -11,9 +11,11 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.emitted.found import surely_real
 from s2sad.emitted.hooks import HELPERS
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_among
+from s2sad.known.mixed import may_be_complex_number
 from s2sad.modes.outside import Outside, keep_as_it_was
 from s2sad.modes.shapes import NARROW
 from s2sad.modes.storage import bind_unbound
@@ -113,12 +115,24 @@ def joint(
         last = gast.Return(gradient)
     backward = p.backward
     separator = [Comment("")] if backward else []
-    kept = result_apart(p) if with_value or has_aux else []
+    kept = _surely_real(p, has_aux) + (result_apart(p) if with_value or has_aux else [])
     read = set().union(*(names_read(s) for s in backward), set())
     absent = [assign(n, constant(None)) for n in sorted(p.absent & read)]
     body = [*p.copies, *absent, *forward, *kept, *separator, *backward, last]
     body = finish(p, body, frozenset(), set(p.bars), extra)
     return define(function.node, entry, doc, body)
+
+
+def _surely_real(p: Parts, has_aux: bool) -> Block:
+    """Look at run time whether a result is real, where it may be complex and has no gradient."""
+    result = p.analysed.function.result
+    kind = p.analysed.kinds.result
+    value = name(result)
+    if has_aux and isinstance(kind, K.Tuple):
+        kind, value = kind.items[0], subscript(value, constant(0))
+    if not may_be_complex_number(kind):
+        return []
+    return [gast.Expr(call(name(p.pure.d.refs.function(surely_real)), value))]
 
 
 def result_apart(p: Parts) -> Block:

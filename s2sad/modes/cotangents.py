@@ -9,9 +9,11 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
+from s2sad.emitted.found import as_found
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_among
+from s2sad.known.mixed import is_mixed
 from s2sad.modes.refs import Refs
 from s2sad.modes.structured import Contribution
 from s2sad.names import Names
@@ -71,6 +73,10 @@ class Cotangents:
             kind = K.union(K.FLOAT if not K.carriers(k) else k for k in kind.options)
         known = self.bar_kinds.get(bar)
         self.bar_kinds[bar] = kind if known is None else K.join(known, kind)
+
+    def may_be_complex(self, variable: str) -> bool:
+        """Say whether a variable has complex numbers on some path, so that its cotangent may."""
+        return K.is_complex(self.bar_kinds.get(self.bar(variable), K.UNKNOWN))
 
     def np(self, path: str, kind: Kind = K.UNKNOWN) -> Node:
         """Return `np.path` under the name that the text has for the namespace of a kind."""
@@ -222,6 +228,8 @@ class Cotangents:
         self.note_kind(c.operand, kind)
         bar = self.bar(c.operand)
         if c.path is None:
+            if is_mixed(kind):
+                c = replace(c, value=self._as_found(c.value, name(c.operand)))
             out = self.ensure(c.operand, kind, at) if c.operand in self.shared else []
             if c.operand in self.aliased:
                 return [*out, *self._into_shadow(c, kind)]
@@ -233,6 +241,8 @@ class Cotangents:
         if how == "item":
             return self._add_item(c, where, kind)
         out = self.ensure(c.operand, kind, at)
+        if is_mixed(kind):
+            c = replace(c, value=self._as_found(c.value, name(bar)))
         if c.repeats:
             ufunc = call(self.np("add.at", kind), name(bar), as_value(clone(where)), c.value)
             return [*out, gast.Expr(ufunc)]
@@ -250,6 +260,8 @@ class Cotangents:
         else:
             place = gast.Subscript(name(bar), clone(where), gast.Store())
         inner = self._part_kind(kind, how, where)
+        if is_mixed(inner):
+            c = replace(c, value=self._as_found(c.value, _loaded(place)))
         if K.is_container(inner) and self._is_slice(c.operand):
             helper = name(self.refs.function(runtime.add_into))
             return [*out, gast.Expr(call(helper, _loaded(place), c.value))]
@@ -261,6 +273,10 @@ class Cotangents:
             total = call(helper, _loaded(place), c.value)
             return [*out, gast.Assign([place], total, None)]
         return [*out, gast.AugAssign(place, gast.Add(), c.value)]
+
+    def _as_found(self, value: Node, primal: Node) -> Node:
+        """Return a contribution to what is found to be real or complex at run time."""
+        return call(name(self.refs.function(as_found)), value, primal)
 
     def _is_slice(self, variable: str) -> bool:
         """Say whether a cotangent is a slice of a shadow: a list of its own, with shared items."""
@@ -314,6 +330,9 @@ class Cotangents:
     def _add_item(self, c: Contribution, index: int, kind: Kind) -> Block:
         """Add to one item of a tuple's cotangent, which is a tuple anew."""
         assert isinstance(kind, K.Tuple)
+        if is_mixed(kind.items[index]):
+            primal = subscript(name(c.operand), constant(index))
+            c = replace(c, value=self._as_found(c.value, primal))
         bar = self.bar(c.operand)
         fresh = c.operand not in self.live
         self.live.add(c.operand)

@@ -12,6 +12,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.kinds import Kind
+from s2sad.known.mixed import is_mixed
 from s2sad.modes.inline import Given
 from s2sad.modes.shapes import NARROW, Shapes, dtype_of
 from s2sad.nodes import Node, attribute, call, clone, compare, constant, number, root_name
@@ -73,10 +74,30 @@ class Guarded(Shapes):
         if not K.may_be_array(site.kind):
             return Given(gast.IfExp(nothing, regular, clone(operand)), K.erase_value(kind))
         value = call(self.np("where"), nothing, regular, clone(operand))
-        if not isinstance(site.kind, K.Array):
-            return Given(value, K.erase_value(site.kind))
+        if not isinstance(site.kind, K.Array) or is_mixed(kind):
+            return Given(value, _chosen_kind(site.kind, kind))
         dtype = dtype_of(kind)
         if isinstance(kind, K.Num) and dtype_of(site.kind) in NARROW:
             dtype = dtype_of(site.kind)
             value = call(attribute(value, "astype"), self.np(str(dtype)))
         return Given(value, K.Array(dtype or "float64", site.kind.dims, site.kind.namespace))
+
+
+def _chosen_kind(places: Kind, numbers: Kind) -> Kind:
+    """Return the kind of what np.where takes from an operand: its numbers, where the result is."""
+    if not K.is_complex(numbers):
+        return K.erase_value(places)
+    dtypes = [_own_dtype(k) for k in K.carriers(numbers)]
+    return K.union(
+        K.Array(dtype, k.dims, k.namespace) if isinstance(k, K.Array) else K.Num("complex", "any")
+        for k in K.options(places)
+        for dtype in dtypes
+    )
+
+
+def _own_dtype(kind: Kind) -> str:
+    """Return the dtype of a number or an array; that of an array of Python's numbers."""
+    dtype = kind.dtype if isinstance(kind, K.Num | K.Array) else None
+    if dtype in (None, "any"):
+        return "complex128" if K.is_complex(kind) else "float64"
+    return str(dtype)

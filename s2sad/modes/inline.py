@@ -31,6 +31,7 @@ from s2sad.errors import InternalError
 from s2sad.kinds import MISSING, Kind
 from s2sad.known import spaces
 from s2sad.known.lifted import space_among
+from s2sad.known.mixed import is_mixed
 from s2sad.modes.looked_at import Returned
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
@@ -618,7 +619,9 @@ def _evaluate_call(node: Node, scope: _Inliner) -> Any:
         return MISSING
     if fn == "iscomplexobj" and len(node.args) == 1 and isinstance(node.args[0], gast.Name):
         kind = scope.kinds.get(node.args[0].id)
-        return MISSING if kind is None or isinstance(kind, K.Unknown) else K.is_complex(kind)
+        if kind is None or isinstance(kind, K.Unknown) or is_mixed(kind):
+            return MISSING
+        return K.is_complex(kind)
     if fn in ("len", "abs") and isinstance(func, gast.Name) and len(node.args) == 1:
         value = _evaluate(node.args[0], scope)
         return MISSING if value is MISSING else getattr(builtins, fn)(value)

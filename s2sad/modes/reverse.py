@@ -18,6 +18,7 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import InternalError
 from s2sad.kinds import Kind
+from s2sad.known.mixed import surely_real
 from s2sad.modes.endings import Endings, anchor, split_exit
 from s2sad.modes.forward import Forward
 from s2sad.modes.guarded import Site
@@ -342,6 +343,8 @@ class Reverse(Hooks, Joins):
                 self.buffers.add(held)
             out.append(assign(held, bar))
             bar = name(held)
+        if self.may_be_complex(variable) and surely_real(kind):
+            out.append(assign(bar.id, call(self.np("real", kind), clone(bar))))
         marker = f"{variable}@out"
         out_name = name(marker if own else variable)
         site = Site(s, value, out_name, bar, kind, self.zeros.guards.get(s))

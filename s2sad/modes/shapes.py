@@ -12,6 +12,7 @@ from s2sad import runtime
 from s2sad.errors import Error
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_among
+from s2sad.known.mixed import is_mixed
 from s2sad.known.spaces import NUMPY
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
@@ -125,6 +126,8 @@ class Shapes:
     def cast(self, value: Node, kind: Kind, arg: Node) -> Node:
         """Give a contribution its argument's dtype where the operation's is another."""
         target = self.kind(arg)
+        if is_mixed(target):
+            return value  # its dtype is found as it runs, where the contribution is added
         if K.is_complex(kind) and not K.is_complex(target) and not K.is_container(target):
             if K.is_numeric(target):
                 value = call(self.np("real"), value)

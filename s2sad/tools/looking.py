@@ -17,12 +17,12 @@ from s2sad.activities import Activity
 from s2sad.api import Operator, operator_for
 from s2sad.derivative import derivative_of
 from s2sad.errors import ActivityError
+from s2sad.known.mixed import has_gradient
 from s2sad.operators.duplicated import Given
 from s2sad.operators.higher import HIGHER, derive
 from s2sad.operators.metering import metered
 from s2sad.operators.parameters import Settled, Wrt
 from s2sad.operators.reports import Report, report_of, with_sizes
-from s2sad.pipeline import is_real_scalar
 from s2sad.requests import Request
 from s2sad.steps.derivation import Derivation, analyse
 from s2sad.tools.raised import Caught
@@ -70,7 +70,7 @@ def _mode_for(request: Request) -> str | None:
     d = Derivation()
     d.again, d.home = HIGHER, request.fn
     result = analyse(d, request.fn, dict(request.params)).kinds.result
-    if all(map(is_real_scalar, K.options(K.without_none(result)))):
+    if has_gradient(K.without_none(result)):
         return None
     return "reverse" if isinstance(result, K.NoneKind) else "vjp"
 

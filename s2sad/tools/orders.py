@@ -253,5 +253,6 @@ def _terms(row: Row, out: Any, path: str, rng: np.random.Generator) -> list[str]
 
 
 def _may_be_complex(fn: Any) -> bool:
-    """Say whether a function's results are of no certain type: roots of polynomials."""
-    return fn in (np.roots, np.poly) or "roots" in getattr(fn, "__name__", "")
+    """Say whether a function's results are of no certain type: eigenvalues, roots."""
+    rule = registry.rule_for(fn)
+    return fn is np.poly or (rule is not None and rule.turns_complex)

@@ -30,6 +30,7 @@ ROWS = [
     (np.array, (A,), {"dtype": float, "order": "F", "copy": True}),
     (np.asarray, ([0.5, 1.5],), {"dtype": np.float64}),
     (np.ascontiguousarray, (A,), {"dtype": float}),
+    *((make, (A,), {"dtype": complex}) for make in (np.array, np.asarray, np.require)),
     (np.asarray_chkfinite, (A,), {}),
     (np.require, (A,), {"requirements": ["F"]}),
     (np.require, (A,), {"dtype": np.float64, "requirements": "C"}),

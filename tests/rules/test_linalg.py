@@ -215,12 +215,11 @@ def sizes(a):
 
 @pytest.mark.parametrize("a", [rotating, spread(3, 3)])
 def test_eigenvalues_of_a_real_matrix(a):
-    """Where they are real and where they are not; the program says that they are complex."""
+    """Where they are real and where they are not, said by the program or not."""
     direction = normal(3, 3)
-    change, error = differences(real_parts, (a,), (direction,))
-    assert abs(np.sum(s2sad.grad(real_parts)(a) * direction) - change) <= 10 * error
-    with pytest.raises(s2sad.UnsupportedError, match="astype"):
-        s2sad.grad(sizes)(a)
+    for f in (real_parts, sizes):
+        change, error = differences(f, (a,), (direction,))
+        assert abs(np.sum(s2sad.grad(f)(a) * direction) - change) <= 10 * error
 
 
 def test_a_deficient_rank_is_refused():

@@ -1,0 +1,103 @@
+"""What is real or complex as the content of an array decides: kinds say that it may be either."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad.kinds import Kind
+
+_COMPLEX = {"float32": "complex64", "float64": "complex128"}
+_REAL = {wide: narrow for narrow, wide in _COMPLEX.items()}
+
+
+def is_mixed(kind: Kind) -> bool:
+    """Say whether a value may be real and may be complex: it is found out at run time."""
+    return len({K.is_complex(k) for k in K.carriers(kind)}) > 1
+
+
+def surely_real(kind: Kind) -> bool:
+    """Say whether a value is real numbers, whatever the run finds."""
+    return K.is_numeric(kind) and K.differentiable(kind) and not K.is_complex(kind)
+
+
+def has_gradient(result: Kind) -> bool:
+    """Say whether results of a kind are real numbers, or may be found to be."""
+    return may_be_complex_number(result) or all(map(_is_real_number, K.options(result)))
+
+
+def _is_real_number(kind: Kind) -> bool:
+    if isinstance(kind, K.Num):
+        return kind.type != "complex"
+    return isinstance(kind, K.Array) and kind.rank == 0 and kind.dtype in K.REALS
+
+
+def may_be_complex_number(kind: Kind) -> bool:
+    """Say whether it is found at run time that a value is a real number, or a complex one."""
+    if isinstance(kind, K.Num):
+        return kind.type == "complex" and kind.dtype == "any"
+    numbers = all(isinstance(k, K.Num) or getattr(k, "rank", 1) == 0 for k in K.options(kind))
+    return numbers and is_mixed(kind)
+
+
+def real_or_complex(kind: Kind) -> Kind:
+    """Return the kind of what is as one of this kind, but for its numbers: real or complex."""
+    if isinstance(kind, K.Tuple):
+        return K.Tuple(tuple(map(real_or_complex, kind.items)), kind.cls)
+    if isinstance(kind, K.Array):
+        real = _REAL.get(kind.dtype, kind.dtype)
+        if real not in _COMPLEX:
+            return kind
+        both = (real, _COMPLEX[real])
+        return K.union(K.Array(d, kind.dims, kind.namespace) for d in both)
+    if isinstance(kind, K.Num) and kind.type in ("float", "complex"):
+        return K.Num("complex", "any")
+    return kind
+
+
+def is_one_of(kind: Kind) -> bool:
+    """Say whether an argument, or an item of a display, has one of several kinds."""
+    parts = kind.items if isinstance(kind, K.Tuple | K.List) else (kind,)
+    return any(isinstance(k, K.Union) or _is_dtype(k) for k in parts or ())
+
+
+def _is_dtype(kind: Kind) -> bool:
+    """Say whether this is one of several dtypes."""
+    options = kind.options if isinstance(kind, K.Choice) else ()
+    return any(isinstance(k, K.Known) and isinstance(k.value, np.dtype) for k in options)
+
+
+def dtype_of_either(kind: Kind) -> Kind:
+    """Return the kind of the dtype of what is real or complex."""
+    dtypes = {np.dtype(k.dtype) for k in K.carriers(kind) if isinstance(k, K.Array)}
+    return K.Choice(tuple(K.Known(d) for d in sorted(dtypes)))
+
+
+def each_choice(
+    args: Iterable[Kind], keywords: Mapping[str, Kind]
+) -> Iterator[tuple[list[Kind], dict[str, Kind]]]:
+    """Return the arguments of a call with one kind of each: all that they may be together."""
+    args = list(args)
+    for chosen in itertools.product(*map(_alternatives, (*args, *keywords.values()))):
+        named = zip(keywords, chosen[len(args) :], strict=True)
+        yield list(chosen[: len(args)]), dict(named)
+
+
+def _alternatives(kind: Kind) -> tuple[Kind, ...]:
+    """Return the kinds that an argument may have: of a display, as its items are together."""
+    if _is_dtype(kind):
+        assert isinstance(kind, K.Choice)
+        return kind.options
+    items = kind.items if isinstance(kind, K.Tuple | K.List) else None
+    if items is None or math.prod(len(K.options(k)) for k in items) > _MOST:
+        return K.options(kind)
+    if isinstance(kind, K.Tuple):
+        return tuple(K.Tuple(chosen, kind.cls) for chosen in K.each(items))
+    return tuple(K.list_of(list(chosen)) for chosen in K.each(items))
+
+
+_MOST = 64
