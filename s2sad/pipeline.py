@@ -23,6 +23,7 @@ from s2sad.facts.fence import (
 from s2sad.facts.places import places_written
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_in
+from s2sad.known.mixed import has_gradient
 from s2sad.modes.assemble import joint, vjp
 from s2sad.nodes import (
     Node,
