@@ -38,6 +38,7 @@ class Minimum(NamedTuple):
 class MinimumOutcome(Minimum, Outcome):
     """The rest of it; the value there is that of the function at x."""
 
+    advice = "Call the function at what was found, `fun(result.x)`: that has the same derivative."
     success = True
     message = ""
     status = nfev = njev = nhev = nit = 0
@@ -57,10 +58,27 @@ class ScalarRootOutcome(ScalarRoot, Outcome):
     iterations = function_calls = 0
 
 
-def at_solution(x_bar, x, vjp, args, minus_x=False):
+def solved(jacobian, right):
+    """Solve for what moves at a solution; refuse a Jacobian that is singular as far as one sees.
+
+    What it is measured in does not matter: rows and columns are scaled before.
+    """
+    rows = np.max(np.abs(jacobian), axis=1, keepdims=True)
+    scaled = jacobian / np.where(rows == 0.0, 1.0, rows)
+    columns = np.max(np.abs(scaled), axis=0, keepdims=True)
+    scaled = scaled / np.where(columns == 0.0, 1.0, columns)
+    if np.linalg.cond(scaled) > 1e12:
+        raise ValueError(
+            "the Jacobian at the solution is singular, as far as its numbers tell: what is found "
+            "is not the only solution there, and has no derivative"
+        )
+    return np.linalg.solve(jacobian, right)
+
+
+def at_solution(x_bar, x, vjp, args, minus_x=False, free=None):
     """Return the cotangents of args, and of what a function captures that is zero at x.
 
-    With `minus_x` it is x there.
+    With `minus_x` it is x there. Unknowns that are not `free` stay as they are.
     """
     if np.iscomplexobj(x):
         raise NotImplementedError("a derivative of real solutions only")
@@ -71,15 +89,17 @@ def at_solution(x_bar, x, vjp, args, minus_x=False):
         raise NotImplementedError("a derivative where there are as many equations as unknowns")
     rows = [np.ravel(pull(shaped_as(value, row))[0]) for row in np.eye(np.size(value))]
     jacobian = np.reshape(rows, (np.size(value), size)) - minus_x * np.eye(size)
-    value_bar = np.linalg.solve(jacobian.T, -np.ravel(x_bar))
+    free = np.ones(size, bool) if free is None else free
+    value_bar = np.zeros(size)
+    value_bar[free] = solved(jacobian[np.ix_(free, free)].T, -np.ravel(x_bar)[free])
     _, *args_bar, captured_bar = pull(shaped_as(value, value_bar))
     return tuple(args_bar), captured_bar
 
 
-def forward_at_solution(x, vjp, args, vjp_dot, args_dot, minus_x=False):
+def forward_at_solution(x, vjp, args, vjp_dot, args_dot, minus_x=False, free=None):
     """Return the tangent of x, where a function of x and args is zero, or with `minus_x` it is x.
 
-    `vjp_dot` are the tangents of what the function captures.
+    `vjp_dot` are the tangents of what the function captures. Unknowns that are not `free` stay.
     """
     if np.iscomplexobj(x):
         raise NotImplementedError("a derivative of real solutions only")
@@ -94,8 +114,24 @@ def forward_at_solution(x, vjp, args, vjp_dot, args_dot, minus_x=False):
         rows.append(np.ravel(x_bar))
         moved.append(inner_product(args_bar, args_dot) + inner_product(captured_bar, vjp_dot))
     jacobian = np.reshape(rows, (size, size)) - minus_x * np.eye(size)
-    x_dot = np.linalg.solve(jacobian, -np.array(moved))
+    free = np.ones(size, bool) if free is None else free
+    x_dot = np.zeros(size)
+    x_dot[free] = solved(jacobian[np.ix_(free, free)], -np.array(moved)[free])
     return np.reshape(x_dot, np.shape(x)) if isinstance(x, np.ndarray) else float(x_dot[0])
+
+
+def within(x, bounds, method):
+    """Return which unknowns are not at their bounds, None where there are none."""
+    if bounds is None:
+        return None
+    if method == "trust-constr":
+        raise NotImplementedError("minimize: with trust-constr nothing is at its bounds exactly")
+    if hasattr(bounds, "lb"):
+        low, high = bounds.lb, bounds.ub
+    else:
+        low = [-np.inf if one is None else one for one, _ in bounds]
+        high = [np.inf if one is None else one for _, one in bounds]
+    return np.ravel((x > np.asarray(low)) & (x < np.asarray(high)))
 
 
 def all_of(args, args_dot):
@@ -535,13 +571,16 @@ def pull_minimize(
     jac=None,
     hess=None,
     hessp=None,
+    bounds=None,
     tol=None,
     callback=None,
     options=None,
 ):
-    """Where the minimum is the gradient is zero."""
+    """Where the minimum is the gradient is zero, but for the unknowns that are at a bound."""
     check_values_only(jac)
-    args_bar, fun_bar = at_solution(out_bar[0], out.x, fun, args)
+    args_bar, fun_bar = at_solution(
+        out_bar[0], out.x, fun, args, free=within(out.x, bounds, method)
+    )
     return fun_bar, None, one_for(args, args_bar)
 
 
@@ -559,12 +598,14 @@ def push_minimize(
     jac=None,
     hess=None,
     hessp=None,
+    bounds=None,
     tol=None,
     callback=None,
     options=None,
 ):
     check_values_only(jac)
-    return (forward_at_solution(out.x, fun, args, fun_dot, args_dot),)
+    free = within(out.x, bounds, method)
+    return (forward_at_solution(out.x, fun, args, fun_dot, args_dot, free=free),)
 
 
 @pullback(
@@ -593,13 +634,13 @@ refuse(
     "fmin_powell fmin_slsqp fmin_tnc fminbound brent golden bracket basinhopping brute "
     "differential_evolution direct dual_annealing shgo",
     because="it has no rule here",
-    instead="Use optimize.minimize, without bounds, or give it what these find as a start.",
+    instead="Use optimize.minimize, or give it what these find as a start.",
 )
 refuse(
     optimize,
-    "least_squares leastsq curve_fit lsq_linear nnls isotonic_regression",
+    "leastsq isotonic_regression",
     because="it has no rule here",
-    instead="Use optimize.minimize of the sum of squares, or np.linalg.lstsq.",
+    instead="Use optimize.least_squares, whose result has an x.",
 )
 refuse(
     optimize,

@@ -1441,6 +1441,10 @@ def of_scipy():
         objects = {n: found for n, found in sorted(objects.items()) if found is not None}
         if rules or refused or objects:
             lines += ["", f"## {home.__name__}", *_rows_of(rules)]
+        written = [n for n, value in vars(home).items() if registry.written_form(value)]
+        written = [n for n in written if registry.is_foreign(getattr(home, n))]
+        if written:
+            lines += ["", "Derived as if written out in Python: " + _listed(written) + "."]
         if objects:
             lines += ["", "| objects of | what they do that has a rule |", "|---|---|"]
             served = {n: _served(found) for n, found in objects.items()}

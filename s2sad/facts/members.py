@@ -65,7 +65,8 @@ def outcome_attribute(cls: type, attr: str) -> Kind:
     """Return the kind of an attribute of a library's result which carries no derivative."""
     example = getattr(cls, attr, MISSING)
     if example is MISSING or callable(example):
-        return K.Unknown(f"`{attr}` of a result, of which no derivative is known")
+        advice = str(getattr(cls, "advice", "")) if attr in ("fun", "cost") else ""
+        return K.Unknown(f"`{attr}` of a result, of which no derivative is known", None, advice)
     return K.erase_value(K.kind_of(example, attr))
 
 

@@ -340,11 +340,12 @@ class _Walker:
             return  # what its body writes is its own, or refused
         if fn is hook_here or fn is checkpoint:
             return  # what it is given is not called here
-        if self._is_users(node, fn):
+        if self._is_users(node, fn) or registry.written_form(fn) is not None:
             self._users_function(s, node)
             return
         for given in [*node.args, *(k.value for k in node.keywords)]:
-            self._handed_over(s, node, given)
+            if given not in _called_by_rule(fn, node):
+                self._handed_over(s, node, given)
         for k in node.keywords:
             if k.arg == "out":
                 self.write(s, k.value, "item", whole=True)
@@ -755,3 +756,12 @@ def root(node: Node) -> str | None:
 
 def _bare(node: Node) -> Node:
     return node.value if isinstance(node, gast.Starred) else node
+
+
+def _called_by_rule(fn: Any, node: Node) -> list[Node]:
+    """Return what is given to a rule's own function that calls functions.
+
+    They are differentiated, and there it is seen to that they change nothing.
+    """
+    rule = registry.rule_for(fn) if registry.is_helper(fn) else None
+    return [] if rule is None or not rule.calls else list(node.args)

@@ -22,10 +22,12 @@ from s2sad.kinds import (
     LocalFunction,
     NoneKind,
     Num,
+    Obj,
     Opaque,
     Str,
     Tuple,
     Unbound,
+    Union,
     Unknown,
     fresh_dim,
     is_float_dtype,
@@ -214,8 +216,23 @@ def free_lengths(kind: Kind) -> set[str]:
 
 
 def no_function(kind: Kind) -> Kind:
-    """Return None for a function that is given to be called: a stand-in takes no notice of it."""
-    return NoneKind() if is_called(kind) else kind
+    """Return None for a function that is given to be called: a stand-in takes no notice of it.
+
+    Nor does it of options in a dict of which some cannot be known, and of objects.
+    """
+    words = isinstance(kind, Dict) and any(k == Str() for _, k in kind.items)
+    return NoneKind() if is_called(kind) or words or _is_strange(kind) else kind
+
+
+def _is_strange(kind: Kind | None) -> bool:
+    """Say whether there is no sample of a kind."""
+    if isinstance(kind, Dict):
+        return any(is_called(k) or _is_strange(k) for _, k in kind.items)
+    if isinstance(kind, Tuple | List) and kind.items is not None:
+        return any(map(_is_strange, kind.items))
+    if isinstance(kind, List):
+        return _is_strange(kind.item)
+    return isinstance(kind, Unknown | Union | Obj)
 
 
 def is_number(kind: Kind | None) -> bool:

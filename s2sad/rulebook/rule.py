@@ -80,8 +80,10 @@ class Outcome:
     """What a function returns, as far as its rule knows it, if that is an object.
 
     A named tuple that is an Outcome names the attributes that have derivatives; its own class
-    attributes are examples of others, which have none.
+    attributes are examples of others, which have none. `advice` tells how to have the value.
     """
+
+    advice = ""
 
 
 @dataclass(frozen=True)

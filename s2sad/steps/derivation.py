@@ -12,7 +12,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import registry, runtime
 from s2sad.capture.choose import choose
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.desugar import check_parent
@@ -622,7 +622,7 @@ def called_by(d: Derivation, a: Analysed, call: Any) -> _Called | None:
         target = made_by(target)
         if isinstance(target, K.Known):
             return None
-    if makes_anew(getattr(target, "value", None)):
+    if makes_anew(getattr(target, "value", None)) or _is_ruled_helper(target):
         return None
     given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
     named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in keywords}
@@ -639,6 +639,12 @@ def called_by(d: Derivation, a: Analysed, call: Any) -> _Called | None:
     nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in keywords}, target)
     nodes |= {p: [gast.Name(local, gast.Load(), None, None)] for p, local in extra}
     return _Called(callee, memory_of(d, callee), nodes)
+
+
+def _is_ruled_helper(target: Kind) -> bool:
+    """Say whether a function is one of s2sad's rules' own, of which a rule tells all."""
+    fn = getattr(target, "value", None)
+    return registry.is_helper(fn) and registry.rule_for(fn) is not None
 
 
 def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], frozenset[str]] | None:
@@ -689,6 +695,8 @@ def _written_by(
     if isinstance(target, K.Known) and isinstance(target.value, type):
         if call not in a.kinds.methods and isinstance(made_by(target), K.Known):
             return [], []
+    if _is_ruled_helper(target):
+        return [], []
     if called is None:
         return None
     arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)

@@ -351,8 +351,53 @@ def test_singular():
     def f(theta):
         return np.sum(optimize.root(lambda x: 0.0 * x + theta, np.ones(2)).x)
 
-    with pytest.raises(np.linalg.LinAlgError):
+    with pytest.raises(s2sad.UnsupportedError, match="singular") as caught:
         s2sad.grad(f)(THETA)
+    assert isinstance(caught.value, ValueError) and "optimize.root" in str(caught.value)
+    with pytest.raises(s2sad.UnsupportedError, match="singular"):
+        s2sad.jvp(f, (THETA,), (THETA,))
+
+
+def overparametrised(a):
+    """Only differences of the unknowns count: there is a line of solutions."""
+
+    def loss(w):
+        return np.log(np.exp(w[0]) + np.exp(w[1]) + np.exp(w[2])) - a * w[0] - (1.0 - a) * w[1]
+
+    return np.sum(optimize.minimize(loss, np.array([0.3, 0.2, 0.1]), tol=1e-3).x ** 2)
+
+
+def test_almost_singular():
+    with pytest.raises(s2sad.UnsupportedError, match="not the only solution"):
+        s2sad.grad(overparametrised)(0.4)
+
+
+@pytest.mark.parametrize("bounds", [[(-5.0, 5.0), (None, 0.7)], optimize.Bounds(-5.0, [2.0, 0.7])])
+def test_bounds(bounds):
+    def f(a):
+        found = optimize.minimize(
+            lambda x: np.sum((x - a) ** 2) + x[0] * x[1], np.zeros(2), bounds=bounds, tol=1e-12
+        )
+        return np.sum(found.x * np.array([2.0, 3.0]))
+
+    assert f(1.3) == pytest.approx(2.0 * (1.3 - 0.35) + 2.1)
+    assert s2sad.grad(f)(1.3) == pytest.approx(2.0)
+    assert s2sad.jvp(f, (1.3,), (0.5,))[1] == pytest.approx(1.0)
+
+
+def test_the_value_found_is_had_otherwise():
+    def f(a):
+        return optimize.minimize(lambda x: (x[0] - a) ** 2 + a * a, np.zeros(1)).fun
+
+    def g(a):
+        def fun(x):
+            return (x[0] - a) ** 2 + a * a
+
+        return fun(optimize.minimize(fun, np.zeros(1)).x)
+
+    with pytest.raises(s2sad.UnsupportedError, match=r"fun\(result.x\)"):
+        s2sad.grad(f)(1.3)
+    assert s2sad.grad(g)(1.3) == pytest.approx(2.6)
 
 
 def test_dtypes_and_layouts():
@@ -404,8 +449,8 @@ def in_single(theta):
     return np.sum(optimize.fixed_point(lambda x: np.cos(theta * x), x0))
 
 
-def within_bounds(theta):
-    return np.sum(optimize.minimize(bowl, np.ones(2), (theta,), bounds=[(0.0, 1.0)] * 2).x)
+def constrained(theta):
+    return np.sum(optimize.minimize(bowl, np.ones(2), (theta,), constraints=[]).x)
 
 
 def value_of_the_search(theta):
@@ -424,7 +469,7 @@ def not_twice(theta):
 
 
 REFUSED = {
-    within_bounds: "does not take `bounds`",
+    constrained: "does not take `constraints`",
     value_of_the_search: "`fun` of a result",
     no_number: "not known to return a real number",
     not_twice: "The second derivative of objective is needed",
