@@ -10,7 +10,7 @@ import math
 import numpy as np
 from scipy import interpolate
 
-from s2sad.registry import library_objects, pullback, pushforward, refuse
+from s2sad.registry import library_objects, pullback, pushforward, refuse, written_out
 from s2sad.runtime import unbroadcast
 
 POLYNOMIALS = (
@@ -27,7 +27,7 @@ refuse(
     "LinearNDInterpolator LSQBivariateSpline LSQSphereBivariateSpline NdBSpline "
     "NdPPoly NearestNDInterpolator RBFInterpolator Rbf RectSphereBivariateSpline "
     "SmoothBivariateSpline SmoothSphereBivariateSpline bisplev bisplrep griddata insert "
-    "make_smoothing_spline spalde splantider splder splprep splrep sproot",
+    "spalde splantider splder splprep sproot",
     because="there is no rule for it",
     instead="Use CubicSpline, make_interp_spline, BSpline or RegularGridInterpolator.",
 )
@@ -58,6 +58,8 @@ def over_values(x_bar, x):
 
 
 BY_AXES = "the values are a curve's: over which axes slopes are added up is decided as it runs"
+
+BY_COEFFICIENTS = "how the coefficients count is found in a way that has no derivative itself"
 
 # piecewise polynomials
 
@@ -121,20 +123,42 @@ def integral(spline, a, b, extrapolate=None):
     return spline.integrate(a, b, extrapolate)
 
 
-@pullback(integral, unknown=("spline",))
+@pullback(integral, once=BY_COEFFICIENTS)
 def pull_integral(out_bar, out, spline, a, b, *, extrapolate=None):
+    weights = integral_weights(spline, a, b, extrapolate)
+    spline_bar = np.multiply.outer(weights, out_bar)
     a_bar = -np.sum(out_bar * spline(a, extrapolate=extrapolate))
-    return None, a_bar, np.sum(out_bar * spline(b, extrapolate=extrapolate))
+    return spline_bar, a_bar, np.sum(out_bar * spline(b, extrapolate=extrapolate))
 
 
 @pushforward(integral)
 def push_integral(out, spline, a, b, spline_dot, a_dot, b_dot, *, extrapolate=None):
     found = np.zeros_like(out)
+    if spline_dot is not None:
+        weights = integral_weights(spline, a, b, extrapolate)
+        found = found + np.tensordot(weights, spline_dot, weights.ndim)
     if a_dot is not None:
         found = found - spline(a, extrapolate=extrapolate) * a_dot
     if b_dot is not None:
         found = found + spline(b, extrapolate=extrapolate) * b_dot
     return found
+
+
+def integral_weights(spline, a, b, extrapolate):
+    """Return how the coefficients count in an integral: the pieces go on beyond the ends."""
+    beyond = spline.extrapolate if extrapolate is None else extrapolate
+    if isinstance(spline, interpolate.BSpline):
+        units = interpolate.BSpline(spline.t, np.eye(len(spline.c)), spline.k, bool(beyond))
+        if isinstance(beyond, str):
+            raise NotImplementedError("integrate: periodic splines have no derivative here")
+        return units.integrate(a, b, extrapolate)
+    knots = spline.x
+    if isinstance(beyond, str) or knots[-1] < knots[0]:
+        raise NotImplementedError("integrate: periodic splines, and falling knots, have none here")
+    ends = np.concatenate([[-np.inf], knots[1:-1], [np.inf]])
+    lengths = [np.clip(x, ends[:-1], ends[1:]) - knots[:-1] for x in (a, b)]
+    powers = np.arange(spline.c.shape[0], 0, -1)[:, None]
+    return (lengths[1] ** powers - lengths[0] ** powers) / powers
 
 
 def derivative(spline, nu=1):
@@ -147,9 +171,68 @@ def antiderivative(spline, nu=1):
     return spline.antiderivative(nu)
 
 
-@pullback(derivative, antiderivative, unknown=("spline",))
+def factors(count, nu, ndim):
+    """Return what powers are multiplied by where they are differentiated."""
+    found = [math.perm(power, nu) for power in range(count - 1 + nu, nu - 1, -1)]
+    return np.reshape(np.array(found, float), (-1,) + (1,) * (ndim - 1))
+
+
+@pullback(derivative, once=BY_COEFFICIENTS)
 def pull_derivative(out_bar, out, spline, *, nu=1):
-    return None
+    check_plain(spline, nu)
+    kept = spline.c.shape[0] - nu
+    if kept <= 0:
+        return np.zeros_like(spline.c)
+    scaled = out_bar * factors(kept, nu, spline.c.ndim)
+    return np.concatenate([scaled, np.zeros_like(spline.c[kept:])])
+
+
+@pushforward(derivative)
+def push_derivative(out, spline, spline_dot, *, nu=1):
+    check_plain(spline, nu)
+    kept = spline.c.shape[0] - nu
+    return (
+        spline_dot[:kept] * factors(kept, nu, spline.c.ndim) if kept > 0 else np.zeros_like(out.c)
+    )
+
+
+def check_plain(spline, nu):
+    """Refuse what is not a derivative of pieces that rise."""
+    if nu < 0:
+        raise NotImplementedError("derivative: nu is not negative; see antiderivative")
+
+
+@pullback(antiderivative, once=BY_COEFFICIENTS)
+def pull_antiderivative(out_bar, out, spline, *, nu=1):
+    """Each piece starts where the one before it ends."""
+    check_once(nu)
+    powers = np.arange(len(spline.c), 0, -1)
+    widths = widths_of_pieces(spline)
+    starts = np.flip(np.cumsum(np.flip(out_bar[-1], 0), axis=0), 0) - out_bar[-1]
+    lifted = np.stack([widths_to(widths, p, starts) * starts for p in powers])
+    return (out_bar[:-1] + lifted) / np.reshape(powers, (-1,) + (1,) * (spline.c.ndim - 1))
+
+
+@pushforward(antiderivative)
+def push_antiderivative(out, spline, spline_dot, *, nu=1):
+    check_once(nu)
+    return interpolate.PPoly(spline_dot, spline.x, spline.extrapolate).antiderivative(nu).c
+
+
+def check_once(nu):
+    """Refuse integrals of integrals."""
+    if nu != 1:
+        raise NotImplementedError("antiderivative: call it again instead of with another nu than 1")
+
+
+def widths_of_pieces(spline):
+    """Return the widths of the pieces."""
+    return np.diff(spline.x)
+
+
+def widths_to(widths, power, like_this):
+    """Return powers of widths, with axes for what the values hold."""
+    return np.reshape(widths**power, (-1,) + (1,) * (like_this.ndim - 1))
 
 
 library_objects(
@@ -178,23 +261,55 @@ def through_units(y_bar_of_units, c_bar):
     return np.tensordot(y_bar_of_units, c_bar, (axes, axes))
 
 
-def check_ends(bc_type):
-    """Refuse the conditions at the ends that are no names, and periodic ones."""
-    if bc_type is not None and (not isinstance(bc_type, str) or bc_type == "periodic"):
-        raise NotImplementedError("a spline is differentiated with bc_type a word, not periodic")
+def at_ends(bc_type):
+    """Return conditions at the ends as they are for what is added to the values: zeros for numbers.
+
+    The values at the ends that are asked for stay as they are.
+    """
+    if bc_type is None or isinstance(bc_type, str):
+        return bc_type
+    return tuple(end if end is None or isinstance(end, str) else zero_end(end) for end in bc_type)
+
+
+def zero_end(end):
+    """Return a condition that wants zero: (order, value), or several of these."""
+    if isinstance(end, list):
+        return [zero_end(part) for part in end]
+    if not isinstance(end, tuple) or isinstance(end[0], tuple | list):
+        return [zero_end(part) for part in end]
+    return end[0], 0.0 * np.asarray(end[1])
 
 
 @pullback(interpolate.CubicSpline, unknown=("x",), samples=rising)
 def pull_cubic_spline(out_bar, out, x, y, *, axis=0, bc_type="not-a-knot", extrapolate=None):
-    check_ends(bc_type)
-    units = interpolate.CubicSpline(x, np.eye(len(x)), bc_type=bc_type)
-    return None, through_units(units.c, out_bar)
+    return None, through_units(units_through(x, out, at_ends(bc_type)), out_bar)
+
+
+def units_through(x, out, bc_type):
+    """Return the coefficients of splines through unit vectors; a periodic one has one less."""
+    units = np.eye(len(x))
+    if isinstance(bc_type, tuple):
+        return np.stack([one_through(x, unit, bc_type) for unit in units], axis=-1)
+    if bc_type != "periodic":
+        return interpolate.CubicSpline(x, units, bc_type=bc_type).c
+    units[-1] = units[0]
+    found = interpolate.CubicSpline(x, units, bc_type=bc_type).c
+    found[..., -1] = 0.0
+    return found
+
+
+def one_through(x, unit, bc_type):
+    """Return the coefficients of the spline through numbers, with conditions that want zero."""
+    ends = tuple(
+        (end[0], 0.0) if isinstance(end, tuple) and not isinstance(end[0], str) else end
+        for end in bc_type
+    )
+    return interpolate.CubicSpline(x, unit, bc_type=ends).c
 
 
 @pushforward(interpolate.CubicSpline)
 def push_cubic_spline(out, x, y, x_dot, y_dot, *, axis=0, bc_type="not-a-knot", extrapolate=None):
-    check_ends(bc_type)
-    return interpolate.CubicSpline(x, y_dot, axis, bc_type).c
+    return interpolate.CubicSpline(x, y_dot, axis, at_ends(bc_type)).c
 
 
 @pullback(interpolate.CubicHermiteSpline, unknown=("x",), samples=rising)
@@ -212,16 +327,147 @@ def push_cubic_hermite_spline(out, x, y, dydx, x_dot, y_dot, dydx_dot, *, axis=0
     return interpolate.CubicHermiteSpline(x, y_dot, dydx_dot, axis).c
 
 
-@pullback(interpolate.PchipInterpolator, unknown=("x", "y"), samples=rising)
+def hermite_cotangents(c_bar, x):
+    """Return the cotangents of values and of slopes at knots, from that of coefficients."""
+    unit, nothing = np.eye(len(x)), np.zeros((len(x), len(x)))
+    by_values = interpolate.CubicHermiteSpline(x, unit, nothing)
+    by_slopes = interpolate.CubicHermiteSpline(x, nothing, unit)
+    return through_units(by_values.c, c_bar), through_units(by_slopes.c, c_bar)
+
+
+def secants(x, y):
+    """Return the widths between knots, with axes for what the values hold, and the secants."""
+    widths = np.reshape(np.diff(x), (-1,) + (1,) * (y.ndim - 1))
+    return widths, np.diff(y, axis=0) / widths
+
+
+def from_secants(m_bar, widths):
+    """Return the cotangent of values from that of secants."""
+    bar = m_bar / widths
+    none = np.zeros_like(bar[:1])
+    return np.concatenate([none, bar]) - np.concatenate([bar, none])
+
+
+def pchip_edge(h0, h1, m0, m1):
+    """Return how the slope at an end moves with the two secants next to it."""
+    slope = ((2.0 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
+    none = np.sign(slope) != np.sign(m0)
+    steep = (np.sign(m0) != np.sign(m1)) & (np.abs(slope) > 3.0 * np.abs(m0)) & ~none
+    by_first = np.where(none, 0.0, np.where(steep, 3.0, (2.0 * h0 + h1) / (h0 + h1)))
+    return by_first, np.where(none | steep, 0.0, -h0 / (h0 + h1))
+
+
+def pchip_partials(h, m):
+    """Return how the slopes at the knots move with the secants left and right of them.
+
+    Fritsch and Butland, "A method for constructing local monotone piecewise cubic interpolants",
+    1984: a harmonic mean where the secants have one sign, zero elsewhere.
+    """
+    one_sign = (np.sign(m[1:]) == np.sign(m[:-1])) & (m[1:] != 0) & (m[:-1] != 0)
+    left, right = np.where(one_sign, m[:-1], 1.0), np.where(one_sign, m[1:], 1.0)
+    first, second = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
+    share = (first + second) / (first / left + second / right) ** 2
+    return np.where(one_sign, share * first / left**2, 0.0), np.where(
+        one_sign, share * second / right**2, 0.0
+    )
+
+
+def pchip_slopes_back(slopes_bar, x, y):
+    """Return the cotangent of values from that of the slopes at the knots."""
+    h, m = secants(x, y)
+    if len(y) == 2:
+        return from_secants(np.sum(slopes_bar, axis=0, keepdims=True), h)
+    m_bar = np.zeros_like(m)
+    left, right = pchip_partials(h, m)
+    m_bar[:-1] += left * slopes_bar[1:-1]
+    m_bar[1:] += right * slopes_bar[1:-1]
+    near, far = pchip_edge(h[0], h[1], m[0], m[1])
+    m_bar[0] += near * slopes_bar[0]
+    m_bar[1] += far * slopes_bar[0]
+    near, far = pchip_edge(h[-1], h[-2], m[-1], m[-2])
+    m_bar[-1] += near * slopes_bar[-1]
+    m_bar[-2] += far * slopes_bar[-1]
+    return from_secants(m_bar, h)
+
+
+def pchip_slopes_forward(x, y, y_dot):
+    """Return the tangent of the slopes at the knots."""
+    h, m = secants(x, y)
+    m_dot = np.diff(y_dot, axis=0) / h
+    if len(y) == 2:
+        return np.concatenate([m_dot, m_dot])
+    left, right = pchip_partials(h, m)
+    near, far = pchip_edge(h[0], h[1], m[0], m[1])
+    last, before = pchip_edge(h[-1], h[-2], m[-1], m[-2])
+    inner = left * m_dot[:-1] + right * m_dot[1:]
+    start = near * m_dot[0] + far * m_dot[1]
+    return np.concatenate([start[None], inner, (last * m_dot[-1] + before * m_dot[-2])[None]])
+
+
+@pullback(interpolate.PchipInterpolator, unknown=("x",), samples=rising, once=BY_COEFFICIENTS)
 def pull_pchip(out_bar, out, x, y, *, axis=0, extrapolate=None):
-    """Its slopes at the points are no linear functions of the values."""
-    return None, None
+    y_bar, slopes_bar = hermite_cotangents(out_bar, x)
+    return None, y_bar + pchip_slopes_back(slopes_bar, x, y)
 
 
-@pullback(interpolate.Akima1DInterpolator, unknown=("x", "y"), samples=rising)
+@pushforward(interpolate.PchipInterpolator)
+def push_pchip(out, x, y, x_dot, y_dot, *, axis=0, extrapolate=None):
+    slopes_dot = pchip_slopes_forward(x, y, y_dot)
+    return interpolate.CubicHermiteSpline(x, y_dot, slopes_dot).c
+
+
+def akima_secants(m):
+    """Return secants with two more at either end, as Akima has them."""
+    first = 2.0 * m[:1] - m[1:2]
+    last = 2.0 * m[-1:] - m[-2:-1]
+    return np.concatenate([2.0 * first - m[:1], first, m, last, 2.0 * last - m[-1:]])
+
+
+def akima_slopes(m, m_dot):
+    """Return the tangent of the slopes at the knots from that of all the secants.
+
+    Akima, "A new method of interpolation and smooth curve fitting based on local procedures", 1970.
+    """
+    step, step_dot = np.diff(m, axis=0), np.diff(m_dot, axis=0)
+    turn, turn_dot = np.abs(step), np.sign(step) * step_dot
+    after, before = turn[2:], turn[:-2]
+    both = after + before
+    bent = both > 1e-9 * np.max(both)
+    whole = np.where(bent, both, 1.0)
+    part = before / whole
+    part_dot = (turn_dot[:-2] - part * (turn_dot[2:] + turn_dot[:-2])) / whole
+    found = m_dot[1:-2] + part_dot * step[1:-1] + part * step_dot[1:-1]
+    return np.where(bent, found, 0.5 * (m_dot[3:] + m_dot[:-3]))
+
+
+def check_akima(method):
+    """Refuse the modified slopes."""
+    if method != "akima":
+        raise NotImplementedError("Akima1DInterpolator: active values with method='akima' only")
+
+
+@pullback(interpolate.Akima1DInterpolator, unknown=("x",), samples=rising, once=BY_COEFFICIENTS)
 def pull_akima(out_bar, out, x, y, *, axis=0, method="akima", extrapolate=None):
-    """Its slopes at the points are no linear functions of the values."""
-    return None, None
+    """The slopes move with five values each: how is found by moving each value."""
+    check_akima(method)
+    y_bar, slopes_bar = hermite_cotangents(out_bar, x)
+    h, m = secants(x, y)
+    whole, found = akima_secants(m), np.zeros_like(y)
+    for i, unit in enumerate(np.eye(len(y))):
+        moved = np.diff(unit, axis=0)
+        m_dot = np.reshape(moved, h.shape) / h * np.ones_like(m)
+        slopes_dot = akima_slopes(whole, akima_secants(m_dot))
+        found[i] = np.sum(slopes_bar * slopes_dot, axis=0)
+    return None, y_bar + found
+
+
+@pushforward(interpolate.Akima1DInterpolator)
+def push_akima(out, x, y, x_dot, y_dot, *, axis=0, method="akima", extrapolate=None):
+    check_akima(method)
+    h, m = secants(x, y)
+    m_dot = np.diff(y_dot, axis=0) / h
+    slopes_dot = akima_slopes(akima_secants(m), akima_secants(m_dot))
+    return interpolate.CubicHermiteSpline(x, y_dot, slopes_dot).c
 
 
 def knots_of_pieces(c, x, *rest):
@@ -286,6 +532,42 @@ def basis_cotangent(out_bar, spline, x, nu, extrapolate):
     return np.tensordot(weights, bars, (0, 0))
 
 
+def basis_derivative(spline, nu=1):
+    """Differentiate as the method does."""
+    return spline.derivative(nu)
+
+
+def basis_antiderivative(spline, nu=1):
+    """Integrate as the method does."""
+    return spline.antiderivative(nu)
+
+
+def of_units(spline, nu):
+    """Return how the coefficients of a derivative, or an integral (nu < 0), move with its own."""
+    units = interpolate.BSpline(spline.t, np.eye(len(spline.c)), spline.k, spline.extrapolate)
+    return (units.derivative(nu) if nu >= 0 else units.antiderivative(-nu)).c
+
+
+@pullback(basis_derivative, once=BY_COEFFICIENTS)
+def pull_basis_derivative(out_bar, out, spline, *, nu=1):
+    return np.tensordot(of_units(spline, nu)[: len(out_bar)], out_bar, (0, 0))
+
+
+@pushforward(basis_derivative)
+def push_basis_derivative(out, spline, spline_dot, *, nu=1):
+    return np.tensordot(of_units(spline, nu), spline_dot, (1, 0))
+
+
+@pullback(basis_antiderivative, once=BY_COEFFICIENTS)
+def pull_basis_antiderivative(out_bar, out, spline, *, nu=1):
+    return np.tensordot(of_units(spline, -nu)[: len(out_bar)], out_bar, (0, 0))
+
+
+@pushforward(basis_antiderivative)
+def push_basis_antiderivative(out, spline, spline_dot, *, nu=1):
+    return np.tensordot(of_units(spline, -nu), spline_dot, (1, 0))
+
+
 library_objects(
     interpolate.BSpline,
     like=basis_like,
@@ -294,8 +576,8 @@ library_objects(
     zero=zero,
     functions={
         "__call__": basis,
-        "antiderivative": antiderivative,
-        "derivative": derivative,
+        "antiderivative": basis_antiderivative,
+        "derivative": basis_derivative,
         "integrate": integral,
     },
 )
@@ -324,6 +606,15 @@ def pull_make_interp_spline(
     check_ends(bc_type)
     units = interpolate.make_interp_spline(x, np.eye(len(x)), k, t, bc_type)
     return None, through_units(units.c, out_bar)
+
+
+def check_ends(bc_type):
+    """Refuse the conditions at the ends that are no names, and periodic ones."""
+    if bc_type is not None and (not isinstance(bc_type, str) or bc_type == "periodic"):
+        raise NotImplementedError(
+            "make_interp_spline: a derivative with bc_type a word, not periodic; CubicSpline takes "
+            "other conditions"
+        )
 
 
 @pushforward(interpolate.make_interp_spline)
@@ -355,182 +646,24 @@ def push_make_lsq_spline(
     return interpolate.make_lsq_spline(x, y_dot, t, k, w, axis).c
 
 
-# FITPACK
+@pullback(interpolate.make_smoothing_spline, unknown=("x",), samples=rising, once=BY_COEFFICIENTS)
+def pull_make_smoothing_spline(out_bar, out, x, y, *, w=None, lam=None):
+    """With a penalty that is given it is linear in the values."""
+    return None, smoothing_units(x, y, w, lam) @ out_bar
 
 
-def outside_of(ext):
-    """Return how the slope goes on outside where the spline goes on so: a constant's is zero."""
-    return 1 if ext in (3, "const") else ext
+@pushforward(interpolate.make_smoothing_spline)
+def push_make_smoothing_spline(out, x, y, x_dot, y_dot, *, w=None, lam=None):
+    return y_dot @ smoothing_units(x, y, w, lam)
 
 
-def knots_and_coefficients(tck):
-    """Return knots, coefficients and a degree that go with one another; lists stay lists."""
-    if isinstance(tck, interpolate.BSpline):
-        return tck
-    _, c, _ = tck
-    curve = isinstance(c, list | tuple) and len(c) > 0 and np.ndim(c[0]) > 0
-    return np.arange(12.0), [np.zeros(12) for _ in c] if curve else np.zeros(12), 3
-
-
-def at_spline(x, tck, *rest):
-    """Return places, and a spline for them."""
-    return x, knots_and_coefficients(tck), *rest
-
-
-def over_spline(a, b, tck, *rest):
-    """Return bounds, and a spline between them."""
-    return a, b, knots_and_coefficients(tck), *rest
-
-
-@pullback(interpolate.splint, unknown=("tck",), samples=over_spline)
-def pull_splint(out_bar, out, a, b, tck):
-    """Outside of the knots there is nothing to integrate."""
-    a_bar = -out_bar * interpolate.splev(a, tck, 0, 1)
-    return a_bar, out_bar * interpolate.splev(b, tck, 0, 1), None
-
-
-@pushforward(interpolate.splint)
-def push_splint(out, a, b, tck, a_dot, b_dot, tck_dot):
-    moved = 0.0 * out
-    if a_dot is not None:
-        moved = moved - a_dot * interpolate.splev(a, tck, 0, 1)
-    if b_dot is not None:
-        moved = moved + b_dot * interpolate.splev(b, tck, 0, 1)
-    return moved
-
-
-def check_one(values):
-    """Refuse curves, whose coordinates come in a list."""
-    if isinstance(values, list):
-        raise NotImplementedError("splev of a curve: call it for each coordinate")
-
-
-@pullback(interpolate.splev, unknown=("tck",), samples=at_spline)
-def pull_splev(out_bar, out, x, tck, *, der=0, ext=0):
-    check_one(out)
-    if der >= tck[2]:
-        return np.zeros_like(x), None
-    return out_bar * interpolate.splev(x, tck, der + 1, outside_of(ext)), None
-
-
-@pushforward(interpolate.splev)
-def push_splev(out, x, tck, x_dot, tck_dot, *, der=0, ext=0):
-    check_one(out)
-    if der >= tck[2]:
-        return np.zeros_like(out)
-    return x_dot * interpolate.splev(x, tck, der + 1, outside_of(ext))
-
-
-def plain_like(spline):
-    """Return an array like one value of what gives numbers."""
-    return np.zeros(())
-
-
-def univariate_sample(cls, array):
-    """Return a spline of FITPACK."""
-    if cls is interpolate.LSQUnivariateSpline:
-        return cls(np.arange(6.0), np.zeros(6), [2.5])
-    return cls(np.arange(6.0), np.zeros(6))
-
-
-def univariate(spline, x, nu=0, ext=None):
-    """Evaluate a spline of FITPACK, or a derivative of it."""
-    return spline(x, nu, ext)
-
-
-@pullback(
-    univariate,
-    unknown=("spline",),
-    once="the spline of the slopes has no kind that is known",
-)
-def pull_univariate(out_bar, out, spline, x, *, nu=0, ext=None):
-    return None, out_bar * slope_of_univariate(spline, x, nu, ext)
-
-
-@pushforward(univariate)
-def push_univariate(out, spline, x, spline_dot, x_dot, *, nu=0, ext=None):
-    return x_dot * slope_of_univariate(spline, x, nu, ext)
-
-
-def slope_of_univariate(spline, x, nu, ext):
-    """Return the slope of a spline of FITPACK, of whatever degree."""
-    slope = spline.derivative(nu + 1)
-    return slope(x, 0, outside_of(slope.ext if ext is None else ext))
-
-
-library_objects(
-    interpolate.UnivariateSpline,  # an object of it becomes one of these
-    interpolate.InterpolatedUnivariateSpline,
-    interpolate.LSQUnivariateSpline,
-    like=plain_like,
-    sample=univariate_sample,
-    functions={"__call__": univariate},
-)
-
-
-@pullback(interpolate.UnivariateSpline, unknown=("x", "y"), samples=rising)
-def pull_univariate_spline(
-    out_bar, out, x, y, *, w=None, bbox=(None, None), k=3, s=None, ext=0, check_finite=False
-):
-    return None, None
-
-
-@pullback(interpolate.LSQUnivariateSpline, unknown=("x", "y", "t"))
-def pull_lsq_univariate_spline(
-    out_bar, out, x, y, t, *, w=None, bbox=(None, None), k=3, ext=0, check_finite=False
-):
-    return None, None, None
-
-
-@pullback(interpolate.InterpolatedUnivariateSpline, unknown=("x", "y"), samples=rising)
-def pull_interpolated_univariate_spline(
-    out_bar, out, x, y, *, w=None, bbox=(None, None), k=3, ext=0, check_finite=False
-):
-    return None, None
-
-
-def bivariate_sample(cls, array):
-    """Return a spline over a plane."""
-    return cls(np.arange(6.0), np.arange(6.0), np.zeros((6, 6)))
-
-
-def at_points(spline, xi, yi, dx=0, dy=0):
-    """Evaluate at points as the method does."""
-    return spline.ev(xi, yi, dx, dy)
-
-
-def slope_on_plane(spline, xi, yi, dx, dy):
-    """Return a derivative of a spline over a plane; SciPy knows those below its degrees."""
-    if dx >= spline.degrees[0] or dy >= spline.degrees[1]:
-        raise NotImplementedError(
-            "RectBivariateSpline: SciPy has no derivative whose order is the degree; "
-            "make the spline with a higher kx and ky"
-        )
-    return spline.ev(xi, yi, dx, dy)
-
-
-@pullback(at_points, unknown=("spline",))
-def pull_at_points(out_bar, out, spline, xi, yi, *, dx=0, dy=0):
-    xi_bar = out_bar * slope_on_plane(spline, xi, yi, dx + 1, dy)
-    return None, xi_bar, out_bar * slope_on_plane(spline, xi, yi, dx, dy + 1)
-
-
-@pushforward(at_points)
-def push_at_points(out, spline, xi, yi, spline_dot, xi_dot, yi_dot, *, dx=0, dy=0):
-    found = np.zeros_like(out)
-    if xi_dot is not None:
-        found = found + slope_on_plane(spline, xi, yi, dx + 1, dy) * xi_dot
-    if yi_dot is not None:
-        found = found + slope_on_plane(spline, xi, yi, dx, dy + 1) * yi_dot
-    return found
-
-
-library_objects(
-    interpolate.RectBivariateSpline,
-    like=plain_like,
-    sample=bivariate_sample,
-    functions={"ev": at_points},
-)
+def smoothing_units(x, y, w, lam):
+    """Return the coefficients of smoothing splines near unit vectors."""
+    if lam is None:
+        raise NotImplementedError("make_smoothing_spline: a derivative where lam= is given")
+    if y.ndim > 1:
+        raise NotImplementedError("make_smoothing_spline: a derivative of values along one axis")
+    return np.stack([interpolate.make_smoothing_spline(x, e, w, lam).c for e in np.eye(len(x))])
 
 
 # tables
@@ -556,39 +689,49 @@ def zero_table(table):
     return np.zeros_like(table.y)
 
 
-def intervals(table, x):
-    """Return the left end of the interval of each place, and whether it is in any."""
-    if table._kind != "linear":
-        raise NotImplementedError("interp1d is differentiated with kind='linear'")
+def places_in(table, x):
+    """Return which places count: those in the table, all where it goes on beyond its ends."""
     inside = (x >= table.x[0]) & (x <= table.x[-1])
-    outward = isinstance(table.fill_value, str)
-    left = np.clip(np.searchsorted(table.x, x) - 1, 0, table.x.size - 2)
-    return left, inside | outward
+    return inside | isinstance(table.fill_value, str)
+
+
+def table_weights(table, x):
+    """Return how the values of a table count at places, and the slopes there."""
+    x = np.asarray(x)
+    counts = np.ravel(places_in(table, x))
+    kind = table._spline.k if table._kind == "spline" else table._kind
+    units = interpolate.interp1d(
+        table.x, np.eye(len(table.x)), kind, axis=0, fill_value="extrapolate"
+    )
+    weights = np.where(counts[:, None], units(np.ravel(x)), 0.0)
+    return weights, np.where(places_in(table, x), table_slopes(table, x), 0.0)
+
+
+def table_slopes(table, x):
+    """Return the slopes of a table; those of steps are zero."""
+    if table._kind == "linear":
+        left = np.clip(np.searchsorted(table.x, x) - 1, 0, table.x.size - 2)
+        return (table.y[left + 1] - table.y[left]) / (table.x[left + 1] - table.x[left])
+    if hasattr(table, "_spline"):
+        return np.reshape(table._spline(x, 1), np.shape(x))
+    return np.zeros(np.shape(x))
 
 
 @pullback(looked_up, once="what the table holds has no kind that is known")
 def pull_looked_up(out_bar, out, table, x):
-    left, counts = intervals(table, x)
-    width = table.x[left + 1] - table.x[left]
-    bar = np.where(counts, out_bar, 0.0)
-    part = (x - table.x[left]) / width
-    y_bar = np.zeros_like(table.y)
-    np.add.at(y_bar, left, (1.0 - part) * bar)
-    np.add.at(y_bar, left + 1, part * bar)
-    return y_bar, bar * (table.y[left + 1] - table.y[left]) / width
+    weights, slopes = table_weights(table, x)
+    return np.ravel(out_bar) @ weights, out_bar * slopes
 
 
 @pushforward(looked_up)
 def push_looked_up(out, table, x, table_dot, x_dot):
-    left, counts = intervals(table, x)
-    width = table.x[left + 1] - table.x[left]
+    weights, slopes = table_weights(table, x)
     out_dot = np.zeros_like(out)
     if table_dot is not None:
-        part = (x - table.x[left]) / width
-        out_dot = out_dot + (1.0 - part) * table_dot[left] + part * table_dot[left + 1]
+        out_dot = out_dot + np.reshape(weights @ table_dot, np.shape(out))
     if x_dot is not None:
-        out_dot = out_dot + (table.y[left + 1] - table.y[left]) / width * x_dot
-    return np.where(counts, out_dot, 0.0)
+        out_dot = out_dot + slopes * x_dot
+    return out_dot
 
 
 library_objects(
@@ -730,12 +873,30 @@ def points_cotangent(out_bar, grid, xi, method, nu):
     return np.reshape(np.stack(bars, axis=-1), np.shape(xi))
 
 
+ORDERS = {"slinear": 1, "cubic": 3, "quintic": 5}
+
+
+def tensor_cotangent(out_bar, grid, points, order, counts):
+    """Return the cotangent of values through which products of splines go, one along each axis."""
+    bar = np.reshape(out_bar, (counts.size, -1)) * np.ravel(counts)[:, None]
+    for axis, knots in reversed(list(enumerate(grid.grid))):
+        units = interpolate.make_interp_spline(knots, np.eye(len(knots)), order)
+        weights = units(np.ravel(points[..., axis]))
+        bar = np.reshape(weights[:, :, None] * bar[:, None, :], (counts.size, -1))
+    return np.reshape(np.sum(bar, axis=0), grid.values.shape).astype(grid.values.dtype)
+
+
 def values_cotangent(out_bar, grid, xi, method):
     """Return the cotangent of the values of a grid that is interpolated linearly."""
-    if (grid.method if method is None else method) != "linear":
-        raise NotImplementedError("RegularGridInterpolator: active values with linear only")
+    method = grid.method if method is None else method
     points = points_of(xi)
     left, part, counts = cells(grid, points)
+    if method == "nearest":
+        part = [np.where(p <= 0.5, 0.0, 1.0) for p in part]
+    elif method in ORDERS:
+        return tensor_cotangent(out_bar, grid, points, ORDERS[method], counts)
+    elif method != "linear":
+        raise NotImplementedError(f"RegularGridInterpolator: no derivative with {method}")
     values_bar = np.zeros_like(grid.values)
     bar = np.reshape(out_bar, points.shape[:-1] + grid.values.shape[len(left) :])
     for corner in np.ndindex(*(2,) * len(left)):
@@ -833,15 +994,29 @@ refuse(
     because="there is no rule for it",
     instead="Use CubicSpline, make_interp_spline, BSpline or np.polyfit.",
 )
-refuse(
-    interpolate,
-    "interpn",
-    because="it makes an interpolator and calls it",
-    instead="Use RegularGridInterpolator(points, values)(np.array(xi)).",
-)
+
+
+@written_out(interpolate.interpn)
+def interpn(points, values, xi, method="linear", bounds_error=True, fill_value=np.nan):
+    """A grid, made and asked."""
+    if method == "splinef2d":
+        raise NotImplementedError("interpn: no derivative with splinef2d; use method='cubic'")
+    values = np.asarray(values)
+    grid = interpolate.RegularGridInterpolator(
+        points, values, method=method, bounds_error=bounds_error, fill_value=fill_value
+    )
+    return grid(xi)
+
+
 refuse(
     interpolate,
     "pchip_interpolate",
     because="there is no rule for it",
     instead="Use PchipInterpolator at points that depend on what is differentiated.",
+)
+refuse(
+    interpolate.PPoly,
+    "roots solve",
+    because="how many there are is decided by the values",
+    instead="Find a root by scipy.optimize.brentq, whose function evaluates the spline.",
 )

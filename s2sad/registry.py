@@ -645,7 +645,12 @@ def is_refused(fn: Any) -> bool:
 
 def advice_for(value: object) -> str:
     """Return what to do instead of using an object whose class is refused by name, if it is."""
-    refusal = _refusals.get(_key(type(value)))
+    return instead_of(type(value))
+
+
+def instead_of(fn: object) -> str:
+    """Return what to use instead of a function that is refused by name, if it is."""
+    refusal = _refusals.get(_key(fn))
     return "" if refusal is None else refusal.instead
 
 

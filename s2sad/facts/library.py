@@ -52,7 +52,9 @@ def object_method(owner: K.Opaque, attr: str, args: list[Kind], keywords: dict[s
     product = fn is not None and fn is registry.object_function(owner.cls, "MatMult")
     if product and len(args) == 1 and isinstance(args[0], K.Array) and not keywords:
         return matmul_kind(owner.like, args[0])
-    return K.Unknown(why) if fn is None else _called(fn, [owner, *args], keywords, why)
+    if fn is None:
+        return K.Unknown(why, None, registry.instead_of(getattr(owner.cls, attr, None)))
+    return _called(fn, [owner, *args], keywords, why)
 
 
 def object_made(cls: object, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
