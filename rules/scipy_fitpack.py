@@ -388,7 +388,7 @@ def over_axes(spline, x, y, dx, dy):
 
 
 def slope_on_plane(spline, xi, yi, dx, dy, along):
-    """Return a slope along an axis; SciPy knows derivatives below its degrees. Beyond it is zero."""
+    """Return a slope along an axis, beyond the edges zero; SciPy knows those below its degrees."""
     if dx >= spline.degrees[0] or dy >= spline.degrees[1]:
         raise NotImplementedError(
             "RectBivariateSpline: SciPy has no derivative whose order is the degree; "
