@@ -175,6 +175,11 @@ def applied(stands: Stands, target: Kind, asked: Applied) -> Kind:
     return K.Known(made)
 
 
+def gives_derivative(fn: Any) -> bool:
+    """Say whether a function is an operator that gives a derivative, and runs nothing."""
+    return applies(fn) in _GIVE
+
+
 def is_derivative(kind: Kind) -> bool:
     """Say whether a kind is that of what an operator gives."""
     if isinstance(kind, K.LocalFunction):

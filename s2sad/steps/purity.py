@@ -8,7 +8,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2sad import registry
+from s2sad import registry, runtime
 from s2sad.emitted import hooks, overlaps
 from s2sad.nodes import Node
 from s2sad.rulebook.quiet import is_quiet
@@ -115,10 +115,12 @@ _PURE_FUNCTIONS: frozenset[Any] = frozenset(
         dict.fromkeys,
         functools.partial,
         isinstance,
+        hasattr,
         complex,
         np.zeros_like,
         np.full_like,
         np.broadcast_to,
+        runtime.object_of,
     }
 )
 
