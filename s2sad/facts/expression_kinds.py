@@ -16,7 +16,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, tree
 from s2sad.checkpoints import checkpoint
 from s2sad.derivative import applies
 from s2sad.emitted.replay import runs_rounds
@@ -56,6 +56,7 @@ from s2sad.facts.sampled import survives_none
 from s2sad.facts.scope import Scope, are_names, dotted_path
 from s2sad.facts.slices import Slices, grid_kind
 from s2sad.facts.texts import text_method
+from s2sad.facts.trees import tree_kind
 from s2sad.inside import hook_here, within_gradient
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.generators import GENERATORS, generator_of
@@ -471,6 +472,13 @@ class Expressions:
         kind, self.proved = self.hook(target, args, keywords, env)
         return kind
 
+    def _call_of(self, target: Kind, args: list[Kind], env: Env) -> Kind:
+        """Return the kind of a call of something by position, that stands nowhere as a call."""
+        if isinstance(target, K.Known):
+            fn = registry.same_in_numpy(target.value, len(args))
+            return worked_out(self._call_known(fn, args, {}, env))
+        return self.callee(target, args, {}, env)
+
     def _call_value(
         self, target: Kind, args: list[Kind], keywords: dict[str, Kind], node: Node, env: Env
     ) -> Kind:
@@ -509,6 +517,8 @@ class Expressions:
             return applied_kind(self.scope.stands, applies(fn), args, keywords, call)
         if runs_rounds(fn) and isinstance(args[-1], K.Tuple):
             return self._rounds_kind(args[0], args[-1], env)
+        if fn is tree.tree_map and not keywords:
+            return tree_kind(args, functools.partial(self._call_of, env=env))
         if fn is bool and len(args) == 1 and verdict(args[0]) is not None:
             return args[0]
         here = registry.same_in_numpy(fn, len(args))

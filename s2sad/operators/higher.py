@@ -196,6 +196,13 @@ class _Higher:
         found = [tangent_kind(made.params[n]) for n in made.wrt]
         return found if made.single else [K.Tuple(tuple(found))]
 
+    def gradient(self, d: Derivation, fn: Any) -> Kind | None:
+        made: _Made | None = d.applied.get(fn) if type(fn) is types.FunctionType else None
+        if made is None or not _by_symmetry(d, made):
+            return None
+        found = tuple(tangent_kind(made.params[n]) for n in made.wrt)
+        return found[0] if made.single else K.Tuple(found)
+
     def pair(self, d: Derivation, a: Analysed, pair: Pair, supplied: frozenset[str]) -> bool:
         """The matrix of second derivatives is symmetric: its rows are its columns.
 
@@ -205,11 +212,7 @@ class _Higher:
         """
         made: _Made | None = d.applied.get(a.scope.fn)
         args = a.function.node.args
-        if made is None or not made.repeatable or made.picked or args.vararg or args.kwarg:
-            return False
-        if d.reusable and _reads_data(d):
-            return False  # it may be other data when the pullback is called
-        if made.picked or made.applied.mode != "grad" or made.applied.has_aux:
+        if made is None or args.vararg or args.kwarg or not _by_symmetry(d, made):
             return False
         if pair.shadows or not pair.seeded:
             return False
@@ -218,6 +221,13 @@ class _Higher:
 
 
 HIGHER = _Higher()
+
+
+def _by_symmetry(d: Derivation, made: _Made) -> bool:
+    """Say whether the reverse of a derivative is a second derivative along the cotangent."""
+    if not made.repeatable or made.picked or made.applied.mode != "grad" or made.applied.has_aux:
+        return False
+    return not (d.reusable and _reads_data(d))  # it may be other data when the pullback is called
 
 
 def _declared_constant(parameters: Parameters) -> frozenset[str]:

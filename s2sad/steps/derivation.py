@@ -58,6 +58,7 @@ from s2sad.facts.passing import (
 from s2sad.facts.read_before import read_before
 from s2sad.facts.scope import Scope, lookup
 from s2sad.facts.sums import sums
+from s2sad.facts.trees import trees
 from s2sad.inside import hook_here
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_in
@@ -349,6 +350,7 @@ def _more_plainly(
         or ended(function, facts, taken, numpy)
         or copies(function, facts, taken, numpy, helper)
         or sums(function, facts, taken, numpy)
+        or trees(function, facts, taken, numpy, helper)
         or spread(function, facts, call_signature(facts), taken)
         or unfold(function, made, taken, writers, formulas, d.words(function.source.fn), plain)
         or choose(function, facts, taken)
@@ -405,6 +407,9 @@ def callee_kind(
             f"the result of a function that cannot be read: {why.reason.rstrip('.')}"
         ), ()
     result = handed_back(outlives(found.result), known)
+    symmetric = None if d.again is None else d.again.gradient(d, fn)
+    if isinstance(result, K.Unknown) and symmetric is not None:
+        result = symmetric
     if d.again is not None and (stands_for_derivative(fn) or fn in d.applied):
         made = fn if fn in d.applied else derivative(d, fn, params, names)
         given = [handed_back(k, known) for k in d.again.cotangents(d, made)]
@@ -553,6 +558,8 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
 
     def summary(call: Any, kinds: Any) -> tuple[list[Any], list[Any]] | None:
         called = called_by(d, a, call)
+        if _gives_gradient(d, a, call):
+            return [], []
         if called is not None and called.stops():
             stopping.add(call)
         return _written_by(d, a, call, called, lasting)
@@ -647,11 +654,17 @@ def _is_ruled_helper(target: Kind) -> bool:
     return registry.is_helper(fn) and registry.rule_for(fn) is not None
 
 
+def _gives_gradient(d: Derivation, a: Analysed, call: Any) -> bool:
+    """Say whether a call only gives a gradient, which is new: its text need not be looked at."""
+    fn = a.kinds.objects.get(getattr(call, "func", None))
+    return d.again is not None and d.again.gradient(d, fn) is not None
+
+
 def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], frozenset[str]] | None:
     """Return the arguments of a call of which the result may hold memory, and marks of that."""
     if a.kinds.objects.get(call.func) is runtime.object_of:
         return None
-    if runs_rounds(a.kinds.objects.get(call.func)):
+    if runs_rounds(a.kinds.objects.get(call.func)) or _gives_gradient(d, a, call):
         return [], frozenset()
     called = called_by(d, a, call)
     if called is None or not called.memory.known:

@@ -54,3 +54,6 @@ class Again(Protocol):
 
     def cotangents(self, d: Any, fn: types.FunctionType) -> list[Kind]:
         """Return the kinds of what a pullback gives that is returned; none where none is."""
+
+    def gradient(self, d: Any, fn: Any) -> Kind | None:
+        """Return the kind of a gradient whose reverse goes by symmetry; None of others."""

@@ -1,0 +1,336 @@
+"""Structures gone through leaf by leaf, as the plain displays that this is equal to.
+
+q = tree_map(lambda a, g: a - 0.1 * g, p, d)     fn = lambda a, g: a - 0.1 * g
+                                            ->   w = fn(p["w"], d["w"])
+                                                 q = {"w": w}
+v, unravel = ravel(p)                       ->   v = np.concatenate((p["w"].ravel(), ...))
+                                                 unravel = lambda v: {"w": v[0:n].reshape(s), ...}
+
+So the containers are those of the first structure, and what carries no derivative stays as it is.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import runtime, tree
+from s2sad.facts.members import copied_plainly
+from s2sad.facts.rewrite import NumPy, Rewriter
+from s2sad.kinds import Kind
+from s2sad.nodes import (
+    Block,
+    Node,
+    assign,
+    attribute,
+    call,
+    clone,
+    constant,
+    name,
+    store,
+    subscript,
+)
+from s2sad.stages import Function, KindFacts, Loop
+from s2sad.syntax.spelled import paths
+
+Called = Callable[[Kind, "list[Kind]"], Kind]
+_DEEP = 8
+_UNDECIDED = K.Unknown("what tree_map gives for structures whose parts are not known")
+
+
+# --- kinds ---------------------------------------------------------------------------------------
+
+
+def tree_kind(args: Sequence[Kind], called: Called) -> Kind:
+    """Return the kind of a call of tree_map; `called` gives that of a call of a function."""
+    if len(args) < 2:
+        return _UNDECIDED
+    fn, first, *more = args
+    return _mapped(fn, first, more, called, 0)
+
+
+def _mapped(fn: Kind, first: Kind, more: list[Kind], called: Called, depth: int) -> Kind:
+    if isinstance(first, K.Unbound):
+        return first
+    if _is_leaf(first):
+        return called(fn, [first, *more])
+    if _stays(first):
+        return first
+    steps = _steps(first)
+    if steps is None or depth > _DEEP:
+        return _UNDECIDED
+    found: list[Kind] = []
+    for step in steps:
+        parts = [_part(k, step) for k in (first, *more)]
+        if any(p is None for p in parts):
+            return _UNDECIDED
+        kind = _mapped(fn, parts[0], parts[1:], called, depth + 1)  # type: ignore[arg-type]
+        if isinstance(kind, K.Unknown):
+            return kind
+        found.append(kind)
+    return _like(first, found)
+
+
+def _like(first: Kind, parts: list[Kind]) -> Kind:
+    """Return the kind of a structure built as another one, of other parts."""
+    if isinstance(first, K.Tuple):
+        return K.Tuple(tuple(parts), first.cls)
+    if isinstance(first, K.Dict):
+        return K.Dict(tuple((key, k) for (key, _), k in zip(first.items, parts, strict=True)))
+    if isinstance(first, K.Obj):
+        return K.Obj(
+            first.cls, tuple((n, k) for (n, _), k in zip(first.fields, parts, strict=True))
+        )
+    if isinstance(first, K.OpenDict):
+        return K.OpenDict(first.key, parts[0])
+    assert isinstance(first, K.List)
+    if first.items is None:
+        return K.List(parts[0], first.length)
+    return K.List(functools.reduce(K.join, parts), first.length, tuple(parts))
+
+
+def _is_leaf(kind: Kind) -> bool:
+    """Say whether a value surely is a number or an array that the function is called with."""
+    if isinstance(kind, K.Num):
+        return kind.type in ("float", "complex")
+    return isinstance(kind, K.Array) and K.is_float_dtype(kind.dtype)
+
+
+def _stays(kind: Kind) -> bool:
+    """Say whether a value surely carries no derivative: it is kept as it is."""
+    return isinstance(kind, K.Num | K.Array | K.NoneKind | K.Str | K.Known | K.LocalFunction)
+
+
+_EACH = object()  # the items of a list, or of a dict, that are all of one kind
+
+
+def _steps(kind: Kind) -> list[Any] | None:
+    """Return what leads to the parts of a structure, None where that is not known."""
+    if isinstance(kind, K.Tuple):
+        return list(range(len(kind.items)))
+    if isinstance(kind, K.Dict):
+        keys = [key for key, _ in kind.items]
+        return keys if all(isinstance(key, str | int | float | bool) for key in keys) else None
+    if isinstance(kind, K.Obj):
+        return [n for n, _ in kind.fields] if copied_plainly(kind) else None
+    if isinstance(kind, K.List) and kind.items is not None:
+        return list(range(len(kind.items)))
+    return [_EACH] if isinstance(kind, K.List | K.OpenDict) else None
+
+
+def _part(kind: Kind, step: Any) -> Kind | None:
+    """Return the kind of a part; None has None everywhere."""
+    if isinstance(kind, K.NoneKind):
+        return kind
+    if step is _EACH:
+        return kind.item if isinstance(kind, K.List | K.OpenDict) else None
+    if isinstance(kind, K.Tuple):
+        return kind.items[step] if isinstance(step, int) and step < len(kind.items) else None
+    if isinstance(kind, K.List):
+        if kind.items is None:
+            return kind.item
+        return kind.items[step] if isinstance(step, int) and step < len(kind.items) else None
+    found = kind.items if isinstance(kind, K.Dict) else getattr(kind, "fields", ())
+    return dict(found).get(step)
+
+
+def _matches(first: Kind, other: Kind) -> bool:
+    """Say whether another structure surely has the parts of the first one."""
+    if isinstance(other, K.NoneKind):
+        return True
+    if type(first) is not type(other):
+        return False
+    if isinstance(first, K.Tuple):
+        return first.cls is other.cls and len(first.items) == len(other.items)  # type: ignore[attr-defined]
+    if isinstance(first, K.Obj):
+        same = first.cls is other.cls  # type: ignore[attr-defined]
+        return same and {n for n, _ in first.fields} == {n for n, _ in other.fields}  # type: ignore[attr-defined]
+    if isinstance(first, K.Dict):
+        return dict(first.items).keys() == dict(other.items).keys()  # type: ignore[attr-defined]
+    if isinstance(first, K.List) and first.items is not None:
+        return first.length == other.length  # type: ignore[attr-defined]
+    return isinstance(first, K.List | K.OpenDict)
+
+
+# --- statements ----------------------------------------------------------------------------------
+
+
+def trees(
+    function: Function,
+    kinds: KindFacts,
+    taken: set[str],
+    numpy: NumPy,
+    helper: Callable[[Any], str],
+) -> Function | None:
+    """Return the function with calls of tree_map written out, None where there are none."""
+    return _Trees(function, kinds, taken, numpy, helper).rewritten()
+
+
+class _Trees(Rewriter):
+    def __init__(
+        self,
+        function: Function,
+        kinds: KindFacts,
+        taken: set[str],
+        numpy: NumPy,
+        helper: Callable[[Any], str],
+    ) -> None:
+        super().__init__(function, kinds, taken, numpy)
+        self.helper = helper
+
+    def statement(self, s: Node) -> Block | None:
+        value = getattr(s, "value", None)
+        if not isinstance(s, gast.Assign) or not isinstance(value, gast.Call):
+            return None
+        if self.kinds.objects.get(value.func) is not tree.tree_map or value.keywords:
+            return None
+        if len(value.args) < 2 or any(isinstance(a, gast.Starred) for a in value.args):
+            return None
+        lines: Block = []
+        given: list[Node] = []
+        for a in value.args:
+            if isinstance(a, gast.Name) or (a is value.args[0] and isinstance(a, gast.Attribute)):
+                given.append(a)
+                continue
+            lines += self.lines("given = v", v=clone(a))
+            given.append(name(lines[-1].targets[0].id))
+        fn, *places = given
+        found = self._built(fn, places, [self.kind(a) for a in value.args[1:]], 0)
+        if found is None:
+            return None
+        return [*lines, *found[0], gast.Assign(s.targets, found[1], None)]
+
+    def _built(
+        self, fn: Node, places: list[Node], kinds: list[Kind], depth: int
+    ) -> tuple[Block, Node] | None:
+        """Return an expression for a structure, and what computes its parts."""
+        first = kinds[0]
+        if _is_leaf(first):
+            if not all(map(K.is_numeric, kinds)):
+                return None
+            return [], call_of(fn, [clone(p) for p in places])
+        if _stays(first):
+            return [], clone(places[0])
+        steps = _steps(first)
+        if steps is None or depth > _DEEP or not all(_matches(first, k) for k in kinds[1:]):
+            return None
+        if steps == [_EACH]:
+            return self._each(fn, places, kinds, depth)
+        lines: Block = []
+        parts: list[Node] = []
+        for step in steps:
+            reads, inner, inside = self._step(places, kinds, step, isinstance(first, K.Obj))
+            found = self._built(fn, inner, inside, depth + 1)
+            if found is None:
+                return None
+            lines += [*reads, *found[0], *self.lines("part = v", v=found[1])]
+            parts.append(name(lines[-1].targets[0].id))
+        made = self._display(first, places[0], steps, parts)
+        return None if made is None else ([*lines, *made[0]], made[1])
+
+    def _step(
+        self, places: list[Node], kinds: list[Kind], step: Any, by_name: bool
+    ) -> tuple[Block, list[Node], list[Kind]]:
+        """Return what reads a part of each structure, and the parts' names and kinds."""
+        lines: Block = []
+        inner: list[Node] = []
+        inside: list[Kind] = []
+        for place, kind in zip(places, kinds, strict=True):
+            part = _part(kind, step)
+            assert part is not None
+            inside.append(part)
+            if isinstance(kind, K.NoneKind):
+                inner.append(constant(None))
+                continue
+            read = (
+                attribute(clone(place), step)
+                if by_name
+                else subscript(clone(place), constant(step))
+            )
+            lines += self.lines("part = v", v=read)
+            inner.append(name(lines[-1].targets[0].id))
+        return lines, inner, inside
+
+    def _display(
+        self, kind: Kind, place: Node, steps: list[Any], parts: list[Node]
+    ) -> tuple[Block, Node] | None:
+        """Return what builds a structure of its parts."""
+        if isinstance(kind, K.Dict):
+            return [], gast.Dict([constant(key) for key in steps], parts)
+        if isinstance(kind, K.List):
+            return [], gast.List(parts, gast.Load())
+        if isinstance(kind, K.Tuple) and kind.cls is None:
+            return [], gast.Tuple(parts, gast.Load())
+        assert isinstance(kind, K.Obj | K.Tuple) and kind.cls is not None
+        cls = next(paths(self.function, kind.cls), None)
+        lines: Block = []
+        if cls is None or isinstance(cls, gast.Subscript):
+            lines = self.lines("cls = type(v)", v=place)
+            cls = name(lines[-1].targets[0].id)
+        if isinstance(kind, K.Tuple):
+            return lines, gast.Call(cls, parts, [])
+        keywords = [gast.keyword(n, p) for n, p in zip(steps, parts, strict=True)]
+        return lines, gast.Call(name(self.helper(runtime.object_of)), [cls], keywords)
+
+    def _each(
+        self, fn: Node, places: list[Node], kinds: list[Kind], depth: int
+    ) -> tuple[Block, Node] | None:
+        """Return a list made of the items of lists, and the loop that makes it; or a dict."""
+        first = places[0]
+        table = isinstance(kinds[0], K.OpenDict)
+        lines = self.lines("made = {}" if table else "made = []")
+        made = lines[0].targets[0].id
+        place, index = self.names.fresh("key" if table else "i"), self.names.fresh("i")
+        reads: Block = []
+        inner: list[Node] = []
+        for at, kind in zip(places, kinds, strict=True):
+            if isinstance(kind, K.NoneKind):
+                inner.append(constant(None))
+                continue
+            reads += self.lines("part = v", v=subscript(clone(at), name(place)))
+            inner.append(name(reads[-1].targets[0].id))
+        inside = [_part(k, _EACH) or K.UNKNOWN for k in kinds]
+        found = self._built(fn, inner, inside, depth + 1)
+        if found is None:
+            return None
+        self.temps |= {place, index}
+        body = [*reads, *found[0], *self.lines("part = v", v=found[1])]
+        part = name(body[-1].targets[0].id)
+        loops: Any = self.function.loops
+        lines += self._alike(places, kinds, table)
+        if table:
+            lines += self.lines("keys = list(d)", d=first)
+            keys = lines[-1].targets[0].id
+            held = gast.Subscript(name(made), name(place), gast.Store())
+            loop = gast.For(
+                store(place), name(keys), [*body, gast.Assign([held], part, None)], [], None
+            )
+            bound = assign(place, subscript(name(keys), name(index)))
+            loops[loop] = Loop(index, False, (call("len", name(keys)),), (bound,))
+            return [*lines, loop], name(made)
+        body.append(gast.Expr(call(attribute(name(made), "append"), part)))
+        bounds = call("len", clone(first))
+        loop = gast.For(store(place), call("range", clone(bounds)), body, [], None)
+        loops[loop] = Loop(place, True, (bounds,), ())
+        return [*lines, loop], name(made)
+
+    def _alike(self, places: list[Node], kinds: list[Kind], table: bool) -> Block:
+        """Return what refuses structures that are longer or shorter, as tree_map does."""
+        words = constant("structures do not match: they have other lengths, or other keys")
+        out: Block = []
+        for place, kind in zip(places[1:], kinds[1:], strict=True):
+            if isinstance(kind, K.NoneKind):
+                continue
+            sides = [call("len", clone(p)) for p in (places[0], place)]
+            other = gast.Compare(sides[0], [gast.NotEq()], [sides[1]])
+            out.append(gast.If(other, [gast.Raise(call("ValueError", words), None)], []))
+        return out
+
+
+def call_of(fn: Node, args: list[Node]) -> Node:
+    """Return a call of what a name or an attribute denotes."""
+    return gast.Call(clone(fn), args, [])
