@@ -506,6 +506,9 @@ def _bound_call(
     signature = signature_of(fn)
     if callee is None or signature is None:
         return None
+    if d.again is not None and not d.forward:
+        if d.again.gradient(d, callee.scope.fn) is not None:
+            return None  # its reverse is better known than by reading it
     arguments = signature.bind(*args, **{k.arg: k.value for k in keywords}).arguments
     given: dict[str, Any] = dict(extra)
     for p in signature.parameters.values():
