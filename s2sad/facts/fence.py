@@ -24,6 +24,7 @@ from s2sad.errors import (
     UnsupportedError,
 )
 from s2sad.facts.activity import flows
+from s2sad.facts.appends import made_anew, plain_append
 from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.filled import with_part
 from s2sad.facts.memory import Memory, root, shares_nothing, touches
@@ -33,7 +34,7 @@ from s2sad.facts.stopped import check_stopped
 from s2sad.facts.unseen import check_unseen_reads
 from s2sad.kinds import Kind
 from s2sad.known.mixed import is_mixed
-from s2sad.nodes import all_inside, blocks_of, children, names_read, names_written, walk
+from s2sad.nodes import all_inside, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
 
 Env = dict[str, Kind]
@@ -83,7 +84,7 @@ def fence(
         if write.how == "append":
             shared = memory.aliases.sharing(write.statement, write.base)
             hit &= {n.partition("@")[0] for n in shared}
-        if not hit or _plain_append(function, write, hit, kinds, memory):
+        if not hit or plain_append(function, write, hit, kinds, memory):
             continue
         later = hit & activity.useful_after.get(write.statement, frozenset())
         name = write.base if write.base in (later or hit) else min(later or hit)
@@ -150,7 +151,7 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
         before, after = kinds.before[s], kinds.after[s]
         if before.get(write.base) == after.get(write.base):
             continue
-        if write.how == "append" and _made_anew(function, write.base):
+        if write.how == "append" and made_anew(function, write.base):
             continue  # it has no other name yet
         live = memory.aliases.live_after.get(s, frozenset())
         links = memory.aliases.links_before.get(s, {})
@@ -694,64 +695,6 @@ def ever_active(activity: Activity) -> frozenset[str]:
 def _immutable(kinds: KindFacts, statement: Any, name: str) -> bool:
     kind = kinds.before.get(statement, {}).get(name, K.UNKNOWN)
     return shares_nothing(kind)
-
-
-def _plain_append(
-    function: Function, write: Write, hit: set[str], kinds: KindFacts, memory: Memory
-) -> bool:
-    """Appending to a list that has one name only is undone by the backward sweep."""
-    if write.how != "append":
-        return False
-    before = kinds.before.get(write.statement, {})
-    holders = (K.Tuple, K.Union, K.Unknown)
-    lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, holders)}
-    others = memory.shares(write.base, lists) - {write.base}
-    return write.base in hit and (not others or _made_anew(function, write.base))
-
-
-def plain_appends(function: Function, kinds: KindFacts, memory: Memory) -> frozenset[Any]:
-    """Return the appends to lists that have one name only and are changed by nothing else."""
-    others = {w.base for w in memory.writes if w.in_container and w.how != "append"}
-    return frozenset(
-        w.statement
-        for w in memory.writes
-        if _plain_append(function, w, {w.base}, kinds, memory) and not memory.shares(w.base, others)
-    )
-
-
-def _made_anew(function: Function, base: str) -> bool:
-    """Say whether a list is created before, and given another name after, all that it gets.
-
-    Then, in a loop too, the other names hold lists of earlier rounds.
-    """
-    created: list[tuple[int, Any]] = []
-    appended: list[int] = []
-    named: list[tuple[int, Any]] = []
-    for at, (s, loop) in enumerate(_in_order(function.node.body, None)):
-        if isinstance(s, gast.Assign) and base in names_written(s):
-            if not isinstance(s.value, gast.List):
-                return False
-            created.append((at, loop))
-        elif isinstance(s, gast.Assign) and base in names_read(s.value):
-            if not isinstance(s.value, gast.Subscript | gast.BinOp):
-                named.append((at, loop))
-        elif isinstance(s, gast.Expr) and base in names_read(s.value):
-            if any(base in names_read(a) for a in getattr(s.value, "args", [])):
-                named.append((at, loop))
-            else:
-                appended.append(at)
-    if len(created) != 1 or not appended:
-        return False
-    at, loop = created[0]
-    return at < min(appended) and all(n > max(appended) and inner is loop for n, inner in named)
-
-
-def _in_order(block: list[Any], loop: Any) -> Iterator[tuple[Any, Any]]:
-    for s in block:
-        yield s, loop
-        inner = s if isinstance(s, gast.For | gast.While) else loop
-        for part in blocks_of(s):
-            yield from _in_order(part, inner)
 
 
 def _refusal(

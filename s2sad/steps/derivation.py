@@ -26,13 +26,14 @@ from s2sad.emitted.replay import runs_rounds
 from s2sad.errors import Error, InternalError, UnsupportedError
 from s2sad.facts.activity import activity
 from s2sad.facts.alias import alias
+from s2sad.facts.appends import plain_appends
 from s2sad.facts.bound import bound
 from s2sad.facts.by_name import by_name
 from s2sad.facts.closures import behind, holds_container
 from s2sad.facts.copies import copies
 from s2sad.facts.dispatch import dispatch
 from s2sad.facts.ended import ended
-from s2sad.facts.fence import outside_of, plain_appends
+from s2sad.facts.fence import outside_of
 from s2sad.facts.finite import Finite
 from s2sad.facts.formulas import is_formula
 from s2sad.facts.given import calls_itself, view_returned, written_parameters
