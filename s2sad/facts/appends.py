@@ -56,7 +56,7 @@ def made_anew(function: Function, base: str) -> bool:
                 return False
             created.append((at, loop))
         elif isinstance(s, gast.Assign) and base in names_read(s.value):
-            if not isinstance(s.value, gast.Subscript | gast.BinOp):
+            if not isinstance(s.value, gast.Subscript | gast.BinOp) and not _takes(s.value, base):
                 named.append((at, loop))
         elif isinstance(s, gast.Expr) and base in names_read(s.value):
             if any(base in names_read(a) for a in getattr(s.value, "args", [])):
@@ -67,6 +67,16 @@ def made_anew(function: Function, base: str) -> bool:
         return False
     at, loop = created[0]
     return at < min(appended) and all(n > max(appended) and inner is loop for n, inner in named)
+
+
+def _takes(value: Any, base: str) -> bool:
+    """Say whether an expression takes an item from a list: `base.pop()`."""
+    func = getattr(value, "func", None)
+    if not isinstance(func, gast.Attribute) or func.attr != "pop":
+        return False
+    return getattr(func.value, "id", "") == base and not any(
+        base in names_read(a) for a in value.args
+    )
 
 
 def _in_order(block: list[Any], loop: Any) -> Iterator[tuple[Any, Any]]:

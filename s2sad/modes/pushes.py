@@ -264,11 +264,7 @@ class Pushes(Operations):
     def _homogeneous(self, arg: Node) -> bool:
         """Say whether this is a list of which every item has a tangent of its own."""
         kind = self.kind(arg)
-        if not isinstance(kind, K.List) or not self.has(arg):
-            return False
-        if not isinstance(kind.item, K.Num | K.Array) or not K.differentiable(kind.item):
-            return False
-        return kind.items is None or all(K.differentiable(k) for k in kind.items)
+        return isinstance(kind, K.List) and self.has(arg) and _moves_all(kind)
 
     def _values(self, owner: Node) -> Node:
         return call(attribute(name(self.dot(owner.id)), "values"))
@@ -708,3 +704,10 @@ def is_fresh(value: Node, modules: Mapping[str, Any]) -> bool:
         found = getattr(found, step, None)
     rule = registry.rule_for(found) if found is not None else None
     return rule is not None and rule.view == "never"
+
+
+def _moves_all(kind: K.Kind) -> bool:
+    """Say whether all that stands in a list, or in lists in it, are numbers and arrays that move."""
+    if isinstance(kind, K.List):
+        return all(map(_moves_all, [kind.item] if kind.items is None else kind.items))
+    return isinstance(kind, K.Num | K.Array) and K.differentiable(kind)
