@@ -36,6 +36,7 @@ from s2sad.facts.members import (
 )
 from s2sad.facts.operators import Pullback, applied_kind, attribute_applied
 from s2sad.facts.passing import Proved, brought_along
+from s2sad.facts.ravelled import ravel_kind, unravel_kind
 from s2sad.facts.results import (
     OPERATORS,
     array_item,
@@ -483,6 +484,9 @@ class Expressions:
         self, target: Kind, args: list[Kind], keywords: dict[str, Kind], node: Node, env: Env
     ) -> Kind:
         """Call something that is no function by itself: an inner function, a callable object."""
+        back = unravel_kind(target)
+        if back is not None:
+            return back
         if isinstance(target, K.Obj | K.Tuple):
             method = class_function(self.scope, target, "__call__")
             if method is not None:
@@ -519,6 +523,8 @@ class Expressions:
             return self._rounds_kind(args[0], args[-1], env)
         if fn is tree.tree_map and not keywords:
             return tree_kind(args, functools.partial(self._call_of, env=env))
+        if fn is tree.ravel and not keywords:
+            return ravel_kind(args)
         if fn is bool and len(args) == 1 and verdict(args[0]) is not None:
             return args[0]
         here = registry.same_in_numpy(fn, len(args))

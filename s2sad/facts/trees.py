@@ -11,7 +11,6 @@ So the containers are those of the first structure, and what carries no derivati
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,25 +49,32 @@ def tree_kind(args: Sequence[Kind], called: Called) -> Kind:
     if len(args) < 2:
         return _UNDECIDED
     fn, first, *more = args
-    return _mapped(fn, first, more, called, 0)
+    return walked_kind(first, more, lambda k: is_leaf(k[0]), lambda kinds: called(fn, kinds))
 
 
-def _mapped(fn: Kind, first: Kind, more: list[Kind], called: Called, depth: int) -> Kind:
+def walked_kind(
+    first: Kind,
+    more: list[Kind],
+    ends: Callable[[list[Kind]], bool],
+    gives: Callable[[list[Kind]], Kind],
+    depth: int = 0,
+) -> Kind:
+    """Return the kind of a structure built as another one, of what there is where that `ends`."""
     if isinstance(first, K.Unbound):
         return first
-    if _is_leaf(first):
-        return called(fn, [first, *more])
-    if _stays(first):
+    if ends([first, *more]):
+        return gives([first, *more])
+    if stays(first):
         return first
-    steps = _steps(first)
+    steps = steps_of(first)
     if steps is None or depth > _DEEP:
         return _UNDECIDED
     found: list[Kind] = []
     for step in steps:
-        parts = [_part(k, step) for k in (first, *more)]
+        parts = [part_of(k, step) for k in (first, *more)]
         if any(p is None for p in parts):
             return _UNDECIDED
-        kind = _mapped(fn, parts[0], parts[1:], called, depth + 1)  # type: ignore[arg-type]
+        kind = walked_kind(parts[0], parts[1:], ends, gives, depth + 1)  # type: ignore[arg-type]
         if isinstance(kind, K.Unknown):
             return kind
         found.append(kind)
@@ -90,17 +96,17 @@ def _like(first: Kind, parts: list[Kind]) -> Kind:
     assert isinstance(first, K.List)
     if first.items is None:
         return K.List(parts[0], first.length)
-    return K.List(functools.reduce(K.join, parts), first.length, tuple(parts))
+    return K.list_of(parts)
 
 
-def _is_leaf(kind: Kind) -> bool:
+def is_leaf(kind: Kind) -> bool:
     """Say whether a value surely is a number or an array that the function is called with."""
     if isinstance(kind, K.Num):
         return kind.type in ("float", "complex")
     return isinstance(kind, K.Array) and K.is_float_dtype(kind.dtype)
 
 
-def _stays(kind: Kind) -> bool:
+def stays(kind: Kind) -> bool:
     """Say whether a value surely carries no derivative: it is kept as it is."""
     return isinstance(kind, K.Num | K.Array | K.NoneKind | K.Str | K.Known | K.LocalFunction)
 
@@ -108,7 +114,7 @@ def _stays(kind: Kind) -> bool:
 _EACH = object()  # the items of a list, or of a dict, that are all of one kind
 
 
-def _steps(kind: Kind) -> list[Any] | None:
+def steps_of(kind: Kind) -> list[Any] | None:
     """Return what leads to the parts of a structure, None where that is not known."""
     if isinstance(kind, K.Tuple):
         return list(range(len(kind.items)))
@@ -122,7 +128,7 @@ def _steps(kind: Kind) -> list[Any] | None:
     return [_EACH] if isinstance(kind, K.List | K.OpenDict) else None
 
 
-def _part(kind: Kind, step: Any) -> Kind | None:
+def part_of(kind: Kind, step: Any) -> Kind | None:
     """Return the kind of a part; None has None everywhere."""
     if isinstance(kind, K.NoneKind):
         return kind
@@ -142,18 +148,15 @@ def _matches(first: Kind, other: Kind) -> bool:
     """Say whether another structure surely has the parts of the first one."""
     if isinstance(other, K.NoneKind):
         return True
-    if type(first) is not type(other):
-        return False
-    if isinstance(first, K.Tuple):
-        return first.cls is other.cls and len(first.items) == len(other.items)  # type: ignore[attr-defined]
-    if isinstance(first, K.Obj):
-        same = first.cls is other.cls  # type: ignore[attr-defined]
-        return same and {n for n, _ in first.fields} == {n for n, _ in other.fields}  # type: ignore[attr-defined]
-    if isinstance(first, K.Dict):
-        return dict(first.items).keys() == dict(other.items).keys()  # type: ignore[attr-defined]
-    if isinstance(first, K.List) and first.items is not None:
-        return first.length == other.length  # type: ignore[attr-defined]
-    return isinstance(first, K.List | K.OpenDict)
+    if isinstance(first, K.Tuple) and isinstance(other, K.Tuple):
+        return first.cls is other.cls and len(first.items) == len(other.items)
+    if isinstance(first, K.Obj) and isinstance(other, K.Obj):
+        return first.cls is other.cls and dict(first.fields).keys() == dict(other.fields).keys()
+    if isinstance(first, K.Dict) and isinstance(other, K.Dict):
+        return dict(first.items).keys() == dict(other.items).keys()
+    if isinstance(first, K.List) and isinstance(other, K.List):
+        return first.items is None or first.length == other.length
+    return isinstance(first, K.OpenDict) and isinstance(other, K.OpenDict)
 
 
 # --- statements ----------------------------------------------------------------------------------
@@ -170,7 +173,9 @@ def trees(
     return _Trees(function, kinds, taken, numpy, helper).rewritten()
 
 
-class _Trees(Rewriter):
+class Walking(Rewriter):
+    """Builds structures as others are built, of what there is at their ends."""
+
     def __init__(
         self,
         function: Function,
@@ -182,49 +187,28 @@ class _Trees(Rewriter):
         super().__init__(function, kinds, taken, numpy)
         self.helper = helper
 
-    def statement(self, s: Node) -> Block | None:
-        value = getattr(s, "value", None)
-        if not isinstance(s, gast.Assign) or not isinstance(value, gast.Call):
-            return None
-        if self.kinds.objects.get(value.func) is not tree.tree_map or value.keywords:
-            return None
-        if len(value.args) < 2 or any(isinstance(a, gast.Starred) for a in value.args):
-            return None
-        lines: Block = []
-        given: list[Node] = []
-        for a in value.args:
-            if isinstance(a, gast.Name) or (a is value.args[0] and isinstance(a, gast.Attribute)):
-                given.append(a)
-                continue
-            lines += self.lines("given = v", v=clone(a))
-            given.append(name(lines[-1].targets[0].id))
-        fn, *places = given
-        found = self._built(fn, places, [self.kind(a) for a in value.args[1:]], 0)
-        if found is None:
-            return None
-        return [*lines, *found[0], gast.Assign(s.targets, found[1], None)]
+    def at_end(self, places: list[Node], kinds: list[Kind]) -> tuple[Block, Node] | None:
+        """Return what stands where structures end; None where they go on."""
+        raise NotImplementedError
 
-    def _built(
-        self, fn: Node, places: list[Node], kinds: list[Kind], depth: int
-    ) -> tuple[Block, Node] | None:
+    def built(self, places: list[Node], kinds: list[Kind], depth: int) -> tuple[Block, Node] | None:
         """Return an expression for a structure, and what computes its parts."""
         first = kinds[0]
-        if _is_leaf(first):
-            if not all(map(K.is_numeric, kinds)):
-                return None
-            return [], call_of(fn, [clone(p) for p in places])
-        if _stays(first):
+        end = self.at_end(places, kinds)
+        if end is not None:
+            return end
+        if stays(first) and not is_leaf(first):
             return [], clone(places[0])
-        steps = _steps(first)
+        steps = steps_of(first)
         if steps is None or depth > _DEEP or not all(_matches(first, k) for k in kinds[1:]):
             return None
         if steps == [_EACH]:
-            return self._each(fn, places, kinds, depth)
+            return self._each(places, kinds, depth)
         lines: Block = []
         parts: list[Node] = []
         for step in steps:
             reads, inner, inside = self._step(places, kinds, step, isinstance(first, K.Obj))
-            found = self._built(fn, inner, inside, depth + 1)
+            found = self.built(inner, inside, depth + 1)
             if found is None:
                 return None
             lines += [*reads, *found[0], *self.lines("part = v", v=found[1])]
@@ -240,7 +224,7 @@ class _Trees(Rewriter):
         inner: list[Node] = []
         inside: list[Kind] = []
         for place, kind in zip(places, kinds, strict=True):
-            part = _part(kind, step)
+            part = part_of(kind, step)
             assert part is not None
             inside.append(part)
             if isinstance(kind, K.NoneKind):
@@ -276,9 +260,7 @@ class _Trees(Rewriter):
         keywords = [gast.keyword(n, p) for n, p in zip(steps, parts, strict=True)]
         return lines, gast.Call(name(self.helper(runtime.object_of)), [cls], keywords)
 
-    def _each(
-        self, fn: Node, places: list[Node], kinds: list[Kind], depth: int
-    ) -> tuple[Block, Node] | None:
+    def _each(self, places: list[Node], kinds: list[Kind], depth: int) -> tuple[Block, Node] | None:
         """Return a list made of the items of lists, and the loop that makes it; or a dict."""
         first = places[0]
         table = isinstance(kinds[0], K.OpenDict)
@@ -293,8 +275,8 @@ class _Trees(Rewriter):
                 continue
             reads += self.lines("part = v", v=subscript(clone(at), name(place)))
             inner.append(name(reads[-1].targets[0].id))
-        inside = [_part(k, _EACH) or K.UNKNOWN for k in kinds]
-        found = self._built(fn, inner, inside, depth + 1)
+        inside = [part_of(k, _EACH) or K.UNKNOWN for k in kinds]
+        found = self.built(inner, inside, depth + 1)
         if found is None:
             return None
         self.temps |= {place, index}
@@ -331,6 +313,33 @@ class _Trees(Rewriter):
         return out
 
 
-def call_of(fn: Node, args: list[Node]) -> Node:
-    """Return a call of what a name or an attribute denotes."""
-    return gast.Call(clone(fn), args, [])
+class _Trees(Walking):
+    fn: Node
+
+    def at_end(self, places: list[Node], kinds: list[Kind]) -> tuple[Block, Node] | None:
+        """Return a call of the function that is mapped."""
+        if not is_leaf(kinds[0]) or not all(map(K.is_numeric, kinds)):
+            return None
+        return [], gast.Call(clone(self.fn), [clone(p) for p in places], [])
+
+    def statement(self, s: Node) -> Block | None:
+        value = getattr(s, "value", None)
+        if not isinstance(s, gast.Assign) or not isinstance(value, gast.Call):
+            return None
+        if self.kinds.objects.get(value.func) is not tree.tree_map or value.keywords:
+            return None
+        if len(value.args) < 2 or any(isinstance(a, gast.Starred) for a in value.args):
+            return None
+        lines: Block = []
+        given: list[Node] = []
+        for a in value.args:
+            if isinstance(a, gast.Name) or (a is value.args[0] and isinstance(a, gast.Attribute)):
+                given.append(a)
+                continue
+            lines += self.lines("given = v", v=clone(a))
+            given.append(name(lines[-1].targets[0].id))
+        self.fn, *places = given
+        found = self.built(places, [self.kind(a) for a in value.args[1:]], 0)
+        if found is None:
+            return None
+        return [*lines, *found[0], gast.Assign(s.targets, found[1], None)]

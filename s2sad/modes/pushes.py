@@ -707,7 +707,7 @@ def is_fresh(value: Node, modules: Mapping[str, Any]) -> bool:
 
 
 def _moves_all(kind: K.Kind) -> bool:
-    """Say whether all that stands in a list, or in lists in it, are numbers and arrays that move."""
+    """Say whether all that stands in a list, or in lists in it, has a tangent of its own."""
     if isinstance(kind, K.List):
         return all(map(_moves_all, [kind.item] if kind.items is None else kind.items))
     return isinstance(kind, K.Num | K.Array) and K.differentiable(kind)

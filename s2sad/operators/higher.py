@@ -499,7 +499,9 @@ def _write_pair(
         private = d.refs.function(runtime.private) if lasting else ""
         held = [call(private, name(p)) if p in lasting else name(p) for p in kept]
         own = held[0] if len(held) == 1 else tuple_(held)
-        last = gast.Return(tuple_([_call_with_own(a.function.node), own]))
+        # What functions that are given capture is given besides: the text does without.
+        read = d.parts[d.read_as[a.scope.fn]].node
+        last = gast.Return(tuple_([_call_with_own(read), own]))
         doc = f"{where}, and what {pair.reverse} reads."
         node = define(a.function.node, pair.forward, doc, [last])
         add(d, node, a.function.source.fn, a)

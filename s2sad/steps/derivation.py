@@ -56,6 +56,7 @@ from s2sad.facts.passing import (
     outlives,
     proved_by,
 )
+from s2sad.facts.ravelled import ravelled
 from s2sad.facts.read_before import read_before
 from s2sad.facts.scope import Scope, lookup
 from s2sad.facts.sums import sums
@@ -352,6 +353,7 @@ def _more_plainly(
         or copies(function, facts, taken, numpy, helper)
         or sums(function, facts, taken, numpy)
         or trees(function, facts, taken, numpy, helper)
+        or ravelled(function, facts, taken, numpy, helper)
         or spread(function, facts, call_signature(facts), taken)
         or unfold(function, made, taken, writers, formulas, d.words(function.source.fn), plain)
         or choose(function, facts, taken)
