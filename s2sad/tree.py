@@ -365,32 +365,22 @@ def tree_map(fn: Callable[..., Any], structure: Any, *more: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Slot:
-    """The place of one leaf in the vector, and what the leaf was: its class says of what sort."""
+class _Slot:
+    """The place of one leaf in the vector, and what the leaf was."""
 
     start: int
-    stop: int
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    sort: Literal["python", "scalar", "array"]
 
-
-class ArraySlot(Slot):
-    """The place of an array."""
-
-
-class ScalarSlot(Slot):
-    """The place of a NumPy scalar."""
-
-
-class PythonSlot(Slot):
-    """The place of a Python number."""
+    @property
+    def stop(self) -> int:
+        return self.start + math.prod(self.shape)
 
 
 def is_slot(node: object) -> bool:
     """Say whether this is a float leaf's place in a template."""
     return type(node) is _Slot
-def _is_slot(node: object) -> bool:
-    return isinstance(node, Slot)
 
 
 def _dtype_of(leaf: Any) -> np.dtype[Any]:
@@ -401,13 +391,11 @@ def _dtype_of(leaf: Any) -> np.dtype[Any]:
     return np.dtype(np.complex128 if isinstance(leaf, complex) else np.float64)
 
 
-def _slot(leaf: Any, start: int) -> Slot:
-    dtype = _dtype_of(leaf)
+def _slot(leaf: Any, start: int) -> _Slot:
     if is_array(leaf):
-        shape = tuple(leaf.shape)
-        return ArraySlot(start, start + math.prod(shape), shape, dtype)
-    sort = ScalarSlot if isinstance(leaf, np.generic) else PythonSlot
-    return sort(start, start + 1, (), dtype)
+        return _Slot(start, tuple(leaf.shape), _dtype_of(leaf), "array")
+    sort: Literal["python", "scalar"] = "scalar" if isinstance(leaf, np.generic) else "python"
+    return _Slot(start, (), _dtype_of(leaf), sort)
 
 
 @dataclass(frozen=True, eq=False)
@@ -438,7 +426,7 @@ def _rebuild_unravel(template: Any, size: int, namespace: str) -> Unravel:
     return Unravel(template, size, namespace)
 
 
-def _read(vector: Any, slot: Slot) -> Any:
+def _read(vector: Any, slot: _Slot) -> Any:
     part = vector[slot.start : slot.stop]
     if part.dtype.kind == "c" and slot.dtype.kind == "f":
         if (part.imag != 0).any():
@@ -448,10 +436,10 @@ def _read(vector: Any, slot: Slot) -> Any:
             )
         part = part.real
     part = part.astype(slot.dtype)
-    if isinstance(slot, ArraySlot):
+    if slot.sort == "array":
         return part.reshape(slot.shape)
     number = part[0].item()
-    return number if isinstance(slot, PythonSlot) else slot.dtype.type(number)
+    return number if slot.sort == "python" else slot.dtype.type(number)
 
 
 def _namespace_of(found: Sequence[Leaf]) -> str:
@@ -485,7 +473,7 @@ def ravel(structure: Any) -> tuple[Any, Unravel]:
     xp = sys.modules[namespace]
     size = 0
 
-    def place(leaf: Any) -> Slot:
+    def place(leaf: Any) -> _Slot:
         nonlocal size
         slot = _slot(leaf, size)
         size = slot.stop

@@ -25,7 +25,7 @@ import numpy as np
 from targets import TARGETS, load_file
 
 import s2sad
-from s2sad import registry, tree
+from s2sad import registry
 from s2sad.known.generators import GENERATORS, generator_of
 from s2sad.testing import differences
 
@@ -1332,7 +1332,7 @@ def refusals():
     homes = {np: "np.", np.polynomial: "np.polynomial.", np.ndarray: "ndarray."}
     homes |= {np.lib.scimath: "np.emath.", np.rec: "np.rec.", np.random: "np.random."}
     homes |= {getattr(np.polynomial, m): f"np.polynomial.{m}." for m in (*SERIES, "polyutils")}
-    homes |= {np.lib.stride_tricks: "np.lib.stride_tricks.", tree: "s2sad."}
+    homes[np.lib.stride_tricks] = "np.lib.stride_tricks."
     homes |= {c: f"{c.__name__}." for c in GENERATORS}
     for module in ("decimal", "fractions", "random", "statistics"):
         importlib.import_module(module)

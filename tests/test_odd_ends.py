@@ -408,3 +408,15 @@ def pairs_of_a_call(x):
 def test_variables_without_a_value(f):
     check(f, X)
     assert s2sad.vjp(f, X)[1](1.0) == pytest.approx(s2sad.grad(f)(X))
+
+
+def test_elements_far_from_the_ends():
+    """What stands at a literal place is known of arrays of any length."""
+
+    def f(x, m):
+        return float(x[40]) * x[-41] * np.sum(m[20, 3:] * m[1, 33])
+
+    x, m = np.cos(np.arange(50.0)), np.sin(np.arange(21.0 * 40.0).reshape(21, 40))
+    found = s2sad.grad(f)(x, m)
+    assert np.flatnonzero(found).tolist() == [9, 40]
+    assert found[40] == pytest.approx(f(x, m) / x[40])

@@ -94,19 +94,3 @@ def test_an_object_that_nobody_knows_how_to_make():
     small, back = s2sad.ravel(SimpleNamespace(w=np.ones(2)))
     with pytest.raises(s2sad.MissingRuleError, match="back"):
         s2sad.grad(lambda v: np.sum(back(v).w))(small)
-
-
-def test_making_the_vector_inside():
-    def f(p):
-        return np.sum(s2sad.ravel(p)[0])
-
-    with pytest.raises(s2sad.Error, match="Make the vector outside"):
-        s2sad.grad(f)({"w": np.ones(2)})
-
-
-def test_tree_map_inside():
-    def f(p):
-        return np.sum(s2sad.tree_map(np.sin, p)["w"])
-
-    with pytest.raises(s2sad.MissingRuleError, match="Write the map over the parts"):
-        s2sad.grad(f)({"w": np.ones(2)})

@@ -16,24 +16,8 @@ import types
 import weakref
 from typing import Any, cast
 
-from s2sad import tree
-from s2sad.registry import refuse
 from s2sad.syntax.snippets import defined
 from s2sad.tree import Unravel, branch_of, is_slot
-
-refuse(
-    tree,
-    "ravel",
-    because="what the structure holds is only known when it runs",
-    instead="Make the vector outside: `vector, unravel = ravel(params)`, and call "
-    "`unravel(vector)` inside, or join the parts by np.concatenate.",
-)
-refuse(
-    tree,
-    "tree_map",
-    because="what the structure holds is only known when it runs",
-    instead="Write the map over the parts: `{k: 2.0 * p for k, p in params.items()}`.",
-)
 
 _LITERALS = (int, str, bytes, bool, type(None))
 _made: weakref.WeakKeyDictionary[Unravel, types.FunctionType | None] = weakref.WeakKeyDictionary()

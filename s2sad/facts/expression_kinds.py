@@ -36,7 +36,7 @@ from s2sad.facts.members import (
 )
 from s2sad.facts.operators import Pullback, applied_kind, attribute_applied
 from s2sad.facts.passing import Proved, brought_along
-from s2sad.facts.ravelled import ravel_kind, unravel_kind
+from s2sad.facts.ravelled import ravel_kind
 from s2sad.facts.results import (
     OPERATORS,
     array_item,
@@ -484,9 +484,6 @@ class Expressions:
         self, target: Kind, args: list[Kind], keywords: dict[str, Kind], node: Node, env: Env
     ) -> Kind:
         """Call something that is no function by itself: an inner function, a callable object."""
-        back = unravel_kind(target)
-        if back is not None:
-            return back
         if isinstance(target, K.Obj | K.Tuple):
             method = class_function(self.scope, target, "__call__")
             if method is not None:

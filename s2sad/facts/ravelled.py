@@ -21,7 +21,7 @@ from s2sad import kinds as K
 from s2sad import runtime, tree
 from s2sad.facts.operators import Pullback
 from s2sad.facts.rewrite import NumPy, Rewriter
-from s2sad.facts.trees import Walking, is_leaf, part_of, stays, steps_of, walked_kind
+from s2sad.facts.trees import is_leaf, part_of, stays, steps_of
 from s2sad.kinds import Kind
 from s2sad.nodes import Block, Node, assign, attribute, call, clone, constant, name, subscript
 from s2sad.stages import Function, KindFacts
@@ -39,31 +39,6 @@ def ravel_kind(args: Sequence[Kind]) -> Kind:
     dtype = np.result_type(*dtypes).name if dtypes else "float64"
     vector = K.Array(dtype, (K.fresh_dim(),))
     return K.Tuple((vector, Pullback("the way back from a vector", gives=args[0])))
-
-
-def unravel_kind(owner: Kind) -> Kind | None:
-    """Return the kind of what a way back from a vector gives; None where it is no such."""
-    if not isinstance(owner, K.Obj) or owner.cls is not tree.Unravel:
-        return None
-    return walked_kind(dict(owner.fields)["template"], [], lambda k: _is_slot(k[0]), _of_slot)
-
-
-def _is_slot(kind: Kind) -> bool:
-    return isinstance(kind, K.Obj) and issubclass(kind.cls, tree.Slot)
-
-
-def _of_slot(kinds: list[Kind]) -> Kind:
-    """Return the kind of what stands in a place of a vector."""
-    slot: Any = kinds[0]
-    fields = dict(slot.fields)
-    dtype, shape = getattr(fields["dtype"], "value", None), fields["shape"]
-    if not isinstance(dtype, np.dtype) or not isinstance(shape, K.Tuple):
-        return K.Unknown(_WHY)
-    number = "complex" if dtype.kind == "c" else "float"
-    if slot.cls is tree.ArraySlot:
-        dims = (getattr(n, "dim", None) or K.fresh_dim() for n in shape.items)
-        return K.Array(dtype.name, tuple(dims))
-    return K.Num(number, dtype.name if slot.cls is tree.ScalarSlot else None)
 
 
 def _leaves(kind: Kind) -> Iterator[Kind | None]:
@@ -107,73 +82,7 @@ def ravelled(
     helper: Callable[[Any], str],
 ) -> Function | None:
     """Return the function with calls of ravel written out, None where there are none."""
-    found = _Ravelled(function, kinds, taken, numpy, helper).rewritten()
-    return found or _Unravelled(function, kinds, taken, numpy, helper).rewritten()
-
-
-class _Unravelled(Walking):
-    """Writes out calls of what ravel gave outside of the program."""
-
-    vector: Node
-
-    def statement(self, s: Node) -> Block | None:
-        value = getattr(s, "value", None)
-        if not isinstance(s, gast.Assign) or not isinstance(value, gast.Call) or value.keywords:
-            return None
-        kind = self.kind(value.func)
-        made = unravel_kind(kind)
-        if made is None or isinstance(made, K.Unknown) or len(value.args) != 1:
-            return None
-        vector = self.kind(value.args[0])
-        if not isinstance(vector, K.Array) or vector.rank != 1 or vector.namespace != "numpy":
-            return None
-        if K.is_complex(vector) and not all(map(K.is_complex, filter(None, _leaves(made)))):
-            return None
-        lines = self.lines("flat = v", v=value.args[0])
-        self.vector = name(lines[-1].targets[0].id)
-        lines += self.lines("template = u.template", u=value.func)
-        place = name(lines[-1].targets[0].id)
-        found = self.built([place], [dict(kind.fields)["template"]], 0)  # type: ignore[attr-defined]
-        if found is None:
-            return None
-        return [*lines, *self._fits(value.func), *found[0], gast.Assign(s.targets, found[1], None)]
-
-    def _fits(self, back: Node) -> Block:
-        """Return what refuses a vector that is longer or shorter."""
-        words = constant("the vector has not as many numbers as the structure")
-        sizes = [attribute(clone(self.vector), "size"), attribute(clone(back), "size")]
-        other = gast.Compare(sizes[0], [gast.NotEq()], [sizes[1]])
-        return [gast.If(other, [gast.Raise(call("ValueError", words), None)], [])]
-
-    def at_end(self, places: list[Node], kinds: list[Kind]) -> tuple[Block, Node] | None:
-        """Return what reads the place of a vector that a slot tells."""
-        if not _is_slot(kinds[0]):
-            return None
-        (slot,), (kind,) = places, kinds
-        start = self.lines("start = s.start", s=slot)
-        first = name(start[-1].targets[0].id)
-        given: Any = _of_slot([kind])
-        if not isinstance(given, K.Array):
-            return self._number(start, first, given)
-        stop = self.lines("stop = s.stop", s=slot)
-        ends = gast.Slice(first, name(stop[-1].targets[0].id), None)
-        part = self.lines("part = v", v=subscript(clone(self.vector), ends))
-        dtype = attribute(name(self.numpy()), given.dtype)
-        held = attribute(name(part[-1].targets[0].id), "astype")
-        part += self.lines("part = v", v=gast.Call(held, [dtype], []))
-        lines = [*start, *stop, *part]
-        if given.rank == 1:
-            return lines, name(part[-1].targets[0].id)
-        lines += self.lines("shape = s.shape", s=slot)
-        shape, held = name(lines[-1].targets[0].id), name(part[-1].targets[0].id)
-        return lines, call(f"{self.numpy()}.reshape", held, shape)
-
-    def _number(self, start: Block, first: Node, given: Any) -> tuple[Block, Node]:
-        lines = [*start, *self.lines("item = v", v=subscript(clone(self.vector), first))]
-        held = name(lines[-1].targets[0].id)
-        if given.dtype is None:
-            return lines, call(given.type, held)
-        return lines, call(f"{self.numpy()}.{given.dtype}", held)
+    return _Ravelled(function, kinds, taken, numpy, helper).rewritten()
 
 
 @dataclass(frozen=True)

@@ -418,7 +418,7 @@ def _map_frozen(change: Callable[[Kind], Kind], frozen: Any) -> Any:
 
 @functools.lru_cache(4096)
 def _item_here(owner: K.Array, frozen: Any) -> Kind:
-    frozen = _masks_as_long(owner, frozen)
+    frozen = _near(_masks_as_long(owner, frozen))
     flat = list(_flat(frozen))
 
     def run(sampler: Sampler, content: float) -> Any:
@@ -429,6 +429,15 @@ def _item_here(owner: K.Array, frozen: Any) -> Kind:
     if isinstance(kind, K.Array) and _unsure(frozen):
         return K.Array(kind.dtype, tuple(K.fresh_dim() for _ in kind.dims))
     return kind
+
+
+def _near(frozen: Any) -> Any:
+    """Give elements far from the ends for one at an end: samples are short, and elements alike."""
+    if isinstance(frozen, tuple):
+        return ("tuple", *map(_near, frozen[1:])) if frozen[0] == "tuple" else frozen
+    if isinstance(frozen, K.Num) and frozen.type == "int" and frozen.value is not MISSING:
+        return dataclasses.replace(frozen, value=0 if frozen.value >= 0 else -1)
+    return frozen
 
 
 def _masks_as_long(owner: K.Array, frozen: Any) -> Any:

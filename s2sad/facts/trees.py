@@ -49,21 +49,14 @@ def tree_kind(args: Sequence[Kind], called: Called) -> Kind:
     if len(args) < 2:
         return _UNDECIDED
     fn, first, *more = args
-    return walked_kind(first, more, lambda k: is_leaf(k[0]), lambda kinds: called(fn, kinds))
+    return _mapped(fn, first, more, called, 0)
 
 
-def walked_kind(
-    first: Kind,
-    more: list[Kind],
-    ends: Callable[[list[Kind]], bool],
-    gives: Callable[[list[Kind]], Kind],
-    depth: int = 0,
-) -> Kind:
-    """Return the kind of a structure built as another one, of what there is where that `ends`."""
+def _mapped(fn: Kind, first: Kind, more: list[Kind], called: Called, depth: int) -> Kind:
     if isinstance(first, K.Unbound):
         return first
-    if ends([first, *more]):
-        return gives([first, *more])
+    if is_leaf(first):
+        return called(fn, [first, *more])
     if stays(first):
         return first
     steps = steps_of(first)
@@ -74,7 +67,7 @@ def walked_kind(
         parts = [part_of(k, step) for k in (first, *more)]
         if any(p is None for p in parts):
             return _UNDECIDED
-        kind = walked_kind(parts[0], parts[1:], ends, gives, depth + 1)  # type: ignore[arg-type]
+        kind = _mapped(fn, parts[0], parts[1:], called, depth + 1)  # type: ignore[arg-type]
         if isinstance(kind, K.Unknown):
             return kind
         found.append(kind)
@@ -173,8 +166,8 @@ def trees(
     return _Trees(function, kinds, taken, numpy, helper).rewritten()
 
 
-class Walking(Rewriter):
-    """Builds structures as others are built, of what there is at their ends."""
+class _Trees(Rewriter):
+    fn: Node
 
     def __init__(
         self,
@@ -187,17 +180,38 @@ class Walking(Rewriter):
         super().__init__(function, kinds, taken, numpy)
         self.helper = helper
 
-    def at_end(self, places: list[Node], kinds: list[Kind]) -> tuple[Block, Node] | None:
-        """Return what stands where structures end; None where they go on."""
-        raise NotImplementedError
+    def statement(self, s: Node) -> Block | None:
+        value = getattr(s, "value", None)
+        if not isinstance(s, gast.Assign) or not isinstance(value, gast.Call):
+            return None
+        if self.kinds.objects.get(value.func) is not tree.tree_map or value.keywords:
+            return None
+        if len(value.args) < 2 or any(isinstance(a, gast.Starred) for a in value.args):
+            return None
+        lines: Block = []
+        given: list[Node] = []
+        for a in value.args:
+            if isinstance(a, gast.Name) or (a is value.args[0] and isinstance(a, gast.Attribute)):
+                given.append(a)
+                continue
+            lines += self.lines("given = v", v=clone(a))
+            given.append(name(lines[-1].targets[0].id))
+        self.fn, *places = given
+        found = self._built(places, [self.kind(a) for a in value.args[1:]], 0)
+        if found is None:
+            return None
+        return [*lines, *found[0], gast.Assign(s.targets, found[1], None)]
 
-    def built(self, places: list[Node], kinds: list[Kind], depth: int) -> tuple[Block, Node] | None:
+    def _built(
+        self, places: list[Node], kinds: list[Kind], depth: int
+    ) -> tuple[Block, Node] | None:
         """Return an expression for a structure, and what computes its parts."""
         first = kinds[0]
-        end = self.at_end(places, kinds)
-        if end is not None:
-            return end
-        if stays(first) and not is_leaf(first):
+        if is_leaf(first):
+            if not all(map(K.is_numeric, kinds)):
+                return None
+            return [], gast.Call(clone(self.fn), [clone(p) for p in places], [])
+        if stays(first):
             return [], clone(places[0])
         steps = steps_of(first)
         if steps is None or depth > _DEEP or not all(_matches(first, k) for k in kinds[1:]):
@@ -208,7 +222,7 @@ class Walking(Rewriter):
         parts: list[Node] = []
         for step in steps:
             reads, inner, inside = self._step(places, kinds, step, isinstance(first, K.Obj))
-            found = self.built(inner, inside, depth + 1)
+            found = self._built(inner, inside, depth + 1)
             if found is None:
                 return None
             lines += [*reads, *found[0], *self.lines("part = v", v=found[1])]
@@ -276,7 +290,7 @@ class Walking(Rewriter):
             reads += self.lines("part = v", v=subscript(clone(at), name(place)))
             inner.append(name(reads[-1].targets[0].id))
         inside = [part_of(k, _EACH) or K.UNKNOWN for k in kinds]
-        found = self.built(inner, inside, depth + 1)
+        found = self._built(inner, inside, depth + 1)
         if found is None:
             return None
         self.temps |= {place, index}
@@ -311,35 +325,3 @@ class Walking(Rewriter):
             other = gast.Compare(sides[0], [gast.NotEq()], [sides[1]])
             out.append(gast.If(other, [gast.Raise(call("ValueError", words), None)], []))
         return out
-
-
-class _Trees(Walking):
-    fn: Node
-
-    def at_end(self, places: list[Node], kinds: list[Kind]) -> tuple[Block, Node] | None:
-        """Return a call of the function that is mapped."""
-        if not is_leaf(kinds[0]) or not all(map(K.is_numeric, kinds)):
-            return None
-        return [], gast.Call(clone(self.fn), [clone(p) for p in places], [])
-
-    def statement(self, s: Node) -> Block | None:
-        value = getattr(s, "value", None)
-        if not isinstance(s, gast.Assign) or not isinstance(value, gast.Call):
-            return None
-        if self.kinds.objects.get(value.func) is not tree.tree_map or value.keywords:
-            return None
-        if len(value.args) < 2 or any(isinstance(a, gast.Starred) for a in value.args):
-            return None
-        lines: Block = []
-        given: list[Node] = []
-        for a in value.args:
-            if isinstance(a, gast.Name) or (a is value.args[0] and isinstance(a, gast.Attribute)):
-                given.append(a)
-                continue
-            lines += self.lines("given = v", v=clone(a))
-            given.append(name(lines[-1].targets[0].id))
-        self.fn, *places = given
-        found = self.built(places, [self.kind(a) for a in value.args[1:]], 0)
-        if found is None:
-            return None
-        return [*lines, *found[0], gast.Assign(s.targets, found[1], None)]
