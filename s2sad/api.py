@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from s2sad import kinds as K
+from s2sad.activities import Const
 from s2sad.aliasing import Reached, reach, reach_shadow
 from s2sad.capture.read import Callee, read, unwrap
 from s2sad.capture.ruled import as_called
@@ -493,6 +494,8 @@ def _autodiff_forward(f: Callable[..., Any], activities: Any, seed: Any) -> Any:
     bound = parameters.bind((*callee.args, *activities), callee.kwargs)
     try:
         given = unwrapped(bound.arguments, forward=True)
+        for n in list(parameters.open)[len(activities) :]:  # defaults stand still
+            given.wrappers.setdefault(n, Const)
         kinds = kinds_of(parameters, given.values.values())
         activity = pushed_pattern(parameters, given, kinds)
     except ActivityError as error:

@@ -879,3 +879,11 @@ def test_places_in_a_tuple_have_no_tangents():
     x = np.array([1.0, 0.0, 2.0])
     (places,), dots = s2sad.jvp(lambda x: np.nonzero(x), (x,), (np.ones(3),))
     assert list(places) == [0, 2] and dots == (None,)
+
+
+def test_defaults_stand_still():
+    def f(x, k=2.0, *, rows=()):
+        return k * x**2 + len(rows)
+
+    assert autodiff(Forward, f, Duplicated(3.0, 1.0)) == (18.0, 12.0)
+    assert autodiff(Forward, f, Duplicated(3.0, 1.0), Duplicated(2.0, 1.0)) == (18.0, 21.0)
