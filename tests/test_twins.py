@@ -160,3 +160,19 @@ def test_tapes_beside_lists():
 
     found = s2sad.hvp(reacted, (Grid(u, v), 0.04, 0.06), (None, 1.0, 0.0))
     assert np.array(found[-2:]) == pytest.approx((at(1) - at(-1)) / (2 * h), rel=1e-6)
+
+
+def test_pivots():
+    x, d, h = np.array([[0.3, 1.2], [-0.7, 0.4]]), np.array([[0.3, 0.2], [0.7, -0.4]]), 1e-5
+
+    def pivoted(A):
+        A = A.copy()
+        p = int(np.argmax(np.abs(A[:, 0])))
+        A[[0, p]] = A[[p, 0]]
+        A[1:, 0] /= A[0, 0]
+        A[1:, 1:] -= np.outer(A[1:, 0], A[0, 1:])
+        return np.sum(np.diag(A) ** 2)
+
+    gradient = s2sad.grad(pivoted)
+    slope = (gradient(x + h * d) - gradient(x - h * d)) / (2 * h)
+    assert s2sad.hvp(pivoted, (x,), (d,)) == pytest.approx(slope, rel=1e-7)

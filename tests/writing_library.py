@@ -642,3 +642,28 @@ def argument_converted_to_what_it_is(x):
     z = np.float64(x)
     x[0] *= x[1]
     return np.sum(z**3)
+
+
+@prog(r(3))
+def add_at_a_list_that_changes(x):
+    z, t = np.zeros(3), [0, 1]
+    u = t
+    for k in range(3):
+        np.add.at(z, t, x[:2] * z[2] + x[k])
+        u[0] = (t[0] + 1) % 3
+        t[1] = 2
+        z *= 1.1
+    np.multiply.at(z, t, x[:2] + 1.0)
+    return z @ z
+
+
+@prog(r(4, 4))
+def pivoted(A):
+    """Rows that change places: the derivative adds at lists of indices, and is derived again."""
+    A = A.copy()
+    for k in range(3):
+        p = k + int(np.argmax(np.abs(A[k:, k])))
+        A[[k, p]] = A[[p, k]]
+        A[k + 1 :, k] /= A[k, k]
+        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :])
+    return np.sum(np.diag(A) ** 2)

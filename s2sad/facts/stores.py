@@ -345,6 +345,8 @@ class _Stores(Rewriter):
         if isinstance(node, gast.Name | gast.Constant | gast.UnaryOp):
             kind = self.kind(node)
             known = isinstance(kind, K.Num | K.Array | K.NoneKind)
+            if isinstance(kind, K.List) and isinstance(kind.item, K.Num):
+                known = kind.item.type == "int"
             kept = clone(node)
             self.kinds.of[kept] = kind
             return kept if known else None
