@@ -416,6 +416,12 @@ fns.append(lambda x: np.dot(np.tan(x) + 7.0, x) - np.dot(np.tan(np.ones(2)), x))
 for fn in fns:
     assert np.allclose(s2sad.grad(fn)(x), 7.0), fn
 
+def imports(x):
+    from scipy.stats import norm
+    return norm.cdf(x[0])
+
+assert s2sad.grad(imports)(x)[0] > 0.2  # rules of a library that is not imported before
+
 from scipy.special import wrightomega
 s2sad.pullback(wrightomega)(lambda out_bar, out, z: 7.0 * out_bar)
 assert np.array_equal(s2sad.grad(lambda x: np.dot(np.ones(2), wrightomega(x)))(x), [7.0, 7.0])

@@ -124,6 +124,7 @@ def imported(scope: Scope, module: str, attr: str | None) -> Kind:
         value: Any = importlib.import_module(module)
     except ImportError:
         return K.UNKNOWN
+    registry.load_rules()  # a library may have come now
     if attr is not None:
         value = scope.held(value, attr)
     return K.UNKNOWN if value is MISSING else K.kind_of(value, attr or module)
