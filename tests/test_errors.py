@@ -762,3 +762,16 @@ def test_a_place_is_given_once():
     first, second = Place("a.py", 1, 0, 1, "x"), Place("b.py", 2, 0, 1, "y")
     error = s2sad.UnsupportedError("No.").at(first)
     assert error.at(second).place is first
+
+
+class Pair:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __iter__(self):
+        yield from (self.x, self.y)
+
+
+def test_a_class_that_counts_as_a_container():
+    with pytest.raises(s2sad.UnsupportedError, match="Pair has `__iter__`, and so counts as"):
+        s2sad.grad(lambda v, pair: v * pair.x)(1.0, Pair(1.0, 2.0))
