@@ -64,7 +64,7 @@ def assign_tuple(targets: Iterable[str], value: Node) -> Node:
     return gast.Assign([gast.Tuple([store(t) for t in targets], gast.Store())], value, None)
 
 
-def call(fn: Node | str, *args: Node, **keywords: Node) -> Node:
+def call(fn: Node | str, /, *args: Node, **keywords: Node) -> Node:
     """Return `fn(*args, **keywords)`; `fn` may be a dotted name."""
     func = dotted(fn) if isinstance(fn, str) else fn
     return gast.Call(func, list(args), [gast.keyword(k, v) for k, v in keywords.items()])

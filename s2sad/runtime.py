@@ -264,7 +264,7 @@ def fold(parts: Any, xs: Any) -> Any:
     return folded
 
 
-def object_of(cls: Any, **fields: Any) -> Any:
+def object_of(cls: Any, /, **fields: Any) -> Any:
     """Return an object of a class with these attributes, as its __init__ would have made it."""
     made = object.__new__(cls)
     for name in fields:

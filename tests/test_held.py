@@ -98,3 +98,36 @@ def test_what_a_called_object_holds_has_a_derivative(f):
 def test_the_gradient():
     g = s2sad.grad(lambda net, x: np.sum(net.first(x)))(Net(), X)
     assert (g.first.scale, g.second.scale) == (1.0, 0.0)
+
+
+class Named:
+    """Its attributes have the names of parameters of functions that make text."""
+
+    def __init__(self, fn, cls):
+        self.fn, self.cls, self.args, self.func, self.keywords = fn, cls, 0.5, 1.5, 2.5
+
+    def __call__(self, x):
+        return self.fn(x) * self.cls * self.args * self.func * self.keywords
+
+
+def makes_named(scaled, x):
+    return Named(scaled, x)(x)
+
+
+def test_names_of_attributes():
+    s2sad.check_grads(makes_named, (Scaled(2.0), 3.0))
+    s2sad.check_grads(lambda named: named(2.0), (Named(Scaled(2.0), 3.0),))
+
+
+class ByTable:
+    def __init__(self, table):
+        self.__dict__["table"] = table
+
+    def __getattr__(self, name):
+        return self.table[name]
+
+
+def test_a_class_that_answers_to_names_by_a_table():
+    """What it has not it says by a KeyError."""
+    with pytest.raises(s2sad.UnsupportedError, match="the attribute a of ByTable"):
+        s2sad.grad(lambda t: t.a * 2.0)(ByTable({"a": 2.0}))

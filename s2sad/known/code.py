@@ -29,7 +29,7 @@ def is_function(value: Any) -> bool:
         or registry.is_called(value)
         or registry.is_vectorized(value)
         or registry.held_by(value) is not None
-        or (hasattr(value, "func") and hasattr(value, "keywords"))
+        or (hasattr(type(value), "func") and hasattr(type(value), "keywords"))
     )
 
 
