@@ -11,7 +11,6 @@ import dataclasses
 import enum
 import functools
 import itertools
-import types
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -772,14 +771,7 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
                 like if known.of_data else replace(like, dims=tuple(fresh_dim() for _ in like.dims))
             )
             return Opaque(type(value), own)
-    name = type(value).__name__
-    advice = registry.advice_for(value)
-    if not advice and isinstance(vars(type(value)).get("__iter__"), types.FunctionType):
-        advice = (
-            f"{name} has `__iter__`, and so counts as a container of which nothing is known: take "
-            "that method out, or give what the object holds."
-        )
-    return Unknown(f"a {name}", type(value), advice)
+    return Unknown(f"a {type(value).__name__}", type(value), registry.advice_for(value))
 
 
 def are_names(keys: Collection[Any]) -> bool:
