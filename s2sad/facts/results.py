@@ -115,6 +115,8 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return {float: K.FLOAT, bool: K.BOOL}.get(fn, K.INT)
     if fn in _SEQUENCES:
         return _sequence_kind(fn, args)
+    if fn is np.ndim and len(args) == 1 and isinstance(args[0], K.Num | K.Array):
+        return K.Num("int", None, args[0].rank if isinstance(args[0], K.Array) else 0)
     if _hashable(fn) and fn in _LAZY:
         return _lazy_kind(fn, args)
     if fn is np.ndindex and not keywords:

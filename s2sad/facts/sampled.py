@@ -13,7 +13,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad.facts.lengths import symbols
 from s2sad.kinds import MISSING, Kind
-from s2sad.known.samples import Sampler, by_content, free_lengths, lengths_said, read_back
+from s2sad.known.samples import Sampler, by_content, free_lengths, lengths_said, read_back, same_axes
 
 _CONTENTS = (0.7, 1.7, 2.0)
 _FAILURES = (
@@ -44,6 +44,9 @@ def two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> K
                 except _FAILURES:
                     second = MISSING
                 kind = read_back(first, second, one, two)
+                if one.guessed and not isinstance(kind, K.Unknown):
+                    for other in _by_numbers(run, kinds, attempt, content):
+                        kind = same_axes(kind, first, other)
                 if not symbols(kind) and not _constant_lengths(kind):
                     return kind
                 try:
@@ -52,6 +55,20 @@ def two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> K
                     return kind
             return by_content(kind, first, other)
     return K.UNKNOWN
+
+
+def _by_numbers(
+    run: Callable[[Sampler, float], Any],
+    kinds: tuple[Kind, ...],
+    attempt: dict[str, Any],
+    content: float,
+) -> Iterator[Any]:
+    """Yield what other integers give, in the place of those that are not known."""
+    for number in (0, 1, 2, 3):
+        try:
+            yield run(Sampler(kinds, 0, **attempt, number=number), content)
+        except _FAILURES:
+            continue
 
 
 def _attempts(kinds: tuple[Kind, ...]) -> Iterator[dict[str, Any]]:

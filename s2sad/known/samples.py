@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -40,6 +41,9 @@ from s2sad.known.lifted import space_among
 from s2sad.known.spaces import NUMPY, module_of, space_of
 
 _PRIMES = ((11, 17, 23, 29, 37, 43, 53, 59), (13, 29, 43, 61, 73, 89, 97, 101))
+_SHORT = ((5, 9, 13, 17, 21, 25, 29, 33), (7, 11, 15, 19, 23, 27, 31, 35))
+_FEW_AXES = 4  # an array of more has short ones
+_MOST_ENTRIES = 2**22
 
 
 class Sampler:
@@ -49,7 +53,7 @@ class Sampler:
     tell lengths, constants and coincidences apart. Where these do not fit together, all lengths are
     one (`uniform`), or each is one (`assigned`), which the program says: see `lengths_said`. Arrays
     have one content throughout; where it is `varied`, zeros, repetitions and other numbers tell
-    which lengths depend on it.
+    which lengths depend on it. Integers that are not known may all be one `number`.
     """
 
     def __init__(
@@ -60,8 +64,10 @@ class Sampler:
         small: bool = False,
         varied: bool = False,
         assigned: Mapping[str, int] | None = None,
+        number: int | None = None,
     ) -> None:
         self.run = run
+        self.number = number
         self.varied = varied
         self.made = 0
         self.uniform = uniform
@@ -72,7 +78,9 @@ class Sampler:
         self.small = small
         kinds = tuple(kinds)
         taken = {d for k in kinds for d in _constants(k)}
-        self.free = [p for p in _PRIMES[run] if not any(abs(p - t) <= 3 for t in taken)]
+        axes = max((len(free_lengths(k)) for k in kinds), default=0)
+        sizes = (_PRIMES if axes <= _FEW_AXES else _SHORT)[run]
+        self.free = [p for p in sizes if not any(abs(p - t) <= 3 for t in taken)]
         if run:  # what is the longer one in one run is the shorter one in the other
             count = len(set().union(*map(free_lengths, kinds)))
             self.free = [*self.free[:count][::-1], *self.free[count:]]
@@ -133,6 +141,8 @@ class Sampler:
             value = self.size(kind.dim) if kind.dim is not None else 2 + self.run
             if self.small:
                 value = self.run
+            if self.number is not None:
+                value = self.number
         elif kind.type == "float":
             value = content + 0.9 * self.varied
         else:
@@ -146,6 +156,8 @@ class Sampler:
             on_host = self._array(replace(kind, namespace=NUMPY), content)
             return module_of(kind.namespace).asarray(on_host)
         shape = tuple(self.size(d) for d in kind.dims)
+        if math.prod(shape) > _MOST_ENTRIES:
+            raise ValueError("too many entries")
         if self.varied:
             values = np.resize(np.array(_VARIED), shape).astype(kind.dtype)
             if not is_float_dtype(kind.dtype):
@@ -261,13 +273,27 @@ def is_called(kind: Kind) -> bool:
     return isinstance(kind, LocalFunction | Choice)
 
 
+_AXES = Unknown(
+    "an array whose number of axes depends on a number or a truth value that is not known",
+    instead="Write that number or truth value as a literal, in branches where there are several.",
+)
+
+
+def same_axes(kind: Kind, first: Any, other: Any) -> Kind:
+    """Return a kind, or that nothing is known where other numbers gave other axes."""
+    arrays = all(isinstance(r, np.ndarray | np.generic) for r in (first, other))
+    return _AXES if arrays and np.ndim(first) != np.ndim(other) else kind
+
+
 def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
     """Return the kind of a result from what two runs gave (second is MISSING where it failed)."""
     space = space_of(type(first))
     if space is not None and (first.dtype.hasobject or first.dtype.fields is not None):
         return Unknown("an array of objects or of records")
     if space is not None:
-        if type(second) is not type(first) or second.ndim != first.ndim:
+        if space_of(type(second)) is not None and second.ndim != first.ndim:
+            return _AXES
+        if type(second) is not type(first):
             dims = tuple(fresh_dim() for _ in first.shape)
         else:
             pairs = zip(first.shape, second.shape, strict=True)
@@ -379,11 +405,14 @@ def fitting(rule: registry.Rule, values: list[Any], named: dict[str, Any]) -> li
 def _out(fn: Any, pull: Any, arrays: list[Any], named: dict[str, Any]) -> Any:
     """Call a function with the arrays in the order of its rule, which need not be its own."""
     try:
-        own = [p.name for p in inspect.signature(fn).parameters.values()]
+        parameters = inspect.signature(fn).parameters.values()
     except ValueError:
         return fn(*arrays, **named)
+    own = [p.name for p in parameters]
     names = registry.positional_names(pull, 2)
-    if names[: len(arrays)] == tuple(own[: len(names)]) or not set(names) <= set(own):
+    by_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters) and own[0] in names
+    taken = by_keyword or set(names) <= set(own)
+    if names[: len(arrays)] == tuple(own[: len(names)]) or not taken:
         return fn(*arrays, **named)
     given = {n: a for n, a in zip(names, arrays, strict=False) if a is not None}
     first = given.pop(own[0])  # it may be one that goes by no name
