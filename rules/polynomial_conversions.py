@@ -25,28 +25,27 @@ from s2sad.registry import Kin, pullback, pushforward, refuse, written_out
 # several variables: one after the other
 
 
-def points_back(out_bar, points, c, tensors, val, der, vander):
-    """Return the cotangents of the points and the coefficients of a series of several variables.
+def points_back(out_bar, out, x, y, c, tensor, val, der, vander):
+    """Return the cotangents of the points and the coefficients of a series of two variables.
 
-    `tensors` says of each variable whether all its points go with all those before.
+    `tensor` says whether all values of y go with all those of x.
     """
-    inner = [c]
-    for x, tensor in zip(points, tensors, strict=True):
-        inner.append(val(x, inner[-1], tensor=tensor))
-    bars = []
-    for k in reversed(range(len(points))):
-        x_bar, out_bar = pull_val(
-            out_bar,
-            inner[k + 1],
-            points[k],
-            inner[k],
-            tensor=tensors[k],
-            val=val,
-            der=der,
-            vander=vander,
-        )
-        bars.append(x_bar)
-    return (*reversed(bars), out_bar)
+    inner = val(x, c)
+    y_bar, inner_bar = pull_val(
+        out_bar, out, y, inner, tensor=tensor, val=val, der=der, vander=vander
+    )
+    x_bar, c_bar = pull_val(inner_bar, inner, x, c, val=val, der=der, vander=vander)
+    return x_bar, y_bar, c_bar
+
+
+def spatial_back(out_bar, out, x, y, z, c, tensor, val, der, vander):
+    """Return the cotangents of the points and the coefficients of a series of three variables."""
+    inner = val(y, val(x, c), tensor=tensor)
+    z_bar, inner_bar = pull_val(
+        out_bar, out, z, inner, tensor=tensor, val=val, der=der, vander=vander
+    )
+    x_bar, y_bar, c_bar = points_back(inner_bar, inner, x, y, c, tensor, val, der, vander)
+    return x_bar, y_bar, z_bar, c_bar
 
 
 def points_forward(points, c, dots, c_dot, tensors, val, der):
@@ -64,7 +63,7 @@ GRID = (True, True, True)
 
 @pullback(*of_each("val2d"))
 def pull_val2d(out_bar, out, x, y, c, *, val, der, vander):
-    return points_back(out_bar, (x, y), c, ALONG[:2], val, der, vander)
+    return points_back(out_bar, out, x, y, c, False, val, der, vander)
 
 
 @pushforward(*of_each("val2d"))
@@ -74,7 +73,7 @@ def push_val2d(out, x, y, c, x_dot, y_dot, c_dot, *, val, der):
 
 @pullback(*of_each("val3d"))
 def pull_val3d(out_bar, out, x, y, z, c, *, val, der, vander):
-    return points_back(out_bar, (x, y, z), c, ALONG, val, der, vander)
+    return spatial_back(out_bar, out, x, y, z, c, False, val, der, vander)
 
 
 @pushforward(*of_each("val3d"))
@@ -84,7 +83,7 @@ def push_val3d(out, x, y, z, c, x_dot, y_dot, z_dot, c_dot, *, val, der):
 
 @pullback(*of_each("grid2d"))
 def pull_grid2d(out_bar, out, x, y, c, *, val, der, vander):
-    return points_back(out_bar, (x, y), c, GRID[:2], val, der, vander)
+    return points_back(out_bar, out, x, y, c, True, val, der, vander)
 
 
 @pushforward(*of_each("grid2d"))
@@ -94,7 +93,7 @@ def push_grid2d(out, x, y, c, x_dot, y_dot, c_dot, *, val, der):
 
 @pullback(*of_each("grid3d"))
 def pull_grid3d(out_bar, out, x, y, z, c, *, val, der, vander):
-    return points_back(out_bar, (x, y, z), c, GRID, val, der, vander)
+    return spatial_back(out_bar, out, x, y, z, c, True, val, der, vander)
 
 
 @pushforward(*of_each("grid3d"))

@@ -682,7 +682,7 @@ def erase_value(kind: Kind) -> Kind:
     """Forget literal values: what a parameter or a variable of a loop may have."""
     if isinstance(kind, Num):
         return kind if hasattr(kind, "lasting") else replace(kind, value=MISSING)
-    if isinstance(kind, Str):
+    if isinstance(kind, Str) and not hasattr(kind, "lasting"):
         return Str(MISSING, kind.keys)
     if isinstance(kind, Union):
         return union(map(erase_value, kind.options))

@@ -69,7 +69,7 @@ from s2sad.known.spaces import home
 from s2sad.nodes import Node, children
 from s2sad.selected import worked_out
 from s2sad.stages import Function, KindFacts
-from s2sad.syntax.decided import TOLD, decided, verdict
+from s2sad.syntax.decided import TOLD, Decided, compared, decided, verdict
 
 Env = dict[str, Kind]
 CalleeHook = Callable[[Any, "list[Kind] | None", "dict[str, Kind]", Env], "tuple[Kind, Proved]"]
@@ -290,7 +290,10 @@ class Expressions:
 
     def ex_Compare(self, node: Node, env: Env) -> Kind:
         kinds = [self.kind(n, env) for n in [node.left, *node.comparators]]
-        if len(kinds) == 2 and any(verdict(k) is not None for k in kinds):
+        known = compared(node.ops[0], *kinds) if len(kinds) == 2 else None
+        if known is not None:
+            return known
+        if len(kinds) == 2 and any(isinstance(k, Decided) for k in kinds):
             return _same_truth(node.ops[0], *kinds)
         method = next((m for k in kinds for m in compare_methods(self.scope, k, node.ops)), None)
         if method is not None:

@@ -13,7 +13,14 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad.facts.lengths import symbols
 from s2sad.kinds import MISSING, Kind
-from s2sad.known.samples import Sampler, by_content, free_lengths, lengths_said, read_back, same_axes
+from s2sad.known.samples import (
+    Sampler,
+    by_content,
+    free_lengths,
+    lengths_said,
+    read_back,
+    same_axes,
+)
 
 _CONTENTS = (0.7, 1.7, 2.0)
 _FAILURES = (

@@ -25,11 +25,12 @@ def truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
         inner = truth(test.operand, kinds)
         return None if inner is None else not inner
     if isinstance(test, gast.BoolOp):
-        verdicts = [truth(v, kinds) for v in test.values]
         stop = isinstance(test.op, gast.Or)
-        if verdicts[0] is stop or all(v is (not stop) for v in verdicts):
-            return verdicts[0] if verdicts[0] is stop else not stop
-        return None
+        for value in test.values:
+            inner = truth(value, kinds)
+            if inner is not (not stop):
+                return inner
+        return not stop
     if isinstance(test, gast.Compare) and len(test.ops) == 1:
         return _compare_truth(test, kinds)
     if isinstance(test, gast.Call) and isinstance(test.func, gast.Name):

@@ -20,6 +20,7 @@ from s2sad.facts.closures import captured_inside, passed_on
 from s2sad.facts.passing import Lengths, handed_back, rebase
 from s2sad.kinds import Kind
 from s2sad.steps.callables import signature_of
+from s2sad.syntax.decided import settled
 
 
 def made_by(target: Any) -> Any:
@@ -78,6 +79,7 @@ def bind_kinds(
         bound = signature.bind(*given, **named)
     except TypeError:
         return None
+    ruled = registry.is_helper(fn) or registry.is_rule(fn)
     params: dict[str, Kind] = {}
     extra: list[tuple[str, str]] = []
     lost = {p for p, v in fn.defaults if not v} if isinstance(fn, K.LocalFunction) else set()
@@ -92,16 +94,17 @@ def bind_kinds(
         elif value is K.MISSING and p.name in lost:
             return None
         elif value is K.MISSING:
-            params[p.name] = (
-                K.UNKNOWN if p.default is K.MISSING else K.kind_of(p.default, p.name, literal=True)
-            )
+            unset = K.kind_of(p.default, p.name, literal=True)
+            unset = K.UNKNOWN if p.default is K.MISSING else unset
+            params[p.name] = (settled(unset) if ruled else None) or unset
         elif isinstance(value, K.LocalFunction):
             taken = frozenset({*signature.parameters, *params})
             if isinstance(fn, K.LocalFunction):
                 taken |= {captured for captured, _ in fn.links}
             params[p.name] = passed_on(value, p.name, env, params, extra, known, taken)
         else:
-            params[p.name] = rebase(value, p.name, known)
+            kept = settled(value) if ruled else None
+            params[p.name] = kept or rebase(value, p.name, known)
     if isinstance(fn, K.LocalFunction):
         for captured, local in fn.links:
             extra.append((captured, local))
