@@ -62,7 +62,13 @@ def push_array(out, object, object_dot, *, dtype=None, order="K", copy=True, ndm
     return made if ndmin == 0 else np.reshape(made, out.shape)
 
 
-@pullback(np.asarray, np.asanyarray, np.asarray_chkfinite, view="maybe")
+@pullback(
+    np.asarray,
+    np.asanyarray,
+    np.asarray_chkfinite,
+    view="maybe",
+    once="an array is beside a tuple in what is made an array",
+)
 def pull_asarray(out_bar, out, a, *, dtype=None, order=None, copy=None):
     if isinstance(a, (list, tuple)):
         return listed_back(out_bar, out, a)
@@ -80,7 +86,7 @@ def push_asarray(out, a, a_dot, *, dtype=None, order=None, copy=None):
     return np.asarray(a_dot, out.dtype)
 
 
-@pullback(np.require, view="maybe")
+@pullback(np.require, view="maybe", once="requirements in a list are not known")
 def pull_require(out_bar, out, a, *, dtype=None, requirements=None):
     if dtype is not None and hasattr(a, "dtype"):
         if np.iscomplexobj(out_bar) and not np.iscomplexobj(a):
@@ -94,7 +100,11 @@ def push_require(out, a, a_dot, *, dtype=None, requirements=None):
     return np.reshape(np.asarray(a_dot, out.dtype), out.shape)
 
 
-@pullback(np.ascontiguousarray, view="maybe")
+@pullback(
+    np.ascontiguousarray,
+    view="maybe",
+    once="an array is beside a tuple in what is made an array",
+)
 def pull_ascontiguousarray(out_bar, out, a, *, dtype=None):
     if isinstance(a, (list, tuple)):
         return take_apart(out_bar, a)
@@ -108,7 +118,7 @@ def push_ascontiguousarray(out, a, a_dot, *, dtype=None):
     return np.ascontiguousarray(a_dot, out.dtype)
 
 
-@pullback(np.full)
+@pullback(np.full, once="an array has to fit a shape that is given")
 def pull_full(out_bar, out, fill_value, *, shape=None, dtype=None, order="C"):
     return unbroadcast(out_bar, np.shape(fill_value))
 
@@ -118,7 +128,7 @@ def push_full(out, fill_value, fill_value_dot, *, shape=None, dtype=None, order=
     return np.full(shape, fill_value_dot, out.dtype)
 
 
-@pullback(np.full_like)
+@pullback(np.full_like, once="an array has to fit a shape that is given")
 def pull_full_like(out_bar, out, a, fill_value, *, dtype=None, order="K", shape=None):
     return None, unbroadcast(out_bar, np.shape(fill_value))
 

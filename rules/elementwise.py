@@ -421,7 +421,7 @@ def push_imag(out, val, val_dot):
     return np.imag(val_dot)
 
 
-@pullback(np.conjugate)
+@pullback(np.conjugate, once="of a complex number of Python's it makes one of NumPy's")
 def pull_conjugate(out_bar, out, x):
     return np.conj(out_bar)
 

@@ -18,7 +18,7 @@ def is_one_place(obj):
     return not isinstance(obj, slice) and np.ndim(obj) == 0
 
 
-@pullback(np.insert, linear=True)
+@pullback(np.insert, linear=True, once="values have to be as many as a list or slice says")
 def pull_insert(out_bar, out, arr, values, *, obj=None, axis=None):
     along = 0 if axis is None else axis
     n = np.size(arr) if axis is None else arr.shape[axis]
@@ -37,7 +37,7 @@ def push_insert(out, arr, values, arr_dot, values_dot, *, obj=None, axis=None):
     return np.insert(arr_dot, obj, values_dot, axis)
 
 
-@pullback(np.delete, masks=True, linear=True)
+@pullback(np.delete, masks=True, linear=True, once="what is deleted is a slice")
 def pull_delete(out_bar, out, arr, *, obj=None, axis=None):
     if axis is None:
         arr_bar = np.zeros(arr.size, arr.dtype)

@@ -23,7 +23,7 @@ def unpad_index(pad_width, shape):
     return tuple(slice(before, before + n) for (before, _), n in zip(widths, shape, strict=True))
 
 
-@pullback(np.pad, linear=True)
+@pullback(np.pad, linear=True, once="the widths are an array")
 def pull_pad(
     out_bar,
     out,

@@ -380,7 +380,9 @@ def items_or_zeros(x, x_dot):
     return [np.zeros_like(v)[()] if d is None else d for v, d in zip(x, x_dot, strict=True)]
 
 
-@pullback(builtins.max, builtins.min, masks=True)
+@pullback(
+    builtins.max, builtins.min, masks=True, once="how many numbers a tuple holds is not known"
+)
 def pull_extreme(out_bar, out, *items):
     """Equal share among ties. One sequence, or two items and more."""
     if len(items) == 1:

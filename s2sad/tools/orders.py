@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import itertools
 import math
+import operator
 import types
 import warnings
 from collections.abc import Callable, Sequence
@@ -87,6 +88,8 @@ def row_of(fn: Callable[..., Any], args: Sequence[Any], settings: dict[str, Any]
     method = method_of(fn)
     if method is None:
         row.call = f"FN({', '.join([*given, *named])})"
+        if fn is operator.getitem and not _is_nothing(args[1]):
+            row.call = f"{given[0]}[{_written_index(row, args[1])}]"
         return row
     owner, *given = given
     row.call = f"{owner}.{method}"
@@ -135,6 +138,21 @@ def _written(row: Row, value: Any, moves: bool) -> str:
     word = f"S{len(row.names)}"
     row.names[word] = value
     return word
+
+
+def _is_nothing(index: Any) -> bool:
+    """Say whether an index is `()`."""
+    return isinstance(index, tuple) and not index
+
+
+def _written_index(row: Row, index: Any) -> str:
+    """Return how an index stands in the text: slices and tuples of them are no literals."""
+    if isinstance(index, slice):
+        bounds = index.start, index.stop, index.step
+        return ":".join("" if n is None else repr(n) for n in bounds)
+    if isinstance(index, tuple):
+        return "".join(f"{_written_index(row, part)}, " for part in index)
+    return _written(row, index, False)
 
 
 def _is_literal(value: Any) -> bool:
