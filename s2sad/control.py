@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from s2sad.inside import stop_gradient
-
 
 def cond(
     pred: Any,
@@ -91,8 +89,8 @@ def scan(
         carry, y = f(carry, _item(xs, at))
         ys.append(y)
     if count == 0:
-        ys.append(stop_gradient(f(init, _blank(xs))[1]))
-    return carry, _stacked(ys, count, reverse)
+        return carry, _nothing(f(init, _blank(xs))[1])
+    return carry, _stacked(ys, reverse)
 
 
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
@@ -167,28 +165,44 @@ def _blanks(parts: Any) -> Any:
     return (_blank(parts[0]), *_blanks(parts[1:])) if parts else ()
 
 
-def _stacked(ys: Any, count: int, reverse: bool) -> Any:
+def _nothing(y: Any) -> Any:
+    """Return the structure of which each part is as those of many ys along a new axis: of none."""
+    if y is None:
+        return None
+    if isinstance(y, tuple):
+        parts = _nothings(tuple(y))
+        return type(y)(*parts) if hasattr(y, "_fields") else parts
+    if isinstance(y, list):
+        return [_nothing(part) for part in y]
+    if isinstance(y, dict):
+        return {key: _nothing(y[key]) for key in y}
+    return np.zeros((0, *np.shape(y)), np.asarray(y).dtype)
+
+
+def _nothings(parts: Any) -> Any:
+    return (_nothing(parts[0]), *_nothings(parts[1:])) if parts else ()
+
+
+def _stacked(ys: Any, reverse: bool) -> Any:
     """Return the structure of which each part holds those of all ys, along a new leading axis.
 
-    With `reverse` the last comes first. Where the `count` is 0, none is held: the one y that there
-    is tells the structure.
+    With `reverse` the last comes first.
     """
     first = ys[0]
     if first is None:
         return None
     if isinstance(first, tuple):
-        stacks = _stacks([tuple(y) for y in ys], count, reverse)
+        stacks = _stacks([tuple(y) for y in ys], reverse)
         return type(first)(*stacks) if hasattr(first, "_fields") else stacks
     if isinstance(first, list):
-        return [_stacked([y[k] for y in ys], count, reverse) for k in range(len(first))]
+        return [_stacked([y[k] for y in ys], reverse) for k in range(len(first))]
     if isinstance(first, dict):
-        return {key: _stacked([y[key] for y in ys], count, reverse) for key in first}
-    stack = np.stack(ys) if count else np.zeros((0, *np.shape(first)), np.asarray(first).dtype)
+        return {key: _stacked([y[key] for y in ys], reverse) for key in first}
+    stack = np.stack(ys)
     return stack[::-1] if reverse else stack
 
 
-def _stacks(ys: Any, count: int, reverse: bool) -> Any:
+def _stacks(ys: Any, reverse: bool) -> Any:
     if not ys[0]:
         return ()
-    one = _stacked([y[0] for y in ys], count, reverse)
-    return (one, *_stacks([y[1:] for y in ys], count, reverse))
+    return (_stacked([y[0] for y in ys], reverse), *_stacks([y[1:] for y in ys], reverse))

@@ -122,7 +122,27 @@ def numbers(w, xs, ns=Numpy):
     return s * w[0, 0] + ns.np.sum(ys**2)
 
 
+def branches_in_a_list(w, xs, ns=Numpy):
+    total = 0.0
+    for i in range(4):
+        k = w[0, i % 3]
+        branches = [lambda v: v * k, lambda v: ns.np.sin(v) * k * i, ns.np.exp]  # noqa: B023
+        total = total + ns.lax.switch(i, branches, xs[i, 0])
+        total = total + ns.lax.switch(2 - i, [ns.np.cos, lambda v: v * v * k], xs[i, 1])  # noqa: B023
+    return total
+
+
+def in_another_order(w, xs, ns=Numpy):
+    def body(s):
+        return {"x": s["x"] * ns.np.cos(s["x"]), "i": s["i"] + 1}
+
+    s = ns.lax.while_loop(lambda s: s["i"] < 3, body, {"i": 0, "x": xs * w[0, 0]})
+    return ns.np.sum(s["x"])
+
+
 PROGRAMS = [
+    branches_in_a_list,
+    in_another_order,
     chosen,
     summed,
     grown,
@@ -135,6 +155,24 @@ PROGRAMS = [
     lists,
     numbers,
 ]
+
+
+def test_a_function_of_an_earlier_round_is_not_taken_for_that_of_this_one():
+    def f(x, v):
+        total, g = 0.0, np.cos
+        for i in range(4):
+            k = v[i]
+
+            def h(u, k=k):
+                return u * k
+
+            chosen = h if i % 2 else g
+            total += chosen(x) * v[i]
+            g = h
+        return total
+
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(f)(1.5, np.arange(4.0))
 
 
 def plain(fn):

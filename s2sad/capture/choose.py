@@ -19,11 +19,13 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.kinds import Kind
+from s2sad.known.mapped import mapped
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
     assign,
+    block_writes,
     blocks_of,
     clone,
     compare,
@@ -34,6 +36,7 @@ from s2sad.nodes import (
     names_written,
 )
 from s2sad.stages import Function, KindFacts
+from s2sad.syntax.flow import live_in
 from s2sad.syntax.spelled import paths
 
 _MANY = 8
@@ -42,7 +45,7 @@ _MANY = 8
 def choose(function: Function, kinds: KindFacts, taken: set[str]) -> Function | None:
     """Return the function with calls of one of several functions as branches, None without any."""
     worker = _Chooser(function, kinds, taken)
-    function.node.body[:] = worker.block(function.node.body)
+    function.node.body[:] = worker.block(function.node.body, ())
     if not worker.changed:
         return None
     return dataclasses.replace(
@@ -59,7 +62,6 @@ class _Chooser:
         self.kinds = kinds
         self.origins = dict(function.origins)
         self.taken = taken
-        self.top = {n for s in function.node.body if not blocks_of(s) for n in names_written(s)}
         self.writes = count_writes(function.node.body)
         self.temps: set[str] = set()
         self.changed = False
@@ -68,24 +70,31 @@ class _Chooser:
     def names(self) -> Names:
         return names_beside(self.function.node, self.function.locals | self.taken)
 
-    def block(self, body: Block) -> Block:
+    def block(self, body: Block, done: tuple[Node, ...]) -> Block:
+        """Return a block with branches; `done` are plain statements that surely ran before it.
+
+        Those of a round of a loop do not count if the functions that they define may be there from
+        an earlier round, too: another object, that does the same.
+        """
         out: Block = []
         for s in body:
             for part in blocks_of(s):
-                part[:] = self.block(part)
+                part[:] = self.block(part, done)
             value = getattr(s, "value", None)
             if isinstance(s, gast.Assign | gast.Expr) and isinstance(value, gast.Call):
-                out += self.call(s, value)
+                out += self.call(s, value, done)
             else:
                 out.append(s)
+            if not blocks_of(s):
+                done = (*done, s)
         return out
 
-    def call(self, s: Node, node: Node) -> Block:
+    def call(self, s: Node, node: Node, done: tuple[Node, ...]) -> Block:
         kind = self.kinds.of.get(node.func)
         if not isinstance(kind, K.Choice) or len(kind.options) > _MANY:
             return [s]
         before: Block = []
-        named = [self.expression(option, before) for option in kind.options]
+        named = [self.expression(option, before, done) for option in kind.options]
         if any(n is None for n in named):
             return [s]
         chosen = node.func
@@ -119,10 +128,10 @@ class _Chooser:
         before.append(assign(temp, clone(node)))
         return name(temp)
 
-    def expression(self, option: Kind, before: Block) -> Node | None:
+    def expression(self, option: Kind, before: Block, done: tuple[Node, ...]) -> Node | None:
         """Return an expression that denotes a function here."""
         if isinstance(option, K.LocalFunction):
-            return self.variable(option)
+            return self.variable(option, done)
         if not isinstance(option, K.Known):
             return None
         found = next(paths(self.function, option.value, lists=False), None)
@@ -130,15 +139,41 @@ class _Chooser:
             return self.held(found, "option", before)
         return found
 
-    def variable(self, option: K.LocalFunction) -> Node | None:
+    def variable(self, option: K.LocalFunction, done: tuple[Node, ...]) -> Node | None:
         """An inner function has the name it was defined by, if that is bound once and always."""
-        for s in self.function.node.body:
+        for s in done:
             after = self.kinds.after.get(s, {})
-            for n in sorted(names_written(s) & self.top):
+            for n in sorted(names_written(s)):
                 kind = after.get(n)
                 if isinstance(kind, K.LocalFunction) and kind.node is option.node:
-                    return name(n) if self.writes.get(n) == 1 else None
+                    again = any(_holds(k, option) for bound, k in self.carried if n in bound)
+                    return name(n) if self.writes.get(n) == 1 and not again else None
         return None
+
+    @functools.cached_property
+    def carried(self) -> list[tuple[set[str], Kind]]:
+        """What loops bind, and the kinds of what a round may read of earlier ones."""
+        found = []
+        for s in _all(self.function.node.body):
+            if isinstance(s, gast.For | gast.While) and s.body:
+                env = self.kinds.before.get(s.body[0], {})
+                bound = block_writes(s.body)
+                found += [(bound, env[n]) for n in live_in(s.body, frozenset()) if n in env]
+        return found
+
+
+def _holds(kind: Kind, option: K.LocalFunction) -> bool:
+    """Say whether a value may be an inner function, or hold it."""
+    parts: list[Kind] = [*K.options(kind), *getattr(kind, "options", ())]
+    if isinstance(kind, K.LocalFunction):
+        return kind.node is option.node
+
+    def note(part: Kind) -> Kind:
+        parts.append(part)
+        return part
+
+    mapped(kind, note)
+    return any(part is not kind and _holds(part, option) for part in parts)
 
 
 def _all(block: Block) -> Iterator[Node]:

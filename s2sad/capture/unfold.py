@@ -51,6 +51,11 @@ def _none(s: Node, node: Node) -> None:
     """No call is written out."""
 
 
+def _no_words(fn: Any) -> Mapping[str, Any]:
+    """No name has a meaning that is not its function's."""
+    return MappingProxyType({})
+
+
 def _never(s: Node, variable: str) -> bool:
     """Nothing is known of what variables hold."""
     return False
@@ -62,7 +67,7 @@ def unfold(
     taken: set[str],
     writers: Made = _none,
     formulas: Made = _none,
-    words: Mapping[str, Any] = MappingProxyType({}),
+    words: Callable[[Any], Mapping[str, Any]] = _no_words,
     plain: Callable[[Node, str], bool] = _never,
 ) -> Function | None:
     """Return the function with calls that make functions written out; None where there are none.
@@ -72,8 +77,8 @@ def unfold(
 
     `made` gives, for a statement and a call in it, the called function and the node that each of
     its parameters gets, where what it returns is (or holds) an inner function. For a parameter that
-    stands for a captured variable it gives that variable's name. The `words` mean the same in all
-    functions of one text. What a statement binds to a `plain` name holds no inner function.
+    stands for a captured variable it gives that variable's name. The `words` of a function are what
+    names of its text mean that nothing else gives it a meaning. What a statement binds to a `plain` name holds no inner function.
     """
     worker = _Unfolder(function, made, taken, writers, formulas, words, plain)
     function.node.body[:] = worker.block(function.node.body)
@@ -99,7 +104,7 @@ class _Unfolder:
         taken: set[str],
         writers: Made,
         formulas: Made,
-        words: Mapping[str, Any],
+        words: Callable[[Any], Mapping[str, Any]],
         plain: Callable[[Node, str], bool],
     ) -> None:
         self.function = function
@@ -183,7 +188,9 @@ class _Unfolder:
         ours: Any = self.function.source.fn
         theirs: Any = callee.source.fn
         inner = captured_by(theirs)
-        shared = {n for n, value in inner.items() if self.words.get(n, theirs) is value}
+        words = self.words(ours)
+        shared = {n for n, value in inner.items() if words.get(n, theirs) is value}
+        shared |= {n for n, value in self.words(theirs).items() if words.get(n, words) is value}
         captured = inner.keys() - shared
         if "super" not in names_read(callee.node):
             captured = captured - {"__class__"}  # which only super() asks for

@@ -11,6 +11,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.facts.alias import argument
 from s2sad.facts.memory import Memory, touches
+from s2sad.kinds import Kind
 from s2sad.nodes import Node, block_writes, clone, names_read, substitute
 from s2sad.stages import Function, KindFacts
 from s2sad.syntax.made import made_here
@@ -43,6 +44,22 @@ def written_parameters(
             others |= memory.shares(n, names)
     plain = {n for n in arrays if isinstance(params.get(n), K.Array) and n not in bound} - others
     return frozenset(plain), frozenset(arrays | others) - plain
+
+
+def written_owner(function: Function, kinds: KindFacts, memory: Memory) -> Kind:
+    """Return of what kind the structures are that a function writes; unknown if arrays may be, too.
+
+    Arrays that plain statements write, whose names stay theirs, are not asked about.
+    """
+    plain, _ = written_parameters(function, kinds, memory)
+    owners: list[Kind] = []
+    for w in memory.writes:
+        if w.in_array and memory.aliases.arguments(w) <= plain:
+            continue
+        if not K.is_container(w.owner) or w.how == "rebind":
+            return K.UNKNOWN
+        owners += getattr(w.owner, "options", (w.owner,))
+    return K.UNKNOWN if memory.opaque or not owners else K.OneOf(tuple(dict.fromkeys(owners)))
 
 
 def view_returned(function: Function, memory: Memory) -> tuple[Node, str] | None:

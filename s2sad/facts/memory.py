@@ -46,7 +46,7 @@ from s2sad.stages import Aliases, Function, KindFacts, Write
 from s2sad.syntax.flow import live_in
 
 shares_nothing = K.shares_nothing
-Summary = Callable[[Any, Any], "tuple[list[Any], list[Any]] | None"]
+Summary = Callable[[Any, Any], "tuple[list[Any], list[Any], Kind] | None"]
 
 MUTATORS = frozenset(
     """append extend insert pop remove clear reverse sort update setdefault popitem add discard
@@ -437,7 +437,7 @@ class _Walker:
             given |= captured(node, self.kinds)
             self.memory.opaque.append((s, node, given))
             return
-        arrays, others = written
+        arrays, others, owner = written
         for argument in arrays:
             if self._plain_call(s, node, argument):
                 owner = self.kinds.before.get(s, {}).get(argument.id, K.UNKNOWN)
@@ -446,7 +446,7 @@ class _Walker:
                 others.append(argument)
         for argument in others:
             for n in sorted(self.aliases(_bare(argument)) | {root(_bare(argument)) or ""} - {""}):
-                self.memory.writes.append(Write(s, n, "item", K.UNKNOWN))
+                self.memory.writes.append(Write(s, n, "item", owner))
 
     def _is_users(self, node: Node, fn: Any) -> bool:
         """Say whether a function of the user's is called: it is its source that counts."""

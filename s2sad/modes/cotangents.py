@@ -119,6 +119,10 @@ class Cotangents:
                 return gast.Dict(keys, parts)
         if isinstance(kind, K.OpenDict) and getattr(kind.item, "type", "") == "float":
             return call("dict.fromkeys", value, constant(0.0))
+        if isinstance(kind, K.OpenDict) and isinstance(kind.item, K.Union):
+            if any(isinstance(k, K.Num) for k in K.carriers(kind.item)):
+                # An integer may be among the numbers: which entry it is nobody knows.
+                return call(name(self.refs.function(runtime.no_tangent)), value)
         known = registry.objects_of(kind.cls) if isinstance(kind, K.Opaque) else None
         if known is not None and known.zero is not None:
             return call(name(self.refs.function(known.zero)), value)

@@ -36,7 +36,7 @@ from s2sad.facts.ended import ended
 from s2sad.facts.fence import outside_of
 from s2sad.facts.finite import Finite
 from s2sad.facts.formulas import is_formula
-from s2sad.facts.given import calls_itself, view_returned, written_parameters
+from s2sad.facts.given import calls_itself, view_returned, written_owner, written_parameters
 from s2sad.facts.inplace import in_place
 from s2sad.facts.joiners import plain_joins
 from s2sad.facts.kinds import infer
@@ -355,7 +355,7 @@ def _more_plainly(
         or trees(function, facts, taken, numpy, helper)
         or ravelled(function, facts, taken, numpy, helper)
         or spread(function, facts, call_signature(facts), taken)
-        or unfold(function, made, taken, writers, formulas, d.words(function.source.fn), plain)
+        or unfold(function, made, taken, writers, formulas, d.words, plain)
         or choose(function, facts, taken)
         or plain_joins(function, facts, taken, numpy)
         or plain_writes(function, facts, taken, numpy, helper)
@@ -562,10 +562,10 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
     lasting: list[Any] = []
     stopping: set[Any] = set()
 
-    def summary(call: Any, kinds: Any) -> tuple[list[Any], list[Any]] | None:
+    def summary(call: Any, kinds: Any) -> tuple[list[Any], list[Any], Kind] | None:
         called = called_by(d, a, call)
         if _gives_gradient(d, a, call):
-            return [], []
+            return [], [], K.UNKNOWN
         if called is not None and called.stops():
             stopping.add(call)
         return _written_by(d, a, call, called, lasting)
@@ -708,14 +708,17 @@ def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | Non
 
 def _written_by(
     d: Derivation, a: Analysed, call: Any, called: _Called | None, lasting: list[Any]
-) -> tuple[list[Any], list[Any]] | None:
-    """Return the arguments of a call, as nodes, that the called user's function may write."""
+) -> tuple[list[Any], list[Any], Kind] | None:
+    """Return the arguments of a call, as nodes, that the called user's function may write.
+
+    With them stands of what kind the structures are that it writes, if it writes nothing else.
+    """
     target: Kind = a.kinds.of.get(getattr(call, "func", None), K.UNKNOWN)
     if isinstance(target, K.Known) and isinstance(target.value, type):
         if call not in a.kinds.methods and isinstance(made_by(target), K.Known):
-            return [], []
+            return [], [], K.UNKNOWN
     if _is_ruled_helper(target):
-        return [], []
+        return [], [], K.UNKNOWN
     if called is None:
         return None
     arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)
@@ -724,7 +727,8 @@ def _written_by(
         lasting.append(call)
     if any(not called.given.get(p) for p in arrays):
         return None  # a default, whose content lasts from call to call
-    return called.nodes(arrays), called.nodes(others)
+    owner = written_owner(called.callee.function, called.callee.kinds, called.memory)
+    return called.nodes(arrays), called.nodes(others), owner
 
 
 def _arguments_by_name(
