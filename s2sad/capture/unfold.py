@@ -78,7 +78,8 @@ def unfold(
     `made` gives, for a statement and a call in it, the called function and the node that each of
     its parameters gets, where what it returns is (or holds) an inner function. For a parameter that
     stands for a captured variable it gives that variable's name. The `words` of a function are what
-    names of its text mean that nothing else gives it a meaning. What a statement binds to a `plain` name holds no inner function.
+    names of its text mean to which nothing else gives a meaning. What a statement binds to a
+    `plain` name holds no inner function.
     """
     worker = _Unfolder(function, made, taken, writers, formulas, words, plain)
     function.node.body[:] = worker.block(function.node.body)

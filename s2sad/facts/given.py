@@ -58,8 +58,12 @@ def written_owner(function: Function, kinds: KindFacts, memory: Memory) -> Kind:
             continue
         if not K.is_container(w.owner) or w.how == "rebind":
             return K.UNKNOWN
-        owners += getattr(w.owner, "options", (w.owner,))
-    return K.UNKNOWN if memory.opaque or not owners else K.OneOf(tuple(dict.fromkeys(owners)))
+        owners.append(w.owner)
+    if memory.opaque or not owners:
+        return K.UNKNOWN
+    if all(isinstance(k, K.List) for k in owners):
+        return K.List(K.UNKNOWN)
+    return owners[0] if all(k == owners[0] for k in owners) else K.UNKNOWN
 
 
 def view_returned(function: Function, memory: Memory) -> tuple[Node, str] | None:
