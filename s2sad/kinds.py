@@ -90,7 +90,7 @@ class Num(Kind):
 
     dtype is None for a Python number, the dtype's name for a NumPy scalar and "any" where it may
     be either; value is known for literals; dim where the number is the length of an axis. What is
-    `const` is a part of a structure by which nobody differentiates.
+    `const` is a part of a structure by which nobody differentiates. `either` is real or complex.
     """
 
     type: str
@@ -98,6 +98,7 @@ class Num(Kind):
     value: Any = MISSING
     dim: Dim | None = None
     const: bool = False
+    either: bool = False
 
 
 @dataclass(frozen=True)
@@ -658,17 +659,17 @@ def _phrase(kind: Kind) -> str:
     return "something unknown" if isinstance(kind, Unknown) else describe(kind)
 
 
-_ORDER = ("bool", "int", "float", "complex")
-
-
 def _join_numbers(left: Num, right: Num) -> Num:
-    kind = max(left.type, right.type, key=_ORDER.index)
+    kind = max(left.type, right.type, key=("bool", "int", "float", "complex").index)
     dtype = left.dtype if left.dtype == right.dtype else "any"
     same = left.value is not MISSING and right.value is not MISSING
     same = same and type(left.value) is type(right.value) and left.value == right.value
     dim = left.dim if left.dim == right.dim else None
     value = left.value if same else MISSING
-    return Num(kind, dtype, value, dim, left.const and right.const)
+    apart = {left.type, right.type} == {"float", "complex"}
+    apart = apart and left.value is MISSING and right.value is MISSING
+    either = left.either or right.either or apart
+    return Num(kind, dtype, value, dim, left.const and right.const, either)
 
 
 def _join_arrays(left: Array, right: Array) -> Kind:

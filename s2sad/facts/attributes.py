@@ -91,7 +91,7 @@ def _of_class(scope: Scope, cls: type, attr: str) -> Kind:
 
 
 def _real_name(dtype: str | None) -> str | None:
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype or "")
+    return {"complex64": "float32", "complex128": "float64", "any": "any"}.get(dtype or "")
 
 
 def _array_attribute(owner: K.Array, attr: str) -> Kind:

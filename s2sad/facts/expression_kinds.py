@@ -62,7 +62,7 @@ from s2sad.inside import hook_here, within_gradient
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.generators import GENERATORS, generator_of
 from s2sad.known.lifted import lifted, space_among
-from s2sad.known.mixed import dtype_of_either, is_mixed
+from s2sad.known.mixed import alternatives, dtype_of_either, is_mixed
 from s2sad.known.open_dicts import dict_item, with_entry
 from s2sad.known.samples import is_number, rising
 from s2sad.known.spaces import home
@@ -286,7 +286,7 @@ class Expressions:
         if isinstance(kind, K.Num) and kind.value is not MISSING:
             return K.kind_of(OPERATORS[type(node.op)](kind.value), "", literal=True)
         kind = self._used(node.operand, env)
-        return K.union(_negated(type(node.op), k) for k in K.options(kind))
+        return K.union(_negated(type(node.op), k) for k in alternatives(kind))
 
     def ex_Compare(self, node: Node, env: Env) -> Kind:
         kinds = [self.kind(n, env) for n in [node.left, *node.comparators]]

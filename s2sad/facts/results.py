@@ -28,7 +28,7 @@ from s2sad.facts.sampled import kills, two_runs
 from s2sad.kinds import MISSING, Kind
 from s2sad.known import spaces
 from s2sad.known.lifted import lifted, lowered, namespace_given, space_among
-from s2sad.known.mixed import each_choice, is_one_of, real_or_complex
+from s2sad.known.mixed import alternatives, each_choice, is_one_of, real_or_complex
 from s2sad.known.open_dicts import keys_of
 from s2sad.known.samples import Sampler, fitting, no_function, stacked
 from s2sad.known.signature import by_position
@@ -510,8 +510,9 @@ def _scalar_value(kind: Kind) -> bool:
 
 def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
     """Return the kind of `left op right`."""
-    if isinstance(left, K.Union) or isinstance(right, K.Union):
-        return K.union(binary_kind(op, one, other) for one, other in K.each((left, right)))
+    if is_one_of(left) or is_one_of(right):
+        pairs = itertools.product(alternatives(left), alternatives(right))
+        return K.union(k for pair in pairs for k in K.options(binary_kind(op, *pair)))
     fn = OPERATORS[op]
     if op is gast.MatMult:
         return matmul_kind(left, right)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +18,12 @@ _REAL = {wide: narrow for narrow, wide in _COMPLEX.items()}
 
 def is_mixed(kind: Kind) -> bool:
     """Say whether a value may be real and may be complex: it is found out at run time."""
-    return len({K.is_complex(k) for k in K.carriers(kind)}) > 1
+    carriers = K.carriers(kind)
+    return any(map(_is_either, carriers)) or len(set(map(K.is_complex, carriers))) > 1
+
+
+def _is_either(kind: Kind) -> bool:
+    return isinstance(kind, K.Num) and kind.either
 
 
 def surely_real(kind: Kind) -> bool:
@@ -38,8 +44,6 @@ def _is_real_number(kind: Kind) -> bool:
 
 def may_be_complex_number(kind: Kind) -> bool:
     """Say whether it is found at run time that a value is a real number, or a complex one."""
-    if isinstance(kind, K.Num):
-        return kind.type == "complex" and kind.dtype == "any"
     numbers = all(isinstance(k, K.Num) or getattr(k, "rank", 1) == 0 for k in K.options(kind))
     return numbers and is_mixed(kind)
 
@@ -55,14 +59,16 @@ def real_or_complex(kind: Kind) -> Kind:
         both = (real, _COMPLEX[real])
         return K.union(K.Array(d, kind.dims, kind.namespace) for d in both)
     if isinstance(kind, K.Num) and kind.type in ("float", "complex"):
-        return K.Num("complex", "any")
+        return K.Num("complex", "any", either=True)
     return kind
 
 
 def is_one_of(kind: Kind) -> bool:
     """Say whether an argument, or an item of a display, has one of several kinds."""
     parts = kind.items if isinstance(kind, K.Tuple | K.List) else (kind,)
-    return any(isinstance(k, K.Union) or _is_dtype(k) for k in parts or ())
+    if parts is None and isinstance(kind, K.List):
+        parts = (kind.item,)
+    return any(isinstance(k, K.Union) or _is_either(k) or _is_dtype(k) for k in parts or ())
 
 
 def _is_dtype(kind: Kind) -> bool:
@@ -82,22 +88,35 @@ def each_choice(
 ) -> Iterator[tuple[list[Kind], dict[str, Kind]]]:
     """Return the arguments of a call with one kind of each: all that they may be together."""
     args = list(args)
-    for chosen in itertools.product(*map(_alternatives, (*args, *keywords.values()))):
+    for chosen in itertools.product(*map(alternatives, (*args, *keywords.values()))):
         named = zip(keywords, chosen[len(args) :], strict=True)
         yield list(chosen[: len(args)]), dict(named)
 
 
-def _alternatives(kind: Kind) -> tuple[Kind, ...]:
+def alternatives(kind: Kind) -> tuple[Kind, ...]:
     """Return the kinds that an argument may have: of a display, as its items are together."""
     if _is_dtype(kind):
         assert isinstance(kind, K.Choice)
         return kind.options
     items = kind.items if isinstance(kind, K.Tuple | K.List) else None
-    if items is None or math.prod(len(K.options(k)) for k in items) > _MOST:
-        return K.options(kind)
+    if items is None and isinstance(kind, K.List):
+        return tuple(K.List(k, kind.length) for k in _each(kind.item))
+    if items is None or math.prod(len(_each(k)) for k in items) > _MOST:
+        return _each(kind)
+    chosen = itertools.product(*map(_each, items))
     if isinstance(kind, K.Tuple):
-        return tuple(K.Tuple(chosen, kind.cls) for chosen in K.each(items))
-    return tuple(K.list_of(list(chosen)) for chosen in K.each(items))
+        return tuple(K.Tuple(some, kind.cls) for some in chosen)
+    return tuple(K.list_of(list(some)) for some in chosen)
 
 
 _MOST = 64
+
+
+def _each(kind: Kind) -> tuple[Kind, ...]:
+    """Return the kinds of which a value has one; of a number that is either it is both."""
+    return tuple(one for k in K.options(kind) for one in (_both(k) if _is_either(k) else (k,)))
+
+
+def _both(kind: Kind) -> tuple[Kind, ...]:
+    assert isinstance(kind, K.Num)
+    return replace(kind, type="float", either=False), replace(kind, either=False)

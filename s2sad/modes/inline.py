@@ -619,6 +619,9 @@ def _evaluate_call(node: Node, scope: _Inliner) -> Any:
         return MISSING
     if fn == "iscomplexobj" and len(node.args) == 1 and isinstance(node.args[0], gast.Name):
         kind = scope.kinds.get(node.args[0].id)
+        if isinstance(kind, K.Num):
+            # What holds for complex numbers holds for one that is found to be real.
+            return K.is_complex(kind)
         if kind is None or isinstance(kind, K.Unknown) or is_mixed(kind):
             return MISSING
         return K.is_complex(kind)

@@ -149,10 +149,31 @@ def a_stack(A):
     return np.sum(np.abs(w) ** 2) + np.max(w.real)
 
 
+def scaled(A):
+    z = eigvals(A)[0] * A[0]
+    if np.iscomplexobj(z):
+        return np.sum(z.imag**2) + np.abs(z[:2] * (1 + 2j)).sum()
+    return np.sum(z[:3] ** 2) + z[1:].real.sum()
+
+
+def of_one_number(A):
+    value = np.exp(eigvals(A)[0]) + np.trace(np.diag(eigvals(A)))
+    rows = np.full(3, value) * np.array([value, 1.0, 2.0])
+    if np.iscomplexobj(value):
+        return value.real * 3 + (rows[:2] * (1 + 1j)).real.sum()
+    return value.real * 2 + (rows[1:] * (1 + 1j)).real.sum()
+
+
+def each_scaled(A):
+    rows = [value * A[0] for value in eigvals(A)]
+    return np.sum((rows[0][:2] * (1 + 1j)).real)
+
+
 TWICE = [
     *(growth, by_vectors, picked, one_by_one, times_complex, by_attribute, branched, joined),
     *(into_complex, in_a_dict, called, made_complex, of_roots, logarithm, root, of_scipy),
     *(nearly_real, outside, a_stack, one_arm_real, numbers_tested),
+    *(scaled, of_one_number),
 ]
 
 
@@ -161,7 +182,7 @@ def slopes(f, A, direction, h=1e-5):
 
 
 @pytest.mark.filterwarnings("error::numpy.exceptions.ComplexWarning")
-@pytest.mark.parametrize("f", [*TWICE, polynomial_of_roots])
+@pytest.mark.parametrize("f", [*TWICE, polynomial_of_roots, each_scaled])
 def test_at_real_and_complex_points(f):
     for A in POINTS:
         change = slopes(f, A, DIRECTION)
