@@ -74,6 +74,15 @@ def diagonals(x):
     return np.sum(np.diag(A) * np.arange(3)) + np.sum(off**2)
 
 
+def contracted(x):
+    """Of two operands einsum makes a new array; of one it may be a view."""
+    A = np.einsum("i,j->ij", x, x)
+    A[0] += x
+    B = np.einsum("ij,jk->ik", A, A)
+    B[1:] -= np.array(A)[:-1]
+    return np.sum(B * B)
+
+
 def same(z):
     return 0.5 * z + 0.5 * z
 
@@ -100,6 +109,7 @@ def of_structures(x):
 
 
 PROGRAMS = (
+    contracted,
     diagonals,
     of_called,
     *(mean_of_same, factors_cancel, minus_twice, both_written, of_a_view, rows, substitution),

@@ -44,6 +44,7 @@ from s2sad.nodes import (
 )
 from s2sad.stages import Aliases, Function, KindFacts, Write
 from s2sad.syntax.flow import live_in
+from s2sad.syntax.fresh import makes_new
 
 shares_nothing = K.shares_nothing
 Summary = Callable[[Any, Any], "tuple[list[Any], list[Any], Kind] | None"]
@@ -610,7 +611,7 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
         and not K.is_container(kinds.of.get(node, K.UNKNOWN))
     ):
         return frozenset()
-    if _copying(node, fn) or (fn is None and _copying(node, node.func)):
+    if makes_new(fn, node):
         return frozenset()
     parts = [*node.args, *(k.value for k in node.keywords)]
     if isinstance(node.func, gast.Attribute) and fn is None:
@@ -660,12 +661,6 @@ def spares_copy(fn: Any, node: Node) -> bool:
     if "copy" in names:
         given += node.args[names.index("copy") :][:1]
     return any(getattr(value, "value", False) is not True for value in given)
-
-
-def _copying(node: Node, fn: Any) -> bool:
-    """Say whether np.array(...) or .astype(...) is called, not told to spare the copy."""
-    method = isinstance(fn, gast.Attribute) and fn.attr == "astype" and len(node.args) < 5
-    return (method or fn is np.array) and not any(k.arg in ("copy", None) for k in node.keywords)
 
 
 def appended(s: Node, write: Write, kinds: KindFacts) -> frozenset[str]:

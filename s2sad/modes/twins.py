@@ -43,6 +43,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import STOPPED, Activity, Aliases, Function, KindFacts
+from s2sad.syntax.fresh import makes_new
 
 _MIRRORED = (gast.Name, gast.Subscript, gast.Attribute, gast.Tuple, gast.List, gast.Dict)
 _TAKERS = ("append", "insert", "pop", "reverse", "clear")
@@ -199,7 +200,9 @@ class Twins:
                 fn = registry.method_function(value.func.attr)
                 base = value.func.value
         rule = registry.rule_for(fn) if fn is not None else None
-        return None if rule is None or rule.view == "never" else (rule.view, base)
+        if rule is None or rule.view == "never" or makes_new(fn, value):
+            return None
+        return rule.view, base
 
     # writes
 
