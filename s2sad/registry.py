@@ -24,6 +24,7 @@ import importlib
 import inspect
 import sys
 import threading
+import types
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -644,8 +645,14 @@ def is_refused(fn: Any) -> bool:
 
 
 def advice_for(value: object) -> str:
-    """Return what to do instead of using an object whose class is refused by name, if it is."""
-    return instead_of(type(value))
+    """Return what to do instead of using an object of which nothing is known, if that is known."""
+    cls = type(value)
+    if not isinstance(vars(cls).get("__iter__"), types.FunctionType):
+        return instead_of(cls)
+    return instead_of(cls) or (
+        f"{cls.__name__} has `__iter__`, and so counts as a container of which nothing is known: "
+        "take that method out, or give what the object holds."
+    )
 
 
 def instead_of(fn: object) -> str:
