@@ -239,10 +239,34 @@ def copied_with_lists(x):
     return np.sum(xs[0] * ys[0])
 
 
-@pytest.mark.parametrize("f, x", [(copied_in_its_own_way, 0.5), (copied_with_lists, X)])
-def test_copies_that_are_refused(f, x):
+def copied_with_dicts(x):
+    p = {"a": x * x, "b": (x, [x[0], 2.0])}
+    q = copy.deepcopy(p)
+    q["a"][0] *= 3.0
+    return np.sum(q["a"] * p["a"]) * q["b"][1][0]
+
+
+@pytest.mark.parametrize("f", [copied_with_lists, copied_with_dicts])
+def test_copies_of_lists_and_dicts(f):
+    s2sad.check_grads(f, (X,))
+
+
+class Twice:
+    def __init__(self, x):
+        self.a = self.b = x
+
+
+def copied_with_what_stands_twice(twice):
+    q = copy.deepcopy(twice)
+    q.a[0] = 3.0 * q.a[1]
+    return np.sum(q.b)
+
+
+def test_copies_that_are_refused():
     with pytest.raises(s2sad.Error):
-        s2sad.grad(f)(x)
+        s2sad.grad(copied_in_its_own_way)(0.5)
+    with pytest.raises(s2sad.AliasError, match="stands twice"):
+        s2sad.value_and_grad(copied_with_what_stands_twice)(Twice(np.ones(2)))
 
 
 def tripled(self, value):

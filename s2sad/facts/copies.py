@@ -9,7 +9,7 @@ ys = copy.copy(xs)      ->   ys = xs[:]
 d = dict.fromkeys(p)    ->   d = {"a": None, "b": None}
 
 In derived text helpers make such copies: private(p), and unshared(p, ...), which looks whether
-memory stands twice in p first.
+memory stands twice in p first. So does what stands for deepcopy, whose copies would be one, too.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ class _Copies(Rewriter):
         if found is None:
             return None
         lines, result = found
-        if fn is runtime.unshared:
+        whole = self.kind(value.args[0])
+        if fn is runtime.unshared or (fn is copy.deepcopy and _memories(whole) > 2):
             look = gast.Call(name(self.helper(runtime.refuse_twice)), value.args, [])
             lines = [gast.Expr(look), *lines]
         return [*lines, gast.Assign(s.targets, result, None)]
@@ -209,10 +210,28 @@ class _Copies(Rewriter):
 
 _COPYING: tuple[tuple[Any, str], ...] = (
     (copy.copy, "shallow"),
-    (copy.deepcopy, "deep"),
+    (copy.deepcopy, "apart"),
     (runtime.private, "apart"),
     (runtime.unshared, "apart"),
 )
+
+
+def _memories(kind: K.Kind) -> int:
+    """Return how many arrays, lists, dicts and objects there are, counting many as three.
+
+    Where there is more than one inside of another, two may be one and the same, and their copies.
+    """
+    if K.shares_nothing(kind) and not isinstance(kind, K.Tuple):
+        return 0
+    if isinstance(kind, K.List | K.OpenDict):
+        return 3 if _memories(kind.item) else 1
+    if isinstance(kind, K.Dict):
+        return 1 + sum(_memories(k) for _, k in kind.items)
+    if isinstance(kind, K.Obj):
+        return 1 + sum(_memories(k) for _, k in kind.fields)
+    if isinstance(kind, K.Tuple):
+        return sum(map(_memories, kind.items))
+    return 1
 
 
 def _is_literal(key: object) -> bool:
