@@ -174,7 +174,33 @@ def returns_at_last(x, a):
             return np.sum(x) * (a + i)
 
 
+def one_loop_after_another(x, a):
+    u, v = x.copy(), np.zeros_like(x)
+    for _ in checkpointed(range(4), snapshots=2):
+        v[1:] = u[:-1] * a
+        u, v = v, u
+    for _ in checkpointed(range(3), snapshots=2):
+        v[1:] = u[:-1] * a + v[1:]
+        u, v = v, u
+    v[0] = 3.0 * a
+    return np.sum(u * v)
+
+
+def imported_inside(x, a):
+    import itertools as it
+
+    from s2sad import checkpointed as kept
+
+    for i in kept(it.count(), snapshots=2):
+        x = np.sin(x) * a
+        if i > 5:
+            break
+    return np.sum(x) * a
+
+
 PROGRAMS = {
+    one_loop_after_another: (X, 1.1),
+    imported_inside: (X, 1.1),
     buffers: (X, 1.1),
     buffers_given: (X, 0.3 * X, 1.1),
     made_anew: (X, 1.1),

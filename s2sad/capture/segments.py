@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -35,6 +36,7 @@ from s2sad.nodes import (
     call,
     clone,
     constant,
+    count_writes,
     locate,
     name,
     names_read,
@@ -61,13 +63,44 @@ def segments(
     runner: Callable[[Any], str] | None,
 ) -> Block:
     """Return a body without checkpointed loops; without a `runner` they are plain loops."""
-    worker = _Segments(body, denoted, names, place, runner)
+    worker = _Segments(body, _with_imports(body, denoted), names, place, runner)
     if not any(map(worker.is_checkpointed, _own(body))):
         return body
     if runner is not None:
         live_in(body, frozenset(), worker.note)
         body = worker.block(body, frozenset(params))
     return [_Plain(worker).visit(s) for s in body]
+
+
+def _with_imports(body: Block, denoted: Callable[[Node], Any]) -> Callable[[Node], Any]:
+    """Return what tells also what names mean that the body itself imports, and never binds else."""
+    writes = count_writes(body)
+    found: dict[str, tuple[str, str]] = {}
+    for s in (n for x in body for n in walk(x)):
+        if isinstance(s, gast.Import):
+            found |= {a.asname: (a.name, "") for a in s.names if a.asname}
+            found |= {a.name: (a.name, "") for a in s.names if not a.asname and "." not in a.name}
+        elif isinstance(s, gast.ImportFrom) and s.module and not s.level:
+            found |= {a.asname or a.name: (s.module, a.name) for a in s.names}
+    found = {n: where for n, where in found.items() if writes.get(n, 1) == 1}
+
+    def meant(node: Node) -> Any:
+        words: list[str] = []
+        while isinstance(node, gast.Attribute):
+            node, words = node.value, [node.attr, *words]
+        module, word = found.get(getattr(node, "id", ""), ("", ""))
+        value = sys.modules.get(module)
+        for w in [word, *words] if word else words:
+            value = getattr(value, w, None)
+        return value
+
+    return lambda node: meant(node) if _root(node) in found else denoted(node)
+
+
+def _root(node: Node) -> str:
+    while isinstance(node, gast.Attribute):
+        node = node.value
+    return str(getattr(node, "id", ""))
 
 
 class _Plain(gast.NodeTransformer):  # type: ignore[misc]
@@ -214,13 +247,17 @@ class _Segments:
         for i, n in enumerate(state):
             new = self.names.fresh(f"{n}_next")
             body.append(assign(new, subscript(name(ends), constant(i))))
-            if n not in changed:
+            if n not in changed and n not in written:
                 body.append(assign(n, name(new)))
+                continue
+            bind = assign(n, name(new))
+            if n not in changed:  # the parts of a result may share memory, as far as is known
+                own = assign(n, call(attribute(name(new), "copy"), order=constant("K")))
+                body.append(_by_sort(new, [bind], [own], [clone(bind)]))
                 continue
             put = gast.Assign(
                 [gast.Subscript(name(n), gast.Constant(..., None), gast.Store())], name(new), None
             )
-            bind = assign(n, name(new))
             body.append(_by_sort(n, [bind], [put], [clone(bind)]))
         if names_written(s.target) & after:
             at = subscript(name(ends), constant(len(state))) if last else None
