@@ -144,7 +144,7 @@ def slopes_at(basis, k, n, der):
     return np.moveaxis(basis_slope(der, np.moveaxis(basis, k - n, -1)), -1, k - n)
 
 
-@pullback(*of_each("vander2d"))
+@pullback(*of_each("vander2d"), once="its tables are made for any number of variables")
 def pull_vander2d(out_bar, out, x, y, *, deg=None, der, vander):
     return tables_back(out_bar, (x, y), deg, der, vander)
 
@@ -154,7 +154,7 @@ def push_vander2d(out, x, y, x_dot, y_dot, *, deg=None, der, vander):
     return tables_forward(out, (x, y), (x_dot, y_dot), deg, der, vander)
 
 
-@pullback(*of_each("vander3d"))
+@pullback(*of_each("vander3d"), once="its tables are made for any number of variables")
 def pull_vander3d(out_bar, out, x, y, z, *, deg=None, der, vander):
     return tables_back(out_bar, (x, y, z), deg, der, vander)
 

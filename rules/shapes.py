@@ -247,7 +247,7 @@ def opposite(shift):
     return tuple(-s for s in shift) if isinstance(shift, tuple | list) else -shift
 
 
-@pullback(np.roll)
+@pullback(np.roll, linear=True)
 def pull_roll(out_bar, out, a, *, shift=None, axis=None):
     if isinstance(shift, int):
         return np.roll(out_bar, -shift, axis)
