@@ -251,16 +251,43 @@ refuse(
 )
 refuse(
     integrate,
-    "dblquad tplquad nquad quad_vec cubature qmc_quad tanhsinh nsum",
+    "dblquad tplquad nquad",
     because="it calls a function of yours, at places of its own choice",
-    instead="Use integrate.quad, or np.sum over the nodes of np.polynomial.legendre.leggauss.",
+    instead="Put integrate.quad into integrate.quad: the inner one in the function of the outer.",
 )
 refuse(
     integrate,
-    "cumulative_simpson",
-    because="it has no rule here",
-    instead="Use cumulative_trapezoid, or simpson of the parts.",
+    "quad_vec cubature qmc_quad tanhsinh nsum",
+    because="it calls a function of yours, at places of its own choice",
+    instead="Use integrate.quad, or np.sum over the nodes of np.polynomial.legendre.leggauss.",
 )
+
+
+def like_integrals(y, *, x=None, dx=1.0, axis=-1, initial=None):
+    """Return what is like the integrals up to each place but the first."""
+    return y if initial is not None else np.diff(y, axis=axis)
+
+
+@pullback(integrate.cumulative_simpson, result=like_integrals, linear=True)
+def pull_cumulative_simpson(out_bar, out, y, *, x=None, dx=1.0, axis=-1, initial=None):
+    """Linear in the samples: what comes of unit vectors says how these count."""
+    y, bar = np.moveaxis(y, axis, -1), np.moveaxis(out_bar, axis, -1)
+    bar = bar if initial is None else bar[..., 1:]
+    units = simpson_units(y.shape[-1], x, dx)
+    return np.moveaxis((bar @ units).astype(y.dtype), -1, axis)
+
+
+def simpson_units(count, x, dx):
+    """Return how samples count in the integrals up to each place."""
+    if np.ndim(x) > 1 or np.ndim(dx) > 0:
+        raise NotImplementedError("cumulative_simpson: a derivative for places along one axis only")
+    return integrate.cumulative_simpson(np.eye(count), x=x, dx=dx, axis=0)
+
+
+@pushforward(integrate.cumulative_simpson)
+def push_cumulative_simpson(out, y, y_dot, *, x=None, dx=1.0, axis=-1, initial=None):
+    start = None if initial is None else 0.0
+    return integrate.cumulative_simpson(y_dot, x=x, dx=dx, axis=axis, initial=start)
 
 
 @written_out(integrate.fixed_quad)

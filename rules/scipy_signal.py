@@ -82,9 +82,22 @@ def push_correlate(out, in1, in2, in1_dot, in2_dot, *, mode="full", method="auto
     return left + signal.correlate(in1, in2_dot, mode, method)
 
 
-@pullback(signal.lfilter)
-def pull_lfilter(out_bar, out, b, a, x, *, axis=-1):
+def like_filtered(b, a, x, axis=-1, zi=None):
+    """Return what has the shape of a filtered signal and its dtype, and of the last state."""
+    y = x * (np.ravel(b)[0] * np.ravel(a)[0])
+    return y if zi is None else (y, zi * y.dtype.type(1.0))
+
+
+@pullback(signal.lfilter, result=like_filtered)
+def pull_lfilter(out_bar, out, b, a, x, zi=None, *, axis=-1):
     """The filter run backwards in time; a[0] divides all coefficients."""
+    if zi is not None:
+        return pull_from_state(out_bar, out, b, a, x, zi, axis)
+    return *pull_silent(out_bar, out, b, a, x, axis), None
+
+
+def pull_silent(out_bar, out, b, a, x, axis):
+    """Return the cotangents of a filter and its signal; where it starts counts by itself."""
     x, bar, y = (np.moveaxis(v, axis, -1) for v in (x, out_bar, out))
     n = x.shape[-1]
     one = np.ones(1, out.dtype)
@@ -95,8 +108,37 @@ def pull_lfilter(out_bar, out, b, a, x, *, axis=-1):
     return np.array(b_bar), np.array(a_bar), np.moveaxis(x_bar, -1, axis)
 
 
+def pull_from_state(out_bar, out, b, a, x, zi, axis):
+    """Return the cotangents of a filter that starts from a state, and returns its last one."""
+    y_bar, last_bar = out_bar
+    if last_bar is not None and np.any(last_bar):
+        raise NotImplementedError("lfilter: no derivative of the state in which it ends")
+    if np.size(a) > 1 and np.ravel(a)[0] != 1.0:
+        raise NotImplementedError("lfilter: a derivative with zi= where a[0] is 1")
+    bars = pull_silent(y_bar, out[0], b, a, x, axis)
+    zi_bar = np.moveaxis(y_bar, axis, -1) @ answers(x.shape[axis], b, a, zi.shape[axis])
+    return *bars, np.moveaxis(zi_bar, -1, axis)
+
+
+def answers(count, b, a, size):
+    """Return what a filter makes of silence where it starts from one state or another."""
+    silence = np.zeros(count)
+    return np.stack([signal.lfilter(b, a, silence, zi=unit)[0] for unit in np.eye(size)], axis=-1)
+
+
 @pushforward(signal.lfilter)
-def push_lfilter(out, b, a, x, b_dot, a_dot, x_dot, *, axis=-1):
+def push_lfilter(out, b, a, x, zi, b_dot, a_dot, x_dot, zi_dot, *, axis=-1):
+    if zi is None:
+        return push_silent(out, b, a, x, b_dot, a_dot, x_dot, axis)
+    found = push_silent(out[0], b, a, x, b_dot, a_dot, x_dot, axis)
+    if zi_dot is not None:
+        made = answers(x.shape[axis], b, a, zi.shape[axis])
+        found = found + np.moveaxis(np.moveaxis(zi_dot, axis, -1) @ made.T, -1, axis)
+    return found, np.full_like(out[1], np.nan)
+
+
+def push_silent(out, b, a, x, b_dot, a_dot, x_dot, axis):
+    """Return the tangent of a filtered signal."""
     found, one = np.zeros_like(out), np.ones(1, out.dtype)
     if x_dot is not None:
         found = found + signal.lfilter(b, a, x_dot, axis)
@@ -105,6 +147,22 @@ def push_lfilter(out, b, a, x, b_dot, a_dot, x_dot, *, axis=-1):
     if a_dot is not None:
         found = found - signal.lfilter(one, a, signal.lfilter(a_dot, one, out, axis), axis)
     return found
+
+
+@pullback(
+    signal.lfilter_zi,
+    unknown=("b", "a"),
+    result=lambda b, a: np.zeros(max(np.size(b), np.size(a)) - 1),
+)
+def pull_lfilter_zi(out_bar, out, b, a):
+    """What comes of a filter that is designed."""
+    return None, None
+
+
+@pullback(signal.sosfilt_zi, unknown=("sos",), result=lambda sos: np.zeros((np.shape(sos)[0], 2)))
+def pull_sosfilt_zi(out_bar, out, sos):
+    """What comes of a filter that is designed."""
+    return None
 
 
 @pullback(signal.detrend, linear=True)

@@ -94,7 +94,7 @@ def push_correlate2d(out, in1, in2, in1_dot, in2_dot, *, mode="full", boundary="
 def check_start(zi):
     """Refuse a filter that starts from a state: it returns one, too."""
     if zi is not None:
-        raise NotImplementedError("a filter has a derivative without zi= only")
+        raise NotImplementedError("sosfilt: a derivative without zi= only; lfilter takes it")
 
 
 def with_one_section(sos, x):
@@ -409,16 +409,16 @@ refuse(
     "cheby1 cheby2 ellip ellipap ellipord firls firwin firwin2 firwin_2d gammatone iircomb "
     "iirdesign iirfilter iirnotch iirpeak kaiser_atten kaiser_beta kaiserord minimum_phase "
     "savgol_coeffs remez band_stop_obj findfreqs lp2bp lp2bp_zpk lp2bs lp2bs_zpk lp2hp lp2hp_zpk "
-    "lp2lp lp2lp_zpk lfilter_zi sosfilt_zi lfiltic normalize place_poles sos2tf sos2zpk ss2tf "
+    "lp2lp lp2lp_zpk lfiltic normalize place_poles sos2tf sos2zpk ss2tf "
     "ss2zpk tf2sos tf2ss tf2zpk zpk2sos zpk2ss zpk2tf abcd_normalize cont2discrete",
     because="it designs a filter",
     instead=CONST,
 )
 refuse(
     signal,
-    "periodogram welch csd coherence spectrogram stft istft lombscargle ShortTimeFFT",
+    "spectrogram stft istft lombscargle ShortTimeFFT",
     because="there is no rule for it",
-    instead="Use np.fft.rfft of windowed parts, of np.lib.stride_tricks.sliding_window_view.",
+    instead="Use welch and csd, or np.fft.rfft of windowed parts, cut by sliding_window_view.",
 )
 refuse(
     signal,
@@ -428,10 +428,10 @@ refuse(
 )
 refuse(
     signal,
-    "freqz freqz_sos freqz_zpk sosfreqz freqs freqs_zpk group_delay bode dbode dfreqresp freqresp "
+    "freqz_sos freqz_zpk sosfreqz freqs freqs_zpk group_delay bode dbode dfreqresp freqresp "
     "czt czt_points zoom_fft CZT ZoomFFT",
     because="there is no rule for it",
-    instead="Use np.polyval of the coefficients at np.exp(-1j * w).",
+    instead="Use freqz, or np.polyval of the coefficients at 1j * w.",
 )
 refuse(
     signal,

@@ -73,15 +73,9 @@ def push_dirichlet_pdf(out, x, alpha, x_dot, alpha_dot):
 
 refuse(
     stats,
-    "pearsonr pointbiserialr",
+    "pointbiserialr",
     because="it is a test of a hypothesis, whose result is an object",
     instead="Use np.corrcoef(x, y)[0, 1].",
-)
-refuse(
-    stats,
-    "linregress",
-    because="it is a test of a hypothesis, whose result is an object",
-    instead="Use np.polyfit(x, y, 1).",
 )
 refuse(
     stats,
