@@ -15,6 +15,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.errors import Error, UnsupportedError
 from s2sad.facts.memory import Memory, rebound, root, shares_nothing
 from s2sad.nodes import all_inside, blocks_of, names_read, walk
@@ -66,6 +67,9 @@ def _captured(function: Function, kinds: KindFacts, activity: Activity, memory: 
         lasting = {n for n in useful if not shares_nothing(env.get(n, K.UNKNOWN))}
         hit = hidden.taken & function.locals & (varied | lasting)
         hit |= hidden.rebound & function.locals & useful
+        if hit and registry.is_refused(hidden.called):
+            label = registry.full_name(hidden.called)
+            raise _refusal(function, hidden.statement, *registry.missing(hidden.called, label))
         if hit:
             raise _refusal(
                 function,
@@ -84,6 +88,7 @@ class _Hidden:
     what: str
     taken: Names
     rebound: Names
+    called: Any = None
 
 
 def _hidden(function: Function, kinds: KindFacts, memory: Memory) -> Iterator[_Hidden]:
@@ -103,7 +108,8 @@ def _hidden(function: Function, kinds: KindFacts, memory: Memory) -> Iterator[_H
             if isinstance(kind, K.LocalFunction):
                 what = "An inner function that is handed on to what has no readable source"
                 names, changed = frozenset(kind.variables), frozenset(rebound(kind.node))
-                yield _Hidden(s, what, names, changed)
+                fn = kinds.objects.get(getattr(call, "func", None))
+                yield _Hidden(s, what, names, changed, fn)
 
 
 def _is_kept(call: Any, function: Function, kinds: KindFacts) -> bool:
