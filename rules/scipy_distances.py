@@ -4,7 +4,7 @@ Where entries are equal the slope of an absolute value is zero, of a maximum all
 """
 
 import numpy as np
-from s2sad.rules.scipy_spatial import direction
+from s2sad.rules.scipy_spatial import by_metric
 from scipy import spatial
 from scipy.spatial import distance
 
@@ -157,17 +157,15 @@ def pairs(n):
     return np.triu_indices(n, 1)
 
 
-def pdist_directions(out, X, metric):
+def pdist_directions(out, X, metric, p):
     """Return how the distances of all pairs move with the first point of each."""
-    if metric not in ("euclidean", "sqeuclidean"):
-        raise NotImplementedError("pdist: a derivative of the metrics euclidean and sqeuclidean")
     first, second = pairs(len(X))
-    return direction(out, X[first], X[second], metric == "sqeuclidean")
+    return by_metric("pdist", out, X[first], X[second], metric, 2 if p is None else p)
 
 
 @pullback(distance.pdist)
-def pull_pdist(out_bar, out, X, *, metric="euclidean"):
-    bars = out_bar[:, None] * pdist_directions(out, X, metric)
+def pull_pdist(out_bar, out, X, *, metric="euclidean", p=None):
+    bars = out_bar[:, None] * pdist_directions(out, X, metric, p)
     first, second = pairs(len(X))
     X_bar = np.zeros_like(X)
     np.add.at(X_bar, first, bars)
@@ -176,9 +174,9 @@ def pull_pdist(out_bar, out, X, *, metric="euclidean"):
 
 
 @pushforward(distance.pdist)
-def push_pdist(out, X, X_dot, *, metric="euclidean"):
+def push_pdist(out, X, X_dot, *, metric="euclidean", p=None):
     first, second = pairs(len(X))
-    moved = pdist_directions(out, X, metric) * (X_dot[first] - X_dot[second])
+    moved = pdist_directions(out, X, metric, p) * (X_dot[first] - X_dot[second])
     return np.sum(moved, axis=1).astype(out.dtype)
 
 

@@ -42,11 +42,24 @@ def push_sqeuclidean(out, u, v, u_dot, v_dot):
     return along(direction(out, u, v, True), u_dot, v_dot)
 
 
-def pair_directions(out, XA, XB, metric):
+def by_metric(name, out, u, v, metric, p):
+    """Return how distances move with their first points; with the second ones they do opposite."""
+    if metric in ("euclidean", "sqeuclidean"):
+        return direction(out, u, v, metric == "sqeuclidean")
+    rest = u - v
+    if metric in ("cityblock", "manhattan"):
+        return np.sign(rest)
+    if metric == "minkowski" and np.isfinite(p) and p >= 1:
+        return np.sign(rest) * (np.abs(rest) / np.where(out == 0, 1, out)[..., None]) ** (p - 1)
+    raise NotImplementedError(
+        f"{name}: a derivative of the metrics euclidean, sqeuclidean, cityblock and minkowski; "
+        "cosines are products of rows that are divided by their norms"
+    )
+
+
+def pair_directions(out, XA, XB, metric, p):
     """Return how the distances of all pairs move with the first point of each."""
-    if metric not in ("euclidean", "sqeuclidean"):
-        raise NotImplementedError("cdist: a derivative of the metrics euclidean and sqeuclidean")
-    return direction(out, XA[:, None], XB, metric == "sqeuclidean")
+    return by_metric("cdist", out, XA[:, None], XB, metric, 2 if p is None else p)
 
 
 def alike(XA, XB, *settings):
@@ -56,12 +69,12 @@ def alike(XA, XB, *settings):
 
 
 @pullback(distance.cdist, samples=alike)
-def pull_cdist(out_bar, out, XA, XB, *, metric="euclidean"):
-    bars = out_bar[..., None] * pair_directions(out, XA, XB, metric)
+def pull_cdist(out_bar, out, XA, XB, *, metric="euclidean", p=None):
+    bars = out_bar[..., None] * pair_directions(out, XA, XB, metric, p)
     return np.sum(bars, axis=1).astype(XA.dtype), -np.sum(bars, axis=0).astype(XB.dtype)
 
 
 @pushforward(distance.cdist)
-def push_cdist(out, XA, XB, XA_dot, XB_dot, *, metric="euclidean"):
+def push_cdist(out, XA, XB, XA_dot, XB_dot, *, metric="euclidean", p=None):
     XA_dot = None if XA_dot is None else XA_dot[:, None]
-    return along(pair_directions(out, XA, XB, metric), XA_dot, XB_dot)
+    return along(pair_directions(out, XA, XB, metric, p), XA_dot, XB_dot)

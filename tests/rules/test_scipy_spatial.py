@@ -31,6 +31,9 @@ ROWS = [
     (D.squareform, (n(6),), {}),
     (D.cdist, (n(4, 3), n(5, 3)), {}),
     (D.cdist, (n(4, 1), n(5, 1)), {"metric": "sqeuclidean"}),
+    (D.cdist, (n(4, 3), n(5, 3)), {"metric": "cityblock"}),
+    (D.cdist, (n(4, 3), n(5, 3)), {"metric": "minkowski", "p": 3}),
+    (D.pdist, (n(4, 3),), {"metric": "minkowski", "p": 1.5}),
 ]
 
 
