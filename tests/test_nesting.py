@@ -3,6 +3,7 @@
 import inspect
 
 import nesting
+import nesting_fields
 import numpy as np
 import pytest
 
@@ -10,7 +11,7 @@ from s2sad import Error, grad, hvp, jvp
 
 X = np.array([1.2, 0.7, -0.3, 0.4])
 ALONG = np.cos(X)
-BY_NAME = {f.__name__: f for f in nesting.PROGRAMS}
+BY_NAME = {f.__name__: f for m in (nesting, nesting_fields) for f in m.PROGRAMS}
 REFUSED = {"by_the_rate", "pulled_in_a_loop"}
 ONCE = {"physics_informed", "blocks_of_a_hessian"}  # their second derivatives are refused
 
@@ -19,6 +20,7 @@ ONCE = {"physics_informed", "blocks_of_a_hessian"}  # their second derivatives a
 def beside():
     """Return the programs with JAX's operators."""
     jax = pytest.importorskip("jax")
+    pytest.importorskip("jax.flatten_util")
     jax.config.update("jax_enable_x64", True)
 
     def named(operator):
@@ -26,14 +28,19 @@ def beside():
 
     space = {n: named(getattr(jax, n)) for n in ("grad", "value_and_grad", "hessian", "jacobian")}
     space |= {"np": jax.numpy, "jvp": jax.jvp, "vjp": jax.vjp}
+    space |= {"tree_map": jax.tree_util.tree_map, "ravel": jax.flatten_util.ravel_pytree}
     space["hvp"] = lambda f, x, v: jax.jvp(jax.grad(f), x, v)[1]
-    lines = inspect.getsource(nesting).splitlines(keepends=True)
-    text = "".join(line for line in lines if not line.startswith(("import", "from")))
-    exec(compile(text, "<nesting by JAX>", "exec"), space)
-    space["pull1"] = lambda pull, y: pull(y)[0]
+    spaces = []
+    for module in (nesting, nesting_fields):
+        lines = inspect.getsource(module).splitlines(keepends=True)
+        ours = ("import", "from s2sad")
+        text = "".join(line for line in lines if not line.startswith(ours))
+        spaces.append(own := dict(space))
+        exec(compile(text, "<nesting by JAX>", "exec"), own)
+        own["pull1"] = lambda pull, y: pull(y)[0]
 
     def wanted(name):
-        gradient = jax.grad(space[name])
+        gradient = jax.grad(next(s[name] for s in spaces if name in s))
         return tuple(map(np.asarray, jax.jvp(gradient, (X,), (ALONG,))))
 
     return wanted

@@ -7,7 +7,7 @@ import pytest
 from test_jvp import moved
 
 import s2sad
-from s2sad import grad, hessian, jacobian, jvp, value_and_grad, vjp
+from s2sad import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 
 X = np.array([1.2, 0.7, -0.3, 0.4])
 ALONG = np.array([0.3, -1.0, 0.5, 2.0])
@@ -362,12 +362,89 @@ def test_gradient_by_what_a_partial_leaves_is_not_that_by_a_tuple():
     assert grad(first)(X) == pytest.approx([18.0 * X[0], 0.0, 0.0, 0.0])
 
 
-def test_one_of_several_functions_is_refused():
-    def f(x):
-        s = 0.0
-        for g in [lambda y: np.sum(y**2), lambda y: np.sum(np.sin(y))]:
-            s = s + np.sum(grad(g)(x))
-        return s
+# --- one of several functions --------------------------------------------------------------------
 
+
+def fourth(x):
+    return np.sum(x**4)
+
+
+def cubes(x):
+    return np.sum(x**3)
+
+
+TABLE = {"fourth": fourth, "cubes": cubes}
+
+
+def each_of_a_list(x):
+    g = lambda y: np.sum(np.sin(y) * y)
+    h = lambda y: np.sum(y**3 * x)
+    s = 0.0
+    for f in [g, h, cubes]:
+        s = s + np.sum(grad(f)(x) ** 2)
+    return s
+
+
+def each_with_a_name(x):
+    g = lambda y: np.sum(np.sin(y) * y)
+    s = 0.0
+    for f in (g, cubes):
+        df = grad(f)
+        s = s + np.sum(df(x) * df(x * x)) + jvp(f, (x,), (x,))[1]
+        s = s + np.sum(hvp(f, (x,), (x,)))
+    return s
+
+
+def each_twice(x):
+    g = lambda t: np.sin(t * x[0])
+    h = lambda t: t**4
+    s = 0.0
+    for f in (g, h):
+        s = s + grad(grad(f))(x[1])
+    return s
+
+
+def each_of_a_table(x):
+    s = 0.0
+    for _, f in TABLE.items():
+        s = s + np.sum(grad(f)(x) ** 2)
+    return s
+
+
+def chosen_by_a_test(x):
+    f = cubes if x[0] > 0 else fourth
+    return np.sum(grad(f)(x) ** 2)
+
+
+def each_lambda_of_a_list(x):
+    s = 0.0
+    for g in [lambda y: np.sum(y**2 * x), lambda y: np.sum(np.sin(y))]:
+        s = s + np.sum(grad(g)(x))
+    return s
+
+
+def chosen_anew(x):
+    f = cubes if x[0] > 0 else fourth
+    df = grad(f)
+    f = fourth
+    return np.sum(df(x) * x) + f(x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        each_of_a_list,
+        each_with_a_name,
+        each_twice,
+        each_of_a_table,
+        chosen_by_a_test,
+        each_lambda_of_a_list,
+    ],
+)
+def test_one_of_several_functions(f):
+    check(f, X)
+
+
+def test_a_choice_that_is_rebound_is_refused():
     with pytest.raises(s2sad.UnsupportedError, match="not known to be a function"):
-        grad(f)(X)
+        grad(chosen_anew)(X)

@@ -7,6 +7,12 @@
                                                     x = square(x)
 
 Every function must have a name here: a global, an entry of a global table, an inner function.
+So do operators on one of several functions, and calls of what they give:
+
+    t = grad(f)                             if f is g:
+    y = t(x)                          ->        t_1 = grad(g)
+                                                y = t_1(x)
+                                            else: ...
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ from collections.abc import Iterator
 import gast
 
 from s2sad import kinds as K
+from s2sad.derivative import applies
 from s2sad.kinds import Kind
 from s2sad.known.mapped import mapped
 from s2sad.names import Names
@@ -34,12 +41,14 @@ from s2sad.nodes import (
     name,
     names_beside,
     names_written,
+    substitute,
 )
 from s2sad.stages import Function, KindFacts
 from s2sad.syntax.flow import live_in
 from s2sad.syntax.spelled import paths
 
 _MANY = 8
+_AT_ONCE = ("vjp", "jvp", "hvp")  # what these give is no derivative, but what one gives
 
 
 def choose(function: Function, kinds: KindFacts, taken: set[str]) -> Function | None:
@@ -77,17 +86,77 @@ class _Chooser:
         an earlier round, too: another object, that does the same.
         """
         out: Block = []
+        given: dict[str, Block] = {}  # what operators give, and the statements that make it
         for s in body:
             for part in blocks_of(s):
                 part[:] = self.block(part, done)
             value = getattr(s, "value", None)
             if isinstance(s, gast.Assign | gast.Expr) and isinstance(value, gast.Call):
-                out += self.call(s, value, done)
+                out += self.applied(s, value, given, done) or self.call(s, value, done)
             else:
                 out.append(s)
+            written = block_writes([s])
+            for n, made in [*given.items()]:
+                if made[-1] is not s and written & {n, made[0].value.args[0].id}:
+                    del given[n]
             if not blocks_of(s):
                 done = (*done, s)
         return out
+
+    def applied(
+        self, s: Node, node: Node, given: dict[str, Block], done: tuple[Node, ...]
+    ) -> Block | None:
+        """Return the branch over functions of which one is differentiated, and that is called.
+
+        What only makes a derivative is remembered, and stays.
+        """
+        mode = applies(self.kinds.objects.get(node.func))
+        first = node.args[0] if node.args else None
+        plain = isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name)
+        if mode and isinstance(first, gast.Name):
+            one_of_several = isinstance(self.kinds.of.get(first), K.Choice)
+            if mode in _AT_ONCE:
+                return self.branch(s, first, [], done) if one_of_several else None
+            if plain and (one_of_several or first.id in given):
+                given[s.targets[0].id] = [*given.get(first.id, []), s]
+            return None
+        if not isinstance(node.func, gast.Name) or node.func.id not in given:
+            return None
+        made = given[node.func.id]
+        return self.branch(s, made[0].value.args[0], made, done)
+
+    def branch(self, s: Node, chosen: Node, made: Block, done: tuple[Node, ...]) -> Block | None:
+        """Return a statement once for each of several functions, with what makes derivatives."""
+        before: Block = []
+        options = self.kinds.of[chosen].options  # type: ignore[attr-defined]
+        named = [self.expression(option, before, done) for option in options]
+        if len(options) > _MANY or any(n is None for n in named):
+            return None
+        arms = [self.made_of(s, chosen.id, n, made) for n in named]
+        return self.chain(s, chosen, named, arms, before)
+
+    def made_of(self, s: Node, chosen: str, fn: Node, made: Block) -> Block:
+        """Return a statement of one function in the place of the one that was chosen."""
+        table: dict[str, Node] = {chosen: fn}
+        out: Block = []
+        for one in [*made, s]:
+            copied = clone(one)
+            copied.value.func = substitute(copied.value.func, table)
+            copied.value.args = [
+                substitute(a, table) if (i == 0 and one is not s) or self.is_first(one, i) else a
+                for i, a in enumerate(copied.value.args)
+            ]
+            if one is not s:
+                temp = self.names.fresh(one.targets[0].id)
+                self.temps.add(temp)
+                table = {one.targets[0].id: name(temp)}
+                copied.targets = [gast.Name(temp, gast.Store(), None, None)]
+            out.append(copied)
+        return out
+
+    def is_first(self, s: Node, position: int) -> bool:
+        """Say whether an argument is the function that an operator gets."""
+        return position == 0 and applies(self.kinds.objects.get(s.value.func)) in _AT_ONCE
 
     def call(self, s: Node, node: Node, done: tuple[Node, ...]) -> Block:
         kind = self.kinds.of.get(node.func)
@@ -101,6 +170,12 @@ class _Chooser:
         if not isinstance(chosen, gast.Name):
             chosen = self.held(chosen, "chosen", before)
         arms = [[self.arm(s, node, n)] for n in named]
+        return self.chain(s, chosen, named, arms, before)
+
+    def chain(
+        self, s: Node, chosen: Node, named: list[Node], arms: list[Block], before: Block
+    ) -> Block:
+        """Return the branch over which function it is."""
         chain = arms[-1]
         for expression, arm in zip(named[-2::-1], arms[-2::-1], strict=True):
             chain = [gast.If(compare(clone(chosen), gast.Is, clone(expression)), arm, chain)]

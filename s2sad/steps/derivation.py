@@ -264,43 +264,47 @@ def analyse(
         scope.helpers = {**scope.helpers, word: fn}
         return word
 
-    for _ in range(_ROUNDS):
-        d.open[key] = result
-        before = dict(d.analysed)
-        d.used_open.discard(key)
-        scope.helpers = {**d.made_up(source.fn), **scope.helpers}
-        facts = infer(function, dict(params), scope, hook)
-        changed = _more_plainly(d, function, facts, taken, numpy, helper, said)
-        if changed is None and d.again is not None:
-            method = partial(class_function, scope)
-            changed = bound(
-                function, facts, taken, numpy, method, signature_of, unwrap
-            ) or operators(function, facts, taken, numpy, d.stands, partial(_read_in_call, d), word)
-        if changed is not None:
-            function = changed
-            scope.locals = function.locals
-            continue
-        known_result = shallow(facts.result)
-        if key not in d.used_open or alike({"": known_result}, {"": result}):
-            break
-        result = known_result
-        d.analysed = before
-    else:
-        endless = UnsupportedError(
-            f"{source.name} calls too many functions that change what they are given.",
-            remedy="Return the new values instead.",
-            place=source.place(source.node),
-        )
-        if outermost:  # whoever asks again would find the same, after as many rounds
-            d.endless[key] = endless
-        raise endless
-    for last in (read_before, in_place):
-        written = last(function, facts, taken)
-        if written is not None:
-            function = written
-            scope.locals = function.locals
+    try:
+        for _ in range(_ROUNDS):
+            d.open[key] = result
+            before = dict(d.analysed)
+            d.used_open.discard(key)
+            scope.helpers = {**d.made_up(source.fn), **scope.helpers}
             facts = infer(function, dict(params), scope, hook)
-    d.open.pop(key, None)
+            changed = _more_plainly(d, function, facts, taken, numpy, helper, said)
+            if changed is None and d.again is not None:
+                method = partial(class_function, scope)
+                changed = bound(
+                    function, facts, taken, numpy, method, signature_of, unwrap
+                ) or operators(
+                    function, facts, taken, numpy, d.stands, partial(_read_in_call, d), word
+                )
+            if changed is not None:
+                function = changed
+                scope.locals = function.locals
+                continue
+            known_result = shallow(facts.result)
+            if key not in d.used_open or alike({"": known_result}, {"": result}):
+                break
+            result = known_result
+            d.analysed = before
+        else:
+            endless = UnsupportedError(
+                f"{source.name} calls too many functions that change what they are given.",
+                remedy="Return the new values instead.",
+                place=source.place(source.node),
+            )
+            if outermost:  # whoever asks again would find the same, after as many rounds
+                d.endless[key] = endless
+            raise endless
+        for last in (read_before, in_place):
+            written = last(function, facts, taken)
+            if written is not None:
+                function = written
+                scope.locals = function.locals
+                facts = infer(function, dict(params), scope, hook)
+    finally:
+        d.open.pop(key, None)  # who asks again after a failure is no recursion
     d.names.take(*function.locals)
     analysed = Analysed(function, facts, scope)
     d.analysed[key] = analysed
