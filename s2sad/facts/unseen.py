@@ -18,6 +18,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.errors import Error, UnsupportedError
 from s2sad.facts.memory import Memory, rebound, root, shares_nothing
+from s2sad.facts.operators import gives_derivative
 from s2sad.nodes import all_inside, blocks_of, names_read, walk
 from s2sad.stages import Activity, Function, KindFacts, Names
 from s2sad.syntax.flow import free_names
@@ -97,6 +98,8 @@ def _hidden(function: Function, kinds: KindFacts, memory: Memory) -> Iterator[_H
             what = f"The class {s.name}, which is made here,"
             yield _Hidden(s, what, frozenset(_taken(s)), frozenset(rebound(s)))
     for s, call, _ in memory.opaque:
+        if gives_derivative(kinds.objects.get(getattr(call, "func", None))):
+            continue  # what is done with the derivative is seen where that is called
         if _is_kept(call, function, kinds):
             for inner in (n for part in function.node.body for n in walk(part)):
                 if isinstance(inner, gast.FunctionDef | gast.Lambda):
