@@ -420,3 +420,22 @@ def test_elements_far_from_the_ends():
     found = s2sad.grad(f)(x, m)
     assert np.flatnonzero(found).tolist() == [9, 40]
     assert found[40] == pytest.approx(f(x, m) / x[40])
+
+
+def test_a_called_function_that_always_raises():
+    """None is asked for an attribute on its only path: it is called on a path not taken."""
+
+    def unready(x):
+        rule = None
+        rule.clear()
+        return x * x
+
+    def f(x):
+        y = x
+        if x > 100.0:
+            y = unready(x)
+        return y * y
+
+    assert s2sad.grad(f)(2.0) == 4.0
+    assert s2sad.jvp(f, (2.0,), (1.0,)) == (4.0, 4.0)
+    assert s2sad.hvp(f, (2.0,), (1.0,)) == 2.0

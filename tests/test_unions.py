@@ -391,3 +391,32 @@ def root_of_a_sum(x):
 def test_a_sum_that_starts_as_a_number_has_strong_zeros():
     gradient = s2sad.grad(root_of_a_sum)(np.array([0.0, 0.7]))
     assert gradient == pytest.approx([0.0, np.sqrt(3.0)])
+
+
+def test_pairs_with_none_among_them():
+    """Of a None there is no cotangent, and none is added to."""
+
+    def f(x):
+        before, pairs = None, []
+        for k in range(3):
+            pairs.append((k, before))
+            before = x[k]
+        return sum(p * p * k for k, p in pairs if p is not None)
+
+    x = np.array([0.7, -1.3, 0.4])
+    assert s2sad.grad(f)(x) == pytest.approx([2 * 0.7, -4 * 1.3, 0.0])
+
+
+def test_what_is_none_at_first_is_differentiated_twice():
+    def f(x):
+        s, acc = x[0], x * x
+        for k in range(3):
+            new = acc + acc
+            new[k] = new[k] * s
+            acc, before = new, acc
+        return acc @ before
+
+    x, d, h = np.array([0.7, -1.3, 0.4]), np.array([0.3, 0.2, 0.7]), 1e-5
+    gradient = s2sad.grad(f)
+    slope = (gradient(x + h * d) - gradient(x - h * d)) / (2 * h)
+    assert s2sad.hvp(f, (x,), (d,)) == pytest.approx(slope, rel=1e-7)

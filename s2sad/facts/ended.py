@@ -36,7 +36,8 @@ class _Ended(Rewriter):
         """What stands after such a statement does not run."""
         made = super().block(body)
         last = next((i for i, s in enumerate(made) if s in self.ends), len(made))
-        return made[: last + 1]
+        whole = body is self.function.node.body and last < len(made)
+        return [*made[: last + 1], *(made[-1:] if whole else [])]  # a function has one way out
 
     @functools.cached_property
     def ends(self) -> set[Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from s2sad import kinds as K
@@ -43,4 +44,6 @@ def _zeros(kind: Kind, integer: Kind) -> Kind:
     structure = mapped(kind, zeros)
     if structure is not None:
         return structure
+    if isinstance(kind, K.Union | K.OneOf):
+        return functools.reduce(K.join, map(zeros, kind.options))
     return kind if isinstance(kind, K.Unknown | K.Unbound) else K.NONE

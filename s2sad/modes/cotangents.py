@@ -327,7 +327,8 @@ class Cotangents:
                     continue
                 one = subscript(clone(left), constant(i))
                 other = subscript(clone(right), constant(i))
-                parts.append(self.sum(one, other, k))
+                maybe = K.NONE in K.options(k)  # of a None, the shadow has none
+                parts.append(self.sum(one, other, K.UNKNOWN if maybe else k))
             return tuple_(parts)
         return call(name(self.refs.function(runtime.add)), left, right)
 
