@@ -86,6 +86,8 @@ def minkowski_slope(out, u, v, p):
     rest = u - v
     if out == 0:
         return np.zeros_like(rest)
+    if p == np.inf:
+        return np.sign(rest) * (np.abs(rest) == out)
     return np.sign(rest) * (np.abs(rest) / out) ** (p - 1.0)
 
 

@@ -56,7 +56,10 @@ def push_mean(out, data, data_dot):
     return weighted(even_weights(data), data_dot, data)
 
 
-@pullback(statistics.fmean, samples=of_one_length)
+OF_TUPLES = "how many cotangents a tuple gets is decided as it runs"
+
+
+@pullback(statistics.fmean, samples=of_one_length, once=OF_TUPLES)
 def pull_fmean(out_bar, out, data, weights=None):
     if weights is None:
         return like([out_bar * w for w in even_weights(data)], data), None
@@ -74,9 +77,6 @@ def push_fmean(out, data, weights, data_dot, weights_dot):
     return moved + weighted([(x - out) / total for x in data], weights_dot, weights)
 
 
-OF_TUPLES = "how many cotangents a tuple gets is decided as it runs"
-
-
 @pullback(statistics.geometric_mean, once=OF_TUPLES)
 def pull_geometric_mean(out_bar, out, data):
     return like([out_bar * out / (len(data) * x) for x in data], data)
@@ -87,7 +87,7 @@ def push_geometric_mean(out, data, data_dot):
     return weighted([out / (len(data) * x) for x in data], data_dot, data)
 
 
-@pullback(statistics.harmonic_mean, samples=of_one_length)
+@pullback(statistics.harmonic_mean, samples=of_one_length, once=OF_TUPLES)
 def pull_harmonic_mean(out_bar, out, data, weights=None):
     known = [1.0] * len(data) if weights is None else weights
     total = math.fsum(known)
