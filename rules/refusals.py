@@ -135,7 +135,7 @@ refuse(
     np.ndarray,
     "view getfield byteswap",
     because="it reads the memory of an array in another way",
-    instead="Use .real and .imag, np.stack, or .astype.",
+    instead="Use .real and .imag, np.stack, .astype, or .view() without a dtype.",
 )
 refuse(
     np.ndarray,

@@ -151,12 +151,6 @@ def nothing_elsewhere(x):
     return np.sum(np.log(x, where=x > 0))
 
 
-def all_flat(x):
-    y = np.zeros(4)
-    y.flat = x * x
-    return np.sum(y)
-
-
 def unstacked(x):
     y = np.unstack(np.outer(x, x))
     y[0][0] *= 2.0
@@ -198,7 +192,6 @@ def test_rows_picked_and_written(f):
         (repeated_signs, "by `np.copysign.at`"),
         (summed_wider, "by `np.sum`"),
         (nothing_elsewhere, "does not take `where`"),
-        (all_flat, "is written in place"),
     ],
 )
 def test_refused(f, words):

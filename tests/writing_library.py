@@ -319,7 +319,24 @@ def flat_written(A, v):
     return np.sum(A * A) + A.flat[6]
 
 
+@prog(r(3, 4), r(6))
+def flat_assigned(A, v):
+    B = A * 2.0
+    B.T.flat = v
+    A.flat = B * B
+    return np.sum(A * np.arange(4.0)) + np.sum(B * B)
+
+
 # views
+
+
+@prog(r(6))
+def viewed(x):
+    y = x * 1.0
+    v = y.view()
+    v[1:3] *= x[4:]
+    y.view()[0] = x[3] ** 2
+    return np.sum(v * y)
 
 
 @prog(r(6))

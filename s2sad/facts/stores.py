@@ -96,6 +96,8 @@ class _Stores(Rewriter):
             target = s.targets[0] if isinstance(s, gast.Assign) else s.target
             if isinstance(target, gast.Subscript):
                 return self._flat_write(s, target) or self._listed(s, target)
+            if isinstance(s, gast.Assign) and isinstance(target, gast.Attribute):
+                return self._flat_write(s, _all_of(target))
         value = getattr(s, "value", None)
         if isinstance(s, gast.Assign) and isinstance(value, gast.Subscript):
             return self._flat_read(s, value)
@@ -154,6 +156,8 @@ class _Stores(Rewriter):
             return None
         if not isinstance(self.kind(func.value), K.Array):
             return None
+        if func.attr == "view" and not node.args and not node.keywords:
+            return self._viewed(s, func.value)
         writer = _METHODS.get(func.attr)
         if writer is None:
             fn = registry.method_like(func.attr)
@@ -162,6 +166,13 @@ class _Stores(Rewriter):
             return None
         given = _arguments(writer[0], node, func.value)
         return None if given is None else writer[1](self, s, *given)
+
+    def _viewed(self, s: Node, owner: Node) -> Block | None:
+        """`u = A.view()` is `u = A[...]`."""
+        if not isinstance(s, gast.Assign) or not isinstance(s.targets[0], gast.Name):
+            return None
+        every = gast.Constant(Ellipsis, None)
+        return [assign(s.targets[0].id, gast.Subscript(clone(owner), every, gast.Load()))]
 
     def _out(self, s: Node, node: Node, fn: Any, args: list[Node]) -> Block | None:
         """`np.f(..., out=c)` is `t = np.f(...)` and `c[...] = t`; its value is c."""
@@ -578,6 +589,12 @@ class _Stores(Rewriter):
         flat = self.lines("u = A.flatten()", A=owner)
         part = gast.Subscript(name(flat[0].targets[0].id), value.slice, gast.Load())
         return [*flat, assign(s.targets[0].id, part)]
+
+
+def _all_of(target: Node) -> Node:
+    """Write `A.flat = x` as `A.flat[:] = x`."""
+    whole = gast.Attribute(target.value, target.attr, gast.Load())
+    return gast.Subscript(whole, gast.Slice(None, None, None), gast.Store())
 
 
 _PIECEWISE: tuple[Any, ...] = (np.concatenate, np.stack)
