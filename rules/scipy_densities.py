@@ -156,6 +156,33 @@ def vonmises_pdf(out, x, kappa, loc=0.0, scale=1.0):
     return scaled(out, shape_second(vonmises_slopes(x, kappa, loc, scale)))
 
 
+def survival_slopes(x, c, loc, scale):
+    """Return the slopes of -z**c, the logarithm of what survives; zero where all does."""
+    z = np.divide(x - loc, scale)
+    alive = z > 0.0
+    z = np.where(alive, z, 1.0)
+    slope = np.where(alive, -c * z ** (c - 1.0), 0.0) / scale
+    return slope, np.where(alive, -(z**c) * np.log(z), 0.0), -slope, -slope * z
+
+
+@elementwise(stats.weibull_min.logsf, masks=True, regular={"c": 1.0} | STANDARD)
+def weibull_min_logsf(out, x, c, loc=0.0, scale=1.0):
+    return survival_slopes(x, c, loc, scale)
+
+
+@elementwise(stats.weibull_min.sf, masks=True, regular={"c": 1.0} | STANDARD)
+def weibull_min_sf(out, x, c, loc=0.0, scale=1.0):
+    by_x, by_c, by_loc, by_scale = survival_slopes(x, c, loc, scale)
+    return out * by_x, out * by_c, out * by_loc, out * by_scale
+
+
+@elementwise(stats.weibull_min.cdf, masks=True, regular={"c": 1.0} | STANDARD)
+def weibull_min_cdf(out, x, c, loc=0.0, scale=1.0):
+    by_x, by_c, by_loc, by_scale = survival_slopes(x, c, loc, scale)
+    left = out - 1.0
+    return left * by_x, left * by_c, left * by_loc, left * by_scale
+
+
 # with two shapes
 
 

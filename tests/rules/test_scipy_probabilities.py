@@ -61,6 +61,14 @@ def test_many_places(fn, x, shapes):
     check_rule(fn, x, *shapes, np.array([[0.1], [-0.02]]), np.array(1.8))
 
 
+@pytest.mark.parametrize("method", ["cdf", "sf", "logsf"])
+def test_survival_in_the_shape(method):
+    fn = getattr(S.weibull_min, method)
+    check_rule(fn, POSITIVE, np.array([1.8, 0.7, 1.0, 2.0]), -0.1, 1.7)
+    gradient = s2sad.grad(lambda c: np.sum(fn(np.array([-1.0, 0.0]), c)))(1.3)
+    assert gradient == 0.0
+
+
 COUNTS = np.array([1, 2, 1, 5])
 DISCRETE = [
     (S.bernoulli.pmf, (np.array([0, 1, 1, 0]), UNIT)),
