@@ -57,6 +57,10 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
       says that there need be none (`once="why"`) may be refused there: a `FirstOrderOnly` warning
       tells that it was.
 
+    Not looked at are arrays of CuPy's: the rows of s2sad's own tables run on a strict stand-in for
+    those besides (tests/rules/conftest.py). Every keyword, and points at boundaries, want a call
+    of `check_rule` each.
+
     Cotangents of complex arguments follow JAX: the pullback of a holomorphic function multiplies
     by its derivative, without conjugate; the inner product is `Re(sum(cotangent * tangent))`.
     """
