@@ -262,12 +262,16 @@ def loguniform_pdf(out, x, a, b, loc=0.0, scale=1.0):
 # counts
 
 
-@elementwise(stats.bernoulli.pmf, unknown=("k", "loc"))
+@elementwise(stats.bernoulli.pmf, unknown=("k", "loc"), regular={"p": 0.5})
 def bernoulli_pmf(out, k, p, loc=0):
     return None, np.where(k == loc, -1.0, np.where(k == loc + 1, 1.0, 0.0)), None
 
 
-@elementwise(stats.nbinom.logpmf, unknown=("k", "loc"), regular={"n": 1.0, "p": 0.5})
+@elementwise(
+    stats.nbinom.logpmf,
+    unknown=("k", "loc"),
+    regular={"k": 0.0, "n": 1.0, "p": 0.5, "loc": 0.0},
+)
 def nbinom_logpmf(out, k, n, p, loc=0):
     inside_ = out > -np.inf
     found = np.where(inside_, k - loc, 0.0)

@@ -419,7 +419,8 @@ class _Fold(gast.NodeTransformer):  # type: ignore[misc]
         """A helper of a rule for arrays is given arrays, NumPy nothing that it takes by default."""
         node = self.generic_visit(node)
         if isinstance(node.func, gast.Name):
-            node.args = [self._as_array(a) for a in node.args]
+            if node.func.id not in self.inliner.settings:  # a function of the library takes numbers
+                node.args = [self._as_array(a) for a in node.args]
             return node
         parameters = _parameters(_member(node.func, self.inliner.rule))
         node.keywords = [
