@@ -439,3 +439,19 @@ def test_a_called_function_that_always_raises():
     assert s2sad.grad(f)(2.0) == 4.0
     assert s2sad.jvp(f, (2.0,), (1.0,)) == (4.0, 4.0)
     assert s2sad.hvp(f, (2.0,), (1.0,)) == 2.0
+
+
+def test_an_inner_function_keeps_its_defaults_when_derived_again():
+    def f(x):
+        def g(v, w=None):
+            return v if w is None else v * w
+
+        h = None
+        for v in x:
+            h = g(v, h)
+        return h * g(x[0])
+
+    x, d, h = np.array([0.7, -1.3, 0.4]), np.array([0.3, 0.2, 0.7]), 1e-5
+    gradient = s2sad.grad(f)
+    slope = (gradient(x + h * d) - gradient(x - h * d)) / (2 * h)
+    assert s2sad.hvp(f, (x,), (d,)) == pytest.approx(slope, rel=1e-7)

@@ -383,7 +383,11 @@ def _templates(
                 closure.append(names.get(id(_inside(cell)), cell))
         origin = derivation.origins.get(name)
         taken = function.__defaults__ is not None or function.__kwdefaults__ is not None
-        own = roles.get(origin) if taken and name not in derivation.inner else None
+        as_many = len(function.__defaults__ or ()) == len(
+            getattr(origin, "__defaults__", None) or ()
+        )
+        theirs = taken and as_many and name not in derivation.inner  # an inner one has its own
+        own = roles.get(origin) if theirs else None
         templates[name] = _Loaded(
             function.__code__,
             function.__globals__,

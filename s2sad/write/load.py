@@ -46,7 +46,7 @@ def load(
     for name, node in functions.items():
         own = {free: _cell(value) for free, value in cells.get(name, {}).items()}
         namespace = namespaces.get(name, namespaces.get(entry))
-        takes_over = name in defaults and _has_defaults(node)
+        takes_over = name in defaults and _has_defaults(node) and _as_many(node, defaults[name])
         if takes_over:
             node = _without_defaults(node)
         loaded[name] = _build(
@@ -62,6 +62,11 @@ def load(
 
 def _has_defaults(node: ast.FunctionDef) -> bool:
     return bool(node.args.defaults) or any(node.args.kw_defaults)
+
+
+def _as_many(node: ast.FunctionDef, other: FunctionType) -> bool:
+    """Say whether another function has the defaults of a definition: an inner one has its own."""
+    return len(node.args.defaults) == len(other.__defaults__ or ())
 
 
 def _without_defaults(node: ast.FunctionDef) -> ast.FunctionDef:
