@@ -56,7 +56,7 @@ def knots_and_coefficients(tck):
         return tck
     _, c, _ = tck
     curve = isinstance(c, list | tuple) and len(c) > 0 and np.ndim(c[0]) > 0
-    return np.arange(12.0), [np.zeros(12) for _ in c] if curve else np.zeros(12), 3
+    return np.arange(14.0), [np.zeros(14) for _ in c] if curve else np.zeros(14), 5
 
 
 def rising(x, y, *rest):
