@@ -122,7 +122,16 @@ def view_of(shadow: Any, part: Any, base: Any, view: Any) -> Any:
 
 
 def same_view(twin: Any, part: Any, base: Any, view: Any) -> Any:
-    """Return the part of a base's twin that belongs to a view; a copy of it for a copy."""
+    """Return the part of a base's twin that belongs to a view; a copy of it for a copy.
+
+    The base may be a list or tuple of arrays.
+    """
+    if isinstance(base, list | tuple):
+        if not any(np.may_share_memory(one, view) for one in base):
+            return part.copy()
+        if any(np.may_share_memory(one, part) for one in twin):
+            return part
+        raise ValueError("arrays of a list and their derivatives lie in memory in different ways")
     if not np.may_share_memory(base, view):
         return part.copy()
     if np.may_share_memory(twin, part):

@@ -194,3 +194,18 @@ def test_einsum_makes_new_arrays():
     assert "shadow" not in gradient.source(x)
     slope = (gradient(x + h * d) - gradient(x - h * d)) / (2 * h)
     assert s2sad.hvp(contracted, (x,), (d,)) == pytest.approx(slope, rel=1e-7)
+
+
+def parted(a, w):
+    parts = np.split(a, [2])
+    return np.sum(parts[0] ** 2 * w) + np.sum(parts[1]) * parts[0][0]
+
+
+def test_views_of_arrays_in_lists():
+    """What a rule makes of a list of arrays may lie in the memory of each of them."""
+    a, w, along = np.arange(1.0, 6.0), np.array([0.5, 2.0]), np.cos(np.arange(5.0))
+    gradient = s2sad.grad(parted)
+    _, found = s2sad.jvp(gradient, (a, w), (along, None))
+    step = 1e-5 * along
+    wanted = (gradient(a + step, w) - gradient(a - step, w)) / 2e-5
+    np.testing.assert_allclose(found, wanted, rtol=1e-8)
