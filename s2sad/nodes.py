@@ -642,3 +642,19 @@ def with_extra(node: Node, extra: tuple[str, ...]) -> Node:
         node.args.kwonlyargs.append(gast.Name(n, gast.Param(), None, None))
         node.args.kw_defaults.append(None)
     return node
+
+
+def uses_of(body: Block, variable: str) -> list[list[Node]]:
+    """Return, for each read of a variable, the nodes around it, the nearest first."""
+    found: list[list[Node]] = []
+
+    def visit(node: Node, around: list[Node]) -> None:
+        for child in children(node):
+            if isinstance(child, gast.Name) and child.id == variable:
+                if not isinstance(child.ctx, gast.Store):
+                    found.append([node, *around])
+            visit(child, [node, *around])
+
+    for s in body:
+        visit(s, [])
+    return found

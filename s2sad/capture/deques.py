@@ -30,13 +30,13 @@ from s2sad.nodes import (
     attribute,
     blocks_of,
     call,
-    children,
     compare,
     constant,
     locate,
     name,
     names_written,
     same,
+    uses_of,
     walk,
 )
 
@@ -63,7 +63,7 @@ def as_lists(body: Block, denoted: Denoted, names: Names, candidates: set[str]) 
     found = {n: made for n in candidates if (made := _makers(body, n, denoted)) is not None}
     known: dict[str, _Deque] = {}
     for n, made in sorted(found.items()):
-        if not made or not all(_looks(u, n, denoted) for u in _uses(body, n)):
+        if not made or not all(_looks(u, n, denoted) for u in uses_of(body, n)):
             continue
         bounded = [_longest(s.value) is not None for s in made]
         if len(set(bounded)) > 1:
@@ -107,22 +107,6 @@ def _longest(made: Node) -> Node | None:
         given = k.value
     none = isinstance(given, gast.Constant) and given.value is None
     return None if none else given
-
-
-def _uses(body: Block, variable: str) -> list[list[Node]]:
-    """Return, for each read of a variable, the nodes around it, the nearest first."""
-    found: list[list[Node]] = []
-
-    def visit(node: Node, around: list[Node]) -> None:
-        for child in children(node):
-            if isinstance(child, gast.Name) and child.id == variable:
-                if not isinstance(child.ctx, gast.Store):
-                    found.append([node, *around])
-            visit(child, [node, *around])
-
-    for s in body:
-        visit(s, [])
-    return found
 
 
 def _looks(around: list[Node], variable: str, denoted: Denoted) -> bool:

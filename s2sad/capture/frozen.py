@@ -30,11 +30,11 @@ from s2sad.nodes import (
     assign,
     attribute,
     blocks_of,
-    children,
     clone,
     locate,
     name,
     names_written,
+    uses_of,
     walk,
 )
 from s2sad.registry import positional_names, rule_for
@@ -65,7 +65,7 @@ def thawed(body: Block, denoted: Denoted, names: Names, candidates: set[str]) ->
     known: dict[str, _Frozen] = {}
     for variable in sorted(candidates):
         made = _makers(body, variable, denoted)
-        if made and all(_asks(around) for around in _uses(body, variable)):
+        if made and all(_asks(around) for around in uses_of(body, variable)):
             if _looks_at_once(made[0], denoted) and _may_write(body):
                 continue
             known[variable] = _parameters(variable, made[0].value, denoted, names)
@@ -156,22 +156,6 @@ def _makers(body: Block, variable: str, denoted: Denoted) -> list[Node]:
 def _form(made: Node, denoted: Denoted) -> tuple[Any, ...]:
     keywords = [k.arg for k in made.keywords]
     return id(denoted(made.func)), len(made.args), *keywords
-
-
-def _uses(body: Block, variable: str) -> list[list[Node]]:
-    """Return, for each read of a variable, the nodes around it, the nearest first."""
-    found: list[list[Node]] = []
-
-    def visit(node: Node, around: list[Node]) -> None:
-        for child in children(node):
-            if isinstance(child, gast.Name) and child.id == variable:
-                if not isinstance(child.ctx, gast.Store):
-                    found.append([node, *around])
-            visit(child, [node, *around])
-
-    for s in body:
-        visit(s, [])
-    return found
 
 
 def _asks(around: list[Node]) -> bool:

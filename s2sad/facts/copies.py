@@ -23,7 +23,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.facts.members import copied_plainly
-from s2sad.facts.rewrite import NumPy, Rewriter
+from s2sad.facts.rewrite import HelpedRewriter, NumPy
 from s2sad.nodes import (
     Block,
     Node,
@@ -53,18 +53,7 @@ def copies(
     return _Copies(function, kinds, taken, numpy, helper).rewritten()
 
 
-class _Copies(Rewriter):
-    def __init__(
-        self,
-        function: Function,
-        kinds: KindFacts,
-        taken: set[str],
-        numpy: NumPy,
-        helper: Callable[[Any], str],
-    ) -> None:
-        super().__init__(function, kinds, taken, numpy)
-        self.helper = helper
-
+class _Copies(HelpedRewriter):
     def statement(self, s: Node) -> Block | None:
         value = getattr(s, "value", None)
         if not isinstance(s, gast.Assign) or not isinstance(value, gast.Call):

@@ -20,7 +20,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.facts.rewrite import NumPy, Rewriter
+from s2sad.facts.rewrite import HelpedRewriter, NumPy
 from s2sad.inside import adjoint_hook, hook_here, stop_gradient, within_gradient
 from s2sad.nodes import (
     SCOPES,
@@ -70,7 +70,7 @@ def only_argument(node: Node) -> Node | None:
     return given[0] if plain and not isinstance(given[0], gast.Starred) else None
 
 
-class _Marked(Rewriter):
+class _Marked(HelpedRewriter):
     def __init__(
         self,
         function: Function,
@@ -81,8 +81,7 @@ class _Marked(Rewriter):
         word: Callable[[types.FunctionType], str],
         helper: Callable[[Any], str],
     ) -> None:
-        super().__init__(function, kinds, taken, numpy)
-        self.helper = helper
+        super().__init__(function, kinds, taken, numpy, helper)
         self.stopped: dict[str, str] = {}
         self.gone: set[str] = set()
         self.told = _Told(kinds, function.locals, reaches, word)

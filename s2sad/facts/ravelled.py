@@ -20,7 +20,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import runtime, tree
 from s2sad.facts.operators import Pullback
-from s2sad.facts.rewrite import NumPy, Rewriter
+from s2sad.facts.rewrite import HelpedRewriter, NumPy
 from s2sad.facts.trees import is_leaf, part_of, stays, steps_of
 from s2sad.kinds import Kind
 from s2sad.nodes import Block, Node, assign, attribute, call, clone, constant, name, subscript
@@ -95,7 +95,7 @@ class _Leaf:
     stop: Node
 
 
-class _Ravelled(Rewriter):
+class _Ravelled(HelpedRewriter):
     def __init__(
         self,
         function: Function,
@@ -104,8 +104,7 @@ class _Ravelled(Rewriter):
         numpy: NumPy,
         helper: Callable[[Any], str],
     ) -> None:
-        super().__init__(function, kinds, taken, numpy)
-        self.helper = helper
+        super().__init__(function, kinds, taken, numpy, helper)
         self.found: list[_Leaf] = []
 
     def statement(self, s: Node) -> Block | None:

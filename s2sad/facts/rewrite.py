@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import gast
 
@@ -101,6 +102,21 @@ class Rewriter:
             else:
                 out.append(substitute(s, table))
         return out
+
+
+class HelpedRewriter(Rewriter):
+    """A rewriter whose statements call helpers: `helper(fn)` is the name of one in derived text."""
+
+    def __init__(
+        self,
+        function: Function,
+        kinds: KindFacts,
+        taken: set[str],
+        numpy: NumPy,
+        helper: Callable[[Any], str],
+    ) -> None:
+        super().__init__(function, kinds, taken, numpy)
+        self.helper = helper
 
 
 def _nowhere(statement: Node) -> Node:

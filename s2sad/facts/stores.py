@@ -22,7 +22,7 @@ from s2sad import registry
 from s2sad.emitted.repeated import UFUNCS, applied_at
 from s2sad.facts.memory import positional_parameters, spares_copy
 from s2sad.facts.results import known_call, sample_method
-from s2sad.facts.rewrite import NumPy, Rewriter
+from s2sad.facts.rewrite import HelpedRewriter, NumPy
 from s2sad.kinds import Kind
 from s2sad.nodes import (
     Block,
@@ -60,7 +60,7 @@ def stores(
     return _Stores(function, kinds, taken, numpy, helper).rewritten()
 
 
-class _Stores(Rewriter):
+class _Stores(HelpedRewriter):
     def __init__(
         self,
         function: Function,
@@ -69,8 +69,7 @@ class _Stores(Rewriter):
         numpy: NumPy,
         helper: Callable[[Any], str],
     ) -> None:
-        super().__init__(function, kinds, taken, numpy)
-        self.helper = helper
+        super().__init__(function, kinds, taken, numpy, helper)
         self.made: dict[str, Node] = {}
 
     def _note(self, s: Node) -> None:

@@ -19,7 +19,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import runtime, tree
 from s2sad.facts.members import copied_plainly
-from s2sad.facts.rewrite import NumPy, Rewriter
+from s2sad.facts.rewrite import HelpedRewriter, NumPy
 from s2sad.kinds import Kind
 from s2sad.nodes import (
     Block,
@@ -166,19 +166,8 @@ def trees(
     return _Trees(function, kinds, taken, numpy, helper).rewritten()
 
 
-class _Trees(Rewriter):
+class _Trees(HelpedRewriter):
     fn: Node
-
-    def __init__(
-        self,
-        function: Function,
-        kinds: KindFacts,
-        taken: set[str],
-        numpy: NumPy,
-        helper: Callable[[Any], str],
-    ) -> None:
-        super().__init__(function, kinds, taken, numpy)
-        self.helper = helper
 
     def statement(self, s: Node) -> Block | None:
         value = getattr(s, "value", None)

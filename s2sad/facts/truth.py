@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Node
-from s2sad.syntax.decided import verdict
+from s2sad.syntax.decided import COMPARISONS, verdict
 
 
 def truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
@@ -86,16 +85,9 @@ def _compare_truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
     if count is not MISSING and isinstance(right, K.Num):
         if right.value is MISSING:
             return None
-        table = {
-            gast.Eq: operator.eq,
-            gast.NotEq: operator.ne,
-            gast.Lt: operator.lt,
-            gast.LtE: operator.le,
-            gast.Gt: operator.gt,
-            gast.GtE: operator.ge,
-        }
-        fn = table.get(type(op))
-        return None if fn is None else bool(fn(count, right.value))
+        if isinstance(op, gast.In | gast.NotIn):
+            return None
+        return bool(COMPARISONS[type(op)](count, right.value))
     return None
 
 

@@ -49,6 +49,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.registry import given_to
+from s2sad.syntax.decided import COMPARISONS
 
 
 @dataclass(frozen=True)
@@ -499,18 +500,6 @@ def literal_of(kind: Kind) -> Any:
     return MISSING
 
 
-_COMPARE: dict[type, Callable[[Any, Any], Any]] = {
-    gast.Eq: operator.eq,
-    gast.NotEq: operator.ne,
-    gast.Lt: operator.lt,
-    gast.LtE: operator.le,
-    gast.Gt: operator.gt,
-    gast.GtE: operator.ge,
-    gast.Is: operator.is_,
-    gast.IsNot: operator.is_not,
-    gast.In: lambda a, b: a in b,
-    gast.NotIn: lambda a, b: a not in b,
-}
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     gast.Add: operator.add,
     gast.Sub: operator.sub,
@@ -579,7 +568,7 @@ def _evaluate_compare(node: Node, scope: _Inliner) -> Any:
         return MISSING
     if left is MISSING or right is MISSING:
         return MISSING
-    return _COMPARE[type(op)](left, right)
+    return COMPARISONS[type(op)](left, right)
 
 
 def _cannot_be(kind: Kind | None, value: object) -> bool:

@@ -12,7 +12,8 @@ from s2sad.kinds import Kind
 from s2sad.known.lifted import space_in
 from s2sad.known.spaces import NUMPY
 from s2sad.modes.assemble import Parts
-from s2sad.nodes import Block
+from s2sad.modes.rebound import rebound_outside
+from s2sad.nodes import Block, walk
 from s2sad.polish.aside import aside
 from s2sad.polish.devices import devices
 from s2sad.polish.doubled import doubled
@@ -31,6 +32,7 @@ from s2sad.polish.sole import hand_over
 from s2sad.polish.together import together
 from s2sad.polish.turns import turns
 from s2sad.steps.derivation import Analysed
+from s2sad.syntax.flow import free_names
 
 
 def finish(
@@ -140,3 +142,13 @@ def homes_of_temps(a: Analysed) -> dict[str, Any]:
         for field_ in ("body", "orelse"):
             stack += getattr(s, field_, None) or []
     return found
+
+
+def pinned(a: Analysed) -> frozenset[str]:
+    """Return the variables that inner functions capture: read at times nobody can see."""
+    found: set[str] = set()
+    for s in a.function.node.body:
+        for n in walk(s):
+            if isinstance(n, gast.FunctionDef | gast.Lambda):
+                found |= free_names(n)
+    return frozenset(found & a.function.locals) | rebound_outside(a.function)

@@ -47,7 +47,6 @@ from s2sad.nodes import (
     name,
     names_read,
     names_written,
-    walk,
 )
 from s2sad.polish.algebra import simplify
 from s2sad.polish.effects import EffectTable
@@ -63,7 +62,7 @@ from s2sad.steps.derivation import (
     Derivation,
     memory_of,
 )
-from s2sad.steps.finish import finish, homes_of_temps
+from s2sad.steps.finish import finish, homes_of_temps, pinned
 from s2sad.steps.handed import Writers, function_vjp
 from s2sad.steps.joining import add, answers, complete, printed
 from s2sad.steps.outside_reads import note_reads
@@ -74,7 +73,6 @@ from s2sad.steps.strong import zeros_of
 from s2sad.steps.telling import NOBODY, tell, who_reads
 from s2sad.steps.within import stop_word
 from s2sad.steps.written_pairs import write_pair
-from s2sad.syntax.flow import free_names
 from s2sad.write.inside import denoted_in, handed_on, mentions, without_ours
 from s2sad.write.printer import statement_text
 
@@ -498,16 +496,6 @@ def _elements(worker: Reverse) -> frozenset[Any]:
         if isinstance(worker.kinds.of.get(place), K.Num):
             found.add(s)
     return frozenset(found | worker.kept_slots())
-
-
-def pinned(a: Analysed) -> frozenset[str]:
-    """Return the variables that inner functions capture: read at times nobody can see."""
-    found: set[str] = set()
-    for s in a.function.node.body:
-        for n in walk(s):
-            if isinstance(n, gast.FunctionDef | gast.Lambda):
-                found |= free_names(n)
-    return frozenset(found & a.function.locals) | rebound_outside(a.function)
 
 
 def _backward_temps(backward: Block, a: Analysed) -> frozenset[str]:

@@ -31,7 +31,6 @@ from s2sad.modes.guarded import Site
 from s2sad.modes.handed import Called, FunctionVjp
 from s2sad.modes.pushes import is_fresh
 from s2sad.modes.raising import ANYTHING, Raised
-from s2sad.modes.rebound import rebound_outside
 from s2sad.modes.shadows import define_with
 from s2sad.modes.tangents import Tangents
 from s2sad.names import Names
@@ -53,7 +52,6 @@ from s2sad.nodes import (
     rename,
     subscript,
     tuple_,
-    walk,
 )
 from s2sad.polish.algebra import simplify
 from s2sad.polish.effects import EffectTable, root
@@ -79,14 +77,13 @@ from s2sad.steps.derivation import (
     analysis_key,
     memory_of,
 )
-from s2sad.steps.finish import homes_of_temps
+from s2sad.steps.finish import homes_of_temps, pinned
 from s2sad.steps.handed import Writers, function_vjp
 from s2sad.steps.pairs import Pair, Target
 from s2sad.steps.purity import Purity
 from s2sad.steps.strong import pushed_of
 from s2sad.steps.targets import find_target, target_name
 from s2sad.steps.within import stop_word
-from s2sad.syntax.flow import free_names
 
 
 @dataclass
@@ -386,7 +383,7 @@ def _polished(
     handed = frozenset(worker.dots[n] for n in results if n in worker.dots)
     bases = {w.base for w in worker.aliases.writes}
     read_only = {worker.dots[n] for n in a.function.temps - bases if n in worker.dots}
-    fixed = (twins - read_only) | _pinned(a)
+    fixed = (twins - read_only) | pinned(a)
     movable = (a.function.temps | made_up | {a.function.result}) - fixed
     movable -= _made_abreast(d, body)
     pure = Purity(a, d, made_up | dots)
@@ -396,9 +393,9 @@ def _polished(
     numpy = d.refs.space(space_in(a.kinds))
     homes = homes_of_temps(a)
     local = made_up - fixed
-    live_out: frozenset[str] = _pinned(a)
+    live_out: frozenset[str] = pinned(a)
     for round_ in range(3):
-        body, less = pruned(body, live_out, EffectTable(pure, sharing), local, _pinned(a))
+        body, less = pruned(body, live_out, EffectTable(pure, sharing), local, pinned(a))
         effects = EffectTable(pure, sharing)
         body, other = propagated(body, live_out, movable, effects, dots - fixed)
         if round_ and not less and not other:
@@ -408,7 +405,7 @@ def _polished(
         simpler = functools.partial(simplify, kinds=kinds, numpy=numpy, homes=there)
         body = _simplified(body, tangents, simpler, twins | handed)
     else:
-        body = prune(body, live_out, EffectTable(pure, sharing), local, _pinned(a))
+        body = prune(body, live_out, EffectTable(pure, sharing), local, pinned(a))
     needless = _Needless(d.refs.modules)
     body = [needless.visit(s) for s in body]
     _return_by_name(body)
@@ -509,16 +506,6 @@ def _made_up(a: Analysed, body: Block) -> frozenset[str]:
     """Return the names that neither the user wrote nor a temporary of theirs holds."""
     own = a.function.locals - a.function.temps
     return frozenset(block_writes(body) - own)
-
-
-def _pinned(a: Analysed) -> frozenset[str]:
-    """Return the variables that inner functions capture: read at times nobody can see."""
-    found: set[str] = set()
-    for s in a.function.node.body:
-        for n in walk(s):
-            if isinstance(n, gast.FunctionDef | gast.Lambda):
-                found |= free_names(n)
-    return frozenset(found & a.function.locals) | rebound_outside(a.function)
 
 
 def _sharing(worker: Tangents) -> dict[str, frozenset[str]]:

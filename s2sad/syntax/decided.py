@@ -65,7 +65,7 @@ def settled(kind: Kind) -> Kind | None:
 
 def compared(op: Node, left: Kind, right: Kind) -> Kind | None:
     """Return the kind of a comparison of what is settled with literals, else None."""
-    test = _TESTS.get(type(op))
+    test = COMPARISONS.get(type(op))
     if test is None or not (_is_settled(left) or _is_settled(right)):
         return None
     one, other = _literal(left), _literal(right)
@@ -77,7 +77,7 @@ def compared(op: Node, left: Kind, right: Kind) -> Kind | None:
         return None
 
 
-_TESTS: dict[type, Callable[[Any, Any], Any]] = {
+COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
     gast.Eq: operator.eq,
     gast.NotEq: operator.ne,
     gast.Lt: operator.lt,
@@ -87,6 +87,7 @@ _TESTS: dict[type, Callable[[Any, Any], Any]] = {
     gast.In: lambda one, other: one in other,
     gast.NotIn: lambda one, other: one not in other,
 }
+"""What comparisons do, but for `is`, of which kinds say less than values."""
 
 
 def _is_settled(kind: Kind) -> bool:
