@@ -1,5 +1,8 @@
 """Source-to-source automatic differentiation of plain Python and NumPy functions."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from s2sad import sparse as sparse
 from s2sad.activities import Active, BatchDuplicated, Const, Duplicated
 from s2sad.api import (
@@ -32,6 +35,10 @@ from s2sad.tools.bridges import to_jax, to_torch
 from s2sad.tools.checking import check_grads
 from s2sad.tools.looking import explain
 from s2sad.tree import ravel, tree_map
+
+if TYPE_CHECKING:
+    from s2sad import control as control
+    from s2sad import testing as testing
 
 __version__ = "0.1.0"
 
@@ -76,3 +83,16 @@ __all__ = [
     "vjp",
     "within_gradient",
 ]
+
+_LATER = ("control", "testing")
+
+
+def __getattr__(name: str) -> Any:
+    """Import what few programs want when it is asked for: `s2sad.testing.check_rule(...)`."""
+    if name in _LATER:
+        return importlib.import_module(f"s2sad.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

@@ -7,6 +7,8 @@ import functools
 import inspect
 import math
 import pickle
+import subprocess
+import sys
 import threading
 import timeit
 import traceback
@@ -139,6 +141,12 @@ def test_all_that_is_exported_is_there():
     assert s2sad.__version__ == "0.1.0"
     assert all(hasattr(s2sad, name) for name in s2sad.__all__)
     assert s2sad.__all__ == sorted(s2sad.__all__)
+
+
+def test_modules_of_the_package_are_its_attributes():
+    program = "import s2sad; s2sad.testing.check_rule; s2sad.control.cond; s2sad.sparse.jacobian"
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert {"control", "sparse", "testing"} <= set(dir(s2sad))
 
 
 LATER = ["vmap"]
