@@ -1,5 +1,9 @@
 """What has no derivative here, by name, with the reason and something to do instead."""
 
+import collections
+import dataclasses
+import heapq
+import itertools
 import operator
 
 import numpy as np
@@ -180,3 +184,35 @@ refuse(
     because="it writes what it is given",
     instead="Write the statement that it is: a[i] = v.",
 )
+refuse(
+    itertools,
+    "islice",
+    because="how far its iterable has been read is known only when the program runs",
+    instead="Make it a list or an array, and slice that: x[a:b:c].",
+)
+refuse(
+    itertools,
+    "cycle",
+    because="it is read item by item, without an end",
+    instead="Index what it goes through: x[i % len(x)].",
+)
+refuse(
+    itertools,
+    "groupby",
+    because="its groups are read once, while it goes on",
+    instead="Write the loop that compares the key of each item with the last one's.",
+)
+refuse(
+    heapq,
+    "heapify heappush heappop heappushpop heapreplace merge nlargest nsmallest",
+    because="where in the list its items end up is known only when the program runs",
+    instead="Keep a list of numbers, and take the smallest by its place, "
+    "xs.pop(int(np.argmin(xs))); for the n smallest, np.sort(x)[:n].",
+)
+for home, names in ((collections, "namedtuple"), (dataclasses, "make_dataclass")):
+    refuse(
+        home,
+        names,
+        because="the class that it makes is another one in every call",
+        instead="Make the class outside of functions.",
+    )

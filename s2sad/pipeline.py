@@ -24,6 +24,7 @@ from s2sad.facts.places import places_written
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_in
 from s2sad.known.mixed import has_gradient
+from s2sad.known.unread import by_cause
 from s2sad.modes.assemble import joint, vjp
 from s2sad.nodes import (
     Node,
@@ -225,12 +226,13 @@ def _check_result(a: Analysed, request: Request) -> None:
     if scalar and has_gradient(K.without_none(kind)):
         return
     if isinstance(kind, K.Unknown) and request.mode in ("grad", "value_and_grad", "vjp"):
-        raise UnsupportedError(
+        refusal = UnsupportedError(
             f"What {_label(a)} returns is not known when its derivative is written"
             f"{': ' + kind.why if kind.why else ''}.",
             remedy=kind.instead or "Give example arguments, or return a float.",
             place=a.function.source.place(a.function.source.node),
         )
+        raise by_cause(refusal, kind)
     if not scalar:
         return
     raise ActivityError(

@@ -673,7 +673,7 @@ def is_without_rule(fn: Any) -> bool:
 
 def full_name(fn: Any) -> str:
     """Return the name of a library's function with its public module."""
-    module = (getattr(fn, "__module__", None) or "numpy").partition("._")[0]
+    module = (getattr(fn, "__module__", None) or "numpy").partition("._")[0].removeprefix("_")
     name = getattr(fn, "__name__", None) or type(fn).__name__
     return f"{module.replace('numpy', 'np', 1)}.{name}"
 

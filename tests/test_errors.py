@@ -1,7 +1,12 @@
 """Every refusal by its whole message: reason, file, line, the line with a caret, remedy."""
 
+import collections
+import dataclasses
+import functools
+import heapq
 import importlib
 import inspect
+import itertools
 import math
 import pickle
 import sys
@@ -778,3 +783,205 @@ class Pair:
 def test_a_class_that_counts_as_a_container():
     with pytest.raises(s2sad.UnsupportedError, match="Pair has `__iter__`, and so counts as"):
         s2sad.grad(lambda v, pair: v * pair.x)(1.0, Pair(1.0, 2.0))
+
+
+# --- what cannot be read is refused where it stands, and by what it is ----------------------------
+
+
+def makes_a_class(x):
+    class Two:
+        value = 2.0
+
+    return x * Two.value
+
+
+def makes_a_tuple(x):
+    P = collections.namedtuple("P", "a b")
+    return P(x, x * x).b
+
+
+def makes_a_dataclass(x):
+    P = dataclasses.make_dataclass("P", ["a"])
+    return P(x).a ** 2
+
+
+MAKES = "{} has no derivative: the class that it makes is another one in every call."
+
+
+@pytest.mark.parametrize(
+    "fn, cls, reason, line, span, remedy",
+    [
+        (
+            makes_a_class,
+            "UnsupportedError",
+            "What this operation means is not decided: the kind of an operand is what comes of the "
+            "class Two, which is made anew in every call.",
+            "return x * Two.value",
+            "x * Two.value",
+            "Define Two outside of functions.",
+        ),
+        (
+            makes_a_tuple,
+            "MissingRuleError",
+            MAKES.format("collections.namedtuple"),
+            "return P(x, x * x).b",
+            "P(x, x * x)",
+            "Make the class outside of functions.",
+        ),
+        (
+            makes_a_dataclass,
+            "MissingRuleError",
+            MAKES.format("dataclasses.make_dataclass"),
+            "return P(x).a ** 2",
+            "P(x)",
+            "Make the class outside of functions.",
+        ),
+    ],
+)
+def test_a_class_that_a_function_makes(fn, cls, reason, line, span, remedy):
+    for derive in (lambda: s2sad.grad(fn)(2.0), lambda: s2sad.jvp(fn, (2.0,), (1.0,))):
+        refused(derive, cls, NotImplementedError, reason, fn, line, span, remedy)
+
+
+def squares(x):
+    for v in x:
+        yield v * v
+
+
+def counted(x):
+    return np.sum(np.array([v for v in squares(x)]))
+
+
+def counts(x):
+    yield 1.0
+    yield 2.0
+
+
+def counts_constants(x):
+    total = 0.0
+    for v in counts(3):
+        total += v * x[0]
+    return total
+
+
+@pytest.mark.parametrize("fn, read", [(counted, squares), (counts_constants, counts)])
+def test_what_cannot_be_read_is_shown_there(fn, read):
+    reason = f"{read.__name__} is a generator function, which cannot be differentiated."
+    remedy = "Write a plain function that returns its result: collect what it yields or awaits in "
+    remedy += "a list, or wait for it outside and pass the result in."
+    for derive in (lambda: s2sad.grad(fn)(X), lambda: s2sad.jvp(fn, (X,), (X,))):
+        line = f"def {read.__name__}(x):"
+        refused(derive, "UnsupportedError", NotImplementedError, reason, read, line, None, remedy)
+
+
+NOWHERE = {}
+exec("def of_no_file(x):\n    return x * x", NOWHERE)
+
+
+def calls_what_has_no_source(x):
+    return NOWHERE_FN(x) * 2.0
+
+
+NOWHERE_FN = NOWHERE["of_no_file"]
+
+
+def test_a_called_function_without_source():
+    reason = (
+        "The source of of_no_file cannot be found: <string> is neither a file that can be read nor "
+        "text that linecache knows."
+    )
+    remedy = (
+        "Define the function in a file or a notebook cell, or put the text into linecache.cache "
+        "before it is executed."
+    )
+    for derive in (
+        lambda: s2sad.grad(calls_what_has_no_source)(2.0),
+        lambda: s2sad.jvp(calls_what_has_no_source, (2.0,), (1.0,)),
+    ):
+        line = "return NOWHERE_FN(x) * 2.0"
+        refused(
+            derive,
+            "MissingRuleError",
+            NotImplementedError,
+            reason,
+            calls_what_has_no_source,
+            line,
+            "NOWHERE_FN(x)",
+            remedy,
+        )
+
+
+class Scaled:
+    def _scaled(self, factor, x):
+        return factor * x
+
+    twice = functools.partialmethod(_scaled, 2.0)
+
+    @functools.singledispatchmethod
+    def either(self, x):
+        return x
+
+
+@functools.singledispatch
+def by_class(x):
+    return x
+
+
+def test_what_chooses_functions_is_named():
+    for fn, reason in (
+        (lambda x: Scaled().twice(x) * x, r"\.twice\(\), which is a partialmethod of Scaled\."),
+        (lambda x: Scaled().either(x) * x, "is a singledispatchmethod of Scaled"),
+        (lambda x: by_class(x) * x, "the result of a functools.singledispatch"),
+    ):
+        with pytest.raises(s2sad.UnsupportedError, match=reason):
+            s2sad.grad(fn)(2.0)
+
+
+def pushes(x):
+    heap = []
+    for v in x:
+        heapq.heappush(heap, v)
+    return heapq.heappop(heap)
+
+
+def in_part(x):
+    total = 0.0
+    for v in itertools.islice(x, 2):
+        total += v * v
+    return total
+
+
+def over_numbers(x):
+    total = 0.0
+    for i in itertools.islice(itertools.count(), 3):
+        total += i * x[i]
+    return total
+
+
+def around(x):
+    turns, total = itertools.cycle([1.0, -1.0]), 0.0
+    for v in x:
+        total += next(turns) * v
+    return total
+
+
+def groups(x):
+    return sum(x[k] for k, _ in itertools.groupby([1, 1, 2]))
+
+
+@pytest.mark.parametrize(
+    "fn, reason",
+    [
+        (
+            pushes,
+            r"heapq.heappush has no derivative: where in .*\n.*\n.*\n.*\nKeep a list",
+        ),
+        (in_part, r"itertools.islice has no derivative: how far .*\n.*\n.*\n.*\nMake it a list"),
+        (over_numbers, r"itertools.islice has no derivative: how far .*\n.*\n.*\n.*\nMake it a"),
+        (around, r"itertools.cycle has no derivative: it is read .*\n.*\n.*\n.*\nIndex what"),
+        (groups, r"itertools.groupby has no derivative: its groups .*\n.*\n.*\n.*\nWrite the loop"),
+    ],
+)
+def test_of_the_standard_library(fn, reason):
+    with pytest.raises(s2sad.Error, match=reason):
+        s2sad.grad(fn)(X)

@@ -175,6 +175,7 @@ def test_rules_know_only_the_registry_and_the_runtime():
             "cupy": ("sys",),
             "checkpoints": ("checkpoint_schedules",),
             "array": ("array_api_compat",),
+            "refusals": ("collections", "dataclasses", "heapq", "itertools"),
         }.get(library, ())
         for line, name in own_imports(path):
             if not within(name, (*RULES_MAY_IMPORT, *optional)):

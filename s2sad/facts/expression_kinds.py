@@ -28,8 +28,11 @@ from s2sad.facts.draws import drawn, generator_made
 from s2sad.facts.lengths import own_lengths
 from s2sad.facts.library import object_attribute, object_made, object_method, object_operator
 from s2sad.facts.members import (
+    OF_GENERIC,
     class_function,
     compare_methods,
+    is_generic,
+    method_unknown,
     operator_method,
     unary_method,
     unbound_function,
@@ -519,6 +522,8 @@ class Expressions:
         if applies(fn):
             call = functools.partial(self.callee, keywords={}, env=env)
             return applied_kind(self.scope.stands, applies(fn), args, keywords, call)
+        if is_generic(fn):
+            return K.Unknown(*OF_GENERIC)
         if runs_rounds(fn) and isinstance(args[-1], K.Tuple):
             return self._rounds_kind(args[0], args[-1], env)
         if fn is tree.tree_map and not keywords:
@@ -622,7 +627,7 @@ class Expressions:
             return object_method(owner, attr, args, keywords)
         if isinstance(owner, K.Unknown) and owner.cls in GENERATORS:
             return drawn(owner.cls, attr, args, keywords)
-        return K.Unknown(f"the result of .{attr}()")
+        return method_unknown(self.scope, owner, attr)
 
 
 def _compared(kinds: Iterable[Kind]) -> Kind:

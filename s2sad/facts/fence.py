@@ -34,6 +34,7 @@ from s2sad.facts.stopped import check_stopped
 from s2sad.facts.unseen import check_unseen_reads
 from s2sad.kinds import Kind
 from s2sad.known.mixed import is_mixed
+from s2sad.known.unread import Unread, by_cause
 from s2sad.nodes import all_inside, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
 
@@ -98,6 +99,11 @@ def fence(
                 remedy="Return the new value and assign it outside.",
                 place=function.source.place(inner),
             )
+        added = getattr(write.statement, "value", None)
+        if isinstance(write.owner, K.Unknown) and isinstance(added, gast.Name):
+            kind = kinds.of.get(added)
+            if isinstance(kind, K.Unknown) and (kind.instead or isinstance(kind, Unread)):
+                raise _undecided(function, kinds, write.statement, added, [added])
         how = _by(write.statement)
         how += "" if name == write.base else f" through `{write.base}`"
         raise _refusal(
@@ -625,7 +631,7 @@ def _undecided(
             return _refusal(function, s, MissingRuleError, why, advice, value)
     found = [k for k in map(kinds.of.get, [*unknown, value]) if isinstance(k, K.Unknown)]
     kind = next((k for k in found if k.why), K.Unknown("not known"))
-    return _refusal(
+    refusal = _refusal(
         function,
         s,
         MissingRuleError if registry.WITHOUT_RULE in kind.why else UnsupportedError,
@@ -633,6 +639,7 @@ def _undecided(
         kind.instead or _remedy(kind.why),
         value,
     )
+    return by_cause(refusal, kind)
 
 
 def _refused_by_name(function: Function, kinds: KindFacts, value: Any) -> tuple[str, str] | None:

@@ -357,6 +357,14 @@ class _Walker(Tries):
         env[s.name] = self._inner(s)
         return env
 
+    def st_ClassDef(self, s: Node, env: Env) -> Env:
+        env[s.name] = K.Unknown(
+            f"what comes of the class {s.name}, which is made anew in every call",
+            None,
+            f"Define {s.name} outside of functions.",
+        )
+        return env
+
     def st_While(self, s: Node, env: Env) -> Env:
         return self._loop(s, env, lambda e: self._while_head(s, e))
 

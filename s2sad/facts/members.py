@@ -26,6 +26,29 @@ def class_function(scope: Scope, owner: Kind, attr: str) -> Any:
     return static if isinstance(static, types.FunctionType) else None
 
 
+def method_unknown(scope: Scope, owner: Kind, attr: str) -> Kind:
+    """Return what is not known of a method's result, where it is no function of the class."""
+    cls = owner.cls if isinstance(owner, K.Obj | K.Tuple) else None
+    static = MISSING if cls is None else scope.member(cls, attr, MISSING)
+    if cls is None or not hasattr(type(static), "__get__"):
+        return K.Unknown(f"the result of .{attr}()")
+    what = f"the result of .{attr}(), which is a {type(static).__name__} of {cls.__name__}"
+    return K.Unknown(what, None, f"Let {attr} be a method: a function in the class.")
+
+
+OF_GENERIC = (
+    "the result of a functools.singledispatch, which chooses by the class of what it is given",
+    None,
+    "Choose by isinstance, or call the function that is meant by a name of its own.",
+)
+
+
+def is_generic(fn: Any) -> bool:
+    """Say whether a function is a functools.singledispatch."""
+    made = isinstance(fn, types.FunctionType) and "dispatch" in vars(fn)
+    return made and isinstance(vars(fn).get("registry"), types.MappingProxyType)
+
+
 def class_attribute(scope: Scope, owner: Kind, attr: str) -> Any:
     """Return the data that an object has from its class under a name, or MISSING."""
     if not isinstance(owner, K.Obj) or attr in dict(owner.fields):

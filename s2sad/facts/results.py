@@ -365,6 +365,8 @@ def element_kind(kind: Kind) -> Kind:
         return keys_of(kind)
     if isinstance(kind, K.Str):
         return K.Str()
+    if isinstance(kind, K.Unknown) and kind.cls is None:
+        return kind
     return K.UNKNOWN
 
 

@@ -142,6 +142,10 @@ def _filled(function: Function, kinds: KindFacts, activity: Activity, memory: Me
     for s, call, _ in memory.opaque:
         given = [*getattr(call, "args", ()), *(k.value for k in getattr(call, "keywords", ()))]
         empty = [a for a in given if _is_empty(kinds.of.get(a))]
+        called = kinds.objects.get(getattr(call, "func", None))
+        if empty and registry.is_refused(called):
+            reason, advice = registry.missing(called, registry.full_name(called))
+            raise _refusal(function, s, reason, advice, call)
         if empty and names_read(call) & activity.varied_before.get(s, frozenset()):
             raise _refusal(
                 function,

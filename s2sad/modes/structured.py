@@ -21,6 +21,7 @@ from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.known.open_dicts import surely_has
 from s2sad.known.signature import by_position
+from s2sad.known.unread import by_cause
 from s2sad.modes.guarded import Guarded, Site
 from s2sad.nodes import (
     Block,
@@ -59,12 +60,13 @@ class Structured(Guarded):
     def undecided(self, node: Node, kind: Kind) -> Error:
         known = kind if isinstance(kind, K.Unknown) else K.Unknown()
         what = known.why or "not known"
-        return self.refuse(
+        refusal = self.refuse(
             MissingRuleError if registry.WITHOUT_RULE in what else UnsupportedError,
             node,
             f"What this operation means is not decided: the kind of an operand is {what}.",
             known.instead or _DECIDE,
         )
+        return by_cause(refusal, kind)
 
     def owner_of_method(self, node: Node) -> Kind | None:
         """Return the kind of what a method is called on; None where a function is called."""

@@ -66,6 +66,7 @@ from s2sad.kinds import Kind
 from s2sad.known.lifted import space_in
 from s2sad.known.pieces import count
 from s2sad.known.spaces import module_of
+from s2sad.known.unread import unread
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import Node, names_read, operands, substitute, tuple_, with_extra
@@ -409,10 +410,8 @@ def callee_kind(
         found = analyse(d, fn, params, names).kinds
     except InternalError:
         raise
-    except Error as why:
-        return K.Unknown(
-            f"the result of a function that cannot be read: {why.reason.rstrip('.')}"
-        ), ()
+    except Error as error:
+        return unread(error), ()
     result = handed_back(outlives(found.result), known)
     symmetric = None if d.again is None else d.again.gradient(d, fn)
     if isinstance(result, K.Unknown) and symmetric is not None:

@@ -13,6 +13,7 @@ from s2sad.facts.fence import memory_written
 from s2sad.facts.memory import Memory
 from s2sad.facts.places import places_written
 from s2sad.kinds import Kind
+from s2sad.known.unread import by_cause
 from s2sad.modes.assemble import Finish, Parts
 from s2sad.modes.shadows import Shadows, reversal, shared_reversal
 from s2sad.nodes import Node, block_writes, constant, name, walk
@@ -184,12 +185,13 @@ def check_seed(a: Analysed, seeded: bool | None) -> None:
     kind: Kind = a.kinds.result
     place = a.function.source.place(a.function.source.node)
     if isinstance(kind, K.Unknown):
-        raise UnsupportedError(
+        refusal = UnsupportedError(
             f"What {a.function.name} returns is not known when its derivative is written"
             f"{': ' + kind.why if kind.why else ''}.",
             remedy=kind.instead or "Return a float, an array, a structure of these, or None.",
             place=place,
         )
+        raise by_cause(refusal, kind)
     if seeded and not K.differentiable(kind):
         raise ActivityError(
             f"{a.function.name} returns {K.describe(kind)}, which takes no seed: the shadows of "
