@@ -341,6 +341,58 @@ def three_deep(x):
     return grad(outer)(x[3]) + jacobian(outer)(x[0])
 
 
+def of_a_gradient_by_name(x):
+    def u(s):
+        return x[0] * np.sin(x[1] * s)
+
+    def slope(s):
+        return grad(u)(s)
+
+    return grad(slope)(x[2]) * u(x[3])
+
+
+def beside_what_it_captures(x):
+    def u(s):
+        return x[0] * np.sin(x[1] * s)
+
+    def slope(s):
+        return grad(u)(s) * u(x[1]) + u(s)
+
+    return grad(slope)(x[2])
+
+
+def of_lambdas(x):
+    u = lambda s: x[0] * np.sin(x[1] * s)  # noqa: E731
+    slope = lambda s: jvp(u, (s,), (1.0,))[1]  # noqa: E731
+    return jvp(slope, (x[2],), (x[3],))[1]
+
+
+def given_a_function(x):
+    def second(f, s):
+        return grad(grad(f))(s)
+
+    return second(lambda s: x[0] * np.sin(x[1] * s), x[2]) * x[3]
+
+
+def by_two_of_a_lambda(x):
+    u = lambda s: x[0] * s**3  # noqa: E731
+    v = lambda s, k: u(s) * x[1] * np.sin(k)  # noqa: E731
+    blocks = hessian(v, wrt=(0, 1))(x[2], x[3])
+    return blocks[0][1] * blocks[0][0]
+
+
+def residual(x):
+    def u(a, b):
+        return x[0] * a**3 * b**2 * np.sin(x[1] * a)
+
+    total = 0.0
+    for a, b in [(x[2], 0.2), (0.1, x[3])]:
+        u_a, u_b = grad(u, (0, 1))(a, b)
+        u_aa = grad(lambda z: grad(u)(z, b))(a)  # noqa: B023
+        total += (u_aa + u_a * u_b * u(a, b)) ** 2
+    return total
+
+
 PROGRAMS = [
     trained,
     with_momentum,
@@ -382,4 +434,10 @@ PROGRAMS = [
     scores,
     metric,
     three_deep,
+    of_a_gradient_by_name,
+    beside_what_it_captures,
+    of_lambdas,
+    given_a_function,
+    by_two_of_a_lambda,
+    residual,
 ]

@@ -477,6 +477,38 @@ def test_text_of_a_gradient_inside(tmp_path):
     assert names["penalty_grad"](POINT) == pytest.approx(grad(penalty)(POINT))
 
 
+def test_text_of_lambdas_that_apply_operators(tmp_path):
+    def wave(p, t):
+        u = lambda s: p * s**3  # noqa: E731
+        speed = lambda s: jvp(u, (s,), (1.0,))[1]  # noqa: E731
+        return jvp(speed, (t,), (1.0,))[1]
+
+    for made in (grad(wave).emit(tmp_path / "grad.py", 0.5, 2.0), emit_jvp(wave, tmp_path)):
+        names: dict = {"__name__": "wave"}
+        exec(compile(made.read_text(), str(made), "exec"), names)
+        assert "(t,)[0]" not in made.read_text() and "speed =" not in made.read_text()
+    assert grad(wave)(0.5, 2.0) == pytest.approx(12.0)
+
+
+def emit_jvp(f, folder):
+    return s2sad.emit(f, folder / "jvp.py", mode="jvp", args=(0.5, 2.0))
+
+
+def test_inner_functions_that_capture_inner_functions():
+    def second(p, t):
+        def u(s):
+            return p * s**3
+
+        def slope(s):
+            return grad(u)(s) * u(2.0)
+
+        return grad(slope)(t)
+
+    assert second(0.5, 3.0) == pytest.approx(0.5 * 18.0 * 4.0)
+    assert grad(second)(0.5, 3.0) == pytest.approx(2 * 0.5 * 18.0 * 8.0)
+    assert jvp(second, (0.5, 3.0), (1.0, None))[1] == pytest.approx(2 * 0.5 * 18.0 * 8.0)
+
+
 def test_attribute_inside():
     def f(w):
         return np.sum(loss.grad(w, 2.0) ** 2)

@@ -11,7 +11,6 @@ another: the variables of each have their own names.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -207,29 +206,54 @@ def operators(
 
 
 def _without_unused(function: Function, kinds: KindFacts, changed: bool) -> Function | None:
-    """Leave out what an operator gives where nobody calls it by that name any more."""
+    """Leave out what an operator gives where nobody calls it by that name any more.
 
-    @functools.cache
-    def used() -> set[str]:
+    Where calls were written out, so are inner functions left out that only operators were given.
+    """
+    again = True
+    while again:
+        again = False
         read = [n for s in function.node.body for n in walk(s) if isinstance(n, gast.Name)]
-        return {n.id for n in read if isinstance(n.ctx, gast.Load)}
+        used = {n.id for n in read if isinstance(n.ctx, gast.Load)}
 
-    def block(body: Block) -> Block:
-        nonlocal changed
-        out: Block = []
-        for s in body:
-            for part in blocks_of(s):
-                part[:] = block(part) or ([gast.Pass()] if part else [])
-            value = getattr(s, "value", None)
-            gives = isinstance(value, gast.Call) and applies(kinds.objects.get(value.func)) in _GIVE
-            if isinstance(s, gast.Assign) and gives and s.targets[0].id not in used():
-                changed = True
-                continue
-            out.append(s)
-        return out
+        def block(body: Block, used: set[str] = used, functions: bool = changed) -> Block:
+            nonlocal again
+            out: Block = []
+            for s in body:
+                for part in blocks_of(s):
+                    part[:] = block(part) or ([gast.Pass()] if part else [])
+                if _defined(s, kinds, functions) in used:
+                    out.append(s)
+                else:
+                    again = True
+            return out
 
-    function.node.body[:] = block(function.node.body)
+        used.add("")
+        function.node.body[:] = block(function.node.body)
+        changed = changed or again
     return function if changed else None
+
+
+def _defined(s: Node, kinds: KindFacts, functions: bool) -> str:
+    """Return the name of what an operator gives, or of an inner function, where that is bound.
+
+    Nothing runs where it is, and nobody can tell that it is not.
+    """
+    if not isinstance(s, gast.Assign) or not isinstance(s.targets[0], gast.Name):
+        plain = isinstance(s, gast.FunctionDef) and functions and _holds_names(s)
+        return s.name if plain else ""
+    if isinstance(s.value, gast.Call):
+        gives = applies(kinds.objects.get(s.value.func)) in _GIVE
+    else:
+        gives = isinstance(s.value, gast.Lambda) and functions and _holds_names(s.value)
+    return s.targets[0].id if gives else ""
+
+
+def _holds_names(fn: Node) -> bool:
+    """Say whether an inner function is made without running anything: defaults are plain."""
+    defaults = [d for d in [*fn.args.defaults, *fn.args.kw_defaults] if d is not None]
+    decorated = getattr(fn, "decorator_list", [])
+    return not decorated and all(isinstance(d, gast.Name | gast.Constant) for d in defaults)
 
 
 def _left_over(

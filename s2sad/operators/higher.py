@@ -42,6 +42,7 @@ from s2sad.nodes import (
     clone,
     constant,
     name,
+    names_read,
     subscript,
     tuple_,
     walk,
@@ -57,10 +58,11 @@ from s2sad.steps.derivation import (
     Derivation,
     analyse,
     derivative,
+    taken_by,
 )
 from s2sad.steps.joining import add, complete, settle_in
 from s2sad.steps.pairs import Pair
-from s2sad.steps.parts import Part, stands_for_derivative
+from s2sad.steps.parts import Part, sentence, stands_for_derivative
 from s2sad.steps.repeatable import repeatable
 from s2sad.write.copies import is_literal
 from s2sad.write.load import load
@@ -216,8 +218,29 @@ class _Higher:
             return False
         if pair.shadows or not pair.seeded:
             return False
+        active = _known_to_text(a, pair.active, made)
+        if active is None:
+            return False
+        pair.active = active
         _write_pair(d, a, pair, supplied, made)
         return True
+
+
+def _known_to_text(a: Analysed, active: tuple[str, ...], made: _Made) -> tuple[str, ...] | None:
+    """Return the active parameters of a call that the text knows, if it knows all.
+
+    What inner functions capture that are given to it, it has parameters for already.
+    """
+    entry = a.kinds.before.get(a.function.node.body[0], {})
+    same: dict[str, str] = {}
+    for p, kind in made.params.items():
+        theirs = entry.get(p)
+        if isinstance(kind, K.LocalFunction) and isinstance(theirs, K.LocalFunction):
+            same |= dict(zip(theirs.variables, kind.variables, strict=True))
+    again = {p for p in active if p not in made.params}
+    if any(same.get(p) not in active for p in again):
+        return None
+    return tuple(p for p in active if p not in again)
 
 
 HIGHER = _Higher()
@@ -272,7 +295,8 @@ def _read(
     own = pipeline.derive(request, HIGHER, d)
     if stands_for_derivative(primal):
         _take_over(own, d.applied[derivative(own, primal, params, extra)])
-    entry = next(f for f in own.functions if f.name == own.entry)
+    entry = _entry(own)
+    entry.args = _without(entry, _functions_unread(entry, params, extra)).args
     # An integer by which is differentiated counts as a float.
     entry.body[1:1] = [assign(p, call("float", name(p))) for p in settled.as_float]
     made = _loaded(d, own)
@@ -296,6 +320,15 @@ def _read(
         bool(settled.picked),
     )
     return made
+
+
+def _functions_unread(entry: Node, params: Mapping[str, Kind], extra: tuple[str, ...]) -> set[str]:
+    """Return the inner functions that a text captures and does without.
+
+    What they capture in turn it is given besides.
+    """
+    read = set().union(*map(names_read, entry.body))
+    return {p for p in extra if isinstance(params[p], K.LocalFunction) and p not in read}
 
 
 def _with_parts(
@@ -377,7 +410,8 @@ def _matrix(
         fn = _read(d, of, Applied("jvp", (p,), applied.has_aux), one, extra, constant)
         node = d.parts[d.read_as[fn]].node
         (dot,) = _dots(node, 1)
-        found = analyse(d, fn, {**kinds, dot: tangent_kind(kinds[p])}).kinds.result
+        given = {**taken_by(fn, kinds), dot: tangent_kind(kinds[p])}
+        found = analyse(d, fn, given).kinds.result
         result = found.items[0] if isinstance(found, K.Tuple) else K.UNKNOWN
         made[fn.__name__] = fn
         columns.append(Columns(p, kinds[p], partial(_column, node, dot)))
@@ -385,6 +419,7 @@ def _matrix(
     first = next(iter(made.values()))
     part = d.parts[d.read_as[first]]
     own = _without(part.node, {_dots(part.node, 1)[0]})
+    _take_too(own, [d.parts[d.read_as[fn]].node for fn in made.values()], set(extra))
     body = matrix(plan, {*kinds, *made, *d.refs.modules, *d.refs.functions})
     title = _WORDS[applied.mode].format(_title(d, primal, kinds, extra))
     entry = d.names.fresh(f"{_base(primal)}_{applied.mode}")
@@ -416,6 +451,14 @@ def _without(node: Node, dropped: set[str]) -> Node:
     args.kwonlyargs = [p for p, _ in pairs if p.id not in dropped]
     args.kw_defaults = [value for p, value in pairs if p.id not in dropped]
     return node
+
+
+def _take_too(node: Node, others: list[Node], extra: set[str]) -> None:
+    """Let a function take what others of its parameters take besides that is captured."""
+    for p in [p for other in others for p in other.args.kwonlyargs]:
+        if p.id in extra and all(p.id != known.id for known in node.args.kwonlyargs):
+            node.args.kwonlyargs.append(clone(p))
+            node.args.kw_defaults.append(None)
 
 
 def _column(node: Node, dot: str, tangent: Node) -> Node:
@@ -488,8 +531,9 @@ def _write_pair(
     d: Derivation, a: Analysed, pair: Pair, supplied: frozenset[str], made: _Made
 ) -> None:
     """Write the pair of a gradient: its reverse is the second derivative along the cotangent."""
-    params = tuple(made.params)
-    lasting = {p for p, kind in made.params.items() if d.reusable and not K.shares_nothing(kind)}
+    own = taken_by(a.scope.fn, made.params)
+    params = tuple(own)
+    lasting = {p for p, kind in own.items() if d.reusable and not K.shares_nothing(kind)}
     kept = [p for p in params if p not in supplied or p in lasting]
     pair.passed = tuple(p for p in params if p not in kept)
     pair.saved = bool(kept)
@@ -498,11 +542,11 @@ def _write_pair(
     if kept:
         private = d.refs.function(runtime.private) if lasting else ""
         held = [call(private, name(p)) if p in lasting else name(p) for p in kept]
-        own = held[0] if len(held) == 1 else tuple_(held)
+        packing = held[0] if len(held) == 1 else tuple_(held)
         # What functions that are given capture is given besides: the text does without.
         read = d.parts[d.read_as[a.scope.fn]].node
-        last = gast.Return(tuple_([_call_with_own(read), own]))
-        doc = f"{where}, and what {pair.reverse} reads."
+        last = gast.Return(tuple_([_call_with_own(read), packing]))
+        doc = f"{sentence(where)}, and what {pair.reverse} reads."
         node = define(a.function.node, pair.forward, doc, [last])
         add(d, node, a.function.source.fn, a)
     product, dots, beside = _product(d, a, pair.active, made)
@@ -562,7 +606,8 @@ def _product(
             gradient = _read(
                 d, made.primal, Applied("grad", active), settled, made.extra, made.constant
             )
-        request = Request(gradient, tuple(made.params.items()), made.wrt, True, "jvp")
+        given = tuple(taken_by(gradient, made.params).items())
+        request = Request(gradient, given, made.wrt, True, "jvp")
         own = pipeline.derive(request, HIGHER, d)
     except (UnsupportedError, MissingRuleError):
         try:
@@ -617,7 +662,7 @@ def _gradient_of_tangent(
         d, {along.name: replace(part, node=along)}, along.name, {pushed.__name__: pushed}
     )
     kinds = {
-        **made.params,
+        **taken_by(fn, made.params),
         **{t: tangent_kind(made.params[n]) for t, n in zip(dots, names, strict=True)},
     }
     own = pipeline.derive(Request(fn, tuple(kinds.items()), wrt, single, mode), HIGHER, d)

@@ -421,7 +421,7 @@ class _Propagator:
         for field in s._fields:
             old = getattr(s, field, None)
             if isinstance(old, gast.AST):
-                setattr(s, field, substitute(old, {target: value}))
+                setattr(s, field, _put_in(old, target, value))
             elif isinstance(old, list):
                 for i, item in enumerate(old):
                     if not isinstance(item, gast.AST) or isinstance(item, Comment):
@@ -429,8 +429,27 @@ class _Propagator:
                     if isinstance(item, gast.stmt | gast.match_case):
                         self._substitute(item, target, value)
                     else:
-                        old[i] = substitute(item, {target: value})
+                        old[i] = _put_in(item, target, value)
         self.effects.forget(s, inside=False)
+
+
+def _put_in(node: Node, target: str, value: Node) -> Node:
+    """Return an expression with a name replaced; of a tuple that is written out, with its parts."""
+    made = substitute(node, {target: value})
+    return _Taken().visit(made) if isinstance(value, gast.Tuple) else made
+
+
+class _Taken(gast.NodeTransformer):  # type: ignore[misc]
+    def visit_Subscript(self, node: Node) -> Node:
+        """`(x, y)[0]` is x, where nothing runs to make y."""
+        node = self.generic_visit(node)
+        elts = getattr(node.value, "elts", []) if isinstance(node.value, gast.Tuple) else []
+        at = getattr(node.slice, "value", None) if isinstance(node.ctx, gast.Load) else None
+        if type(at) is not int or not -len(elts) <= at < len(elts):
+            return node
+        rest = [e for i, e in enumerate(elts) if i != at % len(elts)]
+        plain = all(isinstance(e, gast.Name) or is_constant(e) for e in rest)
+        return elts[at] if plain else node
 
 
 def _copies_back(s: Node, target: str, value: Node) -> bool:

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import gast
 
@@ -192,6 +192,7 @@ class Derivation:
 
 
 _ROUNDS = 64
+Given = TypeVar("Given")
 _WRITTEN = (
     hook_here,
     runtime.object_of,
@@ -217,7 +218,8 @@ def analyse(
         raise d.endless[key]
     outermost = not d.open.keys() - d.endless.keys() - {key}
     if d.again is not None and stands_for_derivative(fn):
-        d.analysed[key] = found = analyse(d, derivative(d, fn, params, extra), params)
+        made = derivative(d, fn, params, extra)
+        d.analysed[key] = found = analyse(d, made, taken_by(made, params))
         return found
     source: Any = local_source(fn) if isinstance(fn, K.LocalFunction) else read(fn)
     taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
@@ -326,7 +328,21 @@ def _read_in_call(
     if bound is None or (isinstance(target, K.Known) and _brings(target.value)):
         return None
     fn, params, extra = bound
-    return derivative(d, fn, params, tuple(p for p, _ in extra)), extra
+    made = derivative(d, fn, params, tuple(p for p, _ in extra))
+    taken = taken_by(made, dict(extra))
+    return made, tuple((p, local) for p, local in extra if p in taken)
+
+
+def taken_by(fn: types.FunctionType, given: Mapping[str, Given]) -> dict[str, Given]:
+    """Return what a text takes of the parameters of the function that it was derived of.
+
+    It does without inner functions that were captured, where it does not call them.
+    """
+    code = fn.__code__
+    flags = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    count = code.co_argcount + code.co_kwonlyargcount + flags
+    taken = code.co_varnames[:count]
+    return {p: value for p, value in given.items() if p in taken}
 
 
 def _brings(value: Any) -> bool:

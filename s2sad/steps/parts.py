@@ -36,6 +36,11 @@ class Part:
     title: str = ""
 
 
+def sentence(title: str) -> str:
+    """Return what a reader knows a function by, as a sentence begins: names stay as they are."""
+    return title[0].upper() + title[1:] if title.startswith(("the ", "value ")) else title
+
+
 class Again(Protocol):
     """Derives what stands for a derivative, so that it can be read, and calls of it."""
 

@@ -46,6 +46,7 @@ from s2sad.steps.derivation import (
     Derivation,
 )
 from s2sad.steps.pairs import Pair, PartsOf
+from s2sad.steps.parts import sentence
 from s2sad.syntax.flow import live_in
 
 
@@ -87,7 +88,7 @@ def write_pair(
             _returning(p, pair, saved), set(function.params), set(saved), p.popped(backward)
         )
         forward = finish(p, forward, frozenset(), set(), extra)
-        doc = f"{where}, and what {pair.reverse} reads."
+        doc = f"{sentence(where)}, and what {pair.reverse} reads."
         add(d, define(function.node, pair.forward, doc, forward), function.source.fn, a)
     params, start = _kept_by_forward(p, pair, saved)
     params += [*pair.passed, *shadows, *([seed] if pair.seeded else [])]
