@@ -154,43 +154,149 @@ def gradient_forward(f, f_dot, spacing, spacing_dot, axis, edge_order):
     return np.moveaxis(out_dot, 0, axis).astype(f.dtype)
 
 
-def gradient_axes(f, axis, varargs):
-    """Return the axes that np.gradient goes along, and the spacing of each."""
-    axes = range(f.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    spacings = varargs if len(varargs) == len(axes) else (varargs or (1.0,)) * len(axes)
-    return axes, spacings
+def slopes_back(out_bar, axis, edge_order, spacing=None):
+    """Apply the adjoint of np.gradient along one axis, with points a spacing or a unit apart."""
+    out_bar = np.moveaxis(out_bar, axis, -1)
+    f_bar = np.zeros_like(out_bar)
+    f_bar[..., 2:] += 0.5 * out_bar[..., 1:-1]
+    f_bar[..., :-2] -= 0.5 * out_bar[..., 1:-1]
+    first, last = out_bar[..., 0], out_bar[..., -1]
+    if edge_order == 1:
+        f_bar[..., 0] -= first
+        f_bar[..., 1] += first
+        f_bar[..., -1] += last
+        f_bar[..., -2] -= last
+    else:
+        f_bar[..., 0] -= 1.5 * first
+        f_bar[..., 1] += 2.0 * first
+        f_bar[..., 2] -= 0.5 * first
+        f_bar[..., -1] += 1.5 * last
+        f_bar[..., -2] -= 2.0 * last
+        f_bar[..., -3] += 0.5 * last
+    if spacing is not None:
+        f_bar /= spacing
+    return np.moveaxis(f_bar, -1, axis)
 
 
-@pullback(np.gradient, once="its slopes are gathered axis by axis, for spacings of any kind")
-def pull_gradient(out_bar, out, f, *varargs, axis=None, edge_order=1):
-    axes, spacings = gradient_axes(f, axis, varargs)
+def fields_back(out_bar, axes, edge_order, spacings=None):
+    """Apply the adjoint of np.gradient along several axes."""
+    f_bar = np.zeros_like(out_bar[0])
+    for i, axis in enumerate(axes):
+        if spacings is None:
+            f_bar += slopes_back(out_bar[i], axis, edge_order)
+        else:
+            f_bar += slopes_back(out_bar[i], axis, edge_order, spacings[i])
+    return f_bar
+
+
+def spacing_back(out_bar, out, spacing):
+    """Return the cotangent of a spacing: slopes are inversely proportional to it."""
+    return -np.sum(np.real(out_bar * out)) / spacing
+
+
+def apart(out_dot, out, spacing, spacing_dot):
+    """Return the tangent of slopes between points whose spacing has a tangent, too."""
+    if spacing_dot is None:
+        return out_dot
+    return out_dot - (out * (spacing_dot / spacing)).astype(out.dtype)
+
+
+def axes_along(f, axis):
+    """Return the axes that np.gradient goes along."""
+    return tuple(range(f.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+
+
+def gradient_bars(out_bar, f, spacings, axis, edge_order):
+    """Return the cotangents of f and of up to four spacings of any kind."""
+    axes = axes_along(f, axis)
     bars = (out_bar,) if len(axes) == 1 else out_bar
+    each = spacings if len(spacings) == len(axes) else (spacings or (1.0,)) * len(axes)
     f_bar = np.zeros_like(f)
-    spacings_bar = []
-    for k, spacing, bar in zip(axes, spacings, bars, strict=True):
-        if bar is None:
-            bar = np.zeros_like(f)
+    found = []
+    for k, spacing, bar in zip(axes, each, bars, strict=True):
         one_bar, spacing_bar = gradient_back(bar, f, spacing, k, edge_order)
         f_bar += one_bar
-        spacings_bar.append(spacing_bar)
-    if len(varargs) == 1 < len(axes):
-        spacings_bar = [sum(spacings_bar)]
-    return (f_bar, *spacings_bar[: len(varargs)])
+        found.append(spacing_bar)
+    if len(spacings) == 1:
+        found = [sum(found)]
+    return f_bar, *found[: len(spacings)], *(None,) * (4 - len(spacings))
+
+
+@pullback(
+    np.gradient, once="where coordinates are differentiated, too, they are gathered one by one"
+)
+def pull_gradient(out_bar, out, f, h0=None, h1=None, h2=None, h3=None, *, axis=None, edge_order=1):
+    if f.ndim == 1 or isinstance(axis, int):
+        k = 0 if f.ndim == 1 else axis
+        if h0 is None:
+            return slopes_back(out_bar, k, edge_order), None, None, None, None
+        if np.ndim(h0) == 0:
+            f_bar = slopes_back(out_bar, k, edge_order, h0)
+            return f_bar, spacing_back(out_bar, out, h0), None, None, None
+        f_bar = gradient_back(out_bar, f, h0, k, edge_order)[0]
+        return f_bar, gradient_back(out_bar, f, h0, k, edge_order)[1], None, None, None
+    elif f.ndim == 2 and axis is None:
+        if h0 is None:
+            return fields_back(out_bar, (0, 1), edge_order), None, None, None, None
+        if np.ndim(h0) == 0 and h1 is None:
+            f_bar = fields_back(out_bar, (0, 1), edge_order, (h0, h0))
+            h0_bar = spacing_back(out_bar[0], out[0], h0) + spacing_back(out_bar[1], out[1], h0)
+            return f_bar, h0_bar, None, None, None
+        if np.ndim(h0) == 0 and np.ndim(h1) == 0:
+            f_bar = fields_back(out_bar, (0, 1), edge_order, (h0, h1))
+            h0_bar = spacing_back(out_bar[0], out[0], h0)
+            return f_bar, h0_bar, spacing_back(out_bar[1], out[1], h1), None, None
+    elif f.ndim == 3 and axis is None:
+        if h0 is None:
+            return fields_back(out_bar, (0, 1, 2), edge_order), None, None, None, None
+        if np.ndim(h0) == 0 and np.ndim(h1) == 0 and np.ndim(h2) == 0 and h2 is not None:
+            f_bar = fields_back(out_bar, (0, 1, 2), edge_order, (h0, h1, h2))
+            h0_bar = spacing_back(out_bar[0], out[0], h0)
+            h1_bar = spacing_back(out_bar[1], out[1], h1)
+            return f_bar, h0_bar, h1_bar, spacing_back(out_bar[2], out[2], h2), None
+    spacings = tuple(h for h in (h0, h1, h2, h3) if h is not None)
+    return gradient_bars(out_bar, f, spacings, axis, edge_order)
 
 
 @pushforward(np.gradient)
-def push_gradient(out, f, *varargs_and_tangents, axis=None, edge_order=1):
-    n = len(varargs_and_tangents) // 2
-    varargs, f_dot, tangents = (
-        varargs_and_tangents[:n],
-        varargs_and_tangents[n],
-        varargs_and_tangents[n + 1 :],
-    )
+def push_gradient(
+    out,
+    f,
+    h0=None,
+    h1=None,
+    h2=None,
+    h3=None,
+    f_dot=None,
+    h0_dot=None,
+    h1_dot=None,
+    h2_dot=None,
+    h3_dot=None,
+    *,
+    axis=None,
+    edge_order=1,
+):
     if f_dot is None:
         f_dot = np.zeros_like(f)
-    axes, spacings = gradient_axes(f, axis, varargs)
-    if len(tangents) < len(axes):
-        tangents = (tangents or (None,)) * len(axes)
+    if h0 is None:
+        return np.gradient(f_dot, axis=axis, edge_order=edge_order)
+    if h1 is None:
+        if h0_dot is None:
+            return np.gradient(f_dot, h0, axis=axis, edge_order=edge_order)
+        if np.ndim(h0) == 0 and (f.ndim == 1 or isinstance(axis, int)):
+            moved = np.gradient(f_dot, h0, axis=axis, edge_order=edge_order)
+            return apart(moved, out, h0, h0_dot)
+    elif h2 is None:
+        if h0_dot is None and h1_dot is None:
+            return np.gradient(f_dot, h0, h1, axis=axis, edge_order=edge_order)
+        if np.ndim(h0) == 0 and np.ndim(h1) == 0:
+            moved = np.gradient(f_dot, h0, h1, axis=axis, edge_order=edge_order)
+            first = apart(moved[0], out[0], h0, h0_dot)
+            return first, apart(moved[1], out[1], h1, h1_dot)
+    spacings = tuple(h for h in (h0, h1, h2, h3) if h is not None)
+    tangents = (h0_dot, h1_dot, h2_dot, h3_dot)[: len(spacings)]
+    axes = axes_along(f, axis)
+    if len(spacings) < len(axes):
+        spacings, tangents = spacings * len(axes), tangents * len(axes)
     found = tuple(
         gradient_forward(f, f_dot, spacing, spacing_dot, k, edge_order)
         for k, spacing, spacing_dot in zip(axes, spacings, tangents, strict=True)

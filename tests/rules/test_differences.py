@@ -67,6 +67,9 @@ ROWS = [
     ],
     (np.gradient, (cube, x, y, z), {}),
     (np.gradient, (cube, 0.5, y, z), {}),
+    (np.gradient, (cube, 0.5, 2.0, 0.25), {}),
+    (np.gradient, (cube, 0.5), {}),
+    (np.gradient, (cube,), {"axis": (2, 0)}),
     (np.gradient, (a[:2],), {}),
     (np.gradient, (a[:2], x), {}),
     (np.gradient, (a[:3], np.array([0, 1, 3])), {}),
@@ -80,7 +83,7 @@ def test_rule(fn, args, settings):
 
 def test_a_constant_has_no_tangent():
     rule, out = rule_for(np.gradient), np.gradient(A, 0.5, z)
-    dots = rule.pushforward(out, A, 0.5, z, None, 1.0, None)
+    dots = rule.pushforward(out, A, 0.5, z, h0_dot=1.0)
     assert np.allclose(dots[0], -out[0] / 0.5) and np.all(dots[1] == 0)
     push = rule_for(np.diff).pushforward
     assert np.array_equal(push(None, a, a[0], None, None, 1.0, None), -np.eye(7)[0])
