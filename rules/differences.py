@@ -222,9 +222,7 @@ def gradient_bars(out_bar, f, spacings, axis, edge_order):
     return f_bar, *found[: len(spacings)], *(None,) * (4 - len(spacings))
 
 
-@pullback(
-    np.gradient, once="where coordinates are differentiated, too, they are gathered one by one"
-)
+@pullback(np.gradient, once="coordinates that are differentiated, too, are gathered one by one")
 def pull_gradient(out_bar, out, f, h0=None, h1=None, h2=None, h3=None, *, axis=None, edge_order=1):
     if f.ndim == 1 or isinstance(axis, int):
         k = 0 if f.ndim == 1 else axis
