@@ -50,7 +50,7 @@ from s2sad.rulebook.rule import Rule as Rule
 from s2sad.rulebook.rule import Shared as Shared
 from s2sad.rulebook.rule import View as View
 from s2sad.rulebook.rule import is_brought as is_brought
-from s2sad.rulebook.rule_forms import check_form
+from s2sad.rulebook.rule_forms import check_form, check_named, check_ruled
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -143,6 +143,8 @@ def elementwise(
     not be differentiated itself: `check_rule` then accepts that it is refused.
     """
 
+    check_named(fns, "@s2sad.elementwise")
+
     def register(rule: F) -> F:
         for shared in fns:
             fn, made = _rule_of(shared, rule, "elementwise")
@@ -197,6 +199,8 @@ def pullback(
     `elementwise`.
     """
 
+    check_named(fns, "@s2sad.pullback")
+
     def register(rule: F) -> F:
         for shared in fns:
             fn, made = _rule_of(shared, rule, "pullback")
@@ -214,6 +218,8 @@ def pullback(
 def pushforward(*fns: object) -> Callable[[F], F]:
     """Register `push(out, *arrays, *tangents, **settings)`, returning the tangent of out."""
 
+    check_named(fns, "@s2sad.pushforward")
+
     def register(rule: F) -> F:
         for shared in fns:
             fn, made = _rule_of(shared, rule, "pushforward")
@@ -225,8 +231,10 @@ def pushforward(*fns: object) -> Callable[[F], F]:
 
 def nondifferentiable(*fns: Any) -> Any:
     """Declare functions whose derivative is zero by decision; usable as a decorator."""
+    check_named(fns, "s2sad.nondifferentiable")
     by = str(sys._getframe(1).f_globals.get("__name__"))
     for fn in fns:
+        check_ruled(fn, "s2sad.nondifferentiable")
         _file(fn, by.startswith("s2sad.rules"), zero=True)
     return fns[0] if len(fns) == 1 else None
 

@@ -544,6 +544,18 @@ FORMS = {
 }
 
 
+DECORATORS = [s2sad.pullback, s2sad.pushforward, s2sad.elementwise, s2sad.nondifferentiable]
+
+
+@pytest.mark.parametrize("decorator", DECORATORS)
+def test_a_rule_is_of_a_function(decorator):
+    with pytest.raises(s2sad.UnsupportedError, match="is given no function"):
+        decorator()
+    for given in ("np.sin", 3, None):
+        with pytest.raises(s2sad.UnsupportedError, match="where it wants a function"):
+            decorator(given)(lambda out_bar, out, x: out_bar)
+
+
 @pytest.mark.parametrize("rule", FORMS, ids=lambda r: getattr(r, "__name__", str(r)))
 def test_the_form_of_a_rule_is_looked_at_when_it_is_registered(rule):
     with pytest.raises(s2sad.UnsupportedError, match=FORMS[rule]) as caught:

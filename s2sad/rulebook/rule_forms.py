@@ -30,6 +30,7 @@ def check_form(fn: Any, rule: Any, word: str) -> None:
     `word` is "pullback", "pushforward" or "elementwise". Where the parameters of `fn` are not to
     be had, as of much that is compiled, only the rule's own are looked at.
     """
+    check_ruled(fn, f"@s2sad.{word}", rule)
     first = _FIRST[word]
     if isinstance(fn, types.MethodType) and not isinstance(fn.__self__, type):
         cls = type(fn.__self__).__name__
@@ -95,6 +96,26 @@ def check_form(fn: Any, rule: Any, word: str) -> None:
         _check_names(fn, rule, arrays, theirs)
         _check_settings(fn, rule, settings, theirs)
         _check_defaults(fn, rule, own, theirs)
+
+
+def check_named(fns: tuple[object, ...], word: str) -> None:
+    """Refuse a rule that is given to no function."""
+    if not fns:
+        raise UnsupportedError(
+            f"{word} is given no function: of which function this is the rule nobody can tell.",
+            remedy=f"Name the function that it is of: {word}(fn).",
+        )
+
+
+def check_ruled(fn: Any, word: str, rule: Any = None) -> None:
+    """Refuse a rule of what cannot be called."""
+    if not callable(fn) and not hasattr(type(fn), "__get__"):
+        _refuse(
+            fn,
+            rule,
+            f"{word} is given {fn!r}, a {type(fn).__name__}, where it wants a function.",
+            "Give it the function itself, not its name.",
+        )
 
 
 def _check_count(fn: Any, rule: Any, arrays: list[str], most: int) -> None:
