@@ -353,7 +353,10 @@ def refuse_twice(x: Any, *places: Any) -> None:
             written = not places or stands_at(path, places)
             for other, too in met:
                 if (written or too) and (part is other or share_memory(part, other)):
-                    raise ValueError("memory that is written stands twice in one argument")
+                    raise ValueError(
+                        "memory that is written stands twice in one structure: give each place "
+                        "an array of its own"
+                    )
             met.append((part, written))
         for step, inner in parts:
             look(inner, (*path, step))

@@ -1,5 +1,6 @@
 """What a rule raises as it runs says where the user's source has the call."""
 
+import copy
 import pickle
 import runpy
 
@@ -158,3 +159,32 @@ def test_alone(tmp_path):
     with pytest.raises(NotImplementedError) as caught:
         made["plain_grad"](x)
     assert not isinstance(caught.value, s2sad.Error)
+
+
+def copied(x):
+    y = copy.deepcopy(x)
+    y[0] = 2.0 * y[0][:1]
+    return np.sum(y[0]) + np.sum(y[1])
+
+
+def copied_below(x):
+    return 2.0 * copied(x)
+
+
+@pytest.mark.parametrize("f", [copied, copied_below], ids=lambda f: f.__name__)
+def test_place_of_our_own(f):
+    z = np.arange(1.0, 5.0)
+    given = [z, z[1:]]
+    for derive in (
+        lambda: s2sad.grad(f)(given),
+        lambda: s2sad.jvp(f, (given,), (given,)),
+    ):
+        with pytest.raises(s2sad.AliasError, match="give each place an array of its own") as caught:
+            derive()
+        assert caught.value.place.file == __file__
+        assert caught.value.place.text.strip() == "y = copy.deepcopy(x)"
+    for derive in (lambda: s2sad.vjp(f, given), lambda: s2sad.hvp(f, (given,), (given,))):
+        with pytest.raises(s2sad.AliasError) as caught:
+            derive()
+        assert caught.value.place.file == __file__
+        assert caught.value.place.function.startswith("copied")

@@ -27,7 +27,7 @@ from s2sad import pipeline, runtime
 from s2sad.activities import Const, annotated
 from s2sad.capture.read import read, remember
 from s2sad.derivative import Applied, derivative_of
-from s2sad.errors import Error, MissingRuleError, UnsupportedError
+from s2sad.errors import Error, MissingRuleError, Place, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.known.mapped import tangent_kind
 from s2sad.modes.assemble import define, wrapped
@@ -96,6 +96,15 @@ def derive(request: Request) -> Derivation:
 _origins: weakref.WeakValueDictionary[str, types.FunctionType] = weakref.WeakValueDictionary()
 
 
+def place_at_home(place: Place | None) -> Place | None:
+    """Return where the user's function stands that a place in derived text comes from."""
+    origin = None if place is None else _origins.get(place.file)
+    if origin is None:
+        return place
+    source = read(origin)
+    return source.place(source.node)
+
+
 def _told(error: Error | RecursionError, fn: Any) -> Error:
     """Return a refusal that speaks of derived text as one that speaks of the user's function."""
     if isinstance(error, RecursionError):
@@ -111,12 +120,11 @@ def _told(error: Error | RecursionError, fn: Any) -> Error:
         return error
     label = "the lambda" if origin.__name__ == "<lambda>" else origin.__name__
     line = place.text.strip()
-    source = read(origin)
     return type(error)(
         f"A derivative of {place.function}, which is derived of {label}, is needed, and its line "
         f"{place.line}, `{line}`, cannot be differentiated. {error.reason}",
         remedy=error.remedy,
-        place=source.place(source.node),
+        place=place_at_home(place),
     )
 
 

@@ -35,6 +35,7 @@ from s2sad.operators.guard import (
     members_guard,
     shortcut,
 )
+from s2sad.operators.higher import place_at_home
 from s2sad.operators.parameters import Settled
 from s2sad.stages import Text, Written
 from s2sad.steps.derivation import Derivation
@@ -345,7 +346,7 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
     known = derivation.refs.functions
     live = live_in(derivation.refs)
     copied = {n: fn for n, fn in known.items() if n not in live}
-    refusals = Refusals(text.text, filename, text.origins, known)
+    refusals = Refusals(text.text, filename, text.origins, known, place_at_home)
     called = {n: placed(fn, _ADVICE, refusals.called_from(n)) for n, fn in live.items()}
     helpers: dict[str, dict[str, object]] = {}
     for n, fn in copied.items():

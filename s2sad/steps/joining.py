@@ -8,6 +8,7 @@ from s2sad.facts.kinds_by_name import name_kinds
 from s2sad.nodes import (
     Node,
     free_reads,
+    stand_in,
 )
 from s2sad.polish.compact import compact
 from s2sad.polish.merge import merge
@@ -32,6 +33,7 @@ from s2sad.write.printer import module
 def add(d: Derivation, node: Node, fn: Any, a: Analysed) -> None:
     """Add a derived function to a module, in the surroundings of the function it is derived of."""
     users = a.function.locals - a.function.temps
+    stand_in(node, a.function.source.node, a.function.source)
     straighten(node, users)
     table = compact(node, users, frozenset({*d.refs.functions, *d.refs.modules}))
     if a in d.told:

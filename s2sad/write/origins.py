@@ -21,7 +21,10 @@ from s2sad.stages import Comment
 
 @dataclass(frozen=True)
 class Origin:
-    """A call of a helper in derived text, or a heading (no callee), and where it comes from."""
+    """A call of a helper in derived text, or a heading (no callee), and where it comes from.
+
+    The definition of a derived function heads it.
+    """
 
     callee: str
     place: Place | None
@@ -39,7 +42,11 @@ def origins_of(
     if not raising and not any(live):
         return ()
     derived = [node for node in nodes if getattr(node, "name", None) not in known]
-    return tuple(Origin(callee, _place(node)) for callee, node in _found(derived, known))
+    found: list[Origin] = []
+    for function in derived:
+        source = getattr(function, "home", None)
+        found += [Origin(c, _place(node, source)) for c, node in _found([function], known)]
+    return tuple(found)
 
 
 def _raises(node: Any) -> bool:
@@ -55,6 +62,8 @@ def _inside(node: Any) -> Iterator[Any]:
 
 def _found(nodes: Iterable[Any], helpers: frozenset[str]) -> Iterator[tuple[str, Any]]:
     for node in nodes:
+        if hasattr(node, "home"):
+            yield "", node
         for n in _inside(node):
             if isinstance(n, Comment):
                 if n.text:
@@ -65,18 +74,29 @@ def _found(nodes: Iterable[Any], helpers: frozenset[str]) -> Iterator[tuple[str,
                 yield callee, n
 
 
-def _place(node: Any) -> Place | None:
-    home = getattr(node, "home", None)
-    found: Place | None = None if home is None else home.place(node)
+def _place(node: Any, source: Any) -> Place | None:
+    home = getattr(node, "home", source)
+    if home is None or getattr(node, "lineno", None) is None:
+        return None
+    found: Place = home.place(node)
     return found
 
 
 class Refusals:
-    """Makes errors of the family of what helpers raise, with the place of the call."""
+    """Makes errors of the family of what helpers raise, with the place of the call.
+
+    `home` gives, for a place in text that is derived again, where the user's function stands.
+    """
 
     def __init__(
-        self, text: str, filename: str, origins: Iterable[Origin], helpers: Iterable[str]
+        self,
+        text: str,
+        filename: str,
+        origins: Iterable[Origin],
+        helpers: Iterable[str],
+        home: Callable[[Place | None], Place | None],
     ) -> None:
+        self._home = home
         self._text = text
         self._filename = filename
         self._origins = tuple(origins)
@@ -110,13 +130,13 @@ class Refusals:
             if isinstance(reason, Error):  # made by `raise NotImplementedError`, without a call
                 return reason
             place = self._called_at(sys._getframe(1))
-            return error(_sentence(str(reason)), remedy=remedy, place=place)
+            return error(_sentence(str(reason)), remedy=remedy, place=self._home(place))
 
         return type(error.__name__, (error,), {"__new__": made})
 
     def called_from(self, helper: str) -> Callable[[], Place | None]:
         """Return what says where a helper that is not in the text is called from."""
-        return lambda: self._called_at(sys._getframe(2), helper)
+        return lambda: self._home(self._called_at(sys._getframe(2), helper))
 
     def _called_at(self, frame: FrameType | None, callee: str = "") -> Place | None:
         """Return the place of the call in derived text that the frames are inside of."""
