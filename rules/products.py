@@ -294,6 +294,8 @@ def pull_einsum(out_bar, out, subscripts, *operands, optimize=False):
 def push_einsum(out, subscripts, *operands_and_tangents, optimize=False):
     n = len(operands_and_tangents) // 2
     operands, tangents = operands_and_tangents[:n], operands_and_tangents[n + 1 :]
+    if n == 1:
+        return np.einsum(subscripts, tangents[0], optimize=optimize)  # a view where out is one
     return sum(
         np.einsum(subscripts, *operands[:k], tangents[k], *operands[k + 1 :], optimize=optimize)
         for k in range(n)

@@ -197,7 +197,7 @@ def pull_broadcast_arrays(out_bar, out, *args):
 def push_broadcast_arrays(out, *args_and_tangents):
     tangents = args_and_tangents[len(out) :]
     return tuple(
-        np.zeros_like(part) if dot is None else np.broadcast_to(np.asarray(dot), part.shape)
+        np.zeros_like(part) if dot is None else np.broadcast_arrays(dot, part)[0]
         for part, dot in zip(out, tangents, strict=True)
     )
 

@@ -209,3 +209,31 @@ def test_views_of_arrays_in_lists():
     step = 1e-5 * along
     wanted = (gradient(a + step, w) - gradient(a - step, w)) / 2e-5
     np.testing.assert_allclose(found, wanted, rtol=1e-8)
+
+
+VIEWS = {
+    "ii->i": lambda A: np.einsum("ii->i", A),
+    "ij->ji": lambda A: np.einsum("ij->ji", A, optimize=True),
+    "...j->j...": lambda A: np.einsum("...j->j...", A),
+    "ij->j": lambda A: np.einsum("ij->j", A),
+    "same shapes": lambda A: np.broadcast_arrays(A, A)[0],
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_that_rules_push(name):
+    """The tangent of a view that is written is one of the tangent: of a copy, a copy."""
+    view = VIEWS[name]
+
+    def written(A, x):
+        A = A * x
+        d = view(A)
+        d *= x
+        A[0] += d[1]
+        return np.sum(A * A) + np.sum(np.sin(d))
+
+    A, x = np.linspace(0.3, 1.2, 9).reshape(3, 3), 1.7
+    h, along = 1e-6, np.cos(A)
+    got = s2sad.jvp(written, (A, x), (along, 0.4))[1]
+    slope = (written(A + h * along, x + h * 0.4) - written(A - h * along, x - h * 0.4)) / (2 * h)
+    assert got == pytest.approx(slope, rel=1e-7)

@@ -93,8 +93,11 @@ class Twins:
         """Refuse a tangent whose computation may raise what the program catches."""
         raise NotImplementedError
 
-    def find_twins(self, given: frozenset[str] = frozenset()) -> None:
-        """Find the memory that is written in place, of which some is active somewhere."""
+    def find_twins(self, given: frozenset[str] = frozenset(), followed: bool = False) -> None:
+        """Find the memory that is written in place, of which some is active somewhere.
+
+        Where what becomes of the result is `followed`, the caller writes it, or what it is made of.
+        """
         written = self.aliases.arrays | self.aliases.slots
         written |= frozenset[str]().union(*self.aliases.touched.values())
         active = set(given)
@@ -107,6 +110,9 @@ class Twins:
         self.handed = self.aliases.ever(result) & self.function.locals
         together = self._handed_together(self.handed - {result})
         self.twinned = frozenset[str]().union(*found, *together)
+        if followed:
+            groups = _groups(frozenset({result}), self.aliases, self.function.locals)
+            self.twinned = self.twinned.union(*groups)
         self.laid = laid_out(self.aliases)
 
     def _handed_together(self, handed: frozenset[str]) -> list[frozenset[str]]:
@@ -436,6 +442,11 @@ class Twins:
         twin = clone(target)
         twin.value = name(self.dot(target.value.id))
         return [clone(s), gast.Delete([twin])]
+
+
+def hands_on(function: Function, aliases: Aliases) -> bool:
+    """Say whether the result of a function may share memory with what the function is given."""
+    return any(n.endswith("@arg") for n in aliases.ever(function.result))
 
 
 def _groups(names: frozenset[str], aliases: Aliases, known: frozenset[str]) -> list[frozenset[str]]:

@@ -33,6 +33,7 @@ from s2sad.modes.pushes import is_fresh
 from s2sad.modes.raising import ANYTHING, Raised
 from s2sad.modes.shadows import define_with
 from s2sad.modes.tangents import Tangents
+from s2sad.modes.twins import hands_on
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -158,10 +159,12 @@ def _worker(
     active: tuple[str, ...],
     writers: Writers,
     met: Met = Met(),  # noqa: B008
+    followed: bool = False,
 ) -> Tangents:
     """Return what writes the tangents of a function; its parameters have the names they keep.
 
-    Their tangents may be what is `met`.
+    Their tangents may be what is `met`; the caller may write what the result shares memory with, if
+    it is `followed`.
     """
     memory = memory_of(d, a)
 
@@ -178,7 +181,7 @@ def _worker(
     worker.rebinding = memory.rebinding
     worker.strong = pushed_of(d, a, facts, frozenset(active), met)
     worker.pushes.assume = of_slices(worker.pushes.assume)
-    worker.find_twins(frozenset(active))
+    worker.find_twins(frozenset(active), followed)
     given = a.kinds.before.get(a.function.node.body[0], {})
     for p in active:
         worker.note(p, given.get(p, K.UNKNOWN))
@@ -268,7 +271,8 @@ def _call(
     if written:
         refuse_shared_arguments(a.kinds, s, target, memory.aliases, worker.refuse)
     met = worker.strong.arrivals.get(s, Met())
-    pair = _pair_for(d, target, active, bound is not None, writers, met)
+    followed = bound is not None and bound.id in worker.twinned
+    pair = _pair_for(d, target, active, bound is not None, writers, met, followed)
     d.called.setdefault(pair.forward, (a, s))
     worker.see_raised(s, pair.raises)
     made = call_of(site.node, target, pair)
@@ -327,10 +331,12 @@ def _pair_for(
     seeded: bool,
     writers: Writers,
     met: Met = Met(),  # noqa: B008
+    followed: bool = False,
 ) -> Push:
     """Return the function of values and tangents for one pattern of kinds and activities.
 
-    It is one of its own for tangents that are `met` only where that makes a difference.
+    It is one of its own for tangents that are `met` only where that makes a difference, and for a
+    result that is `followed`, where the caller's writes reach it or what it is a view of.
 
     Its `passed` are the names of its tangents; it is `bare` where they can be given by position.
     """
@@ -340,7 +346,9 @@ def _pair_for(
     plain, found = (pushed_of(d, a, facts, frozenset(active), m) for m in (Met(), met))
     places = [(p.guards, p.masked, p.arrivals) for p in (plain, found)]
     met = Met() if places[0] == places[1] else met
-    key: Any = ("jvp", analysis_key(target.fn, target.params, extra), active, seeded, met)
+    followed = followed and hands_on(a.function, memory_of(d, a).aliases)
+    pattern = (active, seeded, met, followed)
+    key: Any = ("jvp", analysis_key(target.fn, target.params, extra), *pattern)
     known = d.pairs.get(key)
     if isinstance(known, Push):
         return known
@@ -349,7 +357,7 @@ def _pair_for(
     pair = Push(d.names.fresh(f"{target_name(target)}_jvp"), "", active, seeded=seeded)
     d.pairs[key] = pair
     fence(a.function, a.kinds, facts, memory_of(d, a), frozenset(), forward=True)
-    worker = _worker(d, a, facts, active, writers, met)
+    worker = _worker(d, a, facts, active, writers, met, followed)
     pair.passed = _given(d, worker, active)
     args = a.function.node.args
     pair.bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
