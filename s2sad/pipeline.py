@@ -35,7 +35,12 @@ from s2sad.nodes import (
 )
 from s2sad.requests import Request
 from s2sad.selected import others_constant
-from s2sad.steps.copying import places_of_arguments, unseen, work_on_copies
+from s2sad.steps.copying import (
+    look_before_copies,
+    places_of_arguments,
+    unseen,
+    work_on_copies,
+)
 from s2sad.steps.derivation import (
     Analysed,
     Derivation,
@@ -132,7 +137,8 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         return reverse_entry(d, a, request, entry, parts_of, finish, seed)
     if request.mode == "jvp":
         copies = [] if request.shadowed else work_on_copies(d, a)
-        return jvp_entry(d, a, request, entry, copies, writers())
+        node = jvp_entry(d, a, request, entry, copies, writers())
+        return look_before_copies(d, a, node) if copies else node
     p = parts_of(
         d,
         a,
@@ -148,11 +154,13 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     p.ours = unseen(a, memory_of(d, a).aliases, whole=True)
     doc = _doc(d, a, request)
     if request.mode == "vjp":
-        return vjp(p, finish, entry, doc, request.single, seed_name, request.has_aux)
+        node = vjp(p, finish, entry, doc, request.single, seed_name, request.has_aux)
+        return look_before_copies(d, a, node)
     if K.NONE in K.options(a.kinds.result):
         p.forward.append(_not_none(a))
     value = request.mode == "value_and_grad"
-    return joint(p, finish, entry, doc, request.single, value, request.has_aux)
+    node = joint(p, finish, entry, doc, request.single, value, request.has_aux)
+    return look_before_copies(d, a, node) if p.copies else node
 
 
 def _not_none(a: Analysed) -> Node:

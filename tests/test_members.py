@@ -262,11 +262,30 @@ def copied_with_what_stands_twice(twice):
     return np.sum(q.b)
 
 
+def copied_together(a, b):
+    c, d = copy.deepcopy([a, b])
+    c[0] = 3.0 * d[1]
+    return np.sum(d)
+
+
+def copied_beside_a_write(a, twice):
+    a *= 2.0
+    return copied_with_what_stands_twice(twice) * np.sum(a)
+
+
 def test_copies_that_are_refused():
     with pytest.raises(s2sad.Error):
         s2sad.grad(copied_in_its_own_way)(0.5)
-    with pytest.raises(s2sad.AliasError, match="stands twice"):
-        s2sad.value_and_grad(copied_with_what_stands_twice)(Twice(np.ones(2)))
+    twice = Twice(np.ones(2))
+    for derive in (
+        lambda: s2sad.value_and_grad(copied_with_what_stands_twice)(twice),
+        lambda: s2sad.vjp(copied_with_what_stands_twice, twice),
+        lambda: s2sad.vjp(copied_together, twice.a, twice.b),
+        lambda: s2sad.grad(copied_beside_a_write)(np.ones(2), twice),
+        lambda: s2sad.jvp(copied_beside_a_write, (np.ones(2), twice), (np.ones(2), None)),
+    ):
+        with pytest.raises(s2sad.AliasError, match="stands twice"):
+            derive()
 
 
 def tripled(self, value):

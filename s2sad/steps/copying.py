@@ -15,10 +15,12 @@ from s2sad.modes.assemble import literal
 from s2sad.modes.writes import laid_out
 from s2sad.nodes import (
     Block,
+    Node,
     assign,
     attribute,
     call,
     name,
+    tuple_,
 )
 from s2sad.requests import Request as Request
 from s2sad.stages import ANYWHERE, Aliases, Written
@@ -63,6 +65,22 @@ def work_on_copies(d: Derivation, a: Analysed) -> Block:
             copied = call(d.refs.function(runtime.unshared), name(p), *listed)
         out.append(assign(p, copied))
     return out
+
+
+def look_before_copies(d: Derivation, a: Analysed, node: Node) -> Node:
+    """Let a derivative that copies its arguments look for what stands twice in them before that.
+
+    A deep copy that the program makes looks for it too, but would not find it in those copies.
+    """
+    known = (fn for b in d.analysed.values() for fn in b.kinds.objects.values())
+    if not any(fn is runtime.refuse_twice for fn in known):
+        return node
+    entry = a.kinds.before[a.function.node.body[0]]
+    held = [name(p) for p in a.function.params if not K.shares_nothing(entry.get(p, K.UNKNOWN))]
+    if held:
+        given = held[0] if len(held) == 1 else tuple_(held)
+        node.body.insert(1, gast.Expr(call(d.refs.function(runtime.refuse_twice), given)))
+    return node
 
 
 def places_of_arguments(d: Derivation, entry: Analysed) -> Written:
