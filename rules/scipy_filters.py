@@ -5,7 +5,7 @@ What a window sees is the image padded; whatever is linear goes back through the
 
 import numpy as np
 from s2sad.rules.padding import padded_back
-from s2sad.rules.scipy_ndimage import filter_back, pull_gaussian_filter
+from s2sad.rules.scipy_ndimage import filter_back, like_image, pull_gaussian_filter
 from scipy import ndimage
 
 from s2sad.registry import pullback, pushforward, refuse
@@ -55,7 +55,9 @@ def correlate_cotangents(out_bar, image, weights, mode, cval, origin):
 
 
 @pullback(
-    ndimage.correlate, once="it is no product of what it is given where the border is a constant"
+    ndimage.correlate,
+    result=like_image,
+    once="it is no product of what it is given where the border is a constant",
 )
 def pull_correlate(out_bar, out, input, weights, *, mode="reflect", cval=0.0, origin=0):
     return correlate_cotangents(out_bar, input, weights, mode, cval, origin)
@@ -80,7 +82,9 @@ def turned_origins(shape, origin):
 
 
 @pullback(
-    ndimage.convolve, once="it is no product of what it is given where the border is a constant"
+    ndimage.convolve,
+    result=like_image,
+    once="it is no product of what it is given where the border is a constant",
 )
 def pull_convolve(out_bar, out, input, weights, *, mode="reflect", cval=0.0, origin=0):
     origins = turned_origins(weights.shape, origin)
@@ -115,7 +119,9 @@ def check_axes(image):
         raise NotImplementedError("a derivative of images that have axes only")
 
 
-@pullback(ndimage.uniform_filter, linear=True, once="modes in a list are not known")
+@pullback(
+    ndimage.uniform_filter, result=like_image, linear=True, once="modes in a list are not known"
+)
 def pull_uniform_filter(out_bar, out, input, *, size=3, mode="reflect", cval=0.0, origin=0):
     for axis in range(input.ndim):
         width = int(per_axis(size, axis))
@@ -139,7 +145,7 @@ def slope_back(out_bar, image, across, axis, mode):
     return out_bar
 
 
-@pullback(ndimage.sobel, linear=True, once="modes in a list are not known")
+@pullback(ndimage.sobel, result=like_image, linear=True, once="modes in a list are not known")
 def pull_sobel(out_bar, out, input, *, axis=-1, mode="reflect", cval=0.0):
     return slope_back(out_bar, input, (1, 2, 1), axis, mode)
 
@@ -149,7 +155,7 @@ def push_sobel(out, input, input_dot, *, axis=-1, mode="reflect", cval=0.0):
     return ndimage.sobel(input_dot, axis, None, mode)
 
 
-@pullback(ndimage.prewitt, linear=True, once="modes in a list are not known")
+@pullback(ndimage.prewitt, result=like_image, linear=True, once="modes in a list are not known")
 def pull_prewitt(out_bar, out, input, *, axis=-1, mode="reflect", cval=0.0):
     return slope_back(out_bar, input, (1, 1, 1), axis, mode)
 
@@ -159,7 +165,7 @@ def push_prewitt(out, input, input_dot, *, axis=-1, mode="reflect", cval=0.0):
     return ndimage.prewitt(input_dot, axis, None, mode)
 
 
-@pullback(ndimage.laplace, linear=True, once="modes in a list are not known")
+@pullback(ndimage.laplace, result=like_image, linear=True, once="modes in a list are not known")
 def pull_laplace(out_bar, out, input, *, mode="reflect", cval=0.0):
     check_axes(input)
     return sum(
@@ -177,7 +183,9 @@ def order_along(axis, order, ndim):
     return [order if k == axis else 0 for k in range(ndim)]
 
 
-@pullback(ndimage.gaussian_laplace, linear=True, once="modes in a list are not known")
+@pullback(
+    ndimage.gaussian_laplace, result=like_image, linear=True, once="modes in a list are not known"
+)
 def pull_gaussian_laplace(
     out_bar, out, input, *, sigma=None, mode="reflect", cval=0.0, truncate=4.0
 ):
@@ -199,6 +207,7 @@ def push_gaussian_laplace(
 
 @pullback(
     ndimage.gaussian_gradient_magnitude,
+    result=like_image,
     once="modes in a list are not known, and it is a norm of filters",
 )
 def pull_gaussian_gradient_magnitude(
@@ -282,7 +291,9 @@ def rank_forward(out, image, image_dot, size, footprint, mode, cval, origin, tie
     return np.sum(shares * np.append(image_dot, np.zeros(1, out.dtype))[places], axis=0)
 
 
-@pullback(ndimage.maximum_filter, ndimage.minimum_filter, masks=True, linear=True)
+@pullback(
+    ndimage.maximum_filter, ndimage.minimum_filter, result=like_image, masks=True, linear=True
+)
 def pull_extreme_filter(
     out_bar, out, input, *, size=None, footprint=None, mode="reflect", cval=0.0, origin=0
 ):
@@ -296,7 +307,7 @@ def push_extreme_filter(
     return rank_forward(out, input, input_dot, size, footprint, mode, cval, origin, True)
 
 
-@pullback(ndimage.median_filter, masks=True, linear=True)
+@pullback(ndimage.median_filter, result=like_image, masks=True, linear=True)
 def pull_median_filter(
     out_bar, out, input, *, size=None, footprint=None, mode="reflect", cval=0.0, origin=0
 ):
@@ -310,7 +321,7 @@ def push_median_filter(
     return rank_forward(out, input, input_dot, size, footprint, mode, cval, origin, False)
 
 
-@pullback(ndimage.percentile_filter, masks=True, linear=True)
+@pullback(ndimage.percentile_filter, result=like_image, masks=True, linear=True)
 def pull_percentile_filter(
     out_bar,
     out,

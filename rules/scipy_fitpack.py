@@ -8,6 +8,7 @@ import numpy as np
 from scipy import interpolate
 
 from s2sad.registry import library_objects, pullback, pushforward
+from s2sad.runtime import unbroadcast
 
 # knots, coefficients and a degree
 
@@ -74,20 +75,56 @@ def over_spline(a, b, tck, *rest):
     return a, b, knots_and_coefficients(tck), *rest
 
 
-@pullback(interpolate.splint, unknown=("tck",), samples=over_spline)
+ONCE = "how the coefficients count is found at the places, without a rule"
+
+
+def held(tck):
+    """Return knots, coefficients and a degree, of an object or in a tuple."""
+    return tck.tck if isinstance(tck, interpolate.BSpline) else tck
+
+
+def spline_cotangent(c_bar, tck):
+    """Return the cotangent of knots, coefficients and a degree, in the structure that they have."""
+    if isinstance(tck, interpolate.BSpline):
+        return c_bar
+    t = np.asarray(tck[0])
+    unknown = np.full(t.shape, np.nan) if t.dtype.kind == "f" else None  # splrep asks not for it
+    bars = [as_given(unknown, tck[0]), as_given(c_bar, tck[1]), None]
+    return bars if isinstance(tck, list) else tuple(bars)
+
+
+def as_given(bar, given):
+    """Return a cotangent as a list where that is what was given."""
+    return bar.tolist() if isinstance(given, list) and bar is not None else bar
+
+
+def coefficients_tangent(tck, tck_dot):
+    """Return the tangent of the coefficients; knots that move are refused."""
+    if isinstance(tck, interpolate.BSpline):
+        return tck_dot
+    t_dot, c_dot, _ = tck_dot
+    if t_dot is not None and np.any(t_dot):
+        raise NotImplementedError("splev and splint: no derivative in knots that move")
+    return np.zeros(len(tck[1])) if c_dot is None else np.asarray(c_dot)
+
+
+@pullback(interpolate.splint, samples=over_spline, once=ONCE)
 def pull_splint(out_bar, out, a, b, tck):
     """Outside of the knots there is nothing to integrate."""
-    a_bar = -out_bar * interpolate.splev(a, tck, 0, 1)
-    return a_bar, out_bar * interpolate.splev(b, tck, 0, 1), None
+    a_bar = -out_bar * interpolate.splev(a, held(tck), 0, 1)
+    tck_bar = spline_cotangent(out_bar * integrals_of(a, b, held(tck)), tck)
+    return a_bar, out_bar * interpolate.splev(b, held(tck), 0, 1), tck_bar
 
 
 @pushforward(interpolate.splint)
 def push_splint(out, a, b, tck, a_dot, b_dot, tck_dot):
     moved = 0.0 * out
+    if tck_dot is not None:
+        moved = moved + integrals_of(a, b, held(tck)) @ coefficients_tangent(tck, tck_dot)
     if a_dot is not None:
-        moved = moved - a_dot * interpolate.splev(a, tck, 0, 1)
+        moved = moved - a_dot * interpolate.splev(a, held(tck), 0, 1)
     if b_dot is not None:
-        moved = moved + b_dot * interpolate.splev(b, tck, 0, 1)
+        moved = moved + b_dot * interpolate.splev(b, held(tck), 0, 1)
     return moved
 
 
@@ -97,31 +134,75 @@ def check_one(values):
         raise NotImplementedError("splev of a curve: call it for each coordinate")
 
 
-@pullback(interpolate.splev, unknown=("tck",), samples=at_spline)
+def slope_of_spline(x, tck, der, ext):
+    """Return the slope of a spline, or of a derivative of it, at places."""
+    if der >= held(tck)[2]:
+        return np.zeros(np.shape(x))
+    return interpolate.splev(x, tck, der + 1, outside_of(ext, der))
+
+
+@pullback(interpolate.splev, samples=at_spline, once=ONCE)
 def pull_splev(out_bar, out, x, tck, *, der=0, ext=0):
     check_one(out)
-    if der >= tck[2]:
-        return np.zeros_like(x), None
-    return out_bar * interpolate.splev(x, tck, der + 1, outside_of(ext, der)), None
+    c_bar = np.ravel(out_bar) @ weights_at(x, held(tck), der, ext)
+    return out_bar * slope_of_spline(x, tck, der, ext), spline_cotangent(c_bar, tck)
 
 
 @pushforward(interpolate.splev)
 def push_splev(out, x, tck, x_dot, tck_dot, *, der=0, ext=0):
     check_one(out)
-    if der >= tck[2]:
-        return np.zeros_like(out)
-    return x_dot * interpolate.splev(x, tck, der + 1, outside_of(ext, der))
+    found = np.zeros_like(out)
+    if tck_dot is not None:
+        moved = weights_at(x, held(tck), der, ext) @ coefficients_tangent(tck, tck_dot)
+        found = found + np.reshape(moved, np.shape(out))
+    if x_dot is not None:
+        found = found + x_dot * slope_of_spline(x, tck, der, ext)
+    return found
 
 
-ONCE = "how the coefficients count is found at the places, without a rule"
+def like_spline(x, y, *, k=3, **settings):
+    """Return knots and coefficients; how many there are is nobody's business."""
+    size = 2 * np.size(y) + 9
+    return np.zeros(size), np.zeros(size), k
 
 
-@pullback(interpolate.splrep, unknown=("x", "y"), samples=rising)
+@pullback(interpolate.splrep, unknown=("x",), result=like_spline, once=ONCE)
 def pull_splrep(
     out_bar, out, x, y, *, w=None, xb=None, xe=None, k=3, task=0, s=None, t=None, per=0, quiet=1
 ):
-    """Knots and coefficients in a tuple: knots that move have no derivative here."""
-    return None, None
+    """Knots and coefficients in a tuple: the knots stay where the spline goes through values."""
+    return None, out_bar[1] @ by_given(x, out, w, s, t, per)
+
+
+@pushforward(interpolate.splrep)
+def push_splrep(
+    out,
+    x,
+    y,
+    x_dot,
+    y_dot,
+    *,
+    w=None,
+    xb=None,
+    xe=None,
+    k=3,
+    task=0,
+    s=None,
+    t=None,
+    per=0,
+    quiet=1,
+):
+    return np.zeros_like(out[0]), by_given(x, out, w, s, t, per) @ y_dot, None
+
+
+def by_given(x, tck, w, s, t, per):
+    """Return how the coefficients move with each value: through all, or near them over knots."""
+    if per:
+        raise NotImplementedError("splrep: no derivative of periodic splines; use CubicSpline")
+    if t is not None:
+        return by_least_squares(x, w, tck)
+    check_through(0 if s is None and w is None else s)
+    return by_values(x, tck)
 
 
 def by_values(x, tck):
@@ -387,38 +468,89 @@ def over_axes(spline, x, y, dx, dy):
     return along_x, weights_at(y, (ty, np.zeros(len(ty) - ky - 1), ky), dy, 0)
 
 
-def slope_on_plane(spline, xi, yi, dx, dy, along):
-    """Return a slope along an axis, beyond the edges zero; SciPy knows those below its degrees."""
-    if dx >= spline.degrees[0] or dy >= spline.degrees[1]:
-        raise NotImplementedError(
-            "RectBivariateSpline: SciPy has no derivative whose order is the degree; "
-            "make the spline with a higher kx and ky"
-        )
-    low, high = edges(spline)[along]
-    place = (xi, yi)[along]
-    return np.where((place >= low) & (place <= high), spline.ev(xi, yi, dx, dy), 0.0)
+def on_table(spline, coefficients):
+    """Return the coefficients of a spline over a plane as a table: a row for each along x."""
+    (tx, ty, _), (kx, ky) = spline.tck, spline.degrees
+    return np.reshape(coefficients, (len(tx) - kx - 1, len(ty) - ky - 1))
+
+
+def slopes_along(spline, x, y, dx, dy):
+    """Return how the coefficients count in the slopes along both axes; beyond the edges not."""
+    (low, high), (bottom, top) = edges(spline)
+    steeper_x, _ = over_axes(spline, x, y, dx + 1, dy)
+    _, steeper_y = over_axes(spline, x, y, dx, dy + 1)
+    inside_x, inside_y = (x >= low) & (x <= high), (y >= bottom) & (y <= top)
+    return steeper_x * np.ravel(inside_x)[:, None], steeper_y * np.ravel(inside_y)[:, None]
+
+
+def slopes_at(spline, xi, yi, dx, dy):
+    """Return the slopes along both axes at points."""
+    xi, yi = np.broadcast_arrays(xi, yi)
+    along_x, along_y = over_axes(spline, xi, yi, dx, dy)
+    steeper_x, steeper_y = slopes_along(spline, xi, yi, dx, dy)
+    table = on_table(spline, spline.tck[2])
+    by_x, by_y = steeper_x @ table * along_y, along_x @ table * steeper_y
+    return np.reshape(np.sum(by_x, axis=1), xi.shape), np.reshape(np.sum(by_y, axis=1), xi.shape)
 
 
 @pullback(at_points, once=ONCE)
 def pull_at_points(out_bar, out, spline, xi, yi, *, dx=0, dy=0):
-    xi_bar = out_bar * slope_on_plane(spline, xi, yi, dx + 1, dy, 0)
-    along_x, along_y = over_axes(spline, xi, yi, dx, dy)
+    along_x, along_y = over_axes(spline, *np.broadcast_arrays(xi, yi), dx, dy)
     c_bar = np.ravel((np.ravel(out_bar)[:, None] * along_x).T @ along_y)
-    return c_bar, xi_bar, out_bar * slope_on_plane(spline, xi, yi, dx, dy + 1, 1)
+    by_x, by_y = slopes_at(spline, xi, yi, dx, dy)
+    xi_bar = unbroadcast(out_bar * by_x, np.shape(xi))
+    return c_bar, xi_bar, unbroadcast(out_bar * by_y, np.shape(yi))
 
 
 @pushforward(at_points)
 def push_at_points(out, spline, xi, yi, spline_dot, xi_dot, yi_dot, *, dx=0, dy=0):
     found = np.zeros_like(out)
     if spline_dot is not None:
-        along_x, along_y = over_axes(spline, xi, yi, dx, dy)
-        square = np.reshape(spline_dot, (along_x.shape[1], along_y.shape[1]))
-        found = found + np.reshape(np.sum(along_x @ square * along_y, axis=1), np.shape(out))
+        along_x, along_y = over_axes(spline, *np.broadcast_arrays(xi, yi), dx, dy)
+        moved = np.sum(along_x @ on_table(spline, spline_dot) * along_y, axis=1)
+        found = found + np.reshape(moved, np.shape(out))
+    by_x, by_y = slopes_at(spline, xi, yi, dx, dy)
     if xi_dot is not None:
-        found = found + slope_on_plane(spline, xi, yi, dx + 1, dy, 0) * xi_dot
-    if yi_dot is not None:
-        found = found + slope_on_plane(spline, xi, yi, dx, dy + 1, 1) * yi_dot
-    return found
+        found = found + by_x * xi_dot
+    return found if yi_dot is None else found + by_y * yi_dot
+
+
+def over_plane(spline, x, y, dx=0, dy=0, grid=True):
+    """Evaluate as the call of the object does: on the grid of two axes, or at points."""
+    return spline(x, y, dx, dy, grid)
+
+
+def rising_places(spline, x, y, *rest):
+    """Return places that rise along both axes."""
+    return spline, np.zeros_like(x), np.zeros_like(y), *rest
+
+
+@pullback(over_plane, samples=rising_places, once=ONCE)
+def pull_over_plane(out_bar, out, spline, x, y, *, dx=0, dy=0, grid=True):
+    if not grid:
+        return pull_at_points(out_bar, out, spline, x, y, dx=dx, dy=dy)
+    along_x, along_y = over_axes(spline, x, y, dx, dy)
+    steeper_x, steeper_y = slopes_along(spline, x, y, dx, dy)
+    table = on_table(spline, spline.tck[2])
+    x_bar = np.sum(out_bar * (steeper_x @ table @ along_y.T), axis=1)
+    y_bar = np.sum(out_bar * (along_x @ table @ steeper_y.T), axis=0)
+    c_bar = np.ravel(along_x.T @ out_bar @ along_y)
+    return c_bar, np.reshape(x_bar, np.shape(x)), np.reshape(y_bar, np.shape(y))
+
+
+@pushforward(over_plane)
+def push_over_plane(out, spline, x, y, spline_dot, x_dot, y_dot, *, dx=0, dy=0, grid=True):
+    if not grid:
+        return push_at_points(out, spline, x, y, spline_dot, x_dot, y_dot, dx=dx, dy=dy)
+    found = np.zeros_like(out)
+    along_x, along_y = over_axes(spline, x, y, dx, dy)
+    steeper_x, steeper_y = slopes_along(spline, x, y, dx, dy)
+    table = on_table(spline, spline.tck[2])
+    if spline_dot is not None:
+        found = found + along_x @ on_table(spline, spline_dot) @ along_y.T
+    if x_dot is not None:
+        found = found + steeper_x @ table @ along_y.T * np.reshape(x_dot, (-1, 1))
+    return found if y_dot is None else found + along_x @ table @ steeper_y.T * np.ravel(y_dot)
 
 
 library_objects(
@@ -426,7 +558,7 @@ library_objects(
     like=plain_like,
     sample=bivariate_sample,
     zero=no_plane,
-    functions={"ev": at_points},
+    functions={"__call__": over_plane, "ev": at_points},
 )
 
 

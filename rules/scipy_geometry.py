@@ -89,7 +89,7 @@ def places_read(shape, matrix, offset, ndim):
         offset = matrix[:ndim, ndim]
         matrix = matrix[:ndim, :ndim]
     indices = np.indices(shape)
-    offset = np.broadcast_to(offset, (ndim,))
+    offset = np.zeros(ndim) + np.asarray(offset)
     rows = []
     for k in range(ndim):
         place = np.full(shape, float(offset[k]))

@@ -1,7 +1,8 @@
 """scipy.interpolate: tables and grids, in their values and where they are asked."""
 
+import math
+
 import numpy as np
-from s2sad.rules.scipy_interpolate import rising
 from scipy import interpolate
 
 from s2sad.registry import library_objects, pullback, pushforward, written_out
@@ -11,17 +12,28 @@ from s2sad.runtime import unbroadcast
 
 
 def table_like(table):
-    """Return an array like one value of a table of numbers; None of any other."""
-    return np.zeros((), table.y.dtype) if table.y.ndim == 1 else None
+    """Return what tells how a table is asked: twice as many axes as one value has.
+
+    There is one more where the values are along the last axis; None of any other but the first.
+    """
+    rest = table.y.ndim - 1
+    if table.axis not in (0, rest):
+        return None
+    ones = (1,) * (rest + (table.axis > 0))
+    extra = table.y.shape[1:] if table.axis == 0 else table.y.shape[:-1]
+    return np.zeros(extra + ones, table.y.dtype)
 
 
 def table_sample(cls, array):
-    """Return a table of numbers."""
-    return cls(np.arange(6.0), np.zeros(6, array.dtype))
+    """Return a table of zeros, along its first or its last axis."""
+    extra = array.shape[: array.ndim // 2]
+    if array.ndim % 2:
+        return cls(np.arange(6.0), np.zeros((*extra, 6), array.dtype))
+    return cls(np.arange(6.0), np.zeros((6, *extra), array.dtype), axis=0)
 
 
 def looked_up(table, x):
-    """Interpolate in a table of numbers."""
+    """Interpolate in a table."""
     return table(x)
 
 
@@ -37,55 +49,86 @@ def places_in(table, x):
 
 
 def table_weights(table, x):
-    """Return how the values of a table count at places, and the slopes there."""
-    x = np.asarray(x)
-    counts = np.ravel(places_in(table, x))
+    """Return how the values of a table count at places, and the slopes there, place by place."""
+    places = np.ravel(x)
+    counts = places_in(table, places)[:, None]
     kind = table._spline.k if table._kind == "spline" else table._kind
     units = interpolate.interp1d(
         table.x, np.eye(len(table.x)), kind, axis=0, fill_value="extrapolate"
     )
-    weights = np.where(counts[:, None], units(np.ravel(x)), 0.0)
-    return weights, np.where(places_in(table, x), table_slopes(table, x), 0.0)
+    weights = np.where(counts, units(places), 0.0)
+    return weights, np.where(counts, table_slopes(table, places), 0.0)
 
 
-def table_slopes(table, x):
-    """Return the slopes of a table; those of steps are zero."""
+def table_slopes(table, places):
+    """Return the slopes of a table, place by place; those of steps are zero."""
     if table._kind == "linear":
-        left = np.clip(np.searchsorted(table.x, x) - 1, 0, table.x.size - 2)
-        return (table.y[left + 1] - table.y[left]) / (table.x[left + 1] - table.x[left])
+        left = np.clip(np.searchsorted(table.x, places) - 1, 0, table.x.size - 2)
+        y, width = by_places(table.y, table.axis, 1), table.x[left + 1] - table.x[left]
+        return (y[left + 1] - y[left]) / width[:, None]
     if hasattr(table, "_spline"):
-        return np.reshape(table._spline(x, 1), np.shape(x))
-    return np.zeros(np.shape(x))
+        return np.reshape(table._spline(places, 1), (places.size, -1))
+    return np.zeros((places.size, 1))
+
+
+def by_places(values, axis, count):
+    """Return values with a row for each place; `count` axes from one on are over the places."""
+    moved = np.moveaxis(values, range(axis, axis + count), range(count))
+    return np.reshape(moved, (math.prod(moved.shape[:count]), -1))
+
+
+def in_shape(rows, shape, axis, count):
+    """Return rows for each place in the shape that the values have."""
+    over = shape[axis : axis + count]
+    whole = np.reshape(rows, (*over, *shape[:axis], *shape[axis + count :]))
+    return np.moveaxis(whole, range(count), range(axis, axis + count))
 
 
 @pullback(looked_up, once="what the table holds has no kind that is known")
 def pull_looked_up(out_bar, out, table, x):
     weights, slopes = table_weights(table, x)
-    return np.ravel(out_bar) @ weights, out_bar * slopes
+    bars = by_places(out_bar, table.axis, np.ndim(x))
+    x_bar = np.reshape(np.sum(bars * slopes, axis=1), np.shape(x))
+    return in_shape(weights.T @ bars, table.y.shape, table.axis, 1), x_bar
 
 
 @pushforward(looked_up)
 def push_looked_up(out, table, x, table_dot, x_dot):
     weights, slopes = table_weights(table, x)
-    out_dot = np.zeros_like(out)
+    moved = np.zeros((np.size(x), 1))
     if table_dot is not None:
-        out_dot = out_dot + np.reshape(weights @ table_dot, np.shape(out))
+        moved = moved + weights @ by_places(table_dot, table.axis, 1)
     if x_dot is not None:
-        out_dot = out_dot + slopes * x_dot
-    return out_dot
+        moved = moved + slopes * np.reshape(x_dot, (-1, 1))
+    whole = moved + np.zeros((1, np.size(out) // max(np.size(x), 1)))
+    return in_shape(whole, np.shape(out), table.axis, np.ndim(x))
 
 
 library_objects(
     interpolate.interp1d,
     like=table_like,
-    check="{0}.y.ndim == 1",
+    check="{0}.axis in (0, {0}.y.ndim - 1) and 2 * {0}.y.ndim - 2 + ({0}.axis > 0) == {1}",
     sample=table_sample,
     zero=zero_table,
     functions={"__call__": looked_up},
 )
 
 
-@pullback(interpolate.interp1d, unknown=("x",), samples=rising)
+def check_beyond(kind, fill_value):
+    """Refuse steps that go on beyond the ends: there SciPy holds the value at the end apart."""
+    if kind in ("previous", "next") and isinstance(fill_value, str):
+        raise NotImplementedError(
+            "interp1d: no derivative of steps that go on beyond the ends; use kind='nearest', or "
+            "let the table reach further"
+        )
+
+
+def table_of(x, y, kind="linear", axis=-1, **settings):
+    """Return a table that is asked as one of these values is."""
+    return interpolate.interp1d(np.arange(float(np.shape(y)[axis])), y, axis=axis)
+
+
+@pullback(interpolate.interp1d, unknown=("x",), result=table_of)
 def pull_interp1d(
     out_bar,
     out,
@@ -99,11 +142,10 @@ def pull_interp1d(
     fill_value=np.nan,
     assume_sorted=False,
 ):
+    check_beyond(kind, fill_value)
     if assume_sorted:
         return None, out_bar
-    y_bar = np.zeros_like(out_bar)
-    y_bar[np.argsort(x, kind="mergesort")] = out_bar
-    return None, y_bar
+    return None, np.take(out_bar, np.argsort(np.argsort(x, kind="mergesort")), axis)
 
 
 @pushforward(interpolate.interp1d)
@@ -121,7 +163,8 @@ def push_interp1d(
     fill_value=np.nan,
     assume_sorted=False,
 ):
-    return y_dot if assume_sorted else y_dot[np.argsort(x, kind="mergesort")]
+    check_beyond(kind, fill_value)
+    return y_dot if assume_sorted else np.take(y_dot, np.argsort(x, kind="mergesort"), axis)
 
 
 # grids
@@ -193,8 +236,6 @@ def grid_slopes(grid, xi, method):
 
 def points_of(xi):
     """Return points as an array: given in a tuple, coordinates stand apart."""
-    if isinstance(xi, list):
-        raise NotImplementedError("RegularGridInterpolator: points in a list; make it an array")
     if isinstance(xi, tuple):
         return np.stack(np.broadcast_arrays(*xi), axis=-1).astype(float)
     return np.asarray(xi, float)
@@ -293,7 +334,7 @@ library_objects(
     sample=grid_sample,
     zero=zero_grid,
     functions={"__call__": on_grid},
-    as_given=("__call__",),
+    of_tuples=("__call__",),
 )
 
 

@@ -22,9 +22,9 @@ POLYNOMIALS = (
 
 refuse(
     interpolate,
-    "BPoly BarycentricInterpolator CloughTocher2DInterpolator KroghInterpolator "
-    "LinearNDInterpolator LSQBivariateSpline LSQSphereBivariateSpline NdBSpline "
-    "NdPPoly NearestNDInterpolator RBFInterpolator Rbf RectSphereBivariateSpline "
+    "BPoly CloughTocher2DInterpolator LinearNDInterpolator"
+    "  LSQBivariateSpline LSQSphereBivariateSpline NdBSpline "
+    "NdPPoly NearestNDInterpolator Rbf RectSphereBivariateSpline "
     "SmoothBivariateSpline SmoothSphereBivariateSpline bisplev bisplrep griddata insert "
     "spalde splantider splder splprep sproot",
     because="there is no rule for it",
@@ -486,8 +486,8 @@ def push_ppoly(out, c, x, c_dot, x_dot, *, extrapolate=None, axis=0):
 
 refuse(
     interpolate,
-    "AAA FloaterHormannInterpolator approximate_taylor_polynomial barycentric_interpolate "
-    "krogh_interpolate lagrange pade make_splprep make_splrep generate_knots interp2d "
+    "AAA FloaterHormannInterpolator approximate_taylor_polynomial "
+    "lagrange pade make_splprep make_splrep generate_knots interp2d "
     "BivariateSpline",
     because="there is no rule for it",
     instead="Use CubicSpline, make_interp_spline, BSpline or np.polyfit.",

@@ -35,8 +35,15 @@ def filter_back(out_bar, image, weights, axis, mode, origin):
     return padded_back(bar, image, pad_width=widths, mode=PADDED[mode])
 
 
+def like_image(input, *rest, **settings):
+    """Return what is like an image, as filters of it are."""
+    return np.zeros_like(input)
+
+
 @pullback(
-    ndimage.correlate1d, once="it is no product of what it is given where the border is a constant"
+    ndimage.correlate1d,
+    result=like_image,
+    once="it is no product of what it is given where the border is a constant",
 )
 def pull_correlate1d(out_bar, out, input, weights, *, axis=-1, mode="reflect", cval=0.0, origin=0):
     input_bar = filter_back(out_bar, input, weights, axis, mode, origin)
@@ -68,7 +75,9 @@ def push_correlate1d(
 
 
 @pullback(
-    ndimage.convolve1d, once="it is no product of what it is given where the border is a constant"
+    ndimage.convolve1d,
+    result=like_image,
+    once="it is no product of what it is given where the border is a constant",
 )
 def pull_convolve1d(out_bar, out, input, weights, *, axis=-1, mode="reflect", cval=0.0, origin=0):
     turned, origin = weights[::-1], convolved_origin(np.size(weights), origin)
@@ -94,7 +103,7 @@ def push_convolve1d(
     return found
 
 
-@pullback(ndimage.gaussian_filter1d, linear=True)
+@pullback(ndimage.gaussian_filter1d, result=like_image, linear=True)
 def pull_gaussian_filter1d(
     out_bar,
     out,
@@ -139,7 +148,9 @@ def push_gaussian_filter1d(
     return ndimage.gaussian_filter1d(input_dot, sigma, axis, order, **settings)
 
 
-@pullback(ndimage.gaussian_filter, linear=True, once="modes in a list are not known")
+@pullback(
+    ndimage.gaussian_filter, result=like_image, linear=True, once="modes in a list are not known"
+)
 def pull_gaussian_filter(
     out_bar, out, input, *, sigma=None, order=0, mode="reflect", cval=0.0, truncate=4.0
 ):
@@ -161,7 +172,7 @@ def push_gaussian_filter(
     return ndimage.gaussian_filter(input_dot, sigma, order, mode=mode, truncate=truncate)
 
 
-@pullback(ndimage.uniform_filter1d, linear=True)
+@pullback(ndimage.uniform_filter1d, result=like_image, linear=True)
 def pull_uniform_filter1d(
     out_bar, out, input, *, size=None, axis=-1, mode="reflect", cval=0.0, origin=0
 ):
@@ -175,10 +186,8 @@ def push_uniform_filter1d(
     return ndimage.uniform_filter1d(input_dot, size, axis, None, mode, 0.0, origin)
 
 
-def corner_weights(coordinates, shape, mode):
+def corner_weights(coordinates, shape):
     """Give for every corner of the grid's cells its place, its factors and their slopes."""
-    if mode not in ("nearest", "constant"):
-        raise NotImplementedError("map_coordinates: a derivative with mode nearest or constant")
     low = np.floor(coordinates).astype(int)
     part = coordinates - low
     for corner in np.ndindex(*(2,) * len(shape)):
@@ -188,11 +197,6 @@ def corner_weights(coordinates, shape, mode):
         factors = np.where(step == 1, part, 1.0 - part)
         slopes = np.where(step == 1, 1.0, -1.0)
         yield tuple(place), factors, slopes
-
-
-def one_per_axis(image, coordinates):
-    """Return a sample with as many coordinates as the image has axes."""
-    return image, coordinates[: np.ndim(image)]
 
 
 def linear_cotangents(out_bar, image, coordinates, mode):
@@ -206,12 +210,17 @@ def linear_cotangents(out_bar, image, coordinates, mode):
         out_bar = out_bar * np.all(inside, axis=0)
     image_bar = np.zeros(image.shape, out_bar.dtype)
     coordinates_bar = np.zeros(coordinates.shape, out_bar.dtype)
-    for place, factors, slopes in corner_weights(coordinates, image.shape, mode):
+    for place, factors, slopes in corner_weights(coordinates, image.shape):
         np.add.at(image_bar, place, out_bar * np.prod(factors, axis=0))
         for k in range(len(place)):
             others = np.prod(np.delete(factors, k, axis=0), axis=0)
             coordinates_bar[k] += out_bar * image[place] * slopes[k] * others
     return image_bar, coordinates_bar * inside
+
+
+# what SciPy pads an image by that goes on with its edges
+PADDING = 12
+SHORT = 40
 
 
 def mirrored(places, length):
@@ -221,57 +230,112 @@ def mirrored(places, length):
     return np.where(places > length - 1, period - places, places), places > length - 1
 
 
+def reflected(places, length):
+    """Return places on an axis whose ends are repeated, and whether they run backwards."""
+    moved = np.mod(places + 0.5, 2 * length)
+    return np.where(moved > length, 2 * length - moved, moved) - 0.5, moved > length
+
+
+def folded(places, length, mode):
+    """Return places as a mode folds them into an axis, and whether they run backwards."""
+    if mode in ("grid-wrap", "nearest"):
+        moved = np.mod(places, length) if mode == "grid-wrap" else np.clip(places, 0, length - 1)
+        return moved, np.zeros(places.shape, bool)
+    return (reflected if mode == "reflect" else mirrored)(places, length)
+
+
+def moved_in(coordinates, shape, mode):
+    """Return coordinates as a mode moves them into an image, and how they move there."""
+    if mode in ("constant", "nearest"):
+        return coordinates, np.ones_like(coordinates)
+    pairs = [folded(x, n, mode) for x, n in zip(coordinates, shape, strict=True)]
+    turned = np.stack([np.where(back, -1.0, 1.0) for _, back in pairs])
+    return np.stack([x for x, _ in pairs]), turned
+
+
 def bump(x, order):
     """Return the B-spline around zero with knots one apart, and its slope, by truncated powers."""
     value, slope = np.zeros_like(x), np.zeros_like(x)
+    if order == 0:
+        return value + 1.0, slope
     for k in range(order + 2):
         right = np.maximum(x + (0.5 * (order + 1) - k), 0.0)
         weight = (-1) ** k * math.comb(order + 1, k) / math.factorial(order)
         value += weight * right**order
-        slope += weight * order * right ** (order - 1)
+        slope += weight * order * right ** (order - 1) * (right > 0.0)
     inside = np.abs(x) < 0.5 * (order + 1)
     return value * inside, slope * inside
 
 
 def spline_weights(coordinates, shape, order, mode):
     """Give for all the coefficients around places where they are, their factors and slopes."""
-    if mode == "mirror":
-        pairs = [mirrored(x, n) for x, n in zip(coordinates, shape, strict=True)]
-        turned = np.stack([np.where(back, -1.0, 1.0) for _, back in pairs])
-        coordinates = np.stack([x for x, _ in pairs])
-    else:
-        turned = np.ones_like(coordinates)
+    coordinates, turned = moved_in(coordinates, shape, mode)
     first = np.floor(coordinates + 0.5 * (1 - order % 2)).astype(int) - order // 2
     for corner in np.ndindex(*(order + 1,) * len(shape)):
         nodes = first + np.reshape(np.array(corner), (-1,) + (1,) * (first.ndim - 1))
-        distance = coordinates - nodes
-        place = tuple(mirrored(x, n)[0] for x, n in zip(nodes, shape, strict=True))
-        factors, slopes = bump(distance, order)
+        pairs = zip(nodes, shape, strict=True)
+        place = tuple(folded(x, n, mode)[0].astype(int) for x, n in pairs)
+        factors, slopes = bump(coordinates - nodes, order)
         yield place, factors, turned * slopes
 
 
-def spline_cotangents(out_bar, image, coordinates, order, mode, prefilter):
-    """Return the cotangents of an image and of the places where splines go through it.
+def held_by(image, order, mode, filtered):
+    """Return the coefficients of the splines through an image, and how far it is padded for them.
 
-    After Unser, "Splines: a perfect fit for signal and image processing", 1999. The filter that
-    makes coefficients is its own transpose but for the ends, which are mirrored once, not twice.
+    After Unser, "Splines: a perfect fit for signal and image processing", 1999.
     """
-    if mode not in ("constant", "mirror"):
-        raise NotImplementedError("map_coordinates: splines with mode constant or mirror only")
+    if not filtered:
+        return image, 0
+    pad = PADDING if mode == "nearest" else 0
+    return ndimage.spline_filter(np.pad(image, pad, "edge"), order, mode=mode), pad
+
+
+def reflected_back(bar, order, axis):
+    """Return what goes into the filter along an axis whose ends are repeated."""
+    size = bar.shape[axis]
+    if size >= SHORT:
+        return ndimage.spline_filter1d(bar, order, axis, mode="reflect")
+    matrix = ndimage.spline_filter1d(np.eye(size), order, 0, mode="reflect")
+    return np.moveaxis(np.tensordot(matrix, bar, (0, axis)), 0, axis)
+
+
+def image_cotangent(held_bar, image, order, mode, filtered, pad):
+    """Return the cotangent of an image from that of the coefficients of splines through it.
+
+    The filter that makes them is its own transpose, but for ends that are mirrored once, not twice.
+    On short axes SciPy's is only nearly so where ends are repeated: there it is a matrix.
+    """
+    if not filtered:
+        return held_bar
+    if mode == "reflect":
+        for axis in range(held_bar.ndim):
+            held_bar = reflected_back(held_bar, order, axis)
+        return held_bar
+    factor = 2.0 if mode in ("mirror", "constant") else 1.0
+    whole = ndimage.spline_filter(ends(held_bar, factor), order, mode=mode)
+    return padded_back(ends(whole, 1.0 / factor), image, pad_width=pad, mode="edge")
+
+
+def spline_cotangents(out_bar, image, coordinates, order, mode, prefilter):
+    """Return the cotangents of an image and of the places where splines go through it."""
+    if mode not in ("constant", "grid-wrap", "mirror", "nearest", "reflect"):
+        raise NotImplementedError(
+            "map_coordinates: a derivative with mode constant, grid-wrap, mirror, nearest, reflect"
+        )
     if mode == "constant":
         limit = np.reshape(np.array(image.shape) - 1, (-1,) + (1,) * (coordinates.ndim - 1))
         out_bar = out_bar * np.all((coordinates >= 0) & (coordinates <= limit), axis=0)
-    held = ndimage.spline_filter(image, order, mode=mode) if prefilter else image
-    held_bar = np.zeros(image.shape, out_bar.dtype)
+    filtered = prefilter and order > 1
+    held, pad = held_by(image, order, mode, filtered)
+    held_bar = np.zeros(held.shape, out_bar.dtype)
     coordinates_bar = np.zeros(coordinates.shape, out_bar.dtype)
-    for place, factors, slopes in spline_weights(coordinates, image.shape, order, mode):
+    for place, factors, slopes in spline_weights(coordinates + pad, held.shape, order, mode):
         np.add.at(held_bar, place, out_bar * np.prod(factors, axis=0))
         for k in range(len(place)):
             others = np.prod(np.delete(factors, k, axis=0), axis=0)
             coordinates_bar[k] += out_bar * held[place] * slopes[k] * others
-    if prefilter:
-        held_bar = ends(ndimage.spline_filter(ends(held_bar, 2.0), order, mode=mode), 0.5)
-    return held_bar.astype(out_bar.dtype), coordinates_bar
+    image_bar = image_cotangent(held_bar, image, order, mode, filtered, pad)
+    return image_bar.astype(out_bar.dtype), coordinates_bar
 
 
 def ends(x, factor):
@@ -283,18 +347,21 @@ def ends(x, factor):
     return x
 
 
+def at_places(input, coordinates, **settings):
+    """Return what has the shape of the places and the dtype of an image."""
+    return np.zeros(np.shape(coordinates)[1:], input.dtype)
+
+
 @pullback(
     ndimage.map_coordinates,
     masks=True,
-    samples=one_per_axis,
+    result=at_places,
     once="the places are gathered in place",
 )
 def pull_map_coordinates(
     out_bar, out, input, coordinates, *, order=3, mode="constant", cval=0.0, prefilter=True
 ):
-    if order == 0:
-        raise NotImplementedError("map_coordinates: no derivative with order=0")
-    if order == 1:
+    if order == 1 and mode in ("nearest", "constant"):
         return linear_cotangents(out_bar, input, coordinates, mode)
     return spline_cotangents(out_bar, input, coordinates, order, mode, prefilter)
 

@@ -181,10 +181,14 @@ def in_double(x0):
 
 def found_root(fun, x0, args=(), *, method="hybr", **settings):
     x = in_double(x0)
+    if not method:
+        raise ValueError("which method it is decides of what kind the result is")
     return RootOutcome(np.ravel(x) if method in ("hybr", "lm") else x)
 
 
 def found_scalar_root(f, args=(), *, method=None, bracket=None, **settings):
+    if method == "":
+        raise ValueError("which method it is decides of what kind the result is")
     within = bracket is not None if method is None else method in BRACKETED
     return ScalarRootOutcome(0.5 if within else np.float64(0.5))
 

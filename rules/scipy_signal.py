@@ -4,6 +4,7 @@ import numpy as np
 from scipy import signal
 
 from s2sad.registry import pullback, pushforward
+from s2sad.runtime import unbroadcast
 
 
 def check_signal_mode(mode):
@@ -12,19 +13,40 @@ def check_signal_mode(mode):
         raise NotImplementedError("a convolution has a derivative for mode full, same or valid")
 
 
-def whole_cotangent(out_bar, one, other, mode):
+def whole_cotangent(out_bar, one, other, mode, axes=None):
     """Return the cotangent of the full convolution of which a mode takes the middle."""
     check_signal_mode(mode)
     if mode == "full":
         return out_bar
     widths = []
-    for n, m, k in zip(one.shape, other.shape, out_bar.shape, strict=True):
-        before = (n + m - 1 - k) // 2 if mode == "same" else min(n, m) - 1
-        widths.append((before, n + m - 1 - k - before))
+    for axis, k in enumerate(out_bar.shape):
+        n, m = one.shape[axis], other.shape[axis]
+        whole = n + m - 1 if axes is None or axis in axes else max(n, m)
+        before = (whole - k) // 2 if mode == "same" else min(min(n, m) - 1, whole - k)
+        widths.append((before, whole - k - before))
     return np.pad(out_bar, widths)
 
 
-@pullback(signal.convolve, masks=True)
+def from_zero(axes, ndim):
+    """Return axes counted from the front; None for all of them."""
+    if axes is None:
+        return None
+    return tuple(int(axis) % ndim for axis in np.ravel(axes))
+
+
+def like_result_of(convolve):
+    """Return what makes something like the result of a convolution, also of a mode not known."""
+
+    def like(in1, in2, mode="full", *rest, **settings):
+        if mode:
+            return convolve(in1, in2, mode, *rest, **settings)
+        lengths = [3 * n + 5 * m + 7 for n, m in zip(in1.shape, in2.shape, strict=True)]
+        return np.zeros(lengths, np.result_type(in1, in2))
+
+    return like
+
+
+@pullback(signal.convolve, masks=True, result=like_result_of(signal.convolve))
 def pull_convolve(out_bar, out, in1, in2, *, mode="full", method="auto"):
     whole = whole_cotangent(out_bar, in1, in2, mode)
     in1_bar = signal.convolve(whole, np.flip(in2), "valid", method)
@@ -42,14 +64,14 @@ def push_convolve(out, in1, in2, in1_dot, in2_dot, *, mode="full", method="auto"
     return left + right
 
 
-@pullback(signal.fftconvolve, signal.oaconvolve, masks=True)
+@pullback(signal.oaconvolve, masks=True, result=like_result_of(signal.oaconvolve))
+@pullback(signal.fftconvolve, masks=True, result=like_result_of(signal.fftconvolve))
 def pull_fftconvolve(out_bar, out, in1, in2, *, mode="full", axes=None):
-    if axes is not None:
-        raise NotImplementedError("fftconvolve: a derivative with axes=None only")
-    whole = whole_cotangent(out_bar, in1, in2, mode)
-    in1_bar = signal.fftconvolve(whole, np.flip(in2), "valid")
-    in2_bar = signal.fftconvolve(whole, np.flip(in1), "valid")
-    return in1_bar, in2_bar
+    over = from_zero(axes, out_bar.ndim)
+    whole = whole_cotangent(out_bar, in1, in2, mode, over)
+    in1_bar = signal.fftconvolve(whole, np.flip(in2, over), "valid", over)
+    in2_bar = signal.fftconvolve(whole, np.flip(in1, over), "valid", over)
+    return unbroadcast(in1_bar, in1.shape), unbroadcast(in2_bar, in2.shape)
 
 
 @pushforward(signal.fftconvolve, signal.oaconvolve)
@@ -63,7 +85,7 @@ def push_fftconvolve(out, in1, in2, in1_dot, in2_dot, *, mode="full", axes=None)
     )
 
 
-@pullback(signal.correlate, masks=True)
+@pullback(signal.correlate, masks=True, result=like_result_of(signal.correlate))
 def pull_correlate(out_bar, out, in1, in2, *, mode="full", method="auto"):
     """A correlation is the convolution with the conjugate of in2 turned around."""
     turned = np.conj(np.flip(in2))

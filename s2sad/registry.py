@@ -494,7 +494,7 @@ class Objects:
 
 _objects: dict[type, Objects] = {}
 _of_objects: set[int] = set()
-_as_given: set[int] = set()
+_of_tuples: set[int] = set()
 
 
 def library_objects(
@@ -505,16 +505,16 @@ def library_objects(
     zero: Callable[[Any], Any] | None = None,
     of_data: bool = False,
     check: str = "",
-    as_given: tuple[str, ...] = (),
+    of_tuples: tuple[str, ...] = (),
 ) -> None:
     """Say which functions' rules serve the operators and methods of a library's objects.
 
-    They get arrays for lists and tuples, but for those `as_given`.
+    They get arrays for lists and tuples; those `of_tuples` tell tuples from arrays.
     """
     for cls in classes:
         _objects[cls] = Objects(like, sample, zero, functions, of_data, check)
     _of_objects.update(map(id, functions.values()))
-    _as_given.update(id(functions[name]) for name in as_given)
+    _of_tuples.update(id(functions[name]) for name in of_tuples)
 
 
 def objects_of(cls: type) -> Objects | None:
@@ -585,13 +585,18 @@ def wants_arrays(fn: Any) -> bool:
     if isinstance(getattr(fn, "__self__", None), np.ufunc):
         return True
     if id(fn) in _of_objects:
-        return id(fn) not in _as_given
+        return id(fn) not in _of_tuples
     module = getattr(fn, "__module__", "") or ""
     if fn in (max, min, sum) or not module.startswith(_OF_ARRAYS):
         return False
     if fn in (np.sum, np.prod, np.max, np.min):
         return True
     return getattr(fn, "__name__", "") not in _TAKE_SEQUENCES
+
+
+def tells_tuples(fn: Any) -> bool:
+    """Say whether to a function of a library's objects only a list is the same as an array."""
+    return id(fn) in _of_tuples
 
 
 _LAZY = (zip, enumerate, reversed, iter, next, map, filter, tuple, dict, set, frozenset)
@@ -655,6 +660,8 @@ def is_refused(fn: Any) -> bool:
 def advice_for(value: object) -> str:
     """Return what to do instead of using an object of which nothing is known, if that is known."""
     cls = type(value)
+    if cls in _objects:
+        return "Let its values be along the first axis: np.moveaxis(values, axis, 0)."
     if not isinstance(vars(cls).get("__iter__"), types.FunctionType):
         return instead_of(cls)
     return instead_of(cls) or (

@@ -672,9 +672,16 @@ def sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind
 def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
     rule = registry.rule_for(fn)
 
+    stand_in = None if rule is None else rule.result
+    words = stand_in is not None and registry.is_ours(stand_in)
+
+    def sample(sampler: Sampler, kind: Kind, content: float) -> Any:
+        """Return a value; to a stand-in of s2sad's own a word that is not known is empty."""
+        return "" if words and kind == K.Str() else sampler.sample(kind, content)
+
     def run(sampler: Sampler, content: float) -> Any:
-        values = [sampler.sample(a, content) for a in args]
-        named = {k: sampler.sample(v, content) for k, v in keywords}
+        values = [sample(sampler, a, content) for a in args]
+        named = {k: sample(sampler, v, content) for k, v in keywords}
         if rule is not None and rule.derivative_of is not None:
             values = fitting(rule, values, named)
         elif rule is not None and rule.samples is not None:
@@ -684,7 +691,6 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
             values = list(rule.samples(*values))
         elif kills(fn, [*values, *named.values()]):
             raise ValueError("no sample")
-        stand_in = None if rule is None else rule.result
         return (fn if stand_in is None else stand_in)(*values, **named)
 
     kind = two_runs(run, (*args, *(v for _, v in keywords)))

@@ -303,7 +303,9 @@ def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
     if found is not None:
         same = type(first) is type(second)
         like = read_back(found.like(first), found.like(second) if same else MISSING, one, two)
-        return Opaque(type(first), like) if isinstance(like, Array) else Unknown("an object")
+        why = f"a {type(first).__name__} that has no rules"
+        strange = Unknown(why, None, registry.advice_for(first))
+        return Opaque(type(first), like) if isinstance(like, Array) else strange
     if isinstance(first, tuple):
         if isinstance(second, tuple) and len(second) != len(first):
             return Unknown("a tuple whose length depends on that of an array")

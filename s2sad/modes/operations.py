@@ -349,10 +349,9 @@ class Operations(Structured):
             raise self.refuse(MissingRuleError, node, *registry.missing(fn, label))
         if rule.is_zero(any(K.is_complex(self.kind(a)) for a in args)):
             return [], []
-        if isinstance(node, gast.BinOp) or (registry.wants_arrays(fn) and not rule.calls):
-            lists = self._lists(node, fn, rule, args, keywords)
-            if lists:
-                return self._of_lists(site, node, fn, args, keywords, lists)
+        lists = self._lists(node, fn, rule, args, keywords)
+        if lists:
+            return self._of_lists(site, node, fn, args, keywords, lists)
         if isinstance(site.kind, K.Unknown):
             raise self.undecided(node, site.kind)
         for a in args:
@@ -370,11 +369,17 @@ class Operations(Structured):
             )
         return self._pullback(site, node, fn, rule.pullback, args, keywords)
 
+    def _sequences(self, node: Node, fn: Any, rule: Any) -> tuple[type[Kind], ...]:
+        """Return the kinds of what this call makes arrays of."""
+        if isinstance(node, gast.BinOp) or (registry.wants_arrays(fn) and not rule.calls):
+            return K.List, K.Tuple
+        return (K.List,) if registry.tells_tuples(fn) else ()
+
     def _lists(
         self, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
     ) -> list[Node]:
         """Return the arguments that are lists or tuples where the rule has arrays."""
-        found = [a for a in args if isinstance(self.kind(a), K.List | K.Tuple)]
+        found = [a for a in args if isinstance(self.kind(a), self._sequences(node, fn, rule))]
         if not found or (rule.pullback is None and rule.partials is None):
             return []
         elementwise = rule.partials is not None and (rule.pullback is None or not keywords)

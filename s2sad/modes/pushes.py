@@ -368,10 +368,9 @@ class Pushes(Operations):
             raise self.refuse(MissingRuleError, node, *registry.missing(fn, label))
         if rule.is_zero(any(K.is_complex(self.kind(a)) for a in args)):
             return [], None
-        if isinstance(node, gast.BinOp) or (registry.wants_arrays(fn) and not rule.calls):
-            lists = self._lists(node, fn, rule, args, keywords)
-            if lists:
-                return self._as_arrays(site, node, fn, args, keywords, lists)
+        lists = self._lists(node, fn, rule, args, keywords)
+        if lists:
+            return self._as_arrays(site, node, fn, args, keywords, lists)
         if isinstance(site.kind, K.Unknown):
             raise self.undecided(node, site.kind)
         for a in args:
@@ -395,7 +394,7 @@ class Pushes(Operations):
         self, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
     ) -> list[Node]:
         """Return the arguments that are lists or tuples where the rule has arrays."""
-        found = [a for a in args if isinstance(self.kind(a), K.List | K.Tuple)]
+        found = [a for a in args if isinstance(self.kind(a), self._sequences(node, fn, rule))]
         elementwise = rule.partials is not None and (rule.pushforward is None or not keywords)
         if not found or not (elementwise or rule.pushforward):
             return []

@@ -5,6 +5,7 @@ import pytest
 
 import s2sad
 from s2sad.testing import check_rule
+from tests import slopes
 
 N = pytest.importorskip("scipy.ndimage")
 rng = np.random.default_rng(3)
@@ -43,6 +44,16 @@ for mode in ("reflect", "mirror", "nearest", "wrap", "constant"):
         (N.uniform_filter1d, (n(7),), {"size": 3, "mode": mode}),
         (N.uniform_filter1d, (n(7),), {"size": 4, "mode": mode, "origin": 1}),
     ]
+FAR = np.array([[0.3, 2.2, -3.4, 8.7, -17.3, 41.6, 3.7], [1.2, -0.3, 2.6, 3.3, 9.1, 0.4, 30.2]])
+for mode in ("nearest", "reflect", "mirror", "grid-wrap"):
+    for order in (0, 1, 2, 3, 4):
+        ROWS.append((N.map_coordinates, (n(5, 4), FAR), {"order": order, "mode": mode}))
+    for fn, args in ((N.affine_transform, (n(5, 4),)), (N.rotate, (n(4, 5),))):
+        given = (
+            {"matrix": [[0.9, 0.2], [-0.3, 1.1]]} if fn is N.affine_transform else {"angle": 24.0}
+        )
+        ROWS.append((fn, args, {**given, "mode": mode}))
+    ROWS.append((N.map_coordinates, (n(5, 4), FAR), {"prefilter": False, "mode": mode}))
 
 
 @pytest.mark.parametrize("fn, args, settings", ROWS)
@@ -75,6 +86,33 @@ def test_in_a_program():
     namespace = {}
     exec(compile(text, "derived", "exec"), namespace)
     assert np.array_equal(namespace["warped_grad"](image, where), found[0])
+
+
+ORDER, MODE = 3, "nearest"
+
+
+def reader(order, mode):
+    return lambda where: np.sum(N.map_coordinates(IMAGE, where, order=order, mode=mode) ** 2)
+
+
+def by_words_outside(where):
+    filtered = N.gaussian_filter(where, 0.7, mode=MODE) * N.correlate1d(
+        where, [0.2, 0.5], mode=MODE
+    )
+    return np.sum(filtered * N.map_coordinates(IMAGE, where, order=ORDER, mode=MODE))
+
+
+IMAGE = n(6, 5)
+
+
+@pytest.mark.parametrize("f", [reader(1, "nearest"), reader(3, "mirror"), by_words_outside])
+def test_settings_that_are_not_written_in_the_call(f):
+    slopes.check(f, 0.3 + 3.4 * rng.random((2, 4)))
+
+
+def test_a_mode_that_is_not_known():
+    with pytest.raises(NotImplementedError, match="grid-wrap"):
+        s2sad.grad(reader(3, "wrap"))(FAR)
 
 
 def test_a_function_without_rule_is_named():

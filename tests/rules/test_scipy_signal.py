@@ -5,6 +5,7 @@ import pytest
 
 import s2sad
 from s2sad.testing import check_rule
+from tests import slopes
 
 S = pytest.importorskip("scipy.signal")
 rng = np.random.default_rng(3)
@@ -33,6 +34,10 @@ for mode in ("full", "same", "valid"):
         (S.fftconvolve, (n(5), n(3)), {"mode": mode}),
         (S.fftconvolve, (n(4, 5), n(2, 3)), {"mode": mode}),
         (S.oaconvolve, (n(5), n(3)), {"mode": mode}),
+        (S.fftconvolve, (n(4, 5), n(4, 3)), {"mode": mode, "axes": 1}),
+        (S.fftconvolve, (n(4, 5), n(1, 3)), {"mode": mode, "axes": (-1,)}),
+        (S.fftconvolve, (n(1, 5), n(4, 3)), {"mode": mode, "axes": 1}),
+        (S.oaconvolve, (n(4, 5), n(2, 3)), {"mode": mode, "axes": (0, 1)}),
         (S.correlate, (n(5), n(3)), {"mode": mode}),
         (S.correlate, (n(5), n(4)), {"mode": mode}),
         (S.correlate, (w(4, 5), w(3, 2)), {"mode": mode}),
@@ -127,3 +132,28 @@ def test_where_a_filter_cuts_off_is_refused():
         s2sad.grad(lambda w: np.sum(S.lfilter(*S.butter(2, w), np.ones(5))))(0.3)
     with pytest.raises(s2sad.MissingRuleError, match="butter"):
         s2sad.grad(lambda w: np.sum(S.butter(2, w)[0]))(0.3)
+
+
+MODE = "same"
+
+
+def convolved_by(mode):
+    return lambda x: (
+        np.sum(S.fftconvolve(x, KERNEL, mode) ** 2) * np.sum(S.convolve(KERNEL, x, mode))
+    )
+
+
+def by_a_word_outside(x):
+    return np.sum(S.oaconvolve(x, KERNEL, mode=MODE, axes=0) * S.correlate(x, KERNEL, mode=MODE))
+
+
+KERNEL = n(2, 3)
+
+
+@pytest.mark.parametrize("f", [convolved_by("full"), convolved_by("valid")])
+def test_modes_that_are_not_written_in_the_call(f):
+    slopes.check(f, n(4, 5))
+
+
+def test_a_mode_that_is_global():
+    slopes.check(by_a_word_outside, n(4, 3))
