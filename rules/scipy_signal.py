@@ -31,7 +31,8 @@ def from_zero(axes, ndim):
     """Return axes counted from the front; None for all of them."""
     if axes is None:
         return None
-    return tuple(int(axis) % ndim for axis in np.ravel(axes))
+    listed = axes if isinstance(axes, list | tuple) else (axes,)
+    return tuple(int(axis) % ndim for axis in listed)
 
 
 def like_result_of(convolve):
