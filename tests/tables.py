@@ -125,6 +125,13 @@ match x[0]:
         return x[0] * x[0]
     case _:
         return x[0]
+# a name that a case with a guard binds, read outside of that case
+a = x[1]
+match (x[0], x[1]):
+    case (a, b) if b > 9.0:
+        return a * b
+    case _:
+        return a
 # isinstance, is None
 def square(v, scale=None):
     if scale is None:

@@ -192,3 +192,27 @@ def by_length(pair, x):
 @pytest.mark.parametrize("pair", [(), (2.0,), (2.0, 3.0), (1.0, 2.0, 3.0), None])
 def test_cases_of_other_lengths(pair):
     check(by_length, pair, 0.7, constant=(0,))
+
+
+def guarded_and_read(x):
+    a = x * x
+    match (x, 3.0 * x):
+        case (a, b) if b > 10.0:
+            return a * b
+        case _:
+            return a
+
+
+def guarded_and_bound_again(x):
+    match (x, 3.0 * x):
+        case (a, b) if b > 10.0:
+            return a * b
+        case (a, b):
+            return a * b * b
+    return x
+
+
+def test_a_name_that_a_guard_lets_through_is_not_read_elsewhere():
+    with pytest.raises(s2sad.Error, match="`a` is bound by this case also where its guard is fals"):
+        s2sad.grad(guarded_and_read)(0.7)
+    check(guarded_and_bound_again, 0.7)

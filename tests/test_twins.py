@@ -99,6 +99,12 @@ def of_called(x):
     return np.sum(a * b * z)
 
 
+def number_stored(x):
+    x[...] = math.prod([t for t in x])
+    x[1] = math.prod([2.0 * t for t in x])
+    return np.sum(x)
+
+
 def of_structures(x):
     z = x * x
     more = both(z)
@@ -111,6 +117,7 @@ def of_structures(x):
 PROGRAMS = (
     diagonals,
     of_called,
+    number_stored,
     *(mean_of_same, factors_cancel, minus_twice, both_written, of_a_view, rows, substitution),
 )
 

@@ -241,3 +241,15 @@ def test_running_sums_of_no_axes_end_no_process(word):
     flat, axis = K.Array("float64", ()), K.Num("int", value=0)
     assert sample_method(flat, word, (axis, K.NONE, flat), ()) == K.UNKNOWN
     assert sample_call(getattr(np, word), (flat,), (("axis", axis), ("out", flat))) == K.UNKNOWN
+
+
+def test_a_number_of_python_or_of_numpy_is_added_at_positions():
+    def f(x):
+        for last in x:
+            if last > 0.5:
+                last = 1.0
+        np.add.at(x, [0, 0], last)
+        return np.sum(x * x)
+
+    assert np.allclose(s2sad.grad(f)(np.array([0.3, 0.2])), [1.4, 0.4 + 4 * 0.7])
+    assert np.allclose(s2sad.grad(f)(np.array([0.3, 0.7])), [4.6, 1.4])

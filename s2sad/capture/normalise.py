@@ -20,6 +20,7 @@ from s2sad.capture.attempts import Attempts, whole_or_nothing
 from s2sad.capture.desugar import denoted, desugar
 from s2sad.capture.entries import fillable, is_entry
 from s2sad.capture.expressions import Expressions, has_walrus
+from s2sad.capture.lasting import lasting
 from s2sad.capture.patterns import without_captures
 from s2sad.capture.segments import segments
 from s2sad.capture.structure import structure
@@ -89,6 +90,7 @@ def normalise(
 
     worker.attempts = whole_or_nothing(body, params, result, names, entries, catches_unbound)
     worker.temps |= worker.attempts.made
+    worker.lasting, worker.body = lasting(body), body
     worker.fillable = fillable(body, locals_ - set(params))
     out = worker.statements(body)
     out.append(gast.Return(name(result)))
@@ -128,6 +130,12 @@ def _bound(body: Block) -> set[str]:
     return found
 
 
+def _reads(nodes: Block, variable: str) -> int:
+    """Return how often a variable is read, in inner scopes too."""
+    names = (n for node in nodes for n in gast.walk(node) if isinstance(n, gast.Name))
+    return sum(n.id == variable and not isinstance(n.ctx, gast.Store) for n in names)
+
+
 def _declared(definition: Node) -> set[str]:
     return {n for s in walk(definition) if isinstance(s, gast.Nonlocal) for n in s.names}
 
@@ -152,6 +160,8 @@ class _Normaliser(Expressions):
         self.attempts = Attempts()
         self.was: set[str] = set()
         self.half: dict[Any, Half] = {}
+        self.lasting: frozenset[str] = frozenset()
+        self.body: Block = []
 
     def statements(self, body: Block) -> Block:
         saved, self.out = self.out, []
@@ -403,9 +413,26 @@ class _Normaliser(Expressions):
                     "Assign the value before the match.",
                 )
             pattern, guard, start = self._bound_by_hand(case, subject)
+            if guard is not None and start:
+                self._check_guarded(case, statement)
             body = self.statements([*start, *case.body])
             cases.append(gast.match_case(pattern, guard, body))
         self.emit(gast.Match(subject, cases), statement)
+
+    def _check_guarded(self, case: Node, statement: Node) -> None:
+        """A pattern that fits binds its names even where the guard is false: nobody may see that.
+
+        They are bound behind the guard here.
+        """
+        for n in sorted(names_written(case.pattern)):
+            own = [c for c in statement.cases if n in names_written(c.pattern)]
+            if _reads(self.body, n) > _reads(own, n):
+                raise self.refuse(
+                    case.guard,
+                    f"`{n}` is bound by this case also where its guard is false, and it is read "
+                    f"outside of the case.",
+                    "Use another name in the pattern.",
+                )
 
     def _bound_by_hand(self, case: Node, subject: Node) -> tuple[Node, Node | None, Block]:
         """Return a case's pattern and guard without captures, and what captures them instead."""
@@ -509,9 +536,13 @@ class _Normaliser(Expressions):
         return iterable
 
     def _fresh_targets(self, statement: Node) -> Node:
-        """A target that the body binds again gets its value by an assignment of its own."""
+        """A target that the body binds again gets its value by an assignment of its own.
+
+        So does one that is read behind the loop: there is undone what it was a round before. The
+        index of a range, or a count, needs no undoing.
+        """
         bound = {n.id for n in walk(statement.target) if isinstance(n, gast.Name)}
-        again = sorted(bound & _bound(statement.body))
+        again = sorted(bound & (_bound(statement.body) | self._outlasting(statement)))
         if not again:
             return statement
         table = {n: self.temp(name(n), f"{n}_item") for n in again}
@@ -521,6 +552,16 @@ class _Normaliser(Expressions):
         new = gast.For(target, statement.iter, [*start, *statement.body], [], None)
         self.origin = locate(new, statement)
         return new
+
+    def _outlasting(self, statement: Node) -> set[str]:
+        """Return the targets that are read behind a loop, but for those that only count."""
+        target = statement.target
+        counts: set[str] = set()
+        if is_call(statement.iter, "range"):
+            return counts
+        if is_call(statement.iter, "enumerate") and isinstance(target, gast.Tuple | gast.List):
+            counts = {n.id for n in target.elts[:1] if isinstance(n, gast.Name)}
+        return set(self.lasting) - counts
 
     def _iterable(self, node: Node) -> Node:
         """Reduce what a loop runs over, keeping range, enumerate, zip and reversed in place."""

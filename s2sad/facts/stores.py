@@ -231,7 +231,9 @@ class _Stores(HelpedRewriter):
     def _fits(self, given: Kind, kind: K.Array, casts: bool) -> bool:
         """Say whether a result goes into an array as it would have been computed there."""
         dtype = dtype_name(given)
-        if dtype is None or kind.dtype == "any":
+        if dtype == "any" and casts and isinstance(given, K.Num):
+            dtype = _USUAL.get(given.type)  # of what precision does not matter
+        if dtype in (None, "any") or kind.dtype == "any":
             return False
         if casts:
             return bool(np.can_cast(dtype, kind.dtype, "same_kind"))
@@ -601,14 +603,16 @@ _SPLITS: tuple[Any, ...] = (np.split, np.hsplit, np.vsplit, np.dsplit)
 _AXES: dict[Any, int] = {np.hsplit: 1, np.vsplit: 0, np.dsplit: 2}
 
 
+_USUAL = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
+
+
 def dtype_name(kind: Kind) -> str | None:
     """Return the dtype that NumPy gives a value of a kind, or None."""
     if isinstance(kind, K.Array):
         return None if kind.dtype == "any" else kind.dtype
     if not isinstance(kind, K.Num):
         return None
-    usual = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
-    return kind.dtype or usual.get(kind.type)
+    return kind.dtype or _USUAL.get(kind.type)
 
 
 def _same_shape(one: Kind, other: K.Array) -> bool:

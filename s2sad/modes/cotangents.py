@@ -181,6 +181,8 @@ class Cotangents:
         self.absent.add(variable)
         if isinstance(kind, K.Tuple):
             return call(name(self.refs.function(runtime.zeros_like)), name(variable))
+        if isinstance(kind, K.List | K.OpenDict) and not _helps(zero):
+            return call(name(self.refs.function(runtime.no_tangent)), name(variable))
         return zero
 
     def _part_of_shadow(
@@ -351,6 +353,11 @@ class Cotangents:
             else:
                 parts.append(self.zero(subscript(name(c.operand), constant(i)), k))
         return [assign(bar, tuple_(parts))]
+
+
+def _helps(zero: Node) -> bool:
+    """Say whether zeros come from a helper, which makes None of None."""
+    return isinstance(zero, gast.Call) and getattr(zero.func, "id", "len") != "len"
 
 
 def _no_tuple(kind: Kind) -> bool:

@@ -61,9 +61,8 @@ def finish(
     space = space_in(p.analysed.kinds)
     numpy = d.refs.space(space)
     reverses = {x.reverse for x in d.pairs.values()}
-    fresh = reverses | {
-        n for n, fn in d.refs.functions.items() if fn in (runtime.zeros_like, runtime.add)
-    }
+    made = (runtime.zeros_like, runtime.no_tangent, runtime.add)
+    fresh = reverses | {n for n, fn in d.refs.functions.items() if fn in made}
     owned = {n: k for n, k in p.bar_kinds.items() if n not in p.shadows | p.buffers}
     given = p.shadows | p.buffers
     if p.buffers | p.moved:

@@ -502,7 +502,8 @@ def _simplified(
         if parts or not plain:
             out.append(s)
             continue
-        new = isinstance(s, gast.Assign) and is_new(s.value)
+        binds = isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name)
+        new = binds and is_new(s.value)  # what is stored in an array is copied there
         out += simplified([s])
         if new and not is_new(s.value) and not isinstance(known[0], K.Num):
             if (names_read(s.value) | {root(t) for t in targets}) & twins:
