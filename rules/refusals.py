@@ -27,9 +27,15 @@ CONST = "Make its inputs Const, or keep it off the path to the result."
 
 refuse(
     np,
-    "vectorize frompyfunc",
+    "vectorize",
     because="it calls a function of yours, for each element",
-    instead="Write np.vectorize(f)(x), without settings but otypes; or call f on arrays.",
+    instead="Write np.vectorize(f)(x), without keywords but otypes=[float]; or call f on arrays.",
+)
+refuse(
+    np,
+    "frompyfunc",
+    because="it calls a function of yours, for each element, and makes arrays of objects",
+    instead="Use np.vectorize(f)(x), or call f on arrays.",
 )
 refuse(
     np,

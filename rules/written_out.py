@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2sad.registry import written_out
+from s2sad.registry import TOLD, written_out
 
 
 def on_rows(func1d, rows, *args, **kwargs):
@@ -104,26 +104,49 @@ def outer(ufunc, A, B):
 
 
 @written_out(np.vectorize, of=("pyfunc",))
-def vectorized(pyfunc, first, second=None, third=None):
+def vectorized(pyfunc, first, /, *rest):
     """The first result says of what kind all are."""
-    if second is None:
+    if len(rest) == 0:
         whole = np.asarray(first)
         flat = np.ravel(whole)
         trial = pyfunc(flat[0])
         found = [pyfunc(a) for a in flat.tolist()]
         return in_shape(trial, found, np.shape(whole))
-    if third is None:
-        wholes = np.broadcast_arrays(first, second)
+    if len(rest) == 1:
+        wholes = np.broadcast_arrays(first, rest[0])
         one, two = np.ravel(wholes[0]), np.ravel(wholes[1])
         trial = pyfunc(one[0], two[0])
         found = [pyfunc(a, b) for a, b in zip(one.tolist(), two.tolist(), strict=True)]
         return in_shape(trial, found, np.shape(wholes[0]))
-    wholes = np.broadcast_arrays(first, second, third)
+    if len(rest) > 2:
+        raise NotImplementedError("np.vectorize: a derivative of up to three arguments only")
+    wholes = np.broadcast_arrays(first, rest[0], rest[1])
     one, two, three = np.ravel(wholes[0]), np.ravel(wholes[1]), np.ravel(wholes[2])
     trial = pyfunc(one[0], two[0], three[0])
     rows = zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
     found = [pyfunc(a, b, c) for a, b, c in rows]
     return in_shape(trial, found, np.shape(wholes[0]))
+
+
+@written_out(TOLD, of=("pyfunc", "otypes"))
+def vectorized_to(pyfunc, otypes, first, /, *rest):
+    """As np.vectorize with otypes= does: nothing is tried."""
+    if len(rest) == 0:
+        whole = np.asarray(first)
+        found = [pyfunc(a) for a in np.ravel(whole).tolist()]
+        return np.reshape(np.array(found, dtype=otypes[0]), np.shape(whole))
+    if len(rest) == 1:
+        wholes = np.broadcast_arrays(first, rest[0])
+        one, two = np.ravel(wholes[0]), np.ravel(wholes[1])
+        found = [pyfunc(a, b) for a, b in zip(one.tolist(), two.tolist(), strict=True)]
+        return np.reshape(np.array(found, dtype=otypes[0]), np.shape(wholes[0]))
+    if len(rest) > 2:
+        raise NotImplementedError("np.vectorize: a derivative of up to three arguments only")
+    wholes = np.broadcast_arrays(first, rest[0], rest[1])
+    one, two, three = np.ravel(wholes[0]), np.ravel(wholes[1]), np.ravel(wholes[2])
+    rows = zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
+    found = [pyfunc(a, b, c) for a, b, c in rows]
+    return np.reshape(np.array(found, dtype=otypes[0]), np.shape(wholes[0]))
 
 
 def in_shape(trial, found, shape):

@@ -265,18 +265,26 @@ def all_written() -> tuple[object, ...]:
     return tuple(_written_functions)
 
 
+TOLD = ("np.vectorize", "otypes")
+"""Stands for what np.vectorize does where it is told of what kind the results are."""
+
+
 def is_vectorized(fn: Any) -> bool:
-    """Say whether this is np.vectorize of a function, for every element of all arguments."""
-    if type(fn) is not np.vectorize:
+    """Say whether this is np.vectorize of a function, for every element of all arguments.
+
+    Of what kind the results are may be told for one of them only, and that of a number.
+    """
+    if type(fn) is not np.vectorize or fn.signature is not None or fn.excluded:
         return False
-    return fn.signature is None and fn.otypes is None and not fn.excluded
+    told = fn.otypes
+    return told is None or (len(told) == 1 and np.dtype(told[0]).kind in "biufc")
 
 
 def written_form(fn: Any) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
     """Return the Python that stands for a library's function, and what of it comes first."""
     load_rules()
     if is_vectorized(fn):
-        return _written[_key(np.vectorize)]
+        return _written[_key(np.vectorize if fn.otypes is None else TOLD)]
     found = _written.get(_key(fn))
     if _key(fn) in _refusals:
         return None

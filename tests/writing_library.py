@@ -273,6 +273,29 @@ def put_in_two_axes(A, v):
     return np.sum(A**3)
 
 
+CHOSEN = np.array([[True, False, True, True], [False, True, True, False], [True, False, False, True]])
+
+
+@prog(r(3, 4), r(5))
+def put_where_a_mask_from_outside_is(A, v):
+    np.putmask(A, CHOSEN, v)
+    s = np.sum(A**3)
+    np.putmask(A.T, CHOSEN.T, A.T[::-1] * v[0])
+    np.putmask(A, CHOSEN, A[0, 1:])
+    np.place(A, CHOSEN, v[:3])
+    np.putmask(A, CHOSEN.ravel(), [v[0], 2.0, v[1] * v[1]])
+    return s + np.sum(A**3 * np.arange(1.0, 5.0))
+
+
+@prog(r(3, 4), r(5))
+def put_where_numbers_are_not_0(A, v):
+    np.putmask(A, CHOSEN * 2, v)
+    np.putmask(A, A, A**2)
+    np.putmask(A[0], [0, 1, 0, 3], 2.0)
+    np.place(A, CHOSEN.ravel() * 1.5, v)
+    return np.sum(A**3 * np.arange(1.0, 5.0))
+
+
 @prog(r(3, 4), r(3, 1))
 def put_along(A, v):
     at = np.argmax(A, axis=1)[:, None]

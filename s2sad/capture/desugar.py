@@ -214,7 +214,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return self.labelled(node)
         if fn in (np.atleast_1d, np.atleast_2d, np.atleast_3d) and len(node.args) > 1:
             return self.each_apart(node)
-        if fn is np.vectorize and len(node.args) == 1 and not node.keywords:
+        if fn is np.vectorize and len(node.args) == 1:
             return self.of_elements(node)
         applied = None if not node.args or node.keywords else self.vectorized(node)
         if applied is not None:
@@ -411,13 +411,12 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
 
         items = [self.names.fresh("v") for _ in node.args]
         wholes = [clone(held) for _ in items]
+        tried = dtype is None
         if dtype is None:
             wholes[0] = first
             flat = [subscript(of("ravel", part(k, w)), constant(0)) for k, w in enumerate(wholes)]
             trial = gast.Call(clone(fn), flat, [])
             dtype = attribute(attribute(of("asarray", trial), "dtype"), "type")
-        elif not isinstance(given, gast.Name):
-            return node
         target: Node = store(items[0])
         run = numbers(0)
         if len(items) > 1:
@@ -426,7 +425,12 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         each = gast.Call(clone(fn), [name(v) for v in items], [])
         listed = gast.ListComp(each, [gast.comprehension(target, run, [], 0)])
         array = of("array", dtype=dtype, object=listed)
-        return located(of("reshape", array, of("shape", part(0, clone(held)))), node)
+        made = of("reshape", array, of("shape", part(0, clone(held))))
+        if not tried and not isinstance(given, gast.Name):
+            param = gast.Name(held.id, gast.Param(), None, None)
+            args = gast.arguments([param], [], None, [], [], None, [])
+            made = gast.Call(gast.Lambda(args, made), [given], [])
+        return located(made, node)
 
     def tabled(self, node: Node) -> Node:
         """`dict(zip(a, b))`, and dict of pairs that are made one by one, are comprehensions."""

@@ -250,7 +250,9 @@ class Expressions:
         if isinstance(owner, K.Iterable_):
             return owner.item
         if isinstance(owner, K.Str):
-            return K.Str()
+            at = getattr(kind, "value", K.MISSING)
+            known = isinstance(owner.value, str) and type(at) is int
+            return K.Str(owner.value[at : at + 1 or None]) if known else K.Str()
         return K.UNKNOWN
 
     def _index(self, node: Node, env: Env) -> Any:

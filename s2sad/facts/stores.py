@@ -448,26 +448,50 @@ class _Stores(HelpedRewriter):
         return [*lines, *self.lines(text, A=a, at=at, v=v)]
 
     def place(self, s: Node, arr: Node, mask: Node, vals: Node) -> Block | None:
-        if not _same_shape(self.kind(mask), self._array(arr)):
+        lines, chosen = self._chosen(arr, mask)
+        if chosen is None:
             return None
-        at = self.lines("at = np.flatnonzero(m)", m=mask)
-        return _unordered(self._placed(at, arr, vals), vals)
+        found = [*lines, *self.lines("at = np.flatnonzero(m)", m=chosen)]
+        return _unordered(self._placed(found, arr, vals), vals)
 
     def putmask(self, s: Node, a: Node, mask: Node, values: Node) -> Block | None:
+        """What takes the place of an element stands where the element does, in turns of values."""
         kind = self.kind(values)
-        if not _same_shape(self.kind(mask), self._array(a)):
+        lines, chosen = self._chosen(a, mask)
+        if chosen is None:
             return None
         if isinstance(kind, K.Num):
-            return self.lines("A[m] = v", A=a, m=mask, v=values)
-        if not isinstance(kind, K.Array):
-            return None
+            return [*lines, *self.lines("A[m] = v", A=a, m=chosen, v=values)]
         if _same_shape(kind, self._array(a)):
-            return self.lines("part = v[m]\nA[m] = part", A=a, m=mask, v=values)
-        text = (
-            "u = np.ravel(v)\nturn = np.flatnonzero(m) % np.size(u)\npart = np.take(u, turn)\n"
-            "A[m] = part"
-        )
-        return self.lines(text, A=a, m=mask, v=values)
+            return [*lines, *self.lines("part = v[m]\nA[m] = part", A=a, m=chosen, v=values)]
+        if isinstance(kind, K.Array):
+            lines += self.lines("u = np.ravel(v)", v=values)
+        elif isinstance(kind, K.List | K.Tuple):
+            lines += self.lines("u = np.array(v)", v=values)
+        else:
+            return None
+        text = "turn = np.flatnonzero(m) % np.size(u)\npart = np.take(u, turn)\nA[m] = part"
+        return [*lines, *self.lines(text, A=a, m=chosen, u=name(lines[-1].targets[0].id))]
+
+    def _chosen(self, a: Node, mask: Node) -> tuple[Block, Node | None]:
+        """Return a mask as truth values in the shape of the array, and what makes it so.
+
+        NumPy wants a mask of as many entries, and takes every number but 0 as true.
+        """
+        kind, owner = self.kind(mask), self._array(a)
+        lines: Block = []
+        if isinstance(kind, K.List) and isinstance(kind.item, K.Num):
+            lines += self.lines("m = np.array(v)\nm = m != 0", v=mask)
+            mask = name(lines[-1].targets[0].id)
+        elif not isinstance(kind, K.Array) or kind.dtype == "any":
+            return [], None
+        elif kind.dtype != "bool":
+            lines += self.lines("m = v != 0", v=mask)
+            mask = name(lines[-1].targets[0].id)
+        if not _same_shape(kind, owner):
+            lines += self.lines("m = np.reshape(v, A.shape)", v=mask, A=a)
+            mask = name(lines[-1].targets[0].id)
+        return lines, mask
 
     def put_along_axis(
         self, s: Node, arr: Node, indices: Node, values: Node, axis: Node | None

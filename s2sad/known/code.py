@@ -38,7 +38,7 @@ def brings(value: Any, attr: str) -> bool:
     if isinstance(value, functools.partial):
         return attr in ("func", "args", "keywords")
     if registry.is_vectorized(value):
-        return attr == "pyfunc"
+        return attr in ("pyfunc", "otypes")
     if (held := registry.held_by(value)) is not None:
         return attr in held
     method = inspect.ismethod(value) or is_decorated(value)

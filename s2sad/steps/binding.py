@@ -68,8 +68,9 @@ def bind_kinds(
         if applies(callee.fn):
             return None
         fn = callee.fn
+        literal = registry.is_helper(fn)
         # What a partial or a bound method brings along is as long as nothing else in the caller.
-        given = [*(handed_back(K.kind_of(a, "bound"), {}) for a in callee.args), *args]
+        given = [*(handed_back(K.kind_of(a, "bound", literal), {}) for a in callee.args), *args]
         brought = {k: handed_back(K.kind_of(v, k), {}) for k, v in callee.kwargs.items()}
         named = {**brought, **keywords}
     signature = signature_of(fn)

@@ -1,5 +1,7 @@
 """What rules/written_out.py writes out in Python: values as NumPy's, gradients as differences."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -235,8 +237,35 @@ def by_local_vectorize(x):
     return np.sum(scaled(x) * scaled(x[1])) + np.sum(squared(x))
 
 
+CUBE = np.vectorize(lambda a: a * a * a, otypes=[float])
+SINGLE = np.vectorize(lambda a, b, c: a * b if a > c else c, otypes="d")
+PRODUCT = np.vectorize(lambda a, b: a * b, otypes=[np.float64])
+
+
+@functools.partial(np.vectorize, otypes=[complex])
+def turned(a):
+    return a * a if a > 1.0 else a
+
+
+def by_vectorize_to_a_dtype(x):
+    cubes = CUBE(np.outer(x, x)) * SINGLE(x, x[::-1], 0.5)
+    return np.sum(cubes) + np.sum(PRODUCT(x, 2.0) ** 2) + np.sum(np.abs(turned(x) * (1.0 + 2.0j)))
+
+
+def by_local_vectorize_to_a_dtype(x):
+    k = x[0]
+    scaled = np.vectorize(lambda a: a * k, otypes=[float])
+    twice = np.vectorize(lambda a, b: a * a * b, otypes=[float])(x * 2.0, x[1])
+    return np.sum(scaled(x) * scaled(x[1])) + np.sum(twice) + np.sum(scaled(2.0 * x))
+
+
+IN_LOCALS = [by_local_vectorize, by_local_vectorize_to_a_dtype]
+
+
 @pytest.mark.parametrize(
-    "f", [by_global_vectorize, by_decorated_vectorize, by_local_vectorize], ids=lambda f: f.__name__
+    "f",
+    [by_global_vectorize, by_decorated_vectorize, by_vectorize_to_a_dtype, *IN_LOCALS],
+    ids=lambda f: f.__name__,
 )
 def test_vectorize_kept_in_a_variable(f):
     agrees(f)
@@ -244,6 +273,9 @@ def test_vectorize_kept_in_a_variable(f):
 
 SIGNED = np.vectorize(lambda row: row @ row, signature="(n)->()")
 WITHOUT = np.vectorize(lambda p, a: np.polyval(p, a), excluded=["p"])
+TWO_TOLD = np.vectorize(squared_and_one_more, otypes=[float, float])
+BY_NAME = np.vectorize(lambda a, third=3.0, second=2.0: a * third - a * second)
+MAYBE = np.vectorize(lambda a, b=3.0: 2.0 * a if b is None else a * b)
 
 
 def two_results_of_a_local_one(x):
@@ -258,6 +290,10 @@ def two_results_of_a_local_one(x):
         lambda x: np.sum(SIGNED(np.outer(x, x))),
         lambda x: np.sum(WITHOUT(p=[1.0, 2.0], a=x)),
         two_results_of_a_local_one,
+        lambda x: np.sum(TWO_TOLD(x)[0]),
+        lambda x: np.sum(BY_NAME(x, second=4.0)),
+        lambda x: np.sum(BY_NAME(x, third=4.0)),
+        lambda x: np.sum(MAYBE(x, None)),
     ],
 )
 def test_vectorize_in_other_ways_is_refused(f):
