@@ -3,7 +3,7 @@
 import math
 import statistics
 
-from s2sad.rules.scalars import like, weighted
+from s2sad.rules.scalars import like, numbers, weighted
 
 from s2sad.registry import pullback, pushforward, refuse
 
@@ -210,12 +210,6 @@ refuse(
 )
 refuse(
     statistics,
-    "linear_regression LinearRegression quantiles",
-    because="there is no rule for it",
-    instead="Use np.polyfit, or np.quantile.",
-)
-refuse(
-    statistics,
     "median_grouped",
     because="how many numbers lie in an interval changes in steps",
     instead="Use statistics.median.",
@@ -252,3 +246,69 @@ def pull_correlation(out_bar, out, x, y):
 def push_correlation(out, x, y, x_dot, y_dot):
     moved = weighted(correlation_slopes(out, x, y), x_dot, x)
     return moved + weighted(correlation_slopes(out, y, x), y_dot, y)
+
+
+def cuts(count, n, method):
+    """Return, for each cut point, the place of the lower number in order, and both weights."""
+    found = []
+    for i in range(1, n):
+        if method == "inclusive":
+            low, beyond = divmod(i * (count - 1), n)
+        else:
+            low = min(max(i * (count + 1) // n, 1), count - 1) - 1
+            beyond = i * (count + 1) - (low + 1) * n
+        found.append((low, 1.0 - beyond / n, beyond / n))
+    return found
+
+
+@pullback(statistics.quantiles, masks=True, linear=True)
+def pull_quantiles(out_bar, out, data, *, n=4, method="exclusive"):
+    order = sorted(range(len(data)), key=data.__getitem__)
+    bars = [0.0] * len(data)
+    for (k, low, high), bar in zip(cuts(len(data), n, method), numbers(out_bar, out), strict=True):
+        bars[order[k]] += low * bar
+        if high != 0.0:
+            bars[order[k + 1]] += high * bar
+    return like(bars, data)
+
+
+@pushforward(statistics.quantiles)
+def push_quantiles(out, data, data_dot, *, n=4, method="exclusive"):
+    order = sorted(range(len(data)), key=data.__getitem__)
+    moved = numbers(data_dot, data)
+    found = []
+    for k, low, high in cuts(len(data), n, method):
+        above = 0.0 if high == 0.0 else high * moved[order[k + 1]]
+        found.append(low * moved[order[k]] + above)
+    return found
+
+
+def regression_slopes(slope, x, y, proportional):
+    """Return the derivatives of the slope of a line, by x and by y."""
+    dx, dy = (x, y) if proportional else (deviations(x), deviations(y))
+    sxx = math.fsum(d * d for d in dx)
+    by_x = [(b - 2.0 * slope * a) / sxx for a, b in zip(dx, dy, strict=True)]
+    return by_x, [a / sxx for a in dx]
+
+
+@pullback(statistics.linear_regression, samples=of_one_length)
+def pull_linear_regression(out_bar, out, x, y, *, proportional=False):
+    slope = out[0]
+    slope_bar, intercept_bar = numbers(out_bar, out)
+    by_x, by_y = regression_slopes(slope, x, y, proportional)
+    each = 0.0 if proportional else intercept_bar / len(x)
+    if not proportional:
+        slope_bar = slope_bar - intercept_bar * math.fsum(x) / len(x)
+    x_bar = [slope_bar * b - slope * each for b in by_x]
+    return like(x_bar, x), like([slope_bar * b + each for b in by_y], y)
+
+
+@pushforward(statistics.linear_regression)
+def push_linear_regression(out, x, y, x_dot, y_dot, *, proportional=False):
+    slope = out[0]
+    by_x, by_y = regression_slopes(slope, x, y, proportional)
+    slope_dot = weighted(by_x, x_dot, x) + weighted(by_y, y_dot, y)
+    if proportional:
+        return slope_dot, 0.0
+    mean_dot = weighted(even_weights(y), y_dot, y) - slope * weighted(even_weights(x), x_dot, x)
+    return slope_dot, mean_dot - slope_dot * math.fsum(x) / len(x)

@@ -1393,7 +1393,15 @@ def is_known(home, name, fn, refused):
 
 _NO_NUMBERS = (BaseException, abc.ABC, np.integer, np.bool_, np.dtype, np.finfo, np.iinfo)
 _NO_NUMBERS = (*_NO_NUMBERS, np.errstate, np.random.BitGenerator, np.random.SeedSequence)
-_CLASSES = (np.ndarray, np.ufunc, np.generic, np.number, np.inexact, np.floating)
+_CLASSES = (
+    statistics.LinearRegression,
+    np.ndarray,
+    np.ufunc,
+    np.generic,
+    np.number,
+    np.inexact,
+    np.floating,
+)
 _CLASSES = (*_CLASSES, np.complexfloating)
 _MAKE_NUMBERS = ("default_rng", "seed", "get_bit_generator", "set_bit_generator")
 

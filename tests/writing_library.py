@@ -273,7 +273,9 @@ def put_in_two_axes(A, v):
     return np.sum(A**3)
 
 
-CHOSEN = np.array([[True, False, True, True], [False, True, True, False], [True, False, False, True]])
+CHOSEN = np.array(
+    [[True, False, True, True], [False, True, True, False], [True, False, False, True]]
+)
 
 
 @prog(r(3, 4), r(5))

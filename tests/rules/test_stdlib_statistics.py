@@ -84,3 +84,36 @@ def test_refused_by_name():
 
 def statistics_of_groups(xs):
     return statistics.median_grouped(xs) * xs[0]
+
+
+LINES = [(X, Y), (np.array(X), np.array(Y)), (Z, (1.2, 0.4, 0.8)), (X, np.array(Y))]
+
+
+@pytest.mark.parametrize("x, y", LINES, ids=["lists", "arrays", "tuples", "mixed"])
+def test_lines(x, y):
+    check_rule(statistics.linear_regression, x, y)
+    check_rule(statistics.linear_regression, x, y, proportional=True)
+
+
+@pytest.mark.parametrize(
+    "data", [X, Z, np.array(X), [2.0, 0.5]], ids=["list", "tuple", "array", "two"]
+)
+@pytest.mark.parametrize("method", ["exclusive", "inclusive"])
+@pytest.mark.parametrize("n", [1, 3, 4, 10])
+def test_quantiles(data, method, n):
+    check_rule(statistics.quantiles, data, n=n, method=method)
+
+
+def fitted(xs):
+    slope, intercept = statistics.linear_regression(xs, Y)
+    line = statistics.linear_regression(Y, [x * x for x in xs], proportional=True)
+    low, middle, high = statistics.quantiles([x * xs[0] for x in xs])
+    return slope * intercept + line.slope + line.intercept + low * high + middle
+
+
+def test_lines_and_quantiles_in_a_program():
+    slopes.check(fitted, X)
+    xs, along = np.array(X), np.array([0.3, -0.7, 1.0, 0.2])
+    ends = [s2sad.grad(fitted)(xs + h * along) for h in (1e-6, -1e-6)]
+    expected = (ends[0] - ends[1]) / 2e-6
+    assert s2sad.hvp(fitted, (xs,), (along,)) == pytest.approx(expected, rel=1e-6, abs=1e-7)
