@@ -201,3 +201,71 @@ def test_what_is_not_known_is_refused(fn, args):
     with pytest.raises(s2sad.Error) as caught:
         s2sad.grad(fn)(*args)
     assert "unpack" in str(caught.value)
+
+
+def of_ufuncs(x):
+    return np.hypot(*x[:2]) * np.arctan2(*x[1:3]) + np.sum(np.multiply(*np.array([x, x * x])))
+
+
+def of_functions_of_the_library(x):
+    rows = np.array([x, np.sin(x)])
+    return np.sum(np.clip(x, *np.sort(x)[1:3])) + np.dot(*rows) + np.sum(np.outer(*rows) * x[0])
+
+
+def of_functions_of_math(x):
+    return math.atan2(*x[:2]) * math.pow(*np.abs(x[1:3])) + math.copysign(*x.tolist()[:2])
+
+
+def of_any_number_of_numbers(x):
+    longest = math.hypot(*x) * math.hypot(*[v * v for v in x], 2.0)
+    return longest + max(*x, 0.1) * min(x[0] * x[1], *x[1:]) + max(*x.tolist(), key=abs)
+
+
+def of_parts_of_any_length(x):
+    s = 0.0
+    for i in range(2, 4):
+        s += math.hypot(*x[:i]) * max(*x[i - 2 :])
+    return s + sum(min(*row) for row in np.outer(x, x))
+
+
+def of_whatever_it_is_given(x):
+    def size(p):
+        return math.hypot(*p)
+
+    return size(x) * size((x[0], x[1])) + size([x[2]])
+
+
+OF_A_LIBRARY = [
+    *(of_ufuncs, of_functions_of_the_library, of_functions_of_math, of_any_number_of_numbers),
+    *(of_parts_of_any_length, of_whatever_it_is_given),
+]
+
+
+@pytest.mark.parametrize("fn", OF_A_LIBRARY, ids=lambda fn: fn.__name__)
+def test_unpacking_for_functions_of_a_library(fn):
+    x, along = np.array([0.7, -1.2, 0.4, 0.9]), np.array([0.3, 1.0, -0.6, 0.2])
+    check(fn, x)
+    ends = [s2sad.grad(fn)(x + h * along) for h in (1e-6, -1e-6)]
+    moved = s2sad.hvp(fn, (x,), (along,))
+    assert moved == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-5, abs=1e-7)
+
+
+def test_the_largest_of_one_number_fails_as_the_call_does():
+    derived = s2sad.grad(lambda x: max(*x) * x[0])
+    derived(np.array([0.7, 1.2]))
+    with pytest.raises(TypeError, match="not iterable"):
+        derived(np.array([0.7]))
+
+
+def more_or_fewer(x):
+    return math.log(*x)
+
+
+def with_settings_behind(x):
+    return np.sum(np.linspace(*x, 5))
+
+
+@pytest.mark.parametrize("fn", [more_or_fewer, with_settings_behind])
+def test_how_many_arrays_a_function_gets_is_not_known(fn):
+    with pytest.raises(s2sad.Error, match="unpack"):
+        s2sad.grad(fn)(np.array([0.7, 1.2]))

@@ -7,7 +7,11 @@ Defaults that an inner function got where it was defined become plain arguments 
                                           g(x, a, b, c=c)
 
 A list or an array of unknown length fills exactly the parameters that are left: `a, b = pair`
-fails, as the call would, where the length is another.
+fails, as the call would, where the length is another. For functions of a library these are the
+arrays that a rule knows. What takes any number of them is called on the sequence:
+
+    max(*xs)                    ->        max(xs)
+    math.hypot(*xs)             ->        math.dist(xs, [0.0] * len(xs))
 """
 
 from __future__ import annotations
@@ -15,8 +19,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import math
 import types
 from collections.abc import Callable
+from typing import Any
 
 import gast
 
@@ -29,8 +35,11 @@ from s2sad.nodes import (
     all_inside,
     assign,
     assign_tuple,
+    attribute,
     blocks_of,
+    call,
     clone,
+    compare,
     constant,
     locate,
     name,
@@ -45,13 +54,18 @@ SignatureOf = Callable[[Node], "inspect.Signature | None"]
 
 
 def spread(
-    function: Function, kinds: KindFacts, signature: SignatureOf, taken: set[str]
+    function: Function,
+    kinds: KindFacts,
+    signatures: tuple[SignatureOf, SignatureOf],
+    taken: set[str],
+    maths: Callable[[], str],
 ) -> Function | None:
     """Return the function without unpacking at calls, or None where there is none to replace.
 
-    `signature` gives the parameters that a call's own arguments may fill, of the user's functions.
+    `signatures` give the parameters that a call's own arguments may fill: of the user's functions,
+    and of those of a library. `maths()` gives the name that stands for the module math.
     """
-    worker = _Spreader(function, kinds, signature, taken)
+    worker = _Spreader(function, kinds, signatures, taken, maths)
     function.node.body[:] = worker.block(function.node.body)
     if not worker.changed:
         return None
@@ -66,10 +80,16 @@ def spread(
 
 class _Spreader:
     def __init__(
-        self, function: Function, kinds: KindFacts, signature: SignatureOf, taken: set[str]
+        self,
+        function: Function,
+        kinds: KindFacts,
+        signatures: tuple[SignatureOf, SignatureOf],
+        taken: set[str],
+        maths: Callable[[], str],
     ) -> None:
         self.kinds = kinds
-        self.signature = signature
+        self.signature, self.library_signature = signatures
+        self.maths = maths
         self.origins = dict(function.origins)
         self.spread = dict(function.spread)
         self.function = function
@@ -92,7 +112,7 @@ class _Spreader:
             if isinstance(s, gast.Assign) and isinstance(value, gast.Attribute) and not loops:
                 out += self.method(s, value)
             if isinstance(value, gast.Call) and _unpacks(value):
-                out += self.call(s, value)
+                out += self.whole(s, value) or self.call(s, value)
             elif isinstance(value, gast.Call):
                 self.fill(s, value)
             out.append(s)
@@ -120,7 +140,7 @@ class _Spreader:
                 args.append(arg)
                 continue
             kind = self.kinds.of.get(arg.value, K.UNKNOWN)
-            left, exact = self.left(node, len(args), keywords)
+            left, exact = self.left(node, len(args), keywords, _has_floats(kind))
             length = _length(kind)
             if length is None and exact and left and arg is node.args[-1] and _has_items(kind):
                 length = len(left)
@@ -129,14 +149,78 @@ class _Spreader:
             if length is None:
                 return []
             args += self.items(arg.value, length, left, before)
-        for statement in before:
-            locate(statement, s)
-            self.origins[statement] = self.origins.get(s, s)
         for base in bases:
             self.spread.setdefault(base, s)
-        s.value = locate(gast.Call(node.func, args, keywords), node)
+        return self.replaced(s, node, before, gast.Call(node.func, args, keywords))
+
+    def replaced(self, s: Node, node: Node, before: Block, made: Node) -> Block:
+        """Put another call in the place of one, and return what stands before it, located."""
+        for statement in before:
+            for n in walk(statement):
+                locate(n, s)
+            self.origins[statement] = self.origins.get(s, s)
+        for n in walk(made):
+            locate(n, node)
+        s.value = made
         self.changed = True
         return before
+
+    def whole(self, s: Node, node: Node) -> Block:
+        """Return what stands before a call that gets a sequence of numbers whole, if it may."""
+        fn = self.kinds.objects.get(node.func)
+        if not any(fn is f for f in _OF_MANY):
+            return []
+        if any(k.arg is None or k.arg == "default" for k in node.keywords):
+            return []
+        starred = [isinstance(a, gast.Starred) for a in node.args]
+        values = [a.value if isinstance(a, gast.Starred) else a for a in node.args]
+        kinds = [self.kind(s, v) for v in values]
+        given = list(zip(starred, kinds, strict=True))
+        if not any(many and _length(kind) is None for many, kind in given):
+            return []
+        if not all(_of_numbers(k) if many else isinstance(k, K.Num) for many, k in given):
+            return []
+        before: Block = []
+        xs = self.joined(starred, values, before)
+        if fn is math.hypot:
+            count, origin = self.temp("count"), self.temp("origin")
+            zeros = gast.BinOp(gast.List([constant(0.0)], gast.Load()), gast.Mult(), name(count))
+            before += [assign(count, call("len", clone(xs))), assign(origin, zeros)]
+            dist = attribute(name(self.maths()), "dist")
+            return self.replaced(s, node, before, gast.Call(dist, [clone(xs), name(origin)], []))
+        if len(values) == 1 and not _surely_many(kinds[0]):
+            before += self.refuse_one(xs)
+        return self.replaced(s, node, before, gast.Call(node.func, [clone(xs)], node.keywords))
+
+    def kind(self, s: Node, value: Node) -> Kind:
+        """Return the kind of a variable or a number; behind a * nobody may have asked for it."""
+        if isinstance(value, gast.Constant):
+            return K.kind_of(value.value, "literal", literal=True)
+        known = self.kinds.before.get(s, {}).get(getattr(value, "id", ""), K.UNKNOWN)
+        return self.kinds.of.get(value, known)
+
+    def joined(self, starred: list[bool], values: list[Node], before: Block) -> Node:
+        """Return the name of a sequence of all that a call is given, and note what makes it."""
+        if len(values) == 1 and isinstance(values[0], gast.Name):
+            return values[0]
+        held = []
+        for many, value in zip(starred, values, strict=True):
+            part = call("list", clone(value)) if many else gast.List([clone(value)], gast.Load())
+            held.append(self.temp("part"))
+            before.append(assign(held[-1], part))
+        total = held[0]
+        for part in held[1:]:
+            parts = self.temp("parts")
+            before.append(assign(parts, gast.BinOp(name(total), gast.Add(), name(part))))
+            total = parts
+        return name(total)
+
+    def refuse_one(self, xs: Node) -> Block:
+        """Raise what max(*xs) does of a single number."""
+        count = self.temp("count")
+        wrong = gast.Raise(call("TypeError", constant(_ONE)), None)
+        test = compare(name(count), gast.Eq, constant(1))
+        return [assign(count, call("len", clone(xs))), gast.If(test, [wrong], [])]
 
     def rebinds(self, s: Node) -> Node:
         """`v += w` is `v = v + w` for objects without an operator of that kind."""
@@ -222,9 +306,13 @@ class _Spreader:
             before.append(assign_tuple(parts, clone(value)))
         return [name(p) for p in parts]
 
-    def left(self, node: Node, given: int, keywords: list[Node]) -> tuple[list[str], bool]:
+    def left(
+        self, node: Node, given: int, keywords: list[Node], floats: bool
+    ) -> tuple[list[str], bool]:
         """Return the parameters still to be filled by position, and whether all of them must be."""
         signature = self.signature(node)
+        if signature is None and floats:
+            signature = self.library_signature(node)
         if signature is None:
             return [], False
         found: list[str] = []
@@ -257,6 +345,28 @@ def _length(kind: Kind) -> int | None:
     if isinstance(kind, K.Tuple):
         return len(kind.items)
     return kind.length if isinstance(kind, K.List) else None
+
+
+_OF_MANY: tuple[Any, ...] = (max, min, math.hypot)
+_ONE = "'float' object is not iterable"
+
+
+def _of_numbers(kind: Kind) -> bool:
+    """Say whether these are items that may be handed over as one sequence of numbers."""
+    if isinstance(kind, K.Array):
+        return kind.rank == 1
+    if isinstance(kind, K.Tuple):
+        return all(isinstance(k, K.Num) for k in kind.items)
+    return isinstance(kind, K.List) and isinstance(kind.item, K.Num)
+
+
+def _surely_many(kind: Kind) -> bool:
+    """Say whether a sequence is known not to have a single item."""
+    return isinstance(kind, K.Array) and getattr(kind.dims[0], "many", False)
+
+
+def _has_floats(kind: Kind) -> bool:
+    return _has_items(kind) and K.differentiable(kind)
 
 
 def _has_items(kind: Kind) -> bool:

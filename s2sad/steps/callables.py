@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -49,6 +50,44 @@ def call_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | Non
         return whole.replace(parameters=list(whole.parameters.values())[skip:])
 
     return signature
+
+
+def library_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | None]:
+    """Return what tells the arrays that a call of a library's function must get, by its rule.
+
+    None where it may get more arrays than those, or any number of them.
+    """
+
+    def signature(node: Node) -> inspect.Signature | None:
+        fn: Any = getattr(facts.of.get(node.func, K.UNKNOWN), "value", None)
+        rule = None if fn is None else registry.rule_for(fn)
+        if rule is None or rule.calls:
+            return None
+        if isinstance(fn, np.ufunc):
+            words = [f"x{i}" for i in range(1, fn.nin + 1)]
+            return inspect.Signature([inspect.Parameter(w, _BY_PLACE) for w in words])
+        written = rule.partials or rule.pullback
+        own = None if written is None else signature_of(written)
+        try:
+            whole = inspect.signature(fn)
+        except (TypeError, ValueError):
+            return None
+        if own is None:
+            return None
+        lead = 1 if rule.partials else 2
+        arrays = [p for p in own.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        found = [
+            p for p in whole.parameters.values() if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)
+        ]
+        needed = [p for p in found if p.default is p.empty or p.default is np._NoValue]
+        if len(arrays) - lead != len(needed) or any(p.kind is p.VAR_POSITIONAL for p in found):
+            return None
+        return inspect.Signature([p.replace(kind=_BY_PLACE, default=p.empty) for p in needed])
+
+    return signature
+
+
+_BY_PLACE = inspect.Parameter.POSITIONAL_ONLY
 
 
 def signature_of(fn: Any) -> inspect.Signature | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -82,7 +83,13 @@ from s2sad.stages import (
     Zeros,
 )
 from s2sad.steps.binding import bind_kinds, by_rule, made_by
-from s2sad.steps.callables import Stands, call_signature, local_source, signature_of
+from s2sad.steps.callables import (
+    Stands,
+    call_signature,
+    library_signature,
+    local_source,
+    signature_of,
+)
 from s2sad.steps.pairs import Pair
 from s2sad.steps.parts import Again, Part, stands_for_derivative
 from s2sad.steps.reaching import Reaching
@@ -258,6 +265,11 @@ def analyse(
         scope.helpers = {**scope.helpers, word: fn}
         return word
 
+    def maths() -> str:
+        word = d.refs.module(math)
+        scope.helpers = {**scope.helpers, word: math}
+        return word
+
     def word(fn: Any) -> str:
         scope.helpers = {**scope.helpers, fn.__name__: fn}
         return str(fn.__name__)
@@ -274,7 +286,7 @@ def analyse(
             d.used_open.discard(key)
             scope.helpers = {**d.made_up(source.fn), **scope.helpers}
             facts = infer(function, dict(params), scope, hook)
-            changed = _more_plainly(d, function, facts, taken, numpy, helper, said)
+            changed = _more_plainly(d, function, facts, taken, numpy, maths, helper, said)
             if changed is None and d.again is not None:
                 method = partial(class_function, scope)
                 changed = bound(
@@ -356,6 +368,7 @@ def _more_plainly(
     facts: KindFacts,
     taken: set[str],
     numpy: Callable[[], str],
+    maths: Callable[[], str],
     helper: Callable[[Any], str],
     said: Callable[[types.FunctionType], str],
 ) -> Function | None:
@@ -375,7 +388,7 @@ def _more_plainly(
         or sums(function, facts, taken, numpy)
         or trees(function, facts, taken, numpy, helper)
         or ravelled(function, facts, taken, numpy, helper)
-        or spread(function, facts, call_signature(facts), taken)
+        or spread(function, facts, (call_signature(facts), library_signature(facts)), taken, maths)
         or unfold(function, made, taken, writers, formulas, d.words, plain)
         or choose(function, facts, taken)
         or plain_joins(function, facts, taken, numpy)
