@@ -327,6 +327,18 @@ for (i, j), v in np.ndenumerate(m):
 for a, b in itertools.pairwise(x):
     s += (b - a) ** 2
 return s + sum(a * b for a, b in itertools.combinations(x, 2)) + sum(itertools.accumulate(x))
+# A.flat looped over, made an array; rows of an array in a tuple
+m = np.outer(x, x)
+s = sum(v * v for v in m.T.flat) + np.sum(np.array(m.flat) ** 2)
+for a, b in zip(x.flat, m[0].flat):
+    s += a * b
+first, second, third = tuple(m)
+return s + np.sum(first * second) + np.sum(third)
+# A.flat kept, or read beside others while it is written
+s, it = 0.0, x.flat
+for v in it:
+    s += v * v
+return s
 # deque as a window or a queue, in the function that makes it
 window = collections.deque(maxlen=2)
 s = 0.0
@@ -463,6 +475,8 @@ def total(*values):
 
 def f(x):
     return total(*x)
+# array into the arguments of a function of a library
+return math.hypot(*x) * np.arctan2(*x[:2]) + max(*x, 0.1) + np.sum(np.clip(x, *x[:2]))
 # array into the parameters of a function
 def line(a, b, c):
     return a * b + c
@@ -519,7 +533,8 @@ def scaled(v, k=k):
 
 return scaled(x[2])
 # np.vectorize(f)(x), np.fromfunction
-s = np.sum(np.vectorize(lambda v: v * v if v > 0.0 else v)(x))
+squares = np.vectorize(lambda v: v * v, otypes=[float])
+s = np.sum(np.vectorize(lambda v: v * v if v > 0.0 else v)(x)) + np.sum(squares(x) * x)
 return s + np.sum(np.fromfunction(lambda i: i * x[0] * x[1], (4,)))
 # random numbers, of generators or of np.random, of active locations and scales
 rng = np.random.default_rng(0)

@@ -154,7 +154,7 @@ def nothing_elsewhere(x):
 def unstacked(x):
     y = np.unstack(np.outer(x, x))
     y[0][0] *= 2.0
-    return np.sum(y[1])
+    return y
 
 
 def largest_row(x):

@@ -109,7 +109,8 @@ def _array_attribute(owner: K.Array, attr: str) -> Kind:
         return K.Known(np.dtype(owner.dtype))
     if attr in ("real", "imag", "mT"):
         return sample_call(operator.attrgetter(attr), (owner,), ())
-    return K.Unknown(f"the attribute {attr} of an array")
+    instead = "Use A.ravel(), which may be looped over, or A.flat[i]." if attr == "flat" else ""
+    return K.Unknown(f"the attribute {attr} of an array", instead=instead)
 
 
 def _dim_number(dim: K.Dim) -> Kind:

@@ -21,6 +21,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.facts.dicts import entries
 from s2sad.facts.drawn import drawn
+from s2sad.facts.flat import flat
 from s2sad.facts.indices import indices
 from s2sad.facts.inplace import displays
 from s2sad.facts.read_before import may_set
@@ -57,6 +58,8 @@ def plain_writes(
 ) -> Function | None:
     """Return the function with its writing calls as plain writes, None where there are none."""
     written = indices(function, kinds, taken, numpy)
+    if written is None:
+        written = flat(function, kinds, taken, numpy)
     if written is None:
         written = drawn(function, kinds, taken, numpy)
     if written is None:

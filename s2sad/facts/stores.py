@@ -10,6 +10,7 @@ What has no equal plain write is left as it is: it is refused where a derivative
 
 from __future__ import annotations
 
+import dataclasses
 import types
 from collections.abc import Callable
 from typing import Any
@@ -230,6 +231,8 @@ class _Stores(HelpedRewriter):
 
     def _fits(self, given: Kind, kind: K.Array, casts: bool) -> bool:
         """Say whether a result goes into an array as it would have been computed there."""
+        if casts and isinstance(given, K.Num):
+            given = dataclasses.replace(given, dtype=None) if given.dtype == "any" else given
         dtype = dtype_name(given)
         if dtype == "any" and casts and isinstance(given, K.Num):
             dtype = _USUAL.get(given.type)  # of what precision does not matter
@@ -634,7 +637,7 @@ def dtype_name(kind: Kind) -> str | None:
     """Return the dtype that NumPy gives a value of a kind, or None."""
     if isinstance(kind, K.Array):
         return None if kind.dtype == "any" else kind.dtype
-    if not isinstance(kind, K.Num):
+    if not isinstance(kind, K.Num) or kind.dtype == "any":
         return None
     return kind.dtype or _USUAL.get(kind.type)
 

@@ -153,7 +153,29 @@ class _Tuples(Rewriter):
         return super().block(body)
 
     def statement(self, s: Node) -> Block | None:
-        return self.instead.get(s)
+        return self.instead.get(s) or self._unstacked(s)
+
+    def _unstacked(self, s: Node) -> Block | None:
+        """`np.unstack(A, axis=k)` is the list of the parts of an array, where nobody can tell."""
+        value = getattr(s, "value", None)
+        if not isinstance(s, gast.Assign) or not isinstance(value, gast.Call):
+            return None
+        if self.kinds.objects.get(value.func) is not getattr(np, "unstack", ...):
+            return None
+        target = getattr(s.targets[0], "id", None)
+        given = {k.arg: k.value for k in value.keywords}
+        if target is None or len(value.args) != 1 or given.keys() - {"axis"}:
+            return None
+        kind = self.kind(value.args[0])
+        if not isinstance(kind, K.Array) or not kind.rank or not self._nobody_can_tell(target):
+            return None
+        axis = given.get("axis", constant(0))
+        lines: Block = []
+        xs = value.args[0]
+        if given and getattr(self.kind(axis), "value", None) != 0:
+            lines = self.lines("rows = np.moveaxis(A, axis, 0)", A=xs, axis=axis)
+            xs = name(lines[-1].targets[0].id)
+        return [*lines, assign(target, call("list", clone(xs)))]
 
     def _made(self, body: Block, s: Node) -> Block | None:
         """Return what makes a tuple step by step; None where that is not known, or is plain."""
@@ -305,6 +327,8 @@ class _Tuples(Rewriter):
             return isinstance(use.ctx, gast.Load) and isinstance(index, K.Num)
         if isinstance(use, gast.For | gast.Starred):
             return True
+        if isinstance(use, gast.Assign):
+            return isinstance(use.targets[0], gast.Tuple)
         if not isinstance(use, gast.Call) or use.keywords:
             return False
         fn = self.kinds.objects.get(use.func)
