@@ -35,6 +35,7 @@ from s2sad.nodes import (
     Block,
     Node,
     assign,
+    attribute,
     binary,
     call,
     clone,
@@ -523,7 +524,7 @@ class Operations(Structured):
         given: dict[str, Any] = {_positional(rule)[0]: Given(clone(site.out), site.kind)}
         given |= {n: self._given(a) for n, a in bound.arrays}
         given |= self._settings(node, fn, bound)
-        given |= self._logical(fn, dict(bound.arrays))
+        given |= self._as_floats(fn, site.kind, dict(bound.arrays))
         given |= self._guarded(site, fn, {"out": site.out, **dict(bound.arrays)})
         count = len(_positional(rule)) - 1
         pre, partials = self._inlined(node, fn, rule, given, count)
@@ -588,17 +589,44 @@ class Operations(Structured):
         plain = kind.dtype in (None, "any")
         return call("float" if plain else self.np(str(kind.dtype)), value)
 
-    def _logical(self, fn: Any, operands: Mapping[str, Node]) -> dict[str, Given]:
-        """Return truth values as the numbers they are to a power: nothing is subtracted of them."""
-        kind = self.kind(operands["y"]) if fn in _POWERS and "y" in operands else K.UNKNOWN
-        if getattr(kind, "type", "") != "bool" and getattr(kind, "dtype", "") != "bool":
+    def _as_floats(self, fn: Any, site: Kind, operands: Mapping[str, Node]) -> dict[str, Given]:
+        """Return operands of narrow integers as the floats that the operation itself makes of them.
+
+        A rule that adds, multiplies or takes a logarithm would do it in the integers' own dtype.
+        """
+        if fn in _EXACT:
             return {}
-        whole = call(self.np("multiply"), clone(operands["y"]), constant(1))
+        found = {}
+        for n, operand in operands.items():
+            kind = self.kind(operand)
+            dtype = str(getattr(kind, "dtype", None))
+            if dtype in _NARROW_INTEGERS:
+                found[n] = self._as_float(operand, kind, _REALS.get(str(dtype_of(site)), "float64"))
+            elif dtype == "bool" or getattr(kind, "type", "") == "bool":
+                if fn in _POWERS and n == "y":
+                    found[n] = self._as_number(operand, kind)
+        return found
+
+    def _as_float(self, operand: Node, kind: Kind, dtype: str) -> Given:
         if isinstance(kind, K.Array):
-            return {"y": Given(whole, dataclasses.replace(kind, dtype="int64"))}
-        return {"y": Given(whole, K.Num("int", "int64"))}
+            value = call(attribute(clone(operand), "astype"), self.np(dtype))
+            return Given(value, dataclasses.replace(kind, dtype=dtype))
+        return Given(call(self.np(dtype), clone(operand)), K.Num("float", dtype))
+
+    def _as_number(self, operand: Node, kind: Kind) -> Given:
+        """Return truth values as the numbers they are to a power: nothing is subtracted of them."""
+        whole = call(self.np("multiply"), clone(operand), constant(1))
+        if isinstance(kind, K.Array):
+            return Given(whole, dataclasses.replace(kind, dtype="int64"))
+        return Given(whole, K.Num("int", "int64"))
 
 
+_NARROW_INTEGERS = frozenset("int8 int16 int32 uint8 uint16 uint32 uint64".split())
+_REALS = {"float16": "float16", "float32": "float32", "complex64": "float32"}
+_EXACT: frozenset[Any] = frozenset(
+    {operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos}
+    | {np.add, np.subtract, np.multiply, np.true_divide, np.negative, np.positive}
+)
 _POWERS: tuple[Any, ...] = (operator.pow, builtins.pow, np.power, np.float_power)
 
 

@@ -460,7 +460,7 @@ class Pushes(Operations):
         given: dict[str, Any] = {registry.positional_names(rule, 0)[0]: self._out(site)}
         given |= {n: self._given(a) for n, a in bound.arrays}
         given |= self._settings(node, fn, bound)
-        given |= self._logical(fn, arrays)
+        given |= self._as_floats(fn, site.kind, arrays)
         if site.guard is not None:
             moving = [a for a in arrays.values() if self.has(a)]
             self.incoming = [name(self.dot(a.id)) for a in moving]

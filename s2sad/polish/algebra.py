@@ -10,6 +10,7 @@ terms of a sum are gathered into one. The user's own expressions are never touch
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,34 +35,27 @@ from s2sad.nodes import (
     negative,
     number,
 )
+from s2sad.polish.integers import Integers, is_length
 
 Shape = tuple[Dim, ...]
 Broadcast = Callable[[Node], "tuple[Node, Node] | None"]
 
 
 def simplify(
-    block: Block, kinds: Mapping[str, Kind], numpy: str, homes: Mapping[str, Any] | None = None
+    block: Block,
+    kinds: Mapping[str, Kind],
+    numpy: str,
+    homes: Mapping[str, Any] | None = None,
+    outside: Mapping[str, Kind] | None = None,
 ) -> Block:
     """Simplify every cotangent expression in a block, in place, and return the block.
 
-    `homes` says what temporaries were computed from: shapes are asked there instead.
+    `homes` says what temporaries were computed from: shapes are asked there instead. `outside`
+    tells of data outside the function.
     """
-    worker = _Simplifier(kinds, numpy, homes or {})
+    worker = _Simplifier(kinds, numpy, homes or {}, Integers(kinds, outside or {}))
     worker.block(block)
     return block
-
-
-def _without_minus(node: Node) -> Node | None:
-    """Return an expression without the minus sign it begins with; None where it has none."""
-    value = number(node)
-    if value is not None:
-        return constant(-value) if value < 0 else None
-    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
-        return node.operand
-    if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Div):
-        left = _without_minus(node.left)
-        return None if left is None else gast.BinOp(left, node.op, node.right)
-    return None
 
 
 @dataclass
@@ -74,8 +68,15 @@ class _Product:
 
 
 class _Simplifier:
-    def __init__(self, kinds: Mapping[str, Kind], numpy: str, homes: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        kinds: Mapping[str, Kind],
+        numpy: str,
+        homes: Mapping[str, Any],
+        integers: Integers,
+    ) -> None:
         self.kinds = kinds
+        self.integers = integers
         self.homes = homes
         self.numpy = numpy
         self.done: set[Any] = set()
@@ -86,13 +87,25 @@ class _Simplifier:
                 s.value = self.expression(s.value)
             elif isinstance(s, gast.AugAssign):
                 s.value = self.spread(s)
-                positive = _without_minus(s.value)
+                positive = self.without_minus(s.value)
                 if positive is not None and isinstance(s.op, gast.Add):
                     s.op, s.value = gast.Sub(), positive
             elif isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
                 s.value.args = [self.expression(a) for a in s.value.args]
             for part in blocks_of(s):
                 self.block(part)
+
+    def without_minus(self, node: Node) -> Node | None:
+        """Return an expression without the minus sign it begins with; None where it has none."""
+        value = number(node)
+        if value is not None:
+            return constant(-value) if value < 0 else None
+        if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+            return None if self.integers.stays(node) else node.operand
+        if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Div):
+            left = None if self.integers.stays(node) else self.without_minus(node.left)
+            return None if left is None else gast.BinOp(left, node.op, node.right)
+        return None
 
     def spread(self, s: Node) -> Node:
         """What is added in place is broadcast by the addition itself."""
@@ -117,12 +130,15 @@ class _Simplifier:
         return made
 
     def _simplified(self, node: Node) -> Node:
+        if isinstance(node, gast.BinOp | gast.UnaryOp) and self.integers.stays(node):
+            return node
         if isinstance(node, gast.BinOp):
             if isinstance(node.left, gast.List) or isinstance(node.right, gast.List):
                 node.left, node.right = self.expression(node.left), self.expression(node.right)
                 return node
             if isinstance(node.op, gast.Mult | gast.Div):
-                return self.rebuild(self.product(node))
+                whole = _whole_product(node)
+                return self.rebuild(self.product(node)) if whole is None else whole
             if isinstance(node.op, gast.Add | gast.Sub):
                 return self.sum(node)
             return self.power(node)
@@ -218,6 +234,8 @@ class _Simplifier:
         below = [f for f in product.below if self.shape(f) == ()]
         if not arrays or len(below) != len(product.below):
             return node
+        if len(arrays) > 1 and self.integers.wraps_in_dot(arrays):
+            return node
         inner = self._dot(arrays) or self._sum_of(arrays, node)
         return self.rebuild(_Product(product.coefficient, [*scalars, inner], below))
 
@@ -290,6 +308,9 @@ class _Simplifier:
             else:
                 out.below.append(constant(float(value)))
             return
+        if self.integers.stays(node):
+            (out.above if above else out.below).append(node)
+            return
         if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
             out.coefficient = -out.coefficient
             self._gather(node.operand, out, above)
@@ -344,51 +365,6 @@ class _Simplifier:
                 self._cancel_broadcasts(out)
                 return
 
-    def may_be_float(self, node: Node) -> bool:
-        """Say whether a factor may be a float, so that the product is one without a coefficient.
-
-        Truth values add up to another truth value: what may be one is none that may be a float.
-        """
-        if isinstance(node, gast.Compare | gast.BoolOp):
-            return False
-        if isinstance(node, gast.Constant):
-            return not isinstance(node.value, int)
-        if isinstance(node, gast.Name):
-            known = self.kinds.get(node.id)
-            return known is None or all(map(_may_be_float, K.options(known)))
-        if isinstance(node, gast.BinOp):
-            if isinstance(node.op, gast.BitAnd | gast.BitOr | gast.BitXor):
-                return False
-            if isinstance(node.op, gast.Div | gast.MatMult):
-                return True
-            return self.may_be_float(node.left) or self.may_be_float(node.right)
-        if isinstance(node, gast.UnaryOp):
-            return not isinstance(node.op, gast.Not) and self.may_be_float(node.operand)
-        if isinstance(node, gast.IfExp):
-            return self.may_be_float(node.body) and self.may_be_float(node.orelse)
-        if isinstance(node, gast.Subscript):
-            return not self._is_length(node) and self.may_be_float(node.value)
-        if isinstance(node, gast.Attribute):
-            return node.attr not in ("size", "ndim", "shape") and self.may_be_float(node.value)
-        return not isinstance(node, gast.Call) or self._may_give_float(node)
-
-    def _may_give_float(self, node: Node) -> bool:
-        """Say whether a call may give a float."""
-        func = node.func
-        called = func.attr if isinstance(func, gast.Attribute) else getattr(func, "id", "")
-        if called in _NO_FLOATS or called.startswith("is"):
-            return False
-        if called == "astype":
-            return not (isinstance(node.args[0], gast.Name) and node.args[0].id in ("bool", "int"))
-        method = isinstance(func, gast.Attribute) and not self._is_module(func.value)
-        if method:
-            return self.may_be_float(func.value)
-        given = node.args[1:] if called == "where" else node.args[:1]
-        return called not in _SAME_DTYPE or any(map(self.may_be_float, given))
-
-    def _is_module(self, node: Node) -> bool:
-        return isinstance(node, gast.Name) and self.kinds.get(node.id) is None
-
     def rebuild(self, p: _Product) -> Node:
         """Return a product as an expression: scalars before arrays, a minus sign in front."""
         scalars = [f for f in p.above if self.shape(f) == ()]
@@ -398,7 +374,12 @@ class _Simplifier:
         node: Node | None = None
         minus = p.coefficient < 0
         size = abs(p.coefficient)
-        if size != 1.0 or (p.above and not p.below and not any(map(self.may_be_float, p.above))):
+        spoiled = size == 1.0 and self.integers.spoils([*scalars, *arrays], minus)
+        if spoiled:
+            self._float_first(scalars, arrays)
+            spoiled = self.integers.spoils([*scalars, *arrays], minus)
+        floats = any(map(self.integers.may_be_float, p.above))
+        if size != 1.0 or spoiled or (p.above and not p.below and not floats):
             node = constant(size)
         for f in scalars:
             node = f if node is None else binary(node, gast.Mult, f)
@@ -412,7 +393,15 @@ class _Simplifier:
             node = binary(constant(1.0) if node is None else node, gast.Div, f)
         if node is None:
             node = constant(1.0)
-        return _minus(node) if minus else node
+        return self._minus(node) if minus else node
+
+    def _float_first(self, scalars: list[Node], arrays: list[Node]) -> None:
+        """Let a product that would begin with integers that wrap begin with a float, if it can."""
+        for some in (scalars, arrays):
+            at = next((i for i, f in enumerate(some) if self.integers.may_be_float(f)), None)
+            if at is not None:
+                scalars.insert(0, some.pop(at))
+                return
 
     # sums
 
@@ -434,20 +423,26 @@ class _Simplifier:
         return self._sum_up(terms)
 
     def _terms(self, node: Node, sign: float, terms: list[tuple[float, Node]]) -> None:
-        if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Add | gast.Sub):
+        if self._is_sum(node):
             self._terms(node.left, sign, terms)
             self._terms(node.right, sign if isinstance(node.op, gast.Add) else -sign, terms)
             return
         node = self.expression(node)
-        if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Add | gast.Sub):
+        if self._is_sum(node):
             self._terms(node, sign, terms)
             return
         value = number(node)
         if value is not None:
             terms.append((sign, node) if value >= 0 else (-sign, constant(-value)))
             return
-        sign, node = _strip(node, sign)
+        sign, node = self._strip(node, sign)
         terms.append((sign, node))
+
+    def _is_sum(self, node: Node) -> bool:
+        """Say whether a sum may be taken apart."""
+        if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Add | gast.Sub):
+            return False
+        return not self.integers.stays(node)
 
     def _sum_up(self, terms: list[tuple[float, Node]]) -> Node:
         merged: list[tuple[float, Node]] = []
@@ -456,7 +451,7 @@ class _Simplifier:
         for sign, node in terms:
             if number(node) == 0.0 and len(terms) > 1:
                 continue
-            factor, base = _coefficient(node)
+            factor, base = self._coefficient(node)
             at = places.get(key(base)) if number(node) is None else None
             if at is None:
                 at = places[key(base)] = len(merged)
@@ -470,14 +465,14 @@ class _Simplifier:
         first = next((i for i, (c, _, _) in enumerate(parts) if c > 0), 0)
         parts.insert(0, parts.pop(first))
         # A coefficient makes numbers of truth values, unless there is a float to add them to.
-        sure = any(abs(c) != 1.0 or self.may_be_float(b) for c, b, _ in parts[:2])
+        sure = any(abs(c) != 1.0 or self.integers.may_be_float(b) for c, b, _ in parts[:2])
         total: Node | None = None
         for c, base, kept in parts:
             bare = abs(c) == 1.0 and (sure or not kept)
             term = base if bare else self.rebuild(self._scaled(abs(c), base))
             sure = sure or kept
             if total is None:
-                total = _minus(term) if c < 0 else term
+                total = self._minus(term) if c < 0 else term
             else:
                 total = binary(total, gast.Sub if c < 0 else gast.Add, term)
         assert total is not None
@@ -487,6 +482,60 @@ class _Simplifier:
         product = self.product(clone(base))
         product.coefficient *= factor
         return product
+
+    # the first factor
+
+    def _leftmost(self, node: Node) -> tuple[Node, list[Node]]:
+        """Return the first factor of a product, and the chain of products above it."""
+        above: list[Node] = []
+        while isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Div):
+            if self.integers.stays(node):
+                break
+            above.append(node)
+            node = node.left
+        return node, above
+
+    def _minus(self, node: Node) -> Node:
+        """Put a minus sign in front of a product's first factor."""
+        first, above = self._leftmost(node)
+        value = number(first)
+        if value is None and self.integers.spoils([first], minus=True):
+            signed = binary(constant(-1.0), gast.Mult, first)
+        else:
+            signed = constant(-value) if value is not None else negative(first)
+        for link in reversed(above):
+            signed = gast.BinOp(signed, link.op, link.right)
+        return signed
+
+    def _strip(self, node: Node, sign: float) -> tuple[float, Node]:
+        """Take a minus sign off a product's first factor."""
+        first, above = self._leftmost(node)
+        value = number(first)
+        if value is not None and value < 0:
+            bare: Node = constant(-value)
+        elif isinstance(first, gast.UnaryOp) and isinstance(first.op, gast.USub):
+            if self.integers.stays(first):
+                return sign, node
+            bare = first.operand
+        else:
+            return sign, node
+        for link in reversed(above):
+            bare = gast.BinOp(bare, link.op, link.right)
+        return -sign, bare
+
+    def _coefficient(self, node: Node) -> tuple[float, Node]:
+        """Split `2.0 * x` into 2.0 and x."""
+        first, above = self._leftmost(node)
+        value = number(first)
+        if value is None or not above or isinstance(above[-1].op, gast.Div):
+            return 1.0, node
+        bare = above[-1].right
+        for link in reversed(above[:-1]):
+            bare = gast.BinOp(bare, link.op, link.right)
+        factors = itertools.takewhile(lambda n: isinstance(n.op, gast.Mult), reversed(above))
+        if self.integers.spoils([link.right for link in factors], minus=False):
+            return 1.0, node
+        return float(value), bare
 
     # shapes
 
@@ -513,7 +562,7 @@ class _Simplifier:
         if isinstance(node, gast.Call):
             return self._call_shape(node)
         if isinstance(node, gast.Subscript):
-            return () if self._is_length(node) else self._item_shape(node)
+            return () if is_length(node) else self._item_shape(node)
         return None
 
     def _item_shape(self, node: Node) -> Shape | None:
@@ -534,9 +583,6 @@ class _Simplifier:
             known = self.kinds.get(index.id)
             return isinstance(known, K.Num) and known.type == "int"
         return isinstance(index, gast.Constant) and type(index.value) is int
-
-    def _is_length(self, node: Node) -> bool:
-        return isinstance(node.value, gast.Attribute) and node.value.attr == "shape"
 
     def _matmul(self, node: Node) -> Shape | None:
         left, right = self.shape(node.left), self.shape(node.right)
@@ -619,23 +665,6 @@ def _is_default(keyword: Node) -> bool:
     )
 
 
-_NO_FLOATS = frozenset(
-    "all any argmax argmin argsort bool count_nonzero equal greater greater_equal int len less "
-    "less_equal logical_and logical_not logical_or logical_xor not_equal searchsorted "
-    "signbit".split()
-)
-_SAME_DTYPE = frozenset(
-    "abs absolute array asarray broadcast_to copy cumsum expand_dims max min moveaxis prod ravel "
-    "repeat reshape sign squeeze stack sum swapaxes take tile transpose unbroadcast where".split()
-)
-
-
-def _may_be_float(kind: Kind) -> bool:
-    if isinstance(kind, K.Num):
-        return kind.type not in ("int", "bool")
-    return not (isinstance(kind, K.Array) and not K.is_float_dtype(kind.dtype))
-
-
 def _dims(kind: Kind | None) -> Shape | None:
     if isinstance(kind, K.Num):
         return ()
@@ -670,53 +699,15 @@ def _folded(op: Node, left: float, right: float) -> Node | None:
     return None
 
 
+def _whole_product(node: Node) -> Node | None:
+    """Return the product of two literal integers, which may be a length: no float."""
+    left, right = number(node.left), number(node.right)
+    if isinstance(node.op, gast.Mult) and type(left) is int and type(right) is int:
+        return constant(left * right)
+    return None
+
+
 def _is_product(node: Node) -> bool:
     if isinstance(node, gast.UnaryOp):
         return isinstance(node.op, gast.USub) and not is_constant(node)
     return isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Div)
-
-
-def _leftmost(node: Node) -> tuple[Node, list[Node]]:
-    """Return the first factor of a product, and the chain of products above it."""
-    above: list[Node] = []
-    while isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Div):
-        above.append(node)
-        node = node.left
-    return node, above
-
-
-def _minus(node: Node) -> Node:
-    """Put a minus sign in front of a product's first factor."""
-    first, above = _leftmost(node)
-    value = number(first)
-    signed = constant(-value) if value is not None else negative(first)
-    for link in reversed(above):
-        signed = gast.BinOp(signed, link.op, link.right)
-    return signed
-
-
-def _strip(node: Node, sign: float) -> tuple[float, Node]:
-    """Take a minus sign off a product's first factor."""
-    first, above = _leftmost(node)
-    value = number(first)
-    if value is not None and value < 0:
-        bare: Node = constant(-value)
-    elif isinstance(first, gast.UnaryOp) and isinstance(first.op, gast.USub):
-        bare = first.operand
-    else:
-        return sign, node
-    for link in reversed(above):
-        bare = gast.BinOp(bare, link.op, link.right)
-    return -sign, bare
-
-
-def _coefficient(node: Node) -> tuple[float, Node]:
-    """Split `2.0 * x` into 2.0 and x."""
-    first, above = _leftmost(node)
-    value = number(first)
-    if value is None or not above or isinstance(above[-1].op, gast.Div):
-        return 1.0, node
-    bare = above[-1].right
-    for link in reversed(above[:-1]):
-        bare = gast.BinOp(bare, link.op, link.right)
-    return float(value), bare

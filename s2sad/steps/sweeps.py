@@ -50,6 +50,7 @@ from s2sad.nodes import (
 )
 from s2sad.polish.algebra import simplify
 from s2sad.polish.effects import EffectTable
+from s2sad.polish.integers import outside_kinds
 from s2sad.polish.likes import copies, like_shadows
 from s2sad.polish.propagate import propagate, propagated
 from s2sad.polish.prune import prune, pruned
@@ -239,6 +240,7 @@ def _polished(d: Derivation, backward: Block, worker: Reverse, known: _Known) ->
     """Return a backward sweep in which nothing is computed that nobody reads."""
     a, live_out = known.analysed, known.live_out
     homes = homes_of_temps(a)
+    outside = outside_kinds(a.kinds.of, a.function.locals)
     for round_ in range(3):
         movable = (known.made_up | _backward_temps(backward, a)) - known.fixed
         movable -= known.made_up if d.plain else frozenset()
@@ -247,7 +249,7 @@ def _polished(d: Derivation, backward: Block, worker: Reverse, known: _Known) ->
         backward, other = propagated(backward, live_out, movable, effects, known.made_up)
         if round_ and not less and not other:
             break  # nothing else will change: what is simplified stays as it is
-        backward = simplify(backward, known.kinds, known.numpy, homes)
+        backward = simplify(backward, known.kinds, known.numpy, homes, outside)
     else:
         backward = prune(backward, live_out, known.effects(), known.made_up)
     return like_shadows(backward, _copies(a, worker), known.numpy)

@@ -57,6 +57,7 @@ from s2sad.nodes import (
 from s2sad.polish.algebra import simplify
 from s2sad.polish.effects import EffectTable, root
 from s2sad.polish.guards import guards
+from s2sad.polish.integers import outside_kinds
 from s2sad.polish.own import is_fresh as is_new
 from s2sad.polish.propagate import propagated
 from s2sad.polish.prune import prune, pruned, tidy
@@ -400,6 +401,7 @@ def _polished(
     tangents = dict.fromkeys(made_up - a.function.locals, K.FLOAT) | worker.dot_kinds
     numpy = d.refs.space(space_in(a.kinds))
     homes = homes_of_temps(a)
+    outside = outside_kinds(a.kinds.of, a.function.locals)
     local = made_up - fixed
     live_out: frozenset[str] = pinned(a)
     for round_ in range(3):
@@ -410,7 +412,9 @@ def _polished(
             break  # nothing else will change: what is simplified stays as it is
         gone = a.function.temps - block_writes(body)
         there = {n: v for n, v in homes.items() if not names_read(v) & gone}
-        simpler = functools.partial(simplify, kinds=kinds, numpy=numpy, homes=there)
+        simpler = functools.partial(
+            simplify, kinds=kinds, numpy=numpy, homes=there, outside=outside
+        )
         body = _simplified(body, tangents, simpler, twins | handed)
     else:
         body = prune(body, live_out, EffectTable(pure, sharing), local, pinned(a))

@@ -46,8 +46,8 @@ def option_tree_grad(spot, strike, volatility, steps):
                 up_bar
                 + t_bar
                 * spot
-                * (2.0 * ups - step)
-                * (up + (up == 0) * (2.0 * ups - step == 0)) ** (2.0 * ups - step - 1)
+                * (2 * ups - step)
+                * (up + (up == 0) * (2 * ups - step == 0)) ** (2 * ups - step - 1)
             )
             # later = chance * value[step + 1, ups + 1] + (1.0 - chance) * value[step + 1, ups]
             chance_bar = chance_bar - later_bar * value_item_1
@@ -66,8 +66,8 @@ def option_tree_grad(spot, strike, volatility, steps):
             up_bar
             + t_bar_1
             * spot
-            * (2.0 * ups - steps)
-            * (up + (up == 0) * (2.0 * ups - steps == 0)) ** (2.0 * ups - steps - 1)
+            * (2 * ups - steps)
+            * (up + (up == 0) * (2 * ups - steps == 0)) ** (2 * ups - steps - 1)
         )
     # chance = 1.0 / (1.0 + up)
     up_bar = up_bar - chance_bar * chance * chance
