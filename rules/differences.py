@@ -112,7 +112,7 @@ def blend(widths, edge_order):
 
 def gradient_back(out_bar, f, spacing, axis, edge_order):
     """Return the cotangents of f and of the spacing of one axis of np.gradient."""
-    f, out_bar = np.moveaxis(f, axis, 0), np.moveaxis(out_bar, axis, 0)
+    f, out_bar = np.moveaxis(1.0 * f, axis, 0), np.moveaxis(out_bar, axis, 0)
     column = (-1,) + (1,) * (f.ndim - 1)
     rest = tuple(range(1, f.ndim))
     widths = widths_of(spacing, len(f), np.real(f).dtype)
@@ -136,7 +136,7 @@ def gradient_back(out_bar, f, spacing, axis, edge_order):
 
 def gradient_forward(f, f_dot, spacing, spacing_dot, axis, edge_order):
     """Return the tangent of np.gradient along one axis."""
-    f, f_dot = np.moveaxis(f, axis, 0), np.moveaxis(f_dot, axis, 0)
+    f, f_dot = np.moveaxis(1.0 * f, axis, 0), np.moveaxis(f_dot, axis, 0)
     column = (-1,) + (1,) * (f.ndim - 1)
     widths = widths_of(spacing, len(f), np.real(f).dtype)
     first, second, share, sign = blend(widths, edge_order)
@@ -211,6 +211,7 @@ def gradient_bars(out_bar, f, spacings, axis, edge_order):
     axes = axes_along(f, axis)
     bars = (out_bar,) if len(axes) == 1 else out_bar
     each = spacings if len(spacings) == len(axes) else (spacings or (1.0,)) * len(axes)
+    f = 1.0 * f  # of integers, too, the gradient is taken as of floats
     f_bar = np.zeros_like(f)
     found = []
     for k, spacing, bar in zip(axes, each, bars, strict=True):

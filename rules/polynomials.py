@@ -13,7 +13,8 @@ def powers(x, n, dtype):
 
 
 def derived(p):
-    """Return the coefficients of the derivative, in the dtype of p."""
+    """Return the coefficients of the derivative, in the dtype of p; those of integers as floats."""
+    p = 1.0 * p
     return p[:-1] * np.arange(p.size - 1, 0, -1, dtype=p.dtype)
 
 

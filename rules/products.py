@@ -407,7 +407,7 @@ def interp_segment(x, xp, fp):
     At a knot the segment to the right counts, at the last knot the last one; outside the knots
     the slope is zero.
     """
-    x, xp, fp = np.asarray(x), np.asarray(xp), np.asarray(fp)
+    x, xp, fp = np.asarray(x), 1.0 * np.asarray(xp), 1.0 * np.asarray(fp)  # integers may wrap
     low = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(xp.size - 2, 0))
     high = np.minimum(low + 1, xp.size - 1)
     width = xp[high] - xp[low]
@@ -500,13 +500,13 @@ def pull_trapezoid(out_bar, out, y, x=None, dx=1.0, *, axis=-1):
     half_bar = 0.5 * np.moveaxis(np.expand_dims(out_bar, axis), axis, -1)
     y_last = np.moveaxis(y, axis, -1)
     side_bar = half_bar * trapezoid_widths(x, dx, axis)
-    y_bar = np.zeros(y_last.shape, y.dtype)
+    y_bar = np.zeros(y_last.shape, side_bar.dtype)
     y_bar[..., 1:] += side_bar
     y_bar[..., :-1] += side_bar
     width_bar = half_bar * (y_last[..., 1:] + y_last[..., :-1])
     if x is None:
         return np.moveaxis(y_bar, -1, axis), None, unbroadcast(width_bar, np.shape(dx))
-    x_bar = np.zeros(y_last.shape, y.dtype)
+    x_bar = np.zeros(y_last.shape, width_bar.dtype)
     x_bar[..., 1:] += width_bar
     x_bar[..., :-1] -= width_bar
     if np.ndim(x) > 1:

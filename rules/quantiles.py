@@ -80,7 +80,7 @@ def quantile_pull(out_bar, a, positions, axis):
     rows, first, second, share = neighbours(a, positions, axis)
     bars = np.reshape(out_bar, share.T.shape).T
     row = np.arange(len(rows))[:, None]
-    rows_bar = np.zeros_like(rows)
+    rows_bar = np.zeros(rows.shape, bars.dtype)
     np.add.at(rows_bar, (row, first), bars * (1 - share))
     np.add.at(rows_bar, (row, second), bars * share)
     return from_rows(np.where(np.isnan(rows), 0, rows_bar), a.shape, axis)
@@ -199,6 +199,7 @@ def quantile_slope(a, q, positions, axis, method):
 
     Zero where the method stays at the first or the last value.
     """
+    a = 1.0 * a  # integers are interpolated, too
     gain = dict(GAINS).get(method)
     if gain is None:
         return np.zeros(np.shape(positions), a.dtype)

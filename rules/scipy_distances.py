@@ -112,14 +112,14 @@ def check_apart(out):
 @pullback(distance.mahalanobis)
 def pull_mahalanobis(out_bar, out, u, v, VI):
     """Of sqrt((u - v) @ VI @ (u - v)); zero where u and v are the same."""
-    rest, half_bar = u - v, 0.5 * out_bar / check_apart(out)
+    rest, half_bar, VI = u - v, 0.5 * out_bar / check_apart(out), 1.0 * VI
     u_bar = half_bar * ((VI + VI.T) @ rest)
     return u_bar, -u_bar, half_bar * np.outer(rest, rest)
 
 
 @pushforward(distance.mahalanobis)
 def push_mahalanobis(out, u, v, VI, u_dot, v_dot, VI_dot):
-    rest, moved = u - v, np.zeros_like(u)
+    rest, moved, VI = u - v, np.zeros_like(u), 1.0 * VI
     if u_dot is not None:
         moved = moved + u_dot
     if v_dot is not None:

@@ -35,7 +35,7 @@ def pull_cumulative_trapezoid(out_bar, out, y, x=None, *, dx=1.0, axis=-1, initi
     side_bar = half_bar * widths(
         y, x if x is None or np.ndim(x) == 1 else np.moveaxis(x, axis, -1), dx, -1
     )
-    y_bar = np.zeros(y.shape, dtype=y.dtype)
+    y_bar = np.zeros(y.shape, dtype=side_bar.dtype)
     y_bar[..., 1:] += side_bar
     y_bar[..., :-1] += side_bar
     y_bar = np.moveaxis(y_bar, -1, axis)

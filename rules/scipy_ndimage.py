@@ -255,6 +255,7 @@ def moved_in(coordinates, shape, mode):
 
 def bump(x, order):
     """Return the B-spline around zero with knots one apart, and its slope, by truncated powers."""
+    x = 1.0 * x
     value, slope = np.zeros_like(x), np.zeros_like(x)
     if order == 0:
         return value + 1.0, slope

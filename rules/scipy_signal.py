@@ -133,14 +133,45 @@ def pull_silent(out_bar, out, b, a, x, axis):
 
 def pull_from_state(out_bar, out, b, a, x, zi, axis):
     """Return the cotangents of a filter that starts from a state, and returns its last one."""
-    y_bar, last_bar = out_bar
-    if last_bar is not None and np.any(last_bar):
-        raise NotImplementedError("lfilter: no derivative of the state in which it ends")
-    if np.size(a) > 1 and np.ravel(a)[0] != 1.0:
-        raise NotImplementedError("lfilter: a derivative with zi= where a[0] is 1")
-    bars = pull_silent(y_bar, out[0], b, a, x, axis)
-    zi_bar = np.moveaxis(y_bar, axis, -1) @ answers(x.shape[axis], b, a, zi.shape[axis])
-    return *bars, np.moveaxis(zi_bar, -1, axis)
+    first = np.ravel(a)[0]
+    b, a = b / first, a / first
+    y_bar = np.zeros_like(out[0]) if out_bar[0] is None else out_bar[0]
+    last_bar = np.zeros_like(out[1]) if out_bar[1] is None else out_bar[1]
+    x, y, zi, y_bar, last_bar = (np.moveaxis(v, axis, -1) for v in (x, out[0], zi, y_bar, last_bar))
+    n, size = x.shape[-1], zi.shape[-1]
+    early = np.zeros((*y.shape[:-1], max(n - size, 0)), y.dtype)
+    y_bar = y_bar - np.concatenate((early, last_bar @ kept(a, n, size)), axis=-1)
+    b_bar, a_bar, x_bar = pull_silent(y_bar, y, b, a, x, -1)
+    x_bar = x_bar + np.concatenate((early, last_bar @ kept(b, n, size)), axis=-1)
+    b_bar = b_bar + kept_bar(last_bar, x, np.size(b))
+    a_bar = a_bar - kept_bar(last_bar, y, np.size(a))
+    zi_bar = y_bar @ answers(n, b, a, size) + last_bar @ np.eye(size, k=n)
+    zi_bar = unbroadcast(zi_bar, zi.shape)
+    dividing = np.eye(1, np.size(a))[0]  # a[0] divides all coefficients
+    a_bar = a_bar - dividing * (np.sum(b_bar * b) + np.sum(a_bar * a))
+    return b_bar / first, a_bar / first, np.moveaxis(x_bar, -1, axis), np.moveaxis(zi_bar, -1, axis)
+
+
+def lags(n, size):
+    """Return which coefficient the last state has of each of the last values, row by row."""
+    last = min(n, size)
+    return np.arange(size)[:, None] + np.arange(last, 0, -1)
+
+
+def kept(coefficients, n, size):
+    """Return what the last state keeps of the last of n values."""
+    flat = np.ravel(coefficients)
+    return np.pad(flat, (0, 2 * size + 1 - flat.size))[lags(n, size)]
+
+
+def kept_bar(last_bar, values, count):
+    """Return the cotangent of a filter's coefficients for what the last state keeps."""
+    n, size = values.shape[-1], last_bar.shape[-1]
+    last = values[..., n - min(n, size) :]
+    pairs = np.reshape(last_bar, (-1, size)).T @ np.reshape(last, (-1, min(n, size)))
+    found = np.zeros(2 * size + 1, pairs.dtype)
+    np.add.at(found, lags(n, size), pairs)
+    return found[:count]
 
 
 def answers(count, b, a, size):
@@ -153,11 +184,36 @@ def answers(count, b, a, size):
 def push_lfilter(out, b, a, x, zi, b_dot, a_dot, x_dot, zi_dot, *, axis=-1):
     if zi is None:
         return push_silent(out, b, a, x, b_dot, a_dot, x_dot, axis)
+    first = np.ravel(a)[0]
+    b, a = b / first, a / first
+    if a_dot is not None:  # a[0] divides all coefficients
+        b_dot = (0.0 * b if b_dot is None else b_dot) - np.ravel(a_dot)[0] * b
+        a_dot = (a_dot - np.ravel(a_dot)[0] * a) / first
+    if b_dot is not None:
+        b_dot = b_dot / first
     found = push_silent(out[0], b, a, x, b_dot, a_dot, x_dot, axis)
+    n, size = x.shape[axis], zi.shape[axis]
+    last_dot = np.zeros_like(out[1])
     if zi_dot is not None:
-        made = answers(x.shape[axis], b, a, zi.shape[axis])
-        found = found + np.moveaxis(np.moveaxis(zi_dot, axis, -1) @ made.T, -1, axis)
-    return found, np.full_like(out[1], np.nan)
+        state_dot = np.moveaxis(zi_dot, axis, -1)
+        found = found + np.moveaxis(state_dot @ answers(n, b, a, size).T, -1, axis)
+        last_dot = last_dot + np.moveaxis(state_dot @ np.eye(size, k=-n), -1, axis)
+    last_dot = last_dot - keeping(found, a, size, axis)
+    if x_dot is not None:
+        last_dot = last_dot + keeping(x_dot, b, size, axis)
+    if b_dot is not None:
+        last_dot = last_dot + keeping(x, b_dot, size, axis)
+    if a_dot is not None:
+        last_dot = last_dot - keeping(out[0], a_dot, size, axis)
+    return found, last_dot
+
+
+def keeping(values, coefficients, size, axis):
+    """Return what the last state keeps of values."""
+    values = np.moveaxis(values, axis, -1)
+    n = values.shape[-1]
+    last = values[..., n - min(n, size) :]
+    return np.moveaxis(last @ kept(coefficients, n, size).T, -1, axis)
 
 
 def push_silent(out, b, a, x, b_dot, a_dot, x_dot, axis):

@@ -61,12 +61,12 @@ def push_extreme_outer(out, A, B, A_dot, B_dot):
 
 @pullback(np.power.outer, np.float_power.outer)
 def pull_power_outer(out_bar, out, A, B):
-    return over_pairs(out_bar, power(out, before(A, B), B), A, B)
+    return over_pairs(out_bar, power(out, before(1.0 * A, B), 1.0 * B), A, B)
 
 
 @pushforward(np.power.outer, np.float_power.outer)
 def push_power_outer(out, A, B, A_dot, B_dot):
-    return along_pairs(out, power(out, before(A, B), B), A, B, A_dot, B_dot)
+    return along_pairs(out, power(out, before(1.0 * A, B), 1.0 * B), A, B, A_dot, B_dot)
 
 
 @pullback(np.true_divide.outer)

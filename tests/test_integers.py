@@ -151,3 +151,31 @@ def test_counts_in_settings_stay_counts(n):
 def test_exponents_stay_integers():
     text = s2sad.source(lambda x, n: x ** (2 * n - 1), wrt=0, args=(0.7, 2))
     assert "2.0 * n" not in text
+
+
+MATRIX = np.array([[2, 1, 0], [1, 3, 1], [0, 1, 4]])
+SERIES = np.array([3, 1, 4, 1, 5])
+KNOTS = np.sort(IMAGE)
+PLACES = np.array([0.0, 0.7, 1.5, 2.1, 3.4])
+
+BESIDE_INTEGERS = {
+    "solve": lambda x: np.sum(np.linalg.solve(MATRIX, x[:3]) ** 2),
+    "inv": lambda x: np.sum(np.linalg.inv(MATRIX) @ x[:3]) + np.linalg.cholesky(MATRIX)[1] @ x[:3],
+    "gradient": lambda x: np.sum(np.gradient(SERIES, np.cumsum(x)) ** 2),
+    "gradient by a width": lambda x: np.sum(np.gradient(IMAGE, x[0], edge_order=2) ** 2),
+    "trapezoid": lambda x: np.trapezoid(SERIES, np.cumsum(x)),
+    "quantile": lambda x: np.sum(np.quantile(SERIES, x / 5.0) ** 2),
+    "percentile": lambda x: np.nanpercentile(IMAGE, 20.0 * x[0], method="hazen"),
+    "polyval": lambda x: np.polyval(IMAGE, x[0]) + np.sum(np.polyval(SERIES, x)),
+    "interp": lambda x: np.sum(np.interp(x, PLACES, IMAGE)) + np.interp(70.0 * x[0], KNOTS, SERIES),
+    "outer": lambda x: np.sum(np.power.outer(IMAGE, x / 20.0)),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE_INTEGERS)
+def test_data_of_integers(name):
+    f = BESIDE_INTEGERS[name]
+    along = np.array([0.3, -0.7, 0.4, 1.1, -0.2])
+    want = slope(f, along, 1e-6)
+    assert s2sad.grad(f)(X) @ along == pytest.approx(want, rel=1e-6)
+    assert s2sad.jvp(f, (X,), (along,))[1] == pytest.approx(want, rel=1e-6)

@@ -167,7 +167,9 @@ class Sampler:
         if kind.dtype == "bool":
             return np.full(shape, self.run == 0)
         if not is_float_dtype(kind.dtype):
-            return np.full(shape, int(self.small), kind.dtype)  # weights that are all 0 are none
+            array = np.full(shape, int(self.small), kind.dtype)  # weights that are all 0 are none
+            regular = kind.rank >= 2 and self.small
+            return array + np.eye(*shape[-2:], dtype=kind.dtype) if regular else array
         array = np.full(shape, content, kind.dtype)
         if array.dtype.kind == "c" and content < 2.0:
             array += 0.1j  # what real parts alone make may be real: np.poly, np.linalg.eigvals
