@@ -168,8 +168,9 @@ class Sampler:
             return np.full(shape, self.run == 0)
         if not is_float_dtype(kind.dtype):
             array = np.full(shape, int(self.small), kind.dtype)  # weights that are all 0 are none
-            regular = kind.rank >= 2 and self.small
-            return array + np.eye(*shape[-2:], dtype=kind.dtype) if regular else array
+            if kind.rank < 2 or not self.small:
+                return array
+            return array + np.eye(shape[-2], shape[-1], dtype=kind.dtype)  # which is regular
         array = np.full(shape, content, kind.dtype)
         if array.dtype.kind == "c" and content < 2.0:
             array += 0.1j  # what real parts alone make may be real: np.poly, np.linalg.eigvals
