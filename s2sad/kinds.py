@@ -61,6 +61,11 @@ class Unknown(Kind):
     instead: str = ""
 
 
+def is_slice(kind: object) -> bool:
+    """Say whether a value is a slice, whose bounds the run knows."""
+    return isinstance(kind, Unknown) and kind.cls is slice
+
+
 def is_undecided(kind: Kind) -> bool:
     """Say whether a kind is not known, and the value no slice."""
     return isinstance(kind, Unknown) and kind.cls is not slice
@@ -290,7 +295,7 @@ def differentiable(kind: Kind) -> bool:
         return any(map(differentiable, kind.options))
     if isinstance(kind, Union):
         return bool(carriers(kind))
-    return isinstance(kind, Unknown | Opaque) and kind.cls not in GENERATORS
+    return isinstance(kind, Unknown | Opaque) and kind.cls not in (*GENERATORS, slice)
 
 
 def options(kind: Kind) -> tuple[Kind, ...]:
@@ -387,7 +392,8 @@ def shares_nothing(kind: Kind) -> bool:
         return all(shares_nothing(k) for k in kind.items)
     if isinstance(kind, Union):
         return all(map(shares_nothing, kind.options))
-    return isinstance(kind, Num | Str | NoneKind | Known | LocalFunction | Choice | Unbound)
+    nothing = Num | Str | NoneKind | Known | LocalFunction | Choice | Unbound
+    return isinstance(kind, nothing) or is_slice(kind)
 
 
 def may_hold(kind: Kind, owner: Kind) -> bool:
@@ -397,21 +403,6 @@ def may_hold(kind: Kind, owner: Kind) -> bool:
     cls = {List: list, Dict: dict, OpenDict: dict}.get(type(owner), getattr(owner, "cls", None))
     found = reached(kind)
     return found is None or cls is None or cls in found
-
-
-def may_hold_array(kind: Kind) -> bool:
-    """Say whether a value of a kind may be, or hold, an array."""
-    if isinstance(kind, List | Iterable_ | OpenDict):
-        return may_hold_array(kind.item)
-    if isinstance(kind, Tuple):
-        return any(map(may_hold_array, kind.items))
-    if isinstance(kind, Dict):
-        return any(may_hold_array(k) for _, k in kind.items)
-    if isinstance(kind, Obj):
-        return any(may_hold_array(k) for _, k in kind.fields)
-    if isinstance(kind, Union | OneOf):
-        return any(map(may_hold_array, kind.options))
-    return isinstance(kind, Array | Unknown | Opaque)
 
 
 def describe(kind: Kind) -> str:

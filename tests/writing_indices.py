@@ -134,6 +134,19 @@ def sl_ell(m, x):
 
 
 @square
+def sl_rows(m, x):
+    n = len(x) - 1
+    s = (slice(0, n), [0, 1])
+    z = m * m
+    z[s] *= z[s]
+    return np.sum(z) * x[0] + np.sum(picked(m, (slice(0, n), 1)) ** 2)
+
+
+def picked(m, index):
+    return m[index]
+
+
+@square
 def sl_neg(m, x):
     return np.sum(behind(m, -1) ** 2) + np.sum(behind(m, 1) ** 2) * x[0]
 

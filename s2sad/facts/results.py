@@ -168,6 +168,9 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
         return shaped_kind(args[0], lengths)
     if fn is runtime.unbroadcast and len(args) == 2:
         return _unbroadcast_kind(args[0], args[1])
+    if fn is runtime.last_writes and len(args) == 2 and isinstance(args[0], K.Array):
+        part = array_item(args[0], args[1])
+        return dataclasses.replace(part, dtype="bool") if isinstance(part, K.Array) else K.UNKNOWN
     if fn is sum and args and isinstance(getattr(args[0], "item", None), K.Unbound):
         return K.UNBOUND
     if fn is sum and args and isinstance(args[0], K.Iterable_):
@@ -402,7 +405,9 @@ def _freeze(index: Any) -> Any:
         return ("slice", index.start, index.stop, index.step)
     if isinstance(index, tuple):
         return ("tuple", *map(_freeze, index))
-    return index
+    if isinstance(index, K.Tuple) and any(map(K.is_slice, index.items)):
+        return ("tuple", *map(_freeze, index.items))
+    return ("slice", K.INT, K.INT, K.NONE) if K.is_slice(index) else index
 
 
 def _array_item(owner: K.Array, frozen: Any) -> Kind:

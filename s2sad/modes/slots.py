@@ -323,7 +323,7 @@ class Slots(Writes):
                 mine = self.zero(name(target), item)
             elif isinstance(item, K.Array) and not shared:
                 mine = call(attribute(mine, "copy"))
-            elif K.may_hold_array(item) and not shared:
+            elif may_hold_array(item) and not shared:
                 mine = call(name(self.refs.function(runtime.private)), mine)
             bars = name(self.bar(base))
             return [*out, *first, _put_in(bars, args, mine), again, restore]
@@ -574,11 +574,11 @@ class Slots(Writes):
         """Say whether what is given as a shadow may hold arrays that others hold, too."""
         made = c.value.func if isinstance(c.value, gast.Call) else c.value
         own = isinstance(made, gast.Name) and made.id in self.made_by_calls
-        return K.is_container(kind) and K.may_hold_array(kind) and not own
+        return K.is_container(kind) and may_hold_array(kind) and not own
 
     def _added(self, shadow: Node, value: Node, kind: Kind) -> Node:
         """Return a shadow to which a value is added; arrays in it may be known by other names."""
-        fn = runtime.add_into_arrays if K.may_hold_array(kind) else runtime.add_into
+        fn = runtime.add_into_arrays if may_hold_array(kind) else runtime.add_into
         return call(name(self.refs.function(fn)), shadow, value)
 
     def _restore(self, variable: str, key: Any) -> Node:
@@ -629,7 +629,7 @@ def _holds_memory(kind: Kind) -> bool:
 
 def _is_memory(kind: Kind) -> bool:
     """Say whether a value may be, or hold, memory that can be written."""
-    return K.may_hold_array(kind) or K.reached(kind) != frozenset()
+    return may_hold_array(kind) or K.reached(kind) != frozenset()
 
 
 def _place(target: Node, ctx: Any = None) -> Node:
@@ -677,3 +677,18 @@ def _put_in(owner: Node, args: list[Node], value: Node) -> Node:
         return gast.Expr(call(attribute(owner, "append"), value))
     again = constant(where + 1 if where < 0 else where)
     return gast.Expr(call(attribute(owner, "insert"), again, value))
+
+
+def may_hold_array(kind: Kind) -> bool:
+    """Say whether a value of a kind may be, or hold, an array."""
+    if isinstance(kind, K.List | K.Iterable_ | K.OpenDict):
+        return may_hold_array(kind.item)
+    if isinstance(kind, K.Tuple):
+        return any(map(may_hold_array, kind.items))
+    if isinstance(kind, K.Dict):
+        return any(may_hold_array(k) for _, k in kind.items)
+    if isinstance(kind, K.Obj):
+        return any(may_hold_array(k) for _, k in kind.fields)
+    if isinstance(kind, K.Union | K.OneOf):
+        return any(map(may_hold_array, kind.options))
+    return isinstance(kind, K.Array | K.Unknown | K.Opaque)
