@@ -25,6 +25,7 @@ from s2sad.capture.read import Callee, read, unwrap
 from s2sad.capture.ruled import as_called
 from s2sad.derivative import Applied, Derivative, operator, stand_in
 from s2sad.errors import ActivityError, SourceError, UnsupportedError
+from s2sad.operators.below import refuse_below_classmethod
 from s2sad.operators.cotangents import mirror
 from s2sad.operators.derived import (
     Derived,
@@ -591,6 +592,12 @@ class Differentiable:
         self.__s2sad_wrt__ = wrt
         self._operators: dict[tuple[str, int], Any] = {}
 
+    @functools.cached_property
+    def _unbound(self) -> Differentiable:
+        """The function itself, where it is no method that has lost its class."""
+        refuse_below_classmethod(self)
+        return self
+
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself."""
         return self.__s2sad_primal__(*args, **kwargs)
@@ -612,11 +619,11 @@ class Differentiable:
 
     def vjp(self, /, *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
         """Return the value and a pullback, as s2sad.vjp does."""
-        return vjp(self, *args, wrt=wrt, has_aux=has_aux)
+        return vjp(self._unbound, *args, wrt=wrt, has_aux=has_aux)
 
     def jvp(self, /, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
         """Return the value and its tangent, as s2sad.jvp does."""
-        return jvp(self.__s2sad_primal__, primals, tangents, has_aux=has_aux)
+        return jvp(self._unbound.__s2sad_primal__, primals, tangents, has_aux=has_aux)
 
     @property
     def hessian(self) -> Hessian:
@@ -625,14 +632,16 @@ class Differentiable:
 
     def hvp(self, /, primals: Any, tangents: Any) -> Any:
         """Return the product of the Hessian with tangents, as s2sad.hvp does."""
-        return hvp(self.__s2sad_primal__, primals, tangents)
+        return hvp(self._unbound.__s2sad_primal__, primals, tangents)
 
     def autodiff(self, mode: Mode, /, *activities: Any, seed: Any = None) -> Any:
         """Return the value and the derivatives, as s2sad.autodiff does."""
-        return autodiff(mode, self.__s2sad_primal__, *activities, seed=seed)
+        return autodiff(mode, self._unbound.__s2sad_primal__, *activities, seed=seed)
 
     def _operator(self, mode: str, skipped: int = 0) -> Any:
         known = self._operators.get((mode, skipped))
+        if known is None and not skipped:
+            _ = self._unbound
         if known is None:
             if mode == "jacobian":
                 made: Any = _jacobian(self, None, "auto", False, skipped)

@@ -1,6 +1,7 @@
 """Decorated functions and methods inside of programs: called, they are what they decorate."""
 
 import functools
+import sys
 
 import numpy as np
 import pytest
@@ -149,3 +150,43 @@ def test_class_methods_and_static_methods(owner):
     assert np.allclose(owner.of_class.vjp(w)[1](1.0), 2.0 * owner.scale * w)
     assert np.allclose(owner.of_none.grad(w), 2.0 * w)
     assert np.allclose(s2sad.grad(lambda w: owner.of_class(w))(w), 2.0 * owner.scale * w)
+
+
+class Turned:
+    scale = 3.0
+
+    @classmethod
+    @s2sad.differentiate
+    def of_class(cls, w):
+        return cls.scale * np.sum(w * w)
+
+    @staticmethod
+    @s2sad.differentiate
+    def of_none(w):
+        return np.sum(w * w)
+
+
+def test_class_methods_with_their_decorators_turned_round():
+    """Up to Python 3.12 a class method binds what is below it; after that, it has no class."""
+    w = np.array([1.0, 2.0])
+    assert Turned.of_class(w) == 15.0
+    assert np.allclose(Turned.of_none.grad(w), 2.0 * w)
+    below = vars(Turned)["of_class"].__func__
+    for derive in (
+        lambda: below.grad(w),
+        lambda: below.hessian(w),
+        lambda: below.vjp(w),
+        lambda: below.jvp((w,), (w,)),
+        lambda: below.hvp((w,), (w,)),
+        lambda: below.autodiff(s2sad.Reverse, w),
+    ):
+        with pytest.raises(s2sad.UnsupportedError) as caught:
+            derive()
+        assert caught.value.remedy == "Write @differentiate above @classmethod."
+        assert caught.value.place.function == "of_class"
+    if sys.version_info < (3, 13):
+        assert np.allclose(Turned.of_class.grad(w), 6.0 * w)
+    else:
+        with pytest.raises(s2sad.UnsupportedError, match="below @classmethod"):
+            Turned.of_class.grad(w)
+    assert np.allclose(s2sad.grad(Turned.of_class)(w), 6.0 * w)
