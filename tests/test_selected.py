@@ -242,3 +242,39 @@ def test_dicts_of_parameters_inside_of_programs():
 
     p = {"w": np.array([0.3, -0.2]), "b": 0.1, "name": "p"}
     s2sad.check_grads(descended, (p, np.array([1.0, 2.0]), 0.1), order=1)
+
+
+class Kernel:
+    def __init__(self, width, height):
+        self.width, self.height = width, height
+
+    def __call__(self, x, y):
+        return self.height**2 * np.exp(-0.5 * ((x - y) / self.width) ** 2)
+
+
+class Process:
+    def __init__(self, kernel, noise):
+        self.kernel, self.noise = kernel, noise
+
+
+def misfit(g, x):
+    cover = g.kernel(x[:, None], x[None, :]) + g.noise**2 * np.eye(len(x))
+    return x @ np.linalg.solve(cover, x)
+
+
+def test_second_derivatives_by_parts_beside_objects_that_are_called():
+    x = np.array([0.3, -0.7, 1.1])
+
+    def at(noise, height):
+        return misfit(Process(Kernel(1.2, height), noise), x)
+
+    found = s2sad.hessian(misfit, wrt=("g.noise", "g.kernel.height"))(
+        Process(Kernel(1.2, 0.9), 0.4), x
+    )
+    assert np.allclose(found, s2sad.hessian(at, wrt=(0, 1))(0.4, 0.9), rtol=1e-9)
+    h = 1e-4
+    slope = (at(0.4 + h, 0.9) - 2.0 * at(0.4, 0.9) + at(0.4 - h, 0.9)) / h**2
+    assert found[0][0] == pytest.approx(slope, rel=1e-5)
+    whole = s2sad.hessian(misfit)(Process(Kernel(1.2, 0.9), 0.4), x)
+    assert whole.noise.noise == pytest.approx(found[0][0], rel=1e-12)
+    assert whole.noise.kernel.height == pytest.approx(found[0][1], rel=1e-9)

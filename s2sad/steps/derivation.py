@@ -385,7 +385,7 @@ def _more_plainly(
         or overloads(function, facts, taken, numpy)
         or ended(function, facts, taken, numpy)
         or copies(function, facts, taken, numpy, helper)
-        or sums(function, facts, taken, numpy)
+        or sums(function, facts, taken, numpy, helper)
         or trees(function, facts, taken, numpy, helper)
         or ravelled(function, facts, taken, numpy, helper)
         or spread(function, facts, (call_signature(facts), library_signature(facts)), taken, maths)
