@@ -146,6 +146,65 @@ def picked(m, index):
     return m[index]
 
 
+INNER = slice(1, -1)
+
+
+@square
+def sl_outside(m, x):
+    z = m * m
+    y = z[INNER]
+    y += x[0]
+    return np.sum(z**2)
+
+
+@square
+def sl_either(m, x):
+    z = m * m
+    s = slice(0, 1) if x[0] > 0.5 else slice(1, 2)
+    y = z[s]
+    y *= 2.0
+    return np.sum(z**2)
+
+
+@square
+def sl_backwards(m, x):
+    z = m * m
+    s = slice(None, None, -1) if x[0] > 0.5 else slice(None)
+    y = z[s]
+    y[0] = x
+    return np.sum(z**3)
+
+
+@square
+def sl_overlap(m, x):
+    z = m * m
+    a = slice(1, None) if x[0] > 0.5 else slice(2, None)
+    b = slice(None, -1) if x[0] > 0.5 else slice(None, -2)
+    z[a] += z[b]
+    return np.sum(z**2)
+
+
+@square
+def sl_bound_again(m, x):
+    z, k = m * m, 0
+    s = slice(k, 2)
+    z[s] = z[s] ** 2
+    k = 1
+    s = slice(k, 3)
+    z[s] *= z[s]
+    return np.sum(z**2) + k * x[0]
+
+
+@two
+def sl_rounds(x, y):
+    z, s = x * y, slice(0, 1)
+    for k in range(len(x) - 1):
+        z[s] *= x[k]
+        s = slice(k, k + 2) if k % 2 else slice(0, k + 1)
+        z[s] += z[s] ** 2
+    return np.sum(z**2)
+
+
 @square
 def sl_neg(m, x):
     return np.sum(behind(m, -1) ** 2) + np.sum(behind(m, 1) ** 2) * x[0]
