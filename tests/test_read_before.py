@@ -159,6 +159,51 @@ def in_a_call_of_a_call(x):
     return counter.all[0] * class_.items[0]
 
 
+def scaled(held, by):
+    held[0] *= by
+    return held[0] * held[1]
+
+
+def scaled_twice(held, by):
+    held[0] += scaled(held, by)
+    held[0] *= 3.0
+    return held[0]
+
+
+def added_then_scaled(x):
+    held = [x, 2.0 * x]
+    held[0] += scaled(held, x)
+    held[0] *= x
+    return held[0] * held[1]
+
+
+def added_and_scaled_inside(x):
+    held = [x, 2.0 * x]
+    for _ in range(2):
+        held[0] += scaled_twice(held, x)
+        held[0] *= x
+        held[1] -= 0.1 * held[0]
+    return held[0] * held[1]
+
+
+def entries_added_then_scaled(x):
+    held = {"a": x, "b": x * x}
+    held["a"] += sum(v * x for v in held.values())
+    held["a"] *= x
+    if x > 0.0:
+        held["a"] -= x * x
+    return held["a"] * held["b"]
+
+
+def elements_added_then_scaled(x):
+    a = x * np.array([1.0, 2.0, -0.5])
+    a[1] += sum(p * q for p, q in zip(a, a[1:], strict=False))
+    a[1] /= 1.5
+    a[1] += sum(p for p, q in zip(a, a, strict=True))
+    a[1] -= x * a[1]
+    return np.sum(a * a)
+
+
 def arrays_added_while_popped(x):
     rows = [x * np.ones(2), x * x * np.ones(2)]
     first = rows[0]
@@ -175,6 +220,12 @@ def test_what_is_read_before_it_is_changed():
     check(by_another_name, 0.7)
     check(in_a_call_of_a_call, 0.7)
     check(arrays_added_while_popped, 0.7)
+    for f in (added_then_scaled, added_and_scaled_inside):
+        check(f, 0.7)
+        assert s2sad.value_and_grad(f)(0.7)[0] == f(0.7)
+    for f in (entries_added_then_scaled, elements_added_then_scaled):
+        check(f, 0.7)
+        assert s2sad.value_and_grad(f)(0.7)[0] == f(0.7)
     assert s2sad.value_and_grad(by_another_name)(0.7)[0] == by_another_name(0.7)
     with pytest.raises(s2sad.UnsupportedError, match="read it"):
         s2sad.grad(by_a_closure)(A.copy(), B.copy())

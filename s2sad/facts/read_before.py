@@ -79,14 +79,18 @@ class _Worker:
                 del body[start]
 
     def start(self, body: Block, position: int) -> int | None:
-        """Return where the place that a statement adds to is read before the value is computed."""
+        """Return where the place that a statement adds to is read before the value is computed.
+
+        The read is of the same statement of the user's: others may add to the same place.
+        """
         s = body[position]
         if not isinstance(s, gast.AugAssign) or isinstance(s.target, gast.Name):
             return None
+        origin = self.origins.get(s)
         for at in range(position - 1, -1, -1):
             read = body[at]
             if isinstance(read, gast.Assign) and isinstance(read.targets[0], gast.Name):
-                if read.targets[0].id in self.function.was:
+                if read.targets[0].id in self.function.was and self.origins.get(read) is origin:
                     return at if same(read.value, _loaded(s.target)) else None
         return None
 
