@@ -34,7 +34,7 @@ from s2sad.registry import pullback, pushforward, refuse
 refuse(
     linalg,
     "cdf2rdf cho_solve_banded cholesky_banded clarkson_woodruff_transform "
-    "convolution_matrix cossin eig_banded eigvals_banded expm_cond expm_frechet fiedler "
+    "convolution_matrix cossin eig_banded eigvals_banded expm_cond fiedler "
     "fiedler_companion fractional_matrix_power funm hessenberg ldl leslie matmul_toeplitz "
     "matrix_balance null_space ordqz orth orthogonal_procrustes qr_delete qr_insert "
     "qr_multiply qr_update qz rq rsf2csf schur signm solve_continuous_are solve_discrete_are "

@@ -160,25 +160,26 @@ def pairs(n):
 
 
 def pdist_directions(out, X, metric, p):
-    """Return how the distances of all pairs move with the first point of each."""
+    """Return how the distances of all pairs move with both points of each."""
     first, second = pairs(len(X))
     return by_metric("pdist", out, X[first], X[second], metric, 2 if p is None else p)
 
 
 @pullback(distance.pdist)
 def pull_pdist(out_bar, out, X, *, metric="euclidean", p=None):
-    bars = out_bar[:, None] * pdist_directions(out, X, metric, p)
+    by_first, by_second = pdist_directions(out, X, metric, p)
     first, second = pairs(len(X))
     X_bar = np.zeros_like(X)
-    np.add.at(X_bar, first, bars)
-    np.subtract.at(X_bar, second, bars)
+    np.add.at(X_bar, first, out_bar[:, None] * by_first)
+    np.add.at(X_bar, second, out_bar[:, None] * by_second)
     return X_bar
 
 
 @pushforward(distance.pdist)
 def push_pdist(out, X, X_dot, *, metric="euclidean", p=None):
     first, second = pairs(len(X))
-    moved = pdist_directions(out, X, metric, p) * (X_dot[first] - X_dot[second])
+    by_first, by_second = pdist_directions(out, X, metric, p)
+    moved = by_first * X_dot[first] + by_second * X_dot[second]
     return np.sum(moved, axis=1).astype(out.dtype)
 
 

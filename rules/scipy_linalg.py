@@ -598,3 +598,43 @@ def push_block_diag(out, *arrs_and_tangents):
     half = len(arrs_and_tangents) // 2
     pairs = zip(arrs_and_tangents[:half], arrs_and_tangents[half:], strict=True)
     return linalg.block_diag(*[np.zeros_like(a) if t is None else t for a, t in pairs])
+
+
+# the derivative of a matrix exponential, as SciPy gives it
+
+
+def along_two(A, E, F):
+    """Return the second derivative of a matrix exponential, along two directions.
+
+    It stands in a corner of the exponential of blocks: Higham, Functions of Matrices, 2008, 3.6.
+    """
+    none, n = np.zeros_like(A), len(A)
+    rows = [[A, E, F, none], [none, A, none, F], [none, none, A, E], [none, none, none, A]]
+    return linalg.expm(np.block(rows))[:n, 3 * n :]
+
+
+def parts_of_frechet(parts, compute_expm):
+    """Return what goes with the exponential, and what with its derivative."""
+    return parts if compute_expm else (None, parts)
+
+
+@pullback(linalg.expm_frechet, once="the blocks are stacked")
+def pull_expm_frechet(out_bar, out, A, E, *, method=None, compute_expm=True, check_finite=True):
+    value_bar, slope_bar = parts_of_frechet(out_bar, compute_expm)
+    A_bar = along_two(A.T, slope_bar, E.T)
+    if value_bar is not None:
+        A_bar = A_bar + linalg.expm_frechet(A.T, value_bar, compute_expm=False)
+    return A_bar, linalg.expm_frechet(A.T, slope_bar, compute_expm=False)
+
+
+@pushforward(linalg.expm_frechet)
+def push_expm_frechet(
+    out, A, E, A_dot, E_dot, *, method=None, compute_expm=True, check_finite=True
+):
+    value_dot, slope_dot = np.zeros_like(A), np.zeros_like(A)
+    if A_dot is not None:
+        slope_dot = along_two(A, E, A_dot)
+        value_dot = linalg.expm_frechet(A, A_dot, compute_expm=False)
+    if E_dot is not None:
+        slope_dot = slope_dot + linalg.expm_frechet(A, E_dot, compute_expm=False)
+    return (value_dot, slope_dot) if compute_expm else slope_dot

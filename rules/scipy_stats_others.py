@@ -7,10 +7,14 @@ from s2sad.registry import pullback, pushforward, refuse, written_out
 
 
 @written_out(stats.iqr)
-def iqr(x, axis=None, rng=(25, 75)):
-    """The distance of two percentiles."""
+def iqr(x, axis=None, rng=(25, 75), scale=1.0, *, keepdims=False):
+    """The distance of two percentiles, over that of normal numbers or over a number."""
     x = np.asarray(x)
-    return np.percentile(x, rng[1], axis=axis) - np.percentile(x, rng[0], axis=axis)
+    high = np.percentile(x, rng[1], axis=axis, keepdims=keepdims)
+    apart = high - np.percentile(x, rng[0], axis=axis, keepdims=keepdims)
+    if scale == "normal":
+        return apart / (special.erfinv(0.5) * 2.0 * np.sqrt(2.0))
+    return apart / scale
 
 
 def completed(x, alpha):
@@ -76,12 +80,6 @@ refuse(
     "pointbiserialr",
     because="it is a test of a hypothesis, whose result is an object",
     instead="Use np.corrcoef(x, y)[0, 1].",
-)
-refuse(
-    stats,
-    "gaussian_kde",
-    because="it is an object that holds a sample",
-    instead="Write the mean of stats.norm.pdf, or scipy.special.logsumexp of its logarithms.",
 )
 refuse(
     stats,

@@ -134,7 +134,15 @@ def solved(theta):
     return optimize.brentq(gap, 0.0, 5.0, xtol=1e-13)
 
 
+def over_an_area(theta):
+    across = integrate.dblquad(lambda y, x: np.exp(-theta[0] * x * y), 0.0, theta[1], 0.0, np.cos)
+    return (
+        across[0] * integrate.dblquad(lambda y, x, c: c * x * y, 0, 1, theta[1], 2, (theta[0],))[0]
+    )
+
+
 PROGRAMS = [
+    over_an_area,
     by_closure,
     by_args,
     limits,

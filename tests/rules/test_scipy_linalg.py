@@ -32,6 +32,8 @@ ab = n(4, 5) + np.array([[0], [0], [5], [0]])
 hb = np.array([n(5) * 0.1, n(5) * 0.1, 3 + n(5) * 0.1])
 
 ROWS = [
+    (L.expm_frechet, (n(3, 3), n(3, 3)), {}),
+    (L.expm_frechet, (n(3, 3), n(3, 3)), {"compute_expm": False}),
     (L.solve, (reg(3, 3), n(3)), {}),
     (L.solve, (reg(3, 3), n(3, 2)), {}),
     (L.solve, (reg(3, 3), n(3)), {"transposed": True}),

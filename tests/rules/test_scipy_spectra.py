@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import s2sad
+from s2sad.testing import check_rule
 from tests.slopes import check
 
 signal = pytest.importorskip("scipy.signal")
@@ -42,6 +43,20 @@ def periods(x):
 def test_spectra(f):
     check(f, X)
     assert s2sad.value_and_grad(f)(X)[0] == f(X)
+
+
+ROWS = [
+    (signal.welch, (X[:9],), {"nperseg": 4}),
+    (signal.welch, (X[:9],), {"nperseg": 5, "scaling": "spectrum", "detrend": "linear"}),
+    (signal.periodogram, (X[:9],), {"window": "hann"}),
+    (signal.periodogram, (X[:9],), {"nfft": 12, "return_onesided": False}),
+    (signal.csd, (X[:9], Y[:9]), {"nperseg": 4}),
+]
+
+
+@pytest.mark.parametrize("fn, args, settings", ROWS)
+def test_rule(fn, args, settings):
+    check_rule(fn, *args, **settings)
 
 
 def across(x, y):

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad.registry import positional_names, rule_for
+from s2sad.registry import load_rules, object_function, positional_names, rule_for
 from s2sad.testing import check_rule
 from tests import slopes
 
 S = pytest.importorskip("scipy.stats")
+load_rules()
 rng = np.random.default_rng(21)
 
 
@@ -160,6 +161,32 @@ def other(x):
 def test_what_is_not_known_is_refused(f):
     with pytest.raises(s2sad.Error):
         s2sad.grad(f)(POSITIVE[:3])
+
+
+# --- estimates of densities ---------------------------------------------------------------------
+
+CLOUD = rng.standard_normal((2, 7))
+ESTIMATES = [(S.gaussian_kde(CLOUD[0], 0.4), n(4)), (S.gaussian_kde(CLOUD), n(2, 3))]
+
+
+@pytest.mark.parametrize("name", ["__call__", "logpdf", "pdf", "evaluate"])
+@pytest.mark.parametrize("kde, x", ESTIMATES, ids=["on a line", "on a plane"])
+def test_estimates(kde, x, name):
+    check_rule(object_function(S.gaussian_kde, name), kde, x)
+
+
+def estimated(x):
+    one = S.gaussian_kde(CLOUD[0], weights=np.arange(7.0))
+    plane = S.gaussian_kde(CLOUD)
+    whole = np.sum(one(x) ** 2) * one(x[0])[0] + plane(x[:2])[0] + plane.logpdf([x[:2], x[1:]])[1]
+    return whole + np.sum(one.pdf([x[0], 2.0 * x[1]]))
+
+
+def test_estimates_in_programs():
+    slopes.check(estimated, n(3))
+    assert s2sad.value_and_grad(estimated)(POSITIVE[:3])[0] == estimated(POSITIVE[:3])
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.grad(lambda x: S.gaussian_kde(x)(0.3)[0])(n(4))
 
 
 # --- zeros by structure --------------------------------------------------------------------------

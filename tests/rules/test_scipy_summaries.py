@@ -72,6 +72,8 @@ def test_dirichlet_and_iqr():
 
     slopes.check(shares, x, alpha)
     slopes.check(lambda x: S.iqr(x) ** 2 + np.sum(S.iqr(np.outer(x, x), axis=1)), x)
+    slopes.check(lambda x: S.iqr(x, scale="normal") + S.iqr(x, rng=(10, 80), scale=x[0]), x)
+    slopes.check(lambda x: np.sum(S.iqr(np.outer(x, x), 1, scale=2.0, keepdims=True)), x)
     v = np.cos(np.arange(4.0))
     bars = s2sad.grad(shares, wrt=(0, 1))(x, alpha)
     assert s2sad.jvp(shares, (x, alpha), (v, x))[1] == pytest.approx(bars[0] @ v + bars[1] @ x)
