@@ -618,7 +618,7 @@ def parts_of_frechet(parts, compute_expm):
     return parts if compute_expm else (None, parts)
 
 
-@pullback(linalg.expm_frechet, once="the blocks are stacked")
+@pullback(linalg.expm_frechet)
 def pull_expm_frechet(out_bar, out, A, E, *, method=None, compute_expm=True, check_finite=True):
     value_bar, slope_bar = parts_of_frechet(out_bar, compute_expm)
     A_bar = along_two(A.T, slope_bar, E.T)

@@ -33,12 +33,13 @@ class Minimum(NamedTuple):
     """What of the result of scipy.optimize.minimize and minimize_scalar has a derivative."""
 
     x: Any
+    fun: Any
 
 
 class MinimumOutcome(Minimum, Outcome):
-    """The rest of it; the value there is that of the function at x."""
+    """The rest of it."""
 
-    advice = "Call the function at what was found, `fun(result.x)`: that has the same derivative."
+    advice = "Compute it from what was found, `result.x`, which has a derivative."
     success = True
     message = ""
     status = nfev = njev = nhev = nit = 0
@@ -80,10 +81,17 @@ def at_solution(x_bar, x, vjp, args, minus_x=False, free=None):
 
     With `minus_x` it is x there. Unknowns that are not `free` stay as they are.
     """
-    if np.iscomplexobj(x):
-        raise NotImplementedError("a derivative of real solutions only")
     args = args if isinstance(args, tuple) else (args,)
     value, pull = vjp(x, *args)
+    value_bar = adjoint(x_bar, x, value, pull, minus_x, free)
+    _, *args_bar, captured_bar = pull(value_bar)
+    return tuple(args_bar), captured_bar
+
+
+def adjoint(x_bar, x, value, pull, minus_x, free):
+    """Return the cotangent of the value that is zero at x, from that of x."""
+    if np.iscomplexobj(x):
+        raise NotImplementedError("a derivative of real solutions only")
     size = np.size(x)
     if np.size(value) != size:
         raise NotImplementedError("a derivative where there are as many equations as unknowns")
@@ -92,7 +100,22 @@ def at_solution(x_bar, x, vjp, args, minus_x=False, free=None):
     free = np.ones(size, bool) if free is None else free
     value_bar = np.zeros(size)
     value_bar[free] = solved(jacobian[np.ix_(free, free)].T, -np.ravel(x_bar)[free])
-    _, *args_bar, captured_bar = pull(shaped_as(value, value_bar))
+    return shaped_as(value, value_bar)
+
+
+def at_minimum(out_bar, x, vjp, args, free=None):
+    """Return the cotangents of args, and of what a function captures that is least at x.
+
+    Of the value there only what stands in the function beside x counts: by x its slope is zero, or
+    x stays at a bound.
+    """
+    x_bar, fun_bar = out_bar
+    args = args if isinstance(args, tuple) else (args,)
+    (_, slope), pull = vjp(x, *args)
+    slope_bar = shaped_as(slope, np.zeros(np.size(x)))
+    if x_bar is not None and np.any(x_bar):
+        slope_bar = adjoint(x_bar, x, slope, lambda bar: pull((0.0, bar)), False, free)
+    _, *args_bar, captured_bar = pull((0.0 if fun_bar is None else fun_bar, slope_bar))
     return tuple(args_bar), captured_bar
 
 
@@ -118,6 +141,25 @@ def forward_at_solution(x, vjp, args, vjp_dot, args_dot, minus_x=False, free=Non
     x_dot = np.zeros(size)
     x_dot[free] = solved(jacobian[np.ix_(free, free)], -np.array(moved)[free])
     return np.reshape(x_dot, np.shape(x)) if isinstance(x, np.ndarray) else float(x_dot[0])
+
+
+def slope_alone(vjp):
+    """Return of a function that gives a value and its slope the one that gives the slope."""
+
+    def alone(x, *args):
+        (_, slope), pull = vjp(x, *args)
+        return slope, lambda slope_bar: pull((0.0, slope_bar))
+
+    return alone
+
+
+def forward_at_minimum(x, vjp, args, vjp_dot, args_dot, free=None):
+    """Return the tangents of x, where a function of x and args is least, and of the value there."""
+    x_dot = forward_at_solution(x, slope_alone(vjp), args, vjp_dot, args_dot, free=free)
+    args, args_dot = all_of(args, args_dot)
+    (_, slope), pull = vjp(x, *args)
+    _, *args_bar, captured_bar = pull((1.0, shaped_as(slope, np.zeros(np.size(x)))))
+    return x_dot, inner_product(args_bar, args_dot) + inner_product(captured_bar, vjp_dot)
 
 
 def within(x, bounds, method):
@@ -560,9 +602,11 @@ def push_nonlinear_solver(
 
 @pullback(
     optimize.minimize,
-    calls={"fun": "grad(fun)(out.x, *args)"},
+    calls={"fun": "value_and_grad(fun)(out.x, *args)"},
     constant=("x0",),
-    result=lambda fun, x0, args=(), **settings: MinimumOutcome(np.ravel(np.asarray(x0, float))),
+    result=lambda fun, x0, args=(), **settings: MinimumOutcome(
+        np.ravel(np.asarray(x0, float)), 0.5
+    ),
 )
 def pull_minimize(
     out_bar,
@@ -582,9 +626,7 @@ def pull_minimize(
 ):
     """Where the minimum is the gradient is zero, but for the unknowns that are at a bound."""
     check_values_only(jac)
-    args_bar, fun_bar = at_solution(
-        out_bar[0], out.x, fun, args, free=within(out.x, bounds, method)
-    )
+    args_bar, fun_bar = at_minimum(out_bar, out.x, fun, args, within(out.x, bounds, method))
     return fun_bar, None, one_for(args, args_bar)
 
 
@@ -609,19 +651,19 @@ def push_minimize(
 ):
     check_values_only(jac)
     free = within(out.x, bounds, method)
-    return (forward_at_solution(out.x, fun, args, fun_dot, args_dot, free=free),)
+    return forward_at_minimum(out.x, fun, args, fun_dot, args_dot, free)
 
 
 @pullback(
     optimize.minimize_scalar,
-    calls={"fun": "grad(fun)(float, *args)"},
+    calls={"fun": "value_and_grad(fun)(float, *args)"},
     constant=("bracket",),
-    result=lambda fun, bracket=None, args=(), **settings: MinimumOutcome(np.float64(0.5)),
+    result=lambda fun, bracket=None, args=(), **settings: MinimumOutcome(np.float64(0.5), 0.5),
 )
 def pull_minimize_scalar(
     out_bar, out, fun, bracket=None, args=(), *, method=None, tol=None, options=None
 ):
-    args_bar, fun_bar = at_solution(out_bar[0], out.x, fun, args)
+    args_bar, fun_bar = at_minimum(out_bar, out.x, fun, args)
     return fun_bar, None, one_for(args, args_bar)
 
 
@@ -629,7 +671,7 @@ def pull_minimize_scalar(
 def push_minimize_scalar(
     out, fun, bracket, args, fun_dot, bracket_dot, args_dot, *, method=None, tol=None, options=None
 ):
-    return (forward_at_solution(out.x, fun, args, fun_dot, args_dot),)
+    return forward_at_minimum(out.x, fun, args, fun_dot, args_dot)
 
 
 refuse(

@@ -23,10 +23,14 @@ class FunctionVjp:
 
 @dataclass(frozen=True)
 class Called:
-    """How a rule calls a function that it is given: with what kinds; it, or its gradient."""
+    """How a rule calls a function that it is given: with what kinds; it, or its gradient.
+
+    With the gradient it may want the value.
+    """
 
     kinds: list[Kind]
     gradient: bool
+    with_value: bool = False
 
 
 def called_with(
@@ -47,7 +51,7 @@ def called_with(
 def _kinds_in(text: str, given: Mapping[str, Kind]) -> Called:
     """Return how a rule says that it calls: `fun(out.x, *args)` or `grad(fun)(out.x, *args)`.
 
-    Arguments may be left out.
+    `value_and_grad(fun)` gives both. Arguments may be left out.
     """
     found: list[Kind] = []
     made = ast.parse(text, mode="eval").body
@@ -61,7 +65,9 @@ def _kinds_in(text: str, given: Mapping[str, Kind]) -> Called:
             found += spread.items
         elif not isinstance(spread, K.NoneKind):
             found.append(spread)
-    return Called([K.erase_value(k) for k in found], isinstance(made.func, ast.Call))
+    of = made.func.func if isinstance(made.func, ast.Call) else None
+    with_value = isinstance(of, ast.Name) and of.id == "value_and_grad"
+    return Called([K.erase_value(k) for k in found], of is not None, with_value)
 
 
 def _kind_in(node: ast.expr, given: Mapping[str, Kind]) -> Kind:

@@ -68,7 +68,7 @@ class Writers:
     finish: Callable[..., Block]
     work_on_copies: Callable[[Derivation, Analysed], Block]
     add: Callable[[Derivation, Node, Any, Analysed], None]
-    gradient: Callable[[Derivation, Target, str, Writers], Target | None]
+    gradient: Callable[[Derivation, Target, str, Writers, bool], Target | None]
 
 
 def function_vjp(
@@ -99,15 +99,15 @@ def function_vjp(
             "called with no number or array.",
             ADVICE,
         )
-    key = (analysis_key(target.fn, target.params, _names(target)), wanted, how.gradient)
+    key = (analysis_key(target.fn, target.params, _names(target)), wanted, _word(how))
     if key not in d.handed:
-        made = d.names.fresh(f"{target_name(target)}{'_grad' if how.gradient else ''}_vjp")
+        made = d.names.fresh(f"{target_name(target)}{_word(how)}_vjp")
         d.handed[key] = made, ()  # for functions that call themselves
         own = analyse(d, target.fn, target.params, _names(target))
         _check_alone(d, own, worker, site, target)
         where = f"{'the gradient of ' * how.gradient}{_where(own)}"
         with _of_second_order(worker, site, target, how):
-            own = _gradient(d, own, worker, site, target, writers) if how.gradient else own
+            own = _gradient(d, own, worker, site, target, how, writers) if how.gradient else own
             _write(d, own, made, where, arguments, wanted, writers)
         if d.lasting:
             d.handed[key] = made, _brought(d, a, worker, site, made)
@@ -118,6 +118,11 @@ def function_vjp(
     if given:
         value = call(f"{d.refs.module(functools)}.partial", value, **given)
     return FunctionVjp(value, tuple(local for _, local in captured))
+
+
+def _word(how: Called) -> str:
+    """Return what the name of a derived function says of what is derived."""
+    return "_value_and_grad" if how.with_value else "_grad" if how.gradient else ""
 
 
 def _names(target: Target) -> tuple[str, ...]:
@@ -168,10 +173,16 @@ def _of_second_order(worker: Worker, site: Site, target: Target, how: Called) ->
 
 
 def _gradient(
-    d: Derivation, a: Analysed, worker: Worker, site: Site, target: Target, writers: Writers
+    d: Derivation,
+    a: Analysed,
+    worker: Worker,
+    site: Site,
+    target: Target,
+    how: Called,
+    writers: Writers,
 ) -> Analysed:
     """Return the gradient of a function by its first argument, to be derived once more."""
-    found = writers.gradient(d, target, _positional(target)[0], writers)
+    found = writers.gradient(d, target, _positional(target)[0], writers, how.with_value)
     if found is not None and a.function.node.args.vararg is None:
         return analyse(d, found.fn, found.params)
     raise worker.refuse(

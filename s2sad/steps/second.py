@@ -32,12 +32,13 @@ def gradient_of(
     target: Target,
     wrt: str,
     writers: Writers,
+    with_value: bool,
     printed: Callable[[Derivation], Text],
 ) -> Target | None:
     """Return the gradient of a function, by one parameter, as a function that can be derived.
 
-    It has the parameters of the function, and what that captures as keywords. None where the
-    function gives no real number.
+    It may give the value, too. It has the parameters of the function, and what that captures as
+    keywords. None where the function gives no real number.
     """
     own = Derivation()
     extra = tuple(p for p, _ in target.extra)
@@ -46,11 +47,11 @@ def gradient_of(
         return None
     source: Any = a.function.source
     own.refs.prefer(source.fn)
-    own.entry = own.names.fresh(f"{source.name}_grad")
+    own.entry = own.names.fresh(f"{source.name}_{'value_and_grad' if with_value else 'grad'}")
     p = writers.parts_of(own, a, (wrt,), constant(1.0), (wrt,))
     p.copies = tuple(writers.work_on_copies(own, a))
-    doc = f"Gradient of {source.name} with respect to {wrt}."
-    writers.add(own, joint(p, writers.finish, own.entry, doc, True, False), source.fn, a)
+    doc = f"{'Value and gradient' if with_value else 'Gradient'} of {source.name} by {wrt}."
+    writers.add(own, joint(p, writers.finish, own.entry, doc, True, with_value), source.fn, a)
     made = loaded(own, printed(own))
     for reader, seen in own.seen.items():
         d.seen.setdefault(reader, {}).update(seen)

@@ -382,9 +382,11 @@ def writers() -> Writers:
     return Writers(parts_of, finish, work_on_copies, add, _gradient)
 
 
-def _gradient(d: Derivation, target: Target, wrt: str, writers: Writers) -> Target | None:
+def _gradient(
+    d: Derivation, target: Target, wrt: str, writers: Writers, with_value: bool
+) -> Target | None:
     """Return the gradient of a function that is handed over, as a function."""
-    return gradient_of(d, target, wrt, writers, lambda own: printed(complete(own)))
+    return gradient_of(d, target, wrt, writers, with_value, lambda own: printed(complete(own)))
 
 
 def _heading(source: SourceLike, answers: dict[str, bool], origin: Any) -> str:
