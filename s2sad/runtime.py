@@ -141,6 +141,12 @@ def same_view(twin: Any, part: Any, base: Any, view: Any) -> Any:
     raise ValueError("an array and its derivative lie in memory in different ways")
 
 
+def same_views(twin: Any, parts: Any, base: Any, views: Any) -> Any:
+    """Return for each of some arrays made of a base what `same_view` does for one."""
+    pairs = zip(parts, views, strict=True)
+    return type(views)([same_view(twin, part, base, view) for part, view in pairs])
+
+
 def laid_like(x_dot: Any, x: Any) -> Any:
     """Return a tangent that lies in memory as its array does."""
     twin = lying_like(x)[0]

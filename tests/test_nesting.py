@@ -13,7 +13,7 @@ X = np.array([1.2, 0.7, -0.3, 0.4])
 ALONG = np.cos(X)
 BY_NAME = {f.__name__: f for m in (nesting, nesting_fields) for f in m.PROGRAMS}
 REFUSED = {"by_the_rate", "pulled_in_a_loop", "raveled"}
-ONCE = {"jacobian_of_a_jacobian", "metric", "stein"}  # their second derivatives are refused
+ONCE = {"stein"}  # its second derivatives are refused
 
 
 @pytest.fixture(scope="module")

@@ -181,12 +181,12 @@ class Twins:
         self, s: Any, variable: str, kind: Kind, tangent: Node, view: str, base: Node
     ) -> Node:
         """Return the tangent of what is a view or may be one: what is written reaches both."""
-        simple = isinstance(base, gast.Name) and isinstance(kind, K.Array)
-        if simple and base.id in self.live:
-            helper = self.refs.function(runtime.same_view)
-            return call(
-                helper, name(self.dot(base.id)), tangent, clone(base), name(f"{variable}@out")
-            )
+        if isinstance(base, gast.Name) and base.id in self.live:
+            several = _holds_arrays(kind) and isinstance(self.kinds.of.get(base), K.Array)
+            if several or isinstance(kind, K.Array):
+                same = runtime.same_views if several else runtime.same_view
+                given = [name(self.dot(base.id)), tangent, clone(base), name(f"{variable}@out")]
+                return call(self.refs.function(same), *given)
         if view == "always" and isinstance(tangent, gast.Call):
             return tangent
         raise self.refuse(
@@ -442,6 +442,13 @@ class Twins:
         twin = clone(target)
         twin.value = name(self.dot(target.value.id))
         return [clone(s), gast.Delete([twin])]
+
+
+def _holds_arrays(kind: Kind) -> bool:
+    """Say whether a value is a list or a tuple of arrays, and of nothing else."""
+    if isinstance(kind, K.Tuple):
+        return kind.cls is None and all(isinstance(k, K.Array) for k in kind.items)
+    return isinstance(kind, K.List) and isinstance(kind.item, K.Array)
 
 
 def hands_on(function: Function, aliases: Aliases) -> bool:
