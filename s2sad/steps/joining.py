@@ -20,6 +20,7 @@ from s2sad.steps.derivation import (
     Analysed,
     Derivation,
 )
+from s2sad.steps.needless import without_operators
 from s2sad.steps.parts import Part
 from s2sad.steps.within import settle_inside
 from s2sad.syntax.decided import Decided, verdict
@@ -63,6 +64,7 @@ def settle_in(d: Derivation, function: str, part: Part) -> None:
 def complete(d: Derivation) -> Derivation:
     """Return a derivation with all that its functions call, and with names that are clear."""
     _take_parts(d)
+    without_operators(d)
     settle_inside(d)
     _merge(d)
     settle_names(d.functions, d.origins, d.cells, {*d.refs.modules, *d.refs.functions})
