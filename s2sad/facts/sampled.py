@@ -20,6 +20,7 @@ from s2sad.known.samples import (
     lengths_said,
     read_back,
     same_axes,
+    says_one,
 )
 
 _CONTENTS = (0.7, 1.7, 2.0)
@@ -79,7 +80,10 @@ def _by_numbers(
 
 
 def _attempts(kinds: tuple[Kind, ...]) -> Iterator[dict[str, Any]]:
-    """Yield how samplers choose: all lengths differ, all are one, or each is one that is said."""
+    """Yield how samplers choose: all lengths differ, all are the same, or each is one that is said.
+
+    That they are 1 is the last thing to try: axes of one entry are broadcast, or dropped.
+    """
     said = lengths_said(kinds)
     for small in (False, True):
         yield from ({"uniform": n, "small": small} for n in (0, *said))
@@ -87,6 +91,8 @@ def _attempts(kinds: tuple[Kind, ...]) -> Iterator[dict[str, Any]]:
     if len(said) > 1 and len(said) ** len(free) <= _MOST_ATTEMPTS:
         for chosen in itertools.product(said, repeat=len(free)):
             yield {"assigned": dict(zip(free, chosen, strict=True))}
+    if free and any(map(says_one, kinds)):  # a slice of one entry, where a square matrix is wanted
+        yield from ({"uniform": 1, "small": small} for small in (False, True))
 
 
 _MOST_ATTEMPTS = 128

@@ -196,6 +196,11 @@ def _constants(kind: Kind) -> set[int]:
     return set()
 
 
+def says_one(kind: Kind) -> bool:
+    """Say whether the program says of an axis that it has one entry."""
+    return isinstance(kind, Array) and 1 in _constants(kind)
+
+
 def lengths_said(kinds: Iterable[Kind]) -> list[int]:
     """Return the lengths that all others may be, the longest first."""
     return sorted(set().union(*map(_lengths, kinds)), reverse=True) or [3]
