@@ -125,6 +125,10 @@ LINEAR = [
     lambda x: np.inner(COUNTS, x),
     lambda x: x.dot(MASK),
     lambda x: np.matmul(x, IMAGE),
+    lambda x: np.dot(x, [1, 2, 3, 4, 5]),
+    lambda x: (1, 2, 3, 4, 5) @ x,
+    lambda x: np.vdot([1, 2, 3, 4, 5], x),
+    lambda x: np.dot([[1, 2, 3, 4, 5], [0, 1, 0, 0, 1]], x)[0],
 ]
 
 

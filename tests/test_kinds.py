@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import slopes
 
+import s2sad
 from s2sad import kinds as K
 from s2sad.facts.texts import text_method
 from s2sad.steps.derivation import Derivation, analyse
@@ -225,3 +226,21 @@ def test_which_is_larger_decides_the_type(fn, x, n):
 
 def test_numbers_of_types_of_numpy():
     slopes.check(lambda x: np.uint8(200) * x * np.int32(3) - np.bool_(True) * x, 0.5)
+
+
+def filtered(q):
+    """A Kalman filter, whose noise is a slice of one parameter."""
+    F, H, R = np.array([[1, q[0]], [0, 1.0]]), np.eye(1, 2), np.exp(q[1:2])[:, None]
+    m, P = np.zeros(2), np.eye(2)
+    for y in (1.0, 1.4, 2.2):
+        m, P = F @ m, F @ P @ F.T
+        S = H @ P @ H.T + R
+        K_ = np.linalg.solve(S, H @ P).T
+        m, P = m + K_ @ (np.array([y]) - H @ m), P - K_ @ S @ K_.T
+    return np.sum(m**2) + np.sum(P)
+
+
+def test_a_slice_of_one_entry_fits_where_a_square_matrix_is_wanted():
+    q = np.array([0.9, -0.4])
+    want = [(filtered(q + 1e-6 * e) - filtered(q - 1e-6 * e)) / 2e-6 for e in np.eye(2)]
+    assert np.allclose(s2sad.grad(filtered)(q), want, rtol=1e-6)

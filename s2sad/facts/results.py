@@ -25,6 +25,7 @@ from s2sad.facts.members import (
     plain_fields,
 )
 from s2sad.facts.sampled import kills, two_runs
+from s2sad.facts.words import kind_by_words
 from s2sad.kinds import MISSING, Kind
 from s2sad.known import spaces
 from s2sad.known.lifted import lifted, lowered, namespace_given, space_among
@@ -648,6 +649,7 @@ def _array_or_scalar(dtype: str, dims: tuple[K.Dim, ...]) -> Kind:
 
 def dot_kind(left: Kind, right: Kind) -> Kind:
     """Return the kind of np.dot."""
+    left, right = (stacked(k) or k if isinstance(k, K.List | K.Tuple) else k for k in (left, right))
     if not (isinstance(left, K.Array) and isinstance(right, K.Array)):
         return elementwise_kind(operator.mul, (left, right))
     if left.rank == 0 or right.rank == 0:
@@ -698,6 +700,9 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
             raise ValueError("no sample")
         return (fn if stand_in is None else stand_in)(*values, **named)
 
+    by_words = None if stand_in is not None else kind_by_words(_sample_call, fn, args, keywords)
+    if by_words is not None:
+        return by_words
     kind = two_runs(run, (*args, *(v for _, v in keywords)))
     if kind == K.UNKNOWN and not keywords and any(map(_scalar_value, args)):
         # A variable of a loop has a known value in the first round only, where none may exist.

@@ -41,6 +41,8 @@ class Integers:
             return False
         if isinstance(node, gast.Constant):
             return not isinstance(node.value, int)
+        if isinstance(node, gast.List | gast.Tuple):
+            return any(map(self.may_be_float, node.elts))
         known = self.known(node)
         if known is not None or isinstance(node, gast.Name):
             return known is None or all(map(_may_be_float, K.options(known)))
@@ -178,6 +180,10 @@ def _holds(kind: K.Num | K.Array, type_: str) -> bool:
 def _may_be_float(kind: Kind) -> bool:
     if isinstance(kind, K.Num):
         return kind.type not in ("int", "bool")
+    if isinstance(kind, K.List | K.Tuple) and kind.items is not None:
+        return any(map(_may_be_float, kind.items))
+    if isinstance(kind, K.List):
+        return any(map(_may_be_float, K.options(kind.item)))
     return not (isinstance(kind, K.Array) and not K.is_float_dtype(kind.dtype))
 
 
@@ -187,6 +193,7 @@ _NO_FLOATS = frozenset(
     "signbit".split()
 )
 _SAME_DTYPE = frozenset(
-    "abs absolute array asarray broadcast_to copy cumsum expand_dims max min moveaxis prod ravel "
-    "repeat reshape sign squeeze stack sum swapaxes take tile transpose unbroadcast where".split()
+    "abs absolute array asarray broadcast_to conj copy cumsum diag expand_dims flip imag max min "
+    "moveaxis prod ravel real repeat reshape roll sign squeeze stack sum swapaxes take tile "
+    "transpose tril triu unbroadcast where".split()
 )
