@@ -295,7 +295,7 @@ library_objects(
 )
 
 
-@pullback(*CLASSES, view="maybe")
+@pullback(*CLASSES)
 def pull_series(out_bar, out, coef, *, domain=None, window=None):
     return np.reshape(out_bar, coef.shape)
 

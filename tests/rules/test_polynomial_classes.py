@@ -140,3 +140,30 @@ def test_a_numpy_number_left_of_a_poly1d_is_refused():
     """It makes an array of the coefficients, to which it is added item by item."""
     with pytest.raises(s2sad.UnsupportedError, match="makes an array of a poly1d"):
         s2sad.grad(lambda x: (x[0] + np.poly1d(x)).sum())(np.array([0.3, 0.4]))
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_a_series_has_coefficients_of_its_own(cls):
+    def given_back(x):
+        return cls(x).coef
+
+    def of_derivatives(x):
+        return cls(x).deriv().coef
+
+    def found(x):
+        return cls(x).roots()
+
+    def written_afterwards(x):
+        y = x * 2.0
+        p = cls(y)
+        y *= x
+        return p.coef * y
+
+    x, along = np.array([0.3, 1.7, -0.8, 1.1]), np.array([0.2, -0.6, 1.0, 0.4])
+    for f in (given_back, of_derivatives, found, written_afterwards):
+        y, moved = s2sad.jvp(f, (x,), (along,))
+        slope = (f(x + 1e-6 * along) - f(x - 1e-6 * along)) / 2e-6
+        assert np.array_equal(y, f(x)) and moved == pytest.approx(slope, rel=1e-6, abs=1e-7)
+        _, pullback = s2sad.vjp(f, x)
+        seed = np.cos(np.arange(1.0, 1.0 + len(y))).astype(y.dtype)
+        assert pullback(seed) @ along == pytest.approx(np.real(np.sum(seed * moved)), rel=1e-9)
