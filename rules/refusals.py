@@ -71,8 +71,8 @@ refuse(
 refuse(
     np,
     "longdouble clongdouble float96 float128 complex192 complex256",
-    because="numbers longer than float64 have no derivative here",
-    instead="Use np.float64 and np.complex128.",
+    because="how long its numbers are differs between machines",
+    instead="Use np.float64 and np.complex128, or .astype.",
 )
 refuse(
     np,
@@ -106,9 +106,15 @@ refuse(
 )
 refuse(
     np,
-    "nditer nested_iters ndenumerate ndindex flatiter broadcast",
+    "nditer nested_iters flatiter broadcast",
     because="it is an iterator over arrays",
-    instead="Loop over indices, or broadcast with np.broadcast_arrays.",
+    instead="Loop over indices or A.ravel(), or broadcast with np.broadcast_arrays.",
+)
+refuse(
+    np,
+    "ndenumerate ndindex",
+    because="it is an iterator, kept or asked for in another way than by a loop",
+    instead="Loop over it where it is made: for at, v in np.ndenumerate(A).",
 )
 refuse(
     np.ma,
@@ -149,9 +155,15 @@ refuse(
 )
 refuse(
     np.ndarray,
-    "setfield setflags resize",
+    "setfield resize",
     because="it changes what an array is",
     instead="Make a new array: np.reshape, np.resize.",
+)
+refuse(
+    np.ndarray,
+    "setflags",
+    because="whether an array may be written is not followed",
+    instead="Leave it out, or do it outside of what is differentiated.",
 )
 refuse(
     np.ndarray,

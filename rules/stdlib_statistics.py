@@ -210,6 +210,12 @@ refuse(
 )
 refuse(
     statistics,
+    "kde kde_random",
+    because="it returns a function that holds the data",
+    instead="Write the mean of the kernels: statistics.fmean([math.exp(...) for v in data]).",
+)
+refuse(
+    statistics,
     "median_grouped",
     because="how many numbers lie in an interval changes in steps",
     instead="Use statistics.median.",

@@ -269,6 +269,20 @@ TOLD = ("np.vectorize", "otypes")
 """Stands for what np.vectorize does where it is told of what kind the results are."""
 
 
+def refusals_of_form(fn: Any) -> tuple[str, ...]:
+    """Return what Python that stands for a library's function says of what it does not take.
+
+    It, or a function of its module that it calls, raises NotImplementedError with these words.
+    """
+    if not any(fn is form for form, _ in _written.values()):
+        return ()
+    called = [fn.__globals__.get(n) for n in fn.__code__.co_names]
+    codes = [f.__code__ for f in (fn, *called) if inspect.isfunction(f) and is_brought(f)]
+    codes = [code for code in codes if "NotImplementedError" in code.co_names]
+    words = [c for code in codes for c in code.co_consts if isinstance(c, str)]
+    return tuple(w for w in words if ": a derivative of " in w)
+
+
 def is_vectorized(fn: Any) -> bool:
     """Say whether this is np.vectorize of a function, for every element of all arguments.
 
@@ -701,6 +715,9 @@ def full_name(fn: Any) -> str:
     return f"{module.replace('numpy', 'np', 1)}.{name}"
 
 
+_LOOP = "Write the loop that it stands for, or call it on parts."
+
+
 def missing(fn: Any, label: str) -> tuple[str, str]:
     """Return why a function without a rule cannot be differentiated, and what to do."""
     load_rules()
@@ -708,6 +725,10 @@ def missing(fn: Any, label: str) -> tuple[str, str]:
         refusal = _refusals.get(_key(asked))
         if refusal is not None:
             return f"{label} has no derivative: {refusal.because}.", refusal.instead
+    form = written_form(fn)
+    said = () if form is None else refusals_of_form(form[0])
+    if said:
+        return f"This call of {label} cannot be differentiated: {'; '.join(said)}.", _LOOP
     source = ", and no Python source to derive one from."
     if is_foreign(fn) and inspect.isfunction(fn):
         source = ": a library is known by its rules."

@@ -1255,6 +1255,9 @@ SOMETIMES = (
     *("np.matvec", "np.row_stack", "np.unstack", "np.vecmat"),
 )
 
+VALND = {"chebyshev": "cheb", "hermite": "herm", "hermite_e": "herme", "laguerre": "lag"}
+VALND |= {"legendre": "leg", "polynomial": "poly"}
+WRITTEN_SOMETIMES = tuple(f"np.polynomial.{m}.{word}valnd" for m, word in VALND.items())
 SERIES = ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial")
 _HOMES = (
     *(("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft)),
@@ -1325,11 +1328,14 @@ def functions():
             continue
         kind = "elementwise" if r.partials else "pullback"
         rows.append(f"| `{name}` | {kind} | {settings(r)} | {forward_too(r)} |")
-    rows += ["", "Where Python or NumPy has them also: " + _listed(SOMETIMES) + "."]
+    rows += [
+        "",
+        "Where Python or NumPy has them also: " + _listed((*SOMETIMES, *WRITTEN_SOMETIMES)) + ".",
+    ]
     rows += [
         "",
         "Derived as if written out in Python: "
-        + _listed(n for n in map(written_name, registry.all_written()) if n is not None)
+        + _listed({*map(written_name, registry.all_written())} - {None, *WRITTEN_SOMETIMES})
         + ".",
     ]
     rows += ["", "Derivative zero by decision: " + ", ".join(zero) + "."]

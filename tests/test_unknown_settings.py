@@ -24,6 +24,11 @@ def over(x, axes):
     return np.sum(np.sin(np.tensordot(x, x, axes)) * x[0])
 
 
+def evaluated(x, by_row):
+    """Both fit only where lengths are the same."""
+    return np.sum(np.polynomial.polynomial.polyval(x[0], A[:2], tensor=by_row) * x[0])
+
+
 def axes_at_least(x, n):
     return np.sum(np.array(x, ndmin=n) * x)
 
@@ -31,7 +36,7 @@ def axes_at_least(x, n):
 @pytest.mark.parametrize(
     "f, args",
     [(kept, (A, w, False)), (meant, (A, True)), (over, (A, 1)), (over, (A, 2))]
-    + [(axes_at_least, (A, 3))],
+    + [(axes_at_least, (A, 3)), (evaluated, (A, False)), (evaluated, (A, True))],
 )
 def test_axes_that_depend_on_what_is_not_known_are_refused(f, args):
     with pytest.raises(s2sad.UnsupportedError, match="number of axes depends on a number"):

@@ -110,7 +110,9 @@ def _array_attribute(owner: K.Array, attr: str) -> Kind:
     if attr in ("real", "imag", "mT"):
         return sample_call(operator.attrgetter(attr), (owner,), ())
     instead = "Use A.ravel(), which may be looped over, or A.flat[i]." if attr == "flat" else ""
-    return K.Unknown(f"the attribute {attr} of an array", instead=instead)
+    stated = np.ndarray.setflags if attr == "flags" else getattr(np.ndarray, attr, None)
+    why = f"the attribute {attr} of an array"
+    return K.Unknown(why, instead=instead or registry.instead_of(stated))
 
 
 def _dim_number(dim: K.Dim) -> Kind:

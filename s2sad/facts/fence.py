@@ -112,7 +112,7 @@ def fence(
             UnsupportedError,
             f"`{name}`, on which the result depends, is written in place{how}; that cannot be "
             "differentiated yet.",
-            _instead(write),
+            _instead(function, kinds, write),
         )
     _into_defaults(function, activity, memory)
     for statement, call, given in memory.opaque:
@@ -222,11 +222,17 @@ def _tells(old: Kind | None, new: Kind | None) -> bool:
     return type(old) is not type(new)
 
 
-def _instead(write: Write) -> str:
+def _instead(function: Function, kinds: KindFacts, write: Write) -> str:
     """Return what to write instead of a write: `s = s + t` for `s += t`."""
     s = write.statement
+    if isinstance(getattr(s, "value", None), gast.Call):
+        said = _refused_by_name(function, kinds, s.value)
+        if said is not None:
+            return said[1]
     if isinstance(write.owner, K.Unknown) and "on one path only" in write.owner.why:
         return f"It is {write.owner.why}. {_ATTRIBUTE}"
+    if isinstance(write.owner, K.Unknown) and write.owner.instead:
+        return write.owner.instead
     if write.how == "item" and isinstance(write.owner, K.Unknown):
         return "Let the called function return what is new, and store that where it is called."
     if is_mixed(write.owner):

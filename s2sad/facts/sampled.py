@@ -71,10 +71,13 @@ def _by_numbers(
     attempt: dict[str, Any],
     content: float,
 ) -> Iterator[Any]:
-    """Yield what other integers give, in the place of those that are not known."""
-    for number in (0, 1, 2, 3):
+    """Yield what other integers give, in the place of those that are not known.
+
+    They may want lengths to be the same that else need not be: then all are.
+    """
+    for number, lengths in itertools.product((0, 1, 2, 3), (attempt, {"uniform": 3})):
         try:
-            yield run(Sampler(kinds, 0, **attempt, number=number), content)
+            yield run(Sampler(kinds, 0, **lengths, number=number), content)
         except _FAILURES:
             continue
 

@@ -53,7 +53,8 @@ class Sampler:
     tell lengths, constants and coincidences apart. Where these do not fit together, all lengths are
     one (`uniform`), or each is one (`assigned`), which the program says: see `lengths_said`. Arrays
     have one content throughout; where it is `varied`, zeros, repetitions and other numbers tell
-    which lengths depend on it. Integers that are not known may all be one `number`.
+    which lengths depend on it. Integers and truth values that are not known may all be one
+    `number`.
     """
 
     def __init__(
@@ -135,7 +136,8 @@ class Sampler:
         if kind.value is not MISSING:
             return kind.value
         if kind.type == "bool":
-            value: Any = self.run == 0
+            self.guessed = True
+            value: Any = self.run == 0 if self.number is None else self.number > 0
         elif kind.type == "int":
             self.guessed = True
             value = self.size(kind.dim) if kind.dim is not None else 2 + self.run

@@ -442,6 +442,8 @@ def callee_kind(
     except Error as error:
         return unread(error), ()
     result = handed_back(outlives(found.result), known)
+    if isinstance(result, K.Unbound | K.NoneKind) and (said := registry.refusals_of_form(fn)):
+        result = K.Unknown(f"a call that is refused: {'; '.join(said)}")
     symmetric = None if d.again is None else d.again.gradient(d, fn)
     if isinstance(result, K.Unknown) and symmetric is not None:
         result = symmetric

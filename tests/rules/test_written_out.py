@@ -300,3 +300,43 @@ def test_vectorize_in_other_ways_is_refused(f):
     with pytest.raises(s2sad.Error) as caught:
         s2sad.grad(f)(X)
     assert "np.vectorize" in caught.value.remedy
+
+
+FAMILIES = [
+    *(("polynomial", "poly"), ("chebyshev", "cheb"), ("legendre", "leg")),
+    *(("laguerre", "lag"), ("hermite", "herm"), ("hermite_e", "herme")),
+]
+
+
+@pytest.mark.skipif(not hasattr(np.polynomial.polynomial, "polyvalnd"), reason="NumPy 2.5 has it")
+@pytest.mark.parametrize("module, word", FAMILIES)
+def test_series_of_several_variables(module, word):
+    value = getattr(getattr(np.polynomial, module), f"{word}valnd")
+    c = np.cos(np.arange(12.0)).reshape(2, 3, 2)
+
+    def of_tuples(x):
+        return np.sum(value((x, x * 2.0), c[:, :, 0]) ** 2) + value((x[0],), c[0, 0] * x[1])
+
+    def of_three(x):
+        return np.sum(value((x, x * 2.0, np.sin(x)), c * x[0]) ** 2)
+
+    agrees(of_tuples)
+    agrees(of_three)
+    for several in (lambda x: np.array([x, x]), lambda x: [x, x], lambda x: (x, x, x, x)):
+        with pytest.raises(s2sad.Error):
+            s2sad.grad(lambda x, several=several: np.sum(value(several(x), c[0])))(X)
+
+
+def along_of_five(x):
+    return np.sum(np.apply_along_axis(length, 0, x.reshape(1, 1, 1, 1, -1) * x[0]))
+
+
+def outer_of_four(x):
+    return np.sum(np.logaddexp2.outer(x, x.reshape(1, 1, 1, -1)))
+
+
+@pytest.mark.parametrize("f", [along_of_five, outer_of_four])
+def test_what_is_always_refused_is_refused_when_it_is_derived(f):
+    for derivative in (s2sad.grad(f), lambda x: s2sad.jvp(f, (x,), (x,))):
+        with pytest.raises(s2sad.Error, match=r"a derivative of up to (four|three) axes"):
+            derivative(X)
