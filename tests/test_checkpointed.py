@@ -530,3 +530,21 @@ def test_comprehensions_are_what_they_are():
         return sum([u[i] ** 2 for i in checkpointed(range(3), snapshots=2)])
 
     assert np.allclose(grad(f)(U), np.where(np.arange(6) < 3, 2.0 * U, 0.0))
+
+
+def tells_outside_of_gradients(x, n):
+    for i in s2sad.checkpointed(range(n), snapshots=2):
+        if not s2sad.within_gradient():
+            print(i)
+        x = np.sin(x)
+    return x
+
+
+def test_what_tells_may_stand_outside_of_gradients(capsys):
+    with pytest.raises(s2sad.UnsupportedError) as caught:
+        s2sad.grad(prints)(np.ones(2), 3)
+    assert "if not s2sad.within_gradient()" in caught.value.remedy
+    x = 0.7
+    slope = np.cos(x) * np.cos(np.sin(x)) * np.cos(np.sin(np.sin(x)))
+    assert s2sad.grad(tells_outside_of_gradients)(x, 3) == pytest.approx(slope, rel=1e-12)
+    assert capsys.readouterr().out == ""

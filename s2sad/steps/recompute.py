@@ -70,6 +70,13 @@ def _changing(d: Derivation, a: Analysed, target: Target) -> set[str]:
     return found
 
 
+_OUTSIDE = "Call it outside, and give it the result."
+_TOLD = (
+    "Call it outside; what only tells, as print does, may stand under "
+    "`if not s2sad.within_gradient():`."
+)
+
+
 def _check(
     d: Derivation, target: Target, find: Find, met: set[Any], changing: frozenset[str]
 ) -> None:
@@ -93,7 +100,8 @@ def _check(
                 inner = find(a, s, node)
                 if inner is None:
                     words = "calls what may do something else the second time"
-                    raise _refused(a, node, words, "Call it outside, and give it the result.")
+                    alone = isinstance(s, gast.Expr) and node is s.value
+                    raise _refused(a, node, words, _TOLD if alone else _OUTSIDE)
                 given = isinstance(node.func, gast.Name) and node.func.id in a.function.params
                 seen = {p for p, n in inner.extra if n in changing}
                 if given and seen:
