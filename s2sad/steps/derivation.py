@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -64,9 +64,7 @@ from s2sad.facts.sums import sums
 from s2sad.facts.trees import trees
 from s2sad.inside import hook_here
 from s2sad.kinds import Kind
-from s2sad.known.lifted import space_in
 from s2sad.known.pieces import count
-from s2sad.known.spaces import module_of
 from s2sad.known.unread import unread
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
@@ -93,6 +91,7 @@ from s2sad.steps.callables import (
 from s2sad.steps.pairs import Pair
 from s2sad.steps.parts import Again, Part, stands_for_derivative
 from s2sad.steps.reaching import Reaching
+from s2sad.steps.words import Words
 
 
 @dataclass(eq=False)
@@ -231,99 +230,124 @@ def analyse(
     source: Any = local_source(fn) if isinstance(fn, K.LocalFunction) else read(fn)
     taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
     d.names.take(*taken, *source.fn.__code__.co_varnames, *source.fn.__code__.co_cellvars)
-    node = with_extra(source.node, extra)
-    runs: dict[str, Any] = {}
-
-    def runner(fn: Any) -> str:
-        word = d.refs.function(fn)
-        runs[word] = fn
-        return word
-
+    words = Words(d.refs, d.names, d.reaching)
+    if getattr(source.node, "makes", None) is not None:
+        words.known[OBJECT_OF] = runtime.object_of
     taken_ = taken | {*d.refs.modules, *d.refs.functions}
-    function = normalise(source, node, taken_, None if d.forward else runner)
+    node = with_extra(source.node, extra)
+    function = normalise(source, node, taken_, None if d.forward else words.helper)
     check_parent(source, params)
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
-    scope = Scope(source.fn, function.locals, seen, d.members, stands=d.stands)
-    if getattr(source.node, "makes", None) is not None:
-        scope.helpers = {OBJECT_OF: runtime.object_of}
-    scope.helpers = {**scope.helpers, **runs}
-    result: Kind = K.UNBOUND
-    facts = KindFacts()
-
-    def hook(target: Any, args: Any, keywords: Any, env: Any) -> tuple[Kind, Proved]:
-        return callee_kind(d, target, args, keywords, env)
-
-    def numpy() -> str:
-        module = module_of(space_in(facts))
-        word = d.refs.module(module)
-        scope.helpers = {**scope.helpers, word: module}
-        return word
-
-    def helper(fn: Any) -> str:
-        word = d.refs.function(fn)
-        scope.helpers = {**scope.helpers, word: fn}
-        return word
-
-    def maths() -> str:
-        word = d.refs.module(math)
-        scope.helpers = {**scope.helpers, word: math}
-        return word
-
-    def word(fn: Any) -> str:
-        scope.helpers = {**scope.helpers, fn.__name__: fn}
-        return str(fn.__name__)
-
-    def said(fn: types.FunctionType) -> str:
-        word = d.reaching.word(fn, d.names)
-        scope.helpers = {**scope.helpers, word: fn}
-        return word
-
+    scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
     try:
-        for _ in range(_ROUNDS):
-            d.open[key] = result
-            before = dict(d.analysed)
-            d.used_open.discard(key)
-            scope.helpers = {**d.made_up(source.fn), **scope.helpers}
-            facts = infer(function, dict(params), scope, hook)
-            changed = _more_plainly(d, function, facts, taken, numpy, maths, helper, said)
-            if changed is None and d.again is not None:
-                method = partial(class_function, scope)
-                changed = bound(
-                    function, facts, taken, numpy, method, signature_of, unwrap
-                ) or operators(
-                    function, facts, taken, numpy, d.stands, partial(_read_in_call, d), word
-                )
-            if changed is not None:
-                function = changed
-                scope.locals = function.locals
-                continue
-            known_result = shallow(facts.result)
-            if key not in d.used_open or alike({"": known_result}, {"": result}):
-                break
-            result = known_result
-            d.analysed = before
-        else:
-            endless = UnsupportedError(
-                f"{source.name} calls too many functions that change what they are given.",
-                remedy="Return the new values instead.",
-                place=source.place(source.node),
-            )
-            if outermost:  # whoever asks again would find the same, after as many rounds
-                d.endless[key] = endless
-            raise endless
-        for last in (read_before, in_place):
-            written = last(function, facts, taken)
-            if written is not None:
-                function = written
-                scope.locals = function.locals
-                facts = infer(function, dict(params), scope, hook)
+        analysed = _Analysis(d, key, scope, words, taken, params, outermost).of(function)
     finally:
         d.open.pop(key, None)  # who asks again after a failure is no recursion
-    d.names.take(*function.locals)
-    analysed = Analysed(function, facts, scope)
+    d.names.take(*analysed.function.locals)
     d.analysed[key] = analysed
     return analysed
+
+
+@dataclass
+class _Analysis:
+    """Infers the kinds of one function, and writes it more plainly, until nothing changes."""
+
+    d: Derivation
+    key: Any
+    scope: Scope
+    words: Words
+    taken: set[str]
+    params: Mapping[str, Kind]
+    outermost: bool
+
+    def of(self, function: Function) -> Analysed:
+        """Return the function as plain as it gets, with its kinds."""
+        function, facts = self._settled(function)
+        for last in (read_before, in_place):
+            written = last(function, facts, self.taken)
+            if written is not None:
+                function = written
+                facts = self._kinds(function)
+        return Analysed(function, facts, self.scope)
+
+    def _settled(self, function: Function) -> tuple[Function, KindFacts]:
+        """Repeat until no pass writes more of it out, and its own calls give what it returns."""
+        d = self.d
+        result: Kind = K.UNBOUND
+        for _ in range(_ROUNDS):
+            d.open[self.key] = result
+            before = dict(d.analysed)
+            d.used_open.discard(self.key)
+            self.words.add(d.made_up(self.scope.fn))
+            facts = self._kinds(function)
+            changed = self._more_plainly(function, facts)
+            if changed is not None:
+                function = changed
+                continue
+            known_result = shallow(facts.result)
+            if self.key not in d.used_open or alike({"": known_result}, {"": result}):
+                return function, facts
+            result = known_result
+            d.analysed = before
+        raise self._endless(function.source)
+
+    def _kinds(self, function: Function) -> KindFacts:
+        self.scope.locals = function.locals
+        self.words.facts = infer(function, dict(self.params), self.scope, self._called)
+        return self.words.facts
+
+    def _called(self, target: Any, args: Any, keywords: Any, env: Any) -> tuple[Kind, Proved]:
+        return callee_kind(self.d, target, args, keywords, env)
+
+    def _endless(self, source: Any) -> Error:
+        endless = UnsupportedError(
+            f"{source.name} calls too many functions that change what they are given.",
+            remedy="Return the new values instead.",
+            place=source.place(source.node),
+        )
+        if self.outermost:  # whoever asks again would find the same, after as many rounds
+            self.d.endless[self.key] = endless
+        return endless
+
+    def _more_plainly(self, function: Function, facts: KindFacts) -> Function | None:
+        """Return a function with more of it written out, now that its kinds are known; or None."""
+        d, words = self.d, self.words
+        given = function, facts, self.taken
+        plainly = (*given, words.numpy)
+        made, writers = made_here(d, facts), writing_calls(d, facts)
+        formulas = formula_calls(d, facts)
+        signatures = call_signature(facts), library_signature(facts)
+
+        def plain(s: Node, n: str) -> bool:
+            return is_plain(facts.after.get(s, {}).get(n, K.UNKNOWN))
+
+        return (
+            marked(*plainly, d.reaching, words.reached, words.helper)
+            or dispatch(*plainly)
+            or by_name(*plainly)
+            or overloads(*plainly)
+            or ended(*plainly)
+            or copies(*plainly, words.helper)
+            or sums(*plainly, words.helper)
+            or trees(*plainly, words.helper)
+            or ravelled(*plainly, words.helper)
+            or spread(function, facts, signatures, self.taken, partial(words.module, math))
+            or unfold(function, made, self.taken, writers, formulas, d.words, plain)
+            or choose(*given)
+            or plain_joins(*plainly)
+            or plain_writes(*plainly, words.helper)
+            or (None if d.again is None else self._derivatives_named(function, facts))
+        )
+
+    def _derivatives_named(self, function: Function, facts: KindFacts) -> Function | None:
+        """Return a function whose calls of derivatives are calls by name; or None."""
+        d, plainly = self.d, (function, facts, self.taken, self.words.numpy)
+        method = partial(class_function, self.scope)
+        read_in_call = partial(_read_in_call, d)
+        return bound(*plainly, method, signature_of, unwrap) or operators(
+            *plainly, d.stands, read_in_call, self.words.derivative
+        )
 
 
 def _read_in_call(
@@ -360,40 +384,6 @@ def taken_by(fn: types.FunctionType, given: Mapping[str, Given]) -> dict[str, Gi
 def _brings(value: Any) -> bool:
     callee = unwrap(value)
     return callee is None or bool(callee.args or callee.kwargs)
-
-
-def _more_plainly(
-    d: Derivation,
-    function: Function,
-    facts: KindFacts,
-    taken: set[str],
-    numpy: Callable[[], str],
-    maths: Callable[[], str],
-    helper: Callable[[Any], str],
-    said: Callable[[types.FunctionType], str],
-) -> Function | None:
-    """Return a function with more of it written out, now that its kinds are known; or None."""
-    made, writers, formulas = made_here(d, facts), writing_calls(d, facts), formula_calls(d, facts)
-
-    def plain(s: Node, n: str) -> bool:
-        return is_plain(facts.after.get(s, {}).get(n, K.UNKNOWN))
-
-    return (
-        marked(function, facts, taken, numpy, d.reaching, said, helper)
-        or dispatch(function, facts, taken, numpy)
-        or by_name(function, facts, taken, numpy)
-        or overloads(function, facts, taken, numpy)
-        or ended(function, facts, taken, numpy)
-        or copies(function, facts, taken, numpy, helper)
-        or sums(function, facts, taken, numpy, helper)
-        or trees(function, facts, taken, numpy, helper)
-        or ravelled(function, facts, taken, numpy, helper)
-        or spread(function, facts, (call_signature(facts), library_signature(facts)), taken, maths)
-        or unfold(function, made, taken, writers, formulas, d.words, plain)
-        or choose(function, facts, taken)
-        or plain_joins(function, facts, taken, numpy)
-        or plain_writes(function, facts, taken, numpy, helper)
-    )
 
 
 def derivative(
