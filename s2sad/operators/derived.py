@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import threading
-import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,8 +11,7 @@ from typing import Any
 from s2sad import kinds as K
 from s2sad.activities import Const, annotated
 from s2sad.aliasing import Reached, reach, refuse_overlap
-from s2sad.capture.read import read
-from s2sad.errors import ActivityError, AliasError, Place, SourceError, UnsupportedError
+from s2sad.errors import ActivityError, AliasError, UnsupportedError
 from s2sad.known.pieces import lengths_given
 from s2sad.known.signature import key_of
 from s2sad.operators.cotangents import checked, mirror, needs_mirror
@@ -23,6 +21,7 @@ from s2sad.operators.higher import derive
 from s2sad.operators.logs import log, with_answers
 from s2sad.operators.parameters import Choice, Parameters, Settled, Wrt, choose, settle
 from s2sad.operators.sharing import Bound, Recipe, Recipes, loaded, recipe
+from s2sad.operators.sharing import place_of as place_of
 from s2sad.requests import Request
 from s2sad.runtime import private
 from s2sad.stages import ANYWHERE
@@ -295,12 +294,3 @@ def refuse_shared(reached: Iterator[Reached], parameters: Parameters) -> None:
         refuse_overlap(reached, parameters.name)
     except AliasError as error:
         raise error.at(place_of(parameters.fn)) from None
-
-
-def place_of(fn: types.FunctionType) -> Place | None:
-    """Return where a function is defined, or None where its source cannot be had."""
-    try:
-        source = read(fn)
-    except (SourceError, UnsupportedError):
-        return None
-    return source.place(source.node)

@@ -7,6 +7,7 @@ the function at hand. A captured function may differ too, as long as its code do
 
 from __future__ import annotations
 
+import ast
 import builtins
 import functools
 import itertools
@@ -20,8 +21,16 @@ from typing import Any
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.aliasing import reach
+from s2sad.capture.read import read
 from s2sad.emitted import hooks, overlaps
-from s2sad.errors import ActivityError, AliasError, RuleRefusal, UnsupportedError
+from s2sad.errors import (
+    ActivityError,
+    AliasError,
+    Place,
+    RuleRefusal,
+    SourceError,
+    UnsupportedError,
+)
 from s2sad.known.pieces import not_one_text
 from s2sad.known.signature import lasting_key
 from s2sad.operators.guard import (
@@ -348,6 +357,7 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
     copied = {n: fn for n, fn in known.items() if n not in live}
     refusals = Refusals(text.text, filename, text.origins, known, place_at_home)
     called = {n: placed(fn, _ADVICE, refusals.called_from(n)) for n, fn in live.items()}
+    refusing = _refusing(text, refusals, derivation.origins.get(text.entry))
     helpers: dict[str, dict[str, object]] = {}
     for n, fn in copied.items():
         own = getattr(fn, "__module__", None) in _HELPERS
@@ -359,9 +369,46 @@ def loaded(text: Text, derivation: Any) -> dict[str, types.FunctionType]:
         text.entry,
         filename=filename,
         namespaces={**helpers, **text.namespaces},
-        cells={n: {**called, **text.cells.get(n, {})} for n in {*helpers, *text.cells}},
+        cells={
+            n: {**called, **refusing.get(n, {}), **text.cells.get(n, {})}
+            for n in {*helpers, *refusing, *text.cells}
+        },
         defaults={n: f for n, f in derivation.origins.items() if n not in derivation.inner},
     )
+
+
+def _refusing(
+    text: Text, refusals: Refusals, entry: types.FunctionType | None
+) -> dict[str, dict[str, object]]:
+    """Return what derivatives of rules call in the modules of the rules, and what refuses."""
+
+    def place(helper: str) -> Place | None:
+        found = refusals.called_from(helper)()
+        return found or (place_at_home(place_of(entry)) if entry is not None else None)
+
+    ours = {n: space for n, space in text.namespaces.items() if _is_of_rules(space)}
+    found: dict[str, dict[str, object]] = {}
+    for node in ast.parse(text.text).body if ours else ():
+        if isinstance(node, ast.FunctionDef) and node.name in ours:
+            read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            there = {n: ours[node.name].get(n) for n in sorted(read)}
+            given = {n: fn for n, fn in there.items() if isinstance(fn, types.FunctionType)}
+            told = {n: placed(fn, _ADVICE, functools.partial(place, n)) for n, fn in given.items()}
+            found[node.name] = {n: fn for n, fn in told.items() if fn is not given[n]}
+    return found
+
+
+def place_of(fn: types.FunctionType) -> Place | None:
+    """Return where a function is defined, or None where its source cannot be had."""
+    try:
+        source = read(fn)
+    except (SourceError, UnsupportedError):
+        return None
+    return source.place(source.node)
+
+
+def _is_of_rules(namespace: Mapping[str, object]) -> bool:
+    return str(namespace.get("__name__", "")).startswith("s2sad.rules")
 
 
 def _templates(

@@ -373,3 +373,17 @@ def of_a_wide_matrix(x):
 def test_vectors_that_nothing_depends_on_do_no_harm(fn):
     slope = (fn(1.5 + 1e-6) - fn(1.5 - 1e-6)) / 2e-6
     assert s2sad.grad(fn)(1.5) == pytest.approx(slope, rel=1e-6)
+
+
+def both_kinds(z):
+    """The singular values of a complex matrix, beside what is real or complex."""
+    c = z[:2] + 1j * z[2:]
+    _, s, _ = np.linalg.svd(np.outer(c, c[::-1]) + np.eye(2))
+    return s @ np.array([1.0, 2.0]) + np.mean(np.emath.sqrt(-np.abs(z))).imag
+
+
+def test_what_a_helper_of_a_rule_refuses_in_a_second_derivative_has_a_place():
+    z = np.array([0.1, 0.4, 0.8, 1.1])
+    with pytest.raises(s2sad.UnsupportedError, match="singular vectors") as caught:
+        s2sad.hvp(both_kinds, (z,), (z,))
+    assert "in both_kinds" in str(caught.value)
