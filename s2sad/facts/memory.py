@@ -600,6 +600,9 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
             fresh = node.func.attr in _FRESH_METHODS or registry.is_zero_method(node.func.attr)
             if fresh and not outs:
                 return frozenset()
+        elif isinstance(owner, K.Opaque) and isinstance(kinds.of.get(node), K.Array):
+            served = registry.object_function(owner.cls, node.func.attr)
+            rule = registry.rule_for(served) if served is not None else None
     elif fn is not None:
         outs += positional_outs(fn, node.args)
     if (

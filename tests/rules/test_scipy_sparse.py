@@ -431,3 +431,17 @@ def test_numbers_narrower_than_the_vector():
     found, v_bar = s2sad.grad(product, wrt=(0, 1))(x.astype(np.float32), v)
     assert found.dtype == np.float32 and v_bar.dtype == np.float64
     assert found == pytest.approx(expected, rel=1e-5)
+
+
+def filled(x):
+    """Numbers for one place add up."""
+    rows, columns = [0, 1, 2, 0, 1], [0, 1, 2, 0, 2]
+    return S.coo_matrix((x, (rows, columns)), shape=(3, 3)).toarray()
+
+
+def test_what_a_matrix_of_data_makes_shares_no_memory_with_it():
+    x, along = n(5), n(5)
+    value, moved = s2sad.jvp(filled, (x,), (along,))
+    assert np.array_equal(value, filled(x))
+    assert np.array_equal(moved, filled(along))
+    assert s2sad.vjp(filled, x)[1](np.arange(9.0).reshape(3, 3)).tolist() == [0, 4, 8, 0, 5]
