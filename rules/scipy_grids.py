@@ -170,6 +170,11 @@ def push_interp1d(
 # grids
 
 
+NO_METHOD = (
+    "RegularGridInterpolator: a derivative with method linear, nearest, slinear, cubic or quintic"
+)
+
+
 def grid_like(grid):
     """Return an array like one value of a grid."""
     return np.zeros(grid.values.shape[len(grid.grid) :], grid.values.dtype)
@@ -214,7 +219,7 @@ def grid_slopes(grid, xi, method):
     """Return the slopes along every axis, as they go with the points' coordinates."""
     method = grid.method if method is None else method
     if method not in ("linear", "nearest", "slinear", "cubic", "quintic"):
-        raise NotImplementedError(f"RegularGridInterpolator: no derivative with {method}")
+        raise NotImplementedError(NO_METHOD)
     left, _, counts = cells(grid, xi)
     found = []
     for axis, knots in enumerate(grid.grid):
@@ -278,7 +283,7 @@ def values_cotangent(out_bar, grid, xi, method):
     elif method in ORDERS:
         return tensor_cotangent(out_bar, grid, points, ORDERS[method], counts)
     elif method != "linear":
-        raise NotImplementedError(f"RegularGridInterpolator: no derivative with {method}")
+        raise NotImplementedError(NO_METHOD)
     values_bar = np.zeros_like(grid.values)
     bar = np.reshape(out_bar, points.shape[:-1] + grid.values.shape[len(left) :])
     for corner in np.ndindex(*(2,) * len(left)):

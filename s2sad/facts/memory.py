@@ -601,8 +601,9 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
             if fresh and not outs:
                 return frozenset()
         elif isinstance(owner, K.Opaque) and isinstance(kinds.of.get(node), K.Array):
-            served = registry.object_function(owner.cls, node.func.attr)
-            rule = registry.rule_for(served) if served is not None else None
+            rule = _rule_of_object(owner, node.func.attr)
+    elif isinstance(kinds.of.get(node.func), K.Opaque) and isinstance(kinds.of.get(node), K.Array):
+        rule = _rule_of_object(kinds.of[node.func], "__call__")
     elif fn is not None:
         outs += positional_outs(fn, node.args)
     if (
@@ -623,6 +624,12 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     if method is not None:
         parts.append(method[1])
     return captured(node, kinds).union(*(sources(p, kinds) for p in parts))
+
+
+def _rule_of_object(owner: Any, name: str) -> registry.Rule | None:
+    """Return the rule of what an object of a library does, if it has one."""
+    served = registry.object_function(owner.cls, name)
+    return None if served is None else registry.rule_for(served)
 
 
 def _crosses(node: Node, kinds: KindFacts) -> bool:

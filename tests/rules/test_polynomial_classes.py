@@ -167,3 +167,14 @@ def test_a_series_has_coefficients_of_its_own(cls):
         _, pullback = s2sad.vjp(f, x)
         seed = np.cos(np.arange(1.0, 1.0 + len(y))).astype(y.dtype)
         assert pullback(seed) @ along == pytest.approx(np.real(np.sum(seed * moved)), rel=1e-9)
+
+
+def test_values_of_a_polynomial_share_no_memory_with_its_coefficients():
+    def f(x):
+        return np.poly1d(x)(x)
+
+    x = np.array([1.0, 3.0, -2.0, 0.5])
+    ends = [f(x + h * x) for h in (1e-6, -1e-6)]
+    value, slope = s2sad.jvp(f, (x,), (x,))
+    assert np.array_equal(value, f(x))
+    assert slope == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
