@@ -226,7 +226,7 @@ def pull_append(out_bar, out, arr, values, *, axis=None):
         arr_bar = np.reshape(out_bar[: np.size(arr)], np.shape(arr))
         values_bar = np.reshape(out_bar[np.size(arr) :], np.shape(values))
         return arr_bar, values_bar
-    arr_bar, values_bar = np.split(out_bar, [arr.shape[axis]], axis)
+    arr_bar, values_bar = np.split(out_bar, [np.shape(arr)[axis]], axis)
     return arr_bar, values_bar
 
 

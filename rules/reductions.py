@@ -266,7 +266,7 @@ def pull_average(out_bar, out, a, weights=None, *, axis=None, returned=False, ke
         out_bar = np.expand_dims(out_bar, axis)
     if weights is None:
         return np.broadcast_to(out_bar / (a.size // max(out.size, 1)), a.shape), None
-    w = along(weights, a, axis)
+    w = weights if np.ndim(weights) == np.ndim(a) else along(weights, a, axis)
     share = out_bar / np.sum(np.broadcast_to(w, a.shape), axis=axis, keepdims=True)
     return share * w, along_back(share * (a - out), weights, axis)
 

@@ -604,7 +604,7 @@ def only_computes(fn: Any) -> bool:
 
 def wants_arrays(fn: Any) -> bool:
     """Say whether a library function's rule needs arrays where NumPy takes lists too."""
-    if isinstance(getattr(fn, "__self__", None), np.ufunc):
+    if isinstance(fn, np.ufunc) or isinstance(getattr(fn, "__self__", None), np.ufunc):
         return True
     if id(fn) in _of_objects:
         return id(fn) not in _of_tuples

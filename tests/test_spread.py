@@ -269,3 +269,56 @@ def with_settings_behind(x):
 def test_how_many_arrays_a_function_gets_is_not_known(fn):
     with pytest.raises(s2sad.Error, match="unpack"):
         s2sad.grad(fn)(np.array([0.7, 1.2]))
+
+
+def linear(x, w, b):
+    return x @ w + b
+
+
+def attention(q, k, v):
+    return np.tanh(q @ k.T) @ v
+
+
+def heads(x, joined, out):
+    x = linear(x, **joined)
+    rows = list(map(lambda part: np.split(part, 2, axis=-1), np.split(x, 3, axis=-1)))
+    return linear(np.hstack([attention(q, k, v) for q, k, v in zip(*rows)]), **out)
+
+
+def blocks(params, x):
+    for block in params["blocks"]:
+        x = x + heads(x, **block)
+    return np.sum(x**2)
+
+
+def test_tables_of_parameters_stay_while_lists_grow():
+    rng = np.random.default_rng(0)
+
+    def table(n, m):
+        return {"w": 0.3 * rng.normal(size=(n, m)), "b": rng.normal(size=m)}
+
+    params = {"blocks": [{"joined": table(4, 12), "out": table(4, 4)} for _ in range(2)]}
+    s2sad.check_grads(blocks, (params, rng.normal(size=(3, 4))), wrt=0)
+
+
+def rows_of_a_matrix(x):
+    return sum(a * b**2 for a, b in zip(*np.stack([x, x * x])))
+
+
+def test_a_loop_says_how_many_rows_are_zipped():
+    s2sad.check_grads(rows_of_a_matrix, (np.array([0.7, -1.2, 0.4]),))
+
+
+def of_a_table_in_a_list(x):
+    table = {"a": x, "b": 2.0}
+    changed(([table],))
+    return g(**table)
+
+
+def changed(groups):
+    groups[0][0]["a"] = 3.0 * groups[0][0]["a"]
+
+
+def test_a_table_that_a_called_function_may_reach_is_refused():
+    with pytest.raises(s2sad.UnsupportedError, match="`table` is unpacked here and may be changed"):
+        s2sad.grad(of_a_table_in_a_list)(0.7)

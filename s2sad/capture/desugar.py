@@ -191,6 +191,10 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 lazy = gast.GeneratorExp(found.elt, found.generators)
                 node.args[0] = locate(lazy, node.args[0])
         self.generic_visit(node)
+        if _is_of_arrays(fn):
+            node.args = [self.listed(a) for a in node.args]
+            for k in node.keywords:
+                k.value = self.listed(k.value)
         parent = self.parent(node.func)
         if parent is not None:
             own = gast.Name(self.fn.__code__.co_varnames[0], gast.Load(), None, None)
@@ -223,6 +227,19 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return self.getter(node, fn)
         if fn is operator.methodcaller and len(node.args) > 0:
             return self.caller(node)
+        return node
+
+    def listed(self, node: Node) -> Node:
+        """A range is a list of its numbers where an array may stand: `np.outer(range(3), x)`."""
+        if not isinstance(node, gast.Call) or self.denoted(node.func) is not range:
+            return node
+        if self.denoted(name("list")) is not list:
+            return node
+        return located(call("list", node), node)
+
+    def visit_BinOp(self, node: Node) -> Node:
+        self.generic_visit(node)
+        node.left, node.right = self.listed(node.left), self.listed(node.right)
         return node
 
     def caller(self, node: Node) -> Node:
@@ -667,6 +684,12 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         for n in walk(made):
             locate(n, node)
         return made
+
+
+def _is_of_arrays(fn: Any) -> bool:
+    """Say whether this is a function of NumPy's or SciPy's."""
+    module = getattr(fn, "__module__", None) or ""
+    return isinstance(fn, np.ufunc) or module.partition(".")[0] in ("numpy", "scipy")
 
 
 def _id_of(node: Node) -> str:

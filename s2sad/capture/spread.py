@@ -12,6 +12,8 @@ arrays that a rule knows. What takes any number of them is called on the sequenc
 
     max(*xs)                    ->        max(xs)
     math.hypot(*xs)             ->        math.dist(xs, [0.0] * len(xs))
+
+A loop that takes apart what `zip(*rows)` gives says how many rows there are.
 """
 
 from __future__ import annotations
@@ -97,6 +99,7 @@ class _Spreader:
         self.temps: set[str] = set()
         self.changed = False
         self.fresh = _comprehensions(function)
+        self.taken_apart = _taken_apart(function)
 
     @functools.cached_property
     def names(self) -> Names:
@@ -144,6 +147,8 @@ class _Spreader:
             length = _length(kind)
             if length is None and exact and left and arg is node.args[-1] and _has_items(kind):
                 length = len(left)
+            elif length is None and _has_items(kind):
+                length = self.zipped(s, node)
             elif isinstance(kind, K.List) and not self.own(arg.value):
                 bases += _root(arg.value)
             if length is None:
@@ -152,6 +157,12 @@ class _Spreader:
         for base in bases:
             self.spread.setdefault(base, s)
         return self.replaced(s, node, before, gast.Call(node.func, args, keywords))
+
+    def zipped(self, s: Node, node: Node) -> int | None:
+        """Return how many rows `zip(*rows)` gets, where a loop takes apart what it gives."""
+        if self.kinds.objects.get(node.func) is not zip or len(node.args) > 1:
+            return None
+        return self.taken_apart.get(getattr(s.targets[0], "id", ""))
 
     def replaced(self, s: Node, node: Node, before: Block, made: Node) -> Block:
         """Put another call in the place of one, and return what stands before it, located."""
@@ -338,6 +349,16 @@ def _comprehensions(function: Function) -> set[str]:
             value = getattr(s, "value", None)
             found[n] = isinstance(value, gast.List) and not value.elts and found.get(n, True)
     return {n for n, made in found.items() if made}
+
+
+def _taken_apart(function: Function) -> dict[str, int]:
+    """Return, for temporaries that a loop goes through, how many names it binds in each round."""
+    found: dict[str, int] = {}
+    for s in all_inside(function.node.body):
+        items = getattr(s.target, "elts", []) if isinstance(s, gast.For) else []
+        if items and not any(isinstance(e, gast.Starred) for e in items):
+            found[getattr(s.iter, "id", "")] = len(items)
+    return found
 
 
 def _length(kind: Kind) -> int | None:

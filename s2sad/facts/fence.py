@@ -69,7 +69,7 @@ def fence(
     check_stopped(function, kinds, activity, memory)
     check_unseen_reads(function, kinds, activity, memory)
     check_attempts(function, kinds, activity, memory, active, forward)
-    _unpacked(function, memory)
+    _unpacked(function, kinds, memory)
     _one_kind(function, kinds, active, memory)
     refuse_left_over(function, kinds, activity)
     _first_unknown(function, kinds, activity)
@@ -262,11 +262,14 @@ def _read_before(function: Function, memory: Memory) -> None:
             )
 
 
-def _unpacked(function: Function, memory: Memory) -> None:
+def _unpacked(function: Function, kinds: KindFacts, memory: Memory) -> None:
     """What a call unpacks has the length and the keys that it was made with, or is refused."""
     for base, s in function.spread.items():
-        written = {w.base for w in memory.writes}
-        written |= {n for _, _, given in memory.opaque for n in given}
+        held = [env[base] for env in kinds.before.values() if base in env]
+        written = {w.base for w in memory.writes if any(_may_change(w, k) for k in held)}
+        for at, _, given in memory.opaque:
+            env = kinds.before.get(at, {})
+            written |= {n for n in given if any(_meet(env.get(n, K.UNKNOWN), k) for k in held)}
         if base in written or any(memory.shares(w, {base}) for w in written):
             raise _refusal(
                 function,
@@ -276,6 +279,19 @@ def _unpacked(function: Function, memory: Memory) -> None:
                 "is not known.",
                 "Write the arguments out, or unpack a tuple or a dict that nothing changes.",
             )
+
+
+def _may_change(write: Write, kind: Kind) -> bool:
+    """Say whether a write may give a structure in a value of this kind other items."""
+    if write.how in ("rebind", "call"):
+        return write.how == "rebind" or _meet(write.owner, kind)
+    return not isinstance(write.owner, K.Array) and K.may_hold(kind, write.owner)
+
+
+def _meet(one: Kind, other: Kind) -> bool:
+    """Say whether values of two kinds may hold the same structure."""
+    here, there = K.reached(one), K.reached(other)
+    return here is None or there is None or bool(here & there)
 
 
 def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: frozenset[str]) -> None:

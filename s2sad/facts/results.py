@@ -648,8 +648,10 @@ def _array_or_scalar(dtype: str, dims: tuple[K.Dim, ...]) -> Kind:
 
 
 def dot_kind(left: Kind, right: Kind) -> Kind:
-    """Return the kind of np.dot."""
+    """Return the kind of np.dot, of which either may be a list."""
     left, right = (stacked(k) or k if isinstance(k, K.List | K.Tuple) else k for k in (left, right))
+    if isinstance(left, K.List | K.Tuple) or isinstance(right, K.List | K.Tuple):
+        return K.UNKNOWN
     if not (isinstance(left, K.Array) and isinstance(right, K.Array)):
         return elementwise_kind(operator.mul, (left, right))
     if left.rank == 0 or right.rank == 0:

@@ -380,15 +380,18 @@ class Operations(Structured):
         self, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
     ) -> list[Node]:
         """Return the arguments that are lists or tuples where the rule has arrays."""
-        found = [a for a in args if isinstance(self.kind(a), self._sequences(node, fn, rule))]
-        if not found or (rule.pullback is None and rule.partials is None):
+        sequences = self._sequences(node, fn, rule)
+        found = [a for a in args if isinstance(self.kind(a), sequences)]
+        named = [k.value for k in keywords if isinstance(self.kind(k.value), sequences)]
+        named = [v for v in named if stacked(self.kind(v)) is not None]
+        if not (found or named) or (rule.pullback is None and rule.partials is None):
             return []
         elementwise = rule.partials is not None and (rule.pullback is None or not keywords)
         made = rule.partials if elementwise else rule.pullback
         bound = self._bind(node, fn, made, 1 if elementwise else 2, args, keywords)
         places = [a for _, a in bound.arrays]
         active = [a for a in found if names_read(a) & self.wanted]
-        return active + [a for a in found if a in places and a not in active]
+        return active + [a for a in [*found, *named] if a in places and a not in active]
 
     def _of_lists(
         self,
@@ -422,6 +425,7 @@ class Operations(Structured):
             replaced[a] = array
         wanted = self.wanted
         self.wanted = wanted | {n for n, (a, *_) in made.items() if names_read(a) & wanted}
+        keywords = [gast.keyword(k.arg, replaced.get(k.value, k.value)) for k in keywords]
         code, found = self._library(site, node, fn, [replaced.get(a, a) for a in args], keywords)
         self.wanted = wanted
         pre += code

@@ -394,9 +394,12 @@ class Pushes(Operations):
         self, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
     ) -> list[Node]:
         """Return the arguments that are lists or tuples where the rule has arrays."""
-        found = [a for a in args if isinstance(self.kind(a), self._sequences(node, fn, rule))]
+        sequences = self._sequences(node, fn, rule)
+        found = [a for a in args if isinstance(self.kind(a), sequences)]
+        named = [k.value for k in keywords if isinstance(self.kind(k.value), sequences)]
+        named = [v for v in named if stacked(self.kind(v)) is not None]
         elementwise = rule.partials is not None and (rule.pushforward is None or not keywords)
-        if not found or not (elementwise or rule.pushforward):
+        if not (found or named) or not (elementwise or rule.pushforward):
             return []
         if elementwise:
             bound = self._bind(node, fn, rule.partials, 1, args, keywords)
@@ -404,7 +407,8 @@ class Pushes(Operations):
             order = _arrays_of(rule.pushforward)
             bound = self._bind_arrays(node, fn, rule.pushforward, len(order), args, keywords)
         places = [a for _, a in bound.arrays]
-        return [a for a in found if a in places or names_read(a) & self.wanted]
+        found = [a for a in found if a in places or names_read(a) & self.wanted]
+        return found + [v for v in named if v in places]
 
     def _as_arrays(
         self,
@@ -446,6 +450,7 @@ class Pushes(Operations):
             replaced[a] = array
         wanted = self.wanted
         self.wanted = wanted | added
+        keywords = [gast.keyword(k.arg, replaced.get(k.value, k.value)) for k in keywords]
         code, value = self.library(site, node, fn, [replaced.get(a, a) for a in args], keywords)
         self.wanted = wanted
         return [*pre, *code], value
