@@ -985,3 +985,18 @@ def groups(x):
 def test_of_the_standard_library(fn, reason):
     with pytest.raises(s2sad.Error, match=reason):
         s2sad.grad(fn)(X)
+
+
+def writes_through_a_reshape(x):
+    A = np.outer(x, x)
+    row = np.reshape(A, -1, order="F")
+    row *= x[0]
+    return np.sum(A**2)
+
+
+def test_second_derivatives_of_memory_with_several_names():
+    with pytest.raises(s2sad.UnsupportedError) as caught:
+        s2sad.hvp(writes_through_a_reshape, (X,), (X,))
+    assert "a shadow that is looked up by its memory, which has several" in caught.value.reason
+    assert caught.value.remedy.startswith("Copy what may be a view where its memory is written")
+    assert caught.value.place.function == "writes_through_a_reshape"

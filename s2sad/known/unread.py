@@ -15,6 +15,15 @@ class Unread(K.Unknown):
     error: Error = field(default_factory=lambda: Error(""), compare=False)
 
 
+# Which names share memory, and with it the shadow, is known only when the program runs.
+LOOKED_UP = K.Unknown(
+    "a shadow that is looked up by its memory, which has several names",
+    None,
+    "Copy what may be a view where its memory is written, as A.reshape(n).copy(), or write the "
+    "array itself, by its indices.",
+)
+
+
 def unread(error: Error) -> Unread:
     """Return the kind of what a function gives, by the error that reading it raised."""
     why = f"the result of a function that cannot be read: {error.reason.rstrip('.')}"

@@ -65,7 +65,7 @@ from s2sad.facts.trees import trees
 from s2sad.inside import hook_here
 from s2sad.kinds import Kind
 from s2sad.known.pieces import count
-from s2sad.known.unread import unread
+from s2sad.known.unread import LOOKED_UP, unread
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import Node, names_read, operands, substitute, tuple_, with_extra
@@ -432,6 +432,8 @@ def callee_kind(
     except Error as error:
         return unread(error), ()
     result = handed_back(outlives(found.result), known)
+    if fn is runtime.shadow_of and isinstance(result, K.Unknown):
+        result = LOOKED_UP
     if isinstance(result, K.Unbound | K.NoneKind) and (said := registry.refusals_of_form(fn)):
         result = K.Unknown(f"a call that is refused: {'; '.join(said)}")
     symmetric = None if d.again is None else d.again.gradient(d, fn)
