@@ -10,6 +10,7 @@ import s2sad
 
 A = np.array([[0.7, -1.2, 0.4], [0.9, 0.3, 1.6]])
 W = np.arange(1.0, 7.0)
+FIXED = np.sin(A)
 
 
 def square(v):
@@ -44,6 +45,18 @@ def counted(A):
     for a, b in zip(A.flat, A.T.flat):
         s += a * square(b)
     return np.sum(out * out * W) + s
+
+
+def over_constants(A):
+    y = np.empty(6)
+    s = 0.0
+    for i, v in enumerate(FIXED.T.flat):
+        y[i] = v * A[0, 0] ** 2
+    for i, v in enumerate(FIXED.flat):
+        s += v * A.flat[i] ** 2
+    for v, w in zip(FIXED.flat, W):
+        s += v * w * A[0, 1] ** 2
+    return np.sum(y * y) + s
 
 
 def left_early(A):
@@ -140,6 +153,7 @@ def tuple_of_rows(A):
 
 PROGRAMS = [
     *(made_an_array, reduced, looped_over, counted, left_early, rebound_within),
+    over_constants,
     *(unpacked, stacked_again, looped_over_parts, views_of_parts, tuple_of_rows),
 ]
 PROGRAMS = [f for f in PROGRAMS if hasattr(np, "unstack") or "unstack" not in f.__code__.co_names]

@@ -69,6 +69,9 @@ class _Flat(Rewriter):
                         self.uses.setdefault(n.id, []).append(s)
 
     def statement(self, s: Node) -> Block | None:
+        if isinstance(s, gast.For):
+            self._of_constants(s)
+            return None
         value = getattr(s, "value", None)
         if not isinstance(s, gast.Assign) or not isinstance(value, gast.Attribute):
             return None
@@ -102,6 +105,43 @@ class _Flat(Rewriter):
         return rule is not None and (rule.view == "never" or fn is np.array)
 
     # loops
+
+    def _of_constants(self, loop: Node) -> None:
+        """Go over a constant array, of which the iterator has no name, by the array itself."""
+        attributes = [n for n in walk(loop.iter) if isinstance(n, gast.Attribute)]
+        owners = [n.value for n in attributes if n.attr == "flat"]
+        plan = self.function.loops.get(loop)
+        if plan is None or not isinstance(loop.iter, gast.Call) or len(owners) != 1:
+            return
+        (owner,) = owners
+        kind = self.kind(owner)
+        if not isinstance(owner, gast.Name) or not isinstance(kind, K.Array):
+            return
+        if kind.namespace != "numpy" or getattr(loop.iter.func, "id", None) not in _OVER:
+            return
+        inside = list(all_inside(loop.body))
+        self.numbers = self._numbers(loop, inside)
+        if any(self._may_write(s, owner.id) for s in inside):
+            return
+        parts = [loop.iter, *(plan.bounds or ()), *plan.bindings]
+        for node in (n for part in parts for n in walk(part)):
+            for field in ("args", "value"):
+                held = getattr(node, field, None)
+                if isinstance(held, list):
+                    held[:] = [self._ravelled(n, owner.id) for n in held]
+                elif held is not None and isinstance(node, gast.Subscript | gast.Assign):
+                    setattr(node, field, self._ravelled(held, owner.id))
+        self.changed = True
+
+    def _ravelled(self, node: Node, owner: str) -> Node:
+        """Return `A.ravel()` for `A.flat`."""
+        flat = isinstance(node, gast.Attribute) and node.attr == "flat"
+        if not flat or getattr(node.value, "id", None) != owner:
+            return node
+        made = call(attribute(node.value, "ravel"))
+        for n in walk(made):
+            locate(n, node)
+        return made
 
     def _looped(self, loop: Node, variable: str, owner: Node) -> Block | None:
         plain = isinstance(loop.iter, gast.Name) and isinstance(loop.target, gast.Name)
@@ -188,8 +228,8 @@ class _Flat(Rewriter):
         variable = getattr(written, "id", None)
         if variable is None or variable == owner or not self._is_fresh(variable):
             return False
-        given = owner in self.function.params and owner not in self.made
-        return given or self._is_fresh(owner)
+        outside = owner in self.function.params or owner not in self.function.locals
+        return (outside and owner not in self.made and bool(owner)) or self._is_fresh(owner)
 
     def _root(self, node: Node) -> str:
         """Return the array of which one is a part, or which it is in another form; or nothing."""
