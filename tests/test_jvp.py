@@ -887,3 +887,23 @@ def test_defaults_stand_still():
 
     assert autodiff(Forward, f, Duplicated(3.0, 1.0)) == (18.0, 12.0)
     assert autodiff(Forward, f, Duplicated(3.0, 1.0), Duplicated(2.0, 1.0)) == (18.0, 21.0)
+
+
+class Filter:
+    def __init__(self, weights):
+        self.weights = weights
+
+    def windows(self, x):
+        rows = np.zeros((len(x) - 2, 3))
+        for i in range(3):
+            rows[:, i] = x[i : len(x) - 2 + i]
+        return rows, len(rows)
+
+    def __call__(self, x):
+        rows, count = self.windows(x)
+        return rows @ self.weights / count
+
+
+def test_tuples_that_methods_of_active_objects_return_may_stand_still():
+    x = np.linspace(-1.0, 1.0, 6) ** 3
+    s2sad.check_grads(lambda w: np.sum(Filter(w)(x) ** 2), (np.array([0.3, -0.7, 1.1]),))

@@ -218,10 +218,9 @@ class Tangents(Twins):
         hit = written & (after | self.live & self.activity.useful_after.get(s, frozenset()))
         hit |= written & self.twinned
         if hit:
-            word = type(s).__name__.lower()
             raise self.refuse(
                 s,
-                f"A {word} statement that changes `{min(hit)}`, on which the result depends, "
+                f"This statement changes `{min(hit)}`, on which the result depends, in a way that "
                 "cannot be differentiated forward yet.",
                 "Move the computation out of it, or use s2sad.grad.",
             )
@@ -392,6 +391,11 @@ class Tangents(Twins):
         after = self.kinds.after.get(s, {})
         names = [e.id for e in target.elts]
         held = s.value.id if isinstance(s.value, gast.Name) and s.value.id in self.live else None
+        if held is None and getattr(s.value, "id", "") in self.idle - self.twinned:
+            if not self.twinned & set(names):
+                self.live -= set(names)
+                self.idle |= set(names)
+                return [clone(s)]
         if held is None:
             return self.inert(s)
         made = [n for n in names if self.wants(s, n) and K.differentiable(after.get(n, K.UNKNOWN))]
