@@ -272,7 +272,6 @@ BISECTED = {"bisection"}  # its root is a constant on each of the intervals that
 REFUSED = {
     "halving": "",
     "jittered_cholesky": "",
-    "ping_pong": "",
 }
 GOLDEN = sorted(n.partition(".")[2] for n in corpus.PROGRAMS if n.startswith("golden."))
 

@@ -350,6 +350,8 @@ def item_kind(owner: Kind, index: Any) -> Kind:
 
 def element_kind(kind: Kind) -> Kind:
     """Return the kind of what a loop over a value binds."""
+    if isinstance(kind, K.Unbound):
+        return kind  # the result of a recursion that is being worked out
     if isinstance(kind, K.Union):
         arrays = [k for k in kind.options if not isinstance(k, K.Num | K.NoneKind)]
         return K.union(map(element_kind, arrays)) if arrays else K.UNKNOWN

@@ -275,6 +275,7 @@ class _Analysis:
         """Repeat until no pass writes more of it out, and its own calls give what it returns."""
         d = self.d
         result: Kind = K.UNBOUND
+        deep = False  # a result that holds itself: deeper in every round, so nothing is known of it
         for _ in range(_ROUNDS):
             d.open[self.key] = result
             before = dict(d.analysed)
@@ -286,9 +287,10 @@ class _Analysis:
                 function = changed
                 continue
             known_result = shallow(facts.result)
-            if self.key not in d.used_open or alike({"": known_result}, {"": result}):
+            alone = self.key not in d.used_open
+            if alone or deep or alike({"": known_result}, {"": result}):
                 return function, facts
-            result = known_result
+            result, deep = known_result, known_result is not facts.result
             d.analysed = before
         raise self._endless(function.source)
 
