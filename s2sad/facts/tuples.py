@@ -5,6 +5,7 @@
 where p and q are tuples: how many items they have is part of their kind. A tuple of unknown length
 is a list where nobody can tell: where it is indexed, looped over, summed, made an array.
 
+    t = (x, y) * 2                              ->   t = (x, y, x, y)
     rows = tuple(g(x) for x in xs)              ->   rows = list(...)
     path = path + (x,)                               path = path + [x]
 """
@@ -153,7 +154,7 @@ class _Tuples(Rewriter):
         return super().block(body)
 
     def statement(self, s: Node) -> Block | None:
-        return self.instead.get(s) or self._unstacked(s)
+        return self.instead.get(s) or self._unstacked(s) or self._repeated(s)
 
     def _unstacked(self, s: Node) -> Block | None:
         """`np.unstack(A, axis=k)` is the list of the parts of an array, where nobody can tell."""
@@ -176,6 +177,26 @@ class _Tuples(Rewriter):
             lines = self.lines("rows = np.moveaxis(A, axis, 0)", A=xs, axis=axis)
             xs = name(lines[-1].targets[0].id)
         return [*lines, assign(target, call("list", clone(xs)))]
+
+    def _repeated(self, s: Node) -> Block | None:
+        """`t = u * 2` is a display of the items of u, again and again."""
+        value = getattr(s, "value", None)
+        if not isinstance(s, gast.Assign) or not isinstance(value, gast.BinOp):
+            return None
+        if not isinstance(value.op, gast.Mult):
+            return None
+        for node, times in ((value.left, value.right), (value.right, value.left)):
+            kind, count = self.kind(node), getattr(self.kind(times), "value", None)
+            if not isinstance(kind, K.Tuple) or type(count) is not int:
+                continue
+            if not 0 <= count * len(kind.items) <= _MOST or not K.differentiable(kind):
+                return None
+            whole = self._fresh("repeated")
+            parts = [self._fresh("item") for _ in kind.items]
+            taken = [assign(p, subscript(name(whole), constant(i))) for i, p in enumerate(parts)]
+            shown = tuple_([name(p) for p in parts * count])
+            return [assign(whole, node), *taken, gast.Assign(s.targets, shown, None)]
+        return None
 
     def _made(self, body: Block, s: Node) -> Block | None:
         """Return what makes a tuple step by step; None where that is not known, or is plain."""
