@@ -399,3 +399,59 @@ def test_what_a_reverse_gives_for_a_tuple_is_computed_once():
     check(stirred_in_a_list, [(0.3, 0.4), (0.7, -0.2)])
     check(stirred_item, ((0.3, 0.4), 0.6), 0.9)
     assert s2sad.grad(stirred_whole).source((0.3, 0.4)).count("= stirred_reverse(") == 1
+
+
+def growth(x, n):
+    if n == 0:
+        return x, 1.0
+    a, b = growth(1.1 * x, n - 1)
+    return a * b + x, a
+
+
+def halves(f, a, b, n):
+    m = 0.5 * (a + b)
+    if n == 0:
+        return (b - a) * f(m), 1
+    (left, p), (right, q) = halves(f, a, m, n - 1), halves(f, m, b, n - 1)
+    return left + right, p + q
+
+
+def between(f, low, high, n):
+    middle = 0.5 * (low + high)
+    if n == 0:
+        return low, high, middle
+    if f(middle) > 0.0:
+        return between(f, low, middle, n - 1)
+    return between(f, middle, high, n - 1)
+
+
+def unpacked(x, y):
+    return growth(x, 3)[0] * growth(y, 2)[1]
+
+
+def integrated(x, y):
+    total, count = halves(lambda t: np.exp(-x * t * t) * np.cos(y * t), 0.0, y, 2)
+    return total * count
+
+
+def bisected(x, y):
+    low, high, middle = between(lambda z: z**3 - x, x, y, 3)
+    return low * high + middle
+
+
+@pytest.mark.parametrize("fn", [unpacked, integrated, bisected], ids=lambda fn: fn.__name__)
+def test_recursions_that_return_tuples(fn):
+    check(fn, 0.7, 1.3)
+    ahead, behind = (s2sad.grad(fn)(0.7 + h, 1.3) for h in (1e-5, -1e-5))
+    product = s2sad.hvp(fn, (0.7, 1.3), (1.0, None))
+    assert product == pytest.approx((ahead - behind) / 2e-5, rel=1e-6, abs=1e-9)
+
+
+def repeated(x, y):
+    a, b = (x * y,) * 2
+    pairs = 2 * (x, y * y) + (b,)
+    return a * pairs[2] * pairs[3] + pairs[4]
+
+
+def test_tuples_that_are_repeated():
+    check(repeated, 0.7, 1.3)

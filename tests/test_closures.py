@@ -7,6 +7,7 @@ import pytest
 from slopes import check
 
 import s2sad
+from s2sad.control import scan, switch
 
 
 def call_each_other(x, n):
@@ -247,8 +248,32 @@ def a_list_that_grows(x, n):
     return grow(fs, n) * len(fs)
 
 
+def captured_in_a_list(x, n):
+    fs = [lambda v: v * x, lambda v: np.sin(v * n)]
+
+    def body(v, k):
+        return switch(k, fs, v)
+
+    for k in [0, 1, 0]:
+        x = x + body(x, k)
+    return x
+
+
+def captured_in_a_tuple(x, n):
+    fs = (lambda v: v * x, lambda v: np.sin(v * n))
+    last, path = scan(lambda v, k: (fs[0](fs[1](v)), v), x, np.arange(2.0))
+    return last * path[1]
+
+
+def captured_in_a_dict(x, n):
+    fs = {"scale": lambda v: v * x, "wave": lambda v: np.sin(v * n)}
+    last, path = scan(lambda v, k: (fs["scale"](fs["wave"](v)), v), x, np.arange(2.0))
+    return last * path[1]
+
+
 IN_STRUCTURES = [
     *(in_a_tuple, in_a_list, in_a_dict, one_of_two, with_what_changes, a_list_that_grows),
+    *(captured_in_a_list, captured_in_a_tuple, captured_in_a_dict),
 ]
 
 

@@ -12,6 +12,7 @@ from s2sad.checkpoints import same_checkpoint
 from s2sad.errors import Error
 from s2sad.facts.passing import Lengths, rebase
 from s2sad.kinds import Kind
+from s2sad.known.mapped import mapped
 from s2sad.names import Names
 from s2sad.nodes import Node, clone, walk
 from s2sad.stages import SourceLike
@@ -27,17 +28,14 @@ def closed(kind: K.LocalFunction, env: Mapping[str, Kind]) -> K.LocalFunction:
     `env` has the kinds of the variables at hand when it is called, not when it was defined: two
     inner functions may call each other. A name that means something else inside is renamed.
     """
-    if not any(isinstance(env.get(local), K.LocalFunction) for _, local in kind.links):
+    if not any(inner_functions(env.get(local)) for _, local in kind.links):
         return kind
     names = Names({n.id for n in walk(kind.node) if isinstance(n, gast.Name)})
     names.take(*(c for c, _ in kind.links))
     links = list(kind.links)
     known = {local for _, local in links}
     for _, local in links:
-        inner = env.get(local)
-        if not isinstance(inner, K.LocalFunction):
-            continue
-        for further in inner.variables:
+        for further in [v for inner in inner_functions(env.get(local)) for v in inner.variables]:
             if further not in known:
                 known.add(further)
                 links.append((names.fresh(further), further))
@@ -90,10 +88,47 @@ def behind(kinds: Iterable[Kind], env: Mapping[str, Kind]) -> list[Kind]:
 
 def captured_inside(kind: Kind, name: str, fn: K.LocalFunction, known: Lengths) -> Kind:
     """Return the kind of a captured variable inside the function that captures it."""
+    back = {local: captured for captured, local in fn.links}
     if isinstance(kind, K.LocalFunction):
-        back = {local: captured for captured, local in fn.links}
         return _moved(kind, back)
-    return rebase(kind, name, known)
+    return _moved_inside(kind, rebase(kind, name, known), back)
+
+
+def inner_functions(kind: Kind | None) -> list[K.LocalFunction]:
+    """Return the inner functions that a value is, or holds as a structure."""
+    if isinstance(kind, K.LocalFunction):
+        return [kind]
+    if isinstance(kind, K.Choice):
+        return [k for k in kind.options if isinstance(k, K.LocalFunction)]
+    return [f for part in parts_of(kind) for f in inner_functions(part)]
+
+
+def parts_of(kind: Kind | None) -> list[Kind]:
+    """Return the kinds that a structure holds, in the order in which they are mapped."""
+    parts: list[Kind] = []
+
+    def note(part: Kind) -> Kind:
+        parts.append(part)
+        return part
+
+    if isinstance(kind, K.Tuple | K.List | K.Dict | K.OpenDict):
+        mapped(kind, note)
+    return parts
+
+
+def _moved_inside(kind: Kind, rebased: Kind, table: Mapping[str, str]) -> Kind:
+    """Return the kind of a captured value where the functions that it holds are moved along."""
+    if isinstance(kind, K.LocalFunction):
+        known = all(v in table for v in kind.variables)
+        return _moved(kind, table) if known else rebased
+    if isinstance(kind, K.Choice):
+        options = tuple(_moved_inside(k, K.UNKNOWN, table) for k in kind.options)
+        return rebased if K.UNKNOWN in options else K.Choice(options)
+    if not inner_functions(kind) or type(kind) is not type(rebased):
+        return rebased
+    pairs = zip(parts_of(kind), parts_of(rebased), strict=True)
+    moved = iter([_moved_inside(*pair, table) for pair in pairs])
+    return mapped(rebased, lambda _: next(moved)) or rebased
 
 
 def _moved(kind: K.LocalFunction, table: Mapping[str, str]) -> K.LocalFunction:
@@ -120,7 +155,7 @@ def passed_on(
         if isinstance(inner, K.LocalFunction):
             params[inside] = _moved(inner, renamed)
         else:
-            params[inside] = rebase(inner, inside, known)
+            params[inside] = _moved_inside(inner, rebase(inner, inside, known), renamed)
         extra.append((inside, local))
     return _moved(kind, renamed)
 

@@ -485,8 +485,9 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
         if not inner and not isinstance(getattr(target, "value", None), types.FunctionType):
             return None
         given = [target, *(facts.of.get(a, K.UNKNOWN) for a in args)]
+        given = behind(given, facts.before.get(s, {}))
         kept = any(map(holds_functions, given))
-        if not kept and not any(map(holds_container, behind(given, facts.before.get(s, {})))):
+        if not kept and not any(map(holds_container, given)):
             return None
         found = _bound_call(d, facts, s, node, target, args)
         if found is None or not (kept or stores_into_arguments(d, found[0])):
