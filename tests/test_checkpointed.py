@@ -548,3 +548,79 @@ def test_what_tells_may_stand_outside_of_gradients(capsys):
     slope = np.cos(x) * np.cos(np.sin(x)) * np.cos(np.sin(np.sin(x)))
     assert s2sad.grad(tells_outside_of_gradients)(x, 3) == pytest.approx(slope, rel=1e-12)
     assert capsys.readouterr().out == ""
+
+
+class Pendulum:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def slope(self, y):
+        return np.array([y[1], -self.rate * np.sin(y[0])])
+
+
+def advanced(slope, y, h):
+    return y + h * slope(y + 0.5 * h * slope(y))
+
+
+def swung(rate, y, loop):
+    pendulum = Pendulum(rate)
+    for _ in loop:
+        y = advanced(pendulum.slope, y, 0.1)
+    for _ in loop:
+        y = advanced(lambda v: pendulum.slope(v) * rate, y, 0.1)
+    return y @ y
+
+
+def test_methods_may_be_handed_on_in_a_round():
+    y, h = np.array([0.4, 0.1]), 1e-5
+    slope = (swung(0.7 + h, y, range(5)) - swung(0.7 - h, y, range(5))) / (2 * h)
+    assert s2sad.grad(swung)(0.7, y, range(5)) == pytest.approx(slope, rel=1e-8)
+    assert s2sad.jvp(swung, (0.7, y, range(5)), (1.0, None, None))[1] == pytest.approx(slope)
+
+
+def swung_by_rounds(rate, y):
+    pendulum = Pendulum(rate)
+    for _ in s2sad.checkpointed(range(5), snapshots=2):
+        y = advanced(pendulum.slope, y, 0.1)
+    for _ in s2sad.checkpointed(range(5), snapshots=2):
+        y = advanced(lambda v: pendulum.slope(v) * rate, y, 0.1)
+    return y @ y
+
+
+def test_methods_and_lambdas_are_seen_where_a_round_calls_them():
+    y = np.array([0.4, 0.1])
+    plain = s2sad.grad(swung)(0.7, y, range(5))
+    assert s2sad.grad(swung_by_rounds)(0.7, y) == pytest.approx(plain, rel=1e-12)
+
+
+DRAWS = np.random.default_rng(3)
+
+
+def drawn(i):
+    return DRAWS.normal() * i
+
+
+def sorted_by_draws(w, y):
+    for _ in s2sad.checkpointed(range(4), snapshots=2):
+        y = w * y[sorted([0, 1], key=drawn)] * np.array([1.0, 2.0])
+    return y @ y
+
+
+def sorted_by_draws_inside(w, y):
+    for _ in s2sad.checkpointed(range(4), snapshots=2):
+        y = w * y[sorted([0, 1], key=lambda i: DRAWS.normal() * i)]
+    return y @ y
+
+
+def sorted_by_size(w, y):
+    for _ in s2sad.checkpointed(range(4), snapshots=2):
+        y = w * y[sorted([0, 1], key=lambda i: -abs(i))] * np.array([1.0, 2.0])
+    return y @ y
+
+
+def test_keys_to_sort_by_may_not_draw():
+    y = np.array([0.4, 0.1])
+    for f in (sorted_by_draws, sorted_by_draws_inside):
+        with pytest.raises(s2sad.UnsupportedError, match="the second time"):
+            s2sad.grad(f)(0.7, y)
+    assert s2sad.grad(sorted_by_size)(0.7, y) == pytest.approx(8 * sorted_by_size(0.7, y) / 0.7)

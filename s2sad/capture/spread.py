@@ -38,11 +38,13 @@ from s2sad.nodes import (
     assign,
     assign_tuple,
     attribute,
+    block_writes,
     blocks_of,
     call,
     clone,
     compare,
     constant,
+    count_writes,
     locate,
     name,
     names_beside,
@@ -100,20 +102,23 @@ class _Spreader:
         self.changed = False
         self.fresh = _comprehensions(function)
         self.taken_apart = _taken_apart(function)
+        self.writes = count_writes(function.node.body)
 
     @functools.cached_property
     def names(self) -> Names:
         return names_beside(self.function.node, self.function.locals | self.taken)
 
-    def block(self, body: Block, loops: int = 0) -> Block:
+    def block(self, body: Block, moving: frozenset[str] = frozenset()) -> Block:
+        """Return a block without unpacking; loops around it bind what is `moving`."""
         out: Block = []
         for s in body:
             for part in blocks_of(s):
-                part[:] = self.block(part, loops + isinstance(s, gast.For | gast.While))
+                loop = isinstance(s, gast.For | gast.While)
+                part[:] = self.block(part, moving | block_writes([s]) if loop else moving)
             s = self.rebinds(s)
             value = getattr(s, "value", None)
-            if isinstance(s, gast.Assign) and isinstance(value, gast.Attribute) and not loops:
-                out += self.method(s, value)
+            if isinstance(s, gast.Assign) and isinstance(value, gast.Attribute):
+                out += self.method(s, value, moving)
             if isinstance(value, gast.Call) and _unpacks(value):
                 out += self.whole(s, value) or self.call(s, value)
             elif isinstance(value, gast.Call):
@@ -250,17 +255,25 @@ class _Spreader:
         self.changed = True
         return new
 
-    def method(self, s: Node, value: Node) -> Block:
-        """`f = v.method` is a function that captures the object as it is now."""
+    def method(self, s: Node, value: Node, moving: frozenset[str]) -> Block:
+        """`f = v.method` is a function that captures the object as it is now.
+
+        In a loop it is where v is the same object in every round: f may be kept for later ones.
+        """
         kind = self.kinds.of.get(value.value)
         if not isinstance(kind, K.Obj) or not isinstance(value.value, gast.Name):
+            return []
+        if value.value.id in moving:
             return []
         static = inspect.getattr_static(kind.cls, value.attr, None)
         if not isinstance(static, types.FunctionType) or value.attr in dict(kind.fields):
             return []
-        held, rest = self.temp(value.value.id), self.names.fresh("rest")
-        start = locate(assign(held, clone(value.value)), s)
-        self.origins[start] = self.origins.get(s, s)
+        held, rest = value.value.id, self.names.fresh("rest")
+        before: Block = []
+        if self.writes.get(held, 0) + (held in self.function.params) > 1:
+            held = self.temp(held)
+            before.append(locate(assign(held, clone(value.value)), s))
+            self.origins[before[0]] = self.origins.get(s, s)
         call_ = gast.Call(
             gast.Attribute(name(held), value.attr, gast.Load()),
             [gast.Starred(name(rest), gast.Load())],
@@ -271,7 +284,7 @@ class _Spreader:
         for n in walk(s.value):
             locate(n, value)
         self.changed = True
-        return [start]
+        return before
 
     def fill(self, s: Node, node: Node) -> None:
         """Pass the defaults of an inner function that were worked out where it was defined."""

@@ -245,7 +245,7 @@ def check_handed(d: Derivation) -> None:
 
     Such functions are called again when the backward sweep comes to where they were called.
     """
-    for a in d.analysed.values() if d.handed else ():
+    for a in list(d.analysed.values()) if d.handed else ():
         memory = memory_of(d, a)
         write = next((w for w in memory.writes if outside_of(a.function, w, memory)), None)
         if write is not None or rebound_outside(a.function):

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import functools
+import types
+from collections.abc import Mapping
 from typing import Any
 
 import gast
 import numpy as np
 
 from s2sad import registry, runtime
+from s2sad.capture.read import read
 from s2sad.emitted import hooks, overlaps
-from s2sad.nodes import Node
+from s2sad.errors import Error
+from s2sad.facts.scope import lookup
+from s2sad.nodes import Node, all_inside, names_read, names_written, walk
 from s2sad.rulebook.quiet import is_quiet
 from s2sad.steps.derivation import Analysed, Derivation
 
@@ -33,6 +38,8 @@ class Purity:
 
     def __call__(self, node: Node) -> bool:
         func = node.func
+        if any(k.arg == "key" and not self._is_quiet_key(k.value) for k in node.keywords):
+            return False
         if isinstance(func, gast.Attribute):
             path = func
             while isinstance(path, gast.Attribute):
@@ -51,6 +58,42 @@ class Purity:
                 return self.d.refs.functions.get(func.id) not in _LOOKS
             return func.id not in self.local and self._known(func)
         return False
+
+    def _is_quiet_key(self, given: Node) -> bool:
+        """Say whether a function that is handed over to be called (`key=`) only gives a value."""
+        if isinstance(given, gast.Name) and given.id in self.local:
+            made = [
+                getattr(s, "value", s)
+                for s in all_inside(self.a.function.node.body)
+                if given.id in ({s.name} if isinstance(s, gast.FunctionDef) else names_written(s))
+            ]
+            return bool(made) and all(map(self._only_computes, made))
+        if isinstance(given, gast.Lambda | gast.Constant):
+            return self._only_computes(given)
+        value: Any = self.a.scope.path(given)
+        if isinstance(value, types.FunctionType):
+            try:
+                source = read(value)
+            except Error:
+                return False
+            outside = {n: lookup(value, n) for n in names_read(source.node)}
+            return self._only_computes(source.node, outside)
+        return callable(value)
+
+    def _only_computes(self, fn: Node, outside: Mapping[str, Any] | None = None) -> bool:
+        """Say whether an inner function, or one with names of its own, calls only what is pure."""
+        if not isinstance(fn, gast.FunctionDef | gast.Lambda | gast.Constant):
+            return False
+        for n in walk(fn):
+            if isinstance(n, gast.Call):
+                plain = isinstance(n.func, gast.Name) and outside is not None
+                if not (is_pure(outside.get(n.func.id)) if plain else self(n)):  # type: ignore[union-attr]
+                    return False
+            if isinstance(n, gast.NamedExpr | gast.Nonlocal | gast.Global | gast.Yield):
+                return False
+            if isinstance(n, gast.Subscript | gast.Attribute) and not isinstance(n.ctx, gast.Load):
+                return False
+        return True
 
     def reverse_names(self) -> set[str]:
         return {p.reverse for p in self.d.pairs.values() if not p.shadows}

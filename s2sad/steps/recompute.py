@@ -94,8 +94,8 @@ def _check(
         _check_outside(d, a)
     d.repeated.add(a.scope.fn)
     pure = Purity(a, d)
-    for s in a.kinds.before:
-        for node in _own(s):
+    for s in list(a.kinds.before):
+        for node in () if _looked_at_where_called(a, s, find) else _own(s):
             if isinstance(node, gast.Call) and not _repeats(a, node, pure):
                 inner = find(a, s, node)
                 if inner is None:
@@ -113,10 +113,29 @@ def _check(
 def check_untouched(d: Derivation) -> None:
     """Refuse data from outside that a function reads which is run again, and the program writes."""
     for fn in d.repeated:
-        for a in d.analysed.values():
+        for a in list(d.analysed.values()):
             if a.scope.fn is fn and d.written_outside and _data(d, a):
                 words = f"reads `{_data(d, a)[0]}` from outside, where this program writes"
                 raise _refused(a, a.function.node, words, "Pass it as an argument.")
+
+
+def _looked_at_where_called(a: Analysed, s: Node, find: Find) -> bool:
+    """Say whether a statement makes a lambda that only functions are given, or call, that are read.
+
+    What it does is then seen where it is called.
+    """
+    if not isinstance(getattr(s, "value", None), gast.Lambda) or len(names_written(s)) != 1:
+        return False
+    (variable,) = names_written(s)
+    uses: list[Node] = []
+    seen: list[Node] = []
+    for t in list(a.kinds.before):
+        for node in _own(t):
+            if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
+                uses += [node] if node.id == variable else []
+            elif isinstance(node, gast.Call) and find(a, t, node) is not None:
+                seen += [node.func, *node.args, *(k.value for k in node.keywords)]
+    return all(any(use is one for one in seen) for use in uses)
 
 
 def _own(s: Node) -> list[Node]:
