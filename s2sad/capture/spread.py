@@ -103,6 +103,8 @@ class _Spreader:
         self.fresh = _comprehensions(function)
         self.taken_apart = _taken_apart(function)
         self.writes = count_writes(function.node.body)
+        inner = [n for s in function.node.body for n in walk(s) if isinstance(n, gast.Nonlocal)]
+        self.rebound = frozenset(n for s in inner for n in s.names)
 
     @functools.cached_property
     def names(self) -> Names:
@@ -263,7 +265,7 @@ class _Spreader:
         kind = self.kinds.of.get(value.value)
         if not isinstance(kind, K.Obj) or not isinstance(value.value, gast.Name):
             return []
-        if value.value.id in moving:
+        if value.value.id in moving | self.rebound:
             return []
         static = inspect.getattr_static(kind.cls, value.attr, None)
         if not isinstance(static, types.FunctionType) or value.attr in dict(kind.fields):
