@@ -778,3 +778,50 @@ def determinant(x):
 def test_rules_that_are_called(f):
     wanted = differences(lambda t: grad(f)(POINT + t[0] * ALONG), np.zeros(1))[0]
     assert hvp(f, (POINT,), (ALONG,)) == pytest.approx(wanted, rel=1e-6, abs=1e-8)
+
+
+class Counted:
+    def __init__(self, rate):
+        self.rate, self.calls = rate, 0
+
+    def energy(self, y):
+        self.calls += 1
+        return self.rate * y * y * self.calls
+
+
+def counted_in_a_dict(x):
+    count = {"n": 0}
+
+    def f(y):
+        count["n"] += 1
+        return y * y * count["n"] * x
+
+    return grad(f)(x) + grad(f)(x)
+
+
+def counted_in_an_object(x):
+    counted = Counted(x)
+    return grad(counted.energy)(x) + grad(counted.energy)(x)
+
+
+def kept_in_an_array(x):
+    kept = np.zeros(2)
+
+    def f(y):
+        kept[0] = y * x
+        return kept[0] * y
+
+    return jvp(f, (x,), (1.0,))[1] + kept[0]
+
+
+@pytest.mark.parametrize("f", [counted_in_a_dict, counted_in_an_object, kept_in_an_array])
+def test_what_changes_what_it_captures_is_refused_inside(f):
+    """A derivative works on copies of its arguments, and what is captured is one of them."""
+    for derive in (lambda: grad(f)(0.7), lambda: jvp(f, (0.7,), (1.0,))):
+        with pytest.raises(s2sad.UnsupportedError, match="which it captures"):
+            derive()
+
+
+def test_an_integer_in_a_structure_has_no_derivative():
+    with pytest.raises(s2sad.ActivityError, match=r"p\.n is an integer, which has no derivative"):
+        grad(lambda p: p["w"] ** p["n"], "p.n")({"w": 2.0, "n": 3})

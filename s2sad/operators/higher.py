@@ -303,6 +303,7 @@ def _read(
     own = pipeline.derive(request, HIGHER, d)
     if stands_for_derivative(primal):
         _take_over(own, d.applied[derivative(own, primal, params, extra)])
+    _refuse_captured_writes(own, primal, extra)
     entry = _entry(own)
     entry.args = _without(entry, _functions_unread(entry, params, extra)).args
     # An integer by which is differentiated counts as a float.
@@ -328,6 +329,20 @@ def _read(
         bool(settled.picked),
     )
     return made
+
+
+def _refuse_captured_writes(own: Derivation, primal: Any, extra: tuple[str, ...]) -> None:
+    """Refuse a function that changes what it captures: a derivative works on copies of that."""
+    written = sorted({*own.written.arrays, *own.written.containers} & {*extra})
+    if not written:
+        return
+    source = local_source(primal) if isinstance(primal, K.LocalFunction) else read(primal)
+    raise UnsupportedError(
+        f"{_base(primal)} changes `{written[0]}`, which it captures, and is differentiated inside "
+        "of what is differentiated; that is not supported yet.",
+        remedy=f"Give it `{written[0]}` as an argument, or let it return what is new.",
+        place=source.place(source.node),
+    )
 
 
 def _functions_unread(entry: Node, params: Mapping[str, Kind], extra: tuple[str, ...]) -> set[str]:

@@ -278,7 +278,8 @@ def _check(name: str, kind: Kind) -> None:
     if isinstance(kind, K.Num) and kind.type == "bool":
         reason, remedy = "is a bool, which has no derivative.", "Pass a float, or leave it out."
     elif isinstance(kind, K.Num) and kind.type == "int":
-        reason = f"is an integer ({kind.dtype}), which has no derivative."
+        named = f" ({kind.dtype})" if kind.dtype else ""
+        reason = f"is an integer{named}, which has no derivative."
         remedy = f"Pass float({name})."
     elif isinstance(kind, K.Array) and not K.is_float_dtype(kind.dtype):
         reason = f"is {K.describe(kind)}, which has no derivative."
