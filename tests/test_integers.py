@@ -165,6 +165,12 @@ PLACES = np.array([0.0, 0.7, 1.5, 2.0, 3.4])
 BESIDE_INTEGERS = {
     "solve": lambda x: np.sum(np.linalg.solve(MATRIX, x[:3]) ** 2),
     "inv": lambda x: np.sum(np.linalg.inv(MATRIX) @ x[:3]) + np.linalg.cholesky(MATRIX)[1] @ x[:3],
+    "lists": lambda x: (
+        np.sum(np.linalg.solve([[2, 1], [1, 3]], x[:2]) ** 2)
+        + np.sum(np.linalg.inv([[2, 1], [1, 3]]) @ x[:2])
+    ),
+    "append": lambda x: np.append([1, 2], x, axis=0) @ np.arange(7),
+    "powers": lambda x: np.sum(pow(x, [2, 3, 0, 1, 4])) + np.sum(np.power(x, [2, 3, 0, 1, 4])),
     "gradient": lambda x: np.sum(np.gradient(SERIES, np.cumsum(x)) ** 2),
     "gradient by a width": lambda x: np.sum(np.gradient(IMAGE, x[0], edge_order=2) ** 2),
     "trapezoid": lambda x: np.trapezoid(SERIES, np.cumsum(x)),

@@ -109,14 +109,8 @@ class Sampler:
             items = [self.sample(k, content) for k in kind.items]
             return kind.cls._make(items) if kind.cls is not None else tuple(items)  # type: ignore[attr-defined]
         if isinstance(kind, List):
-            if kind.items is not None:
-                return [self.sample(k, content) for k in kind.items]
-            if isinstance(kind.item, Unbound):
-                return []
-            count = kind.length
-            if count is None:
-                count = self.uniform or (5, 7)[self.run]
-            return [self.sample(kind.item, content) for _ in range(count)]
+            rows = self._list(kind, content)
+            return _regular(rows) if self.small else rows
         if isinstance(kind, Dict):
             return {k: self.sample(v, content) for k, v in kind.items}
         if isinstance(kind, Str):
@@ -131,6 +125,16 @@ class Sampler:
         if found is None:
             raise ValueError("no sample")
         return found.sample(kind.cls, self._array(kind.like, content))  # type: ignore[attr-defined]
+
+    def _list(self, kind: List, content: float) -> list[Any]:
+        if kind.items is not None:
+            return [self.sample(k, content) for k in kind.items]
+        if isinstance(kind.item, Unbound):
+            return []
+        count = kind.length
+        if count is None:
+            count = self.uniform or (5, 7)[self.run]
+        return [self.sample(kind.item, content) for _ in range(count)]
 
     def _number(self, kind: Num, content: float) -> Any:
         if kind.value is not MISSING:
@@ -183,6 +187,14 @@ class Sampler:
         return array.astype(kind.dtype)
 
 
+def _regular(rows: list[Any]) -> list[Any]:
+    """Return rows of numbers as those of a matrix that can be inverted, any other list as it is."""
+    if not all(isinstance(row, list) and all(type(v) in _NUMBERS for v in row) for row in rows):
+        return rows
+    return [[v + (i == j) for j, v in enumerate(row)] for i, row in enumerate(rows)]
+
+
+_NUMBERS = (int, float, complex)
 _VARIED = (0.0, 1.3, 2.4, 1.3)
 
 

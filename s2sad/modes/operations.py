@@ -372,7 +372,8 @@ class Operations(Structured):
 
     def _sequences(self, node: Node, fn: Any, rule: Any) -> tuple[type[Kind], ...]:
         """Return the kinds of what this call makes arrays of."""
-        if isinstance(node, gast.BinOp) or (registry.wants_arrays(fn) and not rule.calls):
+        operation = isinstance(node, gast.BinOp) or fn in (operator.pow, builtins.pow)
+        if operation or (registry.wants_arrays(fn) and not rule.calls):
             return K.List, K.Tuple
         return (K.List,) if registry.tells_tuples(fn) else ()
 
