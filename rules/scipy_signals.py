@@ -35,7 +35,7 @@ def convolve2d_cotangents(out_bar, in1, in2, mode, boundary, fillvalue, before):
     widths = [(m - 1, m - 1) for m in in2.shape]
     border = {"mode": BORDERS[boundary]}
     filled = border | ({"constant_values": fillvalue} if boundary == "fill" else {})
-    seen = np.pad(in1, widths, **filled)
+    seen = np.pad(1.0 * in1, widths, **filled)
     seen_bar = signal.convolve2d(whole, np.flip(in2))
     in2_bar = np.flip(signal.convolve2d(seen, np.flip(whole), "valid"))
     return padded_back(seen_bar, in1, pad_width=widths, **border), in2_bar

@@ -702,7 +702,12 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
             values = list(rule.samples(*values))
         elif kills(fn, [*values, *named.values()]):
             raise ValueError("no sample")
-        return (fn if stand_in is None else stand_in)(*values, **named)
+        if stand_in is None:
+            return fn(*values, **named)
+        try:
+            return stand_in(*values, **named)
+        except (AttributeError, TypeError):  # it is written for arrays
+            return stand_in(*map(_as_array, values), **named)
 
     by_words = None if stand_in is not None else kind_by_words(_sample_call, fn, args, keywords)
     if by_words is not None:
@@ -713,6 +718,11 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
         if all(isinstance(a, K.Num) for a in args):
             return sample_call(fn, tuple(map(K.erase_value, args)), ())
     return kind
+
+
+def _as_array(value: Any) -> Any:
+    """Return a list of numbers as the array that a function makes of it."""
+    return np.asarray(value) if isinstance(value, list) and value else value
 
 
 def sample_method(

@@ -157,3 +157,23 @@ def test_modes_that_are_not_written_in_the_call(f):
 
 def test_a_mode_that_is_global():
     slopes.check(by_a_word_outside, n(4, 3))
+
+
+LISTS = [
+    lambda x: np.sum(S.convolve(x, [1, 2, 1], mode="same") ** 2),
+    lambda x: (
+        np.sum(S.fftconvolve(x, [1, 2, 1]) ** 2) + np.sum(S.correlate(x, [1, 2], "valid") ** 2)
+    ),
+    lambda x: np.sum(S.lfilter([1, 2], [1, 0.3], x) ** 2),
+    lambda x: np.sum(
+        S.convolve2d([[1, 2, 4], [0, 1, 3]], x[:4].reshape(2, 2), "same", "fill", 0.7)
+    ),
+]
+
+
+@pytest.mark.parametrize("f", LISTS)
+def test_filters_that_are_lists_of_integers(f):
+    x = np.array([0.3, -0.7, 0.4, 1.1, -0.2, 0.6])
+    want = [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(6)]
+    assert np.allclose(s2sad.grad(f)(x), want, rtol=1e-6)
+    assert s2sad.jvp(f, (x,), (x,))[1] == pytest.approx(np.dot(want, x), rel=1e-6)

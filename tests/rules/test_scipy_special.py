@@ -267,3 +267,13 @@ def test_spence_at_one_to_second_order():
     expected = [0.5, *(1 / v / (1 - v) + np.log(v) / (1 - v) ** 2 for v in z[1:])]
     assert slope(z) == slope_of_spence(z)
     assert np.allclose(s2sad.grad(slope)(z), expected, rtol=1e-12)
+
+
+def test_parameters_in_lists():
+    def f(x):
+        return np.sum(special.pseudo_huber([1, 2], x) + special.gammaincc([1.0, 2.5], x**2))
+
+    x = np.array([0.4, -1.3])
+    want = [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(2)]
+    assert np.allclose(s2sad.grad(f)(x), want, rtol=1e-6)
+    assert s2sad.jvp(f, (x,), (x,))[1] == pytest.approx(np.dot(want, x), rel=1e-6)
