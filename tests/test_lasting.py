@@ -116,6 +116,46 @@ def test_structures_that_the_first_round_does_not_bind(f, first):
     check(f, np.array([first, -1.0, 1.1]))
 
 
+def numbered(x):
+    parts = [(0, x), (1, x * 2.0)]
+    for k, part in parts:
+        part[0] *= 0.7 + k
+    return np.sum(x**2) + np.sum(parts[1][1])
+
+
+def numbered_twice(x):
+    parts = [(0, x), (1, x * 2.0)]
+    for n, (k, part) in enumerate(parts):
+        part[0] *= 0.7 + k * n
+    seen = []
+    for k, part in reversed(parts):
+        part[1] *= part[2] + k
+        seen.append((k, part))
+    for _k, part in seen:
+        part[0] *= part[1]
+    return np.sum(x**2) + np.sum(parts[1][1])
+
+
+def numbered_and_sorted(x):
+    for k, part in sorted(enumerate([x, x * 2.0]), reverse=True):
+        part[0] *= 0.7 + k
+    return np.sum(x**2)
+
+
+def worded(x):
+    parts = [("a", x), ("long", x * 2.0)]
+    for word, part in parts:
+        if part[1] > 5.0:
+            break
+        part[0] *= 0.7 + len(word)
+    return np.sum(x**2) + np.sum(part) * len(word)
+
+
+@pytest.mark.parametrize("f", [numbered, numbered_twice, numbered_and_sorted, worded])
+def test_arrays_written_beside_numbers(f):
+    check(f, LONG)
+
+
 def test_what_only_the_loop_reads_is_bound_by_its_header():
     def f(parts):
         total = 0.0

@@ -1,6 +1,7 @@
 """Tangents are apart where values are, also where the arithmetic between them comes to nothing."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -105,6 +106,44 @@ def number_stored(x):
     return np.sum(x)
 
 
+class Two(NamedTuple):
+    one: np.ndarray
+    other: np.ndarray
+
+
+def taken(held):
+    return held.get("a")
+
+
+def got_by_key(x):
+    z = x * x
+    held = {"a": z, "b": {"c": 2.0 * z}}
+    first = held.get("a", x)
+    first[0] = x[1] * first[1]
+    held.get("b").get("c")[1] *= x[0]
+    held.get("d", z)[2] *= x[0]
+    taken(held)[1] += x[2]
+    return np.sum(z * held["b"]["c"])
+
+
+def got_or_none(x):
+    z = x * x
+    held = {"a": z, "b": 2.0 * z}
+    first = held.get("a")
+    if first is not None:
+        first[0] = x[1] * first[1]
+    return np.sum(z * held["b"])
+
+
+def in_named_tuples(x):
+    z = x * x
+    two = Two(z, z * x)
+    two.one[0] = x[1] * z[2]
+    other = two._replace(other=two.one)
+    other.other[1] *= x[0]
+    return np.sum(z * two.other)
+
+
 def of_structures(x):
     z = x * x
     more = both(z)
@@ -135,7 +174,8 @@ def test_apart(f):
 
 
 def test_structures():
-    check(of_structures, np.array([0.7, -1.3, 1.9]))
+    for f in (of_structures, got_by_key, got_or_none, in_named_tuples):
+        check(f, np.array([0.7, -1.3, 1.9]))
 
 
 def test_results_are_the_callers():
@@ -244,3 +284,15 @@ def test_views_that_rules_push(name):
     got = s2sad.jvp(written, (A, x), (along, 0.4))[1]
     slope = (written(A + h * along, x + h * 0.4) - written(A - h * along, x - h * 0.4)) / (2 * h)
     assert got == pytest.approx(slope, rel=1e-7)
+
+
+def chosen_by_a_generator(x):
+    z = x * x
+    first = next(part for part in [z, 2.0 * z] if part[0] > -1.0)
+    first[0] = x[1] * first[1]
+    return np.sum(z * x)
+
+
+def test_what_may_be_another_is_refused():
+    with pytest.raises(s2sad.Error):
+        s2sad.jvp(chosen_by_a_generator, (np.ones(3),), (np.ones(3),))

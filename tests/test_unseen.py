@@ -187,3 +187,32 @@ def aside(x):
 def test_aside():
     gradient, _ = s2sad.grad(aside, has_aux=True)(X)
     assert gradient == pytest.approx(2 * X)
+
+
+def filled_later(x, y):
+    fill = x.fill
+    fill(y)
+    return np.sum(x * x)
+
+
+def set_later(x, y):
+    setters = [x.__setitem__]
+    setters[0](0, y)
+    return np.sum(x * x)
+
+
+def imported_inside(x, y):
+    import functools
+
+    scale = functools.partial(np.multiply, x, out=x)
+    scale(y)
+    return np.sum(x * x)
+
+
+@pytest.mark.parametrize("f", [filled_later, set_later, imported_inside])
+def test_what_is_kept_to_be_called_may_write_what_it_belongs_to(f):
+    args = np.array([0.7, -1.3]), 0.6
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(f, wrt=(0, 1))(*args)
+    with pytest.raises(s2sad.Error):
+        s2sad.jvp(f, args, (np.ones(2), 1.0))

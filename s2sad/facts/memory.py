@@ -32,6 +32,7 @@ from s2sad.kinds import Kind
 from s2sad.known.generators import GENERATORS, generator_of
 from s2sad.known.samples import is_number
 from s2sad.nodes import (
+    COMPREHENSIONS,
     Block,
     Node,
     all_inside,
@@ -209,6 +210,8 @@ class _Walker:
 
         An array that no other living name can reach is as good as a new one.
         """
+        found = self.memory.opaque
+        found[:] = [(s, node, given | self._held_by(s, node)) for s, node, given in found]
         live: dict[Any, frozenset[str]] = {}
         if self.unsure:
             live_in(self.function.node.body, frozenset(), live.__setitem__, extra=self._header)
@@ -449,6 +452,17 @@ class _Walker:
             for n in sorted(self.aliases(_bare(argument)) | {root(_bare(argument)) or ""} - {""}):
                 self.memory.writes.append(Write(s, n, "item", owner))
 
+    def _held_by(self, s: Node, node: Node) -> frozenset[str]:
+        """Return the names whose memory is within reach of what is called: `h = x.fill; h(1.0)`."""
+        func = getattr(node, "func", None)
+        base = root(func) if isinstance(func, gast.Name | gast.Subscript) else None
+        if base not in self.function.locals or self.kinds.objects.get(func) is not None:
+            return frozenset()
+        kind = self.kinds.of.get(func) or self.kinds.before.get(s, {}).get(base, K.UNKNOWN)
+        if isinstance(kind, K.Known | K.LocalFunction | K.Choice):
+            return frozenset()
+        return frozenset(self.memory.shares(base, frozenset(self.memory.parent) | {base}))
+
     def _is_users(self, node: Node, fn: Any) -> bool:
         """Say whether a function of the user's is called: it is its source that counts."""
         if isinstance(self.kinds.of.get(node.func), K.LocalFunction):
@@ -534,6 +548,8 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
         parts = list(node.values)
     elif isinstance(node, gast.IfExp):
         parts = [node.body, node.orelse]
+    elif isinstance(node, COMPREHENSIONS):
+        return frozenset(names_read(node))
     elif isinstance(node, gast.BinOp):
         if not K.is_numeric(kinds.of.get(node, K.UNKNOWN)):
             parts = [node.left, node.right]

@@ -69,6 +69,9 @@ class Endings:
                 after = self.kinds.after.get(b, {})
                 bound = names_written(b) & targets
                 changed |= {n for n in bound if not isinstance(after.get(n), K.Array)}
+        for b in plan.bindings if plan is not None else ():
+            if names_written(b) & changed:  # `i, row = item` is done again as a whole, or not
+                changed |= names_written(b) & targets
         return changed
 
     def dying(self, s: Node, body: Block) -> set[str]:

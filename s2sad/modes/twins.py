@@ -155,7 +155,7 @@ class Twins:
     def apart(self, s: Any, variable: str, value: Node, tangent: Node) -> Node:
         """Let a tangent share memory only where its primal does, if that is ever seen."""
         kind = self.kinds.after.get(s, {}).get(variable, K.UNKNOWN)
-        if K.shares_nothing(kind) or isinstance(value, _MIRRORED):
+        if K.shares_nothing(kind) or isinstance(value, _MIRRORED) or self._hands_over(value):
             return tangent
         link = self.aliases.links_after.get(s, {}).get(variable)
         if link is not None and variable in self.twinned:
@@ -172,6 +172,8 @@ class Twins:
         if is_fresh(tangent, self.refs.modules):
             return tangent
         if isinstance(kind, K.Array):
+            if variable in self.twinned and self._may_be_another(s, variable):
+                raise self._unsure(s, variable)
             return call(attribute(tangent, "copy"))
         if isinstance(value, gast.Call) and (K.is_container(kind) or self._view_of(value)):
             return tangent
@@ -189,7 +191,27 @@ class Twins:
                 return call(self.refs.function(same), *given)
         if view == "always" and isinstance(tangent, gast.Call):
             return tangent
-        raise self.refuse(
+        raise self._unsure(s, variable)
+
+    def _hands_over(self, value: Node) -> bool:
+        """Say whether a call gives, or holds, what it is given, as its tangent does theirs."""
+        if not isinstance(value, gast.Call):
+            return False
+        if isinstance(value.func, gast.Attribute):
+            owner = self.kinds.of.get(value.func.value)
+            if isinstance(owner, K.Dict | K.OpenDict):
+                return bool(value.func.attr == "get")
+            return isinstance(owner, K.Tuple) and bool(value.func.attr == "_replace")
+        made = self.kinds.objects.get(value.func)
+        return isinstance(made, type) and hasattr(made, "_fields")
+
+    def _may_be_another(self, s: Any, variable: str) -> bool:
+        """Say whether what a statement binds may be memory that other names have, too."""
+        shared = self.aliases.pairs_after.get(s, {}).get(variable, frozenset())
+        return any("@" not in n for n in shared - {variable})
+
+    def _unsure(self, s: Any, variable: str) -> Error:
+        return self.refuse(
             s,
             f"Whether `{variable}` shares memory with what it is made of is known only when the "
             "program runs, and some of it is written; that cannot be differentiated forward yet.",

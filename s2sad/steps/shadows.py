@@ -118,7 +118,7 @@ def _refuse_rebuilt(a: Analysed, parameter: str, memory: Memory) -> None:
     resized = [w for w in resized if w.takes != "reverse"]
     if not resized and _built_alike(entry, end):
         return
-    at = next(w.statement for w in [*resized, *changed])
+    at = next((w.statement for w in [*resized, *changed]), a.function.node)
     raise UnsupportedError(
         f"`{parameter}` is Duplicated and is not built at the end as it was at the start: its "
         "shadow can have the structure of one only.",
