@@ -204,6 +204,12 @@ def elements_added_then_scaled(x):
     return np.sum(a * a)
 
 
+def unpacked_before_it_is_popped(x):
+    held = {"a": x, "b": x * x}
+    more = {**held, "c": held.pop("a")}
+    return sum(more.values()) * len(more) + len(held) * x
+
+
 def arrays_added_while_popped(x):
     rows = [x * np.ones(2), x * x * np.ones(2)]
     first = rows[0]
@@ -220,7 +226,7 @@ def test_what_is_read_before_it_is_changed():
     check(by_another_name, 0.7)
     check(in_a_call_of_a_call, 0.7)
     check(arrays_added_while_popped, 0.7)
-    for f in (added_then_scaled, added_and_scaled_inside):
+    for f in (added_then_scaled, added_and_scaled_inside, unpacked_before_it_is_popped):
         check(f, 0.7)
         assert s2sad.value_and_grad(f)(0.7)[0] == f(0.7)
     for f in (entries_added_then_scaled, elements_added_then_scaled):

@@ -299,6 +299,9 @@ class Expressions(Applied):
             if key is not None:
                 key = key if plain(key) else self.atom(key)
                 key = self.settled(key, [value, *later])
+            elif any(self.runs_users(part) for part in later if part is not None):
+                # What is unpacked is copied before what is called behind it may change it.
+                value = gast.Dict([None], [self.atom(value)])
             keys.append(key)
             values.append(self.settled(self.atom(value), later))
         return gast.Dict(keys, values)

@@ -437,6 +437,8 @@ class _Walker:
             if method is not None:
                 args = [method[1], *operands(node, method[1])]
                 args += [k.value for k in getattr(node, "keywords", [])]
+            if self.kinds.objects.get(getattr(node, "func", None)) in _READERS:
+                args = [a for a in args if not isinstance(a, COMPREHENSIONS)]
             given = frozenset(n for a in args for n in self.aliases(a))
             given |= captured(node, self.kinds)
             self.memory.opaque.append((s, node, given))
@@ -588,6 +590,25 @@ _MAKE_ANEW: tuple[Any, ...] = (
     runtime.zeros_like,
     runtime.no_tangent,
     runtime.twin_of,
+)
+
+
+# They read what they run over, and change nothing of it.
+_READERS = (
+    all,
+    any,
+    dict,
+    enumerate,
+    frozenset,
+    list,
+    max,
+    min,
+    next,
+    set,
+    sorted,
+    sum,
+    tuple,
+    zip,
 )
 
 
