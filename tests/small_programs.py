@@ -1110,4 +1110,14 @@ return np.sum(x*x)
 x[[0,1]] += sum(p*q for p,q in zip(x,x[1:]))
 x[[0,1]] *= y
 return np.sum(x*x)
+# beyond_list x
+L=[x[0],y]
+if len(L)>5: return L[5]
+return y*L[0]
+# beyond_tried x
+try:
+    s=[x[0],y][5]
+except IndexError: s=x[1]*y
+finally: y=y*2
+return s*y
 """

@@ -303,7 +303,8 @@ class Cotangents:
         if isinstance(kind, K.List):
             at = getattr(self.kinds.of.get(where), "value", None)
             if kind.items is not None and isinstance(at, int):
-                return kind.items[at]
+                if -len(kind.items) <= at < len(kind.items):
+                    return kind.items[at]
             return kind.item if not isinstance(where, gast.Slice) else kind
         if isinstance(kind, K.Dict):
             key = self.kinds.of.get(where, K.UNKNOWN)
