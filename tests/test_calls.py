@@ -1,8 +1,10 @@
 """Calls of the user's functions: each becomes a pair, however it is called."""
 
+import dataclasses
 import functools
 import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -455,3 +457,28 @@ def repeated(x, y):
 
 def test_tuples_that_are_repeated():
     check(repeated, 0.7, 1.3)
+
+
+@dataclasses.dataclass
+class Weights:
+    hidden: np.ndarray
+    out: np.ndarray
+
+
+class Read(NamedTuple):
+    out: np.ndarray
+    times: float
+
+
+def fields_called_out(x, y):
+    weights = Weights(hidden=x, out=y)
+    read = Read(out=x * y, times=2.0)
+    for _ in range(2):
+        weights = dataclasses.replace(weights, out=weights.out * x)
+        read = read._replace(out=read.out * y)
+    table = dict(out=weights.out, more=read.out)
+    return np.sum(table["out"] * weights.hidden) * read.times + table["more"] @ x
+
+
+def test_what_objects_hold_may_be_called_out():
+    check(fields_called_out, np.array([0.7, 1.3]), np.array([0.4, -0.2]))

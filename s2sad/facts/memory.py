@@ -352,7 +352,7 @@ class _Walker:
             if given not in _called_by_rule(fn, node):
                 self._handed_over(s, node, given)
         for k in node.keywords:
-            if k.arg == "out":
+            if k.arg == "out" and not _makes_of_fields(fn, node):
                 self.write(s, k.value, "item", whole=True)
         called = self.kinds.of.get(node.func)
         if isinstance(called, K.Opaque) and registry.object_function(called.cls, "__call__"):
@@ -715,6 +715,12 @@ def appended(s: Node, write: Write, kinds: KindFacts) -> frozenset[str]:
         given = [*s.value.args, *(k.value for k in s.value.keywords)]
         return frozenset().union(*(sources(a, kinds) for a in given))
     return frozenset()
+
+
+def _makes_of_fields(fn: Any, node: Node) -> bool:
+    """Say whether a call makes an object or a table: keywords are names of what that holds."""
+    replaces = isinstance(node.func, gast.Attribute) and node.func.attr == "_replace"
+    return isinstance(fn, type) or fn is dataclasses.replace or replaces
 
 
 def rebound(definition: Node) -> set[str]:
