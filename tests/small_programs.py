@@ -1120,4 +1120,9 @@ try:
 except IndexError: s=x[1]*y
 finally: y=y*2
 return s*y
+# by_zero x
+s=0.
+for t in x:
+    s+=t/0.0 if t>5. else t*y
+return s
 """

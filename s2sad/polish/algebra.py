@@ -300,10 +300,10 @@ class _Simplifier:
 
     def _gather(self, node: Node, out: _Product, above: bool) -> None:
         value = number(node)
-        if value is not None and (above or value != 0):
+        if value is not None:
             if above:
                 out.coefficient *= float(value)
-            elif _exact(value):
+            elif value != 0 and _exact(value):
                 out.coefficient /= value
             else:
                 out.below.append(constant(float(value)))
