@@ -10,7 +10,7 @@ import gast
 from gast import Assign, Attribute, BinOp, Call, Constant, Name, Subscript
 
 from s2sad.names import Names
-from s2sad.stages import Comment, Restore, Save
+from s2sad.stages import STANDS_FOR, Comment, Restore, Save
 
 Node = Any
 Block = list[Any]
@@ -147,6 +147,7 @@ class _Copied(dict[type, tuple[str, ...] | None]):
 
 _fields_copied = _Copied()
 _CHANGING = frozenset({gast.Store, gast.Del})
+_WRITES = ("each", *STANDS_FOR)
 
 
 def clone(node: Node, table: Mapping[str, Node] = MappingProxyType({})) -> Node:
@@ -171,6 +172,10 @@ def clone(node: Node, table: Mapping[str, Node] = MappingProxyType({})) -> Node:
             values[field] = clone(value, table)
         else:
             values[field] = value
+    if cls is Assign or cls is gast.AugAssign:
+        for word in _WRITES:
+            if word in held:
+                values[word] = clone(held[word], table)
     line = held.get("lineno")
     if line is not None:
         values["lineno"] = line
@@ -575,13 +580,20 @@ def substitute(node: Node, table: Mapping[str, Node]) -> Node:
 
 def rename(node: Node, table: Mapping[str, str]) -> Node:
     """Rename variables in place, read and written, and return the node."""
-    for n in walk(node) if table else ():
+    below = list(walk(node)) if table else []
+    told = [part for n in below for part in told_by_write(n)]
+    for n in {id(n): n for n in [*below, *(n for part in told for n in walk(part))]}.values():
         kind = n.__class__
         if kind is Name:
             n.id = table.get(n.id, n.id)
         elif kind is Save or kind is Restore:
             n.name = table.get(n.name, n.name)
     return node
+
+
+def told_by_write(s: Node) -> list[Node]:
+    """Return the expressions that say of what call a plain write stands for: no fields of its."""
+    return [s.__dict__[word] for word in _WRITES if word in s.__dict__]
 
 
 def root_name(node: Node) -> str | None:

@@ -238,6 +238,10 @@ class Activity:
         return self.head_varied.get(loop, NONE) & self.head_useful.get(loop, NONE)
 
 
+STANDS_FOR = ("unordered", "copied", "listed")
+"""What a plain write says of the call that it stands for: how NumPy copies there."""
+
+
 @dataclass(frozen=True)
 class Write:
     """One write in place: the statement, the variable through which it happens, and how.

@@ -266,3 +266,54 @@ def comprehended(x):
 def test_a_list_written_into_an_array():
     check(listed, X[:4].copy())
     check(comprehended, X[:4].copy())
+
+
+MASK = np.array([False, True, True, True])
+
+
+class Held:
+    def __init__(self, x):
+        self.a = 1.0 * x
+
+    def place(self, v):
+        np.place(self.a, MASK, v)
+
+    def flat(self, v):
+        self.a.flat[1:] = v
+
+
+def placed(x):
+    a = 1.0 * x
+    np.place(a, MASK, a[:3])
+    return weighed(a)
+
+
+def placed_by_a_method(x):
+    held = Held(x)
+    held.place(held.a[:3])
+    return weighed(held.a)
+
+
+def flat_by_a_method(x):
+    held = Held(x)
+    held.flat(held.a[:-1])
+    return weighed(held.a)
+
+
+def apart_by_methods(x):
+    held = Held(x)
+    held.place(2.0 * x[:3])
+    held.flat(held.a[1:] * x[0])
+    return weighed(held.a)
+
+
+@pytest.mark.parametrize("f", [placed, placed_by_a_method, flat_by_a_method])
+def test_calls_that_copy_as_they_go_are_looked_at_in_both_modes(f):
+    x = X[:4].copy()
+    for derived in (lambda: s2sad.value_and_grad(f)(x), lambda: s2sad.jvp(f, (x,), (x,))):
+        with pytest.raises(s2sad.AliasError, match="lies in the memory that is written"):
+            derived()
+
+
+def test_calls_that_copy_what_lies_elsewhere():
+    s2sad.check_grads(apart_by_methods, (X[:4].copy(),))

@@ -253,3 +253,50 @@ def test_a_number_of_python_or_of_numpy_is_added_at_positions():
 
     assert np.allclose(s2sad.grad(f)(np.array([0.3, 0.2])), [1.4, 0.4 + 4 * 0.7])
     assert np.allclose(s2sad.grad(f)(np.array([0.3, 0.7])), [4.6, 1.4])
+
+
+class Bins:
+    """Writes of its methods stand in the caller: they stay what they are."""
+
+    def __init__(self, x):
+        self.a = 1.0 * x
+
+    def add(self, places, v):
+        np.add.at(self.a, places, v)
+
+    def place(self, mask, v):
+        np.place(self.a, mask, v)
+
+    def flat(self, v):
+        self.a.flat[1:] = v
+
+
+def test_positions_repeat_in_methods():
+    def f(x):
+        bins = Bins(x)
+        bins.add([1, 2, 1], x[:3])
+        bins.add([0, 0], x[1] * x[2])
+        return np.sum(bins.a**2 * x)
+
+    s2sad.check_grads(f, (np.array([0.3, 0.5, 0.7, -0.2]),))
+
+
+def counted(x):
+    at, velocity = np.linspace(0.5, 9.0, 8), np.sin(np.arange(8.0)) * x[0]
+    for _ in range(3):
+        cell = np.floor(at).astype(int) % 6
+        velocity = velocity + 0.1 * np.bincount(cell, weights=at, minlength=6)[cell]
+        at = at + 0.1 * velocity
+    return np.sum(velocity**2)
+
+
+def test_positions_repeat_in_what_is_derived_again():
+    def weighted(x, w):
+        return counted(x) * w
+
+    gradient = s2sad.grad(weighted)
+    x, v = np.array([0.1, 0.2]), np.array([0.3, -0.2])
+    value, tangent = s2sad.jvp(lambda x: gradient(x, 0.3), (x,), (v,))
+    assert np.allclose(value, gradient(x, 0.3))
+    ends = [gradient(x + h * v, 0.3) for h in (1e-6, -1e-6)]
+    assert np.allclose(tangent, (ends[0] - ends[1]) / 2e-6, rtol=1e-6)

@@ -39,6 +39,7 @@ from s2sad.nodes import (
     names_beside,
     names_read,
     names_written,
+    told_by_write,
     walk,
 )
 from s2sad.stages import Function, Loop
@@ -352,4 +353,6 @@ def renamed(node: Node, table: Mapping[str, str]) -> Node:
     else:
         for child in children(node):
             renamed(child, table)
+        for told in told_by_write(node):
+            renamed(told, table)
     return node

@@ -21,7 +21,7 @@ from s2sad.emitted import overlaps
 from s2sad.facts.alias import basic_index
 from s2sad.known.spaces import NUMPY
 from s2sad.nodes import Node, clone, key, names_read
-from s2sad.stages import Aliases, Function, KindFacts, Link
+from s2sad.stages import STANDS_FOR, Aliases, Function, KindFacts, Link
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,12 @@ def order_matters(s: Node, function: Function, kinds: KindFacts, aliases: Aliase
     """
     target = s.targets[0]
     base = target.value
-    given = (getattr(s, word, None) for word in ("unordered", "copied", "listed"))
+    given = (getattr(s, word, None) for word in STANDS_FOR)
     value = next((v for v in given if v is not None), s.value)
     if _holds_no_array(kinds.of.get(value, K.UNKNOWN)):
         return None
-    if not names_read(value) & aliases.sharing(s, base.id):
+    shared = names_read(value) & aliases.sharing(s, base.id)
+    if not shared and not (hasattr(s, "unordered") and _given(base, value, function, aliases)):
         return None
     at = function.source.place(function.origins.get(s, s))
     where = f"{at.file.rsplit('/', 1)[-1]}:{at.line}"
@@ -69,6 +70,13 @@ def order_matters(s: Node, function: Function, kinds: KindFacts, aliases: Aliase
     place = clone(place)
     place.ctx = gast.Load()
     return Check(overlaps.moved_apart if device else overlaps.in_order, place, value, where)
+
+
+def _given(base: Node, value: Node, function: Function, aliases: Aliases) -> bool:
+    """Say whether both lie in what the function is given: its caller knows whether they meet."""
+    params = frozenset(function.params)
+    read = frozenset[str]().union(*map(aliases.ever, names_read(value)))
+    return bool(aliases.ever(base.id) & params) and bool(read & params)
 
 
 def _on_device(kind: K.Kind) -> bool:

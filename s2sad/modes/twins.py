@@ -26,7 +26,7 @@ from s2sad.modes.guarded import Site
 from s2sad.modes.pushes import Pushes, is_fresh
 from s2sad.modes.raising import Raised, may_raise
 from s2sad.modes.refs import Refs
-from s2sad.modes.writes import each, laid_out
+from s2sad.modes.writes import each, laid_out, look_at
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -42,7 +42,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.stages import STOPPED, Activity, Aliases, Function, KindFacts
+from s2sad.stages import STANDS_FOR, STOPPED, Activity, Aliases, Function, KindFacts
 from s2sad.syntax.fresh import makes_new
 
 _MIRRORED = (gast.Name, gast.Subscript, gast.Attribute, gast.Tuple, gast.List, gast.Dict)
@@ -68,6 +68,7 @@ class Twins:
     twinned: frozenset[str] = frozenset()
     handed: frozenset[str] = frozenset()
     laid: frozenset[str] = frozenset()
+    order_matters: Callable[[Any], Any]
 
     def dot(self, variable: str) -> str:
         """Return the name of a variable's tangent."""
@@ -241,7 +242,7 @@ class Twins:
         base = target.value.id
         if base not in self.live:
             self._refuse_lost(s, base, value)
-            return [clone(s)]
+            return [*self._look(s), clone(s)]
         self.pushes.wanted = frozenset(self.live)
         owner = self.kinds.before[s].get(base, K.UNKNOWN)
         hold, target = self._held_index(s, target)
@@ -264,7 +265,17 @@ class Twins:
         self._refuse_unfollowed(s, value)
         place = clone(target)
         place.value = name(self.dot(base))
-        return [*hold, *pre, primal, gast.Assign([place], tangent, None)]
+        return [*self._look(s), *hold, *pre, primal, gast.Assign([place], tangent, None)]
+
+    def _look(self, s: Node) -> Block:
+        """Return a look at the memory of a write that stands for a call, which may copy otherwise.
+
+        What stands as the user wrote it does to values and tangents what NumPy does.
+        """
+        if not any(hasattr(s, word) for word in STANDS_FOR):
+            return []
+        check = self.order_matters(s)
+        return [] if check is None else [look_at(check, self.refs)]
 
     def _refuse_unfollowed(self, s: Any, value: Node) -> None:
         """Refuse to store what is active and has no tangent: an exception, what a manager gives."""

@@ -48,7 +48,17 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.stages import TWICE, Activity, Aliases, Function, KindFacts, Link, RestorePart, Write
+from s2sad.stages import (
+    STANDS_FOR,
+    TWICE,
+    Activity,
+    Aliases,
+    Function,
+    KindFacts,
+    Link,
+    RestorePart,
+    Write,
+)
 
 
 def alone(aliases: Aliases, shared: frozenset[str] = frozenset()) -> frozenset[str]:
@@ -408,12 +418,10 @@ class Writes(Turned):
         base = target.value.id
         back = self.put_back(s, base, target)
         concerned = self._concerned(s, base)
-        rewritten = any(hasattr(s, word) for word in ("unordered", "copied", "listed"))
+        rewritten = any(hasattr(s, word) for word in STANDS_FOR)
         check = self.order_matters(s) if concerned or rewritten else None
         if check is not None:
-            helper = name(self.refs.function(check.helper))
-            look = call(helper, check.place, clone(check.value), constant(check.at))
-            self.looks[s] = gast.Expr(look)
+            self.looks[s] = look_at(check, self.refs)
         if not concerned:
             return [back]
         out = self._comment(s) + self.ensure(base, self.kinds.of[target.value], s)
@@ -580,6 +588,12 @@ class Writes(Turned):
 
     def _comment(self, s: Node) -> Block:
         raise NotImplementedError
+
+
+def look_at(check: Any, refs: Refs) -> Node:
+    """Return the look at memory before it is written."""
+    helper = name(refs.function(check.helper))
+    return gast.Expr(call(helper, check.place, clone(check.value), constant(check.at)))
 
 
 def each(s: Node) -> Node:

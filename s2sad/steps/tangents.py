@@ -24,6 +24,7 @@ from s2sad.facts.activity import activity
 from s2sad.facts.fence import fence
 from s2sad.facts.given import written_parameters
 from s2sad.facts.kinds_by_name import name_kinds
+from s2sad.facts.order import order_matters
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_in
 from s2sad.known.pieces import of_slices
@@ -177,6 +178,7 @@ def _worker(
 
     names = local_names(a, d)
     worker = Tangents(a.function, a.kinds, facts, d.refs, names, memory.aliases, calls)
+    worker.order_matters = lambda s: order_matters(s, a.function, a.kinds, memory.aliases)
     worker.pushes.function_vjp = handed
     worker.stop = stop_word(d)
     worker.rebinding = memory.rebinding
