@@ -619,6 +619,18 @@ def imaginary_part_kept_and_written(x):
 
 
 @prog
+def imaginary_part_read_alone(x):
+    z = x * 1j
+    im = z.imag
+    im[0] = x[1] * x[2]
+    total = np.sum(im)
+    for k in range(2):
+        im[k] = im[k] * x[k + 1]
+        total += im[k] ** 2
+    return total
+
+
+@prog
 def part_of_an_imaginary_part(x):
     w = np.outer(x, x) * (1 + 0.5j)
     v = w[1:].imag[:, ::2]

@@ -581,6 +581,9 @@ class Writes(Turned):
             return False
         if base in self.asked:
             return self.useful(s, base)
+        turned = self.turned(base)
+        if turned is not None and turned[0] in self.live:
+            return True  # its cotangent is in that of the whole, of which nobody else may read
         return bool(self.aliases.partners(s, base) & self.live)
 
     def _owner_kind(self, s: Node, base: str) -> Kind:
