@@ -55,7 +55,7 @@ _LISTING = frozenset(
     """concatenate concat stack vstack hstack dstack column_stack select choose meshgrid append
     broadcast_arrays ix_ einsum block linalg.multi_dot result_type r_ c_ pad tile histogramdd
     lexsort unravel_index ravel_multi_index percentile quantile shape ndim size gradient
-    piecewise apply_along_axis""".split()
+    piecewise apply_along_axis scipy.linalg.solve_toeplitz""".split()
 )
 _JOINING = frozenset("concatenate concat stack vstack hstack dstack column_stack".split())
 # A number may stand in the place of the first array.

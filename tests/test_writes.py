@@ -65,7 +65,8 @@ def check_pullback(f, args, k):
     given = copied(args)
     value, pullback = s2sad.vjp(f, *given, wrt=k)
     first = pullback(1.0)
-    assert np.array_equal(first, s2sad.grad(f, wrt=k)(*given))
+    # Both are sums of the same terms, taken in an order that memory decides.
+    assert np.allclose(first, s2sad.grad(f, wrt=k)(*given), rtol=1e-12, atol=1e-15)
     for a in given:
         if isinstance(a, np.ndarray):
             a += 100.0
