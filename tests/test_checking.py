@@ -191,6 +191,13 @@ def test_second_order_of_what_writes_and_of_structures(f, monkeypatch):
     check_grads(f, (X,))
 
 
+def test_parameters_may_have_any_name():
+    def loss(w, w_1, w0, f, y, np):
+        return w * w0**2 + f**3 * y + w_1 * np
+
+    check_grads(loss, (X, 2.0 * X, X + 1.0, X - 0.3, 0.5, 0.7), wrt=(0, 1, 2, 3, 4, 5))
+
+
 @pytest.mark.parametrize("f", [np.floor, lambda x: 1.0 if x > 1.0 else 0.0], ids=["floor", "step"])
 def test_jumps_are_no_place_for_differences(f):
     with pytest.raises(AssertionError, match="differences do not converge here"):

@@ -32,6 +32,21 @@ def scaled(a, b):
     return a * b + a
 
 
+# ranges
+
+
+@two
+def parts_of_ranges(x, y):
+    n = len(x)
+    x = x.copy()
+    for i in range(n)[::-1]:
+        x[i] = (x[i] - y[i + 1 :] @ x[i + 1 :]) / (2.0 + y[i])
+    inner = range(n)[1:-1]
+    x[inner] *= y[inner]
+    terms = [x[i] * y[j] for i, j in zip(inner, range(n)[:-1])]
+    return np.sum(x**3) + sum(terms) * x[inner[0]] * len(inner)
+
+
 # tuples of what a loop gives
 
 

@@ -181,6 +181,17 @@ def add_at_pairs(v, A):
     return np.sum(A * A)
 
 
+@prog(r(2, 2), r(2, 2))
+def add_at_mesh(k, A):
+    K = np.zeros((3, 3))
+    for a, b in np.array([[0, 1], [1, 2]]):
+        np.add.at(K, np.ix_([a, b], [a, b]), k * A)
+        mesh = np.ix_([a, a], [b, 0])
+        np.subtract.at(K, mesh, K[0, 0] * k)
+        np.multiply.at(K, mesh, A)
+    return np.sum(K**3)
+
+
 @prog(r(5))
 def histogram(x):
     y = np.zeros(3)

@@ -233,6 +233,8 @@ class Expressions:
                 return K.list_of([*cut.items]) if isinstance(cut, K.Tuple) else K.List(owner.item)
             if isinstance(owner, K.Tuple):
                 return tuple_slice(owner, part)
+            if isinstance(owner, K.Iterable_):
+                return owner if owner.indexed else K.UNKNOWN
         if isinstance(owner, K.Array):
             parts = self._index(index, env)
             return self.slices.named(array_item(owner, parts), owner, index, parts, self.facts.of)

@@ -352,14 +352,16 @@ class _Stores(HelpedRewriter):
             return clone(node) if plain else None
         if isinstance(node, gast.Call):
             if self.kinds.objects.get(node.func) is not slice or node.keywords:
-                return clone(given) if isinstance(self.kind(given), K.Array | K.Num) else None
+                kind = self.kind(given)
+                made_so = isinstance(kind, K.Array | K.Num) or _open_mesh(kind)
+                return clone(given) if made_so else None
             bounds = [clone(a) for a in node.args]
             if len(bounds) == 1:
                 bounds = [None, *bounds]
             return gast.Slice(*bounds, *[None] * (3 - len(bounds)))
         if isinstance(node, gast.Name | gast.Constant | gast.UnaryOp):
             kind = self.kind(node)
-            known = isinstance(kind, K.Num | K.Array | K.NoneKind)
+            known = isinstance(kind, K.Num | K.Array | K.NoneKind) or _open_mesh(kind)
             if isinstance(kind, K.List) and isinstance(kind.item, K.Num):
                 known = kind.item.type == "int"
             kept = clone(node)
@@ -648,6 +650,12 @@ def _same_shape(one: Kind, other: K.Array) -> bool:
         and one.rank == other.rank
         and all(K.same_length(a, b) for a, b in zip(one.dims, other.dims, strict=True))
     )
+
+
+def _open_mesh(kind: Kind) -> bool:
+    """Say whether a value is a tuple of arrays of positions, as np.ix_ makes them."""
+    parts = kind.items if isinstance(kind, K.Tuple) and kind.cls is None else ()
+    return bool(parts) and all(isinstance(k, K.Array) and k.rank > 0 for k in parts)
 
 
 def _unordered(writes: Block | None, value: Node) -> Block | None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from s2sad.api import callee_of, grad, jvp, vjp
 from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedError
+from s2sad.names import Names
 from s2sad.operators.derived import kinds_of, place_of
 from s2sad.operators.parameters import Parameters, Wrt, choose, settle
 from s2sad.syntax.snippets import defined
@@ -264,15 +265,18 @@ def _derivatives(case: _Case, order: int) -> Iterator[_Case]:
 def _by_reverse(case: _Case, y: Any, rng: np.random.Generator) -> Callable[..., Any]:
     """Return the gradient of a weighted sum of the result, as a function of the arguments."""
     given = ", ".join(case.names)
+    names = Names(case.names)  # the function's parameters may have any name
+    f, module, result = (names.fresh(name) for name in ("f", "np", "y"))
     weights, terms = {}, []
-    for i, leaf in enumerate(leaves(y, "y")):
-        weights[f"w{i}"] = _cotangent(leaf.value, rng, False)
-        product = f"w{i} * {leaf.path}"
-        product = f"np.sum({product})" if np.ndim(leaf.value) else product
+    for leaf in leaves(y, result):
+        weight = names.fresh("w")
+        weights[weight] = _cotangent(leaf.value, rng, False)
+        product = f"{weight} * {leaf.path}"
+        product = f"{module}.sum({product})" if np.ndim(leaf.value) else product
         terms.append(f"({product}).real" if np.iscomplexobj(leaf.value) else product)
-    body = f"y = f({given})\n    return {' + '.join(terms)}"
+    body = f"{result} = {f}({given})\n    return {' + '.join(terms)}"
     text = f"def weighted({given}):\n    {body}\n"
-    summed = defined(text, {**weights, "f": case.f, "np": np}, "check")
+    summed = defined(text, {**weights, f: case.f, module: np}, "check")
     return grad(summed, case.moving)
 
 
