@@ -610,7 +610,8 @@ def along_two(A, E, F):
     """
     none, n = np.zeros_like(A), len(A)
     rows = [[A, E, F, none], [none, A, none, F], [none, none, A, E], [none, none, none, A]]
-    return linalg.expm(np.block(rows))[:n, 3 * n :]
+    whole = np.concatenate([np.concatenate(row, axis=1) for row in rows])
+    return linalg.expm(whole)[:n, 3 * n :]
 
 
 def parts_of_frechet(parts, compute_expm):

@@ -49,9 +49,9 @@ def level(part, detrend):
 
 def transforms(x, parts):
     """Return the Fourier transforms of the parts of a signal."""
-    cut = np.lib.stride_tricks.sliding_window_view(x, parts["window"].size, -1)[
-        ..., :: parts["step"], :
-    ]
+    size = parts["window"].size
+    starts = np.arange(0, x.shape[-1] - size + 1, parts["step"])
+    cut = x[..., starts[:, None] + np.arange(size)]
     windowed = level(cut, parts["detrend"]) * parts["window"]
     return (np.fft.rfft if parts["onesided"] else np.fft.fft)(windowed, parts["nfft"])
 
@@ -82,7 +82,7 @@ def check_average(average):
 ONCE = "the parts are gathered in place"
 
 
-@pullback(signal.welch, once=ONCE)
+@pullback(signal.welch, masks=True, once=ONCE)
 def pull_welch(
     out_bar,
     out,
@@ -131,7 +131,7 @@ def push_welch(
     return np.zeros_like(out[0]), np.moveaxis(np.mean(moved * parts["scale"], axis=-2), -1, axis)
 
 
-@pullback(signal.csd, once=ONCE)
+@pullback(signal.csd, masks=True, once=ONCE)
 def pull_csd(
     out_bar,
     out,

@@ -272,7 +272,8 @@ class _Spreader:
             return []
         held, rest = value.value.id, self.names.fresh("rest")
         before: Block = []
-        if self.writes.get(held, 0) + (held in self.function.params) > 1:
+        outside = held not in self.function.locals
+        if outside or self.writes.get(held, 0) + (held in self.function.params) > 1:
             held = self.temp(held)
             before.append(locate(assign(held, clone(value.value)), s))
             self.origins[before[0]] = self.origins.get(s, s)

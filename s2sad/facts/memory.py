@@ -552,7 +552,9 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     elif isinstance(node, gast.IfExp):
         parts = [node.body, node.orelse]
     elif isinstance(node, COMPREHENSIONS):
-        return frozenset(names_read(node))
+        held = node.value if isinstance(node, gast.DictComp) else node.elt
+        nothing = shares_nothing(kinds.of.get(held, K.UNKNOWN))
+        return frozenset() if nothing else frozenset(names_read(node))
     elif isinstance(node, gast.BinOp):
         if not K.is_numeric(kinds.of.get(node, K.UNKNOWN)):
             parts = [node.left, node.right]

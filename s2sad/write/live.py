@@ -69,7 +69,7 @@ def placed(fn: Any, remedy: str, place: Callable[[], Place | None]) -> Any:
             last = error.__traceback__
             while last is not None and last.tb_next is not None:
                 last = last.tb_next
-            if isinstance(error, Error) or last is None or last.tb_frame.f_code not in codes:
+            if isinstance(error, Error) or last is None or not _is_refusal(last, error, codes):
                 raise
             kind = UnsupportedError if isinstance(error, NotImplementedError) else RuleRefusal
             text = str(error) or "a rule refused"
@@ -81,6 +81,15 @@ def placed(fn: Any, remedy: str, place: Callable[[], Place | None]) -> Any:
 
 
 _REFUSALS = ("NotImplementedError", "ValueError")
+
+
+def _is_refusal(
+    last: types.TracebackType, error: Exception, codes: tuple[types.CodeType, ...]
+) -> bool:
+    """Say whether a rule refused: itself, or a rule of ours that it calls."""
+    home = str(last.tb_frame.f_globals.get("__name__"))
+    ours = isinstance(error, NotImplementedError) and home.startswith("s2sad.rules")
+    return ours or last.tb_frame.f_code in codes
 
 
 def _codes(fn: Any) -> tuple[types.CodeType, ...]:
