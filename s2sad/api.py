@@ -420,7 +420,7 @@ def jvp(
         values[n] = float(values[n])
     names = derived.choice.names
     cast = cast_tangents(along, [values[n] for n in names], names)
-    return pushed(entry.bound.call, bound, cast)
+    return pushed(entry.bound.call, bound, cast, fn=parameters.fn)
 
 
 @operator

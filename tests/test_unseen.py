@@ -216,3 +216,62 @@ def test_what_is_kept_to_be_called_may_write_what_it_belongs_to(f):
         s2sad.grad(f, wrt=(0, 1))(*args)
     with pytest.raises(s2sad.Error):
         s2sad.jvp(f, args, (np.ones(2), 1.0))
+
+
+def filled_in_a_test(x):
+    seen = []
+
+    def big(v):
+        seen.append(v * v)
+        return v > 0.5
+
+    found = any(big(v) for v in x)
+    return found * np.sum(x) + seen[0] @ np.ones(())
+
+
+def filled_by_a_key(x):
+    seen = []
+
+    def key(v):
+        seen.append(v * v)
+        return v
+
+    ordered = sorted(x, key=key)
+    return ordered[0] * len(seen) * seen[-1]
+
+
+def filled_and_gone_through(x):
+    seen, total = [], np.sum(x)
+
+    def big(v):
+        seen.append(v * v)
+        return v > 0.5
+
+    found = any(big(v) for v in x)
+    for v in seen:
+        total = total + v
+    return total * found
+
+
+@pytest.mark.parametrize("f", [filled_in_a_test, filled_by_a_key, filled_and_gone_through])
+def test_lists_that_are_filled_out_of_sight_are_refused(f):
+    x = np.array([0.3, 0.7, 0.9])
+    for derived in (lambda: s2sad.grad(f)(x), lambda: s2sad.jvp(f, (x,), (x,))):
+        with pytest.raises(s2sad.Error):
+            derived()
+
+
+def test_a_list_that_stays_empty_is_gone_through():
+    def f(x):
+        seen, total = [], np.sum(x**2)
+
+        def note(v):
+            seen.append(v)
+
+        if len(x) > 5:
+            note(x[0])
+        for v in seen:
+            total = total + v
+        return total
+
+    s2sad.check_grads(f, (np.array([0.3, 0.7]),))

@@ -37,6 +37,7 @@ from s2sad.known.mixed import is_mixed
 from s2sad.known.unread import Unread, by_cause
 from s2sad.nodes import all_inside, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
+from s2sad.syntax.flow import free_names
 
 Env = dict[str, Kind]
 
@@ -581,6 +582,7 @@ _FILLS = ("append", "extend", "insert")
 
 def refuse_hidden_appends(function: Function, kinds: KindFacts) -> None:
     """A list that is filled out of sight: who writes it looks at statements that call a method."""
+    captured = _captured(function)
     for s, env in kinds.before.items():
         value = s.value if isinstance(s, gast.Assign) else None
         if _fills(value, env, kinds):
@@ -594,7 +596,8 @@ def refuse_hidden_appends(function: Function, kinds: KindFacts) -> None:
             )
         given = value.args if isinstance(value, gast.Call) else []
         empty = isinstance(kinds.of.get(value), K.Unbound)
-        if empty and any(kinds.of.get(a) == K.List(K.UNBOUND) for a in given):
+        read = empty and any(kinds.of.get(a) == K.List(K.UNBOUND) for a in given)
+        if read or _reads_filled(s, env, captured):
             raise _refusal(
                 function,
                 s,
@@ -603,6 +606,26 @@ def refuse_hidden_appends(function: Function, kinds: KindFacts) -> None:
                 "known.",
                 "Fill it by append where it is made, or let functions return what belongs in it.",
             )
+
+
+def _reads_filled(s: Any, env: dict[str, K.Kind], captured: frozenset[str]) -> bool:
+    """Say whether a statement reads what is in a list that only inner functions may have filled."""
+    value = getattr(s, "value", None)
+    place = s.iter if isinstance(s, gast.For) else None
+    if isinstance(value, gast.Subscript):
+        place = value.value
+    return (
+        isinstance(place, gast.Name)
+        and place.id in captured
+        and env.get(place.id) == K.List(K.UNBOUND)
+    )
+
+
+def _captured(function: Function) -> frozenset[str]:
+    """Return the variables that inner functions have at hand."""
+    made = (n for s in function.node.body for n in walk(s))
+    inner = (n for n in made if isinstance(n, gast.FunctionDef | gast.Lambda))
+    return frozenset().union(*map(free_names, inner)) & function.locals
 
 
 def _fills(value: Any, env: dict[str, K.Kind], kinds: KindFacts) -> bool:

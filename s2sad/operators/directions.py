@@ -6,14 +6,16 @@ jvp(f, (x, n), (x_dot, None))      x moves along x_dot, n is a constant
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from s2sad.errors import ActivityError, InternalError
+from s2sad.errors import ActivityError, InternalError, UnsupportedError
 from s2sad.operators.cotangents import caster
 from s2sad.operators.parameters import Parameters
+from s2sad.operators.sharing import place_of
 from s2sad.runtime import attributes, no_tangent
 from s2sad.tree import is_array
 
@@ -67,15 +69,22 @@ def pushed(
     bound: inspect.BoundArguments,
     tangents: dict[str, Any],
     batch: bool = False,
+    fn: types.FunctionType | None = None,
 ) -> tuple[Any, ...]:
-    """Call a derived function with values and tangents; of a batch there are several of each."""
+    """Call a derived function with values and tangents; of a batch there are several of each.
+
+    `fn` is the user's function, at which errors point.
+    """
     code = call.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     given = dict(zip(names[len(names) - len(tangents) :], tangents.values(), strict=True))
     y, tangent, *aux = call(*bound.args, **bound.kwargs, **given)
-    if batch:
-        return y, tuple(built_like(y, part) for part in tangent), *aux
-    return y, built_like(y, tangent), *aux
+    try:
+        if batch:
+            return y, tuple(built_like(y, part) for part in tangent), *aux
+        return y, built_like(y, tangent), *aux
+    except UnsupportedError as error:
+        raise error.at(None if fn is None else place_of(fn)) from None
 
 
 def built_like(y: Any, tangent: Any) -> Any:
@@ -83,9 +92,12 @@ def built_like(y: Any, tangent: Any) -> Any:
     if is_array(y):
         if y.dtype.kind not in "fc":
             return None
+        _check_known(tangent)
         if np.shape(tangent) != y.shape:
             raise InternalError(f"a tangent of shape {np.shape(tangent)} beside {y.shape}")
         return tangent.astype(y.dtype, copy=False) if is_array(tangent) else tangent
+    if isinstance(y, np.inexact | float | complex):
+        _check_known(tangent)
     if isinstance(y, np.inexact):
         return type(y)(tangent)
     if isinstance(y, float | complex):
@@ -106,3 +118,13 @@ def built_like(y: Any, tangent: Any) -> Any:
     for field, part in fields.items():
         object.__setattr__(tangent, field, built_like(part, getattr(tangent, field)))
     return tangent
+
+
+def _check_known(tangent: Any) -> None:
+    """Refuse a number of which nothing was known when the derivative was written."""
+    if tangent is None:
+        raise UnsupportedError(
+            "A number in the result has no tangent: of what it is made nothing was known when the "
+            "derivative was written.",
+            remedy="Fill lists by statements of the function itself, and return what is in them.",
+        )
