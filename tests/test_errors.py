@@ -643,14 +643,14 @@ def test_generators_and_coroutines(fn, what, line):
 
 def test_a_function_without_source():
     space = {}
-    exec(compile("def typed(x):\n    return x * x\n", "<nowhere>", "exec"), space)
+    exec(compile("def typed(x):\n    return x * x\n", "<none>", "exec"), space)
     with pytest.raises(s2sad.SourceError) as caught:
         s2sad.grad(space["typed"])(1.0)
     assert isinstance(caught.value, OSError)
     assert str(caught.value) == (
-        "the source of typed cannot be found: <nowhere> is neither a file that can be read nor "
+        "the source of typed cannot be found: <none> is neither a file that can be read nor "
         "text that linecache knows\n"
-        '  File "<nowhere>", line 1, in typed\n'
+        '  File "<none>", line 1, in typed\n'
         "Define the function in a file or a notebook cell, or put the text into linecache.cache "
         "before it is executed."
     )
@@ -875,7 +875,7 @@ def test_what_cannot_be_read_is_shown_there(fn, read):
 
 
 NOWHERE = {}
-exec("def of_no_file(x):\n    return x * x", NOWHERE)
+exec(compile("def of_no_file(x):\n    return x * x", "<none>", "exec"), NOWHERE)
 
 
 def calls_what_has_no_source(x):
@@ -887,7 +887,7 @@ NOWHERE_FN = NOWHERE["of_no_file"]
 
 def test_a_called_function_without_source():
     reason = (
-        "The source of of_no_file cannot be found: <string> is neither a file that can be read nor "
+        "The source of of_no_file cannot be found: <none> is neither a file that can be read nor "
         "text that linecache knows."
     )
     remedy = (
