@@ -1,5 +1,6 @@
 """Hand-written derivatives, by kind of operation, in NumPy's own names."""
 
+from s2sad.registry import when_imported
 from s2sad.rules import arithmetic as arithmetic
 from s2sad.rules import checkpoints as checkpoints
 from s2sad.rules import complex_scalars as complex_scalars
@@ -36,8 +37,6 @@ from s2sad.rules import structures as structures
 from s2sad.rules import ufunc_methods as ufunc_methods
 from s2sad.rules import windows as windows
 from s2sad.rules import written_out as written_out
-
-from s2sad.registry import when_imported
 
 when_imported("cupy", "s2sad.rules.cupy")
 when_imported("array_api_compat", "s2sad.rules.array_api")

@@ -1,9 +1,9 @@
 """Making arrays: of scalars and lists (a cotangent of the same structure), filled, or spaced."""
 
 import numpy as np
-from s2sad.rules.elementwise import bessel_i1
 
 from s2sad.registry import nondifferentiable, pullback, pushforward
+from s2sad.rules.elementwise import bessel_i1
 from s2sad.runtime import unbroadcast
 
 nondifferentiable(np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like)

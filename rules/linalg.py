@@ -6,9 +6,9 @@ them, and conjugates where complex matrices need them by the convention of JAX.
 """
 
 import numpy as np
-from s2sad.rules.decompositions import from_triangle, onto_triangle
 
 from s2sad.registry import nondifferentiable, pullback, pushforward
+from s2sad.rules.decompositions import from_triangle, onto_triangle
 from s2sad.runtime import unbroadcast
 
 nondifferentiable(np.linalg.matrix_rank)

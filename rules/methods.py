@@ -4,6 +4,8 @@ The array is the function's first argument; the remaining arguments are the same
 """
 
 import numpy as np
+
+from s2sad.registry import array_methods
 from s2sad.rules.indexing import compress_method
 from s2sad.rules.shapes import (
     get_method,
@@ -12,8 +14,6 @@ from s2sad.rules.shapes import (
     tolist_method,
     transpose_method,
 )
-
-from s2sad.registry import array_methods
 
 ARRAY_METHODS = {
     "astype": np.ndarray.astype,

@@ -4,9 +4,9 @@ The cotangent of one is that of its coefficients, the highest power first.
 """
 
 import numpy as np
-from s2sad.rules.polynomials import derived, from_end, powers
 
 from s2sad.registry import Kin, library_objects, pullback, pushforward
+from s2sad.rules.polynomials import derived, from_end, powers
 
 
 def like(p):

@@ -1,10 +1,10 @@
 """np.polynomial's classes: series that are objects. The cotangent of one is that of its coef."""
 
 import numpy as np
-from s2sad.rules.polynomial_series import factor_back, series_back, to_length
-from s2sad.rules.polynomials import fit_back, fit_forward
 
 from s2sad.registry import Kin, library_objects, pullback, pushforward
+from s2sad.rules.polynomial_series import factor_back, series_back, to_length
+from s2sad.rules.polynomials import fit_back, fit_forward
 
 CLASSES = tuple(
     getattr(np.polynomial, name)

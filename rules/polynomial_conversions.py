@@ -10,6 +10,8 @@ from numpy.polynomial import (
     polynomial,
     polyutils,
 )
+
+from s2sad.registry import Kin, pullback, pushforward, refuse, written_out
 from s2sad.rules.polynomial_series import (
     basis_slope,
     factor_back,
@@ -19,8 +21,6 @@ from s2sad.rules.polynomial_series import (
     series_back,
     to_length,
 )
-
-from s2sad.registry import Kin, pullback, pushforward, refuse, written_out
 
 # several variables: one after the other
 

@@ -6,9 +6,9 @@ rule serves all six, given the family's own functions.
 
 import numpy as np
 from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
-from s2sad.rules.polynomials import fit_back, fit_forward
 
 from s2sad.registry import Kin, elementwise, nondifferentiable, pullback, pushforward
+from s2sad.rules.polynomials import fit_back, fit_forward
 from s2sad.runtime import fitted, unbroadcast
 
 

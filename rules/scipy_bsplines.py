@@ -1,6 +1,9 @@
 """scipy.interpolate: B-splines, where they are evaluated and in the values they go through."""
 
 import numpy as np
+from scipy import interpolate
+
+from s2sad.registry import library_objects, pullback, pushforward
 from s2sad.rules.scipy_interpolate import (
     BY_AXES,
     BY_COEFFICIENTS,
@@ -11,9 +14,6 @@ from s2sad.rules.scipy_interpolate import (
     through_units,
     zero,
 )
-from scipy import interpolate
-
-from s2sad.registry import library_objects, pullback, pushforward
 
 
 def basis_like(spline):

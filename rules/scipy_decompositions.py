@@ -4,6 +4,9 @@ As in rules/decompositions.py: for values that differ, and vectors of real matri
 """
 
 import numpy as np
+from scipy import linalg
+
+from s2sad.registry import pullback, pushforward, refuse
 from s2sad.rules.decompositions import (
     eigen_cotangent,
     from_triangle,
@@ -27,9 +30,6 @@ from s2sad.rules.scipy_linalg import (
     pull_toeplitz,
     push_toeplitz,
 )
-from scipy import linalg
-
-from s2sad.registry import pullback, pushforward, refuse
 
 refuse(
     linalg,

@@ -5,6 +5,9 @@ z = (x - loc) / scale. The densities are those of SciPy's documentation of each 
 """
 
 import numpy as np
+from scipy import special, stats
+
+from s2sad.registry import elementwise
 from s2sad.rules.scipy_stats import (
     DENSITY_OF_ZERO,
     LOG_OF_ZERO,
@@ -14,9 +17,6 @@ from s2sad.rules.scipy_stats import (
     scaled,
     shape_second,
 )
-from scipy import special, stats
-
-from s2sad.registry import elementwise
 
 # without shapes
 

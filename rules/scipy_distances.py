@@ -4,11 +4,11 @@ Where entries are equal the slope of an absolute value is zero, of a maximum all
 """
 
 import numpy as np
-from s2sad.rules.scipy_spatial import by_metric
 from scipy import spatial
 from scipy.spatial import distance
 
 from s2sad.registry import Kin, pullback, pushforward, refuse
+from s2sad.rules.scipy_spatial import by_metric
 
 
 def cityblock_slopes(out, u, v):

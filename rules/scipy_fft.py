@@ -5,6 +5,9 @@ Makhoul, "A fast cosine transform in one and two dimensions", 1980, as scipy.fft
 """
 
 import numpy as np
+from scipy import fft
+
+from s2sad.registry import nondifferentiable, pullback, pushforward, refuse
 from s2sad.rules.fft import (
     fitted,
     half_to_real,
@@ -21,9 +24,6 @@ from s2sad.rules.fft import (
     real_to_half,
     transformed,
 )
-from scipy import fft
-
-from s2sad.registry import nondifferentiable, pullback, pushforward, refuse
 
 nondifferentiable(fft.next_fast_len, fft.prev_fast_len, fft.get_workers)
 

@@ -4,11 +4,11 @@ What a window sees is the image padded; whatever is linear goes back through the
 """
 
 import numpy as np
-from s2sad.rules.padding import padded_back
-from s2sad.rules.scipy_ndimage import filter_back, like_image, pull_gaussian_filter
 from scipy import ndimage
 
 from s2sad.registry import pullback, pushforward, refuse
+from s2sad.rules.padding import padded_back
+from s2sad.rules.scipy_ndimage import filter_back, like_image, pull_gaussian_filter
 
 PADDED = {
     "reflect": "symmetric",

@@ -8,10 +8,10 @@ the sum of squares, of which they know the gradient.
 from typing import Any, NamedTuple
 
 import numpy as np
-from s2sad.rules.scipy_optimize import at_solution, forward_at_solution
 from scipy import optimize
 
 from s2sad.registry import Outcome, pullback, pushforward, written_out
+from s2sad.rules.scipy_optimize import at_solution, forward_at_solution
 
 
 class Fit(NamedTuple):

@@ -6,11 +6,11 @@ map_coordinates does.
 """
 
 import numpy as np
-from s2sad.rules.scipy_filters import per_axis
-from s2sad.rules.scipy_ndimage import pull_map_coordinates
 from scipy import ndimage, special
 
 from s2sad.registry import pullback, pushforward
+from s2sad.rules.scipy_filters import per_axis
+from s2sad.rules.scipy_ndimage import pull_map_coordinates
 
 
 def along_axes(out_bar, ndim, answers):

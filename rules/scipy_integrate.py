@@ -1,12 +1,12 @@
 """scipy.integrate: sums over samples, and quad by Leibniz's rule."""
 
 import numpy as np
-from s2sad.rules.products import pull_trapezoid, push_trapezoid
-from s2sad.rules.scipy_optimize import all_of, inner_product
-from s2sad.rules.shapes import unbroadcast
 from scipy import integrate, special
 
 from s2sad.registry import pullback, pushforward, refuse, written_out
+from s2sad.rules.products import pull_trapezoid, push_trapezoid
+from s2sad.rules.scipy_optimize import all_of, inner_product
+from s2sad.rules.shapes import unbroadcast
 
 pullback(integrate.trapezoid)(pull_trapezoid)
 pushforward(integrate.trapezoid)(push_trapezoid)

@@ -5,10 +5,10 @@ polynomials, or functions, through unit vectors have there.
 """
 
 import numpy as np
-from s2sad.rules.scipy_interpolate import along_curve, over_values, rising
 from scipy import interpolate
 
 from s2sad.registry import library_objects, pullback, pushforward, written_out
+from s2sad.rules.scipy_interpolate import along_curve, over_values, rising
 
 ONCE = "how the values count is found by other objects of SciPy's"
 

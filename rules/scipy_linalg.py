@@ -4,6 +4,9 @@ Arguments that SciPy reads one triangle of have their cotangent on that triangle
 """
 
 import numpy as np
+from scipy import linalg
+
+from s2sad.registry import Kin, nondifferentiable, pullback, pushforward
 from s2sad.rules.decompositions import (
     COMPLEX_VECTORS,
     cholesky_cotangent,
@@ -16,9 +19,6 @@ from s2sad.rules.decompositions import (
     svd_pushed,
 )
 from s2sad.rules.linalg import pull_det, pull_inv, pull_norm, push_det, push_inv, push_norm
-from scipy import linalg
-
-from s2sad.registry import Kin, nondifferentiable, pullback, pushforward
 
 nondifferentiable(linalg.bandwidth, linalg.issymmetric, linalg.ishermitian, linalg.hilbert)
 nondifferentiable(linalg.hadamard, linalg.pascal, linalg.dft, linalg.invhilbert)

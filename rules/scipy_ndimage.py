@@ -7,10 +7,10 @@ was padded with goes back to where it came from.
 import math
 
 import numpy as np
-from s2sad.rules.padding import padded_back
 from scipy import ndimage
 
 from s2sad.registry import pullback, pushforward
+from s2sad.rules.padding import padded_back
 
 PADDED = {"reflect": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap"}
 

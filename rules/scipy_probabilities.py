@@ -7,10 +7,10 @@ infinity.
 """
 
 import numpy as np
-from s2sad.rules.scipy_stats import NO_PROBABILITY
 from scipy import stats
 
 from s2sad.registry import Kin, elementwise, rule_for
+from s2sad.rules.scipy_stats import NO_PROBABILITY
 
 NAMES = {
     0: "cauchy expon gumbel_l gumbel_r halfcauchy halfnorm laplace logistic rayleigh uniform",

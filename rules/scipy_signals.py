@@ -4,13 +4,13 @@ The rules for convolutions and for lfilter are in rules/scipy_signal.py.
 """
 
 import numpy as np
+from scipy import fft, signal
+
+from s2sad.registry import nondifferentiable, pullback, pushforward, refuse
 from s2sad.rules.padding import padded_back
 from s2sad.rules.scipy_filters import rank_back, rank_forward
 from s2sad.rules.scipy_ndimage import filter_back
 from s2sad.rules.scipy_signal import whole_cotangent
-from scipy import fft, signal
-
-from s2sad.registry import nondifferentiable, pullback, pushforward, refuse
 
 BORDERS = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
 

@@ -5,11 +5,11 @@ collection of matrix derivative results", 2008.
 """
 
 import numpy as np
-from s2sad.rules.scipy_sparse import on_pattern
 from scipy import sparse
 from scipy.sparse import linalg
 
 from s2sad.registry import library_objects, pullback, pushforward, refuse
+from s2sad.rules.scipy_sparse import on_pattern
 
 refuse(
     linalg,

@@ -4,7 +4,6 @@ Formulas after DLMF chapters 8, 18, 19 and 22. Degrees and counts have no deriva
 """
 
 import numpy as np
-from s2sad.rules.scipy_special import weak
 from scipy import special
 
 from s2sad.registry import (
@@ -15,6 +14,7 @@ from s2sad.registry import (
     pushforward,
     refuse,
 )
+from s2sad.rules.scipy_special import weak
 
 # Box and Cox, backwards
 

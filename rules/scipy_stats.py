@@ -8,10 +8,10 @@ the standard distribution where that has slopes everywhere.
 """
 
 import numpy as np
-from s2sad.rules.decompositions import onto_triangle
 from scipy import special, stats
 
 from s2sad.registry import elementwise, pullback, pushforward
+from s2sad.rules.decompositions import onto_triangle
 from s2sad.runtime import unbroadcast
 
 

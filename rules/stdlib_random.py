@@ -5,9 +5,8 @@ As in rules/distributions.py.
 
 import random
 
-from s2sad.rules.distributions import zero
-
 from s2sad.registry import pullback, pushforward, refuse
+from s2sad.rules.distributions import zero
 
 
 @pullback(random.Random.uniform)

@@ -3,9 +3,8 @@
 import math
 import statistics
 
-from s2sad.rules.scalars import like, numbers, weighted
-
 from s2sad.registry import pullback, pushforward, refuse
+from s2sad.rules.scalars import like, numbers, weighted
 
 
 @pullback(statistics.mode, statistics.multimode, unknown=("data",))

@@ -1,12 +1,12 @@
 """Methods of ufuncs that no other function is like: tables of pairs, and parts of an array."""
 
 import numpy as np
-from s2sad.rules.arithmetic import power, true_divide
-from s2sad.rules.elementwise import arctan2, hypot, logaddexp
-from s2sad.rules.reductions import products_of_others
 
 from s2sad.emitted.repeated import applied_at, turns
 from s2sad.registry import pullback, pushforward
+from s2sad.rules.arithmetic import power, true_divide
+from s2sad.rules.elementwise import arctan2, hypot, logaddexp
+from s2sad.rules.reductions import products_of_others
 from s2sad.runtime import unbroadcast
 
 # tables of pairs

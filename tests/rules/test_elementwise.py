@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from s2sad.rules.elementwise import bessel_i1
 
 import s2sad
 from s2sad.registry import rule_for
+from s2sad.rules.elementwise import bessel_i1
 from s2sad.testing import check_rule
 
 RNG = np.random.default_rng(5)

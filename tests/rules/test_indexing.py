@@ -4,9 +4,9 @@ import operator
 
 import numpy as np
 import pytest
+
 from s2sad.rules.indexing import compress_method, may_repeat
 from s2sad.rules.shapes import tolist_method
-
 from s2sad.testing import check_rule
 from tests import slopes
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from s2sad.rules.linalg import cofactor
 
 import s2sad
 from s2sad.registry import rule_for
+from s2sad.rules.linalg import cofactor
 from s2sad.testing import check_first, check_rule, differences
 
 rng = np.random.default_rng(7)

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from s2sad.rules.scalars import digamma
 
 import s2sad
 from s2sad.registry import rule_for
+from s2sad.rules.scalars import digamma
 from s2sad.testing import check_rule
 
 ROWS = [

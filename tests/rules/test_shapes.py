@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from s2sad.rules.methods import ARRAY_METHODS, ARRAY_PROPERTIES, ARRAY_ZERO
-from s2sad.rules.shapes import item_method, reshape_method, transpose_method
 
 from s2sad.registry import rule_for
+from s2sad.rules.methods import ARRAY_METHODS, ARRAY_PROPERTIES, ARRAY_ZERO
+from s2sad.rules.shapes import item_method, reshape_method, transpose_method
 from s2sad.testing import check_rule
 from tests import slopes
 
