@@ -191,8 +191,8 @@ def _doc(d: Derivation, a: Analysed, request: Request) -> str:
     if request.mode == "grad":
         return f"Gradient of {where} with respect to {listed}."
     if request.mode == "value_and_grad":
-        return f"Value of {where} and its gradient with respect to {listed}."
-    return f"Value of {where}, and its pullback with respect to {listed}."
+        return f"Value and gradient of {where} with respect to {listed}."
+    return f"Value and pullback of {where} with respect to {listed}."
 
 
 def _listed(names: tuple[str, ...]) -> str:

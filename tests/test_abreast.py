@@ -115,7 +115,7 @@ TEXT = '''import numpy as np
 
 
 def rounds_jvp(w, xs, w_dots):
-    """Value of rounds (test_abreast.py:{line}), and its tangents for those of w."""
+    """Value and tangents of rounds (test_abreast.py:{line}), given the tangents of w."""
     h = 0.0
     h_dots = [0.0 for _ in w_dots]
     for x in xs:

@@ -22,10 +22,10 @@ def test_equal_functions_become_one():
     functions = parsed(
         '''
         def g_forward(x):
-            """g, and what g_reverse reads."""
+            """g, with the values that g_reverse reads."""
             return g_forward(x)
         def g_forward_1(x):
-            """g, and what g_reverse_1 reads."""
+            """g, with the values that g_reverse_1 reads."""
             return g_forward_1(x)
         def g_reverse(x):
             return x

@@ -446,7 +446,7 @@ def f_grad(x):
 
 
 def step_forward(state, force, dt):
-    """step (calls.py:5), and what step_reverse reads."""
+    """step (calls.py:5), with the values that step_reverse reads."""
     x, v = state
     v = v + dt * (force - np.sin(x))
     x_0 = x
@@ -499,7 +499,7 @@ def early_exit_grad(xs, limit):
 
 
 def f_vjp(A, B):
-    """Value of f (in_place.py:9), and its pullback with respect to A and B."""
+    """Value and pullback of f (in_place.py:9) with respect to A and B."""
     A = A.copy()
     B = B.copy()
     A_0 = A.copy()
@@ -521,7 +521,7 @@ def f_vjp(A, B):
 
 
 def loss_value_and_grad(w, X, y, decay):
-    """Value of loss (least_squares.py:5) and its gradient with respect to w."""
+    """Value and gradient of loss (least_squares.py:5) with respect to w."""
     r = X @ w - y
     value = 0.5 * np.mean(r**2) + 0.5 * decay * np.dot(w, w)
     r_bar = r / r.size

@@ -590,7 +590,8 @@ def _write_pair(
     ]
     body.append(gast.Return(subscript(along, constant(1)) if beside else along))
     given = [*([packed] if kept else []), *pair.passed, seed]
-    doc = f"Cotangent of {', '.join(pair.active)} of {where}, from that of its result."
+    by = ", ".join(pair.active)
+    doc = f"Adjoint of {where} with respect to {by}, given the adjoint of its result."
     heading = gast.Expr(gast.Constant(wrapped(doc), None))
     args = gast.arguments(
         [gast.Name(n, gast.Param(), None, None) for n in given], [], None, [], [], None, []
@@ -734,7 +735,8 @@ def _reverse_over_forward(request: Request) -> Derivation | None:
     product, _ = _gradient_of_tangent(d, replace(made, wrt=by), made.wrt, made.single, applied.mode)
     part = d.parts[d.read_as[gradient]]
     given = _call_with_own(product)
-    doc = f"Value of {part.title}, and its tangent for those of {', '.join(by)}."
+    given_of = "tangent" if len(by) == 1 else "tangents"
+    doc = f"Value and tangent of {part.title}, given the {given_of} of {', '.join(by)}."
     body = [gast.Return(tuple_([_call_with_own(part.node), given]))]
     d.functions.append(define(product, d.entry, doc, body))
     settle_in(d, d.entry, part)

@@ -210,7 +210,7 @@ def _write(
         p = w.parts_of(d, a, wanted, name(seed), wanted)
         p.copies = tuple(w.work_on_copies(d, a))
         p.borrowed = {}
-        doc = f"Value of {where}, and its pullback with respect to {_listed(wanted)}."
+        doc = f"Value and pullback of {where} with respect to {_listed(wanted)}."
         node = vjp(p, w.finish, made, doc, False, seed, False, lasting=False)
     finally:
         d.reusable = before

@@ -50,7 +50,8 @@ def gradient_of(
     own.entry = own.names.fresh(f"{source.name}_{'value_and_grad' if with_value else 'grad'}")
     p = writers.parts_of(own, a, (wrt,), constant(1.0), (wrt,))
     p.copies = tuple(writers.work_on_copies(own, a))
-    doc = f"{'Value and gradient' if with_value else 'Gradient'} of {source.name} by {wrt}."
+    what = "Value and gradient" if with_value else "Gradient"
+    doc = f"{what} of {source.name} with respect to {wrt}."
     writers.add(own, joint(p, writers.finish, own.entry, doc, True, with_value), source.fn, a)
     made = loaded(own, printed(own))
     for reader, seen in own.seen.items():

@@ -226,7 +226,7 @@ def _doc(a: Analysed, shadows: Shadows, batch: bool) -> str:
     if shadows.active:
         what.append(f"returns the derivatives with respect to {_listed(list(shadows.active))}")
     if batch:
-        return f"Value of {where}, and its pullback, which {' and '.join(what)}."
+        return f"Value and pullback of {where}; the pullback {' and '.join(what)}."
     if shadows.active and not isinstance(a.kinds.result, K.NoneKind):
         what[-1] = what[-1].replace("returns the", "returns the value and the")
     return f"Reverse of {where}: {' and '.join(what)}."

@@ -544,8 +544,9 @@ def _sharing(worker: Tangents) -> dict[str, frozenset[str]]:
 
 
 def _doc(d: Derivation, a: Analysed, active: tuple[str, ...]) -> str:
-    what = "its tangents" if d.abreast else "its tangent"
-    return f"Value of {_where(d, a)}, and {what} for those of {_listed(active)}."
+    what = "tangents" if d.abreast else "tangent"
+    given = "tangents" if d.abreast or len(active) > 1 else "tangent"
+    return f"Value and {what} of {_where(d, a)}, given the {given} of {_listed(active)}."
 
 
 def _where(d: Derivation, a: Analysed) -> str:

@@ -88,7 +88,7 @@ def write_pair(
             _returning(p, pair, saved), set(function.params), set(saved), p.popped(backward)
         )
         forward = finish(p, forward, frozenset(), set(), extra)
-        doc = f"{sentence(where)}, and what {pair.reverse} reads."
+        doc = f"{sentence(where)}, with the values that {pair.reverse} reads."
         add(d, define(function.node, pair.forward, doc, forward), function.source.fn, a)
     params, start = _kept_by_forward(p, pair, saved)
     params += [*pair.passed, *shadows, *([seed] if pair.seeded else [])]
@@ -166,8 +166,8 @@ def _doc_of_reverse(pair: Pair, shadows: list[str], where: str) -> str:
     if pair.shadows:
         return _doc_of_writer(pair, shadows, where)
     listed = _listed(pair.active) if pair.active else ""
-    used = ", which is used up" if pair.consumes else ""
-    return f"Cotangent of {listed} of {where}, from that of its result{used}."
+    used = " (overwritten)" if pair.consumes else ""
+    return f"Adjoint of {where} with respect to {listed}, given the adjoint of its result{used}."
 
 
 def _defined(function: str, params: list[str], doc: str, body: Block) -> Node:
@@ -232,9 +232,12 @@ def _leave_shadows(backward: Block, results: int, shadows: bool) -> None:
 
 def _doc_of_writer(pair: Pair, shadows: list[str], where: str) -> str:
     """Say what the reverse of a function that writes arrays does."""
-    start = f"Cotangent of {_listed(pair.active)} of {where}" if pair.active else f"Undo {where}"
+    by = f" with respect to {_listed(pair.active)}" if pair.active else ""
     results = [*pair.shadows, *(["its result"] if pair.seeded else [])]
-    return f"{start}, from that of {_listed(tuple(results))}; {_listed(tuple(shadows))} in place."
+    given = (
+        f"given the {'adjoint' if len(results) == 1 else 'adjoints'} of {_listed(tuple(results))}"
+    )
+    return f"Adjoint of {where}{by}, {given}; updates {_listed(tuple(shadows))} in place."
 
 
 def _for_another_call(p: Parts, backward: Block, given: set[str]) -> Block:

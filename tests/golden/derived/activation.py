@@ -2,7 +2,7 @@ import numpy as np
 
 
 def activate_forward(name, z):
-    """activate (activation.py:8), and what activate_reverse reads."""
+    """activate (activation.py:8), with the values that activate_reverse reads."""
     arm = None
     exp_t = None
     t = None
@@ -25,7 +25,8 @@ def activate_forward(name, z):
 
 
 def activate_reverse(kept, z, value_bar):
-    """Cotangent of z of activate (activation.py:8), from that of its result."""
+    """Adjoint of activate (activation.py:8) with respect to z, given the adjoint of its result.
+    """
     arm, exp_t, t, value = kept
     if arm == 0:
         # return np.tanh(z)

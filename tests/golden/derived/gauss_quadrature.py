@@ -5,14 +5,16 @@ WEIGHTS = (0.5555555555555556, 0.8888888888888888, 0.5555555555555556)
 
 
 def integrand_forward(t, *, rate):
-    """integrand (gauss_quadrature.py:12), and what integrand_reverse reads."""
+    """integrand (gauss_quadrature.py:12), with the values that integrand_reverse reads."""
     exp_t = np.exp(-rate * t)
     sin_t = np.sin(t)
     return exp_t * sin_t, (exp_t, sin_t)
 
 
 def integrand_reverse(kept, t, rate, value_bar):
-    """Cotangent of t and rate of integrand (gauss_quadrature.py:12), from that of its result."""
+    """Adjoint of integrand (gauss_quadrature.py:12) with respect to t and rate, given the adjoint
+    of its result.
+    """
     exp_t, sin_t = kept
     # return np.exp(-rate * t) * np.sin(t)
     t_bar = value_bar * sin_t * exp_t

@@ -2,7 +2,9 @@ import numpy as np
 
 
 def lambda__reverse(s, x, decay, value_bar):
-    """Cotangent of s, x and decay of lambda_ (reduce_scan.py:17), from that of its result."""
+    """Adjoint of lambda_ (reduce_scan.py:17) with respect to s, x and decay, given the adjoint of
+    its result.
+    """
     # return decay * s + x, s * x
     t_bar, t_bar_1 = value_bar
     x_bar = t_bar_1 * s + t_bar
@@ -12,7 +14,7 @@ def lambda__reverse(s, x, decay, value_bar):
 
 
 def scan_forward(f, state, xs, *, f_decay):
-    """scan (reduce_scan.py:8), and what scan_reverse reads."""
+    """scan (reduce_scan.py:8), with the values that scan_reverse reads."""
     outputs = []
     saved = []
     for x in xs:
@@ -24,7 +26,9 @@ def scan_forward(f, state, xs, *, f_decay):
 
 
 def scan_reverse(saved, xs, f_decay, value_bar):
-    """Cotangent of f_decay and xs of scan (reduce_scan.py:8), from that of its result."""
+    """Adjoint of scan (reduce_scan.py:8) with respect to f_decay and xs, given the adjoint of its
+    result.
+    """
     # return state, outputs
     state_bar, outputs_bar = value_bar
     outputs_bar = list(outputs_bar)

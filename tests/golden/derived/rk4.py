@@ -2,14 +2,16 @@ import numpy as np
 
 
 def pendulum_forward(y, damping):
-    """pendulum (rk4.py:8), and what pendulum_reverse reads."""
+    """pendulum (rk4.py:8), with the values that pendulum_reverse reads."""
     y_item = y[0]
     y_item_1 = y[1]
     return np.array([y[1], -np.sin(y_item) - damping * y_item_1]), (y_item, y_item_1)
 
 
 def pendulum_reverse(kept, y, damping, value_bar):
-    """Cotangent of y and damping of pendulum (rk4.py:8), from that of its result."""
+    """Adjoint of pendulum (rk4.py:8) with respect to y and damping, given the adjoint of its
+    result.
+    """
     y_item, y_item_1 = kept
     # return np.array([y[1], -np.sin(y[0]) - damping * y[1]])
     y_item_bar, t_bar = value_bar

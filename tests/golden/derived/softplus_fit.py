@@ -2,14 +2,15 @@ import math
 
 
 def softplus_forward(x, sharpness=1.0):
-    """softplus (softplus_fit.py:8), and what softplus_reverse reads."""
+    """softplus (softplus_fit.py:8), with the values that softplus_reverse reads."""
     exp_t = math.exp(sharpness * x)
     t = 1.0 + exp_t
     return math.log(t) / sharpness, (exp_t, t)
 
 
 def softplus_reverse(kept, sharpness, value_bar):
-    """Cotangent of x of softplus (softplus_fit.py:8), from that of its result."""
+    """Adjoint of softplus (softplus_fit.py:8) with respect to x, given the adjoint of its result.
+    """
     exp_t, t = kept
     # return math.log(1.0 + math.exp(sharpness * x)) / sharpness
     x_bar = value_bar * exp_t * sharpness / sharpness / t

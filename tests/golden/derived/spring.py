@@ -86,7 +86,7 @@ def attribute_names(x):
 
 
 def energy_forward(self, x):
-    """energy (spring.py:13), and what energy_reverse reads."""
+    """energy (spring.py:13), with the values that energy_reverse reads."""
     stretch = x - self.length
     self_stiffness = self.stiffness
     t = stretch**2
@@ -94,7 +94,9 @@ def energy_forward(self, x):
 
 
 def energy_reverse(kept, self, value_bar):
-    """Cotangent of self and x of energy (spring.py:13), from that of its result."""
+    """Adjoint of energy (spring.py:13) with respect to self and x, given the adjoint of its
+    result.
+    """
     self_stiffness, stretch, t = kept
     # return 0.5 * self.stiffness * stretch**2
     stretch_bar = value_bar * self_stiffness * stretch
