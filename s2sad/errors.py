@@ -6,6 +6,7 @@ Python's own tracebacks do, says what is not possible and what to do instead.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 
@@ -22,7 +23,9 @@ class Place:
 
     def render(self) -> str:
         """Render the place as a traceback entry with a caret under the span."""
-        where = f'  File "{self.file}", line {self.line}'
+        cell = _cell(self.file)
+        where = f"  Cell {cell}" if cell else f'  File "{self.file}"'
+        where += f", line {self.line}"
         if self.function:
             where += f", in {self.function}"
         stripped = self.text.lstrip()
@@ -32,6 +35,18 @@ class Place:
         start = max(self.column - shift, 0)
         stop = min(max(self.end_column - shift, start + 1), max(len(stripped), start + 1))
         return f"{where}\n    {stripped}\n    {' ' * start}{'^' * (stop - start)}"
+
+
+def shown_file(file: str) -> str:
+    """Return what a reader calls a file: its name without folders, or a notebook's cell."""
+    return _cell(file) or file.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def _cell(file: str) -> str:
+    """Return `In[2]` for what IPython made of that cell; nothing for other files."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    told = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)
+    return told[1] if told else ""
 
 
 class Error(Exception):

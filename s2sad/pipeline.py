@@ -51,7 +51,7 @@ from s2sad.steps.finish import finish
 from s2sad.steps.handed import check_handed
 from s2sad.steps.joining import add, complete
 from s2sad.steps.outside_reads import refuse_stored_after_reading
-from s2sad.steps.parts import Again, stands_for_derivative
+from s2sad.steps.parts import Again, stands_for_derivative, title_of
 from s2sad.steps.recompute import check_rounds, check_untouched
 from s2sad.steps.shadows import check_seed, reverse_entry
 from s2sad.steps.sweeps import parts_of, writers
@@ -183,10 +183,7 @@ def _one(d: Derivation, a: Analysed) -> Node:
 
 
 def _doc(d: Derivation, a: Analysed, request: Request) -> str:
-    source = a.function.source
-    where = f"{_label(a)} ({source.file.rsplit('/', 1)[-1]}:{source.fn.__code__.co_firstlineno})"
-    if source.fn in d.read_as:
-        where = d.parts[d.read_as[source.fn]].title
+    where = title_of(d, a.function.source)
     listed = _listed(tuple(map(str, request.results())))
     if request.mode == "grad":
         return f"Gradient of {where} with respect to {listed}."

@@ -115,7 +115,7 @@ TEXT = '''import numpy as np
 
 
 def rounds_jvp(w, xs, w_dots):
-    """Value and tangents of rounds (test_abreast.py:{line}), given the tangents of w."""
+    """Value and tangents of rounds (test_abreast.py), given the tangents of w."""
     h = 0.0
     h_dots = [0.0 for _ in w_dots]
     for x in xs:
@@ -131,8 +131,7 @@ def rounds_jvp(w, xs, w_dots):
 
 def test_text():
     args = (BatchDuplicated(0.5, (1.0, 2.0)), Const(np.array([1.0, -2.0])))
-    line = rounds.__code__.co_firstlineno
-    assert s2sad.source(rounds, mode="jvp", args=args) == TEXT.replace("{line}", str(line))
+    assert s2sad.source(rounds, mode="jvp", args=args) == TEXT
 
 
 def test_emitted(tmp_path):

@@ -1,5 +1,7 @@
 """Emitted modules: alone in a fresh process, what they say, what they check, what is refused."""
 
+import importlib
+import linecache
 import math
 import subprocess
 import sys
@@ -266,6 +268,44 @@ def test_a_method(model, tmp_path):
     assert np.array_equal(got, [4.0, 4.0, 4.0])
 
 
+LINES = """
+import numpy as np
+from scipy.optimize import fsolve
+
+
+def step(state, rate):
+    for i in range(len(state)):
+        if state[i] > rate:
+            state[i] = state[i] * rate
+    return state
+
+
+def loss(x, rate):
+    twice = lambda v: v * 2.0
+    x[1:] = x[:-1] * rate
+    x[:2] = x[-1:]
+    return np.sum(step(x * x, rate)) + twice(rate) + fsolve(lambda z: z * z - rate, 1.0)[0]
+"""
+
+
+@pytest.mark.parametrize("mode", ["grad", "value_and_grad", "vjp", "jvp", "reverse"])
+def test_where_a_function_stands_in_its_file_is_not_in_the_text(tmp_path, monkeypatch, mode):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    texts = []
+    for above in ("", "import os\n\n\ndef other():\n    return os\n"):
+        (tmp_path / "emit_lines.py").write_text(above + LINES)
+        sys.modules.pop("emit_lines", None)
+        m = importlib.import_module("emit_lines")
+        args = (np.ones(3), 0.5)
+        if mode == "reverse":
+            args = (s2sad.Duplicated(np.ones(3), np.zeros(3)), 0.5)
+        texts.append(s2sad.source(m.loss, mode=mode, args=args))
+        linecache.clearcache()
+    sys.modules.pop("emit_lines")
+    assert texts[0] == texts[1]
+    assert "loss (emit_lines.py)" in texts[0]
+
+
 # --- checks on entry -----------------------------------------------------------------------------
 
 
@@ -450,8 +490,6 @@ def test_a_captured_array(model, folder):
 def test_data_of_a_script():
     namespace = {"__name__": "__main__", "table": np.ones(2), "np": np}
     text = "def f(x):\n    return np.sum(table * x)\n"
-    import linecache
-
     linecache.cache["<script>"] = (len(text), None, text.splitlines(True), "<script>")
     exec(compile(text, "<script>", "exec"), namespace)
     assert refusal(namespace["f"], np.ones(2)).startswith(

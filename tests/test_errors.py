@@ -10,6 +10,7 @@ import itertools
 import math
 import pickle
 import sys
+import types
 import zlib
 
 import numpy as np
@@ -17,7 +18,7 @@ import pytest
 from numpy._core.multiarray import correlate2
 
 import s2sad
-from s2sad.errors import Place
+from s2sad.errors import Place, shown_file
 
 X = np.array([0.7, -1.3, 0.4])
 IN_PLACE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
@@ -45,6 +46,20 @@ def expected(reason, fn, line, span, remedy):
             f"    {' ' * line.index(span)}{'^' * len(span)}",
         ]
     return "\n".join([*lines, remedy])
+
+
+def test_a_place_in_a_notebook_is_that_of_the_cell(monkeypatch):
+    """IPython keeps each cell in a file, and knows its number."""
+    cells = {"/tmp/ipykernel_7/1162491627.py": ("Cell", "In[2]")}
+    shell = types.SimpleNamespace(compile=types.SimpleNamespace(format_code_name=cells.get))
+    notebook = types.SimpleNamespace(get_ipython=lambda: shell)
+    place = Place(*cells, 3, 4, 9, "    yield x", "f")
+    assert place.render().startswith('  File "/tmp/ipykernel_7/1162491627.py", line 3, in f\n')
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    assert place.render().startswith("  Cell In[2], line 3, in f\n    yield x\n")
+    assert [shown_file(file) for file in (*cells, "/home/model.py")] == ["In[2]", "model.py"]
+    monkeypatch.setattr(notebook, "get_ipython", lambda: None)
+    assert "File" in place.render()
 
 
 # --- writes in place -----------------------------------------------------------------------------

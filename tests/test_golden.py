@@ -14,6 +14,7 @@ import functools
 import inspect
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -129,6 +130,11 @@ def test_text(pair):
         golden.splitlines(), text.splitlines(), "golden", "derived", lineterm=""
     )
     assert text == golden, "\n".join(difference)
+
+
+@each_pair
+def test_no_line_of_the_users_file_is_in_the_text(pair):
+    assert not re.search(r"\.py:\d", text_of(pair.name))
 
 
 def test_every_golden_has_a_program():

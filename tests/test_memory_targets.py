@@ -23,7 +23,7 @@ BY_HAND = {"stencil": "jacobi_reverse", "in_place": "f_vjp"}
 
 STENCIL = '''\
 def jacobi_reverse(A, B, steps, A_bar, B_bar):
-    """Reverse of jacobi (stencil.py:9): accumulates into A_bar and B_bar."""
+    """Reverse of jacobi (stencil.py): accumulates into A_bar and B_bar."""
     for _ in range(steps):
         B[1:-1] = 0.25 * (A[:-2] + 2.0 * A[1:-1] + A[2:])
         A[1:-1] = 0.25 * (B[:-2] + 2.0 * B[1:-1] + B[2:])

@@ -501,8 +501,7 @@ def test_the_rule_of_a_method_counts_in_a_loop_over_objects():
 
 
 def test_errors_and_headings_show_where_the_method_is_defined():
-    line = Tripling.times.__code__.co_firstlineno
-    assert f"times (test_own_rules.py:{line})" in s2sad.grad(tripling.total).source(X)
+    assert "times (test_own_rules.py)" in s2sad.grad(tripling.total).source(X)
     with pytest.raises(s2sad.MissingRuleError) as caught:
         s2sad.jvp(Model(TABLE).energy, (X,), (X,))
     assert f'test_own_rules.py", line {Model.energy.__code__.co_firstlineno}, in energy' in str(

@@ -21,17 +21,19 @@ from s2sad.emitted import overlaps
 from s2sad.facts.alias import basic_index
 from s2sad.known.spaces import NUMPY
 from s2sad.nodes import Node, clone, key, names_read
-from s2sad.stages import STANDS_FOR, Aliases, Function, KindFacts, Link
+from s2sad.stages import STANDS_FOR, Aliases, Function, KindFacts, Link, SourceLike
 
 
 @dataclass(frozen=True)
 class Check:
-    """A look at memory before it is written: what does it, at what, and where in the source."""
+    """A look at memory before it is written: what does it, at what, and for which statement."""
 
     helper: Callable[[Any, Any, str], None]
     place: Node
     value: Node
     at: str
+    origin: Node
+    source: SourceLike
 
 
 # The axes of a view, by where they are in the array it is of, and the steps they are taken with.
@@ -53,15 +55,16 @@ def order_matters(s: Node, function: Function, kinds: KindFacts, aliases: Aliase
     shared = names_read(value) & aliases.sharing(s, base.id)
     if not shared and not (hasattr(s, "unordered") and _given(base, value, function, aliases)):
         return None
-    at = function.source.place(function.origins.get(s, s))
-    where = f"{at.file.rsplit('/', 1)[-1]}:{at.line}"
+    origin = function.origins.get(s, s)
+    at = function.source.place(origin)
+    where = (at.text[at.column : at.end_column], origin, function.source)
     index = kinds.of.get(target.slice, K.UNKNOWN)
     if hasattr(s, "unordered") or (value is s.value and _is_mask(index, kinds.of.get(base))):
-        return Check(overlaps.apart_from, clone(base), value, where)
+        return Check(overlaps.apart_from, clone(base), value, *where)
     place = base if hasattr(s, "copied") else target
     device = _on_device(kinds.of.get(base, K.UNKNOWN))
     if place is target and not basic_index(target.slice, kinds):
-        return Check(overlaps.apart_from, clone(base), value, where) if device else None
+        return Check(overlaps.apart_from, clone(base), value, *where) if device else None
     links = aliases.links_before.get(s, {})
     if device and _once_or_apart(place, value, kinds, links):
         return None
@@ -69,7 +72,7 @@ def order_matters(s: Node, function: Function, kinds: KindFacts, aliases: Aliase
         return None
     place = clone(place)
     place.ctx = gast.Load()
-    return Check(overlaps.moved_apart if device else overlaps.in_order, place, value, where)
+    return Check(overlaps.moved_apart if device else overlaps.in_order, place, value, *where)
 
 
 def _given(base: Node, value: Node, function: Function, aliases: Aliases) -> bool:

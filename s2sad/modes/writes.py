@@ -43,6 +43,7 @@ from s2sad.nodes import (
     name,
     names_read,
     number,
+    stand_in,
     store,
     subscript,
     substitute,
@@ -596,7 +597,8 @@ class Writes(Turned):
 def look_at(check: Any, refs: Refs) -> Node:
     """Return the look at memory before it is written."""
     helper = name(refs.function(check.helper))
-    return gast.Expr(call(helper, check.place, clone(check.value), constant(check.at)))
+    look = call(helper, check.place, clone(check.value), constant(check.at))
+    return gast.Expr(stand_in(look, check.origin, check.source))
 
 
 def each(s: Node) -> Node:

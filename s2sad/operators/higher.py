@@ -62,7 +62,7 @@ from s2sad.steps.derivation import (
 )
 from s2sad.steps.joining import add, complete, settle_in
 from s2sad.steps.pairs import Pair
-from s2sad.steps.parts import Part, sentence, stands_for_derivative
+from s2sad.steps.parts import Part, sentence, stands_for_derivative, title_of
 from s2sad.steps.repeatable import repeatable
 from s2sad.write.copies import is_literal
 from s2sad.write.load import load
@@ -507,11 +507,8 @@ def _title(d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str,
     """Return what a reader knows a function by, or what it stands for."""
     if stands_for_derivative(fn):
         fn = derivative(d, fn, params, extra)
-    if fn in d.read_as:
-        return d.parts[d.read_as[fn]].title
     source: Any = local_source(fn) if isinstance(fn, K.LocalFunction) else read(fn)
-    label = "the lambda" if source.name == "lambda_" else source.name
-    return f"{label} ({source.file.rsplit('/', 1)[-1]}:{source.node.lineno})"
+    return title_of(d, source)
 
 
 def _loaded(d: Derivation, own: Derivation) -> types.FunctionType:

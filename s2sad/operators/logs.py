@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-from s2sad.errors import SettingError
+from s2sad.errors import SettingError, shown_file
 from s2sad.operators.reports import Explained, Variable, report_of
 from s2sad.requests import Request
 from s2sad.steps.derivation import Derivation
@@ -62,7 +62,7 @@ def log(d: Derivation) -> None:
 
 
 def _where(f: Explained) -> str:
-    return f"{f.name} ({os.path.basename(f.file)}:{f.line}), derived as {', '.join(f.derived)}"
+    return f"{f.name} ({shown_file(f.file)}:{f.line}), derived as {', '.join(f.derived)}"
 
 
 def _activity(v: Variable) -> str:

@@ -6,7 +6,6 @@ what polishing has dropped since is left out.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.causes import Kept, Story
-from s2sad.errors import Place
+from s2sad.errors import Place, shown_file
 from s2sad.facts.kinds_by_name import name_kinds
 from s2sad.nodes import (
     Block,
@@ -566,7 +565,7 @@ def _alike(group: list[Kept], value: Node) -> int:
 
 
 def _told(f: Explained) -> Iterator[str]:
-    where = f"{os.path.basename(f.file)}:{f.line}"
+    where = f"{shown_file(f.file)}:{f.line}"
     yield f"{f.name} ({where}), with respect to {_listed(f.wrt)}"
     yield f"derived: {', '.join(f.derived)}"
     for v in f.variables:

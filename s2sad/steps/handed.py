@@ -45,6 +45,7 @@ from s2sad.steps.derivation import (
     memory_of,
 )
 from s2sad.steps.pairs import Target
+from s2sad.steps.parts import title_of
 from s2sad.steps.targets import target_name
 
 ADVICE = "Give it a function of yours that returns numbers or arrays: def, or lambda."
@@ -105,7 +106,7 @@ def function_vjp(
         d.handed[key] = made, ()  # for functions that call themselves
         own = analyse(d, target.fn, target.params, _names(target))
         _check_alone(d, own, worker, site, target)
-        where = f"{'the gradient of ' * how.gradient}{_where(own)}"
+        where = f"{'the gradient of ' * how.gradient}{title_of(d, own.function.source)}"
         with _of_second_order(worker, site, target, how):
             own = _gradient(d, own, worker, site, target, how, writers) if how.gradient else own
             _write(d, own, made, where, arguments, wanted, writers)
@@ -332,12 +333,6 @@ def _contents(cell: Any) -> Any:
         return cell.cell_contents if isinstance(cell, types.CellType) else cell
     except ValueError:
         return None
-
-
-def _where(a: Analysed) -> str:
-    source = a.function.source
-    line = getattr(source.node, "lineno", None) or source.fn.__code__.co_firstlineno
-    return f"{source.name} ({source.file.rsplit('/', 1)[-1]}:{line})"
 
 
 def _listed(names: Iterable[str]) -> str:

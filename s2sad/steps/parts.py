@@ -9,8 +9,10 @@ from typing import Any, Protocol
 
 from s2sad import kinds as K
 from s2sad.derivative import derivative_of
+from s2sad.errors import shown_file
 from s2sad.kinds import Kind
 from s2sad.nodes import Node
+from s2sad.stages import SourceLike
 from s2sad.steps.pairs import Pair
 
 
@@ -34,6 +36,14 @@ class Part:
     origin: types.FunctionType
     inner: bool
     title: str = ""
+
+
+def title_of(d: Any, source: SourceLike) -> str:
+    """Return what a reader knows a function by: `loss (model.py)`, without a line that may move."""
+    if source.fn in d.read_as:
+        return str(d.parts[d.read_as[source.fn]].title)
+    label = "the lambda" if source.name == "lambda_" else source.name
+    return f"{label} ({shown_file(source.file)})"
 
 
 def sentence(title: str) -> str:

@@ -21,6 +21,7 @@ from s2sad.polish.effects import mutated_by, root
 from s2sad.stages import Write
 from s2sad.steps.derivation import Analysed, Derivation, memory_of
 from s2sad.steps.pairs import PartsOf
+from s2sad.steps.parts import title_of
 
 
 def reverse_entry(
@@ -61,7 +62,8 @@ def reverse_entry(
         places_written(a.function, a.kinds, memory_of(d, a)).arrays,
     )
     make = shared_reversal if request.batch else reversal
-    return make(p, finish, entry, _doc(a, shadows, request.batch), shadows, seed)
+    doc = _doc(title_of(d, a.function.source), a, shadows, request.batch)
+    return make(p, finish, entry, doc, shadows, seed)
 
 
 def _shadowed(d: Derivation, a: Analysed, request: Any) -> tuple[list[str], list[str], list[str]]:
@@ -217,9 +219,7 @@ def wants_seed(a: Analysed) -> bool:
     return K.differentiable(kind)
 
 
-def _doc(a: Analysed, shadows: Shadows, batch: bool) -> str:
-    source = a.function.source
-    where = f"{source.name} ({source.file.rsplit('/', 1)[-1]}:{source.fn.__code__.co_firstlineno})"
+def _doc(where: str, a: Analysed, shadows: Shadows, batch: bool) -> str:
     what = []
     if shadows.names:
         what.append(f"accumulates into {_listed(shadows.names)}")

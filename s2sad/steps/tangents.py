@@ -83,6 +83,7 @@ from s2sad.steps.derivation import (
 from s2sad.steps.finish import homes_of_temps, pinned
 from s2sad.steps.handed import Writers, function_vjp
 from s2sad.steps.pairs import Pair, Target
+from s2sad.steps.parts import title_of
 from s2sad.steps.purity import Purity
 from s2sad.steps.strong import pushed_of
 from s2sad.steps.targets import find_target, target_name
@@ -546,16 +547,8 @@ def _sharing(worker: Tangents) -> dict[str, frozenset[str]]:
 def _doc(d: Derivation, a: Analysed, active: tuple[str, ...]) -> str:
     what = "tangents" if d.abreast else "tangent"
     given = "tangents" if d.abreast or len(active) > 1 else "tangent"
-    return f"Value and {what} of {_where(d, a)}, given the {given} of {_listed(active)}."
-
-
-def _where(d: Derivation, a: Analysed) -> str:
-    source = a.function.source
-    if source.fn in d.read_as:
-        return d.parts[d.read_as[source.fn]].title
-    label = "the lambda" if a.scope.fn.__name__ == "<lambda>" else source.name
-    line = getattr(source.node, "lineno", None) or source.fn.__code__.co_firstlineno
-    return f"{label} ({source.file.rsplit('/', 1)[-1]}:{line})"
+    where = title_of(d, a.function.source)
+    return f"Value and {what} of {where}, given the {given} of {_listed(active)}."
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import gast
 
@@ -46,7 +45,7 @@ from s2sad.steps.derivation import (
     Derivation,
 )
 from s2sad.steps.pairs import Pair, PartsOf
-from s2sad.steps.parts import sentence
+from s2sad.steps.parts import sentence, title_of
 from s2sad.syntax.flow import live_in
 
 
@@ -80,9 +79,7 @@ def write_pair(
         p.forward = _with_outside_copies(p, backward, pair, supplied, seed)
     saved = _saved(p, backward, pair, supplied, {bar, seed})
     d.told[a] = dataclasses.replace(d.told[a], handed=tuple(saved))
-    where = f"{function.source.name} ({_short(function.source.file)}:{_line(function)})"
-    if function.source.fn in d.read_as:
-        where = d.parts[d.read_as[function.source.fn]].title
+    where = title_of(d, function.source)
     if pair.saved:
         forward = bind_unbound(
             _returning(p, pair, saved), set(function.params), set(saved), p.popped(backward)
@@ -247,15 +244,6 @@ def _for_another_call(p: Parts, backward: Block, given: set[str]) -> Block:
     if (back.arrays | back.others) & given:
         return [apart(p, group, group)]
     return [assign(n, call(attribute(name(n), "copy"))) for n in group]
-
-
-def _short(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
-
-
-def _line(function: Any) -> int:
-    line = getattr(function.source.node, "lineno", None)
-    return int(line) if line is not None else function.source.fn.__code__.co_firstlineno
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -12,7 +12,6 @@ import importlib.resources
 import io
 import keyword
 import linecache
-import os
 import token
 import tokenize
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +22,7 @@ from typing import Any
 import gast
 
 from s2sad.api import Operator, operator_for
+from s2sad.errors import shown_file
 from s2sad.nodes import names_written, walk
 from s2sad.operators.higher import derive
 from s2sad.operators.parameters import Wrt
@@ -187,8 +187,8 @@ def _sources(
         lines = range(first, last + 1)
         shown |= dict.fromkeys((file, n) for n in lines)
         active = _active_in(report, file, lines)
-        name = named[file, number].name if (file, number) in named else os.path.basename(file)
-        yield _section(name, f"{os.path.basename(file)}:{first}")
+        name = named[file, number].name if (file, number) in named else shown_file(file)
+        yield _section(name, f"{shown_file(file)}:{first}")
         text = "".join(linecache.getline(file, n) or "\n" for n in lines)
         more = _continued(file)
         for n, code in zip(lines, _lines_of(text, active), strict=False):

@@ -2,7 +2,7 @@ import cupy as cp
 
 
 def by_the_standard_grad(x):
-    """Gradient of by_the_standard (device_programs.py:60) with respect to x."""
+    """Gradient of by_the_standard (device_programs.py) with respect to x."""
     xp = x.__array_namespace__()
     sin_x = xp.sin(x)
 

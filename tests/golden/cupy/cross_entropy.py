@@ -2,7 +2,7 @@ import cupy as cp
 
 
 def cross_entropy_grad(W, x, labels):
-    """Gradient of cross_entropy (device_programs.py:45) with respect to W."""
+    """Gradient of cross_entropy (device_programs.py) with respect to W."""
     logits = x @ W
     max_logits = cp.max(logits, axis=1, keepdims=True)
     shifted = logits - max_logits

@@ -2,7 +2,7 @@ import cupy as cp
 
 
 def element_by_element_grad(x):
-    """Gradient of element_by_element (device_programs.py:85) with respect to x."""
+    """Gradient of element_by_element (device_programs.py) with respect to x."""
     len_x = len(x)
 
     # return total

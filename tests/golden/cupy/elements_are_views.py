@@ -2,7 +2,7 @@ import cupy as cp
 
 
 def elements_are_views_grad(x):
-    """Gradient of elements_are_views (device_programs.py:93) with respect to x."""
+    """Gradient of elements_are_views (device_programs.py) with respect to x."""
     x = x.copy(order="K")
     first = x[0]
     x_item = x[1]

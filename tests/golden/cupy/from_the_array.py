@@ -2,7 +2,7 @@ import cupy as cp
 
 
 def from_the_array_grad(x):
-    """Gradient of from_the_array (device_programs.py:53) with respect to x."""
+    """Gradient of from_the_array (device_programs.py) with respect to x."""
     xp = cp.get_array_module(x)
     t = -x
     y = xp.exp(t * x)

@@ -1,5 +1,5 @@
 def least_squares_grad(w, X, y):
-    """Gradient of least_squares (device_programs.py:25) with respect to w."""
+    """Gradient of least_squares (device_programs.py) with respect to w."""
     residual = X @ w - y
     len_y = len(y)
 

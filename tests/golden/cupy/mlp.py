@@ -65,7 +65,7 @@ def attribute_names(x):
 
 
 def mlp_grad(params, x, y):
-    """Gradient of mlp (device_programs.py:31) with respect to params."""
+    """Gradient of mlp (device_programs.py) with respect to params."""
     saved = []
     for W, b in params:
         saved.append(x)

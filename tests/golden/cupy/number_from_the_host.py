@@ -2,7 +2,7 @@ import cupy as cp
 
 
 def number_from_the_host_grad(x, rate):
-    """Gradient of number_from_the_host (device_programs.py:100) with respect to x."""
+    """Gradient of number_from_the_host (device_programs.py) with respect to x."""
     y = x - rate * cp.cos(x)
 
     # return cp.sum(y * y)

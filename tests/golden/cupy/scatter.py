@@ -2,7 +2,7 @@ import cupy as cp
 
 
 def scatter_grad(x, weights, index):
-    """Gradient of scatter (device_programs.py:66) with respect to x."""
+    """Gradient of scatter (device_programs.py) with respect to x."""
     sums = cp.zeros(4)
     cp.add.at(sums, index, weights * x[index])
 

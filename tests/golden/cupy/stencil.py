@@ -1,5 +1,5 @@
 def stencil_grad(u, c):
-    """Gradient of stencil (device_programs.py:38) with respect to u."""
+    """Gradient of stencil (device_programs.py) with respect to u."""
     u = u.copy(order="K")
     for _ in range(3):
         u[1:-1] = u[1:-1] + c * (u[2:] - 2.0 * u[1:-1] + u[:-2])

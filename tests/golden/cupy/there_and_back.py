@@ -3,7 +3,7 @@ import numpy as np
 
 
 def there_and_back_grad(x, host):
-    """Gradient of there_and_back (device_programs.py:79) with respect to x."""
+    """Gradient of there_and_back (device_programs.py) with respect to x."""
     asarray_host = cp.asarray(host)
     scaled = x * asarray_host
     asnumpy_scaled = cp.asnumpy(scaled)

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def activate_forward(name, z):
-    """activate (activation.py:8), with the values that activate_reverse reads."""
+    """activate (activation.py), with the values that activate_reverse reads."""
     arm = None
     exp_t = None
     t = None
@@ -25,8 +25,7 @@ def activate_forward(name, z):
 
 
 def activate_reverse(kept, z, value_bar):
-    """Adjoint of activate (activation.py:8) with respect to z, given the adjoint of its result.
-    """
+    """Adjoint of activate (activation.py) with respect to z, given the adjoint of its result."""
     arm, exp_t, t, value = kept
     if arm == 0:
         # return np.tanh(z)
@@ -41,7 +40,7 @@ def activate_reverse(kept, z, value_bar):
 
 
 def activation_grad(w, x, names):
-    """Gradient of activation (activation.py:20) with respect to w."""
+    """Gradient of activation (activation.py) with respect to w."""
     saved = []
     for name in names:
         t = w * x

@@ -2,7 +2,7 @@ import math
 
 
 def bisection_grad(a, low, high):
-    """Gradient of bisection (bisection.py:8) with respect to a."""
+    """Gradient of bisection (bisection.py) with respect to a."""
     saved = []
     while high - low > 1e-9:
         middle = 0.5 * (low + high)

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def f_grad(x):
-    """Gradient of f (branches.py:6) with respect to x."""
+    """Gradient of f (branches.py) with respect to x."""
     if x > 1.0:
         arm = 0
         y = x**3

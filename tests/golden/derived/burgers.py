@@ -2,7 +2,7 @@ import numpy as np
 
 
 def burgers_grad(u, dt, nu, dx, steps):
-    """Gradient of burgers (burgers.py:9) with respect to u and nu."""
+    """Gradient of burgers (burgers.py) with respect to u and nu."""
     u = u.copy()
     saved = []
     for _ in range(steps):

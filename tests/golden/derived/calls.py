@@ -2,7 +2,7 @@ import numpy as np
 
 
 def step_forward(state, force, dt):
-    """step (calls.py:6), with the values that step_reverse reads."""
+    """step (calls.py), with the values that step_reverse reads."""
     x, v = state
     v = v + dt * (force - np.sin(x))
     x_0 = x
@@ -11,7 +11,7 @@ def step_forward(state, force, dt):
 
 
 def step_reverse(x_0, dt, value_bar):
-    """Adjoint of step (calls.py:6) with respect to state, given the adjoint of its result."""
+    """Adjoint of step (calls.py) with respect to state, given the adjoint of its result."""
     # return x, v
     x_bar, v_bar = value_bar
     # x = x + dt * v
@@ -22,7 +22,7 @@ def step_reverse(x_0, dt, value_bar):
 
 
 def simulate_grad(x0, v0, forces, dt):
-    """Gradient of simulate (calls.py:13) with respect to x0 and v0."""
+    """Gradient of simulate (calls.py) with respect to x0 and v0."""
     state = (x0, v0)
     saved = []
     for force in forces:

@@ -13,7 +13,7 @@ def unbroadcast(x_bar, shape):
 
 
 def cavity_edges_grad(p, b, steps):
-    """Gradient of cavity_edges (cavity_edges.py:9) with respect to p and b."""
+    """Gradient of cavity_edges (cavity_edges.py) with respect to p and b."""
     p = p.copy()
     saved = []
     for _ in range(steps):

@@ -23,7 +23,7 @@ def ties(out, items):
 
 
 def cheapest_path_grad(costs):
-    """Gradient of cheapest_path (cheapest_path.py:8) with respect to costs."""
+    """Gradient of cheapest_path (cheapest_path.py) with respect to costs."""
     best = list(costs[0])
     costs_item = costs[1:]
     saved = []

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def cholesky_grad(A):
-    """Gradient of cholesky (cholesky.py:9) with respect to A."""
+    """Gradient of cholesky (cholesky.py) with respect to A."""
     n = A.shape[0]
     L = np.zeros_like(A)
     saved = []

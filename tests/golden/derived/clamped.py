@@ -2,7 +2,7 @@ import math
 
 
 def clamped_grad(x, gain, low=-1.0, high=1.0):
-    """Gradient of clamped (clamped.py:8) with respect to x and gain."""
+    """Gradient of clamped (clamped.py) with respect to x and gain."""
     y = gain * x
     if not low <= y <= high:
         if not y < low:

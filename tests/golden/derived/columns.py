@@ -2,7 +2,7 @@ import numpy as np
 
 
 def columns_grad(A):
-    """Gradient of columns (columns.py:9) with respect to A."""
+    """Gradient of columns (columns.py) with respect to A."""
     A = A.copy()
     C = A.T
     len_C = len(C)

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def convolution_grad(kernel, image):
-    """Gradient of convolution (convolution.py:8) with respect to kernel and image."""
+    """Gradient of convolution (convolution.py) with respect to kernel and image."""
     rows, columns = image.shape
     k = kernel.shape[0]
     saved = []

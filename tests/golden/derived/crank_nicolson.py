@@ -2,7 +2,7 @@ import numpy as np
 
 
 def crank_nicolson_grad(u, r, steps):
-    """Gradient of crank_nicolson (crank_nicolson.py:9) with respect to u and r."""
+    """Gradient of crank_nicolson (crank_nicolson.py) with respect to u and r."""
     n = len(u)
     A = np.zeros((n, n))
     B = np.zeros((n, n))

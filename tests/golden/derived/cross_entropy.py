@@ -2,7 +2,7 @@ import numpy as np
 
 
 def cross_entropy_grad(W, b, X, labels):
-    """Gradient of cross_entropy (cross_entropy.py:8) with respect to W and b."""
+    """Gradient of cross_entropy (cross_entropy.py) with respect to W and b."""
     scores = X @ W + b
     max_scores = np.max(scores, axis=1, keepdims=True)
     scores_0 = scores

@@ -1,5 +1,5 @@
 def cube_root_grad(a, x, limit=50):
-    """Gradient of cube_root (cube_root.py:6) with respect to a."""
+    """Gradient of cube_root (cube_root.py) with respect to a."""
     broke = False
     saved = []
     for _ in range(limit):

@@ -64,7 +64,7 @@ def attribute_names(x):
 
 
 def descent_step_grad(params, rate, x, y):
-    """Gradient of descent_step (descent_step.py:8) with respect to params and rate."""
+    """Gradient of descent_step (descent_step.py) with respect to params and rate."""
     hidden = np.tanh(params["inner"] @ x)
     params_item = params["outer"]
     error = params_item @ hidden - y

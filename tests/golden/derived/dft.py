@@ -3,7 +3,7 @@ import numpy as np
 
 
 def dft_grad(signal, k):
-    """Gradient of dft (dft.py:10) with respect to signal."""
+    """Gradient of dft (dft.py) with respect to signal."""
     real = 0.0
     imaginary = 0.0
     n = len(signal)

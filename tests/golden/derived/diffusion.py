@@ -2,7 +2,7 @@ import numpy as np
 
 
 def diffusion_grad(u, r, steps):
-    """Gradient of diffusion (diffusion.py:9) with respect to u and r."""
+    """Gradient of diffusion (diffusion.py) with respect to u and r."""
     u = u.copy()
     saved = []
     for _ in range(steps):

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def f_grad(xs, limit):
-    """Gradient of f (early_exit.py:10) with respect to xs."""
+    """Gradient of f (early_exit.py) with respect to xs."""
     s = 1.0
     returned = False
     rounds = 0

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def early_stopping_grad(A, b, rate, limit, tolerance):
-    """Gradient of early_stopping (early_stopping.py:8) with respect to b and rate."""
+    """Gradient of early_stopping (early_stopping.py) with respect to b and rate."""
     slope = None
     x = np.zeros(len(b))
     saved = []

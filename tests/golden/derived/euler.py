@@ -1,5 +1,5 @@
 def euler_grad(height, bounce, dt, steps, rests):
-    """Gradient of euler (euler.py:6) with respect to height and bounce."""
+    """Gradient of euler (euler.py) with respect to height and bounce."""
     velocity = 0.0
     saved = []
     for n in range(steps):

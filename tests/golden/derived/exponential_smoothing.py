@@ -1,5 +1,5 @@
 def exponential_smoothing_grad(alpha, series):
-    """Gradient of exponential_smoothing (exponential_smoothing.py:8) with respect to alpha."""
+    """Gradient of exponential_smoothing (exponential_smoothing.py) with respect to alpha."""
     level = series[0]
     series_item = series[1:]
     saved = []

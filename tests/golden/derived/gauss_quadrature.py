@@ -5,15 +5,15 @@ WEIGHTS = (0.5555555555555556, 0.8888888888888888, 0.5555555555555556)
 
 
 def integrand_forward(t, *, rate):
-    """integrand (gauss_quadrature.py:12), with the values that integrand_reverse reads."""
+    """integrand (gauss_quadrature.py), with the values that integrand_reverse reads."""
     exp_t = np.exp(-rate * t)
     sin_t = np.sin(t)
     return exp_t * sin_t, (exp_t, sin_t)
 
 
 def integrand_reverse(kept, t, rate, value_bar):
-    """Adjoint of integrand (gauss_quadrature.py:12) with respect to t and rate, given the adjoint
-    of its result.
+    """Adjoint of integrand (gauss_quadrature.py) with respect to t and rate, given the adjoint of
+    its result.
     """
     exp_t, sin_t = kept
     # return np.exp(-rate * t) * np.sin(t)
@@ -24,7 +24,7 @@ def integrand_reverse(kept, t, rate, value_bar):
 
 
 def gauss_quadrature_grad(rate, end):
-    """Gradient of gauss_quadrature (gauss_quadrature.py:11) with respect to rate and end."""
+    """Gradient of gauss_quadrature (gauss_quadrature.py) with respect to rate and end."""
     half = 0.5 * end
     total = 0.0
     saved = []

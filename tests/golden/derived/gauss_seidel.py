@@ -2,7 +2,7 @@ import numpy as np
 
 
 def gauss_seidel_grad(A, b, sweeps):
-    """Gradient of gauss_seidel (gauss_seidel.py:9) with respect to A and b."""
+    """Gradient of gauss_seidel (gauss_seidel.py) with respect to A and b."""
     n = len(b)
     x = np.zeros(n)
     saved = []

@@ -32,7 +32,7 @@ def lower_half(x):
 
 
 def gaussian_process_grad(scale, noise, x, y):
-    """Gradient of gaussian_process (gaussian_process.py:9) with respect to scale and noise."""
+    """Gradient of gaussian_process (gaussian_process.py) with respect to scale and noise."""
     d = x[:, None] - x[None, :]
     t = d / scale
     exp_t = np.exp(-0.5 * t**2)

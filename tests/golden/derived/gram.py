@@ -2,7 +2,7 @@ import numpy as np
 
 
 def gram_grad(X):
-    """Gradient of gram (gram.py:8) with respect to X."""
+    """Gradient of gram (gram.py) with respect to X."""
     X_T = X.T
     len_X = len(X)
     G = X_T @ X / len_X

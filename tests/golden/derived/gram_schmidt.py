@@ -2,7 +2,7 @@ import numpy as np
 
 
 def gram_schmidt_grad(A, target):
-    """Gradient of gram_schmidt (gram_schmidt.py:9) with respect to A."""
+    """Gradient of gram_schmidt (gram_schmidt.py) with respect to A."""
     Q = A.copy()
     n = Q.shape[0]
     saved = []

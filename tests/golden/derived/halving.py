@@ -2,7 +2,7 @@ import numpy as np
 
 
 def pairwise_forward_1(xs):
-    """pairwise (halving.py:8), with the values that pairwise_reverse_1 reads."""
+    """pairwise (halving.py), with the values that pairwise_reverse_1 reads."""
     middle = None
     pairwise_saved = None
     pairwise_saved_1 = None
@@ -19,7 +19,7 @@ def pairwise_forward_1(xs):
 
 
 def pairwise_reverse_1(kept, value_bar):
-    """Adjoint of pairwise (halving.py:8) with respect to xs, given the adjoint of its result."""
+    """Adjoint of pairwise (halving.py) with respect to xs, given the adjoint of its result."""
     arm, middle, pairwise_saved, pairwise_saved_1, xs = kept
     if arm == 0:
         # return np.sum(xs * xs)
@@ -33,7 +33,7 @@ def pairwise_reverse_1(kept, value_bar):
 
 
 def pairwise_forward(xs):
-    """pairwise (halving.py:8), with the values that pairwise_reverse reads."""
+    """pairwise (halving.py), with the values that pairwise_reverse reads."""
     middle = None
     pairwise_saved = None
     pairwise_saved_1 = None
@@ -50,7 +50,7 @@ def pairwise_forward(xs):
 
 
 def pairwise_reverse(kept, xs, value_bar):
-    """Adjoint of pairwise (halving.py:8) with respect to xs, given the adjoint of its result."""
+    """Adjoint of pairwise (halving.py) with respect to xs, given the adjoint of its result."""
     arm, middle, pairwise_saved, pairwise_saved_1 = kept
     if arm == 0:
         # return np.sum(xs * xs)
@@ -64,7 +64,7 @@ def pairwise_reverse(kept, xs, value_bar):
 
 
 def halving_grad(xs):
-    """Gradient of halving (halving.py:15) with respect to xs."""
+    """Gradient of halving (halving.py) with respect to xs."""
     pairwise_xs, pairwise_saved = pairwise_forward(xs)
     value = np.sqrt(pairwise_xs)
 

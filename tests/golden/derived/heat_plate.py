@@ -2,7 +2,7 @@ import numpy as np
 
 
 def heat_plate_grad(T, alpha, steps):
-    """Gradient of heat_plate (heat_plate.py:9) with respect to T and alpha."""
+    """Gradient of heat_plate (heat_plate.py) with respect to T and alpha."""
     T = T.copy()
     new = T.copy()
     saved = []

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def horner_grad(coefficients, x):
-    """Gradient of horner (horner.py:8) with respect to coefficients and x."""
+    """Gradient of horner (horner.py) with respect to coefficients and x."""
     value = 0.0
     coefficients_item = coefficients[::-1]
     saved = []

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def huber_grad(w, X, y, delta):
-    """Gradient of huber (huber.py:8) with respect to w."""
+    """Gradient of huber (huber.py) with respect to w."""
     t = X @ w - y
     r = np.abs(t)
     t_1 = r <= delta

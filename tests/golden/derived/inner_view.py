@@ -2,7 +2,7 @@ import numpy as np
 
 
 def inner_view_grad(u, steps):
-    """Gradient of inner_view (inner_view.py:9) with respect to u."""
+    """Gradient of inner_view (inner_view.py) with respect to u."""
     u = u.copy()
     inner = u[1:-1]
     saved = []

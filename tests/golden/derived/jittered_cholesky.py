@@ -32,7 +32,7 @@ def lower_half(x):
 
 
 def jittered_cholesky_grad(K, y):
-    """Gradient of jittered_cholesky (jittered_cholesky.py:9) with respect to K and y."""
+    """Gradient of jittered_cholesky (jittered_cholesky.py) with respect to K and y."""
     L = None
     jitter = 1e-9
     rounds = 0

@@ -2,7 +2,7 @@ import math
 
 
 def kalman_grad(a, q, r, observed):
-    """Gradient of kalman (kalman.py:10) with respect to a, q and r."""
+    """Gradient of kalman (kalman.py) with respect to a, q and r."""
     m = 0.0
     p = 1.0
     saved = []

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def leapfrog_grad(x, v, k, dt, steps):
-    """Gradient of leapfrog (leapfrog.py:9) with respect to x, v and k."""
+    """Gradient of leapfrog (leapfrog.py) with respect to x, v and k."""
     x = x.copy()
     v = v.copy()
     t = -k

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def loss_value_and_grad(w, X, y, decay):
-    """Value and gradient of loss (least_squares.py:6) with respect to w."""
+    """Value and gradient of loss (least_squares.py) with respect to w."""
     r = X @ w - y
     value = 0.5 * np.mean(r**2) + 0.5 * decay * np.dot(w, w)
 

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def log_sum_exp_grad(means, log_weights, data):
-    """Gradient of log_sum_exp (log_sum_exp.py:8) with respect to means and log_weights."""
+    """Gradient of log_sum_exp (log_sum_exp.py) with respect to means and log_weights."""
     saved = []
     for x in data:
         t = x - means

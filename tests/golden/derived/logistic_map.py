@@ -2,7 +2,7 @@ import numpy as np
 
 
 def logistic_map_grad(x0, r, steps):
-    """Gradient of logistic_map (logistic_map.py:9) with respect to x0 and r."""
+    """Gradient of logistic_map (logistic_map.py) with respect to x0 and r."""
     xs = np.empty((steps + 1, len(x0)))
     xs[0] = x0
     saved = []

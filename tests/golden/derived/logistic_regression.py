@@ -2,8 +2,7 @@ import numpy as np
 
 
 def logistic_regression_value_and_grad(w, b, X, y, decay):
-    """Value and gradient of logistic_regression (logistic_regression.py:9) with respect to w and
-    b.
+    """Value and gradient of logistic_regression (logistic_regression.py) with respect to w and b.
     """
     z = X @ w + b
     exp_t = np.exp(-z)

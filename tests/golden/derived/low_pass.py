@@ -2,7 +2,7 @@ import numpy as np
 
 
 def low_pass_grad(x, alpha):
-    """Gradient of low_pass (low_pass.py:9) with respect to x and alpha."""
+    """Gradient of low_pass (low_pass.py) with respect to x and alpha."""
     y = np.empty_like(x)
     y[0] = x[0]
     len_x = len(x)

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def lstm_grad(W, U, b, xs, ys):
-    """Gradient of lstm (lstm.py:9) with respect to W, U and b."""
+    """Gradient of lstm (lstm.py) with respect to W, U and b."""
     n = U.shape[1]
     hs = np.zeros((len(xs) + 1, n))
     cs = np.zeros((len(xs) + 1, n))

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def masked_grad(x, limit):
-    """Gradient of masked (masked.py:9) with respect to x."""
+    """Gradient of masked (masked.py) with respect to x."""
     y = x * x - 0.5
     t = y < 0.0
     y[t] = 0.0

@@ -13,7 +13,7 @@ def unbroadcast(x_bar, shape):
 
 
 def momentum_grad(A, rate, beta, start, steps):
-    """Gradient of momentum (momentum.py:9) with respect to A, rate and beta."""
+    """Gradient of momentum (momentum.py) with respect to A, rate and beta."""
     n = len(start)
     z = np.zeros(2 * n)
     z[:n] = start

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def nearest_grad(p, points):
-    """Gradient of nearest (nearest.py:8) with respect to p."""
+    """Gradient of nearest (nearest.py) with respect to p."""
     best = None
     saved = []
     for q in points:

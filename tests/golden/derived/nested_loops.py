@@ -2,7 +2,7 @@ import numpy as np
 
 
 def f_grad(a, n):
-    """Gradient of f (nested_loops.py:6) with respect to a."""
+    """Gradient of f (nested_loops.py) with respect to a."""
     s = 1.0
     saved = []
     for i in range(n):

@@ -13,7 +13,7 @@ def unbroadcast(x_bar, shape):
 
 
 def network_value_and_grad(layers, X, y):
-    """Value and gradient of network (network.py:9) with respect to layers."""
+    """Value and gradient of network (network.py) with respect to layers."""
     h = X
     layers_item = layers[:-1]
     saved = []

@@ -65,7 +65,7 @@ def attribute_names(x):
 
 
 def neuron_grad(weights, rows, targets):
-    """Gradient of neuron (neuron.py:8) with respect to weights."""
+    """Gradient of neuron (neuron.py) with respect to weights."""
     saved = []
     for row, target in zip(rows, targets):
         out = 0.0

@@ -1,5 +1,5 @@
 def root_grad(a):
-    """Gradient of root (newton.py:4) with respect to a."""
+    """Gradient of root (newton.py) with respect to a."""
     x = a
     saved = []
     while abs(x * x - a) > 1e-12:

@@ -1,5 +1,5 @@
 def newton_or_bisection_grad(a, b):
-    """Gradient of newton_or_bisection (newton_or_bisection.py:6) with respect to a and b."""
+    """Gradient of newton_or_bisection (newton_or_bisection.py) with respect to a and b."""
     low = 0.0
     high = 4.0
     x = 0.0

@@ -2,7 +2,7 @@ import math
 
 
 def option_tree_grad(spot, strike, volatility, steps):
-    """Gradient of option_tree (option_tree.py:8) with respect to spot and volatility."""
+    """Gradient of option_tree (option_tree.py) with respect to spot and volatility."""
     sqrt_steps = math.sqrt(steps)
     up = math.exp(volatility / sqrt_steps)
     chance = 1.0 / (1.0 + up)

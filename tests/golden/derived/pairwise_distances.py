@@ -2,7 +2,7 @@ import numpy as np
 
 
 def pairwise_distances_grad(points):
-    """Gradient of pairwise_distances (pairwise_distances.py:8) with respect to points."""
+    """Gradient of pairwise_distances (pairwise_distances.py) with respect to points."""
     difference = points[:, None, :] - points[None, :, :]
     squared = np.sum(difference**2, axis=-1)
     exp_t = np.exp(-squared)

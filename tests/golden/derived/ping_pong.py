@@ -2,7 +2,7 @@ import math
 
 
 def pong_forward(x, n):
-    """pong (ping_pong.py:14), with the values that pong_reverse reads."""
+    """pong (ping_pong.py), with the values that pong_reverse reads."""
     ping_saved = None
     if n == 0:
         value = 2.0 * x
@@ -12,7 +12,7 @@ def pong_forward(x, n):
 
 
 def pong_reverse(ping_saved, x, n, value_bar):
-    """Adjoint of pong (ping_pong.py:14) with respect to x, given the adjoint of its result."""
+    """Adjoint of pong (ping_pong.py) with respect to x, given the adjoint of its result."""
     if n == 0:
         # return 2.0 * x
         x_bar = 2.0 * value_bar
@@ -23,7 +23,7 @@ def pong_reverse(ping_saved, x, n, value_bar):
 
 
 def ping_forward(x, n):
-    """ping (ping_pong.py:8), with the values that ping_reverse reads."""
+    """ping (ping_pong.py), with the values that ping_reverse reads."""
     pong_saved = None
     sin_x = None
     t = None
@@ -37,7 +37,7 @@ def ping_forward(x, n):
 
 
 def ping_reverse(kept, value_bar):
-    """Adjoint of ping (ping_pong.py:8) with respect to x, given the adjoint of its result."""
+    """Adjoint of ping (ping_pong.py) with respect to x, given the adjoint of its result."""
     n, pong_saved, sin_x, t, x = kept
     if n == 0:
         # return x
@@ -49,7 +49,7 @@ def ping_reverse(kept, value_bar):
 
 
 def ping_pong_grad(x, n):
-    """Gradient of ping_pong (ping_pong.py:20) with respect to x."""
+    """Gradient of ping_pong (ping_pong.py) with respect to x."""
     ping_x, ping_saved = ping_forward(x, n)
 
     # return ping(x, n) + x

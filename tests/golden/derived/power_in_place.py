@@ -2,7 +2,7 @@ import numpy as np
 
 
 def power_in_place_grad(A, steps):
-    """Gradient of power_in_place (power_in_place.py:9) with respect to A."""
+    """Gradient of power_in_place (power_in_place.py) with respect to A."""
     v = np.ones(A.shape[0])
     saved = []
     for _ in range(steps):

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def power_iteration_grad(A, v, steps):
-    """Gradient of power_iteration (power_iteration.py:8) with respect to A."""
+    """Gradient of power_iteration (power_iteration.py) with respect to A."""
     saved = []
     for _ in range(steps):
         v_0 = v

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def principal_axis_vjp(w, X):
-    """Value and pullback of principal_axis (principal_axis.py:9) with respect to w."""
+    """Value and pullback of principal_axis (principal_axis.py) with respect to w."""
     w = w.copy()
     X = X.copy(order="K")
     norm_w = np.linalg.norm(w)

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def random_walk_grad(price, volatility, noise, strike, barrier):
-    """Gradient of random_walk (random_walk.py:8) with respect to price and volatility."""
+    """Gradient of random_walk (random_walk.py) with respect to price and volatility."""
     arm = None
     saved = []
     for row in noise:

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def rnn_grad(W, b, xs):
-    """Gradient of rnn (recurrence.py:10) with respect to W and b."""
+    """Gradient of rnn (recurrence.py) with respect to W and b."""
     h = np.zeros(W.shape[0])
     saved = []
     for x in xs:

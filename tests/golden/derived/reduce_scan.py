@@ -2,7 +2,7 @@ import numpy as np
 
 
 def lambda__reverse(s, x, decay, value_bar):
-    """Adjoint of lambda_ (reduce_scan.py:17) with respect to s, x and decay, given the adjoint of
+    """Adjoint of the lambda (reduce_scan.py) with respect to s, x and decay, given the adjoint of
     its result.
     """
     # return decay * s + x, s * x
@@ -14,7 +14,7 @@ def lambda__reverse(s, x, decay, value_bar):
 
 
 def scan_forward(f, state, xs, *, f_decay):
-    """scan (reduce_scan.py:8), with the values that scan_reverse reads."""
+    """scan (reduce_scan.py), with the values that scan_reverse reads."""
     outputs = []
     saved = []
     for x in xs:
@@ -26,7 +26,7 @@ def scan_forward(f, state, xs, *, f_decay):
 
 
 def scan_reverse(saved, xs, f_decay, value_bar):
-    """Adjoint of scan (reduce_scan.py:8) with respect to f_decay and xs, given the adjoint of its
+    """Adjoint of scan (reduce_scan.py) with respect to f_decay and xs, given the adjoint of its
     result.
     """
     # return state, outputs
@@ -46,7 +46,7 @@ def scan_reverse(saved, xs, f_decay, value_bar):
 
 
 def reduce_scan_grad(decay, xs):
-    """Gradient of reduce_scan (reduce_scan.py:16) with respect to decay and xs."""
+    """Gradient of reduce_scan (reduce_scan.py) with respect to decay and xs."""
     scan_t, scan_saved = scan_forward(lambda s, x: (decay * s + x, s * x), 0.0, xs, f_decay=decay)
     state, outputs = scan_t
 

@@ -13,7 +13,7 @@ def unbroadcast(x_bar, shape):
 
 
 def relax_grad(u, f, tolerance):
-    """Gradient of relax (relax.py:9) with respect to u and f."""
+    """Gradient of relax (relax.py) with respect to u and f."""
     u = u.copy()
     change = 1.0
     saved = []

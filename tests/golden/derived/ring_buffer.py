@@ -2,7 +2,7 @@ import numpy as np
 
 
 def ring_buffer_grad(x, gain, delay):
-    """Gradient of ring_buffer (ring_buffer.py:9) with respect to x and gain."""
+    """Gradient of ring_buffer (ring_buffer.py) with respect to x and gain."""
     ring = np.zeros(delay)
     len_x = len(x)
     saved = []

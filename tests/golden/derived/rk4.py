@@ -2,15 +2,14 @@ import numpy as np
 
 
 def pendulum_forward(y, damping):
-    """pendulum (rk4.py:8), with the values that pendulum_reverse reads."""
+    """pendulum (rk4.py), with the values that pendulum_reverse reads."""
     y_item = y[0]
     y_item_1 = y[1]
     return np.array([y[1], -np.sin(y_item) - damping * y_item_1]), (y_item, y_item_1)
 
 
 def pendulum_reverse(kept, y, damping, value_bar):
-    """Adjoint of pendulum (rk4.py:8) with respect to y and damping, given the adjoint of its
-    result.
+    """Adjoint of pendulum (rk4.py) with respect to y and damping, given the adjoint of its result.
     """
     y_item, y_item_1 = kept
     # return np.array([y[1], -np.sin(y[0]) - damping * y[1]])
@@ -25,7 +24,7 @@ def pendulum_reverse(kept, y, damping, value_bar):
 
 
 def rk4_grad(rhs, y, damping, dt, steps):
-    """Gradient of rk4 (rk4.py:12) with respect to y and damping."""
+    """Gradient of rk4 (rk4.py) with respect to y and damping."""
     saved = []
     for _ in range(steps):
         k1, pendulum_saved = pendulum_forward(y, damping)

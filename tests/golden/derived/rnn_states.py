@@ -64,7 +64,7 @@ def attribute_names(x):
 
 
 def rnn_states_grad(W, U, xs, targets):
-    """Gradient of rnn_states (rnn_states.py:8) with respect to W and U."""
+    """Gradient of rnn_states (rnn_states.py) with respect to W and U."""
     h = np.zeros(W.shape[0])
     states = []
     saved = []

@@ -64,7 +64,7 @@ def attribute_names(x):
 
 
 def rotation_grad(angle, v):
-    """Gradient of rotation (rotation.py:8) with respect to angle and v."""
+    """Gradient of rotation (rotation.py) with respect to angle and v."""
     c = np.cos(angle)
     s = np.sin(angle)
     parts = {}

@@ -3,7 +3,7 @@ import numpy as np
 
 
 def safe_logs_grad(x, w):
-    """Gradient of safe_logs (safe_logs.py:10) with respect to x and w."""
+    """Gradient of safe_logs (safe_logs.py) with respect to x and w."""
     missing = 0
     len_x = len(x)
     saved = []

@@ -2,14 +2,14 @@ import math
 
 
 def softplus_forward(x, sharpness=1.0):
-    """softplus (softplus_fit.py:8), with the values that softplus_reverse reads."""
+    """softplus (softplus_fit.py), with the values that softplus_reverse reads."""
     exp_t = math.exp(sharpness * x)
     t = 1.0 + exp_t
     return math.log(t) / sharpness, (exp_t, t)
 
 
 def softplus_reverse(kept, sharpness, value_bar):
-    """Adjoint of softplus (softplus_fit.py:8) with respect to x, given the adjoint of its result.
+    """Adjoint of softplus (softplus_fit.py) with respect to x, given the adjoint of its result.
     """
     exp_t, t = kept
     # return math.log(1.0 + math.exp(sharpness * x)) / sharpness
@@ -18,7 +18,7 @@ def softplus_reverse(kept, sharpness, value_bar):
 
 
 def softplus_fit_grad(params, xs, ys):
-    """Gradient of softplus_fit (softplus_fit.py:12) with respect to params."""
+    """Gradient of softplus_fit (softplus_fit.py) with respect to params."""
     scale, shift = params
     items = []
     saved = []

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def spline_grad(heights, knots, x):
-    """Gradient of spline (spline.py:8) with respect to heights and x."""
+    """Gradient of spline (spline.py) with respect to heights and x."""
     i = 0
     while i < len(knots) - 2 and x > knots[i + 1]:
         i += 1

@@ -86,7 +86,7 @@ def attribute_names(x):
 
 
 def energy_forward(self, x):
-    """energy (spring.py:13), with the values that energy_reverse reads."""
+    """energy (spring.py), with the values that energy_reverse reads."""
     stretch = x - self.length
     self_stiffness = self.stiffness
     t = stretch**2
@@ -94,8 +94,7 @@ def energy_forward(self, x):
 
 
 def energy_reverse(kept, self, value_bar):
-    """Adjoint of energy (spring.py:13) with respect to self and x, given the adjoint of its
-    result.
+    """Adjoint of energy (spring.py) with respect to self and x, given the adjoint of its result.
     """
     self_stiffness, stretch, t = kept
     # return 0.5 * self.stiffness * stretch**2
@@ -108,7 +107,7 @@ def energy_reverse(kept, self, value_bar):
 
 
 def spring_grad(s, x):
-    """Gradient of spring (spring.py:18) with respect to s and x."""
+    """Gradient of spring (spring.py) with respect to s and x."""
     energy_x, energy_saved = energy_forward(s, x)
     energy_t, energy_saved_1 = energy_forward(s, 2.0 * x)
 

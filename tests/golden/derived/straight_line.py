@@ -2,7 +2,7 @@ import numpy as np
 
 
 def f_grad(x, y):
-    """Gradient of f (straight_line.py:6) with respect to x and y."""
+    """Gradient of f (straight_line.py) with respect to x and y."""
     sin_y = np.sin(y)
     z = x * sin_y
     x_0 = x

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def sum_from_zero_grad(x, w):
-    """Gradient of sum_from_zero (sum_from_zero.py:8) with respect to x and w."""
+    """Gradient of sum_from_zero (sum_from_zero.py) with respect to x and w."""
     s = 0.0
     len_w = len(w)
     for i in range(len_w):

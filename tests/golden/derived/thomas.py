@@ -2,7 +2,7 @@ import numpy as np
 
 
 def thomas_grad(a, b, c, d):
-    """Gradient of thomas (thomas.py:9) with respect to a, b, c and d."""
+    """Gradient of thomas (thomas.py) with respect to a, b, c and d."""
     n = len(d)
     cp = np.zeros(n)
     dp = np.zeros(n)

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def trapezoid_grad(y, x):
-    """Gradient of trapezoid (trapezoid.py:8) with respect to y and x."""
+    """Gradient of trapezoid (trapezoid.py) with respect to y and x."""
     t = len(x) - 1
     saved = []
     for i in range(t):

@@ -2,8 +2,7 @@ import math
 
 
 def tree_sum_reverse_2(tree, value_bar):
-    """Adjoint of tree_sum (tree_sum.py:8) with respect to tree, given the adjoint of its result.
-    """
+    """Adjoint of tree_sum (tree_sum.py) with respect to tree, given the adjoint of its result."""
     # return math.sin(tree)
     tree_bar = value_bar * math.cos(tree)
     return tree_bar
@@ -17,7 +16,7 @@ def tree_sum(tree):
 
 
 def tree_sum_forward_1(tree):
-    """tree_sum (tree_sum.py:8), with the values that tree_sum_reverse_1 reads."""
+    """tree_sum (tree_sum.py), with the values that tree_sum_reverse_1 reads."""
     left, right = tree
     tree_sum_left = tree_sum(left)
     tree_sum_right = tree_sum(right)
@@ -25,8 +24,7 @@ def tree_sum_forward_1(tree):
 
 
 def tree_sum_reverse_1(kept, value_bar):
-    """Adjoint of tree_sum (tree_sum.py:8) with respect to tree, given the adjoint of its result.
-    """
+    """Adjoint of tree_sum (tree_sum.py) with respect to tree, given the adjoint of its result."""
     left, right, tree_sum_right = kept
     # return tree_sum(left) - 0.5 * tree_sum(right) ** 2
     tree_bar = (
@@ -37,7 +35,7 @@ def tree_sum_reverse_1(kept, value_bar):
 
 
 def tree_sum_forward(tree):
-    """tree_sum (tree_sum.py:8), with the values that tree_sum_reverse reads."""
+    """tree_sum (tree_sum.py), with the values that tree_sum_reverse reads."""
     left, right = tree
     tree_sum_left = tree_sum(left)
     tree_sum_right, tree_sum_saved = tree_sum_forward_1(right)
@@ -45,8 +43,7 @@ def tree_sum_forward(tree):
 
 
 def tree_sum_reverse(kept, value_bar):
-    """Adjoint of tree_sum (tree_sum.py:8) with respect to tree, given the adjoint of its result.
-    """
+    """Adjoint of tree_sum (tree_sum.py) with respect to tree, given the adjoint of its result."""
     left, tree_sum_right, tree_sum_saved = kept
     # return tree_sum(left) - 0.5 * tree_sum(right) ** 2
     tree_bar = (
@@ -57,7 +54,7 @@ def tree_sum_reverse(kept, value_bar):
 
 
 def tree_sum_grad(tree):
-    """Gradient of tree_sum (tree_sum.py:8) with respect to tree."""
+    """Gradient of tree_sum (tree_sum.py) with respect to tree."""
     left, right = tree
     tree_sum_left, tree_sum_saved = tree_sum_forward_1(left)
     tree_sum_right, tree_sum_saved_1 = tree_sum_forward(right)

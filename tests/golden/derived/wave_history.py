@@ -13,7 +13,7 @@ def unbroadcast(x_bar, shape):
 
 
 def wave_history_grad(start, c, steps, seen):
-    """Gradient of wave_history (wave_history.py:9) with respect to start and c."""
+    """Gradient of wave_history (wave_history.py) with respect to start and c."""
     n = len(start)
     U = np.zeros((steps + 1, n))
     U[0] = start

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def weighted_line_grad(line, x, y, sigma):
-    """Gradient of weighted_line (weighted_line.py:15) with respect to line."""
+    """Gradient of weighted_line (weighted_line.py) with respect to line."""
     predicted = line.slope * x + line.intercept
     r = (y - predicted) / sigma
     t = 0.5 * r

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def cholesky_jvp(A, A_dot):
-    """Value of cholesky (cholesky.py:9), and its tangent for those of A."""
+    """Value and tangent of cholesky (cholesky.py), given the tangent of A."""
     n = A.shape[0]
     L = np.zeros_like(A)
     L_dot = np.zeros_like(L)

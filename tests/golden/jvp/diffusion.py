@@ -2,7 +2,7 @@ import numpy as np
 
 
 def diffusion_jvp(u, r, steps, u_dot, r_dot):
-    """Value of diffusion (diffusion.py:9), and its tangent for those of u and r."""
+    """Value and tangent of diffusion (diffusion.py), given the tangents of u and r."""
     u = u.copy()
     u_dot = u_dot.copy()
     for _ in range(steps):

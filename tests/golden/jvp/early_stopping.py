@@ -2,7 +2,8 @@ import numpy as np
 
 
 def early_stopping_jvp(A, b, rate, limit, tolerance, b_dot, rate_dot):
-    """Value of early_stopping (early_stopping.py:8), and its tangent for those of b and rate."""
+    """Value and tangent of early_stopping (early_stopping.py), given the tangents of b and rate.
+    """
     x = np.zeros(len(b))
     x_dot = np.zeros_like(x)
     for step in range(limit):

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def gram_schmidt_jvp(A, target, A_dot):
-    """Value of gram_schmidt (gram_schmidt.py:9), and its tangent for those of A."""
+    """Value and tangent of gram_schmidt (gram_schmidt.py), given the tangent of A."""
     Q = A.copy()
     Q_dot = A_dot.copy()
     n = Q.shape[0]

@@ -2,7 +2,7 @@ import math
 
 
 def kalman_jvp(a, q, r, observed, a_dot, q_dot, r_dot):
-    """Value of kalman (kalman.py:10), and its tangent for those of a, q and r."""
+    """Value and tangent of kalman (kalman.py), given the tangents of a, q and r."""
     m = 0.0
     p = 1.0
     nll = 0.0

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def leapfrog_jvp(x, v, k, dt, steps, x_dot, v_dot, k_dot):
-    """Value of leapfrog (leapfrog.py:9), and its tangent for those of x, v and k."""
+    """Value and tangent of leapfrog (leapfrog.py), given the tangents of x, v and k."""
     x = x.copy()
     x_dot = x_dot.copy()
     v = v.copy()

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def lstm_jvp(W, U, b, xs, ys, W_dot, U_dot, b_dot):
-    """Value of lstm (lstm.py:9), and its tangent for those of W, U and b."""
+    """Value and tangent of lstm (lstm.py), given the tangents of W, U and b."""
     n = U.shape[1]
     hs = np.zeros((len(xs) + 1, n))
     hs_dot = np.zeros_like(hs)

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def network_jvp(layers, X, y, layers_dot):
-    """Value of network (network.py:9), and its tangent for those of layers."""
+    """Value and tangent of network (network.py), given the tangent of layers."""
     h = X
     layers_item = layers[:-1]
     layers_item_dot = layers_dot[:-1]

@@ -1,6 +1,6 @@
 def newton_or_bisection_jvp(a, b, a_dot, b_dot):
-    """Value of newton_or_bisection (newton_or_bisection.py:6), and its tangent for those of a and
-    b.
+    """Value and tangent of newton_or_bisection (newton_or_bisection.py), given the tangents of a
+    and b.
     """
     low = 0.0
     high = 4.0

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def ring_buffer_jvp(x, gain, delay, x_dot, gain_dot):
-    """Value of ring_buffer (ring_buffer.py:9), and its tangent for those of x and gain."""
+    """Value and tangent of ring_buffer (ring_buffer.py), given the tangents of x and gain."""
     ring = np.zeros(delay)
     ring_dot = np.zeros_like(ring)
     energy = 0.0

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def pendulum_jvp(y, damping, y_dot, damping_dot):
-    """Value of pendulum (rk4.py:8), and its tangent for those of y and damping."""
+    """Value and tangent of pendulum (rk4.py), given the tangents of y and damping."""
     y_item = y[0]
     y_item_1 = y[1]
     value_dot = np.array(
@@ -12,7 +12,7 @@ def pendulum_jvp(y, damping, y_dot, damping_dot):
 
 
 def rk4_jvp(rhs, y, damping, dt, steps, y_dot, damping_dot):
-    """Value of rk4 (rk4.py:12), and its tangent for those of y and damping."""
+    """Value and tangent of rk4 (rk4.py), given the tangents of y and damping."""
     for _ in range(steps):
         k1, k1_dot = pendulum_jvp(y, damping, y_dot, damping_dot)
         t = 0.5 * dt

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def rnn_states_jvp(W, U, xs, targets, W_dot, U_dot):
-    """Value of rnn_states (rnn_states.py:8), and its tangent for those of W and U."""
+    """Value and tangent of rnn_states (rnn_states.py), given the tangents of W and U."""
     h = np.zeros(W.shape[0])
     h_dot = np.zeros_like(h)
     states = []

@@ -2,7 +2,7 @@ import math
 
 
 def safe_logs_jvp(x, w, x_dot, w_dot):
-    """Value of safe_logs (safe_logs.py:10), and its tangent for those of x and w."""
+    """Value and tangent of safe_logs (safe_logs.py), given the tangents of x and w."""
     total = 0.0
     missing = 0
     len_x = len(x)

@@ -1,5 +1,5 @@
 def spline_jvp(heights, knots, x, heights_dot, x_dot):
-    """Value of spline (spline.py:8), and its tangent for those of heights and x."""
+    """Value and tangent of spline (spline.py), given the tangents of heights and x."""
     i = 0
     while i < len(knots) - 2 and x > knots[i + 1]:
         i += 1

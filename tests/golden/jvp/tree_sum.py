@@ -2,13 +2,13 @@ import math
 
 
 def tree_sum_jvp_2(tree, tree_dot):
-    """Value of tree_sum (tree_sum.py:8), and its tangent for those of tree."""
+    """Value and tangent of tree_sum (tree_sum.py), given the tangent of tree."""
     value_dot = tree_dot * math.cos(tree)
     return math.sin(tree), value_dot
 
 
 def tree_sum_jvp_1(tree, tree_dot):
-    """Value of tree_sum (tree_sum.py:8), and its tangent for those of tree."""
+    """Value and tangent of tree_sum (tree_sum.py), given the tangent of tree."""
     left_dot, right_dot = tree_dot
     left, right = tree
     tree_sum_left, tree_sum_left_dot = tree_sum_jvp_2(left, left_dot)
@@ -18,7 +18,7 @@ def tree_sum_jvp_1(tree, tree_dot):
 
 
 def tree_sum_jvp_3(tree, tree_dot):
-    """Value of tree_sum (tree_sum.py:8), and its tangent for those of tree."""
+    """Value and tangent of tree_sum (tree_sum.py), given the tangent of tree."""
     left_dot, right_dot = tree_dot
     left, right = tree
     tree_sum_left, tree_sum_left_dot = tree_sum_jvp_2(left, left_dot)
@@ -28,7 +28,7 @@ def tree_sum_jvp_3(tree, tree_dot):
 
 
 def tree_sum_jvp(tree, tree_dot):
-    """Value of tree_sum (tree_sum.py:8), and its tangent for those of tree."""
+    """Value and tangent of tree_sum (tree_sum.py), given the tangent of tree."""
     left_dot, right_dot = tree_dot
     left, right = tree
     tree_sum_left, tree_sum_left_dot = tree_sum_jvp_1(left, left_dot)

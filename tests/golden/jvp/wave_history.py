@@ -2,7 +2,7 @@ import numpy as np
 
 
 def wave_history_jvp(start, c, steps, seen, start_dot, c_dot):
-    """Value of wave_history (wave_history.py:9), and its tangent for those of start and c."""
+    """Value and tangent of wave_history (wave_history.py), given the tangents of start and c."""
     n = len(start)
     U = np.zeros((steps + 1, n))
     U_dot = np.zeros_like(U)
