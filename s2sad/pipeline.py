@@ -21,6 +21,7 @@ from s2sad.facts.fence import (
     refuse_rebound,
 )
 from s2sad.facts.places import places_written
+from s2sad.facts.read_back import check_handed_back
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_in
 from s2sad.known.mixed import has_gradient
@@ -99,6 +100,7 @@ def derive(
     for reached in list(d.analysed.values()):
         refuse_globals(reached.function)
         refuse_hidden_appends(reached.function, reached.kinds)
+    check_handed_back((a.function, a.kinds) for a in [analysed, *d.analysed.values()])
     check_handed(d)
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
     _note_written(d, analysed)

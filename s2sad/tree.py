@@ -17,9 +17,7 @@ import dataclasses
 import enum
 import json
 import math
-import os
 import sys
-import sysconfig
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +25,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-_STDLIB = os.path.realpath(sysconfig.get_path("stdlib"))
+from s2sad.known.libraries import of_standard_library
+
 _SCALARS = (float, complex, np.floating, np.complexfloating)
 _OPAQUE = (int, str, bytes, type, enum.Enum, np.ndarray, np.generic, np.ufunc, np.dtype)
 
@@ -53,14 +52,6 @@ def is_float_leaf(value: object) -> bool:
     return is_array(value) and value.dtype.kind in "fc"  # type: ignore[attr-defined]
 
 
-def _from_stdlib(cls: type) -> bool:
-    module = cls.__module__
-    if module.partition(".")[0] not in sys.stdlib_module_names:
-        return False
-    file = getattr(sys.modules.get(module), "__file__", None)
-    return file is None or os.path.realpath(file).startswith(_STDLIB + os.sep)
-
-
 def _is_plain_object(value: object) -> bool:
     """Say whether `value` is an instance whose attributes are the parts of a structure.
 
@@ -71,7 +62,9 @@ def _is_plain_object(value: object) -> bool:
         return False
     if isinstance(value, types.SimpleNamespace):
         return True
-    if _from_stdlib(type(value)) or "__wrapped__" in getattr(value, "__dict__", ()):
+    if of_standard_library(type(value).__module__) or "__wrapped__" in getattr(
+        value, "__dict__", ()
+    ):
         return False
     return hasattr(value, "__dict__") or any("__slots__" in c.__dict__ for c in type(value).__mro__)
 

@@ -84,6 +84,7 @@ class _Walker(Tries):
     def block(self, body: Block, env: Env) -> Env:
         self.depth += 1
         for statement in body:
+            self.scope.step(statement)
             self.facts.before[statement] = env
             env = self._one(statement, dict(env))
             self.facts.after[statement] = env

@@ -513,7 +513,7 @@ class _Walker:
                         self.memory.unite(base, n)
         elif isinstance(owner, K.Unknown) and owner.cls in GENERATORS:
             self._drawn(s, node, attr)
-        elif isinstance(owner, K.Unknown) and issubclass(owner.cls or object, _LOGGERS):
+        elif is_logger(owner):
             return
         elif isinstance(owner, K.Opaque):
             if registry.object_function(owner.cls, attr) is None:
@@ -768,6 +768,11 @@ def is_observer(fn: Any) -> bool:
     module = getattr(fn, "__module__", "") or ""
     owner = getattr(fn, "__self__", None)
     return module.startswith(("logging", "numpy.testing")) or isinstance(owner, _LOGGERS)
+
+
+def is_logger(kind: Kind | None) -> bool:
+    """Say whether an object is a logger, which only shows what it is given."""
+    return isinstance(kind, K.Unknown) and issubclass(kind.cls or object, _LOGGERS)
 
 
 _LOGGERS = (logging.Logger, logging.LoggerAdapter)

@@ -109,11 +109,15 @@ def known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | N
     return _known_call(fn, args, keywords)
 
 
+_GIVES = {float: K.FLOAT, bool: K.BOOL, int: K.INT, ord: K.INT, hash: K.INT, len: K.INT}
+
+
 def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:
     if fn is len and len(args) == 1:
         return length_kind(args[0])
-    if len(args) == 1 and isinstance(args[0], K.Str) and fn in (int, float, ord, bool, hash):
-        return {float: K.FLOAT, bool: K.BOOL}.get(fn, K.INT)
+    if len(args) == 1 and isinstance(args[0], K.Str | K.Unknown) and _hashable(fn):
+        if fn in _GIVES:  # whatever it is that is made a number
+            return _GIVES[fn]
     if fn in _SEQUENCES:
         return _sequence_kind(fn, args)
     if fn is np.ndim and len(args) == 1 and isinstance(args[0], K.Num | K.Array):
@@ -149,8 +153,6 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
     if fn is sum and len(args) == 1 and isinstance(args[0], K.Iterable_):
         if isinstance(args[0].item, K.Num):
             args = [K.List(args[0].item)]
-    if fn in (int, float) and len(args) == 1 and isinstance(args[0], K.Str):
-        return K.INT if fn is int else K.FLOAT
     if fn in (copy.copy, copy.deepcopy) and len(args) == 1 and copied_plainly(args[0]):
         return args[0]
     if fn is dataclasses.replace and len(args) == 1 and isinstance(args[0], K.Obj):

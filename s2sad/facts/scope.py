@@ -7,7 +7,7 @@ import functools
 import importlib
 import inspect
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,7 @@ class Scope:
     members: dict[tuple[Any, str], Any] = field(default_factory=dict)
     helpers: Mapping[str, Any] = field(default_factory=dict)
     stands: Any = None
+    step: Callable[[Any], None] = field(default=lambda statement: None)
 
     @property
     def cells(self) -> Mapping[str, types.CellType]:

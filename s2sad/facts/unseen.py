@@ -19,6 +19,7 @@ from s2sad import registry
 from s2sad.errors import Error, UnsupportedError
 from s2sad.facts.memory import Memory, rebound, root, shares_nothing
 from s2sad.facts.operators import gives_derivative
+from s2sad.facts.read_back import check_read_back
 from s2sad.nodes import all_inside, blocks_of, names_read, walk
 from s2sad.stages import Activity, Function, KindFacts, Names
 from s2sad.syntax.flow import free_names
@@ -31,7 +32,7 @@ def check_unseen_reads(
     function: Function, kinds: KindFacts, activity: Activity, memory: Memory
 ) -> None:
     """Raise where something active may be read or written by what cannot be read itself."""
-    _out_of_text(function, kinds, activity)
+    check_read_back(function, kinds, activity)
     _by_name(function, kinds, activity)
     _captured(function, kinds, activity, memory)
     _filled(function, kinds, activity, memory)
@@ -159,40 +160,6 @@ def _filled(function: Function, kinds: KindFacts, activity: Activity, memory: Me
 
 def _is_empty(kind: Any) -> bool:
     return (isinstance(kind, K.List) and isinstance(kind.item, K.Unbound)) or kind == K.Dict(())
-
-
-def _out_of_text(function: Function, kinds: KindFacts, activity: Activity) -> None:
-    """Refuse numbers read from strings made here where strings are made of what is differentiated.
-
-    `float(str(v))` carries no derivative that could be followed.
-    """
-    if not any(fn is float or fn is complex for fn in kinds.objects.values()):
-        return
-    numbers, written = [], False
-    for s in all_inside(function.node.body):
-        varied = activity.varied_before.get(s, frozenset())
-        for n in () if blocks_of(s) else walk(s):
-            fn = kinds.objects.get(n.func) if isinstance(n, gast.Call) else None
-            text = fn in (str, repr, format) or isinstance(n, gast.JoinedStr)
-            owner = getattr(getattr(n, "func", None), "value", getattr(n, "left", None))
-            text = text or isinstance(kinds.of.get(owner), K.Str)  # "{}".format(v), "%s" % v
-            if text and names_read(n) & varied:
-                written = True
-            elif fn in (float, complex) and len(n.args) == 1:
-                kind = kinds.of.get(n.args[0])
-                made = names_read(n.args[0]) & function.locals - set(function.params)
-                if isinstance(kind, K.Str) and kind.value is K.MISSING and made:
-                    numbers.append((s, n))
-    if numbers and written:
-        s, n = numbers[0]
-        raise _refusal(
-            function,
-            s,
-            "A number is read from a string, where strings are made of what is differentiated: "
-            "its derivative would be lost.",
-            "Keep the number itself.",
-            n,
-        )
 
 
 def _refusal(

@@ -19,6 +19,7 @@ from s2sad.derivative import applies
 from s2sad.facts.closures import captured_inside, passed_on
 from s2sad.facts.passing import Lengths, handed_back, rebase
 from s2sad.kinds import Kind
+from s2sad.known.libraries import of_standard_library
 from s2sad.steps.callables import signature_of
 from s2sad.syntax.decided import settled
 
@@ -41,6 +42,13 @@ def by_rule(bound: BoundKinds) -> BoundKinds:
     """
     fn, params, extra = bound
     return as_called(fn), params, extra
+
+
+def _may_depend(kind: Kind) -> bool:
+    """Say whether a value may depend on what is differentiated, as far as its kind tells."""
+    if isinstance(kind, K.LocalFunction | K.Choice):
+        return True
+    return any(not isinstance(k, K.Unknown) for k in K.carriers(kind))
 
 
 def bind_kinds(
@@ -73,6 +81,10 @@ def bind_kinds(
         given = [*(handed_back(K.kind_of(a, "bound", literal), {}) for a in callee.args), *args]
         brought = {k: handed_back(K.kind_of(v, k), {}) for k, v in callee.kwargs.items()}
         named = {**brought, **keywords}
+        if of_standard_library(str(fn.__module__)) and not any(
+            map(_may_depend, [*given, *named.values()])
+        ):
+            return None  # a constant: how it comes about is nobody's business
     signature = signature_of(fn)
     if signature is None:
         return None

@@ -92,6 +92,7 @@ from s2sad.steps.pairs import Pair
 from s2sad.steps.parts import Again, Part, stands_for_derivative
 from s2sad.steps.reaching import Reaching
 from s2sad.steps.words import Words
+from s2sad.steps.work import Work
 
 
 @dataclass(eq=False)
@@ -156,6 +157,7 @@ class Derivation:
     refs: Refs = field(init=False)
     reaching: Reaching = field(default_factory=Reaching)
     answers: dict[str, Mapping[str, bool]] = field(default_factory=dict)
+    work: Work = field(default_factory=Work)
 
     def __post_init__(self) -> None:
         self.refs = Refs(self.names)
@@ -170,7 +172,7 @@ class Derivation:
         self.repeatable, self.stands = other.repeatable, other.stands
         self.stories, self.called = other.stories, other.called
         self.telling = other.telling
-        self.reaching = other.reaching
+        self.reaching, self.work = other.reaching, other.work
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
         """Return what functions are rewritten with, by name: they may be written out in others."""
@@ -240,8 +242,10 @@ def analyse(
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
     scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
+    scope.step = partial(d.work.step, source)
     try:
-        analysed = _Analysis(d, key, scope, words, taken, params, outermost).of(function)
+        with d.work.allowed(source, key, outermost, d.endless):
+            analysed = _Analysis(d, key, scope, words, taken, params, outermost).of(function)
     finally:
         d.open.pop(key, None)  # who asks again after a failure is no recursion
     d.names.take(*analysed.function.locals)

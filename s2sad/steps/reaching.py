@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 import types
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -11,10 +10,9 @@ from typing import Any
 
 from s2sad.capture.read import unwrap
 from s2sad.inside import within_gradient
+from s2sad.known.libraries import of_standard_library
 from s2sad.names import Names
 from s2sad.registry import is_foreign
-
-_OTHERS = sys.stdlib_module_names - {"__main__"}
 
 
 def plain_function(value: Any) -> types.FunctionType | None:
@@ -79,8 +77,7 @@ class Reaching:
 
 def is_library(fn: types.FunctionType) -> bool:
     """Say whether a function is none of the user's."""
-    home = (fn.__module__ or "").partition(".")[0]
-    return home in _OTHERS or is_foreign(fn)
+    return of_standard_library(fn.__module__ or "") or is_foreign(fn)
 
 
 def _named_in(fn: types.FunctionType) -> Iterator[types.FunctionType]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import gast
 
+from s2sad.errors import Error, InternalError
 from s2sad.facts.activity import activity
 from s2sad.facts.finite import Finite, finite
 from s2sad.facts.given import written_parameters
@@ -99,7 +100,12 @@ def finite_of(d: Derivation, a: Analysed, wild: frozenset[str]) -> Finite | None
         target = find_target(a, s, node)
         if target is None:
             return None
-        inner = _analysed(d, target)
+        try:
+            inner = _analysed(d, target)
+        except InternalError:
+            raise
+        except Error:
+            return True  # a constant of which nothing is known: it is called as it is
         values = finite_of(d, inner, _wild_parameters(target, given))
         given_back, _ = written_parameters(inner.function, inner.kinds, memory_of(d, inner))
         return values is None or bool(({inner.function.result} | given_back) & values.wild())
