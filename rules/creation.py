@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2sad.registry import nondifferentiable, pullback, pushforward
+from s2sad.registry import Window, nondifferentiable, pullback, pushforward
 from s2sad.rules.elementwise import bessel_i1
 from s2sad.runtime import unbroadcast
 
@@ -67,6 +67,7 @@ def push_array(out, object, object_dot, *, dtype=None, order="K", copy=True, ndm
     np.asanyarray,
     np.asarray_chkfinite,
     view="maybe",
+    window=Window(unless=("dtype", "order", "copy", "device", "like")),
     once="an array is beside a tuple in what is made an array",
 )
 def pull_asarray(out_bar, out, a, *, dtype=None, order=None, copy=None):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
+from s2sad.registry import Window, elementwise, nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
 
 
@@ -395,7 +395,7 @@ def push_nan_to_num(out, x, x_dot, *, nan=0.0, posinf=None, neginf=None):
     return np.where(np.isfinite(x), x_dot, 0.0)
 
 
-@pullback(np.real, view="always")
+@pullback(np.real, view="always", window=Window())
 def pull_real(out_bar, out, val):
     """The cotangent of a complex number is complex."""
     if np.iscomplexobj(val):

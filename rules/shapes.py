@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from s2sad.registry import nondifferentiable, pullback, pushforward
+from s2sad.registry import Window, nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
 
 nondifferentiable(np.shape, np.ndim, np.size, np.broadcast_shapes)
 
 
-@pullback(np.reshape, view="maybe")
+@pullback(np.reshape, view="maybe", window=Window(copied=True, unless=("order", "copy")))
 def pull_reshape(out_bar, out, a, *, shape=None, order="C", copy=None):
     if order == "A":
         order = "F" if a.flags.fnc else "C"
@@ -31,7 +31,7 @@ def reshape_method(a, *shape, order="C"):
     return a.reshape(*shape, order=order)
 
 
-@pullback(reshape_method, view="maybe")
+@pullback(reshape_method, view="maybe", window=Window(copied=True, unless=("order",)))
 def pull_reshape_method(out_bar, out, a, *, shape=(), order="C"):
     if order == "A":
         order = "F" if a.flags.fnc else "C"
@@ -49,7 +49,7 @@ def push_reshape_method(out, a, a_dot, *, shape=(), order="C"):
     return np.reshape(a_dot, out.shape, order=order)
 
 
-@pullback(np.ravel, view="maybe")
+@pullback(np.ravel, view="maybe", window=Window(copied=True, unless=("order",)))
 def pull_ravel(out_bar, out, a, *, order="C"):
     if order == "K":
         raise NotImplementedError("ravel: no derivative for order='K'; use 'C', 'F' or 'A'")
@@ -79,7 +79,7 @@ def inverse_axes(axes, ndim):
     return tuple(sorted(range(ndim), key=axes.__getitem__))
 
 
-@pullback(np.transpose, np.permute_dims, view="always", linear=True)
+@pullback(np.transpose, np.permute_dims, view="always", window=Window(), linear=True)
 def pull_transpose(out_bar, out, a, *, axes=None):
     if axes is None:
         return np.transpose(out_bar)
@@ -96,7 +96,7 @@ def transpose_method(a, *axes):
     return a.transpose(*axes)
 
 
-@pullback(transpose_method, view="always")
+@pullback(transpose_method, view="always", window=Window())
 def pull_transpose_method(out_bar, out, a, *, axes=()):
     if axes == () or axes == (None,):
         return np.transpose(out_bar)
@@ -110,7 +110,7 @@ def push_transpose_method(out, a, a_dot, *, axes=()):
     return a_dot.transpose(*axes)
 
 
-@pullback(np.matrix_transpose, np.linalg.matrix_transpose, view="always")
+@pullback(np.matrix_transpose, np.linalg.matrix_transpose, view="always", window=Window())
 def pull_matrix_transpose(out_bar, out, x):
     return np.swapaxes(out_bar, -1, -2)
 
@@ -120,7 +120,7 @@ def push_matrix_transpose(out, x, x_dot):
     return np.swapaxes(x_dot, -1, -2)
 
 
-@pullback(np.swapaxes, view="always")
+@pullback(np.swapaxes, view="always", window=Window())
 def pull_swapaxes(out_bar, out, a, *, axis1=None, axis2=None):
     return np.swapaxes(out_bar, axis1, axis2)
 
@@ -130,7 +130,7 @@ def push_swapaxes(out, a, a_dot, *, axis1=None, axis2=None):
     return np.swapaxes(a_dot, axis1, axis2)
 
 
-@pullback(np.moveaxis, view="always")
+@pullback(np.moveaxis, view="always", window=Window())
 def pull_moveaxis(out_bar, out, a, *, source=None, destination=None):
     return np.moveaxis(out_bar, destination, source)
 
@@ -140,7 +140,7 @@ def push_moveaxis(out, a, a_dot, *, source=None, destination=None):
     return np.moveaxis(a_dot, source, destination)
 
 
-@pullback(np.rollaxis, view="always")
+@pullback(np.rollaxis, view="always", window=Window())
 def pull_rollaxis(out_bar, out, a, *, axis=None, start=0):
     axis = axis % a.ndim
     if start < 0:
@@ -155,7 +155,7 @@ def push_rollaxis(out, a, a_dot, *, axis=None, start=0):
     return np.rollaxis(a_dot, axis, start)
 
 
-@pullback(np.expand_dims, view="always")
+@pullback(np.expand_dims, view="always", window=Window())
 def pull_expand_dims(out_bar, out, a, *, axis=None):
     return np.reshape(out_bar, np.shape(a))
 
@@ -165,7 +165,7 @@ def push_expand_dims(out, a, a_dot, *, axis=None):
     return np.expand_dims(a_dot, axis)
 
 
-@pullback(np.squeeze, view="always")
+@pullback(np.squeeze, view="always", window=Window())
 def pull_squeeze(out_bar, out, a, *, axis=None):
     return np.reshape(out_bar, np.shape(a))
 
@@ -202,7 +202,7 @@ def push_broadcast_arrays(out, *args_and_tangents):
     )
 
 
-@pullback(np.atleast_1d, np.atleast_2d, np.atleast_3d, view="maybe")
+@pullback(np.atleast_1d, np.atleast_2d, np.atleast_3d, view="maybe", window=Window())
 def pull_atleast(out_bar, out, a):
     return np.reshape(out_bar, np.shape(a))
 
@@ -212,7 +212,7 @@ def push_atleast(out, a, a_dot):
     return np.reshape(a_dot, out.shape)
 
 
-@pullback(np.flip, view="always")
+@pullback(np.flip, view="always", window=Window())
 def pull_flip(out_bar, out, m, *, axis=None):
     return np.flip(out_bar, axis)
 
@@ -222,7 +222,7 @@ def push_flip(out, m, m_dot, *, axis=None):
     return np.flip(m_dot, axis)
 
 
-@pullback(np.fliplr, view="always")
+@pullback(np.fliplr, view="always", window=Window())
 def pull_fliplr(out_bar, out, m):
     return np.fliplr(out_bar)
 
@@ -232,7 +232,7 @@ def push_fliplr(out, m, m_dot):
     return np.fliplr(m_dot)
 
 
-@pullback(np.flipud, view="always")
+@pullback(np.flipud, view="always", window=Window())
 def pull_flipud(out_bar, out, m):
     return np.flipud(out_bar)
 
@@ -259,7 +259,7 @@ def push_roll(out, a, a_dot, *, shift=None, axis=None):
     return np.roll(a_dot, shift, axis)
 
 
-@pullback(np.rot90, view="always")
+@pullback(np.rot90, view="always", window=Window())
 def pull_rot90(out_bar, out, m, *, k=1, axes=(0, 1)):
     return np.rot90(out_bar, -k, axes)
 
@@ -278,7 +278,7 @@ def put_on_diagonal(d, a, offset, axis1=0, axis2=1):
     return a_bar
 
 
-@pullback(np.diag, view="maybe", masks=True)
+@pullback(np.diag, view="maybe", window=Window(read_only=True, rank=2), masks=True)
 def pull_diag(out_bar, out, v, *, k=0):
     if v.ndim == 1:
         return np.diagonal(out_bar, k)
@@ -300,7 +300,7 @@ def push_diagflat(out, v, v_dot, *, k=0):
     return np.diagflat(v_dot, k)
 
 
-@pullback(np.diagonal, view="always", masks=True, linear=True)
+@pullback(np.diagonal, view="always", window=Window(read_only=True), masks=True, linear=True)
 def pull_diagonal(out_bar, out, a, *, offset=0, axis1=0, axis2=1):
     return put_on_diagonal(out_bar, a, offset, axis1, axis2)
 
@@ -310,7 +310,7 @@ def push_diagonal(out, a, a_dot, *, offset=0, axis1=0, axis2=1):
     return np.diagonal(a_dot, offset, axis1, axis2)
 
 
-@pullback(np.linalg.diagonal, view="always", masks=True, linear=True)
+@pullback(np.linalg.diagonal, view="always", window=Window(read_only=True), masks=True, linear=True)
 def pull_last_diagonal(out_bar, out, x, *, offset=0):
     return put_on_diagonal(out_bar, x, offset, -2, -1)
 

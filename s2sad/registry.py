@@ -49,6 +49,7 @@ from s2sad.rulebook.rule import Outcome as Outcome
 from s2sad.rulebook.rule import Rule as Rule
 from s2sad.rulebook.rule import Shared as Shared
 from s2sad.rulebook.rule import View as View
+from s2sad.rulebook.rule import Window as Window
 from s2sad.rulebook.rule import is_brought as is_brought
 from s2sad.rulebook.rule_forms import check_form, check_named, check_ruled
 
@@ -158,6 +159,7 @@ def elementwise(
 def pullback(
     *fns: object,
     view: View = "never",
+    window: Window | None = None,
     masks: Masks = False,
     of_complex: bool = False,
     regular: Mapping[str, float] | None = None,
@@ -175,7 +177,8 @@ def pullback(
 
     For one array the rule returns its cotangent bare, for several a tuple; None stands for zero.
     An array argument that is a sequence of arrays has a sequence of cotangents. `view` says
-    whether the function's result may share memory with its first argument. `masks` says that
+    whether the function's result may share memory with its first argument; where it shows each
+    element of that once at most, `window` tells more. `masks` says that
     entries get zero because they are not in the result, as with np.max; a tuple names the
     settings that make it so, a function tells it from the literals among the arguments.
     `regular` is as for `elementwise`. With `turns_complex` the content of real arguments decides
@@ -209,7 +212,7 @@ def pullback(
             said |= {"linear": linear, "multilinear": multilinear}
             said |= _zeros(masks, regular) | ({"zero": True} if of_complex else {})
             said |= {"once": once} if once else {}
-            _file(fn, is_brought(rule), pullback=made, view=view, **said)
+            _file(fn, is_brought(rule), pullback=made, view=view, window=window, **said)
         return rule
 
     return register
@@ -372,6 +375,33 @@ def constant_parameters(fn: object) -> tuple[str, ...]:
     """Return the parameters of a function on which its result does not depend."""
     rule = rule_for(fn)
     return () if rule is None else rule.constant
+
+
+def defaults(fn: object) -> Mapping[str, Any]:
+    """Return the settings of a function by its rule, with what they are where nobody gives them."""
+    rule = rule_for(fn) if is_foreign(fn) else None
+    return {} if rule is None or rule.pullback is None else _settings(rule.pullback)
+
+
+@functools.cache
+def _settings(rule: Callable[..., Any]) -> Mapping[str, Any]:
+    parameters = inspect.signature(rule).parameters.values()
+    found = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    return {n: default for n, default in found.items() if default is not inspect.Parameter.empty}
+
+
+def is_elementwise(fn: object) -> bool:
+    """Say whether a library's function works on each element, and broadcasts its arguments."""
+    if isinstance(fn, np.ufunc):
+        return fn.signature is None and fn.nout == 1
+    rule = rule_for(fn) if is_foreign(fn) else None
+    return rule is not None and rule.partials is not None
+
+
+def reduces(fn: object) -> bool:
+    """Say whether a library's function makes a number of an array: it could keep the axes."""
+    settings = defaults(fn)
+    return "keepdims" in settings and settings.get("axis", 0) is None
 
 
 class SameRules:

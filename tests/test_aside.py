@@ -5,17 +5,19 @@ import numpy as np
 import pytest
 from slopes import check
 
+from s2sad.known.callees import Callees
 from s2sad.polish.aside import aside, disjoint
 from s2sad.polish.effects import EffectTable
 from s2sad.write.printer import module
 
+CALLEES = Callees({"np": np})
 A = np.random.default_rng(1).standard_normal((4, 5))
 
 
 def run(text, live_out=("A_bar", "x_bar"), sharing=None):
     block = gast.parse(text).body
     effects = EffectTable(lambda _: True, sharing)
-    return module(aside(block, frozenset(live_out), frozenset({"t_bar"}), effects))
+    return module(aside(block, frozenset(live_out), frozenset({"t_bar"}), effects, CALLEES))
 
 
 EDGE = """\

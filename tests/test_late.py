@@ -6,10 +6,12 @@ import pytest
 from slopes import check
 
 from s2sad import kinds as K
+from s2sad.known.callees import Callees
 from s2sad.polish.effects import EffectTable
 from s2sad.polish.late import late
 from s2sad.write.printer import module
 
+CALLEES = Callees({"np": np})
 X = np.array([0.7, -0.4, 1.1, 0.3])
 
 
@@ -20,7 +22,9 @@ def run(text, unknown=(), alone=lambda n: True):
     block = gast.parse(text).body
     kind = K.Array("float64", (K.Dim("n"),))
     bars = {n: kind for n in ("x_bar", "y_bar", "t_bar")}
-    return module(late(block, bars, {"f_reverse"}, pure, EffectTable(pure), frozenset(), alone))
+    return module(
+        late(block, bars, {"f_reverse"}, pure, EffectTable(pure), frozenset(), alone, CALLEES)
+    )
 
 
 BORN = """\

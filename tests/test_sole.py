@@ -6,19 +6,19 @@ import pytest
 from slopes import check
 
 import s2sad
-from s2sad.polish.own import is_fresh
+from s2sad.known.callees import Callees
 from s2sad.polish.sole import hand_over
+from s2sad.runtime import unbroadcast
 from s2sad.write.printer import module
 
+CALLEES = Callees({"np": np}, {"unbroadcast": unbroadcast})
 X = np.array([0.7, -0.4, 1.1, 0.3])
 
 
 def run(text, live_out=("x_bar",), kept=()):
     block = gast.parse(text).body
     calls, consuming = {"f_reverse", "g_reverse"}, {"f_reverse"}
-    return module(
-        hand_over(block, frozenset(live_out), is_fresh, calls, consuming, frozenset(kept))
-    )
+    return module(hand_over(block, frozenset(live_out), CALLEES, calls, consuming, frozenset(kept)))
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from test_planted import clear_caches
 
 from s2sad import api
 from s2sad.facts import alias
+from s2sad.known.callees import Callees
 from s2sad.modes import storage
 from s2sad.operators import derived
 from s2sad.polish import own
-from s2sad.steps import finish
 
 WRONG = {"gradient", "value", "arguments", "second call", "pullback", "second pullback"}
 
@@ -46,9 +46,8 @@ def overwritten_content_counts_as_not_needed(m):
 
 def ownership_is_off(m):
     """All memory is taken to be owned by who has it: nothing is copied."""
-    m.setattr(own, "is_fresh", lambda node: True)
-    m.setattr(finish, "is_fresh", lambda node: True)
-    m.setattr(own, "shared_by", lambda node: set())
+    m.setattr(Callees, "is_new", lambda self, node: True)
+    m.setattr(own, "shared_by", lambda node, callees: set())
     m.setattr(own._Owner, "fresh", lambda self, node: True)
 
 

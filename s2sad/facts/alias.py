@@ -41,6 +41,7 @@ from s2sad.stages import (
     surely_others,
 )
 from s2sad.syntax.flow import free_names, live_in
+from s2sad.syntax.fresh import shown_by
 
 Pairs = dict[str, frozenset[str]]
 Links = dict[str, Link]
@@ -444,9 +445,12 @@ class _Walker:
         """Say of a view whether it may be a copy, and whether it is read-only."""
         if not isinstance(value, gast.Call):
             return False, False
-        word = getattr(self._called(value)[0], "__name__", "")
-        converted = isinstance(self._called(value)[0], type)  # a copy where the byte order differs
-        return word in _MAYBE_VIEWS or converted, word in _FIXED_VIEWS
+        fn = self._called(value)[0]
+        if isinstance(fn, type):
+            return True, False  # a copy where the byte order differs
+        rule = registry.rule_for(fn) if fn is not None else None
+        window = None if rule is None else rule.window
+        return (False, False) if window is None else (window.copied, window.read_only)
 
     def _part_of(self, value: Node) -> Link | None:
         """Return the structure that holds another one, or has another name."""
@@ -498,20 +502,12 @@ class _Walker:
         given = given_back(node, self.kinds)
         if isinstance(given, gast.Name):
             return given
-        rule = registry.rule_for(fn) if fn is not None else None
         owner = self.kinds.of.get(first)
-        if rule is None or not isinstance(first, gast.Name) or not isinstance(owner, K.Array):
+        if not isinstance(first, gast.Name) or not isinstance(owner, K.Array):
             return None
-        word = getattr(fn, "__name__", "")
-        if word in ("asarray", "asanyarray"):
-            return first if len(node.args) == 1 and not node.keywords else None
-        if word in ("diag", "real", *_MAYBE_VIEWS):
-            order = [k for k in node.keywords if k.arg not in ("shape", "k")]
-            given = len(node.args) - (first is node.args[0] if node.args else 0)
-            if order or (word == "ravel" and given) or (word == "reshape" and given > 1):
-                return None
-            return first if word != "diag" or owner.rank == 2 else None
-        return first if word in _VIEWS else None
+        window = shown_by(fn, node, first)
+        fits = window is not None and window.rank in (None, owner.rank)
+        return first if fits and not isinstance(self.kinds.of.get(node), K.Tuple) else None
 
     def _stored(self, s: Node, state: State) -> State:
         """What is put into a list, a dict or an object is reached through it afterwards."""
@@ -547,15 +543,6 @@ class _Walker:
                 or _other_slot(s, link.value)
             }
         return pairs, links
-
-
-_VIEWS = frozenset(
-    """transpose permute_dims transpose_method matrix_transpose swapaxes moveaxis rollaxis
-    expand_dims squeeze flip fliplr flipud rot90 diagonal atleast_1d atleast_2d
-    atleast_3d""".split()
-)
-_MAYBE_VIEWS = frozenset({"reshape", "reshape_method", "ravel"})
-_FIXED_VIEWS = frozenset({"diagonal", "diag"})
 
 
 def _other_slot(s: Node, value: Node) -> bool:

@@ -26,11 +26,11 @@ from s2sad.checkpoints import checkpoint
 from s2sad.emitted.replay import run_checkpointed, run_until, runs_rounds
 from s2sad.facts.inplace import undecided
 from s2sad.facts.members import SETTING
-from s2sad.facts.outputs import positional_outs, spares_copy
 from s2sad.facts.results import binary_kind
 from s2sad.inside import hook_here
 from s2sad.kinds import Kind
 from s2sad.known.generators import GENERATORS, generator_of
+from s2sad.known.outputs import positional_outs, spares_copy
 from s2sad.known.samples import is_number
 from s2sad.nodes import (
     COMPREHENSIONS,

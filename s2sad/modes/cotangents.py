@@ -12,6 +12,7 @@ from s2sad import registry, runtime
 from s2sad.emitted.found import as_found
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.known.lifted import space_among
 from s2sad.known.mixed import is_mixed
 from s2sad.modes.refs import Refs
@@ -55,6 +56,7 @@ class Cotangents:
         self.names = names
         self.bars: dict[str, str] = {}
         self.bar_kinds: dict[str, Kind] = {}
+        self.callees = Callees(refs.modules, refs.functions, self.bar_kinds)
         self.live: set[str] = set()
         self.absent: set[str] = set()
         self.elements: dict[str, tuple[Any, Node]] = {}

@@ -23,6 +23,7 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import InternalError, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.known.samples import stacked
 from s2sad.known.signature import by_position
 from s2sad.modes.bind import BindingError, BoundCall, bind, without_axes
@@ -691,23 +692,11 @@ def reads(nodes: list[Node]) -> set[str]:
     return set().union(*(names_read(n) for n in nodes), set())
 
 
-def is_fresh(value: Node, modules: Mapping[str, Any]) -> bool:
+def is_fresh(value: Node, callees: Callees) -> bool:
     """Say whether an expression surely gives memory that nothing else knows."""
     if isinstance(value, gast.BinOp | gast.UnaryOp):
         return not any(isinstance(n, gast.List | gast.Tuple) for n in walk(value))
-    if not isinstance(value, gast.Call) or not isinstance(value.func, gast.Attribute):
-        return False
-    if value.func.attr in ("copy", "astype") and not value.keywords:
-        return True
-    path, steps = value.func, []
-    while isinstance(path, gast.Attribute):
-        steps.append(path.attr)
-        path = path.value
-    found = modules.get(getattr(path, "id", ""))
-    for step in reversed(steps):
-        found = getattr(found, step, None)
-    rule = registry.rule_for(found) if found is not None else None
-    return rule is not None and rule.view == "never"
+    return isinstance(value, gast.Call) and callees.is_new(value)
 
 
 def _moves_all(kind: K.Kind) -> bool:

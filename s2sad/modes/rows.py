@@ -20,7 +20,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
+import numpy as np
 
+from s2sad import runtime
+from s2sad.known.callees import Callees
 from s2sad.nodes import (
     Block,
     Node,
@@ -38,8 +41,6 @@ from s2sad.stages import Comment, Function, Loop, Replay, Restore, RestorePart, 
 
 Names = frozenset[str]
 _SHAPE = frozenset({"shape", "size", "ndim", "dtype"})
-_SHAPED = frozenset({"len", "zeros_like"})
-_NEW = frozenset({"copy", "dot", "sum", "outer", "where", "zeros_like", "full_like"})
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ def forget_rows(
     function: Function,
     local: Callable[[str], Names | None],
     numbers: Names,
+    callees: Callees,
 ) -> Block:
     """Return a backward sweep that does not put back, or clear, rows that nobody looks at again.
 
@@ -84,7 +86,8 @@ def forget_rows(
             shared = local(base)
             if shared is None:
                 continue
-            reader = _Reader(base, _with_views(backward, shared | {base}, numbers), span)
+            shared = _with_views(backward, shared | {base}, numbers, callees)
+            reader = _Reader(base, shared, span, callees)
             behind = list(reader.events(backward[position + 1 :]))
             _remove(s.body, _dead(list(reader.events(s.body)), behind, span))
     return backward
@@ -155,7 +158,8 @@ def _event(place: Node, span: _Span, done: Any, inner: bool) -> _Event:
 class _Reader:
     """Reads what the backward sweep does with one array; `shared` may be views of it."""
 
-    def __init__(self, base: str, shared: Names, span: _Span) -> None:
+    def __init__(self, base: str, shared: Names, span: _Span, callees: Callees) -> None:
+        self.callees = callees
         self.base = base
         self.shared = shared | {base}
         self.span = span
@@ -202,7 +206,7 @@ class _Reader:
             yield _event(node, self.span, None, inner)
             yield from self.looks(node.slice, inner, views)
             return
-        if _asks_shape(node):
+        if _asks_shape(node, self.callees):
             return
         if isinstance(node, gast.Name) and node.id in self.shared and _is_read(node):
             view = views.get(node.id)
@@ -214,38 +218,38 @@ class _Reader:
             yield from self.looks(child, inner, views)
 
 
-def _with_views(block: Block, shared: Names, numbers: Names) -> Names:
+def _with_views(block: Block, shared: Names, numbers: Names, callees: Callees) -> Names:
     """Return some names, and those that a block gives what may be memory of theirs."""
     found = shared
     while True:
-        more = found | frozenset(_bound_to(block, found)) - numbers
+        more = found | frozenset(_bound_to(block, found, callees)) - numbers
         if more == found:
             return found
         found = more
 
 
-def _bound_to(block: Block, names: Names) -> Iterator[str]:
+def _bound_to(block: Block, names: Names, callees: Callees) -> Iterator[str]:
     for s in block:
-        if isinstance(s, gast.Assign) and names & _memory(s.value):
+        if isinstance(s, gast.Assign) and names & _memory(s.value, callees):
             yield from names_written(s)
         for part in blocks_of(s):
-            yield from _bound_to(part, names)
+            yield from _bound_to(part, names, callees)
 
 
-def _memory(value: Node) -> set[str]:
+def _memory(value: Node, callees: Callees) -> set[str]:
     """Return the names whose memory an expression's value may be, or hold."""
     if isinstance(value, gast.Name):
         return {value.id}
     if isinstance(value, gast.Subscript | gast.Attribute | gast.Starred):
-        return _memory(value.value)
+        return _memory(value.value, callees)
     if isinstance(value, gast.BinOp | gast.UnaryOp | gast.Compare | gast.Constant):
         return set()
     if isinstance(value, gast.Call):
-        if isinstance(value.func, gast.Attribute) and value.func.attr in _NEW:
+        if callees.is_new(value):
             return set()
         given = [*value.args, *(k.value for k in value.keywords)]
         owner = [value.func.value] if isinstance(value.func, gast.Attribute) else []
-        return set().union(*map(_memory, [*given, *owner]), set())
+        return set().union(*(_memory(n, callees) for n in (*given, *owner)), set())
     return names_read(value)
 
 
@@ -253,13 +257,13 @@ def _is_read(variable: Node) -> bool:
     return not isinstance(variable.ctx, gast.Store)
 
 
-def _asks_shape(node: Node) -> bool:
+def _asks_shape(node: Node, callees: Callees) -> bool:
     """Say whether an expression asks a variable for its shape only."""
     if isinstance(node, gast.Attribute) and node.attr in _SHAPE:
         return isinstance(node.value, gast.Name)
     if isinstance(node, gast.Call) and len(node.args) == 1 and not node.keywords:
-        fn = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        return fn in _SHAPED and isinstance(node.args[0], gast.Name)
+        asked = callees.is_call(node, len, np.zeros_like, runtime.zeros_like)
+        return asked and isinstance(node.args[0], gast.Name)
     return False
 
 

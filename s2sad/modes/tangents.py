@@ -20,6 +20,7 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import Error, InternalError
 from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
 from s2sad.modes.hooks import is_hook, stopped_by
@@ -85,6 +86,7 @@ class Tangents(Twins):
         self.lists: dict[str, str] = {}
         self.spares: set[str] = set()
         self.dot_kinds: dict[str, Kind] = {}
+        self.callees = Callees(refs.modules, refs.functions, self.dot_kinds)
         self.live: set[str] = set()
         self.idle: set[str] = set()
         self.bound: set[str] = set()

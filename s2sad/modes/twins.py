@@ -21,6 +21,7 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import Error
 from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
 from s2sad.modes.pushes import Pushes, is_fresh
@@ -68,6 +69,7 @@ class Twins:
     twinned: frozenset[str] = frozenset()
     handed: frozenset[str] = frozenset()
     laid: frozenset[str] = frozenset()
+    callees: Callees
     order_matters: Callable[[Any], Any]
 
     def dot(self, variable: str) -> str:
@@ -170,7 +172,7 @@ class Twins:
                 return self._beside_view(s, variable, kind, tangent, *view)
         if variable in self.laid and isinstance(kind, K.Array):
             return call(self.refs.function(runtime.laid_like), tangent, name(f"{variable}@out"))
-        if is_fresh(tangent, self.refs.modules):
+        if is_fresh(tangent, self.callees):
             return tangent
         if isinstance(kind, K.Array):
             if variable in self.twinned and self._may_be_another(s, variable):

@@ -14,10 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.known.lifted import space_among
 from s2sad.known.spaces import NUMPY
 from s2sad.modes.cotangents import as_value
@@ -377,12 +379,16 @@ class Writes(Turned):
             return [assign(bar, value)]
         if isinstance(value, gast.BinOp | gast.UnaryOp):
             # `np.broadcast_to(1.0, x.shape) * x` is x in the end.
-            return [assign(bar, call(attribute(value, "copy")) if may_be(value) else value)]
+            return [
+                assign(
+                    bar, call(attribute(value, "copy")) if may_be(value, self.callees) else value
+                )
+            ]
         if moved and value.id in self.buffers_of():
             return [assign(bar, value)]
         if isinstance(value, gast.Name | gast.Subscript | gast.Attribute):
             return [assign(bar, call(attribute(value, "copy")))]
-        spread = isinstance(value, gast.Call) and getattr(value.func, "attr", "") == "broadcast_to"
+        spread = self.callees.is_call(value, np.broadcast_to)
         if spread and isinstance(value.args[1], gast.Attribute):
             return [
                 assign(bar, call(self.np("full_like", kind), value.args[1].value, value.args[0]))
@@ -397,7 +403,7 @@ class Writes(Turned):
         number may come out as the array without axes that it was read from.
         """
         if isinstance(kind, K.Array):
-            found = may_be(value) & self.rewritten
+            found = may_be(value, self.callees) & self.rewritten
             return call(attribute(value, "copy")) if found else value
         if _leaves(value) & self.rewritten and getattr(kind, "dtype", "any") is not None:
             return call(self.refs.function(runtime.private), value)
@@ -510,10 +516,10 @@ class Writes(Turned):
         """A contribution that may be a part of a shadow is copied: shadows go on changing."""
         value = _times_one(value)
         inner = value
-        while _unbroadcast(inner):
+        while self.callees.fits(inner):
             inner = _times_one(inner.args[0])
         computed = isinstance(inner, gast.BinOp | gast.UnaryOp)
-        if isinstance(kind, K.Array) and not computed and may_be(inner):
+        if isinstance(kind, K.Array) and not computed and may_be(inner, self.callees):
             return call(attribute(value, "copy"))
         return value
 
@@ -607,23 +613,26 @@ def each(s: Node) -> Node:
     return call(clone(s.each), clone(s.target.value), index, clone(s.value))
 
 
-def may_be(value: Node) -> set[str]:
+def may_be(value: Node, callees: Callees) -> set[str]:
     """Return the names of arrays that a value may be, or be a view of, once it is simplified."""
     if isinstance(value, gast.Name):
         return {value.id}
+    parts: list[Node] = []
     if isinstance(value, gast.Subscript | gast.Attribute):
         number = isinstance(value, gast.Attribute) and value.attr in ("size", "ndim", "shape")
-        return set() if number else may_be(value.value)
-    if isinstance(value, gast.BinOp):
-        return may_be(value.left) | may_be(value.right)
-    if isinstance(value, gast.UnaryOp):
-        return may_be(value.operand)
-    if isinstance(value, gast.IfExp):
-        return may_be(value.body) | may_be(value.orelse)
-    if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
-        if value.func.attr in _VIEWS:
-            return may_be(value.func.value).union(*(may_be(a) for a in value.args[:1]))
-    return may_be(value.args[0]) if _unbroadcast(value) else set()
+        parts = [] if number else [value.value]
+    elif isinstance(value, gast.BinOp):
+        parts = [value.left, value.right]
+    elif isinstance(value, gast.UnaryOp):
+        parts = [value.operand]
+    elif isinstance(value, gast.IfExp):
+        parts = [value.body, value.orelse]
+    elif callees.fits(value):
+        parts = [value.args[0]]
+    elif isinstance(value, gast.Call) and not callees.is_new(value):
+        owner = [value.func.value] if isinstance(value.func, gast.Attribute) else []
+        parts = [*value.args, *(k.value for k in value.keywords), *owner]
+    return set().union(*(may_be(part, callees) for part in parts), set())
 
 
 def _leaves(value: Node) -> set[str]:
@@ -631,19 +640,6 @@ def _leaves(value: Node) -> set[str]:
     if isinstance(value, gast.BinOp):
         return _leaves(value.left) | _leaves(value.right)
     return {value.id} if isinstance(value, gast.Name) else set()
-
-
-def _unbroadcast(node: Node) -> bool:
-    """Say whether a helper is called that gives back what it is given, where that fits."""
-    called = isinstance(node, gast.Call) and isinstance(node.func, gast.Name)
-    return called and node.func.id.startswith("unbroadcast")
-
-
-_VIEWS = frozenset(
-    """reshape ravel transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis expand_dims
-    squeeze flip fliplr flipud rot90 broadcast_to asarray atleast_1d atleast_2d real diagonal
-    conj conjugate""".split()
-)
 
 
 def _filled(statement: Node, table: dict[str, Node]) -> Node:

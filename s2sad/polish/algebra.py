@@ -11,14 +11,19 @@ terms of a sum are gathered into one. The user's own expressions are never touch
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.kinds import Dim, Kind
+from s2sad.known import spaces
+from s2sad.known.callees import Callees
 from s2sad.nodes import (
     Block,
     Node,
@@ -28,7 +33,6 @@ from s2sad.nodes import (
     call,
     clone,
     constant,
-    copied,
     is_constant,
     key,
     names_read,
@@ -45,15 +49,17 @@ def simplify(
     block: Block,
     kinds: Mapping[str, Kind],
     numpy: str,
+    callees: Callees,
     homes: Mapping[str, Any] | None = None,
     outside: Mapping[str, Kind] | None = None,
 ) -> Block:
     """Simplify every cotangent expression in a block, in place, and return the block.
 
     `homes` says what temporaries were computed from: shapes are asked there instead. `outside`
-    tells of data outside the function.
+    tells of data outside the function. The text has NumPy, or what does as NumPy does, under the
+    name `numpy`.
     """
-    worker = _Simplifier(kinds, numpy, homes or {}, Integers(kinds, outside or {}))
+    worker = _Simplifier(kinds, numpy, callees, homes or {}, Integers(kinds, outside or {}))
     worker.block(block)
     return block
 
@@ -72,6 +78,7 @@ class _Simplifier:
         self,
         kinds: Mapping[str, Kind],
         numpy: str,
+        callees: Callees,
         homes: Mapping[str, Any],
         integers: Integers,
     ) -> None:
@@ -79,6 +86,7 @@ class _Simplifier:
         self.integers = integers
         self.homes = homes
         self.numpy = numpy
+        self.callees = callees
         self.done: set[Any] = set()
 
     def block(self, block: Block) -> None:
@@ -202,14 +210,15 @@ class _Simplifier:
         return node
 
     def call(self, node: Node) -> Node:
-        if copied(node) is not None:
+        if self.callees.copied(node) is not None:
             node.func.value = self.expression(node.func.value)
             return node
         node.args = [self.expression(a) for a in node.args]
         for k in node.keywords:
             k.value = self.expression(k.value)
-        if self._of_numpy(node):
-            node.keywords = [k for k in node.keywords if not _is_default(k)]
+        if node.keywords:
+            usual = registry.defaults(self.callees.of(node.func))
+            node.keywords = [k for k in node.keywords if not _is_default(k, usual)]
         parts = self.broadcast_parts(node)
         if parts is not None and self.is_number(parts[0]):
             if isinstance(parts[1], gast.Tuple) and not parts[1].elts:
@@ -218,11 +227,11 @@ class _Simplifier:
             same = self.equal_shapes(self.shape(parts[0]), self.shape_of_shape(parts[1]))
             if same:
                 return parts[0]
-        if isinstance(node.func, gast.Name) and node.func.id.startswith("unbroadcast"):
+        if self.callees.fits(node):
             wanted = self.shape_of_shape(node.args[1])
             if wanted is not None and self.equal_shapes(self.shape(node.args[0]), wanted):
                 return node.args[0]
-        if self.is_numpy(node, "sum") and len(node.args) == 1 and not node.keywords:
+        if self.callees.is_call(node, np.sum) and len(node.args) == 1 and not node.keywords:
             return self.summed(node)
         return node
 
@@ -251,27 +260,9 @@ class _Simplifier:
         dot = gast.Attribute(gast.Name(self.numpy, gast.Load(), None, None), "dot", gast.Load())
         return gast.Call(dot, arrays, [])
 
-    def _of_numpy(self, node: Node) -> bool:
-        func = node.func
-        return (
-            isinstance(func, gast.Attribute)
-            and isinstance(func.value, gast.Name)
-            and func.value.id == self.numpy
-            and func.attr in _REDUCTIONS
-        )
-
-    def is_numpy(self, node: Node, fn: str) -> bool:
-        return (
-            isinstance(node, gast.Call)
-            and isinstance(node.func, gast.Attribute)
-            and node.func.attr == fn
-            and isinstance(node.func.value, gast.Name)
-            and node.func.value.id == self.numpy
-        )
-
     def broadcast_parts(self, node: Node) -> tuple[Node, Node] | None:
         """Return value and shape of np.broadcast_to(value, shape)."""
-        if self.is_numpy(node, "broadcast_to") and len(node.args) == 2:
+        if self.callees.is_call(node, np.broadcast_to) and len(node.args) == 2:
             return node.args[0], node.args[1]
         return None
 
@@ -406,9 +397,9 @@ class _Simplifier:
     # sums
 
     def sum(self, node: Node) -> Node:
-        given = [n for n in map(copied, (node.left, node.right)) if n is not None]
-        if given:  # a sum is a new array, unless one term remains
-            left, right = copied(node.left) or node.left, copied(node.right) or node.right
+        copies = [self.callees.copied(n) for n in (node.left, node.right)]
+        if any(copies):  # a sum is a new array, unless one term remains
+            left, right = copies[0] or node.left, copies[1] or node.right
             total = self.sum(gast.BinOp(left, node.op, right))
             fresh = isinstance(total, gast.BinOp | gast.UnaryOp)
             return total if fresh else call(attribute(total, "copy"))
@@ -593,44 +584,37 @@ class _Simplifier:
         return left[:-1] + (right[1:] if len(right) == 2 else ())
 
     def _call_shape(self, node: Node) -> Shape | None:
-        if not isinstance(node.func, gast.Attribute):
-            return () if isinstance(node.func, gast.Name) and node.func.id == "len" else None
-        if not isinstance(node.func.value, gast.Name):
-            return None
-        if node.func.value.id == "math":
-            return ()
-        if node.func.value.id != self.numpy:
-            return None
-        fn = node.func.attr
-        if fn in _ELEMENTWISE and len(node.args) == 1:
-            return self.shape(node.args[0])
-        if fn in ("sum", "dot", "size", "max", "min", "mean") and not node.keywords:
-            if fn != "dot" and len(node.args) == 1:
-                return ()
-            shapes = [self.shape(a) for a in node.args]
-            if fn == "dot" and all(s is not None and len(s) == 1 for s in shapes):
-                return ()
-            return None
-        if fn in ("where", "maximum", "minimum", "multiply", "add") and not node.keywords:
-            total: Shape | None = ()
-            for part in (self.shape(a) for a in node.args):
-                total = None if total is None or part is None else K.broadcast(total, part)
-            return total
-        if fn == "broadcast_to":
+        fn = spaces.twin(self.callees.of(node.func))
+        if fn is np.broadcast_to:
             return self.shape_of_shape(node.args[1])
-        if fn == "zeros_like" or fn == "ones_like":
-            return self.shape(node.args[0])
-        if fn == "outer":
-            left, right = (self.shape(a) for a in node.args)
-            if left is not None and right is not None and len(left) == len(right) == 1:
-                return left + right
-        return None
+        if fn is None or node.keywords:
+            return None
+        if fn is len or fn is np.size or getattr(fn, "__module__", "") == math.__name__:
+            return ()
+        if len(node.args) == 1 and registry.reduces(fn):
+            return ()
+        shapes = [self.shape(a) for a in node.args]
+        if fn is np.zeros_like or fn is np.ones_like:
+            return shapes[0]
+        if (fn is np.where and len(shapes) == 3) or registry.is_elementwise(fn):
+            return self._broadcast(shapes)
+        vectors = [s for s in shapes if s is not None and len(s) == 1]
+        if len(vectors) != 2 or len(shapes) != 2:
+            return None
+        return () if fn is np.dot else vectors[0] + vectors[1] if fn is np.outer else None
+
+    @staticmethod
+    def _broadcast(shapes: list[Shape | None]) -> Shape | None:
+        total: Shape | None = ()
+        for part in shapes:
+            total = None if total is None or part is None else K.broadcast(total, part)
+        return total
 
     def shape_of_shape(self, node: Node) -> Shape | None:
         """Return the lengths that an expression for a shape (`x.shape`) stands for."""
         if isinstance(node, gast.Attribute) and node.attr == "shape":
             return self.shape(node.value)
-        if self.is_numpy(node, "shape") and len(node.args) == 1:
+        if self.callees.is_call(node, np.shape) and len(node.args) == 1:
             return self.shape(node.args[0])
         return None
 
@@ -646,23 +630,12 @@ def _has_shape(kind: Kind) -> bool:
     return not (isinstance(kind, K.Num) and kind.dtype in (None, "any"))
 
 
-_ELEMENTWISE = frozenset(
-    "sin cos tan exp log log1p expm1 sqrt tanh sinh cosh abs sign square arctan arcsin arccos "
-    "negative reciprocal log2 log10 exp2 real imag conj".split()
-)
-
-
-_REDUCTIONS = frozenset("sum mean max min prod var std any all".split())
-_DEFAULTS = {"axis": None, "dtype": None, "keepdims": False, "where": True}
-
-
-def _is_default(keyword: Node) -> bool:
-    value = keyword.value
-    return (
-        keyword.arg in _DEFAULTS
-        and isinstance(value, gast.Constant)
-        and value.value is _DEFAULTS[keyword.arg]
-    )
+def _is_default(keyword: Node, usual: Mapping[str, Any]) -> bool:
+    """Say whether a keyword gives the constant that a setting has anyway."""
+    if not isinstance(keyword.value, gast.Constant) or keyword.arg not in usual:
+        return False
+    given, default = keyword.value.value, usual[keyword.arg]
+    return type(given) is type(default) and bool(given == default)
 
 
 def _dims(kind: Kind | None) -> Shape | None:

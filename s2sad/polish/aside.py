@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import gast
 
+from s2sad.known.callees import Callees
 from s2sad.nodes import (
     Block,
     Node,
@@ -33,30 +34,37 @@ from s2sad.stages import Comment
 from s2sad.syntax.flow import live_in
 
 Names = frozenset[str]
-_READERS = frozenset("sum dot vdot inner outer mean multiply".split())
 
 
-def aside(block: Block, live_out: Names, held: Names, effects: EffectTable) -> Block:
+def aside(
+    block: Block, live_out: Names, held: Names, effects: EffectTable, callees: Callees
+) -> Block:
     """Return a block in which parts of shadows are copied and cleared as late as can be.
 
     `held` are the names made for what is set aside.
     """
     live: dict[object, Names] = {}
     live_in(block, live_out, live.__setitem__)
-    _block(block, held, effects, live)
+    _block(block, held, effects, callees, live)
     return block
 
 
-def _block(block: Block, held: Names, effects: EffectTable, live: dict[object, Names]) -> None:
+def _block(
+    block: Block,
+    held: Names,
+    effects: EffectTable,
+    callees: Callees,
+    live: dict[object, Names],
+) -> None:
     for position in range(len(block) - 1, -1, -1):
         s = block[position]
         for part in blocks_of(s):
-            _block(part, held, effects, live)
+            _block(part, held, effects, callees, live)
         place = _set_aside(block, position, held)
         if place is None:
             continue
         if not _keeps(block, position, place, effects):
-            _clear_later(block, position, place, effects, live)
+            _clear_later(block, position, place, effects, callees, live)
 
 
 def _set_aside(block: Block, position: int, held: Names) -> Node | None:
@@ -112,7 +120,12 @@ def _adds(s: Node, place: Node, held: str) -> bool:
 
 
 def _clear_later(
-    block: Block, position: int, place: Node, effects: EffectTable, live: dict[object, Names]
+    block: Block,
+    position: int,
+    place: Node,
+    effects: EffectTable,
+    callees: Callees,
+    live: dict[object, Names],
 ) -> None:
     """Clear after the last use of what was there, where nothing else looks at it until then."""
     held = block[position].targets[0].id
@@ -125,7 +138,7 @@ def _clear_later(
         if e.unknown or leaves(s) or e.writes & (names_read(place.slice) | {held}):
             return
         if held in e.reads:
-            if is_compound(s) or not _only_reads(s, held):
+            if is_compound(s) or not _only_reads(s, held, callees):
                 return
             uses.append(at)
         if _touches(e, place, effects) and not _beside(s, place, effects):
@@ -209,28 +222,27 @@ def _apart(a: Node, b: Node) -> bool:
     return below or (upper is not None and upper <= at)
 
 
-def _only_reads(s: Node, held: str) -> bool:
+def _only_reads(s: Node, held: str, callees: Callees) -> bool:
     """Say whether a statement computes with a value, and gives it no other name."""
     if isinstance(s, gast.AugAssign):
         inside = held not in names_read(s.target)
-        return inside and (isinstance(s.value, gast.Name) or _computes(s.value, held))
-    return isinstance(s, gast.Assign) and _computes(s.value, held)
+        return inside and (isinstance(s.value, gast.Name) or _computes(s.value, held, callees))
+    return isinstance(s, gast.Assign) and _computes(s.value, held, callees)
 
 
-def _computes(node: Node, held: str) -> bool:
+def _computes(node: Node, held: str, callees: Callees) -> bool:
     """Say whether a value that occurs in an expression is an operand wherever it does."""
     if isinstance(node, gast.BinOp | gast.UnaryOp):
         below = children(node)
-    elif (
-        isinstance(node, gast.Call)
-        and isinstance(node.func, gast.Attribute)
-        and node.func.attr in _READERS
-    ):
+    elif isinstance(node, gast.Call) and callees.is_new(node):
         below = list(node.args)
-        if any(held in names_read(k.value) for k in node.keywords):
+        owner = [] if isinstance(node.func, gast.Name) else [node.func.value]
+        if any(held in names_read(n) for n in [*owner, *(k.value for k in node.keywords)]):
             return False
     else:
         return held not in names_read(node)
     return all(
-        isinstance(c, gast.Name) or _computes(c, held) for c in below if isinstance(c, gast.expr)
+        isinstance(c, gast.Name) or _computes(c, held, callees)
+        for c in below
+        if isinstance(c, gast.expr)
     )

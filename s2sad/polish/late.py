@@ -17,12 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.nodes import Block, Node, assign, blocks_of, names_read, names_written, walk
 from s2sad.polish.effects import EffectTable, Pure, pure_expression
-from s2sad.polish.own import is_fresh
 from s2sad.polish.together import added_to, leaves
 from s2sad.stages import Comment
 
@@ -37,6 +38,7 @@ def late(
     effects: EffectTable,
     skipped: Names,
     alone: Callable[[str], bool],
+    callees: Callees,
 ) -> Block:
     """Return a block in which the arrays among `bars` are made as late as can be.
 
@@ -44,7 +46,7 @@ def late(
     are. `alone` tells the variables of the user's that share memory with nothing.
     """
     arrays = frozenset(n for n, k in bars.items() if isinstance(k, K.Array) and k.rank) - skipped
-    worker = _Late(arrays, reverses, pure, effects, alone)
+    worker = _Late(arrays, reverses, pure, effects, alone, callees)
     worker.survey(block, frozenset(bars))
     worker.block(block)
     return block
@@ -58,7 +60,9 @@ class _Late:
         pure: Pure,
         effects: EffectTable,
         alone: Callable[[str], bool],
+        callees: Callees,
     ) -> None:
+        self.callees = callees
         self.alone = alone
         self.made: set[str] = set()
         self.shared: set[str] = set()
@@ -73,7 +77,7 @@ class _Late:
             for part in blocks_of(s):
                 self.survey(part, bars)
             if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
-                new = is_fresh(s.value) or self._is_reverse(s.value)
+                new = self.callees.is_new(s.value) or self._is_reverse(s.value)
                 (self.made if new else self.shared).add(s.targets[0].id)
             elif not isinstance(s, gast.If | gast.While):
                 self.shared |= names_written(s.target if isinstance(s, gast.For) else s)
@@ -100,8 +104,7 @@ class _Late:
         return None
 
     def _is_zeros(self, s: Node) -> bool:
-        made = s.value.func if self._target(s) and isinstance(s.value, gast.Call) else None
-        return isinstance(made, gast.Attribute) and made.attr == "zeros_like"
+        return self._target(s) is not None and self.callees.is_call(s.value, np.zeros_like)
 
     def _born_whole(self, block: Block, position: int) -> None:
         """Let what a reverse gives be the array, and not be added to zeros."""

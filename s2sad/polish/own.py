@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.nodes import (
     Block,
     Node,
@@ -28,30 +30,23 @@ from s2sad.nodes import (
 )
 from s2sad.polish.effects import mutated_by, root
 
-_FRESH = frozenset(
-    "zeros_like ones_like zeros ones full full_like outer sum dot matmul exp sin cos tanh log sqrt "
-    "array copy where concatenate stack tensordot einsum abs sign square multiply add subtract "
-    "cumsum solve inv eye diag_flat prod sinh cosh tan arctan expm1 log1p heaviside zeros_like "
-    "kron take_along_axis repeat tile mean count_nonzero".split()
-)
-
 
 def own(
     block: Block,
     bars: Mapping[str, Kind],
     returned: set[str],
     fresh_calls: set[str],
+    callees: Callees,
     shadows: frozenset[str] = frozenset(),
     moved: frozenset[str] = frozenset(),
-    kinds: Mapping[str, Kind] = MappingProxyType({}),
 ) -> Block:
     """Return a block in which cotangents that are changed or returned own their memory.
 
     `shadows` are parts of cotangents: what is put into them is owned like what is returned.
     `moved` are shadows that own theirs and hand it on: `un_bar = u_bar` takes it over.
-    `kinds` are those of the shadows.
+    `fresh_calls` are functions of the text that give new memory; `callees` tells of all others.
     """
-    worker = _Owner(bars, fresh_calls, shadows, returned, moved, kinds)
+    worker = _Owner(bars, fresh_calls, callees, shadows, returned, moved)
     worker.survey(block)
     worker.fill(block, block)
     need = {n for n in returned if n in bars} | worker.mutated | (moved & set(bars))
@@ -65,12 +60,12 @@ class _Owner:
         self,
         bars: Mapping[str, Kind],
         fresh_calls: set[str],
+        callees: Callees,
         shadows: frozenset[str],
         returned: set[str],
         moved: frozenset[str],
-        kinds: Mapping[str, Kind],
     ) -> None:
-        self.kinds = {**kinds, **bars}
+        self.callees = callees
         self.moved = moved
         self.returned = returned
         self.bars = bars
@@ -121,7 +116,7 @@ class _Owner:
                 self.names.update(self._aliased(s.value))
 
     def _aliased(self, node: Node) -> set[str]:
-        return set() if self._fresh_call(node) else shared_by(node)
+        return set() if self._fresh_call(node) else shared_by(node, self.callees)
 
     def _is_move(self, s: Node) -> bool:
         """Say whether a shadow takes over the memory of another."""
@@ -144,10 +139,8 @@ class _Owner:
         """Say whether an expression makes a value that nothing else has."""
         if isinstance(node, gast.ListComp):
             return True
-        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
-            known = node.func.id in self.fresh_calls or node.func.id in ("list", "float")
-            return known or is_fresh(node)
-        return is_fresh(node)
+        known = self._fresh_call(node) or self.callees.is_call(node, list, float)
+        return known or self.callees.is_new(node)
 
     def fill(self, block: Block, whole: Block) -> None:
         """Copy what is put into a part of a cotangent, unless nothing else has it."""
@@ -161,30 +154,12 @@ class _Owner:
                 continue
             if root(place) not in self.bars and root(place) not in self.shadows:
                 continue
-            if isinstance(self._kind(place), K.Num) or isinstance(self._kind(s.value), K.Num):
+            if any(isinstance(self.callees.kind(n), K.Num) for n in (place, s.value)):
                 continue
-            if _is_shadow(s.value):
-                continue
+            if self.callees.is_call(s.value, runtime.shadow_of):
+                continue  # a shadow that is looked up: the memory itself is wanted
             if not self.fresh(s.value) and not self._taken_over(s.value, block[:position], whole):
-                s.value = _broadcast(s.value) or call(attribute(s.value, "copy"))
-
-    def _kind(self, node: Node) -> Kind | None:
-        """Return the kind of a cotangent, or of a part of one, as far as it is known."""
-        if isinstance(node, gast.Name):
-            return self.kinds.get(node.id)
-        if isinstance(node, gast.Attribute):
-            owner = self._kind(node.value)
-            return dict(owner.fields).get(node.attr) if isinstance(owner, K.Obj) else None
-        if not isinstance(node, gast.Subscript):
-            return None
-        owner = self._kind(node.value)
-        if isinstance(owner, K.List) and not isinstance(node.slice, gast.Slice):
-            return owner.item
-        if isinstance(owner, K.OpenDict):
-            return owner.item
-        if isinstance(owner, K.Dict) and isinstance(node.slice, gast.Constant):
-            return dict(owner.items).get(node.slice.value)
-        return None
+                s.value = _broadcast(s.value, self.callees) or call(attribute(s.value, "copy"))
 
     def _taken_over(self, value: Node, before: Block, whole: Block) -> bool:
         """Say whether a value is a new array that may go on living as a part of a cotangent.
@@ -250,7 +225,7 @@ class _Owner:
         """Say whether a cotangent is a new value; of a list of arrays its arrays are new, too."""
         if not self.fresh(value):
             return False
-        listed = isinstance(value, gast.Call) and getattr(value.func, "id", "") == "list"
+        listed = self.callees.is_call(value, list)
         return not listed or not _holds_arrays(self.bars[target]) or self.fresh(value.args[0])
 
     def _is_memory(self, bar: str) -> bool:
@@ -259,7 +234,7 @@ class _Owner:
 
     def _copy(self, node: Node, kind: Kind) -> Node:
         if isinstance(kind, K.List):
-            listed = isinstance(node, gast.Call) and getattr(node.func, "id", "") == "list"
+            listed = self.callees.is_call(node, list)
             given = node.args[0] if listed else node
             if not _holds_arrays(kind):
                 return call("list", node)
@@ -270,7 +245,7 @@ class _Owner:
             return gast.ListComp(call(attribute(name("part"), "copy")), [turn])
         if isinstance(kind, K.Union) or (isinstance(kind, K.Array) and not kind.rank):
             return gast.UnaryOp(gast.UAdd(), node)
-        parts = _broadcast(node)
+        parts = _broadcast(node, self.callees)
         if parts is not None:
             return parts
         return call(attribute(node, "copy"))
@@ -279,8 +254,8 @@ class _Owner:
         """Say whether what a list is made of is an array: the items are its rows."""
         if isinstance(node, gast.Name):
             return isinstance(self.bars.get(node.id), K.Array)
-        called = getattr(node.func, "attr", "") if isinstance(node, gast.Call) else ""
-        return called in ("broadcast_to", "reshape", "expand_dims", "squeeze", "swapaxes")
+        spread = self.callees.is_call(node, np.broadcast_to)
+        return spread or self.callees.shown(node) is not None
 
     def accumulate(self, block: Block) -> None:
         """Add in place where the array is ours alone."""
@@ -299,25 +274,8 @@ class _Owner:
                 block[position] = folded
 
 
-def _is_shadow(node: Node) -> bool:
-    """Say whether this is a shadow that is looked up: the memory itself is wanted."""
-    func = node.func if isinstance(node, gast.Call) else None
-    return isinstance(func, gast.Name) and func.id.startswith("shadow_of")
-
-
 def _holds_arrays(kind: Kind) -> bool:
     return isinstance(kind, K.List) and isinstance(kind.item, K.Array)
-
-
-def is_fresh(node: Node) -> bool:
-    """Say whether an expression surely makes a new value."""
-    if isinstance(node, gast.BinOp | gast.UnaryOp | gast.Constant | gast.Compare):
-        return True
-    if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
-        return node.func.attr in _FRESH or node.func.attr in ("copy", "astype")
-    if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
-        return node.func.id.startswith("unbroadcast") and is_fresh(node.args[0])
-    return False
 
 
 def _augmentation(target: str, value: Node) -> Node | None:
@@ -372,39 +330,28 @@ def _occurs(s: Node, wanted: str) -> int:
     return sum(isinstance(n, gast.Name) and n.id == wanted for n in walk(s))
 
 
-def shared_by(node: Node) -> set[str]:
+def shared_by(node: Node, callees: Callees) -> set[str]:
     """Return the names whose memory an expression's value may share."""
     if isinstance(node, gast.Name):
         return {node.id}
     if isinstance(node, gast.Subscript | gast.Attribute | gast.Starred):
-        return shared_by(node.value)
+        return shared_by(node.value, callees)
+    parts: list[Node] = []
     if isinstance(node, gast.Tuple | gast.List):
-        return set().union(*(shared_by(e) for e in node.elts), set())
-    if isinstance(node, gast.Dict):
-        return set().union(*(shared_by(v) for v in node.values), set())
-    if isinstance(node, gast.IfExp):
-        return shared_by(node.body) | shared_by(node.orelse)
-    if isinstance(node, gast.Call):
-        func = node.func
-        if isinstance(func, gast.Attribute) and func.attr in _FRESH:
-            return set()
-        if isinstance(func, gast.Attribute) and func.attr == "copy" and not node.args:
-            return set()
-        found = set().union(*(shared_by(a) for a in node.args), set())
-        if isinstance(func, gast.Attribute):
-            found |= shared_by(func.value)
-        return found
-    return set()
+        parts = node.elts
+    elif isinstance(node, gast.Dict):
+        parts = node.values
+    elif isinstance(node, gast.IfExp):
+        parts = [node.body, node.orelse]
+    elif isinstance(node, gast.Call) and not callees.is_new(node):
+        owner = [node.func.value] if isinstance(node.func, gast.Attribute) else []
+        parts = [*node.args, *(k.value for k in node.keywords), *owner]
+    return set().union(*(shared_by(part, callees) for part in parts), set())
 
 
-def _broadcast(node: Node) -> Node | None:
+def _broadcast(node: Node, callees: Callees) -> Node | None:
     """np.broadcast_to(s, x.shape) becomes a new array: np.full_like(x, s) for a scalar s."""
-    if (
-        isinstance(node, gast.Call)
-        and isinstance(node.func, gast.Attribute)
-        and node.func.attr == "broadcast_to"
-        and len(node.args) == 2
-    ):
+    if callees.is_call(node, np.broadcast_to) and len(node.args) == 2:
         shape = node.args[1]
         if isinstance(shape, gast.Attribute) and shape.attr == "shape":
             full = gast.Attribute(clone(node.func.value), "full_like", gast.Load())

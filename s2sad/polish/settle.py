@@ -7,11 +7,10 @@ t = A_bar[1:].copy()   ->   t = A_bar[1:]         (A_bar and t change only after
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import gast
 
-from s2sad.nodes import Block, Node, blocks_of, copied, is_whole, names_written
+from s2sad.known.callees import Callees
+from s2sad.nodes import Block, Node, blocks_of, is_whole, names_written
 from s2sad.polish.effects import EffectTable, Pure, Sharing, is_compound, root
 from s2sad.polish.own import shared_by
 from s2sad.stages import Comment
@@ -19,7 +18,6 @@ from s2sad.syntax.flow import live_in
 
 Names = frozenset[str]
 _LEAVES = (gast.Name, gast.Constant, gast.expr_context, gast.operator)
-_READERS = frozenset("sum dot vdot inner outer mean exp sin cos sqrt log tanh multiply".split())
 
 
 def settle(
@@ -27,7 +25,7 @@ def settle(
     live_out: Names,
     pure: Pure,
     sharing: Sharing,
-    fresh: Callable[[Node], bool],
+    callees: Callees,
     held: Names,
     owners: Names,
     arrays: Names,
@@ -37,7 +35,7 @@ def settle(
     `held` are names made for parts of shadows; `owners` are shadows, which who reads last may have;
     what is written into `arrays` is read at once.
     """
-    worker = _Settler(pure, sharing, fresh, held, owners, arrays, lent(block))
+    worker = _Settler(pure, sharing, callees, held, owners, arrays, lent(block))
     live_in(block, live_out, worker.note)
     worker.block(block)
     return block
@@ -48,7 +46,7 @@ class _Settler:
         self,
         pure: Pure,
         sharing: Sharing,
-        fresh: Callable[[Node], bool],
+        callees: Callees,
         held: Names,
         owners: Names,
         arrays: Names,
@@ -59,7 +57,7 @@ class _Settler:
         self.owners = owners
         self.arrays = arrays
         self.effects = EffectTable(pure, sharing)
-        self.fresh = fresh
+        self.callees = callees
         self.held = held
         self.live: dict[object, Names] = {}
 
@@ -79,7 +77,7 @@ class _Settler:
     def statement(self, block: Block, position: int, s: Node) -> None:
         """Drop the copies that one statement makes without need."""
         s.value = self._inside(s.value)
-        source = copied(s.value)
+        source = self.callees.copied(s.value)
         if source is None:
             return
         if isinstance(s, gast.AugAssign) or not isinstance(s.targets[0], gast.Name):
@@ -88,7 +86,7 @@ class _Settler:
                 s.value = source  # added, or written into an array: read at once
             return
         target = s.targets[0].id
-        new = self.fresh(source) or self._last_use(s, source)
+        new = self.callees.is_new(source) or self._last_use(s, source)
         if new or (target in self.held and self._untouched(block, position, s, source)):
             s.value = source
 
@@ -105,14 +103,14 @@ class _Settler:
             child = getattr(node, f, None)
             if isinstance(child, gast.AST):
                 setattr(node, f, self._operand(node, child))
-            elif isinstance(child, list) and _only_reads(node):
+            elif isinstance(child, list) and self._only_reads(node):
                 child[:] = [self._operand(node, c) for c in child]
         return node
 
     def _operand(self, node: Node, child: Node) -> Node:
-        if isinstance(node, gast.Call) and not _only_reads(node):
+        if not self._only_reads(node):
             return child
-        source = copied(child)
+        source = self.callees.copied(child)
         return self._inside(source if source is not None else child)
 
     def _untouched(self, block: Block, position: int, s: Node, source: Node) -> bool:
@@ -124,7 +122,7 @@ class _Settler:
                 continue
             e = self.effects.of(other)
             last = target not in self.live.get(other, frozenset())
-            if target in e.reads and (is_compound(other) or _may_keep(other, target)):
+            if target in e.reads and (is_compound(other) or self._may_keep(other, target)):
                 return False
             if target in e.writes and not last:
                 return False
@@ -136,14 +134,20 @@ class _Settler:
                 return True
         return False
 
+    def _may_keep(self, s: Node, variable: str) -> bool:
+        """Say whether a statement may hand on the memory of a variable that it reads."""
+        if isinstance(s, gast.AugAssign):
+            return False
+        if not isinstance(s, gast.Assign):
+            return True
+        shared = shared_by(s.value, self.callees)
+        return isinstance(s.targets[0], gast.Name | gast.Tuple) and variable in shared
 
-def _may_keep(s: Node, variable: str) -> bool:
-    """Say whether a statement may hand on the memory of a variable that it reads."""
-    if isinstance(s, gast.AugAssign):
-        return False
-    if not isinstance(s, gast.Assign):
-        return True
-    return isinstance(s.targets[0], gast.Name | gast.Tuple) and variable in shared_by(s.value)
+    def _only_reads(self, node: Node) -> bool:
+        """Say whether a call reads its arguments at once and gives something new."""
+        if not isinstance(node, gast.Call):
+            return True
+        return self.callees.is_new(node) and not self.callees.fits(node)
 
 
 def _to_itself(s: Node) -> bool:
@@ -178,14 +182,6 @@ def lent(block: Block) -> Names:
         if more <= found:
             return frozenset(found)
         found |= more
-
-
-def _only_reads(node: Node) -> bool:
-    """Say whether a call reads its arguments at once and gives something new."""
-    if not isinstance(node, gast.Call):
-        return True
-    func = node.func
-    return isinstance(func, gast.Attribute) and func.attr in _READERS
 
 
 def whole(block: Block) -> Block:

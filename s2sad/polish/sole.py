@@ -9,35 +9,35 @@ where that is not so and the reverse uses up what it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import gast
 
+from s2sad.known.callees import Callees
 from s2sad.nodes import Block, Node, attribute, blocks_of, call, copied, names_read, walk
 from s2sad.polish.effects import mutated_by
 from s2sad.polish.own import shared_by
 from s2sad.syntax.flow import live_in
 
 Names = frozenset[str]
-_VIEWS = frozenset({"reshape", "ravel", "transpose", "expand_dims", "squeeze", "swapaxes"})
 
 
 def hand_over(
     block: Block,
     live_out: Names,
-    fresh: Callable[[Node], bool],
+    callees: Callees,
     fresh_calls: set[str],
     consuming: set[str],
     kept: Names,
 ) -> Block:
     """Return a block in which memory changes hands without a copy where nobody else has it.
 
-    `fresh` tells expressions that make a new array, as the functions in `fresh_calls` do; those in
+    `callees` tells expressions that make a new array, as functions in `fresh_calls` do; those in
     `consuming` use up their last argument. What is `kept` belongs to somebody else.
     """
-    if not consuming and not any(_copies_view(s) for s in _statements(block)):
+    if not consuming and not any(_copied_view(s, callees) for s in _statements(block)):
         return block
-    worker = _Hands(fresh, fresh_calls, consuming, kept)
+    worker = _Hands(callees, fresh_calls, consuming, kept)
     live_in(block, live_out, worker.live.__setitem__)
     worker.survey(block)
     worker.block(block)
@@ -51,27 +51,22 @@ def _statements(block: Block) -> Iterator[Node]:
             yield from _statements(part)
 
 
-def _copies_view(s: Node) -> bool:
-    """Say whether a statement binds a name to the copy of a view that a function gives."""
+def _copied_view(s: Node, callees: Callees) -> Node | None:
+    """Return the array of which a statement binds a name to the copy of a view, if it does."""
     if not isinstance(s, gast.Assign) or not isinstance(s.targets[0], gast.Name):
-        return False
-    return _is_view(copied(s.value))
-
-
-def _is_view(node: Node) -> bool:
-    named = isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)
-    return named and node.func.attr in _VIEWS and bool(node.args)
+        return None
+    return callees.shown(copied(s.value))
 
 
 class _Hands:
     def __init__(
         self,
-        fresh: Callable[[Node], bool],
+        callees: Callees,
         fresh_calls: set[str],
         consuming: set[str],
         kept: Names,
     ) -> None:
-        self.is_fresh = fresh
+        self.callees = callees
         self.fresh_calls = fresh_calls
         self.consuming = consuming
         self.live: dict[object, Names] = {}
@@ -82,10 +77,10 @@ class _Hands:
     def fresh(self, node: Node) -> bool:
         """Say whether an expression surely makes an array that nothing else has."""
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
-            if node.func.id.startswith("unbroadcast"):
+            if self.callees.fits(node):
                 return self.fresh(node.args[0])
             return node.func.id in self.fresh_calls
-        return not isinstance(node, gast.Constant) and self.is_fresh(node)
+        return not isinstance(node, gast.Constant) and self.callees.is_new(node)
 
     def survey(self, block: Block) -> None:
         """Note which names are bound to new arrays only, and which statements share them."""
@@ -118,7 +113,7 @@ class _Hands:
             self.lent.setdefault(n, []).append(s)
 
     def _shared(self, node: Node) -> set[str]:
-        return set() if self.fresh(node) else shared_by(node)
+        return set() if self.fresh(node) else shared_by(node, self.callees)
 
     def sole(self, name: str, at: Node) -> bool:
         """Say whether a name has its memory alone, and nobody looks at it after a statement."""
@@ -141,13 +136,12 @@ class _Hands:
 
     def _keep(self, s: Node) -> None:
         """Drop the copy of a view of what nobody else has."""
-        if not _copies_view(s):
+        source = _copied_view(s, self.callees)
+        if source is None:
             return
-        view: Node = copied(s.value)
-        source = view.args[0]
         mine = isinstance(source, gast.Name) and self.sole(source.id, s)
         if mine or self.fresh(source):
-            s.value = view
+            s.value = copied(s.value)
 
     def _give(self, s: Node, made: Node) -> None:
         """Copy what a reverse would use up while somebody else has it."""

@@ -18,13 +18,29 @@ Masks = bool | tuple[str, ...] | Callable[[tuple[Any, ...]], bool]
 
 
 @dataclass(frozen=True)
+class Window:
+    """A view that shows each element of the first argument at most once, if that is an array.
+
+    Where it may be a copy instead (`copied`), that is seen when the program runs. NumPy may let
+    nobody write through it (`read_only`). Nothing of this is known where a setting of `unless` is
+    given, or the array has another `rank`.
+    """
+
+    copied: bool = False
+    read_only: bool = False
+    unless: tuple[str, ...] = ()
+    rank: int | None = None
+
+
+@dataclass(frozen=True)
 class Rule:
     """All that is known about one function: its derivatives, and whether it returns views.
 
     `partials` is the elementwise rule (broadcasting, settings-free), `pullback` and
     `pushforward` the general ones. `zero` means: the derivative is zero by decision; where there
     is a pullback too, that is for complex arguments.
-    `view` says whether the result may share memory with an argument. `masks` says that the
+    `view` says whether the result may share memory with an argument, `window` that it is the
+    first one, seen otherwise. `masks` says that the
     pullback gives zero by structure to some entries: always, or where one of the named settings
     is given, or a function tells from the arguments of the call (None for what is no literal).
     `regular` gives, for a function that is singular somewhere, numbers for parameters
@@ -47,6 +63,7 @@ class Rule:
     pushforward: Callable[..., Any] | None = None
     zero: bool = False
     view: View = "never"
+    window: Window | None = None
     masks: Masks = False
     regular: Mapping[str, float] = field(default_factory=dict)
     turns_complex: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import gast
@@ -13,7 +14,7 @@ from s2sad.known.lifted import space_in
 from s2sad.known.spaces import NUMPY
 from s2sad.modes.assemble import Parts
 from s2sad.modes.rebound import rebound_outside
-from s2sad.nodes import Block, walk
+from s2sad.nodes import Block, block_writes, walk
 from s2sad.polish.aside import aside
 from s2sad.polish.devices import devices
 from s2sad.polish.doubled import doubled
@@ -21,7 +22,7 @@ from s2sad.polish.effects import EffectTable
 from s2sad.polish.guards import guards
 from s2sad.polish.last import skip_last
 from s2sad.polish.late import late
-from s2sad.polish.own import is_fresh, own
+from s2sad.polish.own import own
 from s2sad.polish.parts import assign_parts
 from s2sad.polish.propagate import propagate, propagated
 from s2sad.polish.prune import prune, pruned, tidy
@@ -32,6 +33,7 @@ from s2sad.polish.sole import hand_over
 from s2sad.polish.together import together
 from s2sad.polish.turns import turns
 from s2sad.steps.derivation import Analysed
+from s2sad.steps.purity import callees_in
 from s2sad.syntax.flow import free_names
 
 
@@ -60,6 +62,8 @@ def finish(
     d = p.pure.d
     space = space_in(p.analysed.kinds)
     numpy = d.refs.space(space)
+    kinds = p.kinds | p.bar_kinds
+    callees = callees_in(p.analysed, d, kinds, block_writes(body))
     reverses = {x.reverse for x in d.pairs.values()}
     made = (runtime.zeros_like, runtime.no_tangent, runtime.add)
     fresh = reverses | {n for n, fn in d.refs.functions.items() if fn in made}
@@ -70,23 +74,24 @@ def finish(
         body = together(body, live_out, p.buffers | p.moved, effects, numpy)
     if reverses:
         effects = EffectTable(p.pure, p.sharing)
-        body = late(body, p.bar_kinds, reverses, p.pure, effects, given, lambda n: _alone(p, n))
-    body = own(body, owned, returned, fresh, p.shadows, p.moved, p.bar_kinds)
+        alone = partial(_alone, p)
+        body = late(body, p.bar_kinds, reverses, p.pure, effects, given, alone, callees)
+    body = own(body, owned, returned, fresh, callees, p.shadows, p.moved)
     plain = (p.made_up & frozenset(p.bar_kinds)) - p.buffers - p.moved
     body = skip_last(body, live_out, plain, p.kinds, p.pure)
     if p.held:
-        body = aside(body, live_out, p.held, EffectTable(p.pure, p.sharing))
+        body = aside(body, live_out, p.held, EffectTable(p.pure, p.sharing), callees)
     owners = p.buffers | p.moved
-    arrays = frozenset(n for n, k in (p.kinds | p.bar_kinds).items() if isinstance(k, K.Array))
-    body = settle(body, live_out, p.pure, p.sharing, is_fresh, p.held, owners, arrays)
+    arrays = frozenset(n for n, k in kinds.items() if isinstance(k, K.Array))
+    body = settle(body, live_out, p.pure, p.sharing, callees, p.held, owners, arrays)
     if p.held:
         body = propagate(body, live_out, p.held, EffectTable(p.pure, p.sharing))
     body = doubled(body, EffectTable(p.pure, p.sharing))
-    body = roll(body, frozenset(p.bar_kinds) - given, p.kinds | p.bar_kinds, numpy)
+    body = roll(body, frozenset(p.bar_kinds) - given, kinds, numpy)
     body = assign_parts(body, p.bar_kinds.keys(), p.kinds, numpy)
     consuming = {x.reverse for x in d.pairs.values() if x.consumes}
     given |= p.analysed.function.locals
-    body = hand_over(body, live_out, is_fresh, fresh, consuming, given)
+    body = hand_over(body, live_out, callees, fresh, consuming, given)
     body = turns(whole(tidy(body)), lists_of_keys(p.analysed), p.names.fresh)
     if space != NUMPY:
         helpers = {n for n, home in d.refs.homes.items() if home == space}

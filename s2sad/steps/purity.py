@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import gast
@@ -15,6 +15,8 @@ from s2sad.capture.read import read
 from s2sad.emitted import hooks, overlaps
 from s2sad.errors import Error
 from s2sad.facts.scope import lookup
+from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.nodes import Node, all_inside, names_read, names_written, walk
 from s2sad.rulebook.quiet import is_quiet
 from s2sad.steps.derivation import Analysed, Derivation
@@ -25,6 +27,18 @@ _LOOKS = (
     overlaps.moved_apart,
     *hooks.HELPERS,
 )
+
+
+def callees_in(
+    a: Analysed, d: Derivation, kinds: Mapping[str, Kind], local: Collection[str] = ()
+) -> Callees:
+    """Return what is known of the functions that a text derived from a function calls.
+
+    `kinds` are those of its variables, the function's and ours; `local` are variables of ours of
+    which no kind is known.
+    """
+    own = {*local, *a.function.locals}
+    return Callees(d.refs.modules, d.refs.functions, kinds, a.scope.path, own)
 
 
 class Purity:

@@ -21,6 +21,7 @@ from s2sad.facts.order import order_matters
 from s2sad.facts.powers import may_turn_complex
 from s2sad.facts.stopped import check_stopped
 from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.known.lifted import space_in
 from s2sad.known.pieces import Assume, never, of_slices
 from s2sad.modes.asked import Undecided, reachable
@@ -68,7 +69,7 @@ from s2sad.steps.handed import Writers, function_vjp
 from s2sad.steps.joining import add, answers, complete, printed
 from s2sad.steps.outside_reads import note_reads
 from s2sad.steps.pairs import Pair, Target
-from s2sad.steps.purity import Purity
+from s2sad.steps.purity import Purity, callees_in
 from s2sad.steps.second import gradient_of
 from s2sad.steps.strong import zeros_of
 from s2sad.steps.telling import NOBODY, tell, who_reads
@@ -193,6 +194,7 @@ class _Known:
     sharing: dict[str, frozenset[str]]
     elements: frozenset[Any]
     pure: Purity
+    callees: Callees
     numpy: str
     scalars: frozenset[str]
 
@@ -215,6 +217,7 @@ def _known(d: Derivation, a: Analysed, worker: Reverse, bars: tuple[str, ...]) -
         shared_memory(worker),
         _elements(worker),
         Purity(a, d),
+        callees_in(a, d, {**own, **worker.bar_kinds}, made_up),
         d.refs.space(space_in(a.kinds)),
         scalars(own),
     )
@@ -249,7 +252,7 @@ def _polished(d: Derivation, backward: Block, worker: Reverse, known: _Known) ->
         backward, other = propagated(backward, live_out, movable, effects, known.made_up)
         if round_ and not less and not other:
             break  # nothing else will change: what is simplified stays as it is
-        backward = simplify(backward, known.kinds, known.numpy, homes, outside)
+        backward = simplify(backward, known.kinds, known.numpy, known.callees, homes, outside)
     else:
         backward = prune(backward, live_out, known.effects(), known.made_up)
     return like_shadows(backward, _copies(a, worker), known.numpy)
@@ -267,7 +270,7 @@ def _over_arrays(
     )
     numbers = frozenset(n for n, k in kinds.items() if isinstance(k, K.Num))
     mine = own_memory(function, known.sharing, _seen(worker, tuple(live_out)))
-    backward = forget_rows(backward, function, mine, numbers)
+    backward = forget_rows(backward, function, mine, numbers, known.callees)
     keep_shapes(forward, backward, live_out, kinds, names)
     return backward
 

@@ -9,7 +9,7 @@ A called function is derived once per pattern of kinds and activities.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from s2sad.facts.given import written_parameters
 from s2sad.facts.kinds_by_name import name_kinds
 from s2sad.facts.order import order_matters
 from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.known.lifted import space_in
 from s2sad.known.pieces import of_slices
 from s2sad.modes.guarded import Site
@@ -59,7 +60,6 @@ from s2sad.polish.algebra import simplify
 from s2sad.polish.effects import EffectTable, root
 from s2sad.polish.guards import guards
 from s2sad.polish.integers import outside_kinds
-from s2sad.polish.own import is_fresh as is_new
 from s2sad.polish.propagate import propagated
 from s2sad.polish.prune import prune, pruned, tidy
 from s2sad.polish.rounds import rounds
@@ -84,7 +84,7 @@ from s2sad.steps.finish import homes_of_temps, pinned
 from s2sad.steps.handed import Writers, function_vjp
 from s2sad.steps.pairs import Pair, Target
 from s2sad.steps.parts import title_of
-from s2sad.steps.purity import Purity
+from s2sad.steps.purity import Purity, callees_in
 from s2sad.steps.strong import pushed_of
 from s2sad.steps.targets import find_target, target_name
 from s2sad.steps.within import stop_word
@@ -405,6 +405,7 @@ def _polished(
     numpy = d.refs.space(space_in(a.kinds))
     homes = homes_of_temps(a)
     outside = outside_kinds(a.kinds.of, a.function.locals)
+    callees = callees_in(a, d, kinds, made_up)
     local = made_up - fixed
     live_out: frozenset[str] = pinned(a)
     for round_ in range(3):
@@ -416,12 +417,12 @@ def _polished(
         gone = a.function.temps - block_writes(body)
         there = {n: v for n, v in homes.items() if not names_read(v) & gone}
         simpler = functools.partial(
-            simplify, kinds=kinds, numpy=numpy, homes=there, outside=outside
+            simplify, kinds=kinds, numpy=numpy, callees=callees, homes=there, outside=outside
         )
-        body = _simplified(body, tangents, simpler, twins | handed)
+        body = _simplified(body, tangents, simpler, twins | handed, callees)
     else:
         body = prune(body, live_out, EffectTable(pure, sharing), local, pinned(a))
-    needless = _Needless(d.refs.modules)
+    needless = _Needless(callees)
     body = [needless.visit(s) for s in body]
     _return_by_name(body)
     body = turns(whole(tidy(body)), frozenset(), worker.names.fresh)
@@ -459,8 +460,8 @@ def _return_by_name(body: Block) -> None:
 class _Needless(gast.NodeTransformer):  # type: ignore[misc]
     """Drops copies of tangents that nobody could tell from what they copy."""
 
-    def __init__(self, modules: Mapping[str, Any]) -> None:
-        self.modules = modules
+    def __init__(self, callees: Callees) -> None:
+        self.callees = callees
 
     def visit_BinOp(self, node: Node) -> Node:
         node.left, node.right = _uncopied(node.left), _uncopied(node.right)
@@ -469,7 +470,7 @@ class _Needless(gast.NodeTransformer):  # type: ignore[misc]
     def visit_Call(self, node: Node) -> Node:
         node = self.generic_visit(node)
         inner = _uncopied(node)
-        if inner is not node and is_fresh(inner, self.modules):
+        if inner is not node and is_fresh(inner, self.callees):
             return inner
         return node
 
@@ -491,6 +492,7 @@ def _simplified(
     kinds: dict[str, Kind],
     simplified: Callable[[Block], Block],
     twins: frozenset[str],
+    callees: Callees,
 ) -> Block:
     """Simplify what computes tangents, whose `kinds` are given: values are left to the last bit.
 
@@ -502,7 +504,7 @@ def _simplified(
     for s in body:
         parts = blocks_of(s)
         for part in parts:
-            part[:] = _simplified(part, kinds, simplified, twins)
+            part[:] = _simplified(part, kinds, simplified, twins, callees)
         targets = s.targets if isinstance(s, gast.Assign) else [getattr(s, "target", s)]
         known = [kinds.get(root(t)) for t in targets]
         plain = all(k is not None and K.is_numeric(K.without_none(k)) for k in known)
@@ -510,9 +512,9 @@ def _simplified(
             out.append(s)
             continue
         binds = isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name)
-        new = binds and is_new(s.value)  # what is stored in an array is copied there
+        new = binds and callees.is_new(s.value)  # what is stored in an array is copied there
         out += simplified([s])
-        if new and not is_new(s.value) and not isinstance(known[0], K.Num):
+        if new and not callees.is_new(s.value) and not isinstance(known[0], K.Num):
             if (names_read(s.value) | {root(t) for t in targets}) & twins:
                 s.value = call(attribute(s.value, "copy"))
     return out

@@ -1,4 +1,4 @@
-"""Calls that surely make a new array, of functions that may give views."""
+"""Calls that surely make a new array: by the function's rule, or by how it is called."""
 
 from __future__ import annotations
 
@@ -6,6 +6,29 @@ from typing import Any
 
 import gast
 import numpy as np
+
+from s2sad import registry
+from s2sad.known.outputs import given_parameters, positional_outs, spares_copy
+
+
+def gives_new(fn: Any, node: Any) -> bool:
+    """Say whether what is known of a function says that this call of it makes new memory."""
+    rule = registry.rule_for(fn)
+    if rule is None or any(k.arg in ("out", None) for k in node.keywords):
+        return False
+    if rule.view != "never" or positional_outs(fn, node.args) or spares_copy(fn, node):
+        return makes_new(fn, node)
+    return True
+
+
+def shown_by(fn: Any, node: Any, first: Any) -> registry.Window | None:
+    """Return how a call shows its first argument, or the array whose method it is, if it does."""
+    rule = registry.rule_for(fn) if fn is not None else None
+    window = None if rule is None else rule.window
+    if window is None:
+        return None
+    given = given_parameters(fn, node, method=not node.args or first is not node.args[0])
+    return window if given is not None and not given & {*window.unless, "out"} else None
 
 
 def makes_new(fn: Any, node: Any) -> bool:

@@ -42,6 +42,23 @@ def positional_outs(fn: Any, args: list[Any]) -> list[Any]:
     return [a for a in args[place : place + 1] if not isinstance(a, gast.Constant)]
 
 
+def given_parameters(fn: Any, node: Node, *, method: bool) -> set[str] | None:
+    """Return the parameters beside the first that a call gives; None where that is not known."""
+    found = {k.arg for k in node.keywords}
+    given = node.args if method else node.args[1:]
+    if None in found or any(isinstance(a, gast.Starred) for a in given):
+        return None
+    if not given:
+        return found
+    try:
+        parameters = list(inspect.signature(fn).parameters.values())[1:]
+    except (TypeError, ValueError):
+        return None
+    several = bool(parameters) and parameters[0].kind is inspect.Parameter.VAR_POSITIONAL
+    by_position = parameters[:1] if several else parameters[: len(given)]
+    return found | {p.name for p in by_position}
+
+
 @functools.lru_cache(1024)
 def positional_parameters(fn: Any) -> tuple[str, ...]:
     """Return the names of a library function's parameters, as far as it tells them.
