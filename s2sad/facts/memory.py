@@ -72,7 +72,6 @@ _APPLIERS: tuple[Any, ...] = (map, filter, functools.reduce)
 _HARMLESS = frozenset(
     "tolist tobytes item view astype copy flatten ravel __len__ __array__ nonzero".split()
 )
-_FRESH_METHODS = frozenset({"copy", "sum", "mean", "dot", "max", "min", "std", "var", "prod"})
 _CHOOSERS: tuple[Any, ...] = (max, min)
 _OBSERVERS: tuple[Any, ...] = (
     print,
@@ -637,9 +636,6 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
             method = registry.method_like(node.func.attr)
             rule = registry.rule_for(method) if method is not None else None
             outs += positional_outs(method, [node.func.value, *node.args])
-            fresh = node.func.attr in _FRESH_METHODS or registry.is_zero_method(node.func.attr)
-            if fresh and not outs:
-                return frozenset()
         elif isinstance(owner, K.Opaque) and isinstance(kinds.of.get(node), K.Array):
             rule = _rule_of_object(owner, node.func.attr)
     elif isinstance(kinds.of.get(node.func), K.Opaque) and isinstance(kinds.of.get(node), K.Array):

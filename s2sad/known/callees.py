@@ -103,6 +103,16 @@ class Callees:
             return False
         return gives_new(method, node) or makes_new(None, node)
 
+    def served(self, node: Node) -> tuple[Any, Node | None]:
+        """Return the function that does what a call does, and its first argument.
+
+        For a method of an array that is the function whose rule serves it.
+        """
+        fn, first = self.of(node.func), node.args[0] if node.args else None
+        if fn is None and isinstance(node.func, gast.Attribute) and self.is_array(node.func.value):
+            return registry.method_like(node.func.attr), node.func.value
+        return spaces.twin(fn), first
+
     def copied(self, node: Node) -> Node | None:
         """Return the array or the structure that an expression is a copy of, if it is one."""
         source = copied(node)
@@ -112,10 +122,7 @@ class Callees:
         """Return the array that a call shows in another order or shape, to be read and written."""
         if not isinstance(node, gast.Call):
             return None
-        fn, first = self.of(node.func), node.args[0] if node.args else None
-        if fn is None and isinstance(node.func, gast.Attribute) and self.is_array(node.func.value):
-            first = node.func.value
-            fn = registry.method_like(node.func.attr)
+        fn, first = self.served(node)
         window = None if first is None else shown_by(fn, node, first)
         return None if window is None or window.read_only else first
 

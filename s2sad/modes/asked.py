@@ -428,13 +428,15 @@ class Asked(Cotangents):
     def no_look_up(self, s: Node, variable: str, value: Node) -> Error | None:
         """Return why the shadow of a view is not found by memory: it overlaps, or has a sign."""
         if isinstance(value, gast.Attribute):
-            word = value.attr
+            word = value.attr if value.attr == "imag" else ""
         elif value in self.kinds.methods:
             return None
         else:
             func = getattr(value, "func", None)
-            word = getattr(self.kinds.objects.get(func), "__name__", getattr(func, "attr", ""))
-        if word not in _STRANGE:
+            fn, attr = self.kinds.objects.get(func), getattr(func, "attr", "")
+            strange = fn in _STRANGE or (fn is None and attr == "view")
+            word = getattr(fn, "__name__", attr) if strange else ""
+        if not word:
             return None
         return self.refuse(
             s,
@@ -445,4 +447,4 @@ class Asked(Cotangents):
         )
 
 
-_STRANGE = frozenset({"imag", "broadcast_arrays", "view", "meshgrid"})
+_STRANGE: tuple[Any, ...] = (np.imag, np.broadcast_arrays, np.meshgrid)

@@ -142,10 +142,16 @@ def _is_default(fn: Any, name: str, node: Node) -> bool:
     return type(default) is type(node.value) and bool(default == node.value)
 
 
-_REDUCTIONS = frozenset(
-    "sum prod max amax min amin ptp nansum nanprod nanmax nanmin nanmean nanvar nanstd cumsum "
-    "cumprod nancumsum nancumprod".split()
-)
+@functools.cache
+def _reduces_numbers(fn: Any) -> bool:
+    """Say whether to a function of the library axis 0 of an array without axes is no axis."""
+    if not registry.is_foreign(fn):
+        return False
+    try:
+        along, over = fn(np.ones(()), axis=0), fn(np.ones(()), axis=None)
+    except (TypeError, ValueError, IndexError):
+        return False
+    return bool(np.shape(along) == np.shape(over))
 
 
 def without_axes(bound: BoundCall, fn: Any, kind_of: Callable[[Node], Kind]) -> BoundCall:
@@ -154,7 +160,7 @@ def without_axes(bound: BoundCall, fn: Any, kind_of: Callable[[Node], Kind]) -> 
     if isinstance(getattr(fn, "__self__", None), np.ufunc):
         known = name == "reduce"
     else:
-        known = name in _REDUCTIONS and getattr(np, name, None) is fn and "axis" in bound.settings
+        known = "axis" in bound.settings and _reduces_numbers(fn)
     kind = kind_of(bound.arrays[0][1]) if known and bound.arrays else None
     if not isinstance(kind, K.Num) and not (isinstance(kind, K.Array) and kind.rank == 0):
         return bound

@@ -375,6 +375,14 @@ class _Inliner:
             return name(free)
         raise _Open
 
+    def denoted(self, node: Node) -> Any:
+        """Return the function or class that an expression of the rule denotes, or None."""
+        if not isinstance(node, gast.Name):
+            return _member(node, self.rule)
+        if node.id in self.table or node.id in self.rule.__code__.co_freevars:
+            return None
+        return self.rule.__globals__.get(node.id, getattr(builtins, node.id, None))
+
     def evaluate(self, node: Node) -> Any:
         """Return what an expression is known to be, or MISSING."""
         return _evaluate(node, self)
@@ -591,23 +599,21 @@ def _rank(node: Node, scope: _Inliner) -> Any:
 
 
 def _evaluate_call(node: Node, scope: _Inliner) -> Any:
-    func = node.func
-    fn = func.id if isinstance(func, gast.Name) else getattr(func, "attr", "")
-    if fn == "ndim" and len(node.args) == 1:
+    fn = scope.denoted(node.func)
+    if fn is np.ndim and len(node.args) == 1:
         return _rank(node.args[0], scope)
-    if fn == "isscalar" and len(node.args) == 1:
+    if fn is np.isscalar and len(node.args) == 1:
         rank = _rank(node.args[0], scope)
         return MISSING if rank is MISSING else rank == 0
-    if fn == "isinstance" and len(node.args) == 2:
+    if fn is isinstance and len(node.args) == 2:
         value = _evaluate(node.args[0], scope)
-        cls = node.args[1]
-        if value is not MISSING and isinstance(cls, gast.Name):
-            return isinstance(value, getattr(builtins, cls.id, ()))
-        word = str(getattr(cls, "id", getattr(cls, "attr", "")))
+        cls = scope.denoted(node.args[1])
+        if value is not MISSING and isinstance(cls, type):
+            return isinstance(value, cls)
         if isinstance(node.args[0], gast.Name):
-            return _isinstance_kind(scope.kinds.get(node.args[0].id), word)
+            return _isinstance_kind(scope.kinds.get(node.args[0].id), cls)
         return MISSING
-    if fn == "iscomplexobj" and len(node.args) == 1 and isinstance(node.args[0], gast.Name):
+    if fn is np.iscomplexobj and len(node.args) == 1 and isinstance(node.args[0], gast.Name):
         kind = scope.kinds.get(node.args[0].id)
         if isinstance(kind, K.Num):
             # What holds for complex numbers holds for one that is found to be real.
@@ -615,15 +621,15 @@ def _evaluate_call(node: Node, scope: _Inliner) -> Any:
         if kind is None or isinstance(kind, K.Unknown) or is_mixed(kind):
             return MISSING
         return K.is_complex(kind)
-    if fn in ("len", "abs") and isinstance(func, gast.Name) and len(node.args) == 1:
+    if (fn is len or fn is abs) and len(node.args) == 1:
         value = _evaluate(node.args[0], scope)
-        return MISSING if value is MISSING else getattr(builtins, fn)(value)
+        return MISSING if value is MISSING else fn(value)
     return MISSING
 
 
-def _isinstance_kind(kind: Kind | None, cls: str) -> Any:
-    table: dict[str, type] = {"tuple": K.Tuple, "list": K.List, "ndarray": K.Array}
-    if kind is None or cls not in table:
+def _isinstance_kind(kind: Kind | None, cls: Any) -> Any:
+    table: dict[Any, type] = {tuple: K.Tuple, list: K.List, np.ndarray: K.Array}
+    if kind is None or not isinstance(cls, type) or cls not in table:
         return MISSING
     options = K.options(kind)
     found = {isinstance(k, table[cls]) for k in options}

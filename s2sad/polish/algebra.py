@@ -59,7 +59,9 @@ def simplify(
     tells of data outside the function. The text has NumPy, or what does as NumPy does, under the
     name `numpy`.
     """
-    worker = _Simplifier(kinds, numpy, callees, homes or {}, Integers(kinds, outside or {}))
+    worker = _Simplifier(
+        kinds, numpy, callees, homes or {}, Integers(kinds, outside or {}, callees)
+    )
     worker.block(block)
     return block
 

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
+from s2sad.known.dtypes import gives_floats
 from s2sad.nodes import Node
 
 
@@ -25,6 +28,7 @@ class Integers:
 
     kinds: Mapping[str, Kind]
     outside: Mapping[str, Kind]
+    callees: Callees
 
     def known(self, node: Node) -> Kind | None:
         """Return the kind of a name, or of data outside the function; None of a module."""
@@ -64,19 +68,17 @@ class Integers:
 
     def _may_give_float(self, node: Node) -> bool:
         """Say whether a call may give a float."""
-        func = node.func
-        called = func.attr if isinstance(func, gast.Attribute) else getattr(func, "id", "")
-        if called in _NO_FLOATS or called.startswith("is"):
-            return False
-        if called == "astype":
-            return not (isinstance(node.args[0], gast.Name) and node.args[0].id in ("bool", "int"))
-        if isinstance(func, gast.Attribute) and not self._is_module(func.value):
-            return self.may_be_float(func.value)
-        given = node.args[1:] if called == "where" else node.args[:1]
-        return called not in _SAME_DTYPE or any(map(self.may_be_float, given))
-
-    def _is_module(self, node: Node) -> bool:
-        return isinstance(node, gast.Name) and self.known(node) is None
+        fn, first = self.callees.served(node)
+        if fn is np.ndarray.astype:
+            return not (node.args and self.callees.of(node.args[0]) in (bool, int))
+        if self.callees.fits(node):
+            return self.may_be_float(node.args[0])
+        if fn is np.where:
+            return any(map(self.may_be_float, node.args[1:]))
+        of_floats = None if fn is None else gives_floats(fn, of_integers=False)
+        if not of_floats or gives_floats(fn, of_integers=True) is not False:
+            return of_floats is not False
+        return first is None or self.may_be_float(first)
 
     def is_count(self, node: Node) -> bool:
         """Say whether an expression is computed in integers: a length, a setting, a weight."""
@@ -118,8 +120,7 @@ class Integers:
     def _is_integer(self, node: Node) -> bool:
         if isinstance(node, gast.Attribute) and node.attr in ("size", "ndim", "shape"):
             return True
-        called = getattr(node.func, "id", "") if isinstance(node, gast.Call) else ""
-        return called == "len" or self._has(node, lambda k: _holds(k, "int"))
+        return self.callees.is_call(node, len) or self._has(node, lambda k: _holds(k, "int"))
 
     def _is_narrow(self, node: Node) -> bool:
         return self._has(node, lambda k: _holds(k, "int") and k.dtype not in (None, "int64"))
@@ -185,15 +186,3 @@ def _may_be_float(kind: Kind) -> bool:
     if isinstance(kind, K.List):
         return any(map(_may_be_float, K.options(kind.item)))
     return not (isinstance(kind, K.Array) and not K.is_float_dtype(kind.dtype))
-
-
-_NO_FLOATS = frozenset(
-    "all any argmax argmin argsort bool count_nonzero equal greater greater_equal int len less "
-    "less_equal logical_and logical_not logical_or logical_xor not_equal searchsorted "
-    "signbit".split()
-)
-_SAME_DTYPE = frozenset(
-    "abs absolute array asarray broadcast_to conj copy cumsum diag expand_dims flip imag max min "
-    "moveaxis prod ravel real repeat reshape roll sign squeeze stack sum swapaxes take tile "
-    "transpose tril triu unbroadcast where".split()
-)
