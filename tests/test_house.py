@@ -7,8 +7,10 @@ Rooms do not import one another, and rules/ knows only the registry and the runt
 """
 
 import ast
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -280,3 +282,60 @@ def test_wholesale_handlers_are_seen():
 
     assert seen("except") and seen("except Exception as e") and seen("except (OSError, Exception)")
     assert not seen("except (OSError, ValueError)")
+
+
+# --- facts about functions -----------------------------------------------------------------------
+
+# Methods of lists and of arrays, by which these are changed, and attributes that tell a shape:
+# whose they are is looked at beside. What a device's own module has is looked up there.
+WORDS = {
+    "facts/activity.py": 2,
+    "facts/attributes.py": 1,
+    "facts/expression_kinds.py": 1,
+    "facts/memory.py": 2,
+    "facts/stores.py": 1,
+    "modes/inline.py": 1,
+    "modes/rows.py": 1,
+    "modes/writes.py": 1,
+    "polish/devices.py": 2,
+    "polish/effects.py": 1,
+    "polish/integers.py": 2,
+}
+
+
+def lists_of_functions(text):
+    """Yield the lines of displays, or split strings, that name three functions of a library."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Set | ast.Tuple | ast.List | ast.Dict):
+            words = node.keys if isinstance(node, ast.Dict) else node.elts
+            spelled = [getattr(w, "value", None) for w in words]
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "split":
+            spelled = str(getattr(node.func.value, "value", "")).split()
+        else:
+            continue
+        if sum(isinstance(w, str) and is_of_a_library(w) for w in spelled) >= 3:
+            yield node.lineno
+
+
+def is_of_a_library(word):
+    found = [vars(home).get(word) for home in (np, np.linalg, math)]
+    return any(callable(f) and not isinstance(f, type) for f in found)
+
+
+def test_no_list_of_names_says_what_functions_do():
+    """What is known of a function is asked of it, by its rule: known/callees.py."""
+    rooms = [p for room in ("facts", "modes", "polish") for p in (PACKAGE / room).rglob("*.py")]
+    wrong = []
+    for path in sorted(rooms):
+        lines = list(lists_of_functions(path.read_text(encoding="utf-8")))
+        if len(lines) > WORDS.get(path.relative_to(PACKAGE).as_posix(), 0):
+            wrong.append(f"{named(path)}:{lines}: ask the function that is called, by its rule")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_lists_of_names_are_seen():
+    assert list(lists_of_functions('_FRESH = frozenset("sum dot outer x".split())')) == [1]
+    assert list(lists_of_functions('if n.attr in ("sin", "cos", "tan"): pass')) == [1]
+    assert list(lists_of_functions('table = {"sum": 1, "dot": 2, "outer": 3}')) == [1]
+    assert not list(lists_of_functions('x = ("grad", "vjp", "sum", "dot")'))
+    assert not list(lists_of_functions("f(np.sum, np.dot, np.outer)"))

@@ -9,13 +9,16 @@ except ArithmeticError:      would catch it, and go another way than the plain f
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.nodes import Block, Node, names_read, number, walk
 from s2sad.stages import KindFacts
 
@@ -25,11 +28,17 @@ NOTHING: Raised = frozenset()
 ANYTHING: Raised = frozenset(
     {ZeroDivisionError, OverflowError, ValueError, np.linalg.LinAlgError, FloatingPointError}
 )
-_CALM = frozenset(
-    "sin cos tanh atan fabs copysign floor ceil trunc sinh cosh hypot erf erfc degrees radians "
-    "isfinite isnan isinf atan2 asinh".split()
+_CALM: tuple[Any, ...] = (
+    *(math.sin, math.cos, math.tanh, math.sinh, math.cosh, math.atan, math.atan2, math.asinh),
+    *(math.fabs, math.copysign, math.floor, math.ceil, math.trunc, math.hypot, math.erf),
+    *(math.erfc, math.degrees, math.radians, math.isfinite, math.isnan, math.isinf),
 )
-_SAME = frozenset({"cholesky", "solve", "inv", "lstsq", "eigh", "svd", "qr", "eig", "pinv"})
+_SAME: tuple[Any, ...] = (
+    *(np.linalg.cholesky, np.linalg.solve, np.linalg.inv, np.linalg.lstsq, np.linalg.eigh),
+    *(np.linalg.svd, np.linalg.qr, np.linalg.eig, np.linalg.pinv),
+)
+_WHOLE: tuple[Any, ...] = (float, list, tuple, zip, sum, len, dict)
+_LOGS: tuple[Any, ...] = (math.log, math.log2, math.log10, np.log, np.log2, np.log10)
 
 
 def caught_by(attempt: Node, facts: KindFacts) -> tuple[type[BaseException], ...]:
@@ -63,12 +72,12 @@ def is_caught(raised: Raised, caught: tuple[type[BaseException], ...]) -> bool:
     return any(issubclass(r, c) for r in raised for c in caught)
 
 
-def may_raise(code: Block, value: Node, kind: Kind, modules: Any) -> Raised:
+def may_raise(code: Block, value: Node, kind: Kind, callees: Callees) -> Raised:
     """Return what a tangent's code may raise, where an operation on values has raised nothing."""
     arrays = isinstance(kind, K.Array)
     found: set[type[BaseException]] = set()
-    safe = _divisors(value)
-    primal = getattr(getattr(value, "func", None), "attr", "")
+    safe = _divisors(value, callees)
+    same = _is_solver(value, callees)
     for statement in code:
         for n in walk(statement):
             if isinstance(n, gast.BinOp) and not arrays:
@@ -81,36 +90,37 @@ def may_raise(code: Block, value: Node, kind: Kind, modules: Any) -> Raised:
                     if exponent is None or exponent < 0:
                         found |= {ZeroDivisionError, OverflowError}
             elif isinstance(n, gast.Call):
-                found |= _called(n, arrays, primal, modules)
+                found |= _called(n, arrays, same, callees)
     return frozenset(found)
 
 
-def _divisors(value: Node) -> set[str]:
+def _divisors(value: Node, callees: Callees) -> set[str]:
     """Return the names that were not zero, or the operation would have raised something."""
     if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Div | gast.Mod | gast.FloorDiv):
         return names_read(value.right)
-    func = getattr(value, "func", None)
-    if isinstance(func, gast.Attribute) and func.attr in ("log", "log2", "log10"):
-        return names_read(value.args[0])
-    return set()
+    return names_read(value.args[0]) if callees.is_call(value, *_LOGS) else set()
 
 
-def _called(node: Node, arrays: bool, primal: str, modules: Any) -> set[type[BaseException]]:
-    func = node.func
-    if isinstance(func, gast.Name):
-        if func.id in ("float", "list", "tuple", "zip", "sum", "len", "dict"):
+def _is_solver(value: Node, callees: Callees) -> bool:
+    """Say whether an operation raises whatever its derivative would: NumPy's, or SciPy's alike."""
+    fn = callees.of(value.func) if isinstance(value, gast.Call) else None
+    return (
+        registry.is_foreign(fn) and getattr(np.linalg, getattr(fn, "__name__", ""), None) in _SAME
+    )
+
+
+def _called(node: Node, arrays: bool, same: bool, callees: Callees) -> set[type[BaseException]]:
+    """Return what a call may raise; where `same`, the operation itself would have raised it."""
+    fn = callees.of(node.func)
+    home = str(getattr(fn, "__module__", None) or "")
+    if isinstance(node.func, gast.Name) and not (registry.is_foreign(fn) or home == math.__name__):
+        if any(fn is known for known in _WHOLE):
             return set()
         if arrays:
-            return set() if primal in _SAME else {np.linalg.LinAlgError}
+            return set() if same else {np.linalg.LinAlgError}
         return set(ANYTHING)
-    path = func
-    names = []
-    while isinstance(path, gast.Attribute):
-        names.append(path.attr)
-        path = path.value
-    module = modules.get(getattr(path, "id", ""))
-    if getattr(module, "__name__", "") == "math":
-        return set() if func.attr in _CALM else {ValueError, OverflowError}
-    if "linalg" in names:
-        return set() if primal in _SAME else {np.linalg.LinAlgError}
+    if home == math.__name__:
+        return set() if fn in _CALM else {ValueError, OverflowError}
+    if home.endswith("linalg") or ".linalg." in home:
+        return set() if same else {np.linalg.LinAlgError}
     return set()

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import gast
 
 from s2sad import kinds as K
-from s2sad.kinds import Kind
+from s2sad.known.callees import Callees
 from s2sad.modes.storage import LOOPS, wanted
 from s2sad.nodes import (
     Block,
@@ -67,7 +67,7 @@ def remake(
     forward: Block,
     backward: Block,
     live_out: Names,
-    kinds: Mapping[str, Kind],
+    callees: Callees,
     effects: Effects,
     elements: frozenset[Any],
     whole: Undone,
@@ -81,7 +81,7 @@ def remake(
     """
     for _ in range(_TIMES):
         lost = whole.left_out(backward)
-        worker = _Remaker(forward, kinds, effects, elements, lost, looked_up)
+        worker = _Remaker(forward, callees, effects, elements, lost, looked_up)
         if not worker.improve(backward, live_out):
             break
     return backward
@@ -139,7 +139,7 @@ class _Remaker:
     def __init__(
         self,
         forward: Block,
-        kinds: Mapping[str, Kind],
+        callees: Callees,
         effects: Effects,
         elements: frozenset[Any],
         lost: Names,
@@ -147,7 +147,8 @@ class _Remaker:
     ) -> None:
         self.lost = lost
         self.looked_up = looked_up
-        self.kinds = kinds
+        self.callees = callees
+        self.kinds = callees.kinds
         self.effects = effects
         self.elements = elements
         self.reads: dict[str, int] = {}
@@ -334,9 +335,7 @@ class _Remaker:
     def _is_chosen(self, value: Node) -> bool:
         """Say whether an expression is the largest or the smallest of numbers, or one's size."""
         return (
-            isinstance(value, gast.Call)
-            and isinstance(value.func, gast.Name)
-            and value.func.id in ("max", "min", "abs")
+            self.callees.is_call(value, max, min, abs)
             and not value.keywords
             and all(is_constant(a) or self._is_number(a) for a in value.args)
             and self.effects.pure(value)

@@ -317,7 +317,7 @@ class Tangents(Twins):
         self.note(variable, kind)
         tangent = self.apart(s, variable, value, tangent)
         code = [*pre, assign(self.dot(variable), tangent)]
-        self.see_raised(s, may_raise(code, value, kind, self.refs.modules))
+        self.see_raised(s, may_raise(code, value, kind, self.callees))
         return self.ordered(variable, marker, primal, code)
 
     def _writes_tangents(self, s: Node) -> bool:

@@ -263,7 +263,7 @@ class Twins:
             tangent = found
             kind = self.kinds.of.get(value, K.UNKNOWN)
             code = [*pre, gast.Expr(tangent)]
-            self.see_raised(s, may_raise(code, value, kind, self.refs.modules))
+            self.see_raised(s, may_raise(code, value, kind, self.callees))
         self._refuse_unfollowed(s, value)
         place = clone(target)
         place.value = name(self.dot(base))
@@ -386,7 +386,7 @@ class Twins:
         if tangent is None:
             return [gast.Assign([twin], constant(0.0), None)]
         code = [*pre, gast.Expr(tangent)]
-        self.see_raised(s, may_raise(code, node, kind, self.refs.modules))
+        self.see_raised(s, may_raise(code, node, kind, self.callees))
         old, old_dot = clone(place), clone(twin)
         old.ctx = old_dot.ctx = gast.Load()
         whole = gast.BinOp(clone(old), clone(s.op), clone(s.value))

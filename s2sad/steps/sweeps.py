@@ -130,7 +130,7 @@ def parts_of(
     check_stopped(a.function, a.kinds, worker.activity, memory_of(d, a), asked)
     d.asked[a] = asked & frozenset(a.function.params)
     bars = _cotangents_on_entry(worker, wanted, sweeps)
-    known = _known(d, a, worker, bars)
+    known = _known(d, a, worker, bars, seed)
     forward = sweeps.forward
     zeros = {n for n, fn in d.refs.functions.items() if fn is runtime.zeros_like}
     backward = assign_first(
@@ -203,21 +203,25 @@ class _Known:
         return EffectTable(self.pure, self.sharing)
 
 
-def _known(d: Derivation, a: Analysed, worker: Reverse, bars: tuple[str, ...]) -> _Known:
+def _known(
+    d: Derivation, a: Analysed, worker: Reverse, bars: tuple[str, ...], seed: Node
+) -> _Known:
     """Return what polishing is told of the names in both sweeps."""
     made_up = frozenset(worker.bars.values()) | frozenset(worker.bar_kinds)
     fixed = frozenset(worker.buffers_of(solo=False)) | worker.asked | worker.split
     own = name_kinds(a.kinds)
+    kinds = {seed.id: a.kinds.result} if isinstance(seed, gast.Name) else {}
+    kinds |= own | worker.bar_kinds
     return _Known(
         a,
-        {**own, **worker.bar_kinds},
+        kinds,
         made_up - {worker.bars[v] for v in worker.elements if v in worker.bars},
         frozenset(bars),
         fixed | worker.looked_up(),
         shared_memory(worker),
         _elements(worker),
         Purity(a, d),
-        callees_in(a, d, {**own, **worker.bar_kinds}, made_up),
+        callees_in(a, d, kinds, made_up),
         d.refs.space(space_in(a.kinds)),
         scalars(own),
     )
@@ -266,7 +270,14 @@ def _over_arrays(
     given = _shapes_given(known.analysed, worker)
     shapes_at_hand(backward, kinds, given, live_out, known.numpy)
     backward = remake(
-        forward, backward, live_out, kinds, known.effects(), known.elements, undone, worker.asked
+        forward,
+        backward,
+        live_out,
+        known.callees,
+        known.effects(),
+        known.elements,
+        undone,
+        worker.asked,
     )
     numbers = frozenset(n for n, k in kinds.items() if isinstance(k, K.Num))
     mine = own_memory(function, known.sharing, _seen(worker, tuple(live_out)))

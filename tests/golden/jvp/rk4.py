@@ -7,7 +7,7 @@ def pendulum_jvp(y, damping, y_dot, damping_dot):
     y_item_1 = y[1]
     value_dot = np.array(
         [y_dot[1], -y_dot[0] * np.cos(y_item) - damping_dot * y_item_1 - y_dot[1] * damping]
-    ).copy()
+    )
     return np.array([y[1], -np.sin(y_item) - damping * y_item_1]), value_dot
 
 
