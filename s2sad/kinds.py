@@ -30,6 +30,7 @@ from s2sad.known.dims import length_of as length_of
 from s2sad.known.dims import newer_symbols as newer_symbols
 from s2sad.known.dims import same_length as same_length
 from s2sad.known.dims import same_shape as same_shape
+from s2sad.known.fixed import the_same
 from s2sad.known.generators import GENERATORS
 
 
@@ -732,7 +733,7 @@ def _kind_of_numpy_scalar(value: Any) -> Kind:
 
 
 def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[int]) -> Kind:
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not is_function(value):
         names = getattr(type(value), "_fields", None)
         if type(value) is not tuple and names is None:
             return Unknown(f"a {type(value).__name__}")
@@ -748,7 +749,7 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
         table = Dict(tuple((k, kind_of(v, f"{path}[{k!r}]", literal, around)) for k, v in entries))
         return table if literal else _told_by_keys(table)
     if is_function(value) or isinstance(value, dataclasses.Field):
-        return Known(value)
+        return Known(the_same(value))
     if isinstance(value, np.ndarray):
         return Unknown(f"a {type(value).__name__}, a subclass of ndarray")
     if is_enumerated(type(value)) or has_fields(type(value)):

@@ -426,10 +426,15 @@ def _by(statement: Any) -> str:
 
 
 def _rounded(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
-    """Warn where an active value is stored into an array of integers or truth values."""
+    """Warn where an active value is stored into an array of integers or truth values.
+
+    A function that is called warns of its own statements.
+    """
     for write in memory.writes:
         value = getattr(write.statement, "value", None)
-        if not write.in_array or K.differentiable(write.owner) or value is None:
+        if write.how == "call" or not write.in_array:
+            continue
+        if K.differentiable(write.owner) or value is None:
             continue
         varied = activity.varied_before.get(write.statement, frozenset())
         if not K.differentiable(kinds.of.get(value, K.UNKNOWN)) or not names_read(value) & varied:

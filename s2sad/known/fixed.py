@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 _originals: dict[type, tuple[object, tuple[str, ...]]] = {}
 _like_functions: dict[type, tuple[str, ...]] = {}
 
@@ -33,3 +35,15 @@ def like_functions(*classes: type, holding: tuple[str, ...]) -> None:
 def held_by(value: object) -> tuple[str, ...] | None:
     """Return what an object that is known as functions are holds, None of any other."""
     return _like_functions.get(type(value))
+
+
+def the_same(value: Any) -> Any:
+    """Return the one object that stands for all of its class that hold the same numbers."""
+    held = tuple(getattr(value, n) for n in held_by(value) or ())
+    if not held or not all(isinstance(part, _NUMBERS) for part in held):
+        return value
+    return _same.setdefault((type(value), held), value)
+
+
+_NUMBERS = (int, float, str, np.generic, np.dtype)
+_same: dict[Any, object] = {}
