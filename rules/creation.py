@@ -10,6 +10,12 @@ nondifferentiable(np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.e
 nondifferentiable(np.eye, np.identity, np.tri, np.bartlett, np.blackman, np.hamming, np.hanning)
 
 
+@pullback(np.ndarray)
+def pull_ndarray(out_bar, out, *, shape, dtype=float, order=None):
+    """What is made over somebody's buffer is refused: it is memory of two kinds."""
+    return ()
+
+
 def take_apart(x_bar, structure):
     """Return the cotangents of the scalars and arrays in a nested list that became one array."""
     if isinstance(structure, (list, tuple)):
