@@ -40,10 +40,12 @@ from s2sad.rules import written_out as written_out
 
 when_imported("cupy", "s2sad.rules.cupy")
 when_imported("array_api_compat", "s2sad.rules.array_api")
+when_imported("bisect", "s2sad.rules.stdlib_bisect")
 when_imported("decimal", "s2sad.rules.stdlib_decimal")
 when_imported("fractions", "s2sad.rules.stdlib_fractions")
 when_imported("random", "s2sad.rules.stdlib_random")
 when_imported("statistics", "s2sad.rules.stdlib_statistics")
+when_imported("sys", "s2sad.rules.stdlib_sys")
 when_imported("scipy.fft", "s2sad.rules.scipy_fft")
 when_imported("scipy.integrate", "s2sad.rules.scipy_integrate")
 when_imported("scipy.interpolate", "s2sad.rules.scipy_interpolate")

@@ -1,7 +1,5 @@
 """Functions that give no numbers that could change by little: types, texts, bits, dates, memory."""
 
-import sys
-
 import numpy as np
 
 from s2sad.registry import like_functions, nondifferentiable
@@ -22,5 +20,3 @@ POWERS = ("smallest_subnormal", "iexp", "machep", "maxexp", "minexp", "negep", "
 
 like_functions(np.iinfo, holding=(*LIMITS, "kind"))
 like_functions(np.finfo, holding=(*LIMITS, *OF_FLOATS, *POWERS))
-for info in (sys.float_info, sys.int_info):
-    like_functions(type(info), holding=type(info).__match_args__)

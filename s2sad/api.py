@@ -13,18 +13,21 @@ import inspect
 import itertools
 import types
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from s2sad import kinds as K
 from s2sad.activities import Const
-from s2sad.aliasing import Reached, reach, reach_shadow
+from s2sad.aliasing import reach
+from s2sad.capture.fitted import fitted, takes_shape
 from s2sad.capture.read import Callee, read, unwrap
 from s2sad.capture.ruled import as_called
+from s2sad.capture.shaped import is_library
 from s2sad.derivative import Applied, Derivative, operator, stand_in
 from s2sad.errors import ActivityError, SourceError, UnsupportedError
+from s2sad.operators.any_shape import for_shapes, of_any_shape
 from s2sad.operators.below import refuse_below_classmethod
 from s2sad.operators.cotangents import mirror
 from s2sad.operators.derived import (
@@ -34,9 +37,11 @@ from s2sad.operators.derived import (
     kinds_of,
     place_of,
     reached_by,
+    reached_in_shadows,
+    reached_in_tangents,
     refuse_shared,
 )
-from s2sad.operators.directions import cast_tangents, directions, of_parameters, pushed
+from s2sad.operators.directions import cast_tangents, directions, pushed
 from s2sad.operators.duplicated import (
     Forward,
     Given,
@@ -56,11 +61,9 @@ from s2sad.operators.jacobians import Jacobian
 from s2sad.operators.logs import log, with_answers
 from s2sad.operators.nans import watched
 from s2sad.operators.parameters import Parameters, Settled, Wrt
-from s2sad.operators.sharing import Bound
 from s2sad.requests import Request
 from s2sad.selected import whole_parameters
 from s2sad.steps.roles import roles_of
-from s2sad.tree import is_array
 from s2sad.write.copies import prelude
 from s2sad.write.lines import Origin, origins_by_line
 from s2sad.write.printer import module
@@ -272,6 +275,7 @@ _DOCS = {
 
 
 @operator
+@of_any_shape
 def grad(
     f: Callable[..., Any],
     wrt: Wrt = None,
@@ -292,6 +296,7 @@ def grad(
 
 
 @operator
+@of_any_shape
 def value_and_grad(
     f: Callable[..., Any],
     wrt: Wrt = None,
@@ -337,6 +342,7 @@ def _operator(debug_nans: bool) -> type[Operator]:
 
 
 @operator
+@of_any_shape
 def jacobian(
     f: Callable[..., Any], wrt: Wrt = None, *, mode: str = "auto", has_aux: bool = False
 ) -> Jacobian:
@@ -388,6 +394,7 @@ def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = Fals
     Every argument that can be is differentiated, unless `wrt` or annotations choose. With
     `has_aux`, f returns `(y, aux)` and the result is `(y, pullback, aux)`.
     """
+    f = fitted(f, args, None, wrt, every=True)
     options = Options("vjp", wrt, has_aux, len(args))
     return Operator(f, options, entries=_shared(f, options))(*args)
 
@@ -406,9 +413,10 @@ def jvp(
     f returns `(y, aux)` and the result is `(y, dy, aux)`.
     """
     chosen = directions(primals, tangents)
+    f = fitted(f, primals, None, chosen, every=True)
     callee = callee_of(f, "jvp")
     parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
-    chosen, along = of_parameters(parameters, primals, tangents, chosen)
+    along = [tangents[i] for i in chosen]
     options = Options("jvp", chosen, has_aux, len(primals))
     derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
     bound = parameters.bind((*callee.args, *primals), callee.kwargs)
@@ -430,11 +438,13 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     The result is built like the tangents that are not None: bare where there is one, else a tuple.
     """
     chosen = directions(primals, tangents)
+    f = fitted(f, primals, None, chosen, every=True)
     wrt = chosen if len(chosen) > 1 else chosen[0]
     return jvp(Operator(f, Options("grad", wrt)), primals, tangents)[1]
 
 
 @operator
+@of_any_shape
 def hessian(f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False) -> Hessian:
     """Return a function that gives the second derivatives of f, which returns a real scalar.
 
@@ -456,6 +466,7 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     what f writes are in their shadows afterwards.
     """
     require_mode(mode)
+    f = fitted(f, activities, every=True)
     if mode is Forward:
         return _autodiff_forward(f, activities, seed)
     callee = callee_of(f, "autodiff")
@@ -472,7 +483,7 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     options = Options("reverse", given=len(activities), pattern=activity)
     derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
     entry = derived.find(tuple(given.values.values()))
-    reached = _reached_in_shadows(entry.bound, given)
+    reached = reached_in_shadows(entry.bound, given)
     refuse_shared(itertools.chain(reached, reach("the seed", seed)), parameters)
     for n in entry.as_float:
         given.values[n] = float(given.values[n])
@@ -505,7 +516,7 @@ def _autodiff_forward(f: Callable[..., Any], activities: Any, seed: Any) -> Any:
     derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
     entry = derived.find(tuple(given.values.values()))
     if entry.bound.writes:
-        refuse_shared(_reached_in_tangents(entry.bound, given), parameters)
+        refuse_shared(reached_in_tangents(entry.bound, given), parameters)
     for n in entry.as_float:
         given.values[n] = float(given.values[n])
     bound.arguments.update(given.values)
@@ -516,26 +527,6 @@ def _autodiff_forward(f: Callable[..., Any], activities: Any, seed: Any) -> Any:
 
 def _no_shortcut(*args: Any) -> Any:
     raise AssertionError("autodiff has no shortcut")
-
-
-def _reached_in_shadows(bound: Bound, given: Given) -> Iterator[Reached]:
-    """Yield the memory that a call of autodiff reaches, shadows included."""
-    yield from reached_by(bound, given.values)
-    for n, shadows in given.shadows.items():
-        for i, shadow in enumerate(shadows):
-            way = f"the shadow of {n}" if len(shadows) == 1 else f"shadow {i} of {n}"
-            yield from reach_shadow(way, shadow)
-
-
-def _reached_in_tangents(bound: Bound, given: Given) -> Iterator[Reached]:
-    """Yield the memory that a forward sweep reaches: tangents are written where arguments are."""
-    yield from reached_by(bound, given.values)
-    for n, shadows in given.shadows.items():
-        for i, shadow in enumerate(shadows):
-            way = f"the shadow of {n}" if len(shadows) == 1 else f"shadow {i} of {n}"
-            for r in reach(way, shadow, *bound.written.of(n)):
-                if not is_array(r.memory) or r.memory.dtype.kind in "fc":
-                    yield r
 
 
 def _bar_of(bars: dict[str, Any], given: Given, activity: Pattern, name: str) -> Any:
@@ -553,7 +544,7 @@ def _bar_of(bars: dict[str, Any], given: Given, activity: Pattern, name: str) ->
 def source(f: Callable[..., Any], *, mode: str = "grad", wrt: Wrt = None, args: Any = None) -> str:
     """Return the source of f's derivative, for example arguments or from annotations alone."""
     args = () if args is None else tuple(args)
-    return operator_for(f, mode, wrt, len(args)).source(*args)
+    return operator_for(f, mode, wrt, args).source(*args)
 
 
 def emit(
@@ -566,14 +557,15 @@ def emit(
 ) -> Path:
     """Write the source of f's derivative as a module, and return its path."""
     args = () if args is None else tuple(args)
-    return operator_for(f, mode, wrt, len(args)).emit(path, *args)
+    return operator_for(f, mode, wrt, args).emit(path, *args)
 
 
-def operator_for(f: Callable[..., Any], mode: str, wrt: Wrt, given: int) -> Operator:
-    """Return the operator of a mode, for a call with so many arguments."""
+def operator_for(f: Any, mode: str, wrt: Wrt, args: tuple[Any, ...]) -> Operator:
+    """Return the operator of a mode, for a call with these arguments."""
     if mode not in MODES:
         raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
-    return Operator(f, Options(mode, wrt, given=given or None))
+    f = fitted(f, args, None, wrt, every=mode not in ("grad", "value_and_grad"))
+    return Operator(f, Options(mode, wrt, given=len(args) or None))
 
 
 # --- the decorator -------------------------------------------------------------------------------
@@ -628,7 +620,7 @@ class Differentiable:
     @property
     def hessian(self) -> Hessian:
         """The second derivatives, as s2sad.hessian gives them."""
-        return Hessian(self, self.grad, False)
+        return hessian(self) if takes_shape(self, None) else Hessian(self, self.grad, False)
 
     def hvp(self, /, primals: Any, tangents: Any) -> Any:
         """Return the product of the Hessian with tangents, as s2sad.hvp does."""
@@ -643,10 +635,7 @@ class Differentiable:
         if known is None and not skipped:
             _ = self._unbound
         if known is None:
-            if mode == "jacobian":
-                made: Any = _jacobian(self, None, "auto", False, skipped)
-            else:
-                made = _Attribute(self, Options(mode), skipped)
+            made = for_shapes(self, functools.partial(_attribute, mode), skipped)
             known = self._operators.setdefault((mode, skipped), made)
         return known
 
@@ -659,6 +648,12 @@ class Differentiable:
 
     def __repr__(self) -> str:
         return f"<differentiable {self.__s2sad_primal__!r}>"
+
+
+def _attribute(mode: str, f: Any, skipped: int = 0) -> Any:
+    if mode == "jacobian":
+        return _jacobian(f, None, "auto", False, skipped)
+    return _Attribute(f, Options(mode), skipped)
 
 
 class _Attribute(Operator):
@@ -715,6 +710,8 @@ class _Bound:
     @property
     def hessian(self) -> Hessian:
         """The second derivatives; self is Const unless wrt names it."""
+        if takes_shape(self, None):
+            return hessian(self)
         gradient = self.__func__._operator("grad", 1)._bound(self.__self__)
         return Hessian(self, gradient, False)
 
@@ -785,5 +782,6 @@ def differentiate(f: Callable[..., Any] | None = None, *, wrt: Wrt = None) -> An
     """
     if f is None:
         return functools.partial(Differentiable, wrt=wrt)
-    callee_of(f.__func__ if isinstance(f, classmethod) else f, "differentiate")
+    if not is_library(f):
+        callee_of(f.__func__ if isinstance(f, classmethod) else f, "differentiate")
     return Differentiable(f, wrt)

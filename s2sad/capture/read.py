@@ -81,7 +81,7 @@ def unwrap(obj: object) -> Callee | None:
     if isinstance(obj, types.FunctionType):
         derivative = derivative_of(obj)
         return Callee(obj, wrt=None if derivative is None else derivative.declared)
-    if isinstance(obj, (type, *_C_CALLABLES)) or generator_of(obj) is not None:
+    if isinstance(obj, (type, *C_CALLABLES)) or generator_of(obj) is not None:
         return None
     if isinstance(obj, types.MethodType):
         return _bind(obj.__func__, (obj.__self__,), {})
@@ -90,7 +90,7 @@ def unwrap(obj: object) -> Callee | None:
     return _callable_object(obj)
 
 
-_C_CALLABLES = (
+C_CALLABLES = (
     types.BuiltinFunctionType,
     types.MethodDescriptorType,
     types.ClassMethodDescriptorType,
@@ -121,7 +121,7 @@ def _by_name(wrt: Any, names: Sequence[str]) -> Any:
 def _callable_object(obj: object) -> Callee | None:
     # As the interpreter does, __call__ is looked up on the type: one set on the object is ignored.
     call = inspect.getattr_static(type(obj), "__call__", None)
-    if call is None or isinstance(call, _C_CALLABLES):
+    if call is None or isinstance(call, C_CALLABLES):
         return None
     bind = getattr(type(call), "__get__", None)
     return unwrap(call if bind is None else bind(call, obj, type(obj)))

@@ -10,12 +10,12 @@ from typing import Any
 
 from s2sad import kinds as K
 from s2sad.activities import Const, annotated
-from s2sad.aliasing import Reached, reach, refuse_overlap
+from s2sad.aliasing import Reached, reach, reach_shadow, refuse_overlap
 from s2sad.errors import ActivityError, AliasError, UnsupportedError
 from s2sad.known.pieces import lengths_given
 from s2sad.known.signature import key_of
 from s2sad.operators.cotangents import checked, mirror, needs_mirror
-from s2sad.operators.duplicated import Pattern
+from s2sad.operators.duplicated import Given, Pattern
 from s2sad.operators.guard import IGNORED, may_ignore
 from s2sad.operators.higher import derive
 from s2sad.operators.logs import log, with_answers
@@ -27,6 +27,7 @@ from s2sad.runtime import private
 from s2sad.stages import ANYWHERE
 from s2sad.steps.joining import printed
 from s2sad.steps.repeatable import repeatable
+from s2sad.tree import is_array
 
 _KEPT = 8  # entries for one key, where what a function sees goes to and fro
 
@@ -286,6 +287,26 @@ def reached_by(bound: Bound, values: dict[str, Any]) -> Iterator[Reached]:
         yield from reach(n, value, *bound.written.of(n))
     for o in bound.outside:
         yield from reach(o.path, o.value(), (ANYWHERE,) if o.written else ())
+
+
+def reached_in_shadows(bound: Bound, given: Given) -> Iterator[Reached]:
+    """Yield the memory that a call of autodiff reaches, shadows included."""
+    yield from reached_by(bound, given.values)
+    for n, shadows in given.shadows.items():
+        for i, shadow in enumerate(shadows):
+            way = f"the shadow of {n}" if len(shadows) == 1 else f"shadow {i} of {n}"
+            yield from reach_shadow(way, shadow)
+
+
+def reached_in_tangents(bound: Bound, given: Given) -> Iterator[Reached]:
+    """Yield the memory that a forward sweep reaches: tangents are written where arguments are."""
+    yield from reached_by(bound, given.values)
+    for n, shadows in given.shadows.items():
+        for i, shadow in enumerate(shadows):
+            way = f"the shadow of {n}" if len(shadows) == 1 else f"shadow {i} of {n}"
+            for r in reach(way, shadow, *bound.written.of(n)):
+                if not is_array(r.memory) or r.memory.dtype.kind in "fc":
+                    yield r
 
 
 def refuse_shared(reached: Iterator[Reached], parameters: Parameters) -> None:

@@ -14,9 +14,8 @@ import numpy as np
 
 from s2sad.errors import ActivityError, InternalError, UnsupportedError
 from s2sad.operators.cotangents import caster
-from s2sad.operators.parameters import Parameters
 from s2sad.operators.sharing import place_of
-from s2sad.runtime import attributes, no_tangent
+from s2sad.runtime import attributes
 from s2sad.tree import is_array
 
 
@@ -36,24 +35,6 @@ def directions(primals: Any, tangents: Any) -> tuple[int, ...]:
             "No argument has a tangent.", remedy="Give a tangent to what is to be differentiated."
         )
     return found
-
-
-def of_parameters(
-    parameters: Parameters, primals: Sequence[Any], tangents: Sequence[Any], chosen: tuple[int, ...]
-) -> tuple[tuple[int, ...], list[Any]]:
-    """Return which parameters have tangents, and those: what `*args` gathers is one of them.
-
-    There a constant is given zeros.
-    """
-    listed = [parameters.signature.parameters[n] for n in parameters.open]
-    many = next((i for i, p in enumerate(listed) if p.kind is p.VAR_POSITIONAL), len(primals))
-    found = tuple(i for i in chosen if i < many)
-    along = [tangents[i] for i in found]
-    if len(found) == len(chosen):
-        return found, along
-    pairs = zip(primals[many:], tangents[many:], strict=True)
-    gathered = tuple([no_tangent(x) if t is None else t for x, t in pairs])
-    return (*found, many), [*along, gathered]
 
 
 def cast_tangents(tangents: Sequence[Any], values: Sequence[Any], names: Sequence[str]) -> Any:

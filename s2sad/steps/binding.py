@@ -20,7 +20,7 @@ from s2sad.facts.closures import captured_inside, passed_on
 from s2sad.facts.passing import Lengths, handed_back, rebase
 from s2sad.kinds import Kind
 from s2sad.known.libraries import of_standard_library
-from s2sad.steps.callables import signature_of
+from s2sad.steps.callables import as_called_with, signature_of
 from s2sad.syntax.decided import settled
 
 
@@ -63,7 +63,7 @@ def bind_kinds(
     `known` gets the names that lengths of the arguments have in the function.
     """
     known = {} if known is None else known
-    target = made_by(target)
+    target = as_called_with(made_by(target), args, keywords)
     if isinstance(target, K.LocalFunction):
         fn: Any = target
         given, named = list(args), dict(keywords)

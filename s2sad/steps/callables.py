@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,9 +13,11 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.capture.fitted import fitted, is_of_any_shape, takes_shape
 from s2sad.capture.read import unwrap
 from s2sad.derivative import Applied, Derivative, stand_in
 from s2sad.errors import Place
+from s2sad.facts.operators import literal_of
 from s2sad.nodes import Node, clone
 from s2sad.stages import KindFacts
 
@@ -138,6 +140,9 @@ class Stands:
 
     def of(self, value: Any, asked: Applied) -> Any:
         """Return what stands for a derivative of an object; None where that is bound to more."""
+        if takes_shape(value, asked.wrt, asked.mode in ("vjp", "jvp")):
+            made = LaterOn(self, value, asked)
+            return self._made.setdefault((id(value), repr(asked)), made)
         callee = unwrap(value)
         if callee is None or callee.args or callee.kwargs:
             return None
@@ -147,6 +152,33 @@ class Stands:
             derivative = Derivative(callee.fn, replace(asked, wrt=wrt), declared=callee.wrt)
             self._made[key] = stand_in(derivative)
         return self._made[key]
+
+
+@dataclass(frozen=True)
+class LaterOn:
+    """A derivative of a function that takes any arguments: what it is, a call of it says."""
+
+    __s2sad_operator__ = True
+    __s2sad_any_shape__ = True
+
+    stands: Stands
+    value: Any
+    asked: Applied
+
+    def of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Return what stands for the derivative of the function as it is called."""
+        every = self.asked.mode in ("vjp", "jvp")
+        return self.stands.of(fitted(self.value, args, kwargs, self.asked.wrt, every), self.asked)
+
+
+def as_called_with(target: Any, args: Sequence[K.Kind], keywords: Mapping[str, K.Kind]) -> Any:
+    """Return the kind of a function as a call calls it, where that takes any arguments."""
+    value = getattr(target, "value", None)
+    if value is None or not isinstance(target, K.Known) or not is_of_any_shape(value):
+        return target
+    given = {n: literal_of(k) for n, k in keywords.items()}
+    made = value.of([*map(literal_of, args)], given)
+    return target if made is None else K.Known(made)
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,7 @@ from s2sad.stages import (
 from s2sad.steps.binding import bind_kinds, by_rule, made_by
 from s2sad.steps.callables import (
     Stands,
+    as_called_with,
     call_signature,
     library_signature,
     local_source,
@@ -366,6 +367,7 @@ def _read_in_call(
     """Return the derivative that a call calls, and the variables that it is given besides."""
     if any(isinstance(k, K.Unknown | K.Unbound) for k in [*args, *keywords.values()]):
         return None
+    target = as_called_with(target, args, keywords)
     bound = bind_kinds(target, args, keywords, env)
     if bound is None or (isinstance(target, K.Known) and _brings(target.value)):
         return None

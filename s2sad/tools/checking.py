@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from s2sad.api import callee_of, grad, jvp, vjp
+from s2sad.capture.fitted import fitted
 from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedError
 from s2sad.names import Names
 from s2sad.operators.derived import kinds_of, place_of
@@ -56,6 +57,7 @@ def check_grads(
         raise TypeError(f"check_grads wants args as a tuple, not {type(args).__name__}.")
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:
         raise ValueError(f"order counts derivatives from 1; it is {order!r}.")
+    f = fitted(f, args, None, wrt, every=True)
     case = _case(f, tuple(args), wrt)
     _check(case, wanted)
     for gradient in _derivatives(case, order if "reverse" in wanted else 1):

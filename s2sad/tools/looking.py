@@ -48,8 +48,8 @@ def operator_fitting(f: Callable[..., Any], wrt: Wrt, args: tuple[Any, ...]) -> 
     Differentiated is in each case what it is for a gradient.
     """
     if any(isinstance(a, Activity) for a in args):
-        return operator_for(f, "reverse", wrt, len(args))
-    found = operator_for(f, "grad", wrt, len(args))
+        return operator_for(f, "reverse", wrt, args)
+    found = operator_for(f, "grad", wrt, args)
     request, _, _ = found._asked(args, {})
     try:
         derive(request)
@@ -60,7 +60,7 @@ def operator_fitting(f: Callable[..., Any], wrt: Wrt, args: tuple[Any, ...]) -> 
     else:
         return found
     names = request.wrt[0] if len(request.wrt) == 1 else request.wrt
-    return operator_for(f, mode, names, len(args))
+    return operator_for(f, mode, names, args)
 
 
 def _mode_for(request: Request) -> str | None:

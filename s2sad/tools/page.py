@@ -64,7 +64,7 @@ def view(
     if mode is None:
         operator = operator_fitting(f, wrt, args)
     else:
-        operator = operator_for(f, mode, wrt, len(args))
+        operator = operator_for(f, mode, wrt, args)
     path = Path(path)
     path.write_text(page_of(operator, args), encoding="utf-8")
     return path

@@ -1,0 +1,114 @@
+"""Which functions are differentiated as one call calls them, and as what.
+
+takes_shape(np.sum, None)              True: a library's function is known by its rule alone
+takes_shape(f, None)                   True for def f(*args), whose first argument is meant
+fitted(f, (x, y))                      def f(args_0, args_1), which does what f(x, y) does
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from s2sad.activities import Const, annotated
+from s2sad.capture.read import Callee, unwrap
+from s2sad.capture.shaped import (
+    Shape,
+    argument_names,
+    closed,
+    is_library,
+    shape_of,
+    takes_any,
+)
+
+P = inspect.Parameter
+
+
+def takes_shape(f: Any, wrt: Any, every: bool = False, skipped: int = 0) -> bool:
+    """Say whether what is differentiated depends on how `f` is called.
+
+    So it is for a library's function, and where an argument is meant that `*args` gathers: by its
+    position, or by a name that is none of the function's own. `every` argument may be one. Of the
+    arguments the first `skipped` are not differentiated.
+    """
+    if not callable(f):
+        return False
+    if is_of_any_shape(f) or is_library(f):
+        return True
+    callee = unwrap(f)
+    many = None if callee is None else takes_any(callee)
+    if callee is None or many is None:
+        return False
+    wrt = callee.wrt if wrt is None else wrt
+    if wrt is not None:
+        asked = wrt if isinstance(wrt, tuple) else (wrt,)
+        return any(_is_gathered(callee, one) for one in asked)
+    declared = annotated(callee.fn)
+    if declared:
+        active = {n for n, activity in declared.items() if activity is not Const}
+        gathering = {p.name for p in _parameters(callee) if p.kind in _MANY}
+        return bool(gathering & active) if active else not gathering <= declared.keys()
+    plain = [p for p in _parameters(callee) if p.kind not in _MANY and p.name not in callee.kwargs]
+    return every or len(plain) <= len(callee.args) + skipped
+
+
+_MANY = (P.VAR_POSITIONAL, P.VAR_KEYWORD)
+
+
+def is_of_any_shape(value: Any) -> bool:
+    """Say whether an object is a derivative that is another one for each way to call it."""
+    return getattr(type(value), "__s2sad_any_shape__", False) is True
+
+
+def _parameters(callee: Callee) -> list[inspect.Parameter]:
+    return [*inspect.signature(callee.fn, follow_wrapped=False).parameters.values()]
+
+
+def _is_gathered(callee: Callee, wrt: Any) -> bool:
+    """Say whether a position or a name is that of an argument that `*args` or `**kw` gathers."""
+    parameters = _parameters(callee)
+    if isinstance(wrt, str):
+        return wrt.partition(".")[0] not in {p.name for p in parameters}
+    plain = [p for p in parameters if p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)]
+    return not isinstance(wrt, int) or not 0 <= wrt < len(plain) - len(callee.args)
+
+
+def fitted(
+    f: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None = None,
+    wrt: Any = None,
+    every: bool = False,
+    skipped: int = 0,
+) -> Any:
+    """Return a function that takes what a call gives, each argument by a name of its own."""
+    if not takes_shape(f, wrt, every, skipped):
+        return f
+    kwargs = {} if kwargs is None else kwargs
+    if is_of_any_shape(f):
+        return f.of(args, kwargs)
+    if not is_library(f):
+        return closed(f, Shape(len(args), tuple(kwargs)))
+    args, kwargs = [*map(_bare, args)], {n: _bare(v) for n, v in kwargs.items()}
+    return closed(f, shape_of(f, args, kwargs, _asked(f, args, kwargs, wrt, every)))
+
+
+def _bare(value: Any) -> Any:
+    return value.value if isinstance(value, Const) else value
+
+
+def _asked(
+    f: Any, args: Sequence[Any], kwargs: Mapping[str, Any], wrt: Any, every: bool
+) -> Callable[[int | str], bool]:
+    """Return what tells whether an argument is asked for, which a setting never is."""
+    if wrt is None:
+        first = 0 if args else next(iter(kwargs), None)
+        return lambda at: not every and at == first
+    asked = wrt if isinstance(wrt, tuple) else (wrt,)
+    names = [*argument_names(f, len(args), tuple(kwargs)), *kwargs]
+    chosen = {names.index(w) if w in names else w for w in asked}
+    chosen = {w + len(names) if isinstance(w, int) and w < 0 else w for w in chosen}
+    places = [*range(len(args)), *kwargs]
+    found = {places[w] for w in chosen if isinstance(w, int) and w < len(places)}
+    return lambda at: at in found
