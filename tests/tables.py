@@ -276,6 +276,8 @@ t = 0.0
 for k, (a, b) in list(enumerate(pairs)):
     t += k * a * b
 return t
+# min and max of several arguments by a key
+return max(x[0], x[1], key=abs) ** 3 + min(x[1] * x[2], 2.0, key=lambda v: -v)
 # min, max and sorted by a key, of tuples, arrays and objects
 tried = [(np.sum((x - k) ** 2), x * k) for k in range(3)]
 loss, best = min(tried, key=lambda t: t[0])
@@ -420,6 +422,9 @@ def g(*xs):
 
 def f(x):
     return g(x[0], x[1])
+# function of *args that is differentiated itself
+def f(*xs):
+    return np.sum(xs[0] ** 2) * len(xs)
 # **kwargs in a definition
 def g(**named):
     return named["a"] * named["b"]

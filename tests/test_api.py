@@ -320,9 +320,9 @@ def test_no_function():
 
 
 def test_no_python_function():
-    assert message(s2sad.SourceError, s2sad.grad, len) == (
-        "len is not written in Python: there is no source to derive from.\n"
-        "Wrap it in a function: `lambda x: len(x)`."
+    assert message(s2sad.SourceError, s2sad.grad, dict) == (
+        "dict is not written in Python: there is no source to derive from.\n"
+        "Wrap it in a function: `lambda x: dict(x)`."
     )
 
 

@@ -144,7 +144,7 @@ def closed(f: Any, shape: Shape) -> Any:
     with _lock:
         known = _closed.get(key)
     if known is None or known[0] is not fn:
-        made = _calling(f, given) if callee is None else _filled(f, callee, given)
+        made = _calling(f, given) if callee is None else _filled(callee, given)
         known = fn, made
         with _lock:
             _closed[key] = known
@@ -187,7 +187,7 @@ def _both(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
 # --- the user's functions ------------------------------------------------------------------------
 
 
-def _filled(f: Any, callee: Callee, shape: Shape) -> Any:
+def _filled(callee: Callee, shape: Shape) -> Any:
     """Return a function of plain parameters, in which what is gathered is made of them."""
     fn = callee.fn
     source = read(fn)
@@ -197,9 +197,9 @@ def _filled(f: Any, callee: Callee, shape: Shape) -> Any:
     parameters = inspect.signature(fn, follow_wrapped=False).parameters
     plain = [p.name for p in parameters.values() if p.kind not in _MANY]
     extra = [n for n in shape.keywords if n not in plain]
-    if used & set(extra):
-        return _calling(fn, shape, _names_of(f, callee, shape, set()))
-    names = _names_of(f, callee, shape, used | set(extra))
+    names = _names_of(callee, shape)
+    if used & {*extra, *names[len(plain) :]}:
+        return _calling(fn, shape, names)
     a = node.args
     own = len(a.posonlyargs) + len(a.args)
     more = names[own : shape.given]
@@ -209,7 +209,7 @@ def _filled(f: Any, callee: Callee, shape: Shape) -> Any:
     if a.kwarg is not None:
         lines.append(f"{a.kwarg.arg} = {{{', '.join(f'{n!r}: {n}' for n in extra)}}}")
     if more:
-        a.posonlyargs, a.args = [*a.posonlyargs, *a.args], [ast.arg(n) for n in more]
+        a.args += [ast.arg(n) for n in more]
         a.defaults = []
     a.kwonlyargs += [ast.arg(n) for n in extra]
     a.kw_defaults += [None] * len(extra)
@@ -254,20 +254,18 @@ def _compiled(node: Any, fn: types.FunctionType) -> Any:
     return made
 
 
-def _names_of(f: Any, callee: Callee, shape: Shape, used: set[str]) -> list[str]:
+def _names_of(callee: Callee, shape: Shape) -> list[str]:
     """Return names of the arguments by position: those of the function, or that it wraps."""
     own = inspect.signature(callee.fn, follow_wrapped=False).parameters.values()
     plain = [p.name for p in own if p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)]
     star = next((p.name for p in own if p.kind is P.VAR_POSITIONAL), "args")
     wrapped = _wrapped_names(callee, shape)
-    taken = Names((*used, *plain, *shape.keywords))
     names = plain[: shape.given]
+    taken = Names((*callee.fn.__code__.co_varnames, *plain, *shape.keywords))
     for i in range(len(names), shape.given):
         name = wrapped[i] if i < len(wrapped) else ""
-        if not name or name in used or name in names or name in shape.keywords:
-            name = taken.fresh(f"{star}_{i - len(plain)}")
-        taken.take(name)
-        names.append(name)
+        clash = not name or name in names or name in shape.keywords
+        names.append(taken.fresh(f"{star}_{i - len(plain)}") if clash else name)
     return names
 
 

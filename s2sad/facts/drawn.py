@@ -95,10 +95,15 @@ class _Drawn(Rewriter):
         value = getattr(s, "value", None)
         if not isinstance(s, gast.Assign) or not isinstance(s.targets[0], gast.Name):
             return None
-        if not isinstance(value, gast.Call) or not isinstance(self.kind(value), K.Unknown):
+        if not isinstance(value, gast.Call):
             return None
         if not any(self.kinds.objects.get(value.func) is fn for fn in _PICKING):
             return None
+        asked = [k for k in value.keywords if k.arg != "key" or self.kind(k.value) != K.NONE]
+        if len(asked) < len(value.keywords):  # key=None is that there is none
+            return [gast.Assign(s.targets, gast.Call(value.func, value.args, asked), None)]
+        if not isinstance(self.kind(value), K.Unknown):
+            return self._from_list(s, value)
         lines = self._picked(s.targets[0].id, value)
         for line in lines or ():
             self._settled(line, s)
@@ -370,6 +375,16 @@ class _Drawn(Rewriter):
         self.changed = True
 
     # what is picked by a key
+
+    def _from_list(self, s: Node, node: Node) -> Block | None:
+        """`max(a, b, key=f)` picks from a list of numbers."""
+        plain = not any(isinstance(a, gast.Starred) for a in node.args)
+        if len(node.args) < 2 or not plain or not any(k.arg == "key" for k in node.keywords):
+            return None
+        choices = self._fresh("choices")
+        made = gast.List([clone(a) for a in node.args], gast.Load())
+        chosen = gast.Call(clone(node.func), [name(choices)], node.keywords)
+        return [assign(choices, made), gast.Assign(s.targets, chosen, None)]
 
     def _picked(self, target: str, node: Node) -> Block | None:
         """`sorted(xs, key=f)` puts places in order, and takes what is there."""

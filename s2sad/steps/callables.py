@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -92,6 +93,15 @@ def library_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | 
 _BY_PLACE = inspect.Parameter.POSITIONAL_ONLY
 
 
+def is_readable(target: K.Kind) -> bool:
+    """Say whether a function is Python, or is written out in Python from its arguments alone."""
+    value = getattr(target, "value", None)
+    if isinstance(target, K.Known) and isinstance(value, types.BuiltinFunctionType):
+        form = registry.written_form(value)
+        return form is not None and not form[1]
+    return isinstance(value, types.FunctionType)
+
+
 def signature_of(fn: Any) -> inspect.Signature | None:
     """Return the signature of a function or inner function."""
     if not isinstance(fn, K.LocalFunction):
@@ -174,11 +184,26 @@ class LaterOn:
 def as_called_with(target: Any, args: Sequence[K.Kind], keywords: Mapping[str, K.Kind]) -> Any:
     """Return the kind of a function as a call calls it, where that takes any arguments."""
     value = getattr(target, "value", None)
-    if value is None or not isinstance(target, K.Known) or not is_of_any_shape(value):
+    if value is None or not isinstance(target, K.Known):
         return target
     given = {n: literal_of(k) for n, k in keywords.items()}
-    made = value.of([*map(literal_of, args)], given)
-    return target if made is None else K.Known(made)
+    if is_of_any_shape(value):
+        made = value.of([*map(literal_of, args)], given)
+        return target if made is None else K.Known(made)
+    if registry.rule_for(value) is not None or not _is_method(value):
+        return target
+    return K.Known(fitted(value, [*map(literal_of, args)], given, None, every=True))
+
+
+def _is_method(value: Any) -> bool:
+    """Say whether a callable is a method of arrays that has a rule, or a partial of a rule's."""
+    if isinstance(value, functools.partial):
+        return registry.rule_for(value.func) is not None or _is_method(value.func)
+    owner = getattr(value, "__self__", None)
+    of_array = isinstance(owner, np.ndarray) and isinstance(value, types.BuiltinMethodType)
+    if not of_array and getattr(value, "__objclass__", None) is not np.ndarray:
+        return False
+    return registry.method_function(value.__name__) is not None
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,7 @@ from s2sad.steps.callables import (
     Stands,
     as_called_with,
     call_signature,
+    is_readable,
     library_signature,
     local_source,
     signature_of,
@@ -487,8 +488,7 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
             target, args = facts.of.get(node.func, K.UNKNOWN), list(node.args)
         else:
             return None
-        inner = isinstance(target, K.LocalFunction)
-        if not inner and not isinstance(getattr(target, "value", None), types.FunctionType):
+        if not isinstance(target, K.LocalFunction) and not is_readable(target):
             return None
         given = [target, *(facts.of.get(a, K.UNKNOWN) for a in args)]
         given = behind(given, facts.before.get(s, {}))
@@ -674,6 +674,7 @@ def called_by(d: Derivation, a: Analysed, call: Any) -> _Called | None:
         return None
     given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
     named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in keywords}
+    target = as_called_with(target, given, named)
     if a not in d.everywhere:
         d.everywhere[a] = _all_kinds(a)
     bound = bind_kinds(target, given, named, d.everywhere[a])

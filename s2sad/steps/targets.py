@@ -27,7 +27,7 @@ from s2sad.nodes import (
     subscript,
 )
 from s2sad.steps.binding import bind_kinds, by_rule, made_by
-from s2sad.steps.callables import signature_of
+from s2sad.steps.callables import as_called_with, signature_of
 from s2sad.steps.derivation import (
     Analysed,
 )
@@ -47,6 +47,9 @@ def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
     elif isinstance(node, gast.Call):
         kind = a.kinds.of.get(node.func, K.UNKNOWN)
         kind = made_by(kind)
+        if not any(isinstance(x, gast.Starred) for x in args):
+            by_name = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in keywords}
+            kind = as_called_with(kind, [a.kinds.of.get(x, K.UNKNOWN) for x in args], by_name)
         if isinstance(kind, K.Known) and _is_library(kind.value):
             return None
     else:

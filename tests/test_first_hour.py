@@ -1,0 +1,530 @@
+"""What a newcomer tries in the first hour: library functions given as they are, *args, and small
+programs of ordinary Python, each held against differences in both modes and to second order.
+"""
+
+import functools
+import math
+import operator
+import pickle
+import re
+import warnings
+
+import numpy as np
+import programs
+import pytest
+from scipy import linalg, special
+
+import s2sad
+from s2sad import Active, Const, Duplicated, Forward, Reverse
+
+X = np.array([0.7, -1.3, 0.4])
+W = np.array([1.0, 2.0, 3.0])
+M = np.array([[2.0, 0.3], [0.1, 1.5]])
+
+HEAD = """
+import bisect
+import functools
+import itertools
+import math
+import operator
+import sys
+from bisect import insort
+from functools import reduce
+
+import numpy as np
+
+INFO = np.finfo(float)
+
+
+def machine():
+    return np.iinfo(np.int32)
+
+
+def picked(x):
+    marks = np.zeros(1, dtype=int)
+    marks[0] = 1
+    return x[marks[0]]
+
+
+def chosen(x, marks, out):
+    marks[0] = 1
+    out[marks[0]] = x[0] * x[1]
+    return x[marks[0]]
+
+
+"""
+
+# A line that begins with "# " names a program, what follows is the body of f(x).
+PROGRAMS = """
+# ndarray allocates
+out = np.ndarray((3,), float)
+for i in range(3):
+    out[i] = x[i] ** 2
+return np.sum(out * x)
+# ndarray by keywords, in columns
+out = np.ndarray(shape=(3, 2), dtype=x.dtype, order="F")
+out[:, 0] = x
+out[:, 1] = np.sin(x)
+return np.sum(out @ np.array([1.0, 2.0]) * x)
+# ndarray of integers
+order = np.ndarray(3, dtype=int)
+order[:] = [2, 1, 0]
+return x[order] @ (x * x)
+# finfo
+return np.sum(np.log(x * x + np.finfo(float).eps))
+# finfo of a dtype, in a test
+info = np.finfo(x.dtype)
+s = 0.0
+for v in x:
+    if abs(v) > info.resolution:
+        s += v ** 3
+return s
+# finfo that is global, and a bound that is replaced
+best = INFO.max
+for v in x:
+    best = min(best, v * v)
+return best * best + np.sum(x) * INFO.eps
+# iinfo
+least, at = machine().max, -1
+for i in range(3):
+    k = int(x[i] * 9.0) % 7
+    if k < least:
+        least, at = k, i
+return x[at] ** 2
+# float_info
+best = -sys.float_info.max
+for v in x:
+    best = v if v > best else best
+return best * best / (best + sys.float_info.epsilon)
+# bisect in a list of numbers
+knots = [-2.0, 0.0, 1.0, 2.0]
+return sum(knots[bisect.bisect(knots, v)] * v ** 2 for v in x)
+# bisect in an array, and interpolation
+knots = np.linspace(-2.0, 2.0, 9)
+s = 0.0
+for v in x:
+    k = bisect.bisect_right(knots, v) - 1
+    t = (v - knots[k]) / (knots[k + 1] - knots[k])
+    s += (1.0 - t) * knots[k] ** 3 + t * knots[k + 1] ** 3
+return s
+# bisect in what is differentiated
+ts = sorted(v * v for v in x)
+return ts[bisect.bisect_left(ts, 0.3)] * x[0]
+# insort
+best = []
+for v in x:
+    insort(best, v * v)
+return best[0] + 2.0 * best[1] * best[2]
+# insort on the left, of what is there
+best = [x[0]]
+for v in x[1:]:
+    bisect.insort_left(best, v * v)
+return best[0] * best[1] + best[2] ** 2
+# max of several by a key
+return max(x[0], x[1], key=abs) ** 3
+# min of three by a lambda
+return min(x[0] * x[1], 2.0, x[2], key=lambda v: -v) ** 2
+# max of several by a key, in a loop
+s = 0.0
+for i in range(3):
+    s += min(x[i], x[(i + 1) % 3], key=lambda v: abs(v - 0.5)) ** 2
+return s
+# max of arrays by a key
+return np.sum(max(x, x ** 2, key=np.sum) * x)
+# max of what is spread, by a key
+return max(*x, key=abs) ** 2
+# max by no key
+return max(x[0], x[1], key=None) ** 2 + min(list(x), key=None) ** 3
+# integers that a callee writes
+return picked(x) ** 2
+# integers that are given and written
+marks, out = np.zeros(2, dtype=int), np.zeros(3)
+y = chosen(x, marks, out)
+return np.sum(out) * y * x[marks[0]]
+"""
+FOUND = re.findall(r"# (.+)\n((?:(?!# ).*\n)+)", PROGRAMS)
+
+
+def loaded(body):
+    lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
+    return programs.load(f"{HEAD}def f(x):\n{lines}\n", "first_hour").f
+
+
+def central(f, x, step=1e-6):
+    """Return central differences of a result by the entries of a vector, which come first."""
+    rows = step * np.eye(len(x))
+    return np.array([(np.asarray(f(x + e)) - f(x - e)) / (2 * step) for e in rows])
+
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in FOUND])
+def test_programs(body):
+    f = loaded(body)
+    x = X.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        value, gradient = s2sad.value_and_grad(f)(x)
+        along, slope = s2sad.jvp(f, (x,), (W,))
+        second = s2sad.hessian(f)(x)
+    assert value == along == f(X.copy())
+    assert (x == X).all()
+    assert gradient == pytest.approx(central(f, X), rel=1e-6, abs=1e-7)
+    assert slope == pytest.approx(gradient @ W, rel=1e-9)
+    assert second == pytest.approx(central(s2sad.grad(f), X), rel=1e-5, abs=1e-6)
+
+
+# --- functions that have a rule, given as they are -----------------------------------------------
+
+GIVEN = [
+    (np.sin, (0.3,), {}),
+    (np.sin, (2,), {}),
+    (np.arctan2, (0.3, 2.0), {}),
+    (np.sum, (X,), {}),
+    (np.sum, (X,), {"axis": 0}),
+    (np.mean, (M,), {"axis": None, "keepdims": False}),
+    (np.linalg.norm, (X,), {}),
+    (np.linalg.norm, (M, "fro"), {}),
+    (np.linalg.norm, (X,), {"ord": 3}),
+    (np.linalg.det, (M,), {}),
+    (np.dot, (X, W), {}),
+    (np.einsum, ("i,i->", X, W), {"wrt": 1}),
+    (np.add.reduce, (X,), {}),
+    (np.ndarray.sum, (X,), {}),
+    (X.dot, (W,), {}),
+    (np.power, (0.3, 2), {}),
+    (np.interp, (0.4, W, X), {}),
+    (math.sin, (0.3,), {}),
+    (math.hypot, (3.0, 4.0), {}),
+    (math.fsum, ([3.0, 4.0],), {}),
+    (abs, (-0.3,), {}),
+    (max, (0.3, 0.5), {}),
+    (sum, ([0.3, 0.5],), {}),
+    (pow, (0.3, 2.0), {}),
+    (float, (0.3,), {}),
+    (operator.mul, (0.3, 2.0), {}),
+    (special.gamma, (2.5,), {}),
+    (special.logsumexp, (X,), {}),
+    (functools.partial(np.sum, axis=0), (X,), {}),
+    (functools.partial(np.dot, W), (X,), {}),
+]
+
+
+def numbers(structure):
+    return s2sad.ravel(structure)[0]
+
+
+@pytest.mark.parametrize("f, args, settings", GIVEN)
+def test_a_librarys_function_is_differentiated_as_it_is(f, args, settings):
+    settings = dict(settings)
+    at = settings.pop("wrt", 0)
+    wrt = {"wrt": at} if at else {}
+    x = float(args[at]) if isinstance(args[at], int) else args[at]
+    vector, unravel = s2sad.ravel(x)
+
+    def called(moved):
+        return f(*args[:at], unravel(moved), *args[at + 1 :], **settings)
+
+    def slope(moved):
+        return numbers(
+            s2sad.grad(f, **wrt)(*args[:at], unravel(moved), *args[at + 1 :], **settings)
+        )
+
+    value, gradient = s2sad.value_and_grad(f, **wrt)(*args, **settings)
+    assert value == pytest.approx(f(*args, **settings))
+    assert numbers(gradient) == pytest.approx(central(called, vector), rel=1e-6, abs=1e-8)
+    assert numbers(s2sad.grad(f, **wrt)(*args, **settings)) == pytest.approx(numbers(gradient))
+    jacobian = s2sad.jacobian(f, **wrt)(*args, **settings)
+    assert numbers(jacobian) == pytest.approx(numbers(gradient))
+    second = s2sad.hessian(f, **wrt)(*args, **settings)
+    assert numbers(second) == pytest.approx(central(slope, vector).ravel(), rel=1e-5, abs=1e-6)
+
+
+PRODUCTS = [
+    (np.cumsum, (X,)),
+    (np.linalg.solve, (M, np.array([1.0, 2.0]))),
+    (linalg.solve, (M, np.array([1.0, 2.0]))),
+    (np.where, (X > 0.5, X, W)),
+    (np.reshape, (M, (4,))),
+    (np.concatenate, ([X, W],)),
+    (np.multiply.outer, (X, W)),
+    (np.fft.rfft, (X,)),
+    (np.linalg.eigh, (M @ M.T,)),
+    (np.ndarray.reshape, (M, 4)),
+]
+
+
+@pytest.mark.parametrize("f, args", PRODUCTS, ids=lambda one: getattr(one, "__name__", ""))
+def test_products_of_a_librarys_function(f, args):
+    wanted, back = s2sad.vjp(lambda *given: f(*given), *args)
+    y, pullback = s2sad.vjp(f, *args)
+    assert numbers(y) == pytest.approx(numbers(wanted))
+    assert repr(pullback(y)) == repr(back(y))
+    tangents = tuple(None if i == len(args) - 1 and i else a for i, a in enumerate(args))
+    tangents = tuple(None if getattr(t, "dtype", X.dtype) != X.dtype else t for t in tangents)
+    if any(t is not None for t in tangents):
+        assert repr(s2sad.jvp(f, args, tangents)) == repr(
+            s2sad.jvp(lambda *given: f(*given), args, tangents)
+        )
+
+
+def test_the_other_operators_take_a_librarys_function():
+    assert s2sad.hvp(np.prod, (X,), (W,)) == pytest.approx(s2sad.hessian(np.prod)(X) @ W)
+    assert s2sad.autodiff(Reverse, np.dot, Active(X), Const(W))[1][0] == pytest.approx(W)
+    shadow = np.ones(3)
+    s2sad.autodiff(Reverse, np.dot, Duplicated(X.copy(), shadow), Const(W))
+    assert shadow == pytest.approx(1.0 + W)
+    assert s2sad.autodiff(Forward, np.sin, Duplicated(0.3, 2.0))[1] == 2.0 * math.cos(0.3)
+    s2sad.check_grads(np.linalg.solve, (M, np.array([1.0, 2.0])))
+    assert "x: a float" in str(s2sad.explain(np.sin, args=(0.3,)))
+    assert s2sad.differentiate(np.sin).grad(0.3) == math.cos(0.3)
+    assert s2sad.differentiate(np.prod).hessian(X) == pytest.approx(s2sad.hessian(np.prod)(X))
+    assert pickle.loads(pickle.dumps(s2sad.grad(np.sin)))(0.3) == math.cos(0.3)
+    assert s2sad.grad(s2sad.grad(np.sin))(0.3) == -math.sin(0.3)
+    assert s2sad.grad(s2sad.grad(s2sad.grad(math.sin)))(0.3) == -math.cos(0.3)
+
+
+def test_positions_and_names_of_a_librarys_arguments():
+    assert s2sad.grad(np.dot, wrt=1)(X, W) == pytest.approx(X)
+    assert s2sad.grad(np.dot, wrt="b")(X, W) == pytest.approx(X)
+    assert s2sad.grad(np.power, wrt="x2")(0.5, 2.0) == pytest.approx(0.25 * math.log(0.5))
+    assert s2sad.grad(np.power, wrt=(1, 0))(0.5, 2) == pytest.approx((0.25 * math.log(0.5), 1.0))
+    assert s2sad.grad(np.sum)(a=X, axis=0) == pytest.approx(np.ones(3))
+    with pytest.raises(s2sad.ActivityError, match="names no parameter"):
+        s2sad.grad(np.sin, wrt=3)(0.3)
+
+
+def test_each_setting_has_its_own_derivative():
+    g = s2sad.vjp
+    assert g(np.sum, M, 0)[1](np.array([1.0, 2.0])).tolist() == [[1.0, 2.0], [1.0, 2.0]]
+    assert g(np.sum, M, 1)[1](np.array([1.0, 2.0])).tolist() == [[1.0, 1.0], [2.0, 2.0]]
+    norm = s2sad.grad(np.linalg.norm)
+    assert norm(X, 1) == pytest.approx(np.sign(X))
+    assert norm(X, 2) == pytest.approx(X / np.linalg.norm(X))
+
+
+def test_the_text_of_a_librarys_function(tmp_path):
+    text = s2sad.source(np.sum, args=(M, 0), mode="vjp")
+    assert "value = np.sum(a, axis=0)" in text or "value = np.sum(a, 0)" in text
+    path = s2sad.grad(np.linalg.norm).emit(tmp_path / "norm_grad.py", X, ord=3)
+    space = {}
+    exec(path.read_text(), space)
+    assert space["norm_grad"](X, ord=3) == pytest.approx(s2sad.grad(np.linalg.norm)(X, ord=3))
+    with pytest.raises(ValueError, match="derived for ord=3"):
+        space["norm_grad"](X, ord=2)
+
+
+g_sin = s2sad.grad(np.sin)
+
+
+def made_of(f):
+    def inner(x):
+        return s2sad.grad(f)(x[0]) * x[1]
+
+    return inner
+
+
+def applied(operator_, f, x):
+    return operator_(f)(x)
+
+
+def wrapped(f):
+    def inner(x):
+        return np.sum(f(x) ** 2)
+
+    return inner
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        wrapped(np.cos),
+        wrapped(np.cumsum),
+        wrapped(np.ndarray.cumsum),
+        wrapped(X.dot),
+        wrapped(functools.partial(np.sum, axis=0)),
+        made_of(np.cos),
+        made_of(math.exp),
+        lambda x: g_sin(x[0]) * x[1],
+        lambda x: s2sad.grad(np.tanh)(x[0]) * x[1],
+        lambda x: applied(s2sad.grad, np.cos, x[0]) * x[1],
+        lambda x: np.sum(s2sad.jvp(np.sin, (x,), (x,))[1]),
+    ],
+)
+def test_captured_and_handed_on(f):
+    gradient = s2sad.grad(f)(X)
+    assert gradient == pytest.approx(central(f, X), rel=1e-6)
+    assert s2sad.jvp(f, (X,), (W,))[1] == pytest.approx(gradient @ W)
+    assert s2sad.hessian(f)(X) == pytest.approx(central(s2sad.grad(f), X), rel=1e-5, abs=1e-6)
+
+
+# --- functions that take any arguments -----------------------------------------------------------
+
+
+def scaled(f):
+    factor = 3.0
+
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        x = f(*args, **kwargs)
+        return factor * x
+
+    return wrapper
+
+
+def bare(f):
+    def wrapper(*args):
+        return f(*args)
+
+    return wrapper
+
+
+@scaled
+def loss(w, x):
+    return np.sum(w * x**2)
+
+
+@scaled
+def clashing(factor, x, f=1.0):
+    """Parameters whose names the wrapper reads."""
+    return np.sum(factor * x**2) * f
+
+
+@bare
+def nameless(w, x):
+    return np.sum(w * x**2)
+
+
+class Model:
+    def __init__(self, k):
+        self.k = k
+
+    @s2sad.differentiate
+    def decorated(self, *args):
+        return self.k * np.sum(args[0] * args[1] ** 2)
+
+    def plain(self, *args):
+        return self.k * np.sum(args[0] * args[1] ** 2)
+
+    def __call__(self, *args):
+        return self.plain(*args)
+
+
+@s2sad.differentiate(wrt=1)
+def second(*args):
+    return np.sum(args[0] * args[1] ** 2)
+
+
+def mixed(w, *rest, k=2.0, **more):
+    total = k * np.sum(w)
+    for i, r in enumerate(rest):
+        total += (i + 1) * np.sum(r)
+    for v in more.values():
+        total += v**2
+    return total
+
+
+def annotated(w: Const, *args):
+    return np.sum(w * args[0])
+
+
+model = Model(3.0)
+BY_W, BY_X = X**2, 2.0 * W * X
+CALLS = [
+    (loss, {}, (W, X), {}, 3.0 * BY_W),
+    (loss, {"wrt": 1}, (W, X), {}, 3.0 * BY_X),
+    (loss, {"wrt": -1}, (W, X), {}, 3.0 * BY_X),
+    (loss, {"wrt": "x"}, (W, X), {}, 3.0 * BY_X),
+    (loss, {"wrt": "x"}, (W,), {"x": X}, 3.0 * BY_X),
+    (loss, {}, (), {"w": W, "x": X}, 3.0 * BY_W),
+    (loss, {"wrt": ("x", "w")}, (W, X), {}, (3.0 * BY_X, 3.0 * BY_W)),
+    (clashing, {}, (W, X), {}, 3.0 * BY_W),
+    (clashing, {}, (), {"factor": W, "x": X}, 3.0 * BY_W),
+    (clashing, {"wrt": "f"}, (W, X), {"f": 2.0}, 3.0 * np.sum(W * X**2)),
+    (clashing, {"wrt": "factor"}, (W, X), {"f": 2.0}, 6.0 * BY_W),
+    (nameless, {}, (W, X), {}, BY_W),
+    (nameless, {"wrt": (0, 1)}, (W, X), {}, (BY_W, BY_X)),
+    (functools.partial(nameless, W), {}, (X,), {}, BY_X),
+    (model.plain, {}, (W, X), {}, 3.0 * BY_W),
+    (model.plain, {"wrt": 1}, (W, X), {}, 3.0 * BY_X),
+    (model, {"wrt": 1}, (W, X), {}, 3.0 * BY_X),
+    (second, {}, (W, X), {}, BY_X),
+    (lambda *xs: xs[0] * xs[1] ** 2, {}, (2, 3), {}, 9.0),
+    (lambda *xs, n=2: xs[0] * xs[1] ** n, {"wrt": 1}, (2.0, 3.0), {"n": 3}, 54.0),
+    (mixed, {}, (W, X), {"a": 3.0}, 2.0 * np.ones(3)),
+    (mixed, {"wrt": 2}, (W, X, X), {"a": 3.0}, 2.0 * np.ones(3)),
+    (mixed, {"wrt": "a"}, (W, X, X), {"a": 3.0}, 6.0),
+    (mixed, {"wrt": "rest"}, (W, X, X), {"a": 1.0}, (np.ones(3), 2.0 * np.ones(3))),
+    (mixed, {"wrt": "more"}, (W,), {"a": 3.0, "b": 4.0}, {"a": 6.0, "b": 8.0}),
+    (annotated, {}, (W, X), {}, W),
+]
+
+
+@pytest.mark.parametrize("f, asked, args, kwargs, wanted", CALLS)
+def test_positions_count_arguments_as_given(f, asked, args, kwargs, wanted):
+    gradient = s2sad.grad(f, **asked)(*args, **kwargs)
+    assert type(gradient) is type(wanted)
+    assert numbers(gradient) == pytest.approx(numbers(wanted))
+    value, again = s2sad.value_and_grad(f, **asked)(*args, **kwargs)
+    assert value == f(*args, **kwargs)
+    assert numbers(again) == pytest.approx(numbers(wanted))
+    assert numbers(s2sad.jacobian(f, **asked)(*args, **kwargs)) == pytest.approx(numbers(wanted))
+
+
+@pytest.mark.parametrize("f", [loss, nameless, model.plain, model.decorated, second])
+def test_products_of_functions_that_take_any_arguments(f):
+    factor = f(W, X) / np.sum(W * X**2)
+    y, pullback = s2sad.vjp(f, W, X, wrt=(0, 1))
+    w_bar, x_bar = pullback(1.0)
+    assert w_bar == pytest.approx(factor * BY_W)
+    assert x_bar == pytest.approx(factor * BY_X)
+    assert s2sad.jvp(f, (W, X), (None, W))[1] == pytest.approx(factor * BY_X @ W)
+    assert s2sad.hvp(f, (W, X), (None, W)) == pytest.approx(factor * 2.0 * W * W)
+    assert s2sad.hessian(f, wrt=1)(W, X) == pytest.approx(factor * 2.0 * np.diag(W))
+    shadow = np.zeros(3)
+    _, (_, x_bar) = s2sad.autodiff(Reverse, f, Duplicated(W, shadow), Active(X))
+    assert shadow == pytest.approx(factor * BY_W)
+    assert x_bar == pytest.approx(factor * BY_X)
+    dot = s2sad.autodiff(Forward, f, Const(W), Duplicated(X.copy(), W.copy()))[1]
+    assert dot == pytest.approx(factor * BY_X @ W)
+    s2sad.check_grads(f, (W, X))
+
+
+def test_every_argument_has_a_cotangent():
+    assert numbers(s2sad.vjp(nameless, W, X)[1](1.0)) == pytest.approx([*BY_W, *BY_X])
+    assert numbers(s2sad.vjp(mixed, W, X, X)[1](1.0)) == pytest.approx(
+        [2.0] * 3 + [1.0] * 3 + [2.0] * 3
+    )
+
+
+def test_decorated_functions_that_take_any_arguments():
+    assert second.grad(W, X) == pytest.approx(BY_X)
+    assert second.hessian(W, X) == pytest.approx(2.0 * np.diag(W))
+    assert model.decorated.grad(W, X) == pytest.approx(3.0 * BY_W)
+    assert model.decorated.jacobian(W, X) == pytest.approx(3.0 * BY_W)
+    assert model.decorated.hessian(W, X) == pytest.approx(np.zeros((3, 3)))
+    assert "def decorated_grad(self, args_0, args_1):" in model.decorated.grad.source(W, X)
+    assert numbers(model.decorated.vjp(W, X)[1](1.0)) == pytest.approx([*3.0 * BY_W, *3.0 * BY_X])
+
+
+def test_the_text_has_the_names_of_what_is_wrapped(tmp_path):
+    text = s2sad.source(loss, args=(W, X))
+    assert "def loss_grad(w, x):" in text
+    assert "with respect to w" in text
+    with pytest.raises(s2sad.ActivityError, match="wrt='q' names no parameter of loss"):
+        s2sad.grad(loss, wrt="q")(W, X)
+    with pytest.raises(s2sad.ActivityError, match="wrt=2 names no parameter"):
+        s2sad.grad(loss, wrt=2)(W, X)
+
+
+g_loss = s2sad.grad(loss, wrt="x")
+
+
+def test_derivatives_of_them_are_derived_again():
+    for f in (
+        lambda w, x: np.sum(g_loss(w, x) ** 2),
+        lambda w, x: np.sum(s2sad.grad(loss, wrt=1)(w, x) ** 2),
+        lambda w, x: np.sum(s2sad.grad(nameless, wrt=1)(w, 3.0**0.5 * x) ** 2) * 3.0,
+    ):
+        assert s2sad.grad(f, wrt=1)(W, X) == pytest.approx(72.0 * W**2 * X)
+    assert s2sad.grad(s2sad.grad(lambda *xs: xs[0] ** 3))(2.0) == pytest.approx(12.0)
+    back = s2sad.vjp(s2sad.grad(loss, wrt="x"), W, X)[1](X)
+    assert numbers(back) == pytest.approx([*6.0 * X * X, *6.0 * W * X])
