@@ -73,6 +73,7 @@ class Expressions(Applied):
         self.source = source
         self.names = names
         self.locals = locals_
+        self.outside: frozenset[str] = frozenset()  # names that mean what is outside the function
         self.temps: set[str] = set()
         self.fillable: frozenset[str] = frozenset()
         self.indices: set[str] = set()
@@ -477,7 +478,8 @@ class Expressions(Applied):
         bound = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, gast.Name)}
         table = {}
         for identifier in sorted(bound):
-            fresh = self.names.fresh(identifier) if identifier in self.locals else identifier
+            known = identifier in self.locals or identifier in self.outside
+            fresh = self.names.fresh(identifier) if known else identifier
             self.names.take(fresh)
             if fresh != identifier:
                 table[identifier] = fresh

@@ -45,6 +45,7 @@ from s2sad.nodes import (
 )
 from s2sad.stages import Function, Half, Loop, SourceLike
 from s2sad.syntax.elements import element, is_call, plain, rename_scoped
+from s2sad.syntax.flow import free_names
 
 _DICT_VIEWS = ("items", "values", "keys")
 _RUN_OVER = ("range", "enumerate", "zip", "reversed")
@@ -81,6 +82,7 @@ def normalise(
     body = desugar(body, source.fn, names, locals_, params)
     body, result = structure(body, names, source.place)
     worker = _Normaliser(source, names, locals_)
+    worker.outside = free_names(node)
     entries = fillable(body, locals_ - set(params))
 
     def catches_unbound(kind: Node | None) -> bool:

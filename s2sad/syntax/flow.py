@@ -6,16 +6,18 @@ for, while, and break at the end of a loop's body.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
 
 from s2sad.nodes import (
+    COMPREHENSIONS,
     Block,
     Node,
     Remembered,
     blocks_of,
+    children,
     is_whole,
     names_read,
     names_written,
@@ -191,17 +193,40 @@ def free_names(fn: Node) -> Names:
     """Return the names that an inner function reads from outside."""
     inner = {a.id for a in [*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs]}
     inner |= {a.id for a in (fn.args.vararg, fn.args.kwarg) if a is not None}
-    defaults = [d for d in [*fn.args.defaults, *fn.args.kw_defaults] if d is not None]
-    outside: set[str] = set().union(*(names_read(d) for d in defaults), set())
-    if isinstance(fn, gast.Lambda):
-        return frozenset((names_read(fn.body) - inner) | outside)
-    read: set[str] = set()
-    written: set[str] = set()
-    for s in fn.body:
-        read |= names_read(s)
-        written |= names_written(s)
-    outer = {n for s in fn.body if isinstance(s, gast.Nonlocal | gast.Global) for n in s.names}
-    return frozenset((read - inner - (written - outer)) | outer | outside)
+    body = [fn.body] if isinstance(fn, gast.Lambda) else fn.body
+    written = {n for s in body for n in names_written(s)}
+    outer = {n for s in body if isinstance(s, gast.Nonlocal | gast.Global) for n in s.names}
+    outside = _read_outside([*fn.args.defaults, *fn.args.kw_defaults])
+    return frozenset((_read_outside(body) - inner - (written - outer)) | outer | outside)
+
+
+def _read_outside(nodes: Iterable[Node | None]) -> set[str]:
+    """Return the names that are read in some places and bound by no scope inside them."""
+    return set().union(*(_unbound(n) for n in nodes if n is not None), set())
+
+
+def _unbound(node: Node) -> set[str]:
+    if isinstance(node, gast.Lambda):
+        return set(free_names(node))
+    if isinstance(node, gast.FunctionDef):
+        return set(free_names(node)) | _read_outside(node.decorator_list)
+    if isinstance(node, COMPREHENSIONS):
+        bound = {n for g in node.generators for n in names_written(g.target)}
+        first = node.generators[0].iter  # found before anything is bound
+        inside = [n for n in _parts_of(node) if n is not first]
+        return (_read_outside(inside) - bound) | _unbound(first)
+    below = children(node)
+    if not below or isinstance(node, gast.ClassDef):
+        return names_read(node)
+    target = node.target if isinstance(node, gast.AugAssign) else None
+    named = {target.id} if isinstance(target, gast.Name) else set()
+    return _read_outside(below) | named
+
+
+def _parts_of(node: Node) -> list[Node]:
+    """Return the expressions of a comprehension, those of its loops among them."""
+    loops = [part for g in node.generators for part in (g.target, g.iter, *g.ifs)]
+    return [c for c in children(node) if not isinstance(c, gast.comprehension)] + loops
 
 
 def surely_bound(body: Block, variable: str, at: Any) -> bool:
