@@ -7,6 +7,7 @@ Each pass is one function of its room; this page and steps/sweeps.py say in whic
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import gast
@@ -24,15 +25,17 @@ from s2sad.facts.places import places_written
 from s2sad.facts.read_back import check_handed_back
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_in
-from s2sad.known.mixed import has_gradient
+from s2sad.known.mixed import has_gradient, is_step
 from s2sad.known.unread import by_cause
 from s2sad.modes.assemble import joint, vjp
 from s2sad.nodes import (
     Node,
+    all_inside,
     call,
     compare,
     constant,
     name,
+    names_written,
 )
 from s2sad.requests import Request
 from s2sad.selected import others_constant
@@ -220,7 +223,18 @@ def _loss_of(a: Analysed, request: Request, kind: Kind) -> Kind:
 
 
 _SUM = "Use s2sad.jacobian or s2sad.vjp, or return a sum of the result."
+_STEP = "Return the float from which it is computed, or a smooth function in its place."
 _REAL = "Return np.real of it, or use s2sad.jacobian or s2sad.vjp."
+
+
+def _on_paths(a: Analysed) -> Iterator[Kind]:
+    """Yield the kinds of what a function returns on its paths."""
+    returned = {a.function.result}
+    for s in reversed(list(all_inside(a.function.node.body))):
+        if isinstance(s, gast.Assign) and returned & names_written(s):
+            yield from (a.kinds.after.get(s, {}).get(n, K.UNKNOWN) for n in names_written(s))
+            temp = str(getattr(s.value, "id", ""))
+            returned |= {temp} & a.function.temps
 
 
 def _check_result(a: Analysed, request: Request) -> None:
@@ -230,6 +244,7 @@ def _check_result(a: Analysed, request: Request) -> None:
     if request.has_aux:
         kind = _loss_of(a, request, kind)
     scalar = request.mode in ("grad", "value_and_grad")
+    kind = next((k for k in _on_paths(a) if scalar and is_step(k, of_truth=True)), kind)
     if scalar and has_gradient(K.without_none(kind)):
         return
     if isinstance(kind, K.Unknown) and request.mode in ("grad", "value_and_grad", "vjp"):
@@ -242,8 +257,10 @@ def _check_result(a: Analysed, request: Request) -> None:
         raise by_cause(refusal, kind)
     if not scalar:
         return
+    step = is_step(kind)
+    why = ", which changes by steps: its derivative is zero or none" if step else ""
     raise ActivityError(
-        f"{request.mode} wants a real scalar, but {_label(a)} returns {K.describe(kind)}.",
-        remedy=_REAL if K.is_complex(kind) else _SUM,
+        f"{request.mode} wants a real scalar, but {_label(a)} returns {K.describe(kind)}{why}.",
+        remedy=_STEP if step else _REAL if K.is_complex(kind) else _SUM,
         place=a.function.source.place(a.function.source.node),
     )

@@ -7,6 +7,7 @@ import heapq
 import importlib
 import inspect
 import itertools
+import linecache
 import math
 import pickle
 import sys
@@ -576,6 +577,74 @@ def test_a_result_that_is_no_real_scalar(fn, x, what, mode):
         f"def {fn.__name__}(x):",
         remedy=remedy,
     )
+
+
+STEPS = """
+is_large a bool: x[0] > 0.2
+any_large a bool: np.any(x > 0.5)
+all_large a bool: all(v > 0.0 for v in x)
+made_bool a bool: np.bool_(x[0] > 0.0)
+length an int: len(x)
+counted an int: np.sum(x > 0.4)
+place an int: np.argmax(x)
+floored an int: math.floor(x[0])
+rounded an int: np.int64(np.round(x[0]))
+chosen an int: 1 if x[0] > 0.0 else 0
+whole a 0-d array of int64: np.array(3)
+truth a 0-d array of bool: np.array(x[0] > 0.2)
+on_one_path a bool: False if x[0] > 5.0 else np.sum(x)
+at_the_end a bool: np.max(x) if x[0] < 5.0 else np.any(x > 0.5)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", STEPS)
+@pytest.mark.parametrize("mode", ["grad", "value_and_grad"])
+def test_a_result_that_changes_by_steps(line, mode):
+    head, text = line.split(": ")
+    name, what = head.split(" ", 1)
+    fn = spelled(f"def {name}(x):\n    return {text}\n", name)
+    refused(
+        lambda: getattr(s2sad, mode)(fn)(X),
+        "ActivityError",
+        TypeError,
+        f"{mode} wants a real scalar, but {name} returns {what}, which changes by steps: its "
+        "derivative is zero or none.",
+        fn,
+        f"def {name}(x):",
+        remedy="Return the float from which it is computed, or a smooth function in its place.",
+    )
+    with pytest.raises(s2sad.ActivityError, match="changes by steps"):
+        s2sad.hessian(fn)(X)
+
+
+def spelled(text, name):
+    file = f"<steps {zlib.crc32(text.encode())}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    space = {"np": np, "math": math}
+    exec(compile(text, file, "exec"), space)
+    return space[name]
+
+
+def zero_at_the_start(x):
+    return np.sum(x) if x[0] > 0.0 else 0
+
+
+def from_an_integer(x):
+    s = 0
+    for v in x:
+        s = s + v
+    return s
+
+
+def constant(x):
+    return 1.0
+
+
+@pytest.mark.parametrize(
+    "fn, slope", [(zero_at_the_start, 1.0), (from_an_integer, 1.0), (constant, 0.0)]
+)
+def test_a_float_that_is_an_integer_on_some_path_has_a_gradient(fn, slope):
+    assert np.array_equal(s2sad.grad(fn)(X + 10.0), np.full(len(X), slope))
 
 
 def declared(x: s2sad.Active, n: s2sad.Const):

@@ -32,14 +32,30 @@ def surely_real(kind: Kind) -> bool:
 
 
 def has_gradient(result: Kind) -> bool:
-    """Say whether results of a kind are real numbers, or may be found to be."""
-    return may_be_complex_number(result) or all(map(_is_real_number, K.options(result)))
+    """Say whether results of a kind are real floats, or may be found to be.
+
+    On some paths it may be an integer, as the 0 of an empty sum is; a truth value it never is.
+    """
+    if may_be_complex_number(result):
+        return True
+    types = {_type_of(k) for k in K.options(result)}
+    return "float" in types and types <= {"float", "int"}
 
 
-def _is_real_number(kind: Kind) -> bool:
+def is_step(result: Kind, *, of_truth: bool = False) -> bool:
+    """Say whether a result is a truth value or, unless those are asked for, an integer."""
+    types = {_type_of(k) for k in K.options(result)}
+    return types <= ({"bool"} if of_truth else {"int", "bool"})
+
+
+def _type_of(kind: Kind) -> str:
+    """Return what a number, or an array without axes, is: a bool, an int or a float."""
     if isinstance(kind, K.Num):
-        return kind.type != "complex"
-    return isinstance(kind, K.Array) and kind.rank == 0 and kind.dtype in K.REALS
+        return kind.type
+    if not isinstance(kind, K.Array) or kind.rank:
+        return ""
+    dtype = np.dtype(kind.dtype) if kind.dtype != "any" else np.dtype(float)
+    return {"b": "bool", "i": "int", "u": "int", "f": "float"}.get(dtype.kind, "")
 
 
 def may_be_complex_number(kind: Kind) -> bool:
