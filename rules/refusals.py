@@ -8,18 +8,18 @@ import operator
 
 import numpy as np
 
-from s2sad.registry import refuse
+from s2sad.registry import held, refuse
 
 
 def is_masked(name):
     """Say whether a name in np.ma is that of something for masked arrays."""
-    home = getattr(getattr(np.ma, name), "__module__", None) or ""
+    home = getattr(held(np.ma, name), "__module__", None) or ""
     return not name.startswith("_") and home.startswith("numpy.ma")
 
 
 def is_of_text(home, name):
     """Say whether a name in np.char or np.strings is that of something for text alone."""
-    own = name == "chararray" or getattr(home, name) is not getattr(np, name, None)
+    own = name == "chararray" or held(home, name) is not held(np, name)
     return own and not name.startswith("_")
 
 

@@ -25,6 +25,7 @@ import inspect
 import sys
 import threading
 import types
+import warnings
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -690,9 +691,18 @@ def refuse(home: Any, names: str, *, because: str, instead: str) -> None:
     refusal = Refusal(home, tuple(names.split()), because, instead)
     _stated.append(refusal)
     for name in refusal.names:
-        found = getattr(home, name, None)
+        found = held(home, name)
         if found is not None:
             _refusals[_key(found)] = refusal
+
+
+def held(home: Any, name: str) -> Any:
+    """Return what a module or class holds under a name, without the warning of deprecated names."""
+    if name in vars(home):
+        return getattr(home, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return getattr(home, name, None)
 
 
 def all_refusals() -> tuple[Refusal, ...]:

@@ -62,7 +62,8 @@ RULES_MAY_IMPORT = (
 )
 LONGEST = 800
 
-MODULES = sorted(PACKAGE.rglob("*.py"))
+# rules/ is linked into the package; a source distribution holds it in both places.
+MODULES = sorted(p for p in PACKAGE.rglob("*.py") if PACKAGE / "rules" not in p.parents)
 RULES = sorted((ROOT / "rules").rglob("*.py"))
 EVERYTHING = sorted(
     path
