@@ -60,7 +60,9 @@ def fabs(out, x):
 
 
 @elementwise(
-    *(operator.pow, builtins.pow, np.power, np.float_power), regular={"out": 1.0, "x": 1.0}
+    *(operator.pow, builtins.pow, np.power, np.float_power),
+    regular={"out": 1.0, "x": 1.0},
+    steep=("x",),
 )
 def power(out, x, y):
     """At x = 0, x**0 has the derivative 0, too, and not 0 * inf: there the base is 1."""
@@ -72,12 +74,12 @@ def square(out, x):
     return 2.0 * x
 
 
-@elementwise(np.sqrt, regular={"out": 1.0})
+@elementwise(np.sqrt, regular={"out": 1.0}, steep=("x",))
 def sqrt(out, x):
     return 0.5 / out
 
 
-@elementwise(np.cbrt, regular={"out": 1.0})
+@elementwise(np.cbrt, regular={"out": 1.0}, steep=("x",))
 def cbrt(out, x):
     return 1.0 / (3.0 * out * out)
 

@@ -33,7 +33,7 @@ def log10(out, z):
     return 1.0 / (z * math.log(10.0))
 
 
-@elementwise(cmath.sqrt, regular={"out": 1.0})
+@elementwise(cmath.sqrt, regular={"out": 1.0}, steep=("z",))
 def sqrt(out, z):
     return 0.5 / out
 
@@ -53,12 +53,12 @@ def tan(out, z):
     return 1.0 + out * out
 
 
-@elementwise(cmath.asin, regular={"z": 0.0})
+@elementwise(cmath.asin, regular={"z": 0.0}, steep=("z",))
 def asin(out, z):
     return 1.0 / root_of_gaps(z.real, z.imag)
 
 
-@elementwise(cmath.acos, regular={"z": 0.0})
+@elementwise(cmath.acos, regular={"z": 0.0}, steep=("z",))
 def acos(out, z):
     return -1.0 / root_of_gaps(z.real, z.imag)
 
@@ -88,7 +88,7 @@ def asinh(out, z):
     return 1.0 / cmath.cosh(out)
 
 
-@elementwise(cmath.acosh, regular={"z": 2.0})
+@elementwise(cmath.acosh, regular={"z": 2.0}, steep=("z",))
 def acosh(out, z):
     return 1.0 / (cmath.sqrt(z - 1.0) * cmath.sqrt(z + 1.0))
 
@@ -103,7 +103,7 @@ def rect(out, r, phi):
     return cmath.exp(1j * phi), 1j * out
 
 
-@pullback(cmath.phase, regular={"z": 1.0})
+@pullback(cmath.phase, regular={"z": 1.0}, steep=("z",))
 def pull_phase(out_bar, out, z):
     """The phase is the imaginary part of log(z); for real z it is a step."""
     if not np.iscomplexobj(z):

@@ -177,14 +177,14 @@ def root_of_gap(x):
     return np.sqrt(np.negative(x * x - 1.0))
 
 
-@elementwise(np.arcsin, regular={"x": 0.0})
+@elementwise(np.arcsin, regular={"x": 0.0}, steep=("x",))
 def arcsin(out, x):
     if np.iscomplexobj(x):
         return 1.0 / root_of_gap(x)
     return 1.0 / np.sqrt(1.0 - x * x)
 
 
-@elementwise(np.arccos, regular={"x": 0.0})
+@elementwise(np.arccos, regular={"x": 0.0}, steep=("x",))
 def arccos(out, x):
     if np.iscomplexobj(x):
         return -1.0 / root_of_gap(x)
@@ -196,7 +196,7 @@ def arctan(out, x):
     return 1.0 / (1.0 + x * x)
 
 
-@elementwise(np.arctan2, regular={"x": 1.0})
+@elementwise(np.arctan2, regular={"x": 1.0}, steep=("y", "x"))
 def arctan2(out, y, x):
     r2 = x * x + y * y
     return x / r2, -y / r2
@@ -222,7 +222,7 @@ def arcsinh(out, x):
     return 1.0 / np.sqrt(x * x + 1.0)
 
 
-@elementwise(np.arccosh, regular={"x": 2.0})
+@elementwise(np.arccosh, regular={"x": 2.0}, steep=("x",))
 def arccosh(out, x):
     """Two roots, because sqrt(x * x - 1) is another branch for complex x."""
     return 1.0 / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0))
@@ -431,7 +431,7 @@ def push_conjugate(out, x, x_dot):
     return np.conj(x_dot)
 
 
-@pullback(np.angle, regular={"z": 1.0})
+@pullback(np.angle, regular={"z": 1.0}, steep=("z",))
 def pull_angle(out_bar, out, z, *, deg=False):
     """The angle is the imaginary part of log(z); for real z it is a step."""
     if not np.iscomplexobj(z):

@@ -102,17 +102,17 @@ def log1p(out, x):
     return 1.0 / (x + 1.0)
 
 
-@elementwise(math.sqrt, regular={"out": 1.0})
+@elementwise(math.sqrt, regular={"out": 1.0}, steep=("x",))
 def sqrt(out, x):
     return 0.5 / out
 
 
-@elementwise(math.cbrt, regular={"out": 1.0})
+@elementwise(math.cbrt, regular={"out": 1.0}, steep=("x",))
 def cbrt(out, x):
     return 1.0 / (3.0 * out * out)
 
 
-@elementwise(math.pow, regular={"out": 1.0, "x": 1.0})
+@elementwise(math.pow, regular={"out": 1.0, "x": 1.0}, steep=("x",))
 def power(out, x, y):
     """At x = 0, x**0 has the derivative 0, too: there the base is 1."""
     return y * math.pow(x + (x == 0) * (y == 0), y - 1), out * log_of_base(x)
@@ -133,12 +133,12 @@ def tan(out, x):
     return 1.0 + out * out
 
 
-@elementwise(math.asin, regular={"x": 0.0})
+@elementwise(math.asin, regular={"x": 0.0}, steep=("x",))
 def asin(out, x):
     return 1.0 / math.sqrt(1.0 - x * x)
 
 
-@elementwise(math.acos, regular={"x": 0.0})
+@elementwise(math.acos, regular={"x": 0.0}, steep=("x",))
 def acos(out, x):
     return -1.0 / math.sqrt(1.0 - x * x)
 
@@ -148,7 +148,7 @@ def atan(out, x):
     return 1.0 / (1.0 + x * x)
 
 
-@elementwise(math.atan2, regular={"x": 1.0})
+@elementwise(math.atan2, regular={"x": 1.0}, steep=("y", "x"))
 def atan2(out, y, x):
     r2 = x * x + y * y
     return x / r2, -y / r2
@@ -174,7 +174,7 @@ def asinh(out, x):
     return 1.0 / math.sqrt(x * x + 1.0)
 
 
-@elementwise(math.acosh, regular={"x": 2.0})
+@elementwise(math.acosh, regular={"x": 2.0}, steep=("x",))
 def acosh(out, x):
     return 1.0 / math.sqrt((x - 1.0) * (x + 1.0))
 

@@ -39,6 +39,7 @@ from s2sad.nodes import (
 )
 from s2sad.requests import Request
 from s2sad.selected import others_constant
+from s2sad.stages import Arrival
 from s2sad.steps.copying import (
     look_before_copies,
     places_of_arguments,
@@ -151,6 +152,7 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         seed,
         request.wrt,
         request.has_aux,
+        Arrival(one=request.mode in ("grad", "value_and_grad") and not request.has_aux),
         constant=request.constant,
         outermost=True,
     )

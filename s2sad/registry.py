@@ -120,16 +120,19 @@ def _file(fn: object, brought: bool, **changes: Any) -> None:
                 _served.setdefault(changes[word], fn)
 
 
-def _zeros(masks: Masks, regular: Mapping[str, float] | None) -> dict[str, Any]:
-    """Return what a rule says about zeros by structure, where it says something."""
+def _zeros(
+    masks: Masks, regular: Mapping[str, float] | None, steep: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return what a rule says about zeros and singular points, where it says something."""
     said: dict[str, Any] = {"masks": masks} if masks else {}
-    return {**said, "regular": dict(regular)} if regular else said
+    return {**said, "regular": dict(regular), "steep": steep} if regular else said
 
 
 def elementwise(
     *fns: object,
     masks: bool = False,
     regular: Mapping[str, float] | None = None,
+    steep: tuple[str, ...] = (),
     unknown: tuple[str, ...] = (),
     once: str = "",
 ) -> Callable[[F], F]:
@@ -139,7 +142,9 @@ def elementwise(
     None stands for a partial that is zero. Broadcasting is the caller's business. Gives both the
     pullback and the pushforward. `masks` says that partials are zero by structure, as those of
     np.maximum are. A function with singular points says with `regular` where its rule is finite:
-    `regular={"x": 1.0}` for 1 / x. There the rule is evaluated where such a zero comes in.
+    `regular={"x": 1.0}` for 1 / x. There the rule is evaluated where such a zero comes in. By
+    the arrays that are `steep` the derivative may be infinite where the value is finite, as at the
+    root of 0: there every zero is kept, also one that only happens to be zero.
     For `unknown` arrays no derivative is known (the order of a Bessel function): the rule returns
     None for them, and a program in which they are active is refused. `once` says why the rule need
     not be differentiated itself: `check_rule` then accepts that it is refused.
@@ -150,7 +155,7 @@ def elementwise(
     def register(rule: F) -> F:
         for shared in fns:
             fn, made = _rule_of(shared, rule, "elementwise")
-            said = _zeros(masks, regular) | ({"once": once} if once else {})
+            said = _zeros(masks, regular, steep) | ({"once": once} if once else {})
             _file(fn, is_brought(rule), partials=made, unknown=unknown, **said)
         return rule
 
@@ -164,6 +169,7 @@ def pullback(
     masks: Masks = False,
     of_complex: bool = False,
     regular: Mapping[str, float] | None = None,
+    steep: tuple[str, ...] = (),
     turns_complex: bool = False,
     unknown: tuple[str, ...] = (),
     samples: Callable[..., Any] | None = None,
@@ -182,8 +188,8 @@ def pullback(
     element of that once at most, `window` tells more. `masks` says that
     entries get zero because they are not in the result, as with np.max; a tuple names the
     settings that make it so, a function tells it from the literals among the arguments.
-    `regular` is as for `elementwise`. With `turns_complex` the content of real arguments decides
-    whether the result is real or complex. `unknown` is as for `elementwise`.
+    `regular`, `steep` and `unknown` are as for `elementwise`. With `turns_complex` the content of
+    real arguments decides whether the result is real or complex.
     The kind of a result is found by calls with samples of any lengths: `samples(*args)` returns
     arguments that fit one another. `of_complex` says that the rule is for complex arguments only:
     for real ones the derivative is zero by decision.
@@ -211,7 +217,7 @@ def pullback(
             said = {"turns_complex": turns_complex, "unknown": unknown, "samples": samples}
             said |= {"calls": dict(calls or {}), "result": result, "constant": constant}
             said |= {"linear": linear, "multilinear": multilinear}
-            said |= _zeros(masks, regular) | ({"zero": True} if of_complex else {})
+            said |= _zeros(masks, regular, steep) | ({"zero": True} if of_complex else {})
             said |= {"once": once} if once else {}
             _file(fn, is_brought(rule), pullback=made, view=view, window=window, **said)
         return rule
@@ -489,6 +495,13 @@ def positional_names(rule_fn: Callable[..., Any], skip: int) -> tuple[str, ...]:
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(rule_fn).parameters.values()
     return tuple(p.name for p in parameters if p.kind in kinds)[skip:]
+
+
+def array_names(rule: Rule) -> tuple[str, ...]:
+    """Return the names of the arrays that the rule of a function is about."""
+    if rule.partials is not None:
+        return positional_names(rule.partials, 1)
+    return positional_names(rule.pullback, 2) if rule.pullback is not None else ()
 
 
 _methods: dict[str, object] = {}

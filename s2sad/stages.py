@@ -534,11 +534,13 @@ class Arrival:
     """What a function meets in its caller, as far as zeros by structure are concerned.
 
     `zeros` says that the cotangent of its result may hold some; `wild` are the parameters that
-    may be infinite or nan.
+    may be infinite or nan. `one` says that the cotangent is a number that is not 0, as that of a
+    loss is.
     """
 
     zeros: bool = False
     wild: Names = NONE
+    one: bool = False
 
 
 @dataclass(frozen=True)
@@ -573,12 +575,14 @@ class Guard:
     """A cotangent with zeros by structure reaches an operation here that may be infinite there.
 
     `singular` says that the operation itself may be, `wild` are the operands that may be, and
-    `out` says whether its result may be.
+    `out` says whether its result may be. A `steep` operation is finite itself: it is guarded for
+    any zero, not only for those by structure.
     """
 
     singular: bool
     wild: Names = NONE
     out: bool = False
+    steep: bool = False
 
 
 @dataclass(frozen=True)

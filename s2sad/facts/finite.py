@@ -29,11 +29,15 @@ from s2sad.stages import Function, KindFacts
 
 
 class Sign(IntEnum):
-    """What is known of all entries of a value; each includes those before it."""
+    """What is known of all entries of a value; each includes those before it.
+
+    What is TINY is positive but where it is rounded to 0, as exp(-1000) is.
+    """
 
     POSITIVE = 0
-    NONNEGATIVE = 1
-    ANY = 2
+    TINY = 1
+    NONNEGATIVE = 2
+    ANY = 3
 
 
 @dataclass(frozen=True)
@@ -236,20 +240,23 @@ class Finite:
         signs = [v.sign for v in inner]
         if not _hashable(fn) or not inner:
             return Sign.ANY
-        if fn in _SQUARES or fn in _EXPONENTIALS:
-            return Sign.NONNEGATIVE
+        if fn in _EXPONENTIALS:
+            return Sign.TINY
+        if fn in _SQUARES:
+            return min(max(signs[0], Sign.TINY), Sign.NONNEGATIVE)
         if fn in _PRODUCTS and len(args) == 2:
             square = isinstance(args[0], gast.Name) and _same_name(args[0], args[1])
-            return Sign.NONNEGATIVE if square or max(signs) < Sign.ANY else Sign.ANY
+            known = max(*signs, Sign.TINY)
+            return min(known, Sign.NONNEGATIVE) if square else known
         if fn in _POWERS and len(args) == 2:
             exponent = self._literal(args[1])
             even = exponent is not None and exponent >= 0 and exponent % 2 == 0
-            return Sign.NONNEGATIVE if even or signs[0] < Sign.ANY else Sign.ANY
+            known = max(signs[0], Sign.TINY)
+            return min(known, Sign.NONNEGATIVE) if even else known
         if fn in _SUMS and len(args) == 2:
             return min(signs) if max(signs) < Sign.ANY else Sign.ANY
         if fn in _QUOTIENTS and len(args) == 2:
-            fine = signs[0] < Sign.ANY and signs[1] == Sign.POSITIVE
-            return Sign.NONNEGATIVE if fine else Sign.ANY
+            return max(signs[0], Sign.TINY) if signs[1] == Sign.POSITIVE else Sign.ANY
         if fn in _ROOTS:
             return signs[0]
         if fn in (np.maximum, builtins.max) and len(args) == 2:
@@ -259,7 +266,7 @@ class Finite:
         if fn in (np.minimum, np.where, builtins.min):
             return max(signs[-2:])
         if fn in (np.sum, builtins.sum):
-            return max(signs[0], Sign.NONNEGATIVE)
+            return max(signs[0], Sign.TINY)
         return signs[0] if fn in _SPREADS else Sign.ANY
 
     def singular(self, s: Node, fn: Any, args: list[Node]) -> bool:
@@ -280,6 +287,28 @@ class Finite:
             return first.sign > Sign.POSITIVE
         return True
 
+    def steep(self, s: Node, fn: Any, args: list[Node], active: frozenset[str]) -> bool:
+        """Say whether the derivative by an active operand may be infinite and the value finite."""
+        rule = registry.rule_for(fn)
+        if rule is None or not rule.steep or not self.singular(s, fn, args):
+            return False
+        named = registry.array_names(rule)
+        still = {p for p, a in zip(named, args, strict=False) if not names_read(a) & active}
+        if still >= set(rule.steep):
+            return False
+        at_zero = fn in _ROOTS or fn in _POWERS
+        if at_zero and args and (self.of(s, args[0]) or ANY).sign <= Sign.TINY:
+            return False
+        return fn not in _POWERS or len(args) != 2 or self._may_be_root(args[1])
+
+    def _may_be_root(self, exponent: Node) -> bool:
+        """Say whether an exponent may be between 0 and 1."""
+        known = self._literal(exponent)
+        if known is not None:
+            return 0 < known < 1
+        kind = self.kind(exponent)
+        return isinstance(kind, K.Unknown) or K.differentiable(kind)
+
     def _may_vanish(self, s: Node, args: list[Node]) -> bool:
         """Say whether a divisor may be 0. Python numbers raise where they are divided by it."""
         kinds = [self.kind(a) for a in args]
@@ -299,6 +328,11 @@ class Finite:
         if base.sign == Sign.POSITIVE:
             return False
         return not (exponent is not None and exponent >= 1 and base.sign < Sign.ANY)
+
+    def is_factor(self, node: Node) -> bool:
+        """Say whether a number is a literal that is finite and not 0."""
+        known = self._literal(node)
+        return known is not None and known != 0 and math.isfinite(known)
 
     def _literal(self, node: Node) -> float | int | None:
         value = number(node)

@@ -147,12 +147,15 @@ class _Walker:
         rule = registry.rule_for(fn)
         if rule is None or rule.partials is None:
             return
+        steep = self.finite.steep(s, fn, args, active)
+        if steep:
+            self.found.guards[s] = Guard(True, steep=True)
         if all(m.zeros for m in held.values()):
             wild = self.values & names_read(value)
             out = bool(self.values & set(targets))
             singular = self._singular(s, fn, args)
             if singular or wild or out:
-                self.found.guards[s] = Guard(singular, wild, out)
+                self.found.guards[s] = Guard(singular or steep, wild, out, steep)
         if rule.masks or self._by_truth(args):
             masked = frozenset(n for n, m in held.items() if m.wild)
             if masked:

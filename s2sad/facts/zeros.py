@@ -7,17 +7,24 @@
 One walk backward over the structured program, with the state that reverse keeps: which cotangents
 are set, and of each whether all that was added to it may be zero at once. The sum of a full
 cotangent and a masked one is full.
+
+Where a function is steep, with a finite value and an infinite derivative as np.sqrt at 0, any zero
+is guarded, but for cotangents that are never zero, as that of a loss.
 """
 
 from __future__ import annotations
 
+import builtins
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Mapping
+from enum import IntEnum
 from types import MappingProxyType
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -26,7 +33,23 @@ from s2sad.facts.finite import Finite
 from s2sad.nodes import Block, Node, blocks_of, names_read, names_written, ways_through
 from s2sad.stages import Activity, Arrival, Function, Guard, KindFacts, Zeros
 
-State = dict[str, bool]
+
+class Zero(IntEnum):
+    """How a cotangent may come to be zero: never, as any number may, or by structure."""
+
+    NEVER = 0
+    CHANCE = 1
+    STRUCTURE = 2
+
+
+State = dict[str, Zero]
+# What passes a cotangent on as it is, or times a number that is not 0.
+_PASSES: tuple[Any, ...] = (
+    *(operator.add, operator.sub, np.add, np.subtract, operator.neg, np.negative, operator.pos),
+    *(np.positive, builtins.float, np.float64, np.sum, np.mean, np.asarray),
+)
+_PRODUCTS: tuple[Any, ...] = (operator.mul, np.multiply)
+_QUOTIENTS: tuple[Any, ...] = (operator.truediv, np.true_divide)
 Called = tuple[Arrival, list[tuple[str, bool]]]
 Calls = Callable[[Any, Any, Arrival], "Called | None"]
 
@@ -52,18 +75,19 @@ def zeros(
     """
     walker = _Walker(function, kinds, activity, finite, calls, arrays, writers)
     ends = {function.result} if results is None else results
-    start = {n: arrival.zeros or n in arrays for n in sorted(ends)}
+    first = Zero.STRUCTURE if arrival.zeros else Zero.NEVER if arrival.one else Zero.CHANCE
+    start = {n: Zero.STRUCTURE if n in arrays else first for n in sorted(ends)}
     state = walker.block(function.node.body[:-1], start)
     return Zeros(
         walker.guards,
         walker.arrivals,
-        frozenset(p for p in function.params if state.get(p, True)),
+        frozenset(p for p in function.params if _by_structure(state.get(p))),
         function.result in finite.wild(),
     )
 
 
 class _Walker:
-    """The state maps every cotangent that is set to whether it may hold zeros by structure."""
+    """The state maps every cotangent that is set to how it may come to be zero."""
 
     def __init__(
         self,
@@ -131,14 +155,14 @@ class _Walker:
         found = [state.pop(n, None) for n in sorted(names)]
         if any(f is not None for f in found) and isinstance(s.value, gast.Name):
             if s.value.id in self.activity.varied_before.get(s, frozenset()):
-                self._add(state, s.value.id, any(f is not False for f in found))
+                self._add(state, s.value.id, max(Zero.STRUCTURE if f is None else f for f in found))
         return state
 
     def _written(self, s: Node, target: Node, state: State) -> State:
         """What is written into an array gets a part of a shadow."""
         if _root(target) in self.arrays and isinstance(s.value, gast.Name):
             if s.value.id in self.activity.varied_before.get(s, frozenset()):
-                self._add(state, s.value.id, True)
+                self._add(state, s.value.id, Zero.STRUCTURE)
         return state
 
     def _written_by_call(self, s: Node, state: State) -> State:
@@ -152,15 +176,15 @@ class _Walker:
                 self.arrivals[s] = inner
             for n, part in given:
                 if n in self.activity.varied_before.get(s, frozenset()):
-                    self._add(state, n, part)
-        return state | dict.fromkeys(self.writers[s], True)
+                    self._add(state, n, Zero.STRUCTURE if part else Zero.CHANCE)
+        return state | dict.fromkeys(self.writers[s], Zero.STRUCTURE)
 
     def _assignment(self, s: Node, variable: str, value: Node, state: State) -> State:
-        masked = state.pop(variable, None)
-        if masked is None or variable not in self.activity.varied_after.get(s, frozenset()):
+        zero = state.pop(variable, None)
+        if zero is None or variable not in self.activity.varied_after.get(s, frozenset()):
             return state
         active = self.activity.before(s)
-        arrival = Arrival(masked, self.wild)
+        arrival = Arrival(zero is Zero.STRUCTURE, self.wild)
         called = self.calls(s, value, arrival)
         if called is not None:
             inner, given = called
@@ -168,20 +192,41 @@ class _Walker:
                 self.arrivals[s] = inner
             for n, part in given:
                 if n in active:
-                    self._add(state, n, part)
+                    self._add(state, n, Zero.STRUCTURE if part else Zero.CHANCE)
             return state
-        if masked:
-            self._guard(s, variable, value)
+        self._guard(s, variable, value, active, zero)
         for n in flows(value, self.kinds) if value in self.kinds.of else names_read(value):
             if n in active:
-                self._add(state, n, masked or self._masks(value, n))
+                part = Zero.STRUCTURE if self._masks(value, n) else self._passed(zero, value, n)
+                self._add(state, n, part)
         return state
 
-    def _guard(self, s: Node, variable: str, value: Node) -> None:
+    def _passed(self, zero: Zero, value: Node, operand: str) -> Zero:
+        """Return how the cotangent of an operand may be zero, by that of the result."""
+        if zero is not Zero.NEVER or isinstance(value, gast.Name):
+            return zero
+        operation = self.finite.operation(value)
+        if operation is None or sum(operand in names_read(a) for a in operation[1]) != 1:
+            return Zero.CHANCE
+        fn, args = operation
+        if any(fn is f for f in _PASSES):
+            return zero
+        product, quotient = (any(fn is f for f in fs) for fs in (_PRODUCTS, _QUOTIENTS))
+        factors = args if product else args[1:] if quotient else []
+        others = [a for a in factors if operand not in names_read(a)]
+        return zero if len(others) == 1 and self.finite.is_factor(others[0]) else Zero.CHANCE
+
+    def _guard(
+        self, s: Node, variable: str, value: Node, active: frozenset[str], zero: Zero
+    ) -> None:
         operation = self.finite.operation(value)
         if operation is None or isinstance(value, gast.Subscript):
             return
         fn, args = operation
+        if zero is not Zero.STRUCTURE:
+            if zero is Zero.CHANCE and self.finite.steep(s, fn, args, active):
+                self.guards[s] = Guard(True, steep=True)
+            return
         wild = self.wild & names_read(value)
         out = variable in self.wild
         singular = self.finite.singular(s, fn, args)
@@ -230,11 +275,11 @@ class _Walker:
 
     def _loop(self, s: Node, state: State) -> State:
         head = self.activity.head(s)
-        start = {n: state.get(n, True) for n in head | set(state)}
+        start = {n: state.get(n, Zero.STRUCTURE) for n in head | set(state)}
         while True:
             end = self.block(s.body, start)
             end = self._header(s, end)
-            new = {n: start[n] or end.get(n, True) for n in start}
+            new = {n: max(start[n], end.get(n, Zero.STRUCTURE)) for n in start}
             if new == start:
                 return start
             start = new
@@ -247,14 +292,26 @@ class _Walker:
             state = self._assign(binding, dict(state))
         return state
 
-    def _add(self, state: State, variable: str, masked: bool) -> None:
+    def _add(self, state: State, variable: str, zero: Zero) -> None:
         """Add a contribution: what is full stays full, but for what is written in place."""
-        state[variable] = variable in self.arrays or (masked and state.get(variable, True))
+        before = state.get(variable)
+        if variable in self.arrays:
+            state[variable] = Zero.STRUCTURE
+        elif before is None:
+            state[variable] = zero
+        else:
+            both = before is zero is Zero.STRUCTURE
+            state[variable] = Zero.STRUCTURE if both else Zero.CHANCE
 
 
 def _meet(ends: list[State]) -> State:
     names = set().union(*ends)
-    return {n: any(end.get(n, True) for end in ends) for n in sorted(names)}
+    return {n: max(end.get(n, Zero.STRUCTURE) for end in ends) for n in sorted(names)}
+
+
+def _by_structure(zero: Zero | None) -> bool:
+    """Say whether a cotangent may be zero by structure, as one is that nothing has set."""
+    return zero is None or zero is Zero.STRUCTURE
 
 
 @functools.lru_cache(2048)

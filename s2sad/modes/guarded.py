@@ -15,8 +15,9 @@ from s2sad.kinds import Kind
 from s2sad.known.mixed import is_mixed
 from s2sad.modes.inline import Given
 from s2sad.modes.shapes import NARROW, Shapes, dtype_of
-from s2sad.nodes import Node, attribute, call, clone, compare, constant, number, root_name
+from s2sad.nodes import Node, attribute, call, clone, constant, number, root_name
 from s2sad.stages import Guard
+from s2sad.syntax.strong import is_zero
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Guarded(Shapes):
 
     def nothing_comes(self, site: Site) -> Node:
         """Return the test that says where a zero comes in."""
-        return compare(clone(site.bar), gast.Eq, gast.Constant(0, None))
+        return is_zero(clone(site.bar))
 
     def _regular(self, site: Site, operand: Node, kind: Kind, regular: Node) -> Given:
         """Return an operand with a regular number where the cotangent of the result is zero."""

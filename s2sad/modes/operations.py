@@ -48,6 +48,7 @@ from s2sad.nodes import (
     subscript,
     walk,
 )
+from s2sad.syntax.strong import chosen_once
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
     gast.Add: operator.add,
@@ -532,7 +533,8 @@ class Operations(Structured):
         given |= self._as_floats(fn, site.kind, dict(bound.arrays))
         given |= self._guarded(site, fn, {"out": site.out, **dict(bound.arrays)})
         count = len(_positional(rule)) - 1
-        pre, partials = self._inlined(node, fn, rule, given, count)
+        inlined = self._inlined(node, fn, rule, given, count)
+        pre, partials = chosen_once(*inlined, self.names)
         found = []
         order = _positional(rule)[1:]
         by_name = dict(bound.arrays)
@@ -567,7 +569,8 @@ class Operations(Structured):
         if bound.varargs is not None:
             given[bound.varargs[0]] = [self._given(a) for a in bound.varargs[1]]
             arrays += list(bound.varargs[1])
-        pre, values = self._inlined(node, fn, rule, given, len(arrays))
+        inlined = self._inlined(node, fn, rule, given, len(arrays))
+        pre, values = chosen_once(*inlined, self.names)
         found: list[Contribution] = []
         for arg, value in zip(arrays, values, strict=True):
             if value is None or arg is None:

@@ -52,6 +52,7 @@ from s2sad.nodes import (
     tuple_,
     walk,
 )
+from s2sad.syntax.strong import chosen_once, is_zero
 
 Pushed = tuple[Block, "Node | None"]
 
@@ -467,12 +468,18 @@ class Pushes(Operations):
         given |= {n: self._given(a) for n, a in bound.arrays}
         given |= self._settings(node, fn, bound)
         given |= self._as_floats(fn, site.kind, arrays)
-        if site.guard is not None:
-            moving = [a for a in arrays.values() if self.has(a)]
-            self.incoming = [name(self.dot(a.id)) for a in moving]
-            given |= self._guarded(site, fn, {"out": site.out, **arrays})
         order = registry.positional_names(rule, 1)
-        pre, partials = self._inlined(node, fn, rule, given, len(order))
+        count = len(order)
+        steep, others = self._by_steepness(site, fn, arrays)
+        self.incoming = [name(self.dot(arrays[n].id)) for n in steep]
+        safe = given | self._guarded(site, fn, {"out": site.out, **arrays})
+        pre, partials = chosen_once(*self._inlined(node, fn, rule, safe, count), self.names)
+        if others:
+            more, plain = self._inlined(node, fn, rule, given, count)
+            partials = [
+                p if n in steep else q for n, p, q in zip(order, partials, plain, strict=True)
+            ]
+            pre = [*pre, *more]
         terms: list[Node] = []
         covered: list[Kind] = []
         dtypes: set[str | None] = set()
@@ -497,12 +504,26 @@ class Pushes(Operations):
             total = _sum(total, term)
         return pre, self._like_result(total, covered, dtypes, site)
 
+    def _by_steepness(
+        self, site: Site, fn: Any, arrays: dict[str, Any]
+    ) -> tuple[list[str], list[str]]:
+        """Return which operands' tangents say where a rule is read at a regular point.
+
+        The partials by the other operands are finite: they are read where the operands are.
+        """
+        moving = [n for n, a in arrays.items() if self.has(a)]
+        guard, rule = site.guard, registry.rule_for(fn)
+        if guard is None or rule is None or not guard.steep or guard.wild or guard.out:
+            return moving, []
+        steep = [n for n in moving if n in rule.steep] or moving
+        return steep, [n for n in moving if n not in steep]
+
     def _out(self, site: Site) -> Given:
         return Given(clone(site.out), site.kind)
 
     def nothing_comes(self, site: Site) -> Node:
         """Return the test that says where all tangents of the operands are zero."""
-        tests = [compare(clone(t), gast.Eq, gast.Constant(0, None)) for t in self.incoming]
+        tests = [is_zero(clone(t)) for t in self.incoming]
         if K.may_be_array(site.kind):
             return functools.reduce(lambda a, b: binary(a, gast.BitAnd, b), tests)
         return tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)

@@ -44,7 +44,9 @@ class Rule:
     pullback gives zero by structure to some entries: always, or where one of the named settings
     is given, or a function tells from the arguments of the call (None for what is no literal).
     `regular` gives, for a function that is singular somewhere, numbers for parameters
-    of its rule (arrays or `out`) at which the rule is finite whatever the others are.
+    of its rule (arrays or `out`) at which the rule is finite whatever the others are. `steep` are
+    the arrays by which the derivative may be infinite where the value is finite, as at the root of
+    0: there a cotangent or a tangent that is zero gives zero, for whatever reason it is zero.
     `turns_complex` says that the content of real arguments decides whether the result is complex.
     `unknown` are arrays for which no derivative is known: the rule gives None for them.
     `samples` makes sample arguments fit one another, where the function wants that.
@@ -66,6 +68,7 @@ class Rule:
     window: Window | None = None
     masks: Masks = False
     regular: Mapping[str, float] = field(default_factory=dict)
+    steep: tuple[str, ...] = ()
     turns_complex: bool = False
     unknown: tuple[str, ...] = ()
     samples: Callable[..., Any] | None = None

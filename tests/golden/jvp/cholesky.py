@@ -8,10 +8,10 @@ def cholesky_jvp(A, A_dot):
     L_dot = np.zeros_like(L)
     for j in range(n):
         L_item = L[j, :j]
-        t_dot = 2.0 * L_dot[j, :j] * L_item
+        t_dot = A_dot[j, j] - 2.0 * np.sum(L_dot[j, :j] * L_item)
         sqrt_t = np.sqrt(A[j, j] - np.sum(L_item**2))
         L[j, j] = sqrt_t
-        L_dot[j, j] = 0.5 * (A_dot[j, j] - np.sum(t_dot)) / sqrt_t
+        L_dot[j, j] = 0.5 * t_dot / (1.0 if t_dot == 0 else sqrt_t)
         for i in range(j + 1, n):
             L_item_1 = L[i, :j]
             L_item_2 = L[j, :j]

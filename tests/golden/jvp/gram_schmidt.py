@@ -13,11 +13,10 @@ def gram_schmidt_jvp(A, target, A_dot):
                 np.dot(Q_dot[j], Q[i]) + np.dot(Q[j], Q_dot[i])
             ) * Q[j] + dot_Q_item * Q_dot[j]
             Q[i] -= dot_Q_item * Q[j]
-        Q_item_dot = Q_dot[i]
+        dot_Q_item_dot = np.dot(Q_dot[i], Q[i]) + np.dot(Q[i], Q_dot[i])
         sqrt = np.sqrt(np.dot(Q[i], Q[i]))
-        Q_dot[i] = (
-            Q_dot[i] / sqrt
-            - 0.5 * (np.dot(Q_item_dot, Q[i]) + np.dot(Q[i], Q_dot[i])) / sqrt / sqrt / sqrt * Q[i]
+        Q_dot[i] = Q_dot[i] / sqrt - 0.5 * dot_Q_item_dot / sqrt / sqrt * Q[i] / (
+            1.0 if dot_Q_item_dot == 0 else sqrt
         )
         Q[i] /= sqrt
     t = Q - target
