@@ -168,6 +168,8 @@ def entry_partials(out, x, ord):
         return np.zeros_like(x)
     if ord == 1:
         return sign
+    if ord < 1:
+        return sign * (out / np.where(x == 0, 1, np.abs(x))) ** (1 - ord)
     return sign * (np.abs(x) / np.where(out == 0, 1, out)) ** (ord - 1)
 
 

@@ -172,28 +172,35 @@ def pull_stirling2(out_bar, out, N, K, *, exact=False):
     return None, None
 
 
-@elementwise(special.gammainc, unknown=("a",), regular={"x": 1.0})
+@elementwise(special.gammainc, unknown=("a",), regular={"x": 1.0}, steep=("x",))
 def gammainc(out, a, x):
     return None, np.exp((a - 1.0) * np.log(x) - x - weak(special.gammaln(a)))
 
 
-@elementwise(special.gammaincc, unknown=("a",), regular={"x": 1.0})
+@elementwise(special.gammaincc, unknown=("a",), regular={"x": 1.0}, steep=("x",))
 def gammaincc(out, a, x):
     return None, -np.exp((a - 1.0) * np.log(x) - x - weak(special.gammaln(a)))
 
 
-@elementwise(special.gammaincinv, unknown=("a",), regular={"out": 0.5, "a": 0.5, "y": 0.5})
+@elementwise(
+    special.gammaincinv, unknown=("a",), regular={"out": 0.5, "a": 0.5, "y": 0.5}, steep=("y",)
+)
 def gammaincinv(out, a, y):
     return None, np.exp(weak(special.gammaln(a)) + out - (a - 1.0) * np.log(out))
 
 
-@elementwise(special.gammainccinv, unknown=("a",), regular={"out": 0.5, "a": 0.5, "y": 0.5})
+@elementwise(
+    special.gammainccinv, unknown=("a",), regular={"out": 0.5, "a": 0.5, "y": 0.5}, steep=("y",)
+)
 def gammainccinv(out, a, y):
     return None, -np.exp(weak(special.gammaln(a)) + out - (a - 1.0) * np.log(out))
 
 
 @elementwise(
-    special.betainc, unknown=("a", "b"), regular={"out": 0.5, "a": 0.5, "b": 0.5, "x": 0.5}
+    special.betainc,
+    unknown=("a", "b"),
+    regular={"out": 0.5, "a": 0.5, "b": 0.5, "x": 0.5},
+    steep=("x",),
 )
 def betainc(out, a, b, x):
     power = (a - 1.0) * np.log(x) + (b - 1.0) * np.log1p(-x)
@@ -201,7 +208,10 @@ def betainc(out, a, b, x):
 
 
 @elementwise(
-    special.betaincc, unknown=("a", "b"), regular={"out": 0.5, "a": 0.5, "b": 0.5, "x": 0.5}
+    special.betaincc,
+    unknown=("a", "b"),
+    regular={"out": 0.5, "a": 0.5, "b": 0.5, "x": 0.5},
+    steep=("x",),
 )
 def betaincc(out, a, b, x):
     power = (a - 1.0) * np.log(x) + (b - 1.0) * np.log1p(-x)
@@ -209,7 +219,10 @@ def betaincc(out, a, b, x):
 
 
 @elementwise(
-    special.betaincinv, unknown=("a", "b"), regular={"out": 0.5, "a": 0.5, "b": 0.5, "y": 0.5}
+    special.betaincinv,
+    unknown=("a", "b"),
+    regular={"out": 0.5, "a": 0.5, "b": 0.5, "y": 0.5},
+    steep=("y",),
 )
 def betaincinv(out, a, b, y):
     power = (a - 1.0) * np.log(out) + (b - 1.0) * np.log1p(-out)
@@ -325,27 +338,27 @@ if hasattr(special, "softplus"):  # SciPy 1.15
         return special.expit(x)
 
 
-@elementwise(special.xlogy, regular={"y": 1.0})
+@elementwise(special.xlogy, regular={"y": 1.0}, steep=("x", "y"))
 def xlogy(out, x, y):
     return np.log(y), x / y
 
 
-@elementwise(special.xlog1py, regular={"y": 0.0})
+@elementwise(special.xlog1py, regular={"y": 0.0}, steep=("x", "y"))
 def xlog1py(out, x, y):
     return np.log1p(y), x / (1.0 + y)
 
 
-@elementwise(special.entr, regular={"x": 1.0})
+@elementwise(special.entr, regular={"x": 1.0}, steep=("x",))
 def entr(out, x):
     return -np.log(x) - 1.0
 
 
-@elementwise(special.rel_entr, regular={"x": 1.0, "y": 1.0})
+@elementwise(special.rel_entr, regular={"x": 1.0, "y": 1.0}, steep=("x",))
 def rel_entr(out, x, y):
     return np.log(x / y) + 1.0, -x / y
 
 
-@elementwise(special.kl_div, regular={"x": 1.0, "y": 1.0})
+@elementwise(special.kl_div, regular={"x": 1.0, "y": 1.0}, steep=("x",))
 def kl_div(out, x, y):
     return np.log(x / y), 1.0 - x / y
 
@@ -376,14 +389,14 @@ def exprel_slope(x):
     return np.where(near, series, (np.exp(away) * (away - 1.0) + 1.0) / (away * away))
 
 
-@elementwise(special.boxcox, regular={"out": 0.5, "x": 0.5, "lmbda": 0.5})
+@elementwise(special.boxcox, regular={"out": 0.5, "x": 0.5, "lmbda": 0.5}, steep=("x",))
 def boxcox(out, x, lmbda):
     """log(x) * exprel(lmbda * log(x))."""
     log_x = np.log(x)
     return np.power(x, lmbda) / x, log_x * log_x * exprel_slope(lmbda * log_x)
 
 
-@elementwise(special.boxcox1p, regular={"out": 0.5, "x": 0.5, "lmbda": 0.5})
+@elementwise(special.boxcox1p, regular={"out": 0.5, "x": 0.5, "lmbda": 0.5}, steep=("x",))
 def boxcox1p(out, x, lmbda):
     log_x = np.log1p(x)
     slope = log_x * log_x * exprel_slope(lmbda * log_x)
@@ -400,7 +413,7 @@ def cosm1(out, x):
     return -np.sin(x)
 
 
-@elementwise(special.powm1, regular={"out": 0.5, "x": 0.5, "y": 0.5})
+@elementwise(special.powm1, regular={"out": 0.5, "x": 0.5, "y": 0.5}, steep=("x",))
 def powm1(out, x, y):
     return y * np.power(x, y - 1.0), (out + 1.0) * np.log(x)
 
@@ -425,7 +438,7 @@ def exp10(out, x):
     return math.log(10.0) * out
 
 
-@elementwise(special.cbrt, regular={"out": 1.0})
+@elementwise(special.cbrt, regular={"out": 1.0}, steep=("x",))
 def cbrt(out, x):
     return 1.0 / (3.0 * out * out)
 
@@ -468,7 +481,7 @@ def expn(out, n, x):
     return None, -special.expn(n - 1, x)
 
 
-@elementwise(special.spence, regular={"out": 0.5, "z": 0.5})
+@elementwise(special.spence, regular={"out": 0.5, "z": 0.5}, steep=("z",))
 def spence(out, z):
     """Minus log(z) / (z - 1), which is 1 at 1, and there the series, for its derivatives."""
     at_one = np.equal(z, 1)
@@ -502,7 +515,7 @@ def ellipkm1(out, p):
     return -(special.ellipe(1.0 - p) - p * out) / (2.0 * (1.0 - p) * p)
 
 
-@elementwise(special.ellipe, regular={"out": 0.5, "m": 0.5})
+@elementwise(special.ellipe, regular={"out": 0.5, "m": 0.5}, steep=("m",))
 def ellipe(out, m):
     return (out - special.ellipk(m)) / (2.0 * m)
 
@@ -515,7 +528,7 @@ def ellipkinc(out, phi, m):
     return 1.0 / root, by_m - sine * np.cos(phi) / (2.0 * (1.0 - m) * root)
 
 
-@elementwise(special.ellipeinc, regular={"out": 0.5, "phi": 0.5, "m": 0.5})
+@elementwise(special.ellipeinc, regular={"out": 0.5, "phi": 0.5, "m": 0.5}, steep=("m",))
 def ellipeinc(out, phi, m):
     root = np.sqrt(1.0 - m * np.sin(phi) ** 2)
     return root, (out - special.ellipkinc(phi, m)) / (2.0 * m)

@@ -10,7 +10,7 @@ from s2sad.facts.finite import Sign
 from s2sad.steps.derivation import Derivation, analyse
 from s2sad.steps.strong import finite_of
 
-ANY, NONNEGATIVE, POSITIVE = Sign.ANY, Sign.NONNEGATIVE, Sign.POSITIVE
+ANY, NONNEGATIVE, POSITIVE, TINY = Sign.ANY, Sign.NONNEGATIVE, Sign.POSITIVE, Sign.TINY
 
 
 def facts_of(f, *args, wild=frozenset()):
@@ -48,11 +48,17 @@ CASES = [
     ("y = x**2 + 1.0", POSITIVE, False),
     ("y = x * 2.0", ANY, False),
     ("y = np.exp(x) + 1.0", POSITIVE, False),
-    ("y = 1.0 / (1.0 + np.exp(-x))", NONNEGATIVE, False),
+    ("y = 1.0 / (1.0 + np.exp(-x))", TINY, False),
     ("y = 1.0 / x", ANY, False),
     ("y = x / 3.0", ANY, False),
     ("y = x / len(x)", ANY, False),
     ("y = x / s", ANY, False),
+    ("y = np.exp(x) * np.exp(s)", TINY, False),
+    ("y = np.exp(x) + x * x", TINY, False),
+    ("y = np.exp(x) ** 0.5 + 1.0", POSITIVE, False),
+    ("y = np.var(x) + 1e-5", POSITIVE, False),
+    ("y = 1.0 + x @ x", POSITIVE, False),
+    ("y = x * x - 1.0", ANY, False),
     ("y = 1.0 / s + x * 0.0", ANY, False),
     ("y = np.log(x)", ANY, True),
     ("y = np.log(x * x + 1e-9)", ANY, False),
@@ -94,8 +100,8 @@ WRITTEN = [
     ("v = np.exp(x); v[0] = s; y = v[1]", ANY),
     ("v = np.exp(x); y = v.reshape(2, 1); v[0] = s", ANY),
     ("v = [np.exp(x)]; y = v[0]; v[0][0] = s", ANY),
-    ("v = np.zeros(2); v[0] = s; y = 1.0 / (1.0 + np.exp(-v))", NONNEGATIVE),
-    ("y = np.exp(x); v = 1.0 * y; v[0] = s", NONNEGATIVE),
+    ("v = np.zeros(2); v[0] = s; y = 1.0 / (1.0 + np.exp(-v))", TINY),
+    ("y = np.exp(x); v = 1.0 * y; v[0] = s", TINY),
     ("GIVEN[0] = np.exp(s); y = 1.0 * GIVEN", ANY),
     ("v = GIVEN; v[0] = np.exp(s); y = 1.0 * GIVEN", ANY),
 ]

@@ -24,6 +24,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.facts.tested import Tested, tested
 from s2sad.nodes import Block, Node, blocks_of, name, names_read, names_written, number
 from s2sad.stages import Function, KindFacts
 
@@ -66,10 +67,16 @@ OPERATORS: dict[type, Any] = {
     gast.MatMult: operator.matmul,
 }
 _SQUARES: tuple[Any, ...] = (np.square, np.abs, np.fabs, builtins.abs, math.fabs)
+_SIZES: tuple[Any, ...] = (
+    *(np.var, np.std, np.nanvar, np.nanstd, np.linalg.norm, np.linalg.vector_norm, np.hypot),
+    *(np.linalg.matrix_norm, math.hypot, math.dist, np.ptp),
+)
+_INNER: tuple[Any, ...] = (operator.matmul, np.matmul, np.dot, np.inner, np.vdot)
 _EXPONENTIALS: tuple[Any, ...] = (np.exp, np.exp2, math.exp, math.exp2, np.cosh, math.cosh)
 _ROOTS: tuple[Any, ...] = (np.sqrt, math.sqrt)
 _LOGS: tuple[Any, ...] = (np.log, np.log2, np.log10)
 _SUMS: tuple[Any, ...] = (operator.add, np.add)
+_DIFFERENCES: tuple[Any, ...] = (operator.sub, np.subtract)
 _PRODUCTS: tuple[Any, ...] = (operator.mul, np.multiply)
 _QUOTIENTS: tuple[Any, ...] = (operator.truediv, np.true_divide)
 _REMAINDERS: tuple[Any, ...] = (operator.mod, np.remainder, np.fmod)
@@ -78,6 +85,7 @@ _FINITE: tuple[Any, ...] = (np.cbrt, math.cbrt, np.arctan2, math.atan2)
 _SPREADS: tuple[Any, ...] = (
     *(np.sum, np.mean, np.max, np.min, np.amax, np.amin, np.reshape, np.ravel, np.transpose),
     *(np.expand_dims, np.squeeze, np.broadcast_to, np.copy, np.sort, np.asarray, np.array),
+    *(np.cumsum, np.nanmean, np.nanmedian, np.nanmax, np.nanmin),
     *(builtins.float, builtins.sum, operator.pos, np.positive, np.median),
 )
 
@@ -98,6 +106,7 @@ def finite(
     """
     facts = Finite(kinds, {n: WILD if n in wild else ANY for n in function.params}, callee)
     facts.touched = touched
+    facts.tested = tested(function, kinds)
     found = list(assignments(function, facts))
     found += [(s, tuple(sorted(names)), s.value) for s, names in writers.items()]
     facts.signs &= not writers
@@ -125,6 +134,7 @@ class Finite:
         self.reads: dict[Any, set[str]] = {}
         self.signs = True
         self.touched: frozenset[str] = frozenset()
+        self.tested: Mapping[Any, Mapping[str, Tested]] = {}
 
     def assign(self, s: Node, targets: tuple[str, ...], value: Node) -> bool:
         """Note one more value of some variables; says whether that is new."""
@@ -153,7 +163,7 @@ class Finite:
             literal = getattr(kind, "value", None)
             if isinstance(kind, K.Num) and isinstance(literal, int | float):
                 return _of_number(literal)
-            return self._held(node.id)
+            return self._seen(s, node.id)
         literal = number(node)
         if literal is not None:
             return _of_number(literal)
@@ -171,6 +181,15 @@ class Finite:
             return Value(Sign.ANY, any(p.wild for p in inner))
         fn, args = operation
         return self._of_operation(s, fn, args)
+
+    def _seen(self, s: Node, n: str) -> Value | None:
+        """Return what is known of a variable where a statement stands, by the tests around it."""
+        known, told = self._held(n), self.tested.get(s, {}).get(n)
+        if known is None or known.wild or told is None:
+            return known
+        if told.positive or (told.nonzero and known.sign < Sign.ANY):
+            return Value(Sign.POSITIVE)
+        return Value(min(known.sign, Sign.NONNEGATIVE)) if told.low >= 0 else known
 
     def _held(self, n: str) -> Value | None:
         return self.values.get(n, None if n in self.assigned else ANY)
@@ -214,6 +233,8 @@ class Finite:
 
     def augmented(self, s: Node) -> Node:
         """Return `x op y` for the statement `x op= y`."""
+        if not isinstance(s.target, gast.Name):
+            return gast.BinOp(s.target, s.op, s.value)
         value = gast.BinOp(name(s.target.id), s.op, s.value)
         self.made[value.left] = self.kind(s.target)
         return value
@@ -223,7 +244,7 @@ class Finite:
         wild = any(v.wild for v in inner)
         if len(inner) != len(args) or any(K.is_complex(self.kind(a)) for a in args):
             return Value(Sign.ANY, wild or self.singular(s, fn, args))
-        sign = self._sign(fn, args, inner) if not wild else Sign.ANY
+        sign = self._sign(s, fn, args, inner) if not wild else Sign.ANY
         return Value(sign, wild or self._leaves(s, fn, args))
 
     def _leaves(self, s: Node, fn: Any, args: list[Node]) -> bool:
@@ -236,7 +257,7 @@ class Finite:
             return False
         return not all(_is_python_number(self.kind(a)) for a in args) and self.singular(s, fn, args)
 
-    def _sign(self, fn: Any, args: list[Node], inner: list[Value]) -> Sign:
+    def _sign(self, s: Node, fn: Any, args: list[Node], inner: list[Value]) -> Sign:
         signs = [v.sign for v in inner]
         if not _hashable(fn) or not inner:
             return Sign.ANY
@@ -244,8 +265,13 @@ class Finite:
             return Sign.TINY
         if fn in _SQUARES:
             return min(max(signs[0], Sign.TINY), Sign.NONNEGATIVE)
+        if fn in _SIZES:
+            return Sign.NONNEGATIVE
+        if fn in _INNER and len(args) == 2:
+            square = _same_name(*args) and all(getattr(self.kind(a), "rank", 0) == 1 for a in args)
+            return Sign.NONNEGATIVE if square or max(signs) < Sign.ANY else Sign.ANY
         if fn in _PRODUCTS and len(args) == 2:
-            square = isinstance(args[0], gast.Name) and _same_name(args[0], args[1])
+            square = _same_name(args[0], args[1])
             known = max(*signs, Sign.TINY)
             return min(known, Sign.NONNEGATIVE) if square else known
         if fn in _POWERS and len(args) == 2:
@@ -255,6 +281,8 @@ class Finite:
             return min(known, Sign.NONNEGATIVE) if even else known
         if fn in _SUMS and len(args) == 2:
             return min(signs) if max(signs) < Sign.ANY else Sign.ANY
+        if fn in _DIFFERENCES and len(args) == 2:
+            return self._sign_of_difference(s, *args)
         if fn in _QUOTIENTS and len(args) == 2:
             return max(signs[0], Sign.TINY) if signs[1] == Sign.POSITIVE else Sign.ANY
         if fn in _ROOTS:
@@ -268,6 +296,15 @@ class Finite:
         if fn in (np.sum, builtins.sum):
             return max(signs[0], Sign.TINY)
         return signs[0] if fn in _SPREADS else Sign.ANY
+
+    def _sign_of_difference(self, s: Node, left: Node, right: Node) -> Sign:
+        """Return the sign of `x - 1.0` where x was compared with a number."""
+        known = self.tested.get(s, {}).get(getattr(left, "id", ""), Tested())
+        less = self._literal(right)
+        rest = -math.inf if less is None else known.low - less
+        if rest > 0 or (rest == 0 and known.strict):
+            return Sign.POSITIVE
+        return Sign.NONNEGATIVE if rest == 0 else Sign.ANY
 
     def singular(self, s: Node, fn: Any, args: list[Node]) -> bool:
         """Say whether a function or its derivative may be infinite or nan at finite operands."""
@@ -343,7 +380,8 @@ class Finite:
 
 def _same_name(left: Node, right: Node) -> bool:
     """Say whether two operands are one variable."""
-    return isinstance(right, gast.Name) and bool(left.id == right.id)
+    named = isinstance(left, gast.Name) and isinstance(right, gast.Name)
+    return named and bool(left.id == right.id)
 
 
 def _is_python_number(kind: K.Kind) -> bool:

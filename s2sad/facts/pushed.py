@@ -132,6 +132,12 @@ class _Walker:
 
     def look(self, s: Node, targets: tuple[str, ...], value: Node) -> None:
         """Note what an assignment needs, now that all is known."""
+        if isinstance(s, gast.AugAssign) and not isinstance(s.target, gast.Name):
+            value = self.finite.augmented(s)
+            operation = self.finite.operation(value)
+            if operation and self.finite.steep(s, *operation, self._active(s, value)):
+                self.found.guards[s] = Guard(True, steep=True)
+            return
         active = self._active(s, value)
         held = {n: self.met.get(n, Met()) for n in active}
         if not active:
@@ -145,11 +151,11 @@ class _Walker:
             return
         fn, args = operation
         rule = registry.rule_for(fn)
-        if rule is None or rule.partials is None:
-            return
         steep = self.finite.steep(s, fn, args, active)
         if steep:
             self.found.guards[s] = Guard(True, steep=True)
+        if rule is None or rule.partials is None:
+            return
         if all(m.zeros for m in held.values()):
             wild = self.values & names_read(value)
             out = bool(self.values & set(targets))

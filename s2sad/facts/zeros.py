@@ -121,6 +121,10 @@ class _Walker:
         if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name):
             return self._assignment(s, s.target.id, self.finite.augmented(s), state)
         if isinstance(s, gast.AugAssign):
+            before = self.activity.varied_before.get(s, frozenset())
+            operation = self.finite.operation(self.finite.augmented(s))
+            if operation is not None and self.finite.steep(s, *operation, before):
+                self.guards[s] = Guard(True, steep=True)
             return self._written(s, s.target, state)
         if s in self.writers:
             return self._written_by_call(s, state)
@@ -197,8 +201,8 @@ class _Walker:
         self._guard(s, variable, value, active, zero)
         for n in flows(value, self.kinds) if value in self.kinds.of else names_read(value):
             if n in active:
-                part = Zero.STRUCTURE if self._masks(value, n) else self._passed(zero, value, n)
-                self._add(state, n, part)
+                masked = self._masks(value, n)
+                self._add(state, n, Zero.STRUCTURE if masked else self._passed(zero, value, n))
         return state
 
     def _passed(self, zero: Zero, value: Node, operand: str) -> Zero:

@@ -620,7 +620,11 @@ class Pushes(Operations):
             listed += [self._tangent_of(by_name.get(n)) for n in arrays]
             listed += [self._tangent_of(a) for a in bound.varargs[1]]
             given[bound.varargs[0]] = listed
-        pre, values = self._inlined(node, fn, push, given, 0)
+        if site.guard is not None:
+            steep, _ = self._by_steepness(site, fn, by_name)
+            self.incoming = [name(self.dot(by_name[n].id)) for n in steep]
+            given |= self._guarded(site, fn, by_name)
+        pre, values = chosen_once(*self._inlined(node, fn, push, given, 0), self.names)
         value = values[0]
         if value is None:
             return pre, None

@@ -43,7 +43,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.stages import STANDS_FOR, STOPPED, Activity, Aliases, Function, KindFacts
+from s2sad.stages import STANDS_FOR, STOPPED, Activity, Aliases, Function, KindFacts, Pushed
 from s2sad.syntax.fresh import makes_new
 
 _MIRRORED = (gast.Name, gast.Subscript, gast.Attribute, gast.Tuple, gast.List, gast.Dict)
@@ -71,6 +71,7 @@ class Twins:
     laid: frozenset[str] = frozenset()
     callees: Callees
     order_matters: Callable[[Any], Any]
+    strong: Pushed
 
     def dot(self, variable: str) -> str:
         """Return the name of a variable's tangent."""
@@ -378,7 +379,7 @@ class Twins:
         self.kinds.of[node.right] = self.kinds.of.get(s.value, K.UNKNOWN)
         self.kinds.of[node] = kind
         locate(node, s)
-        site = Site(s, node, name(_OUT), name("@"), kind)
+        site = Site(s, node, name(_OUT), name("@"), kind, self.strong.guards.get(s))
         live = frozenset(self.live)
         if K.differentiable(kind):
             live |= {_OLD}

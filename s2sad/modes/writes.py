@@ -509,7 +509,7 @@ class Writes(Turned):
         self.kinds.of[operation] = kind
         varied = self.activity.varied_before.get(s, frozenset())
         wanted = {OLD} | (names_read(s.value) & varied)
-        site = Site(s, operation, name(NEW), name(BAR), kind)
+        site = Site(s, operation, name(NEW), name(BAR), kind, self.zeros.guards.get(s))
         return self.operations.back(site, frozenset(wanted))
 
     def _detached(self, value: Node, kind: Kind) -> Node:

@@ -26,6 +26,7 @@ from s2sad.steps.within import settle_inside
 from s2sad.syntax.decided import Decided, verdict
 from s2sad.write.clashes import settle_names
 from s2sad.write.copies import prelude
+from s2sad.write.explained import explain_zeros
 from s2sad.write.live import live_in
 from s2sad.write.origins import origins_of
 from s2sad.write.printer import module
@@ -67,6 +68,8 @@ def complete(d: Derivation) -> Derivation:
     without_operators(d)
     settle_inside(d)
     _merge(d)
+    read = {id(part.node) for part in d.parts.values()}
+    explain_zeros(f for f in d.functions if id(f) not in read)
     settle_names(d.functions, d.origins, d.cells, {*d.refs.modules, *d.refs.functions})
     return d
 

@@ -25,8 +25,8 @@ def is_zero(value: Node) -> Node:
 
 
 def zero_tests(node: Node) -> list[Node]:
-    """Return what an expression or a statement compares with 0 in such tests."""
-    return [n.left for n in walk(node) if _is_test(n)]
+    """Return the tests for such a zero in an expression or a statement."""
+    return [n for n in walk(node) if _is_test(n)]
 
 
 def _is_test(node: Node) -> bool:
@@ -63,7 +63,8 @@ def chosen_once(
         text = gast.dump(n)
         if count[text] > 1 and text not in named:
             operand = n.orelse if isinstance(n, gast.IfExp) else n.args[2]
-            named[text] = names.fresh(f"{root_name(operand) or 'value'}_safe")
+            root = (root_name(operand) or "value").partition("@")[0].rstrip("_0123456789")
+            named[text] = names.fresh(f"{root or 'value'}_safe")
             first.append(assign(named[text], n))
     if not named:
         return pre, values

@@ -39,5 +39,6 @@ def burgers_grad(u, dt, nu, dx, steps):
         t_bar_4 = t_bar_2 * (un[1:-1] * dt / dx)
         u_bar[:-2] -= t_bar_4
         u_bar[1:-1] += t_bar_4
+        # t_bar_3 == 0: zero stays zero where the derivative is infinite
         u_bar[1:-1] += dt * t_bar_3 / np.where(t_bar_3 == 0, 1.0, dx)
     return u_bar, nu_bar

@@ -24,6 +24,7 @@ def gram_schmidt_grad(A, target):
         sqrt_bar = -np.sum(Q_bar[i] * Q[i]) / sqrt
         Q[i] = Q_0
         Q_bar[i] *= 1.0 / sqrt
+        # sqrt_bar == 0: zero stays zero where the derivative is infinite
         dot_Q_item_bar = 0.5 * sqrt_bar / (1.0 if sqrt_bar == 0 else sqrt)
         Q_bar[i] += 2.0 * dot_Q_item_bar * Q[i]
         for j in range(i - 1, -1, -1):

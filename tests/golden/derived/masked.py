@@ -15,6 +15,7 @@ def masked_grad(x, limit):
     # y[large] = limit + np.log(y[large] / limit)
     log_t_bar = y_bar[large].copy()
     y_bar[large] = 0.0
+    # log_t_bar == 0: zero stays zero where the derivative is infinite
     t_bar = log_t_bar / np.where(log_t_bar == 0, 1.0, t_1)
     y_bar[large] += t_bar / np.where(t_bar == 0, 1.0, limit)
     # y[y < 0.0] = 0.0

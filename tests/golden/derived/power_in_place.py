@@ -23,6 +23,7 @@ def power_in_place_grad(A, steps):
         sqrt_sum_t_bar = -np.sum(v_bar * v) / sqrt_sum_t
         v = v_1
         v_bar *= 1.0 / sqrt_sum_t
+        # sqrt_sum_t_bar == 0: zero stays zero where the derivative is infinite
         t_bar_1 = np.broadcast_to(
             0.5 * sqrt_sum_t_bar / (1.0 if sqrt_sum_t_bar == 0 else sqrt_sum_t), v.shape
         )

@@ -52,16 +52,19 @@ def thomas_grad(a, b, c, d):
         cp_item, dp_item, m, t_2 = saved.pop()
         # dp[i] = (d[i] - a[i] * dp[i - 1]) / m
         t_bar_2 = dp_bar[i]
-        t_bar_3 = t_bar_2 / (1.0 if t_bar_2 == 0 else m)
-        m_bar = -t_bar_2 * (1.0 if t_bar_2 == 0 else t_2 / m) / (1.0 if t_bar_2 == 0 else m)
+        # t_bar_2 == 0: zero stays zero where the derivative is infinite
+        m_safe = 1.0 if t_bar_2 == 0 else m
+        t_bar_3 = t_bar_2 / m_safe
+        m_bar = -t_bar_2 * (1.0 if t_bar_2 == 0 else t_2 / m) / m_safe
         t_bar_4 = -t_bar_3
         a_bar[i] += t_bar_4 * dp_item
         dp_bar[i - 1] += t_bar_4 * a[i]
         d_bar[i] += t_bar_3
         # cp[i] = c[i] / m
         t_bar_5 = cp_bar[i]
-        m_bar = m_bar - t_bar_5 * (1.0 if t_bar_5 == 0 else c[i] / m) / (1.0 if t_bar_5 == 0 else m)
-        c_bar[i] += t_bar_5 / (1.0 if t_bar_5 == 0 else m)
+        m_safe_1 = 1.0 if t_bar_5 == 0 else m
+        m_bar = m_bar - t_bar_5 * (1.0 if t_bar_5 == 0 else c[i] / m) / m_safe_1
+        c_bar[i] += t_bar_5 / m_safe_1
         # m = b[i] - a[i] * cp[i - 1]
         t_bar_6 = -m_bar
         a_bar[i] += t_bar_6 * cp_item
@@ -69,10 +72,12 @@ def thomas_grad(a, b, c, d):
         b_bar[i] += m_bar
     # dp[0] = d[0] / b[0]
     t_bar_7 = dp_bar[0]
-    d_bar[0] += t_bar_7 / (1.0 if t_bar_7 == 0 else b_item_1)
-    b_bar[0] -= t_bar_7 * (1.0 if t_bar_7 == 0 else t_1) / (1.0 if t_bar_7 == 0 else b_item_1)
+    b_item_1_safe = 1.0 if t_bar_7 == 0 else b_item_1
+    b_bar[0] -= t_bar_7 * (1.0 if t_bar_7 == 0 else t_1) / b_item_1_safe
+    d_bar[0] += t_bar_7 / b_item_1_safe
     # cp[0] = c[0] / b[0]
     t_bar_8 = cp_bar[0]
-    c_bar[0] += t_bar_8 / (1.0 if t_bar_8 == 0 else b_item)
-    b_bar[0] -= t_bar_8 * (1.0 if t_bar_8 == 0 else t) / (1.0 if t_bar_8 == 0 else b_item)
+    b_item_safe = 1.0 if t_bar_8 == 0 else b_item
+    b_bar[0] -= t_bar_8 * (1.0 if t_bar_8 == 0 else t) / b_item_safe
+    c_bar[0] += t_bar_8 / b_item_safe
     return a_bar, b_bar, c_bar, d_bar

@@ -11,6 +11,7 @@ def cholesky_jvp(A, A_dot):
         t_dot = A_dot[j, j] - 2.0 * np.sum(L_dot[j, :j] * L_item)
         sqrt_t = np.sqrt(A[j, j] - np.sum(L_item**2))
         L[j, j] = sqrt_t
+        # t_dot == 0: zero stays zero where the derivative is infinite
         L_dot[j, j] = 0.5 * t_dot / (1.0 if t_dot == 0 else sqrt_t)
         for i in range(j + 1, n):
             L_item_1 = L[i, :j]

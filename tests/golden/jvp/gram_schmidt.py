@@ -15,6 +15,7 @@ def gram_schmidt_jvp(A, target, A_dot):
             Q[i] -= dot_Q_item * Q[j]
         dot_Q_item_dot = np.dot(Q_dot[i], Q[i]) + np.dot(Q[i], Q_dot[i])
         sqrt = np.sqrt(np.dot(Q[i], Q[i]))
+        # dot_Q_item_dot == 0: zero stays zero where the derivative is infinite
         Q_dot[i] = Q_dot[i] / sqrt - 0.5 * dot_Q_item_dot / sqrt / sqrt * Q[i] / (
             1.0 if dot_Q_item_dot == 0 else sqrt
         )
