@@ -19,8 +19,7 @@ def is_masked(name):
 
 def is_of_text(home, name):
     """Say whether a name in np.char or np.strings is that of something for text alone."""
-    own = name == "chararray" or held(home, name) is not held(np, name)
-    return own and not name.startswith("_")
+    return name == "chararray" or held(home, name) is not held(np, name)
 
 
 CONST = "Make its inputs Const, or keep it off the path to the result."
@@ -58,7 +57,7 @@ refuse(
 for texts in (np.char, getattr(np, "strings", np.char)):
     refuse(
         texts,
-        " ".join(name for name in dir(texts) if is_of_text(texts, name)),
+        " ".join(name for name in texts.__all__ if is_of_text(texts, name)),
         because="it is about text",
         instead=CONST,
     )

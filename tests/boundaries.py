@@ -244,6 +244,31 @@ ENTRIES = [
         ("[0, 0]", "all nan"),
     ),
     ("arcsin at 1", "np.sum(np.arcsin(x))", (1.0,), ("inf", "inf"), ("inf", "inf")),
+    (
+        "even function of sqrt(x**2) at 0",
+        "np.sum(np.exp(-np.sqrt(x ** 2) ** 2))",
+        (0.0,),
+        ("nan", "nan"),
+        ("nan", "nan"),
+    ),
+    ("x sqrt(x) at 0", "np.sum(x * np.sqrt(x))", (0.0,), ("nan", "nan"), ("nan", "nan")),
+    ("0 sqrt(x) at 0", "np.sum(0.0 * np.sqrt(x))", (0.0,), ("nan", "nan"), ("nan", "nan")),
+    ("sqrt(x) ** 2 at 0", "np.sum(np.sqrt(x) ** 2)", (0.0,), ("nan", "nan"), ("nan", "nan")),
+    ("0 log(x) at 0", "np.sum(0.0 * np.log(x))", (0.0,), ("nan", "nan"), ("nan", "nan")),
+    (
+        "(1 - x) arcsin(x) at 1",
+        "np.sum((1.0 - x) * np.arcsin(x))",
+        (1.0,),
+        ("nan", "nan"),
+        ("nan", "nan"),
+    ),
+    (
+        "x arctan2(x, y) at 0",
+        "x[0] * np.arctan2(x[0], x[1])",
+        (0.0, 0.0),
+        ("[nan, nan]", "all nan"),
+        ("[0, 0]", "nan in places"),
+    ),
 ]
 
 HEAD = """<!-- made by tests/boundaries.py; S2SAD_UPDATE=1 pytest tests/test_boundaries.py -->

@@ -1438,7 +1438,7 @@ def unaccounted():
     missed = []
     for home in modules_of_numpy():
         for name in dir(home):
-            if not is_known(home, name, getattr(home, name), refused):
+            if not is_known(home, name, registry.held(home, name), refused):
                 missed.append(f"{home.__name__}.{name}")
     for name in dir(np.ndarray):
         known = registry.method_function(name) or registry.property_function(name)

@@ -16,7 +16,12 @@ SPREAD = B @ np.diag([1.2, -2.3, 0.7, 3.1]) @ np.linalg.inv(B)
 POINTS = [TURNING, SPREAD]
 DIRECTION = np.cos(np.arange(16.0)).reshape(4, 4)
 
+real_where_it_can_be = pytest.mark.skipif(
+    np.iscomplexobj(eigvals(np.eye(2))), reason="since NumPy 2.5 eigenvalues are always complex"
+)
 
+
+@real_where_it_can_be
 def test_the_points_are_of_both_kinds():
     assert [np.iscomplexobj(eigvals(A)) for A in POINTS] == [True, False]
 
@@ -212,6 +217,7 @@ def largest(A):
     return np.max(eigvals(A))
 
 
+@real_where_it_can_be
 def test_a_result_is_looked_at_as_it_runs():
     change = slopes(largest, SPREAD, DIRECTION)
     assert abs(np.sum(s2sad.grad(largest)(SPREAD) * DIRECTION) - change) < 1e-6
@@ -228,6 +234,7 @@ def with_more(A):
     return np.sum(w), w
 
 
+@real_where_it_can_be
 def test_what_is_returned_beside_may_be_complex():
     gradient, w = s2sad.grad(with_more, has_aux=True)(SPREAD)
     np.testing.assert_array_equal(w, eigvals(SPREAD))
