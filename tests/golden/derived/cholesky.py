@@ -32,9 +32,9 @@ def cholesky_grad(A):
             L[i, j] = L_1
             L_item = L[j, j]
             # t_bar == 0: zero stays zero where the derivative is infinite
-            L_item_3_safe = 1.0 if t_bar == 0 else L_item
-            t_bar_1 = t_bar / L_item_3_safe
-            L_bar[j, j] -= t_bar * (1.0 if t_bar == 0 else t / L_item) / L_item_3_safe
+            L_item_safe = 1.0 if t_bar == 0 else L_item
+            t_bar_1 = t_bar / L_item_safe
+            L_bar[j, j] -= t_bar * (1.0 if t_bar == 0 else t / L_item) / L_item_safe
             dot_L_item_bar = -t_bar_1
             L_bar[j, :j] += dot_L_item_bar * L[i, :j]
             L_bar[i, :j] += dot_L_item_bar * L[j, :j]

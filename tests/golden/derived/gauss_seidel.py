@@ -31,9 +31,9 @@ def gauss_seidel_grad(A, b, sweeps):
             x_bar[i] = 0.0
             x[i] = x_0
             # t_bar == 0: zero stays zero where the derivative is infinite
-            A_item_1_safe = 1.0 if t_bar == 0 else A[i, i]
-            s_bar = t_bar / A_item_1_safe
-            A_bar[i, i] -= t_bar * (1.0 if t_bar == 0 else s / A[i, i]) / A_item_1_safe
+            A_item_safe = 1.0 if t_bar == 0 else A[i, i]
+            s_bar = t_bar / A_item_safe
+            A_bar[i, i] -= t_bar * (1.0 if t_bar == 0 else s / A[i, i]) / A_item_safe
             for j in range(n - 1, -1, -1):
                 arm = saved.pop()
                 if arm == 0:

@@ -72,12 +72,12 @@ def thomas_grad(a, b, c, d):
         b_bar[i] += m_bar
     # dp[0] = d[0] / b[0]
     t_bar_7 = dp_bar[0]
-    b_item_1_safe = 1.0 if t_bar_7 == 0 else b_item_1
-    b_bar[0] -= t_bar_7 * (1.0 if t_bar_7 == 0 else t_1) / b_item_1_safe
-    d_bar[0] += t_bar_7 / b_item_1_safe
+    b_item_safe = 1.0 if t_bar_7 == 0 else b_item_1
+    b_bar[0] -= t_bar_7 * (1.0 if t_bar_7 == 0 else t_1) / b_item_safe
+    d_bar[0] += t_bar_7 / b_item_safe
     # cp[0] = c[0] / b[0]
     t_bar_8 = cp_bar[0]
-    b_item_safe = 1.0 if t_bar_8 == 0 else b_item
-    b_bar[0] -= t_bar_8 * (1.0 if t_bar_8 == 0 else t) / b_item_safe
-    c_bar[0] += t_bar_8 / b_item_safe
+    b_item_safe_1 = 1.0 if t_bar_8 == 0 else b_item
+    b_bar[0] -= t_bar_8 * (1.0 if t_bar_8 == 0 else t) / b_item_safe_1
+    c_bar[0] += t_bar_8 / b_item_safe_1
     return a_bar, b_bar, c_bar, d_bar
