@@ -25,7 +25,6 @@ import inspect
 import sys
 import threading
 import types
-import warnings
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -39,6 +38,7 @@ from s2sad.known.fixed import copied as copied
 from s2sad.known.fixed import held_by as held_by
 from s2sad.known.fixed import like_functions as like_functions
 from s2sad.known.generators import generator_of
+from s2sad.known.modules import held as held
 from s2sad.known.spaces import to_host as to_host
 from s2sad.known.spaces import twins as twins
 from s2sad.rulebook import linear as turned
@@ -707,15 +707,6 @@ def refuse(home: Any, names: str, *, because: str, instead: str) -> None:
         found = held(home, name)
         if found is not None:
             _refusals[_key(found)] = refusal
-
-
-def held(home: Any, name: str) -> Any:
-    """Return what a module or class holds under a name, without the warning of deprecated names."""
-    if name in vars(home):
-        return getattr(home, name)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return getattr(home, name, None)
 
 
 def all_refusals() -> tuple[Refusal, ...]:
