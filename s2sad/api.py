@@ -22,7 +22,7 @@ from s2sad import kinds as K
 from s2sad.activities import Const
 from s2sad.aliasing import reach
 from s2sad.capture.fitted import fitted, takes_shape
-from s2sad.capture.read import Callee, read, unwrap
+from s2sad.capture.read import Callee, unwrap
 from s2sad.capture.ruled import as_called
 from s2sad.capture.shaped import is_library
 from s2sad.derivative import Applied, Derivative, operator, stand_in
@@ -53,12 +53,12 @@ from s2sad.operators.duplicated import (
     reverse,
     unwrapped,
 )
+from s2sad.operators.emitting import emit_to, source_of
 from s2sad.operators.guard import UNSET
 from s2sad.operators.hessians import Hessian
 from s2sad.operators.higher import derive
 from s2sad.operators.hints import kind_of_annotation
 from s2sad.operators.jacobians import Jacobian
-from s2sad.operators.logs import log, with_answers
 from s2sad.operators.nans import watched
 from s2sad.operators.parameters import Parameters, Settled, Wrt
 from s2sad.requests import Request
@@ -67,7 +67,6 @@ from s2sad.steps.roles import roles_of
 from s2sad.write.copies import prelude
 from s2sad.write.lines import Origin, origins_by_line
 from s2sad.write.printer import module
-from s2sad.write.standalone import standalone
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
@@ -183,27 +182,18 @@ class Operator:
 
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the derived source for example arguments, or from the annotations alone."""
-        return self._standalone(args, kwargs, checked=False)
+        return source_of(self, args, kwargs)
 
     def emit(self, path: str | Path, *args: Any, **kwargs: Any) -> Path:
-        """Write the derived source as a module that needs NumPy and the user's modules only."""
-        path = Path(path)
-        path.write_text(self._standalone(args, kwargs, checked=True), encoding="utf-8")
-        return path
+        """Write the derived source as a module that needs NumPy and the user's modules only.
+
+        Nothing is written over but a file that begins with the header of a derived file.
+        """
+        return emit_to(self, path, args, kwargs)
 
     def _bound(self, instance: Any) -> Operator:
         """Return this operator with its first argument bound."""
         return Operator(functools.partial(self._f, instance), self._options)
-
-    def _standalone(self, args: tuple[Any, ...], kwargs: dict[str, Any], checked: bool) -> str:
-        request, settled, _ = self._asked(args, kwargs)
-        derivation = derive(with_answers(request))
-        log(derivation)
-        try:
-            params = dict(settled.params) if checked else None
-            return standalone(derivation, lambda fn: read(fn).node, params)
-        except SourceError as error:
-            raise error.at(place_of(self._parameters.fn)) from None
 
     def _asked(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -541,8 +531,16 @@ def _bar_of(bars: dict[str, Any], given: Given, activity: Pattern, name: str) ->
     return given.shadows[name] if given.batch else given.shadows[name][0]
 
 
-def source(f: Callable[..., Any], *, mode: str = "grad", wrt: Wrt = None, args: Any = None) -> str:
+def source(
+    f: Callable[..., Any],
+    *,
+    mode: str = "grad",
+    wrt: Wrt = None,
+    args: Any = None,
+    jit: bool = False,
+) -> str:
     """Return the source of f's derivative, for example arguments or from annotations alone."""
+    _refuse_jit(jit)
     args = () if args is None else tuple(args)
     return operator_for(f, mode, wrt, args).source(*args)
 
@@ -554,18 +552,28 @@ def emit(
     mode: str = "grad",
     wrt: Wrt = None,
     args: Any = None,
+    jit: bool = False,
 ) -> Path:
-    """Write the source of f's derivative as a module, and return its path."""
+    """Write the source of f's derivative as a module, and return its path.
+
+    `path` is a new file, or one that begins with the header of a derived file: others are left as
+    they are. `mode` is "grad", "value_and_grad", "vjp", "jvp" or "reverse"; `args` are example
+    arguments, of which only the kinds count. The header says which command makes the file again:
+    `s2sad emit --check path` compares.
+    """
+    _refuse_jit(jit)
     args = () if args is None else tuple(args)
     return operator_for(f, mode, wrt, args).emit(path, *args)
 
 
-def operator_for(f: Any, mode: str, wrt: Wrt, args: tuple[Any, ...]) -> Operator:
+def operator_for(
+    f: Any, mode: str, wrt: Wrt, args: tuple[Any, ...], has_aux: bool = False
+) -> Operator:
     """Return the operator of a mode, for a call with these arguments."""
     if mode not in MODES:
         raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
     f = fitted(f, args, None, wrt, every=mode not in ("grad", "value_and_grad"))
-    return Operator(f, Options(mode, wrt, given=len(args) or None))
+    return Operator(f, Options(mode, wrt, has_aux, len(args) or None))
 
 
 # --- the decorator -------------------------------------------------------------------------------

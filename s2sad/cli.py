@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import argparse
-import ast
+import contextlib
 import difflib
 import importlib
-import importlib.util
-import inspect
+import io
 import os
 import re
+import shlex
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from s2sad.errors import Error
+from s2sad.errors import Error, UnsupportedError
 from s2sad.tools.raised import Caught
+from s2sad.tools.targets import UsageError, evaluate_args, load_target, parse_wrt
+from s2sad.write.header import without_version
+from s2sad.write.wrap import USUAL, columns
+
+if TYPE_CHECKING:
+    from s2sad.tools.derived_files import Job
+
+__all__ = ["build_parser", "evaluate_args", "load_target", "main", "parse_wrt"]
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
 _OK, _REFUSED, _USAGE = 0, 1, 2
+_NARROWEST = 40
 
 _TARGETS = """\
 A target is a function: pkg.module:function, pkg.module:Class.method or path/to/file.py:function.
@@ -34,7 +41,7 @@ needs no --args.
 """
 
 _CODES = """\
-exit codes: 0 done; 1 refused, or a check failed; 2 the command makes no sense.
+exit codes: 0 done; 1 refused, or a check failed (a file is stale); 2 the command makes no sense.
 """
 
 _SHOW = """\
@@ -48,11 +55,18 @@ prints the gradient of loss with respect to w as Python source. Other modes: val
 
 _EMIT = """\
   s2sad emit model.py:loss --wrt w --args "np.ones(3), X, y" -o loss_grad.py
-  s2sad emit model.py:loss --wrt w --args "np.ones(3), X, y" -o loss_grad.py --check
+  s2sad emit --check loss_grad.py
+  s2sad emit --check
 
-writes the derivative as a module that imports without s2sad; with --check, nothing is written: it
-says, by its exit code and a diff, whether the file is still what would be derived. In a CI, after
-each emit of yours stands the same line with --check.
+The first writes the derivative as a module that imports without s2sad (without -o, it prints it).
+Its header holds the command. The second derives again as that says, and tells by its exit code and
+a diff whether the file is still what would be derived; without --check it writes the file anew. The
+third does so for the targets in pyproject.toml:
+
+  [tool.s2sad]
+  targets = ["loss_grad.py"]
+
+A file that exists is written over only if it begins with that header.
 """
 
 _CHECK = """\
@@ -83,7 +97,8 @@ the right; pointing at a statement lights up what it became.
 _TEACH = f"""\
 {_TARGETS}
   s2sad show    model.py:loss --wrt w --args "np.ones(3), X, y"     the derivative, as source
-  s2sad emit    model.py:loss ... -o loss_grad.py [--check]         the same as a module
+  s2sad emit    model.py:loss ... -o loss_grad.py                   the same as a module
+  s2sad emit    --check loss_grad.py                                is it still that?
   s2sad check   model.py:loss --args "np.ones(3), X, y"             is it right?
   s2sad explain model.py:loss --args "np.ones(3), X, y"             what is active, what is saved
   s2sad view    model.py:loss ... -o loss.html                      both side by side
@@ -93,129 +108,6 @@ _TEACH = f"""\
 {_CODES}"""
 
 
-class UsageError(ValueError):
-    """The command line says something that makes no sense."""
-
-
-# --- the target ----------------------------------------------------------------------------------
-
-
-def load_target(target: str) -> tuple[Callable[..., Any], ModuleType]:
-    """Return the function that `target` names, and the module it was named by."""
-    where, colon, qualname = target.rpartition(":")
-    if not colon or not where or not qualname:
-        raise UsageError(
-            f"{target!r} names no function: write pkg.module:function or file.py:function"
-        )
-    module = _load_file(Path(where)) if _is_file(where) else _load_module(where)
-    return _attribute(module, qualname, where), module
-
-
-def _is_file(where: str) -> bool:
-    return where.endswith(".py") or "/" in where or os.sep in where
-
-
-def _load_module(name: str) -> ModuleType:
-    _put_first_on_path(os.getcwd())
-    return _imported(name, lambda: importlib.import_module(name))
-
-
-def _load_file(path: Path) -> ModuleType:
-    """Import a file under the name that it has for the rest of its package."""
-    if not path.is_file():
-        raise UsageError(f"there is no file {path}")
-    path = path.resolve()
-    root, name = path.parent, path.stem
-    while (root / "__init__.py").is_file():
-        root, name = root.parent, f"{root.name}.{name}"
-    name = name.removesuffix(".__init__")
-    _put_first_on_path(str(root))
-    known = getattr(sys.modules.get(name), "__file__", None)
-    if name in sys.modules and (known is None or Path(known).resolve() != path):
-        return _imported(str(path), lambda: _load_beside(path, f"{path.stem}_in_{root.name}"))
-    return _imported(str(path), lambda: importlib.import_module(name))
-
-
-def _load_beside(path: Path, name: str) -> ModuleType:
-    """Load a file whose own name is taken by another module."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _put_first_on_path(folder: str) -> None:
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-
-
-def _imported(what: str, load: Callable[[], ModuleType]) -> ModuleType:
-    with Caught() as caught:
-        return load()
-    error = caught.error
-    why = str(error) if isinstance(error, ImportError | SyntaxError) else str(caught)
-    raise UsageError(f"cannot import {what}: {why}") from error
-
-
-def _attribute(module: ModuleType, qualname: str, where: str) -> Callable[..., Any]:
-    found: Any = module
-    for name in qualname.split("."):
-        if not hasattr(found, name):
-            raise UsageError(f"{where} has no {qualname!r}{_similar(name, found)}")
-        found = getattr(found, name)
-    if not callable(found):
-        raise UsageError(f"{qualname!r} in {where} is of type {type(found).__name__}, no function")
-    function: Callable[..., Any] = found
-    return function
-
-
-def _similar(name: str, owner: object) -> str:
-    close = difflib.get_close_matches(name, dir(owner), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
-# --- --args and --wrt ----------------------------------------------------------------------------
-
-
-def evaluate_args(expression: str, module: ModuleType) -> tuple[Any, ...]:
-    """Evaluate `expression` as the inside of a call's parentheses, in the module's namespace."""
-    try:
-        call = ast.parse(f"_({expression}\n)", mode="eval").body
-    except SyntaxError as error:
-        raise UsageError(f"--args {expression!r} is no Python expression: {error.msg}") from error
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise UsageError(f"--args {expression!r} is no list of arguments")
-    if call.keywords:
-        raise UsageError(f"--args {expression!r}: arguments are given by position, not by name")
-    return _evaluate(call.args, expression, module)
-
-
-def _evaluate(args: list[ast.expr], expression: str, module: ModuleType) -> tuple[Any, ...]:
-    body = ast.Expression(ast.Tuple(args, ast.Load()))
-    namespace = dict(vars(module))
-    if "np" not in namespace:
-        namespace["np"] = importlib.import_module("numpy")
-    with Caught() as caught:
-        code = compile(ast.fix_missing_locations(body), "<--args>", "eval")
-        return tuple(eval(code, namespace))
-    raise UsageError(f"--args {expression!r} fails with {caught}") from caught.error
-
-
-def parse_wrt(text: str | None) -> str | int | tuple[str | int, ...] | None:
-    """Read a name, a position, or several with commas: `w`, `0`, `w,b`."""
-    if text is None:
-        return None
-    names = [name.strip() for name in text.split(",")]
-    if len(names) > 1 and not names[-1]:
-        del names[-1]
-    if not all(names):
-        raise UsageError(f"--wrt {text!r} has an empty name: write a name, a position, or w,b")
-    wrt = tuple(int(name) if name.isdecimal() else name for name in names)
-    return wrt if "," in text else wrt[0]
-
-
 # --- the commands --------------------------------------------------------------------------------
 
 
@@ -223,57 +115,94 @@ def _show(options: argparse.Namespace) -> int:
     function, settings = _prepare(options)
     from s2sad import api
 
-    _print_source(api.source(function, **settings))
+    with columns(options.line_length or USUAL):
+        _print_source(api.source(function, **settings))
     return _OK
 
 
 def _emit(options: argparse.Namespace) -> int:
-    function, settings = _prepare(options)
-    from s2sad import api
+    _refuse_jit(options)
+    from s2sad.tools import derived_files
 
-    out = Path(options.output)
+    folder = Path.cwd()
+    if options.targets:
+        jobs = derived_files.jobs_of(options, folder, _parsed)
+    else:
+        jobs = derived_files.listed_jobs(folder, _parsed)
+    codes = [_OK]
+    while True:
+        try:
+            found = next(jobs, None)
+            if found is None:
+                return max(codes)
+            job = found()
+            codes.append(_compare(job) if options.check else _write(job))
+        except (UsageError, Error) as error:
+            codes.append(_told(error))
+
+
+def _parsed(words: list[str]) -> argparse.Namespace:
+    """Return the options of an emit that a header or pyproject.toml holds."""
+    said = io.StringIO()
     try:
-        if options.check:
-            return _check(out, lambda path: api.emit(function, path, **settings))
-        written = api.emit(function, out, **settings)
+        with contextlib.redirect_stderr(said):
+            return build_parser().parse_args(["emit", *words])
+    except SystemExit as stop:
+        why = said.getvalue().strip().rpartition("error: ")[2]
+        raise UsageError(f"`s2sad emit {shlex.join(words)}` makes no sense: {why}") from stop
+
+
+def _write(job: Job) -> int:
+    text, sources = job.text()
+    if job.file is None:
+        _print_source(text)
+        return _OK
+    try:
+        job.write(text, sources)
     except Error:
         raise
     except OSError as error:
-        raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
-    print(written)
+        raise UsageError(f"cannot write {job.name}: {error.strerror or error}") from error
+    print(job.name)
     return _OK
 
 
-def _prepare(options: argparse.Namespace) -> tuple[Callable[..., Any], dict[str, Any]]:
-    wrt = parse_wrt(options.wrt)
-    function, module = load_target(options.target)
-    args = None if options.args is None else evaluate_args(options.args, module)
-    if args is not None and not inspect.isbuiltin(function):
-        try:
-            inspect.signature(function).bind(*args)
-        except TypeError as error:
-            raise UsageError(f"--args {options.args!r} does not fit: {error}") from error
-    return function, {"mode": getattr(options, "mode", "grad"), "wrt": wrt, "args": args}
-
-
-def _check(out: Path, emit: Callable[[Path], object]) -> int:
-    """Derive beside the committed file, and print how the two differ."""
-    with tempfile.TemporaryDirectory() as folder:
-        fresh = Path(folder) / out.name
-        emit(fresh)
-        derived = fresh.read_text(encoding="utf-8")
-    if not out.exists():
-        print(f"s2sad: {out} does not exist", file=sys.stderr)
+def _compare(job: Job) -> int:
+    """Derive once more, and print how that differs from the file."""
+    if job.file is None:
+        raise UsageError("--check compares with a file: name it with -o")
+    derived, _ = job.text()
+    if not job.file.exists():
+        print(f"s2sad: {job.name} does not exist", file=sys.stderr)
         return _REFUSED
-    committed = out.read_text(encoding="utf-8", errors="replace")
-    if committed == derived:
+    committed = job.file.read_text(encoding="utf-8", errors="replace")
+    if without_version(committed) == without_version(derived):
         return _OK
-    _print_difference(committed, derived, str(out))
+    _print_difference(committed, derived, job.name)
     print(
-        f"s2sad: {out} is not what is derived now; the same command without --check writes it",
+        f"s2sad: {job.name} is not what is derived now; the same command without --check writes it",
         file=sys.stderr,
     )
     return _REFUSED
+
+
+def _prepare(options: argparse.Namespace) -> tuple[Callable[..., Any], dict[str, Any]]:
+    _refuse_jit(options)
+    from s2sad.tools import derived_files
+
+    recipe = derived_files.recipe_of(options, options.target)
+    function, _, args = derived_files.asked(recipe)
+    given = None if recipe.args is None else args
+    wrt = parse_wrt(options.wrt)
+    return function, {"mode": getattr(options, "mode", "grad"), "wrt": wrt, "args": given}
+
+
+def _refuse_jit(options: argparse.Namespace) -> None:
+    if getattr(options, "jit", False):
+        raise UnsupportedError(
+            "--jit is not supported yet: nothing compiles derived code.",
+            remedy="Leave it out; the derived source is plain Python and NumPy.",
+        )
 
 
 def _check_grads(options: argparse.Namespace) -> int:
@@ -398,9 +327,9 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     show = _command(commands, "show", _show, "print the derived source", _SHOW)
     emit = _command(commands, "emit", _emit, "write the derived source as a module", _EMIT)
-    emit.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
+    emit.add_argument("-o", "--output", metavar="FILE", help="the file to write")
     emit.add_argument(
-        "--check", action="store_true", help="write nothing; is FILE still what would be derived?"
+        "--check", action="store_true", help="write nothing; is the file still what is derived?"
     )
     check = _command(
         commands, "check", _check_grads, "hold derivatives against differences", _CHECK
@@ -416,11 +345,15 @@ def build_parser() -> argparse.ArgumentParser:
     view = _command(commands, "view", _view, text, _VIEW)
     view.add_argument("-o", "--output", metavar="FILE", required=True, help="the page to write")
     for command in (show, emit, check, explain, view):
-        _common_options(command, required=command is check)
+        _common_options(command, required=command is check, many=command is emit)
     for command in (show, emit):
-        command.add_argument(
-            "--mode", choices=MODES, default="grad", help="what to derive (default: grad)"
-        )
+        command.add_argument("--mode", choices=MODES, help="what to derive (default: grad)")
+        text = "the function returns (loss, aux)"
+        command.add_argument("--has-aux", action="store_true", help=text)
+        text = "columns of a line (default: 100)"
+        command.add_argument("--line-length", type=_columns, metavar="N", help=text)
+        command.add_argument("--jit", action="store_true", help="not supported yet")
+    show.set_defaults(mode="grad")
     text = "what to derive (default: the gradient of a scalar, else the pullback)"
     view.add_argument("--mode", choices=MODES, default=None, help=text)
     return parser
@@ -440,10 +373,19 @@ def _command(
     return command
 
 
-def _common_options(command: argparse.ArgumentParser, required: bool) -> None:
-    command.add_argument(
-        "target", metavar="TARGET", help="pkg.module:function or path/to/file.py:function"
-    )
+def _columns(text: str) -> int:
+    if not text.isdecimal() or int(text) < _NARROWEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of columns from {_NARROWEST}")
+    return int(text)
+
+
+def _common_options(command: argparse.ArgumentParser, required: bool, many: bool) -> None:
+    text = "pkg.module:function or path/to/file.py:function"
+    if many:
+        text += ", or derived files; without either the targets that pyproject.toml lists"
+        command.add_argument("targets", metavar="TARGET", nargs="*", help=text)
+    else:
+        command.add_argument("target", metavar="TARGET", help=text)
     command.add_argument(
         "--wrt", metavar="W", help="parameters to differentiate: a name, a position, or w,b"
     )
@@ -455,6 +397,15 @@ def _common_options(command: argparse.ArgumentParser, required: bool) -> None:
     )
 
 
+def _told(error: UsageError | Error) -> int:
+    """Print an error, and return the exit code that it stands for."""
+    if isinstance(error, UsageError):
+        print(f"s2sad: {error}", file=sys.stderr)
+        return _USAGE
+    print(f"{type(error).__name__}: {error}", file=sys.stderr)
+    return _REFUSED
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     try:
@@ -464,12 +415,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code: int = options.run(options)
         sys.stdout.flush()
-    except UsageError as error:
-        print(f"s2sad: {error}", file=sys.stderr)
-        return _USAGE
-    except Error as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return _REFUSED
+    except (UsageError, Error) as error:
+        return _told(error)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _OK

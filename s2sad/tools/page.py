@@ -31,8 +31,11 @@ from s2sad.steps.derivation import Derivation
 from s2sad.steps.roles import roles_of
 from s2sad.tools.looking import operator_fitting, report_for
 from s2sad.write.copies import prelude
+from s2sad.write.files import write_own
 from s2sad.write.lines import BACKWARD, FORWARD, TANGENT, Origin, Spot, origins_by_line
 from s2sad.write.printer import module
+
+MARK = '<!DOCTYPE html>\n<html lang="en" data-made-by="s2sad">'
 
 
 @dataclass
@@ -65,9 +68,7 @@ def view(
         operator = operator_fitting(f, wrt, args)
     else:
         operator = operator_for(f, mode, wrt, args)
-    path = Path(path)
-    path.write_text(page_of(operator, args), encoding="utf-8")
-    return path
+    return write_own(path, page_of(operator, args), MARK)
 
 
 def page_of(operator: Operator, args: tuple[Any, ...]) -> str:

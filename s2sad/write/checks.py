@@ -182,6 +182,31 @@ def _number_class(kind: K.Num, numpy: str) -> str:
     return {"float": "float | int", "bool": f"bool | {numpy}.bool_"}.get(kind.type, kind.type)
 
 
+def spelled(kind: Kind) -> str:
+    """Return words for a kind with all that it holds: `(a float, {'n': an int})`."""
+    if isinstance(kind, K.Dict):
+        return f"{{{', '.join(f'{key!r}: {spelled(k)}' for key, k in kind.items)}}}"
+    if isinstance(kind, K.Obj):
+        parts = ", ".join(f"{n}: {spelled(k)}" for n, k in kind.fields)
+        return f"{kind.cls.__name__}({parts})"
+    if isinstance(kind, K.Tuple):
+        name = kind.cls.__name__ if kind.cls else ""
+        end = "," if len(kind.items) == 1 else ""
+        return f"{name}({', '.join(map(spelled, kind.items))}{end})"
+    if isinstance(kind, K.List) and kind.items is not None:
+        return f"[{', '.join(map(spelled, kind.items))}]"
+    if isinstance(kind, K.List) and not isinstance(kind.item, K.Unbound):
+        return f"a list, each item {spelled(kind.item)}"
+    if isinstance(kind, K.OpenDict):
+        return f"a dict, each value {spelled(kind.item)}"
+    return _words(kind)
+
+
+def said(entry: str, checks: Block) -> list[str]:
+    """Return in words what checks refuse."""
+    return [s.body[0].exc.args[0].value.removeprefix(f"{entry}: ") for s in checks]
+
+
 def _words(kind: Kind) -> str:
     if isinstance(kind, K.Known):
         return str(getattr(kind.value, "__name__", kind.value))

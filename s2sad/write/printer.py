@@ -26,7 +26,7 @@ from s2sad.write.expressions import (
     string,
 )
 from s2sad.write.same import same
-from s2sad.write.wrap import comment, wrap
+from s2sad.write.wrap import USUAL, comment, width, wrap
 
 _STEP = 4
 Head = tuple[str, str, str]  # before, in and after what parentheses may be put around
@@ -68,7 +68,7 @@ def module(body: list[gast.AST]) -> str:
     # If some expression comes out as another one, print again, looking at each.
     for express in (expressions.expression, _careful):
         lines, own = _lines(body, express)
-        if _is("\n".join(own), [node for node in body if node not in _printed]):
+        if _is("\n".join(own), [node for node in body if _known(node) is None]):
             return "\n".join(lines) + "\n"
     raise InternalError("the printed text is not the program it was printed from")
 
@@ -81,13 +81,18 @@ def lasting(definition: Node) -> None:
     _printed[definition] = function(definition)[:-1].split("\n")
 
 
+def _known(node: Node) -> list[str] | None:
+    """Return the lines of a definition that was printed before, with as many columns."""
+    return _printed.get(node) if width() == USUAL else None
+
+
 def _lines(body: list[gast.AST], express: Express) -> tuple[list[str], list[str]]:
     """Return the lines of a module, and those of them that have never been printed before."""
     lines: list[str] = []
     known: list[slice] = []
 
     def put(node: Node, indent: int, lines: list[str], express: Express) -> None:
-        printed = _printed.get(node)
+        printed = _known(node)
         if printed is None:
             _statement(node, indent, lines, express)
             return

@@ -12,6 +12,7 @@ here each name that derived code leaves open becomes something the file says its
 from __future__ import annotations
 
 import builtins
+import textwrap
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -25,26 +26,66 @@ from s2sad.kinds import MISSING
 from s2sad.names import Names
 from s2sad.nodes import Block, Node, clone, free_reads, names_read, names_written, rename, walk
 from s2sad.stages import Comment
-from s2sad.write.checks import check, check_length, check_overlap
+from s2sad.write.checks import check, check_length, check_overlap, said, spelled
 from s2sad.write.copies import is_literal, literal, prelude
 from s2sad.write.homes import homes_of, import_of
 from s2sad.write.inside import denoted_in, without_ours
 from s2sad.write.live import live_in
 from s2sad.write.printer import module
+from s2sad.write.wrap import USUAL, width
 
 Define = Callable[[types.FunctionType], Node]
 
 
-def standalone(derivation: Any, define: Define, params: Mapping[str, Any] | None = None) -> str:
+@dataclass(frozen=True)
+class Emitted:
+    """A module that stands alone, with what its header says and the files it was made from."""
+
+    text: str
+    kinds: tuple[str, ...]
+    guards: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+def standalone(derivation: Any, define: Define) -> str:
     """Return the text of a module that defines what was derived and all that it needs.
 
-    `define` gives the definition of a user's function. With `params`, the kinds of the entry's
-    parameters, the entry checks its arguments, and a comment above says where it comes from.
+    `define` gives the definition of a user's function. A comment names what no import can reach.
+    """
+    linker = _linked(derivation, define, strict=False)
+    missing = [Comment(f"{n}: {where}") for n, where in sorted(linker.missing.items())]
+    return module([*missing, *([Comment("")] if missing else []), *linker.body()])
+
+
+def emitted(derivation: Any, define: Define, params: Mapping[str, Any]) -> Emitted:
+    """Return the same as a module for a file: its entry checks that arguments are of their kinds.
+
+    What no import can reach is a SourceError.
     """
     entry = derivation.entry
-    origin = derivation.origins[entry]
+    linker = _linked(derivation, define, strict=True)
+    last = linker.functions[[f.name for f in linker.functions].index(entry)]
+    numpy = derivation.refs.module(np)
+    checked = {n: check(entry, n, kind, numpy) for n, kind in params.items()}
+    lengths = [s for fact in sorted(derivation.not_one) for s in check_length(entry, *fact)]
+    overlaps = check_overlap(entry, params, derivation.written, numpy)
+    last.body[1:1] = [*(s for found in checked.values() for s in found), *lengths, *overlaps]
+    if numpy in free_reads(last) and not linker.imports_name(numpy):
+        linker.imports.append(_import("numpy", numpy))
+    kinds = tuple(f"{n}: {spelled(kind)}" for n, kind in params.items())
+    same = [n for n, found in checked.items() if found]
+    guards = [f"{entry} checks the kinds of {', '.join(same)}"] if same else []
+    guards += [f"refused: {words}" for words in said(entry, [*lengths, *overlaps])]
+    origins = (fn.__code__.co_filename for fn in [*derivation.origins.values(), *linker.copied])
+    sources = tuple(dict.fromkeys(origins))
+    return Emitted(module(linker.body()), kinds, tuple(guards), sources)
+
+
+def _linked(derivation: Any, define: Define, strict: bool) -> _Linker:
+    """Return the parts of a module in which every name denotes something."""
+    origin = derivation.origins[derivation.entry]
     body = prelude(derivation.refs, derivation.functions)
-    linker = _Linker(origin, define, live_in(derivation.refs))
+    linker = _Linker(origin, define, strict, live_in(derivation.refs))
     linker.take(body)
     linker.note_compared(body, derivation)
     imported = {n for n in linker.text_level if n in derivation.refs.modules}
@@ -58,23 +99,7 @@ def standalone(derivation: Any, define: Define, params: Mapping[str, Any] | None
             linker.imports.append(node)
         else:
             linker.constants.append(node)
-    if params is None:
-        return module(linker.body())
-    last = linker.functions[[f.name for f in linker.functions].index(entry)]
-    numpy = derivation.refs.module(np)
-    checks = [s for n, kind in params.items() for s in check(entry, n, kind, numpy)]
-    checks += [s for fact in sorted(derivation.not_one) for s in check_length(entry, *fact)]
-    checks += check_overlap(entry, params, derivation.written, numpy)
-    last.body[1:1] = checks
-    if numpy in free_reads(last) and not linker.imports_name(numpy):
-        linker.imports.append(_import("numpy", numpy))
-    return module([*_header(origin), *linker.body()])
-
-
-def _header(fn: types.FunctionType) -> Block:
-    file = fn.__code__.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
-    text = f"Derived by s2sad from {fn.__qualname__} in {file}: edit that, and derive again."
-    return [Comment(text), Comment("")]
+    return linker
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -86,6 +111,7 @@ class _Linker:
 
     origin: types.FunctionType
     define: Define
+    strict: bool
     live: Mapping[str, Any] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
     known: dict[Any, str] = field(default_factory=dict)
@@ -95,6 +121,8 @@ class _Linker:
     imports: Block = field(default_factory=list)
     constants: Block = field(default_factory=list)
     functions: Block = field(default_factory=list)
+    copied: list[types.FunctionType] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
 
     def take(self, body: Block) -> None:
         """Take the names that the derived text defines."""
@@ -142,6 +170,7 @@ class _Linker:
         """Add a derived function; what it leaves open is looked up where its origin does."""
         fn = derivation.origins[node.name]
         node = clone(node)
+        _fit_docstring(node)
         cells = {**self.live, **derivation.cells.get(node.name, {})}
         if node.name not in derivation.inner:
             self._settle_defaults(node, fn)
@@ -152,7 +181,7 @@ class _Linker:
         self, node: Node, fn: types.FunctionType, cells: Mapping[str, Any], defined: set[str]
     ) -> None:
         """Give every free name of a function something in this module to denote."""
-        _refuse_global(node, fn)
+        self._refuse_global(node, fn)
         table: dict[str, str] = {}
         for name in sorted(free_reads(node) | _in_defaults(node)):
             if name in defined and name not in cells:
@@ -189,7 +218,29 @@ class _Linker:
         elif self._is_copied(value, captured):
             self._copy(final, value)
         else:
-            self.imports.append(_import_from(final, name, value, fn, captured))
+            self._import_from(final, name, value, fn, captured)
+
+    def _import_from(
+        self, final: str, name: str, value: Any, fn: types.FunctionType, captured: bool
+    ) -> None:
+        """Import an object from where it is at home, or from where the function finds it."""
+        places = homes_of(value)
+        if not captured:
+            places.append((fn.__globals__.get("__name__"), name))
+        found = import_of(value, final, places)
+        if found is not None:
+            self.imports.append(found)
+            return
+        home = getattr(value, "__module__", None) or fn.__globals__.get("__name__")
+        where = f"captured by {fn.__name__}" if captured else f"defined in {home}"
+        if self.strict:
+            raise SourceError(
+                f"{fn.__name__} {'captures' if captured else 'uses'} {name}, {_words(value)}"
+                f"{'' if captured else f' {where}'}: an emitted module cannot import it.",
+                remedy="Make it a parameter, or a global of a module that can be imported. "
+                "`.source()` prints the derivative as it is.",
+            )
+        self.missing[final] = where
 
     def _is_copied(self, value: Any, captured: bool) -> bool:
         if not isinstance(value, types.FunctionType) or id(value) in self.compared:
@@ -200,6 +251,7 @@ class _Linker:
         return same or captured or ours or "<locals>" in value.__qualname__
 
     def _copy(self, final: str, fn: types.FunctionType) -> None:
+        self.copied.append(fn)
         node = clone(self.define(fn))
         node.name = final
         node.returns = None
@@ -215,19 +267,50 @@ class _Linker:
         self._link(node, fn, cells, set())
         self.functions.append(node)
 
+    def _refuse_global(self, node: Node, fn: types.FunctionType) -> None:
+        for n in (n for n in walk(node) if isinstance(n, gast.Global)):
+            if self.strict:
+                raise SourceError(
+                    f"{fn.__name__} assigns the global {n.names[0]}: in a file of its own that "
+                    "would be another variable.",
+                    remedy="Return the value instead, or use the derivative in memory.",
+                )
+            home = fn.__globals__.get("__name__")
+            self.missing |= dict.fromkeys(n.names, f"a global of {home}, which is assigned")
+
     def _settle_defaults(self, node: Node, fn: types.FunctionType) -> None:
         """Write defaults as they are in force, not as the expressions that once gave them."""
         in_force = in_force_of(fn)
         positional = [*node.args.posonlyargs, *node.args.args]
         given = node.args.defaults
         node.args.defaults = [
-            _default(fn, expression, in_force[a.id]) if a.id in in_force else expression
+            self._default(fn, expression, in_force[a.id]) if a.id in in_force else expression
             for expression, a in zip(given, positional[len(positional) - len(given) :], strict=True)
         ]
         node.args.kw_defaults = [
-            e if e is None or a.id not in in_force else _default(fn, e, in_force[a.id])
+            e if e is None or a.id not in in_force else self._default(fn, e, in_force[a.id])
             for e, a in zip(node.args.kw_defaults, node.args.kwonlyargs, strict=True)
         ]
+
+    def _default(self, fn: types.FunctionType, expression: Node, value: Any) -> Node:
+        if is_literal(value):
+            return literal(value)
+        path = isinstance(expression, gast.Name | gast.Attribute)
+        if not self.strict or (path and _path_value(fn, expression) is value):
+            return expression
+        raise SourceError(
+            f"The default {value!r} of a parameter of {fn.__name__} cannot be written down.",
+            remedy="Use None, a number, or the name of something global as the default.",
+        )
+
+
+def _fit_docstring(node: Node) -> None:
+    """Break the docstring of a derived function anew where lines are not as long as usual."""
+    if width() == USUAL:
+        return
+    text = " ".join(node.body[0].value.value.split())
+    lines = textwrap.wrap(text, width() - 8)
+    node.body[0].value.value = text if len(lines) == 1 else "\n    ".join([*lines, ""])
 
 
 def in_force_of(fn: types.FunctionType) -> dict[str, Any]:
@@ -236,17 +319,6 @@ def in_force_of(fn: types.FunctionType) -> dict[str, Any]:
     count = fn.__code__.co_argcount
     names = fn.__code__.co_varnames[count - len(values) : count]
     return {**dict(zip(names, values, strict=True)), **(fn.__kwdefaults__ or {})}
-
-
-def _default(fn: types.FunctionType, expression: Node, value: Any) -> Node:
-    if is_literal(value):
-        return literal(value)
-    if isinstance(expression, gast.Name | gast.Attribute) and _path_value(fn, expression) is value:
-        return expression
-    raise SourceError(
-        f"The default {value!r} of a parameter of {fn.__name__} cannot be written down.",
-        remedy="Use None, a number, or the name of something global as the default.",
-    )
 
 
 def _path_value(fn: types.FunctionType, node: Node) -> Any:
@@ -278,16 +350,6 @@ def _in_defaults(node: Node) -> set[str]:
     return set().union(*map(names_read, given))
 
 
-def _refuse_global(node: Node, fn: types.FunctionType) -> None:
-    for n in walk(node):
-        if isinstance(n, gast.Global):
-            raise SourceError(
-                f"{fn.__name__} assigns the global {n.names[0]}: in a file of its own that would "
-                "be another variable.",
-                remedy="Return the value instead, or use the derivative in memory.",
-            )
-
-
 # --- imports -------------------------------------------------------------------------------------
 
 
@@ -303,24 +365,10 @@ def _import(dotted: str, name: str) -> Node:
     return gast.Import([gast.alias(dotted, None if dotted == name else name)])
 
 
-def _import_from(final: str, name: str, value: Any, fn: types.FunctionType, captured: bool) -> Node:
-    """Import an object from where it is at home, or from where the function finds it."""
-    places = homes_of(value)
-    if not captured:
-        places.append((fn.__globals__.get("__name__"), name))
-    found = import_of(value, final, places)
-    if found is not None:
-        return found
-    raise SourceError(
-        f"{name}, {_words(value)} that {fn.__name__} "
-        + ("captures" if captured else "uses")
-        + ", cannot be named from outside.",
-        remedy="Make it a parameter, or a global of a module that can be imported.",
-    )
-
-
 def _words(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return "an array"
+    if isinstance(value, type):
+        return "a class"
     name = type(value).__name__
     return f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import textwrap
 from collections.abc import Iterator
+from contextvars import ContextVar
 
-WIDTH = 100
+USUAL = 100
+_width = ContextVar("width", default=USUAL)
 _STEP = 4
 
 _TOKEN = re.compile(
@@ -32,15 +35,30 @@ _BINARY = {
 _COMPARISONS = frozenset(["==", "!=", "<", ">", "<=", ">="])
 
 
+def width() -> int:
+    """Return how many columns a line may have."""
+    return _width.get()
+
+
+@contextlib.contextmanager
+def columns(count: int) -> Iterator[None]:
+    """Print lines of so many columns while this lasts."""
+    before = _width.set(count)
+    try:
+        yield
+    finally:
+        _width.reset(before)
+
+
 def comment(text: str, indent: int) -> list[str]:
     """Return the lines of a comment: one, or as many as the width asks for."""
     pad = " " * indent
     line = f"{pad}# {text}"
-    if len(line) <= WIDTH:
+    if len(line) <= width():
         return [line]
     return textwrap.wrap(
         text,
-        max(WIDTH, indent + 40),
+        max(width(), indent + 40),
         initial_indent=f"{pad}# ",
         subsequent_indent=f"{pad}#     ",
         break_long_words=False,
@@ -56,16 +74,16 @@ def wrap(prefix: str, content: str, suffix: str, indent: int) -> list[str]:
     """
     pad = " " * indent
     line = f"{pad}{prefix}{content}{suffix}"
-    if len(line) <= WIDTH or content in ("", "()"):
+    if len(line) <= width() or content in ("", "()"):
         return [line]
     target = prefix.removesuffix(" = ")
-    if target != prefix and len(pad + prefix) >= WIDTH and _is_bare_tuple(target):
+    if target != prefix and len(pad + prefix) >= width() and _is_bare_tuple(target):
         elements = _inside(target, indent + _STEP, literal=True)
         return [f"{pad}(", *elements, *wrap(") = ", content, suffix, indent)]
     bracket = _bracket(content, len(pad + prefix))
     if bracket is None:
         inside = _inside(content, indent + _STEP, literal=True)
-        if len(inside) == 1 and len(inside[0]) > WIDTH:
+        if len(inside) == 1 and len(inside[0]) > width():
             return [line]  # nothing to split: parentheses would gain nothing
         return [f"{pad}{prefix}(", *inside, f"{pad}){suffix}"]
     start, stop = bracket
@@ -96,14 +114,14 @@ def _bracket(content: str, column: int) -> tuple[int, int] | None:
     and also, as black has it, for `a + f(...)` and `(...) * a` with one operator.
     """
     pairs = _brackets(content)
-    fitting = [pair for pair in pairs if column + pair[0] + 1 <= WIDTH]
+    fitting = [pair for pair in pairs if column + pair[0] + 1 <= width()]
     splits = [priority for _, priority in _delimiters(content)]
     if not splits:
         return (fitting or pairs)[-1] if pairs else None
     if not fitting or splits.count(max(splits)) > 1 or max(splits) >= _TERNARY:
         return None
     if fitting[0][0] == 0 and fitting[0][1] < len(content) - 1:
-        return fitting[0] if len(content) - fitting[0][1] <= WIDTH // 2 else None
+        return fitting[0] if len(content) - fitting[0][1] <= width() // 2 else None
     return fitting[-1] if fitting[-1][1] == len(content) - 1 else None
 
 
@@ -114,7 +132,7 @@ def _inside(content: str, indent: int, suffix: str = "", literal: bool = False) 
     """
     line = " " * indent + content + suffix
     splits = _delimiters(content)
-    if len(line) <= WIDTH and not (literal and any(p == _COMMA for _, p in splits)):
+    if len(line) <= width() and not (literal and any(p == _COMMA for _, p in splits)):
         return [line]
     if not splits:
         # wrap puts no parentheses around what has no delimiters but has brackets.
@@ -142,14 +160,14 @@ def _inside(content: str, indent: int, suffix: str = "", literal: bool = False) 
 def _element(element: str, indent: int) -> list[str]:
     """Return the lines of one element, or of `key=value`, where the value may get parentheses."""
     keyword = re.match(r"\w+=(?!=)|\*{1,2}", element)
-    if keyword and len(element) + indent + 1 > WIDTH:
+    if keyword and len(element) + indent + 1 > width():
         return wrap(keyword.group(), element[keyword.end() :], ",", indent)
     return _inside(element, indent, ",")
 
 
 def _inside_operand(piece: str, indent: int, suffix: str) -> list[str]:
     """Return the lines of one operand with its operator in front, `+ f(...)`."""
-    if len(piece) + indent + len(suffix) <= WIDTH:
+    if len(piece) + indent + len(suffix) <= width():
         return [" " * indent + piece + suffix]
     head = re.match(
         r"(?:and|or|if|else|not in|in|is not|is|async for|for)\b\s*|[^\w\s(\[{'\"]+ ", piece
