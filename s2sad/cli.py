@@ -14,16 +14,15 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from s2sad.errors import Error, UnsupportedError
+from s2sad.tools import derived_files
+from s2sad.tools.derived_files import Job
 from s2sad.tools.raised import Caught
 from s2sad.tools.targets import UsageError, evaluate_args, load_target, parse_wrt
 from s2sad.write.header import without_version
 from s2sad.write.wrap import USUAL, columns
-
-if TYPE_CHECKING:
-    from s2sad.tools.derived_files import Job
 
 __all__ = ["build_parser", "evaluate_args", "load_target", "main", "parse_wrt"]
 
@@ -122,8 +121,6 @@ def _show(options: argparse.Namespace) -> int:
 
 def _emit(options: argparse.Namespace) -> int:
     _refuse_jit(options)
-    from s2sad.tools import derived_files
-
     folder = Path.cwd()
     if options.targets:
         jobs = derived_files.jobs_of(options, folder, _parsed)
@@ -188,8 +185,6 @@ def _compare(job: Job) -> int:
 
 def _prepare(options: argparse.Namespace) -> tuple[Callable[..., Any], dict[str, Any]]:
     _refuse_jit(options)
-    from s2sad.tools import derived_files
-
     recipe = derived_files.recipe_of(options, options.target)
     function, _, args = derived_files.asked(recipe)
     given = None if recipe.args is None else args

@@ -217,14 +217,6 @@ def test_source_has_no_checks_and_no_heading(model):
     assert "TypeError" not in text and "Derived by" not in text
 
 
-def test_heading(model, tmp_path):
-    text = s2sad.grad(model.f).emit(tmp_path / "f_emitted.py", 0.7).read_text()
-    assert text.startswith(
-        "# Derived by s2sad from f in emit_model.py: edit that, and derive again.\n\nimport"
-    )
-    assert str(tmp_path) not in text
-
-
 def test_literal_globals_become_constants(model):
     text = s2sad.grad(model.f).source(0.7)
     assert 'NAMES = ("a", 1, -2.5, None, True)\n' in text and "RATE = 0.5\n" in text
@@ -468,36 +460,86 @@ def test_a_function_without_a_name(tmp_path):
 # --- refusals ------------------------------------------------------------------------------------
 
 
-def refusal(f, *args, **options):
-    with pytest.raises(SourceError) as caught:
-        s2sad.grad(f, **options).source(*args)
-    return str(caught.value)
+@pytest.fixture
+def refusal(tmp_path):
+    def refused(f, *args):
+        with pytest.raises(SourceError) as caught:
+            s2sad.grad(f).emit(tmp_path / "refused.py", *args)
+        assert not (tmp_path / "refused.py").exists()
+        return str(caught.value)
+
+    return refused
 
 
-def test_a_captured_array(model, folder):
+def test_a_captured_array(model, folder, refusal):
     _, captures = model.make(1.0, None, np.ones(2))
     assert s2sad.grad(captures)(np.ones(2)).tolist() == [1.0, 1.0]
     line = captures.__code__.co_firstlineno
     assert refusal(captures, np.ones(2)) == (
-        "array, an array that captures captures, cannot be named from outside.\n"
+        "captures captures array, an array: an emitted module cannot import it.\n"
         f'  File "{folder}/emit_model.py", line {line}, in captures\n'
         "    def captures(x):\n"
         "    ^^^^^^^^^^^^^^^^\n"
-        "Make it a parameter, or a global of a module that can be imported."
+        "Make it a parameter, or a global of a module that can be imported. `.source()` prints the "
+        "derivative as it is."
     )
+    text = s2sad.grad(captures).source(np.ones(2))
+    assert text.startswith("# array: captured by captures\n\nimport numpy as np\n")
 
 
-def test_data_of_a_script():
+def test_data_of_a_script(refusal):
     namespace = {"__name__": "__main__", "table": np.ones(2), "np": np}
     text = "def f(x):\n    return np.sum(table * x)\n"
     linecache.cache["<script>"] = (len(text), None, text.splitlines(True), "<script>")
     exec(compile(text, "<script>", "exec"), namespace)
     assert refusal(namespace["f"], np.ones(2)).startswith(
-        "table, an array that f uses, cannot be named from outside.\n"
+        "f uses table, an array defined in __main__: an emitted module cannot import it.\n"
     )
+    text = s2sad.grad(namespace["f"]).source(np.ones(2))
+    assert text.startswith("# table: defined in __main__\n")
+    exec(text, namespace)
+    assert namespace["f_grad"](np.ones(2)).tolist() == [1.0, 1.0]
 
 
-def test_a_default_that_cannot_be_written(model):
+CLASSES = """
+class Missed(Exception):
+    pass
+
+
+class Rates:
+    def __init__(self, a):
+        self.a = a
+
+
+def f(x):
+    if x > 10.0:
+        raise Missed(x)
+    return Rates(x * x).a
+
+
+def with_default(x, rates=[1.0, 2.0]):
+    return x * rates[1]
+"""
+
+
+def test_classes_of_a_script_are_printed(refusal):
+    namespace = {"__name__": "__main__"}
+    linecache.cache["<classes>"] = (len(CLASSES), None, CLASSES.splitlines(True), "<classes>")
+    exec(compile(CLASSES, "<classes>", "exec"), namespace)
+    assert refusal(namespace["f"], 2.0).startswith(
+        "f uses Missed, a class defined in __main__: an emitted module cannot import it.\n"
+    )
+    for mode in ("grad", "value_and_grad", "vjp", "jvp"):
+        text = s2sad.source(namespace["f"], mode=mode, args=(2.0,))
+        assert text.startswith("# Missed: defined in __main__\n")
+        assert "import __main__" not in text and "from __main__" not in text
+    exec(s2sad.grad(namespace["f"]).source(2.0), namespace)
+    assert namespace["f_grad"](3.0) == 6.0
+    text = s2sad.grad(namespace["with_default"]).source(2.0)
+    assert "def with_default_grad(x, rates=[1.0, 2.0]):" in text
+
+
+def test_a_default_that_cannot_be_written(model, refusal):
     assert refusal(model.default, 1.0).startswith(
         "The default [1, 2] of a parameter of default cannot be written down.\n"
     )

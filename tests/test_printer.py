@@ -13,7 +13,7 @@ import pytest
 from s2sad.errors import InternalError
 from s2sad.stages import Comment
 from s2sad.write import expressions, printer, wrap
-from s2sad.write.wrap import WIDTH
+from s2sad.write.wrap import USUAL
 
 LIBRARY = ["statistics", "fractions", "textwrap", "dataclasses", "enum", "asyncio.tasks"]
 
@@ -310,7 +310,7 @@ def test_a_long_comment_is_wrapped():
     lines = printer.module([comment, *gast.parse("x = 1").body]).splitlines()
     assert len(lines) == 5
     assert all(line.startswith("# ") for line in lines[:4])
-    assert max(map(len, lines)) <= WIDTH
+    assert max(map(len, lines)) <= USUAL
 
 
 WRAPPED = """def a_function_with_a_long_name(
@@ -370,7 +370,7 @@ WRAPPED = """def a_function_with_a_long_name(
 
 
 def test_wrapping():
-    assert max(map(len, WRAPPED.splitlines())) <= WIDTH
+    assert max(map(len, WRAPPED.splitlines())) <= USUAL
     assert shown(WRAPPED) == WRAPPED
 
 
@@ -402,7 +402,7 @@ def test_round_trip(module):
 @pytest.mark.parametrize("width", [8, 30, 60])
 @pytest.mark.parametrize("module", LIBRARY)
 def test_round_trip_of_much_wrapped_text(module, width, monkeypatch):
-    monkeypatch.setattr(wrap, "WIDTH", width)
+    monkeypatch.setattr(wrap, "USUAL", width)
     source = Path(importlib.util.find_spec(module).origin).read_text(encoding="utf-8")
     text = printer.module(gast.parse(source).body)
     assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(source))

@@ -22,11 +22,11 @@ def write_own(path: str | Path, text: str, mark: str, sources: Iterable[str] = (
     made from, whatever link leads to it. The permissions of a file stay.
     """
     path = Path(path)
-    place = Path(os.path.realpath(path))
-    found = _status(place)
+    found = _status(path)
     if found is not None and not stat.S_ISREG(found.st_mode):
-        place.write_text(text, encoding="utf-8", newline="\n")  # a pipe or a device
+        path.write_text(text, encoding="utf-8", newline="\n")  # a pipe or a device
         return path
+    place = Path(os.path.realpath(path))
     if found is not None:
         _refuse_source(path, found, sources)
         with place.open("r+b") as old:  # a file that may not be written stays as it is

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import shlex
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from s2sad.write.wrap import width
 
@@ -56,12 +56,24 @@ def _wrapped(text: str, room: int) -> list[str]:
 def _shell(words: Sequence[str], room: int) -> list[str]:
     """Return a command for a shell, in lines that end with a backslash where it goes on."""
     lines: list[str] = []
-    for word in map(shlex.quote, [*_COMMAND, *words]):
+    for word in _options([*_COMMAND, *words]):
         if lines and len(lines[-1]) + len(word) + 3 <= room:
             lines[-1] += f" {word}"
         else:
             lines.append(f"    {word}" if lines else word)
     return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
+
+
+def _options(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words of a command as a shell wants them, an option with what belongs to it."""
+    option = ""
+    for word in words:
+        said = f"{option} {shlex.quote(word)}".lstrip()
+        option = said if word.startswith("-") and not option else ""
+        if not option:
+            yield said
+    if option:
+        yield option
 
 
 def command_in(text: str) -> list[str] | str | None:
