@@ -401,10 +401,10 @@ def test_round_trip(module):
 
 @pytest.mark.parametrize("width", [8, 30, 60])
 @pytest.mark.parametrize("module", LIBRARY)
-def test_round_trip_of_much_wrapped_text(module, width, monkeypatch):
-    monkeypatch.setattr(wrap, "USUAL", width)
+def test_round_trip_of_much_wrapped_text(module, width):
     source = Path(importlib.util.find_spec(module).origin).read_text(encoding="utf-8")
-    text = printer.module(gast.parse(source).body)
+    with wrap.columns(width):
+        text = printer.module(gast.parse(source).body)
     assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(source))
 
 
