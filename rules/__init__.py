@@ -10,7 +10,6 @@ from s2sad.rules import decompositions as decompositions
 from s2sad.rules import differences as differences
 from s2sad.rules import distributions as distributions
 from s2sad.rules import elementwise as elementwise
-from s2sad.rules import fft as fft
 from s2sad.rules import helpers as helpers
 from s2sad.rules import indexing as indexing
 from s2sad.rules import insertion as insertion
@@ -20,9 +19,6 @@ from s2sad.rules import methods as methods
 from s2sad.rules import ordering as ordering
 from s2sad.rules import padding as padding
 from s2sad.rules import poly1d as poly1d
-from s2sad.rules import polynomial_classes as polynomial_classes
-from s2sad.rules import polynomial_conversions as polynomial_conversions
-from s2sad.rules import polynomial_series as polynomial_series
 from s2sad.rules import polynomials as polynomials
 from s2sad.rules import products as products
 from s2sad.rules import quantiles as quantiles
@@ -38,6 +34,12 @@ from s2sad.rules import ufunc_methods as ufunc_methods
 from s2sad.rules import windows as windows
 from s2sad.rules import written_out as written_out
 
+when_imported("numpy.fft", "s2sad.rules.fft")
+when_imported("numpy.ma", "s2sad.rules.refusals_masked")
+when_imported("numpy.polynomial", "s2sad.rules.polynomial_series")
+when_imported("numpy.polynomial", "s2sad.rules.polynomial_classes")
+when_imported("numpy.polynomial", "s2sad.rules.polynomial_conversions")
+when_imported("numpy.polynomial", "s2sad.rules.polynomial_variables")
 when_imported("cupy", "s2sad.rules.cupy")
 when_imported("array_api_compat", "s2sad.rules.array_api")
 when_imported("bisect", "s2sad.rules.stdlib_bisect")

@@ -357,3 +357,15 @@ refuse(
     because="it makes a list of arrays ready for NumPy's own use",
     instead="Use np.polynomial's functions of coefficients.",
 )
+refuse(
+    polyutils,
+    "format_float",
+    because="it is about text",
+    instead="Make its inputs Const, or keep it off the path to the result.",
+)
+refuse(
+    np.polynomial,
+    "set_default_printstyle",
+    because="it is about text",
+    instead="Make its inputs Const, or keep it off the path to the result.",
+)

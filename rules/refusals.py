@@ -11,12 +11,6 @@ import numpy as np
 from s2sad.registry import held, refuse
 
 
-def is_masked(name):
-    """Say whether a name in np.ma is that of something for masked arrays."""
-    home = getattr(held(np.ma, name), "__module__", None) or ""
-    return not name.startswith("_") and home.startswith("numpy.ma")
-
-
 def is_of_text(home, name):
     """Say whether a name in np.char or np.strings is that of something for text alone."""
     return name == "chararray" or held(home, name) is not held(np, name)
@@ -86,18 +80,6 @@ refuse(
     instead="Use np.random.random, or a generator of np.random.default_rng.",
 )
 refuse(
-    np.polynomial.polyutils,
-    "format_float",
-    because="it is about text",
-    instead=CONST,
-)
-refuse(
-    np.polynomial,
-    "set_default_printstyle",
-    because="it is about text",
-    instead=CONST,
-)
-refuse(
     np,
     "matrix asmatrix bmat",
     because="a matrix is no plain array",
@@ -114,12 +96,6 @@ refuse(
     "ndenumerate ndindex",
     because="it is an iterator, kept or asked for in another way than by a loop",
     instead="Loop over it where it is made: for at, v in np.ndenumerate(A).",
-)
-refuse(
-    np.ma,
-    " ".join(filter(is_masked, dir(np.ma))),
-    because="masked arrays are no plain arrays",
-    instead="Use where= of the reductions, np.where, or np.nansum and its kin.",
 )
 refuse(
     np,

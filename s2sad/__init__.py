@@ -3,7 +3,6 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from s2sad import sparse as sparse
 from s2sad.activities import Active, BatchDuplicated, Const, Duplicated
 from s2sad.api import (
     autodiff,
@@ -31,14 +30,15 @@ from s2sad.errors import (
 from s2sad.inside import adjoint_hook, stop_gradient, within_gradient
 from s2sad.operators.duplicated import Forward, Reverse
 from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
-from s2sad.tools.bridges import to_jax, to_torch
-from s2sad.tools.checking import check_grads
-from s2sad.tools.looking import explain
 from s2sad.tree import ravel, tree_map
 
 if TYPE_CHECKING:
     from s2sad import control as control
+    from s2sad import sparse as sparse
     from s2sad import testing as testing
+    from s2sad.tools.bridges import to_jax, to_torch
+    from s2sad.tools.checking import check_grads
+    from s2sad.tools.looking import explain
 
 __version__ = "0.1.0"
 
@@ -84,15 +84,26 @@ __all__ = [
     "within_gradient",
 ]
 
-_LATER = ("control", "testing")
+# Imported when it is asked for: few programs want it, and deriving takes time to load.
+_LATER = {
+    "check_grads": "tools.checking",
+    "explain": "tools.looking",
+    "to_jax": "tools.bridges",
+    "to_torch": "tools.bridges",
+}
+_MODULES = ("control", "sparse", "testing")
 
 
 def __getattr__(name: str) -> Any:
     """Import what few programs want when it is asked for: `s2sad.testing.check_rule(...)`."""
-    if name in _LATER:
+    if name in _MODULES:
         return importlib.import_module(f"s2sad.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"s2sad.{_LATER[name]}"), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, *_MODULES})

@@ -13,7 +13,7 @@ import inspect
 import itertools
 import types
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,20 +53,13 @@ from s2sad.operators.duplicated import (
     reverse,
     unwrapped,
 )
-from s2sad.operators.emitting import emit_to, source_of
 from s2sad.operators.guard import UNSET
 from s2sad.operators.hessians import Hessian
-from s2sad.operators.higher import derive
 from s2sad.operators.hints import kind_of_annotation
 from s2sad.operators.jacobians import Jacobian
-from s2sad.operators.nans import watched
 from s2sad.operators.parameters import Parameters, Settled, Wrt
 from s2sad.requests import Request
 from s2sad.selected import whole_parameters
-from s2sad.steps.roles import roles_of
-from s2sad.write.copies import prelude
-from s2sad.write.lines import Origin, origins_by_line
-from s2sad.write.printer import module
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
@@ -182,6 +175,8 @@ class Operator:
 
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the derived source for example arguments, or from the annotations alone."""
+        from s2sad.operators.emitting import source_of
+
         return source_of(self, args, kwargs)
 
     def emit(self, path: str | Path, *args: Any, **kwargs: Any) -> Path:
@@ -189,6 +184,8 @@ class Operator:
 
         Nothing is written over but a file that begins with the header of a derived file.
         """
+        from s2sad.operators.emitting import emit_to
+
         return emit_to(self, path, args, kwargs)
 
     def _bound(self, instance: Any) -> Operator:
@@ -308,11 +305,11 @@ class Watched(Operator):
     """A derivative that says where it first is not finite."""
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
-        def lines() -> tuple[str, Mapping[int, Origin]]:
-            d = derive(self._asked(args, kwargs)[0])
-            body = prelude(d.refs, d.functions)
-            text = module(body)
-            return text, origins_by_line(body, text, roles_of(d))
+        from s2sad.operators.deriving import lines_of
+        from s2sad.operators.nans import watched
+
+        def lines() -> Any:
+            return lines_of(self._asked(args, kwargs)[0])
 
         call = functools.partial(super()._general, *args, **kwargs)
         try:

@@ -58,9 +58,7 @@ from s2sad.steps.joining import add, complete
 from s2sad.steps.outside_reads import refuse_stored_after_reading
 from s2sad.steps.parts import Again, stands_for_derivative, title_of
 from s2sad.steps.recompute import check_rounds, check_untouched
-from s2sad.steps.shadows import check_seed, reverse_entry
 from s2sad.steps.sweeps import parts_of, writers
-from s2sad.steps.tangents import jvp_entry
 from s2sad.steps.targets import find_target
 
 
@@ -140,8 +138,12 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         seed_name = f"{a.function.result}_0_bar"
     seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
     if request.mode == "reverse":
+        from s2sad.steps.shadows import reverse_entry
+
         return reverse_entry(d, a, request, entry, parts_of, finish, seed)
     if request.mode == "jvp":
+        from s2sad.steps.tangents import jvp_entry
+
         copies = [] if request.shadowed else work_on_copies(d, a)
         node = jvp_entry(d, a, request, entry, copies, writers())
         return look_before_copies(d, a, node) if copies else node
@@ -241,6 +243,8 @@ def _on_paths(a: Analysed) -> Iterator[Kind]:
 
 def _check_result(a: Analysed, request: Request) -> None:
     if request.mode == "reverse":
+        from s2sad.steps.shadows import check_seed
+
         check_seed(a, request.seeded)
     kind = a.kinds.result
     if request.has_aux:

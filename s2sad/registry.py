@@ -75,13 +75,15 @@ def given_to(rule: Callable[..., Any] | None) -> Mapping[str, Callable[..., Any]
     return rule.keywords if isinstance(rule, Shared) else {}
 
 
-_lock = threading.RLock()
+_lock = threading.RLock()  # while something is registered: by any import, in any thread
+_load_lock = threading.RLock()  # while rules are imported: never taken by what registers them
 _served: dict[Any, Any] = {}  # of which function a rule is the pullback or the pushforward
 _rules: dict[Hashable, Rule] = {}
 _histories: dict[Hashable, History] = {}
 _loaded = False
 _loading = False
 _waiting: dict[str, list[str]] = {}
+_underway: set[str] = set()
 _asked: weakref.WeakSet[SameRules] = weakref.WeakSet()
 _called: set[int] = set()  # objects that are called as functions are, and have rules
 _unruled: weakref.WeakSet[Unruled] = weakref.WeakSet()
@@ -106,9 +108,9 @@ def _key(fn: object) -> Hashable:
 
 def _file(fn: object, brought: bool, **changes: Any) -> None:
     with _lock:
-        for asked in list(_asked):
+        for asked in list(_asked) if len(_asked) else ():
             asked.fresh = False
-        for unruled in list(_unruled) if not is_foreign(fn) else ():
+        for unruled in list(_unruled) if len(_unruled) and not is_foreign(fn) else ():
             unruled.fresh = False
         key = _key(fn)
         if not (inspect.isroutine(fn) or inspect.isclass(fn)):
@@ -332,6 +334,7 @@ def rule_for(fn: object) -> Rule | None:
         return None
     if found is None:
         twin = spaces.twin(fn)
+        load_rules()  # looking for it may have imported its module
         found = None if twin is fn else _rules.get(_key(twin))
     return _rule_of_rule(fn) if found is None else found
 
@@ -456,29 +459,37 @@ def load_rules() -> None:
 
     What others wait for is loaded as soon as they are imported: see `when_imported`.
     """
-    global _loaded, _loading
     if not _loaded:
-        with _lock:
-            if _loaded or _loading:
+        with _load_lock:
+            if _loading:
                 return
-            _loading = True
-            from importlib.metadata import entry_points  # takes long, and only deriving needs it
-
-            try:
-                for entry in entry_points(group="s2sad.rules"):
-                    entry.load()
-                _loaded = True
-            finally:
-                _loading = False
+            if not _loaded:
+                _load_packages()
     if _waiting and not _waiting.keys().isdisjoint(sys.modules.keys()):
         _load_waiting()
 
 
+def _load_packages() -> None:
+    from importlib.metadata import entry_points  # takes long, and only deriving needs it
+
+    global _loaded, _loading
+    _loading = True
+    try:
+        for entry in entry_points(group="s2sad.rules"):
+            entry.load()
+        _loaded = True
+    finally:
+        _loading = False
+
+
 def _load_waiting() -> None:
-    with _lock:
-        for module in [m for m in _waiting if m in sys.modules]:
-            for rules in _waiting.pop(module):
+    """Load what waits; another thread that asks meanwhile waits until all of it is there."""
+    with _load_lock:
+        for module in [m for m in _waiting if m in sys.modules and m not in _underway]:
+            _underway.add(module)
+            for rules in _waiting[module]:
                 importlib.import_module(rules)
+            del _waiting[module]
 
 
 def when_imported(module: str, rules: str) -> None:

@@ -1367,9 +1367,10 @@ def refusals():
     homes |= {getattr(np.polynomial, m): f"np.polynomial.{m}." for m in (*SERIES, "polyutils")}
     homes[np.lib.stride_tricks] = "np.lib.stride_tricks."
     homes |= {c: f"{c.__name__}." for c in GENERATORS}
-    for module in ("decimal", "fractions", "random", "statistics"):
+    for module in ("decimal", "fractions", "random", "statistics", "numpy.ma", "numpy.polynomial"):
         importlib.import_module(module)
     later = ("Random", "decimal", "fractions", "statistics")  # in whatever order they were imported
+    later += ("numpy.ma", *(h.__name__ for h in homes if "polynomial" in h.__name__))
     found = [(getattr(r.home, "__name__", ""), r) for r in registry.all_refusals()]
     for _, r in sorted(found, key=lambda pair: pair[0] if pair[0] in later else ""):
         if is_of_scipy(r.home) or getattr(r.home, "__name__", "") == "cupy":

@@ -20,7 +20,7 @@ import pytest
 
 import s2sad
 from s2sad import Active, ActivityError, Const, Duplicated, UnsupportedError
-from s2sad.operators import derived
+from s2sad.operators import derived, deriving
 
 FILE = __file__
 SCALE = 2.0
@@ -455,8 +455,8 @@ def derivations(monkeypatch):
         made.append(request)
         return original(request)
 
-    original = derived.derive
-    monkeypatch.setattr(derived, "derive", derive)
+    original = deriving.derive
+    monkeypatch.setattr(deriving, "derive", derive)
     derived.recipes.clear()
     return made
 
@@ -598,7 +598,7 @@ def test_the_cache_of_vjp_lets_functions_go():
 @pytest.mark.parametrize("args", [(np.ones(3), np.ones(3)), (np.ones((3, 2)), 2.0)])
 def test_a_call_costs_little(args, monkeypatch):
     # With a body of its own in the call there is no derived function to put an empty one for.
-    monkeypatch.setattr("s2sad.operators.sharing.body_of", lambda *_: None)
+    monkeypatch.setattr("s2sad.operators.deriving.body_of", lambda *_: None)
 
     def two(x, y):
         return np.sum(x * y)

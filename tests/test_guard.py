@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad.operators import derived, guard
+from s2sad.operators import derived, deriving, guard
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def derivations(monkeypatch):
         made.append(request)
         return original(request)
 
-    original = derived.derive
-    monkeypatch.setattr(derived, "derive", derive)
+    original = deriving.derive
+    monkeypatch.setattr(deriving, "derive", derive)
     derived.recipes.clear()
     return made
 

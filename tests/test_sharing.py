@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad.operators import derived
+from s2sad.operators import derived, deriving
 from s2sad.operators.sharing import Recipes
 
 
@@ -22,8 +22,8 @@ def derivations(monkeypatch):
         made.append(request)
         return original(request)
 
-    original = derived.derive
-    monkeypatch.setattr(derived, "derive", derive)
+    original = deriving.derive
+    monkeypatch.setattr(deriving, "derive", derive)
     derived.recipes.clear()
     return made
 

@@ -17,16 +17,12 @@ from s2sad.known.signature import key_of
 from s2sad.operators.cotangents import checked, mirror, needs_mirror
 from s2sad.operators.duplicated import Given, Pattern
 from s2sad.operators.guard import IGNORED, may_ignore
-from s2sad.operators.higher import derive
-from s2sad.operators.logs import log, with_answers
 from s2sad.operators.parameters import Choice, Parameters, Settled, Wrt, choose, settle
-from s2sad.operators.sharing import Bound, Recipe, Recipes, loaded, recipe
+from s2sad.operators.sharing import Bound, Recipe, Recipes
 from s2sad.operators.sharing import place_of as place_of
 from s2sad.requests import Request
 from s2sad.runtime import private
 from s2sad.stages import ANYWHERE
-from s2sad.steps.joining import printed
-from s2sad.steps.repeatable import repeatable
 from s2sad.tree import is_array
 
 _KEPT = 8  # entries for one key, where what a function sees goes to and fro
@@ -206,9 +202,10 @@ class Derived:
         return frozenset(n for n, activity in declared.items() if activity is Const)
 
     def _derive(self, key: Any, values: tuple[Any, ...]) -> Entry:
+        from s2sad.operators.deriving import derived, loaded, printed, recipe, repeatable
+
         request, settled = self.request(kinds_of(self.parameters, values), values)
-        derivation = derive(with_answers(request))
-        log(derivation)
+        derivation = derived(request)
         text = printed(derivation)
         functions = loaded(text, derivation)
         kinds = dict(settled.params)

@@ -12,12 +12,15 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from s2sad.errors import SettingError, shown_file
-from s2sad.operators.reports import Explained, Variable, report_of
 from s2sad.requests import Request
 from s2sad.steps.derivation import Derivation
 from s2sad.steps.joining import printed
+
+if TYPE_CHECKING:
+    from s2sad.operators.reports import Explained, Variable
 
 VARIABLE = "S2SAD_LOGS"
 KNOWN = ("source", "activity", "saved")
@@ -50,6 +53,8 @@ def log(d: Derivation) -> None:
     asked = chosen()
     if not asked:
         return
+    from s2sad.operators.reports import report_of
+
     lines: list[str] = []
     if "source" in asked:
         lines += [f"s2sad source: {d.entry}", *printed(d).text.splitlines()]

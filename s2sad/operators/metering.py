@@ -14,8 +14,8 @@ import numpy as np
 
 from s2sad.causes import Story
 from s2sad.nodes import Node, all_inside, attribute, call, name, walk
+from s2sad.operators.deriving import loaded
 from s2sad.operators.reports import Size, places_kept, run_again
-from s2sad.operators.sharing import loaded
 from s2sad.steps.derivation import Derivation
 from s2sad.steps.joining import printed
 from s2sad.tree import branch_of, is_array

@@ -129,7 +129,8 @@ def _kept(old: Rule, changes: Mapping[str, Any]) -> Rule:
     """
     if "zero" in changes and "pullback" not in changes:
         return Rule(old.fn, view=old.view)
-    old = replace(old, zero=old.zero and old.pullback is not None and "pushforward" in changes)
+    if old.zero:
+        old = replace(old, zero=old.pullback is not None and "pushforward" in changes)
     for word, other in (("partials", "pullback"), ("pullback", "partials")):
         rule, rival = changes.get(word), getattr(old, other)
         if rule is None or rival is None or (is_brought(rule) and is_brought(rival)):
