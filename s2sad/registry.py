@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import collections
 import functools
-import importlib
 import inspect
 import sys
 import threading
@@ -43,6 +42,8 @@ from s2sad.known.spaces import to_host as to_host
 from s2sad.known.spaces import twins as twins
 from s2sad.rulebook import linear as turned
 from s2sad.rulebook import multilinear as multilinear_rules
+from s2sad.rulebook.loading import load_rules as load_rules
+from s2sad.rulebook.loading import when_imported as when_imported
 from s2sad.rulebook.rule import History
 from s2sad.rulebook.rule import Kin as Kin
 from s2sad.rulebook.rule import Masks as Masks
@@ -76,14 +77,9 @@ def given_to(rule: Callable[..., Any] | None) -> Mapping[str, Callable[..., Any]
 
 
 _lock = threading.RLock()  # while something is registered: by any import, in any thread
-_load_lock = threading.RLock()  # while rules are imported: never taken by what registers them
 _served: dict[Any, Any] = {}  # of which function a rule is the pullback or the pushforward
 _rules: dict[Hashable, Rule] = {}
 _histories: dict[Hashable, History] = {}
-_loaded = False
-_loading = False
-_waiting: dict[str, list[str]] = {}
-_underway: set[str] = set()
 _asked: weakref.WeakSet[SameRules] = weakref.WeakSet()
 _called: set[int] = set()  # objects that are called as functions are, and have rules
 _unruled: weakref.WeakSet[Unruled] = weakref.WeakSet()
@@ -452,52 +448,6 @@ def all_rules() -> tuple[Rule, ...]:
     """Return every registered rule, in the order of registration."""
     load_rules()
     return tuple(_rules.values())
-
-
-def load_rules() -> None:
-    """Import every rule package that announces itself in the entry-point group `s2sad.rules`.
-
-    What others wait for is loaded as soon as they are imported: see `when_imported`.
-    """
-    if not _loaded:
-        with _load_lock:
-            if _loading:
-                return
-            if not _loaded:
-                _load_packages()
-    if _waiting and not _waiting.keys().isdisjoint(sys.modules.keys()):
-        _load_waiting()
-
-
-def _load_packages() -> None:
-    from importlib.metadata import entry_points  # takes long, and only deriving needs it
-
-    global _loaded, _loading
-    _loading = True
-    try:
-        for entry in entry_points(group="s2sad.rules"):
-            entry.load()
-        _loaded = True
-    finally:
-        _loading = False
-
-
-def _load_waiting() -> None:
-    """Load what waits; another thread that asks meanwhile waits until all of it is there."""
-    with _load_lock:
-        for module in [m for m in _waiting if m in sys.modules and m not in _underway]:
-            _underway.add(module)
-            for rules in _waiting[module]:
-                importlib.import_module(rules)
-            del _waiting[module]
-
-
-def when_imported(module: str, rules: str) -> None:
-    """Say which module of rules belongs to a library that need not be there.
-
-    It is imported once the library has been, so that s2sad does not import it for nothing.
-    """
-    _waiting.setdefault(module, []).append(rules)
 
 
 @functools.cache
