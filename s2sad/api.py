@@ -58,6 +58,7 @@ from s2sad.operators.hessians import Hessian
 from s2sad.operators.hints import kind_of_annotation
 from s2sad.operators.jacobians import Jacobian
 from s2sad.operators.parameters import Parameters, Settled, Wrt
+from s2sad.operators.shown import Shown
 from s2sad.requests import Request
 from s2sad.selected import whole_parameters
 
@@ -81,7 +82,7 @@ def callee_of(f: Any, operator: str) -> Callee:
     return replace(callee, fn=as_called(callee.fn))
 
 
-class Operator:
+class Operator(Shown):
     """A function's derivative: derived when first called, and for other kinds of arguments."""
 
     __s2sad_operator__ = True
@@ -746,7 +747,7 @@ class _Bound:
         return f"<differentiable {self.__s2sad_primal__!r}>"
 
 
-class _BoundOperator:
+class _BoundOperator(Shown):
     """An operator of a decorated method, with its object."""
 
     __s2sad_operator__ = True

@@ -82,7 +82,7 @@ class Lines(html.parser.HTMLParser):
 
 @pytest.fixture(scope="module")
 def text():
-    return page.page_of(api.operator_for(rnn, "grad", None, 3), RNN)
+    return page.page_of(api.operator_for(rnn, "grad", None, RNN), RNN)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_the_page_is_whole_and_needs_nothing(text):
 
 
 def test_the_program_and_its_derivative_are_there(text, lines):
-    d = derive(api.operator_for(rnn, "grad", None, 3)._asked(RNN, {})[0])
+    d = derive(api.operator_for(rnn, "grad", None, RNN)._asked(RNN, {})[0])
     derived = module(prelude(d.refs, d.functions)).splitlines()
     for key, line in lines.items():
         if key[0] == "d":
@@ -190,7 +190,7 @@ def plain(code):
 @pytest.mark.parametrize("name", GOLDEN)
 def test_lines_lead_to_where_their_text_stands(name):
     p = GOLDEN[name]
-    operator = api.operator_for(p.f, "grad" if p.mode == "vjp" else p.mode, p.operator_wrt, 9)
+    operator = api.operator_for(p.f, "grad" if p.mode == "vjp" else p.mode, p.operator_wrt, p.args)
     d = derive(operator._asked(p.args, {})[0])
     body = prelude(d.refs, d.functions)
     text = module(body)

@@ -16,13 +16,14 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from s2sad.capture.fitted import fitted, takes_shape
 from s2sad.operators.parameters import Wrt
+from s2sad.operators.shown import Shown
 
 A = ParamSpec("A")
 R = TypeVar("R")
 _KEPT = 64
 
 
-class OfAnyShape:
+class OfAnyShape(Shown):
     """A derivative of a function that takes any arguments: derived for each way to call it."""
 
     __s2sad_operator__ = True

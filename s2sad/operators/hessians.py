@@ -22,9 +22,10 @@ from s2sad.operators.derived import Derived, Options, kinds_of, place_of, reache
 from s2sad.operators.directions import cast_tangents, pushed
 from s2sad.operators.moves import Moves
 from s2sad.operators.parameters import Parameters, Settled, settle
+from s2sad.operators.shown import Shown
 
 
-class Hessian:
+class Hessian(Shown):
     """The second derivatives of a function that returns a real scalar."""
 
     __s2sad_operator__ = True

@@ -25,6 +25,7 @@ from s2sad.operators.derived import Derived, Entry, place_of, reached_by, refuse
 from s2sad.operators.directions import pushed
 from s2sad.operators.moves import Moves
 from s2sad.operators.parameters import Settled
+from s2sad.operators.shown import Shown
 from s2sad.tree import leaves
 
 MODES = ("auto", "forward", "reverse")
@@ -50,7 +51,7 @@ class Point:
         return Moves(self.bound.arguments, self.settled.wrt, self.settled.results())
 
 
-class Jacobian:
+class Jacobian(Shown):
     """A function's Jacobian, of two operators: its vjp and its jvp in several directions."""
 
     __s2sad_operator__ = True

@@ -6,8 +6,9 @@ what polishing has dropped since is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+import html
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
@@ -127,7 +128,7 @@ class Explained:
         return _sum(v.bytes for v in self.variables)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What was derived of a function and of those it calls; `str()` gives it as text.
 
@@ -139,6 +140,7 @@ class Report:
     functions: tuple[Explained, ...]
     bytes: int | None = None
     unmeasured: str = ""
+    _page: Callable[[], str] | None = field(default=None, compare=False)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -154,6 +156,16 @@ class Report:
 
     def __str__(self) -> str:
         return "\n\n".join(["\n".join(_told(f)) for f in self.functions] + _totals(self)) + "\n"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """Return the page that `s2sad view` writes, for a notebook; or else the text."""
+        return f"<pre>{html.escape(str(self))}</pre>" if self._page is None else self._page()
+
+    def __reduce__(self) -> Any:
+        return Report, (self.functions, self.bytes, self.unmeasured)
 
 
 def report_of(d: Derivation) -> Report:

@@ -10,6 +10,7 @@ import copy
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from s2sad import kinds as K
@@ -23,6 +24,7 @@ from s2sad.operators.higher import HIGHER, derive
 from s2sad.operators.metering import metered
 from s2sad.operators.parameters import Settled, Wrt
 from s2sad.operators.reports import Report, report_of, with_sizes
+from s2sad.operators.shown import framed
 from s2sad.requests import Request
 from s2sad.steps.derivation import Derivation, analyse
 from s2sad.tools.raised import Caught
@@ -38,7 +40,16 @@ def explain(f: Callable[..., Any], *, wrt: Wrt = None, args: Any = None) -> Repo
     result is text, its `variables` are data.
     """
     args = () if args is None else tuple(args)
-    return report_for(operator_fitting(f, wrt, args), args)
+    operator = operator_fitting(f, wrt, args)
+    report = report_for(operator, args)
+    return replace(report, _page=partial(_frame, operator._asked(args, {})[0], report))
+
+
+def _frame(request: Request, report: Report) -> str:
+    """Return the page on a report, as a notebook shows it."""
+    from s2sad.tools.page import page_for
+
+    return framed(page_for(request, report))
 
 
 def operator_fitting(f: Callable[..., Any], wrt: Wrt, args: tuple[Any, ...]) -> Operator:

@@ -27,6 +27,7 @@ from s2sad.nodes import names_written, walk
 from s2sad.operators.higher import derive
 from s2sad.operators.parameters import Wrt
 from s2sad.operators.reports import Explained, Line, Report, Saved, Variable, places_kept
+from s2sad.requests import Request
 from s2sad.steps.derivation import Derivation
 from s2sad.steps.roles import roles_of
 from s2sad.tools.looking import operator_fitting, report_for
@@ -73,11 +74,15 @@ def view(
 
 def page_of(operator: Operator, args: tuple[Any, ...]) -> str:
     """Return the page for a derivative."""
-    d = derive(replace(operator._asked(args, {})[0], explained=True))
+    return page_for(operator._asked(args, {})[0], report_for(operator, args))
+
+
+def page_for(request: Request, report: Report) -> str:
+    """Return the page for what was asked for, with the report on it."""
+    d = derive(replace(request, explained=True))
     body = prelude(d.refs, d.functions)
     text = module(body)
     origins = origins_by_line(body, text, roles_of(d))
-    report = report_for(operator, args)
     left = _user_side(report)
     right = _derived_side(d, body, report, origins)
     ids = _Ids()
