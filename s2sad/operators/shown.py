@@ -69,9 +69,10 @@ def highlighted(text: str) -> str:
     try:
         pygments = importlib.import_module("pygments")
         lexer = importlib.import_module("pygments.lexers").PythonLexer()
-        formatter = importlib.import_module("pygments.formatters").HtmlFormatter(noclasses=True)
+        formatters = importlib.import_module("pygments.formatters")
     except ImportError:
         return f"<pre>{html.escape(text)}</pre>"
+    formatter = formatters.HtmlFormatter(noclasses=True, nobackground=True)
     return str(pygments.highlight(text, lexer, formatter))
 
 
