@@ -116,12 +116,16 @@ def updated(page, results):
     return "\n".join(lines) + "\n"
 
 
+def _namespace(name, monkeypatch):
+    """Return the one namespace of a page: that of a module which can be found under its name."""
+    module = types.ModuleType(name)
+    monkeypatch.setitem(sys.modules, name, module)
+    return vars(module)
+
+
 @pytest.fixture
 def namespace(monkeypatch):
-    """The one namespace of a page: that of a module which can be found under its name."""
-    module = types.ModuleType("example")
-    monkeypatch.setitem(sys.modules, "example", module)
-    return vars(module)
+    return _namespace("example", monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -133,7 +137,13 @@ def own_rules():
     registry._rules.update(before)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_files(path):
+    named = re.findall(r"\]\(([^)#:]+\.\w+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    assert [link for link in named if not (path.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_page(path, tmp_path, namespace, monkeypatch):
     if path.name in NEEDS:
         pytest.importorskip(NEEDS[path.name])
@@ -147,6 +157,18 @@ def test_page(path, tmp_path, namespace, monkeypatch):
         return
     for block, real in results:
         assert _tidy(block.text) == real, f"{path.name}:{block.start}: not the real output"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_page_runs_as_a_script(path, tmp_path, monkeypatch):
+    """What a page defines is then defined in __main__, which no other module can import."""
+    if path.name in NEEDS:
+        pytest.importorskip(NEEDS[path.name])
+    monkeypatch.chdir(tmp_path)
+    page = path.read_text(encoding="utf-8")
+    with strict.installed() if path.name == "cupy.md" else contextlib.nullcontext():
+        for block, printed in run(page, tmp_path, _namespace("__main__", monkeypatch)):
+            assert printed, f"{path.name}:{block.start}: nothing is printed"
 
 
 def test_there_is_a_readme():
