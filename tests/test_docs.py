@@ -1,8 +1,9 @@
 """README.md and docs/*.md: every python block runs, every output shown is the real one.
 
-Blocks fenced as python run in order, in one namespace per page. A block fenced as text that
-follows the comment `<!-- output -->` is what the python block before it prints. One below
-`<!-- needs torch -->` runs where that package is installed. To write the real outputs into the
+Blocks fenced as python run in order, in one namespace per page, and blocks fenced as sh in a shell;
+one that names a file, as in "python model.py", is that file. A block fenced as text that follows the
+comment `<!-- output -->` is what the block before it prints. One below `<!-- needs torch -->` runs
+where that package is installed. To write the real outputs into the
 pages: `S2SAD_UPDATE=1 pytest tests/test_docs.py`.
 """
 
@@ -11,6 +12,7 @@ import importlib.util
 import io
 import os
 import re
+import subprocess
 import sys
 import types
 from dataclasses import dataclass
@@ -39,6 +41,11 @@ class Block:
     text: str
     is_output: bool
     needs: str = ""
+    file: str = ""
+
+    @property
+    def runs(self):
+        return self.language in ("python", "sh") or bool(self.file)
 
 
 def blocks(page):
@@ -52,9 +59,10 @@ def blocks(page):
         stop = i + 1
         while lines[stop].strip() != opening["fence"]:
             stop += 1
-        language = (opening["info"].split() or [""])[0]
+        language, file = [*opening["info"].split(), "", ""][:2]
         text = "".join(f"{line.removeprefix(opening['indent'])}\n" for line in lines[i + 1 : stop])
-        found.append(Block(language, i + 1, stop, text, _announced(lines[:i]), _needs(lines[:i])))
+        before = lines[:i]
+        found.append(Block(language, i + 1, stop, text, _announced(before), _needs(before), file))
         i = stop + 1
     return found
 
@@ -78,15 +86,19 @@ def run(page, folder, namespace):
     """
     printed, absent = None, False
     for number, block in enumerate(blocks(page)):
-        if block.language == "python":
+        if block.runs:
             absent = bool(block.needs) and importlib.util.find_spec(block.needs) is None
         if absent:
             continue
-        if block.language == "python":
+        if block.file:
+            (folder / block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "sh":
+            printed = _shell(block.text, folder)
+        elif block.language == "python":
             printed = _execute(block.text, folder / str(number) / "example.py", namespace)
         elif block.is_output:
             assert block.language == "text", f"line {block.start}: an output is fenced as text"
-            assert printed is not None, f"line {block.start}: there is no python block before"
+            assert printed is not None, f"line {block.start}: no block before it prints"
             yield block, _tidy(printed)
 
 
@@ -98,6 +110,19 @@ def _execute(text, path, namespace):
     with contextlib.redirect_stdout(printed):
         exec(compile(text, str(path), "exec"), namespace)
     return printed.getvalue()
+
+
+def _shell(text, folder):
+    """Run a block in a shell in which the command line of this environment is found."""
+    path = os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"]))
+    return subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", text],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
+        check=True,
+        text=True,
+        stdout=subprocess.PIPE,
+    ).stdout
 
 
 def _tidy(text):
