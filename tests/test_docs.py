@@ -1,9 +1,9 @@
 """README.md and docs/*.md: every python block runs, every output shown is the real one.
 
-Blocks fenced as python run in order, in one namespace per page, and blocks fenced as sh in a shell;
-one that names a file, as in "python model.py", is that file. A block fenced as text that follows the
-comment `<!-- output -->` is what the block before it prints. One below `<!-- needs torch -->` runs
-where that package is installed. To write the real outputs into the
+Blocks fenced as python run in order, in one namespace per page, and blocks fenced as sh run in a
+shell. A block that names a file, as in "python model.py", is that file. A block fenced as text that
+follows the comment `<!-- output -->` is the output of the block before it. A block below
+`<!-- needs torch -->` runs where that package is installed. To write the real outputs into the
 pages: `S2SAD_UPDATE=1 pytest tests/test_docs.py`.
 """
 
@@ -270,5 +270,5 @@ def test_update(tmp_path, namespace):
 
 
 def test_output_without_a_program(tmp_path, namespace):
-    with pytest.raises(AssertionError, match="line 2: there is no python block before"):
+    with pytest.raises(AssertionError, match="line 2: no block before it prints"):
         list(run("<!-- output -->\n```text\n1\n```\n", tmp_path, namespace))
