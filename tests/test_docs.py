@@ -237,7 +237,7 @@ WRONG
    ```
    ````
 
-```sh
+```console
 rm nothing
 ```
 """
