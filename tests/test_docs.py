@@ -251,7 +251,7 @@ def test_blocks():
         ("text", True),
         ("python", False),
         ("text", True),
-        ("sh", False),
+        ("console", False),
     ]
     assert blocks(PAGE)[4].text == 'print("```")\n'
 
