@@ -244,6 +244,9 @@ class Cotangents:
             if c.operand not in self.live:
                 self.live.add(c.operand)
                 return [assign(bar, c.value)]
+            if K.is_container(kind) and self._has_views(c.operand):
+                helper = name(self.refs.function(runtime.add_into))
+                return [*out, gast.Expr(call(helper, name(bar), c.value))]
             return [assign(bar, self.sum(name(bar), c.value, kind))]
         how, where = c.path
         if how == "item":
@@ -270,7 +273,7 @@ class Cotangents:
         inner = self._part_kind(kind, how, where)
         if is_mixed(inner):
             c = replace(c, value=self._as_found(c.value, _loaded(place)))
-        if K.is_container(inner) and self._is_slice(c.operand):
+        if K.is_container(inner) and (self._is_slice(c.operand) or self._has_views(c.operand)):
             helper = name(self.refs.function(runtime.add_into))
             return [*out, gast.Expr(call(helper, _loaded(place), c.value))]
         if K.is_container(inner) or isinstance(inner, K.Tuple):
@@ -285,6 +288,17 @@ class Cotangents:
     def _as_found(self, value: Node, primal: Node) -> Node:
         """Return a contribution to what is found to be real or complex at run time."""
         return call(name(self.refs.function(as_found)), value, primal)
+
+    def _has_views(self, variable: str) -> bool:
+        """Say whether a part of a structure's cotangent has another name: it has to stay a part."""
+        views = self.aliased & self.live - {variable}
+        return any(self._whole(view) == self._whole(variable) for view in views)
+
+    def _whole(self, variable: str) -> str:
+        """Return the structure of whose cotangent that of a variable is a part."""
+        while variable in self.aliased and variable in self.elements:
+            variable = self.elements[variable][1].value.id
+        return variable
 
     def _is_slice(self, variable: str) -> bool:
         """Say whether a cotangent is a slice of a shadow: a list of its own, with shared items."""
