@@ -46,6 +46,16 @@ def picked(x):
     return x[marks[0]]
 
 
+def moved(y, a, b):
+    y[0] += a
+    return a + b
+
+
+def raised(y, v):
+    y[0] += v
+    return y[0] * v
+
+
 def chosen(x, marks, out):
     marks[0] = 1
     out[marks[0]] = x[0] * x[1]
@@ -135,6 +145,31 @@ return np.sum(max(x, x ** 2, key=np.sum) * x)
 return max(*x, key=abs) ** 2
 # max by no key
 return max(x[0], x[1], key=None) ** 2 + min(list(x), key=None) ** 3
+# reduce of a generator
+return reduce(lambda a, b: a * b, (v * v for v in x))
+# reduce of a generator, from a start
+return reduce(operator.mul, (v for v in x if v < 0.6), 2.0)
+# reduce of a generator that has a name
+squares = (v * v for v in x)
+return reduce(operator.add, squares, 1.0) ** 2
+# reduce of a generator of matrices
+return np.sum(reduce(np.matmul, (np.outer(x, x) * k for k in (1.0, 2.0))))
+# reduce of a generator of pairs of loops
+return reduce(operator.add, (math.sin(v) * w for v in x for w in (1.0, 2.0) if v > -1.0))
+# reduce that writes what its generator reads, in turns
+y = np.array([1.0])
+return reduce(lambda a, b: moved(y, a, b), (y[0] * w for w in x), 0.5)
+# reduce whose generator writes what the function reads, in turns
+y = np.array([1.0])
+return reduce(lambda a, b: a * b + y[0], (raised(y, w) for w in x), 0.5)
+# reduce in a loop, and names of its own
+v, s = 2.0, 0.0
+for i in range(2):
+    s += reduce(lambda a, v: a * v + i, (v * v for v in x), s)
+return s * v
+# generators handed to max, tuple and np.array
+t = tuple(v * v for v in x)
+return max(v * w for v in x for w in t) * t[0] + np.sum(np.array(tuple(v**3 for v in x)))
 # integers that a callee writes
 return picked(x) ** 2
 # integers that are given and written
@@ -170,6 +205,18 @@ def test_programs(body):
     assert gradient == pytest.approx(central(f, X), rel=1e-6, abs=1e-7)
     assert slope == pytest.approx(gradient @ W, rel=1e-9)
     assert second == pytest.approx(central(s2sad.grad(f), X), rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = np.array([1.0])\nreturn reduce(lambda a, b: moved(y, a, b), (y[0] * w for w in x))",
+        "y = np.array([1.0])\nreturn reduce(operator.mul, (raised(y, w) for w in x))",
+    ],
+)
+def test_what_takes_turns_is_refused_where_there_is_no_start(body):
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.grad(loaded(body))(X)
 
 
 # --- functions that have a rule, given as they are -----------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 
 import gast
 
+from s2sad import registry
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -38,6 +39,14 @@ class Applied:
 
     def is_path(self, node: Node) -> bool:
         """Say whether this is a dotted name that starts outside the function."""
+        raise NotImplementedError
+
+    def known(self, node: Node) -> Any:
+        """Return the object outside that a name or a module's attribute denotes, or None."""
+        raise NotImplementedError
+
+    def in_rounds(self, node: Node, body: Block) -> None:
+        """Emit the loops of a comprehension, around what is done with each element."""
         raise NotImplementedError
 
     def atom(self, node: Node) -> Node:
@@ -122,6 +131,11 @@ class Applied:
 
     def reduce(self, node: Node) -> Node:
         """`reduce(f, xs, start)` becomes the loop that it is."""
+        bound = any(isinstance(n, gast.NamedExpr) for n in walk(node.args[1]))
+        lazy = isinstance(node.args[1], gast.GeneratorExp) and not bound
+        if lazy and len(node.args) == 2 and all(map(self.changes_nothing, node.args)):
+            made = node.args[1]
+            node.args[1] = locate(gast.ListComp(made.elt, made.generators), made)
         fn, source = self.settled(self.atom(node.args[0]), node.args[1:]), node.args[1]
         if any(isinstance(n, gast.NamedExpr) for n in walk(node)):
             source = self.settled(self.atom(source), node.args[2:])
@@ -136,8 +150,27 @@ class Applied:
         item = self.names.fresh("item")
         self.temps |= {total, item}
         step = assign(total, gast.Call(fn, [name(total), name(item)], []))
-        self.inner_loop(gast.For(store(item), source, [step], [], None), node)
+        if lazy and len(node.args) == 3:
+            self.in_rounds(source, [locate(assign(item, source.elt), source), step])
+        else:
+            self.inner_loop(gast.For(store(item), source, [step], [], None), node)
         return locate(name(total), node)
+
+    def changes_nothing(self, node: Node) -> bool:
+        """Say whether to evaluate, or to call, this changes nothing: it is known by rules."""
+        if isinstance(node, gast.Name | gast.Attribute):
+            return registry.rule_for(self.known(node)) is not None
+        return all(self._computes(n) for n in walk(node) if isinstance(n, gast.Call))
+
+    def _computes(self, node: Node) -> bool:
+        """Say whether a call only computes: what it calls has a rule, and writes into nothing."""
+        fn: Any = self.known(node.func)
+        given = len(node.args) > getattr(fn, "nin", len(node.args))
+        return (
+            registry.rule_for(fn) is not None
+            and not given
+            and all(k.arg not in (None, "out") for k in node.keywords)
+        )
 
     def accumulate(self, node: Node) -> Node:
         """`list(accumulate(xs, f))` is what a loop that runs f over xs has after every round."""

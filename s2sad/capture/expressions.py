@@ -475,6 +475,11 @@ class Expressions(Applied):
         is_dict = isinstance(node, gast.DictComp)
         empty = gast.Dict([], []) if is_dict else gast.List([], gast.Load())
         self.emit(assign(target, empty), node)
+        self.in_rounds(node, [locate(_added(target, node), node)])
+        return locate(name(target), node)
+
+    def in_rounds(self, node: Node, body: Block) -> None:
+        """Emit the loops of a comprehension, around what is done with each element."""
         bound = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, gast.Name)}
         table = {}
         for identifier in sorted(bound):
@@ -485,7 +490,6 @@ class Expressions(Applied):
                 table[identifier] = fresh
             self.locals.add(fresh)
             self.temps.add(fresh)
-        body: Block = [locate(_added(target, node), node)]
         first_iter = node.generators[0].iter
         for generator in reversed(node.generators):
             if generator.is_async:
@@ -499,4 +503,3 @@ class Expressions(Applied):
             rename_scoped(loop, table)
             loop.iter = first_iter
         self.inner_loop(loop, node)
-        return locate(name(target), node)
