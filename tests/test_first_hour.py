@@ -56,6 +56,70 @@ def raised(y, v):
     return y[0] * v
 
 
+def walk(x, m, marks):
+    if m == 0:
+        return x[marks[0]] * x[marks[1]]
+    total = 0.0
+    for j in range(3):
+        marks[m - 1] = j
+        total += walk(x, m - 1, marks)
+    return total
+
+
+def permanent(x, m, used):
+    if m == 3:
+        return 1.0
+    total = 0.0
+    for j in range(3):
+        if not used[j]:
+            used[j] = True
+            total += x[j] * (m + 1) * permanent(x, m + 1, used)
+            used[j] = False
+    return total
+
+
+def trails(x, m, trail):
+    if m == 0:
+        return np.prod(x[trail])
+    total = 0.0
+    for j in range(3):
+        trail.append(j)
+        total += trails(x, m - 1, trail)
+        trail.pop()
+    return total
+
+
+def marked(x, m, marks):
+    if m == 0:
+        return x[marks[0]]
+    marks[0] = m
+    s = x[marks[0]] * marked(x, m - 1, marks)
+    return s * x[marks[0]]
+
+
+def swapped(x, m, a, b):
+    if m == 0:
+        return x[a[0]] * x[b[0]] ** 2
+    a[0] = m
+    b[0] = a[0] - 1
+    return swapped(x, m - 1, b, a) * x[a[0]]
+
+
+def worded(x, m, words):
+    if m == 0:
+        return x[len(words[0])]
+    words[0] = words[0] + "a"
+    return worded(x, m - 1, words) * x[m]
+
+
+def filled(x, m, out, marks):
+    if m == 0:
+        return x[marks[0]]
+    marks[0] = m
+    out[m] = x[m] * x[marks[0] - 1]
+    return filled(x, m - 1, out, marks) + out[m]
+
+
 def chosen(x, marks, out):
     marks[0] = 1
     out[marks[0]] = x[0] * x[1]
@@ -170,6 +234,38 @@ return s * v
 # generators handed to max, tuple and np.array
 t = tuple(v * v for v in x)
 return max(v * w for v in x for w in t) * t[0] + np.sum(np.array(tuple(v**3 for v in x)))
+# list of integers that marks the way of a recursion
+return walk(x, 2, [0, 0])
+# array of integers that marks the way of a recursion
+return walk(x, 2, np.zeros(2, dtype=int))
+# list of flags
+return permanent(x, 0, [False] * 3)
+# list of integers that grows and shrinks
+return trails(x, 2, [])
+# marks that are read after the call, by another name
+a = [0]
+b = a
+y = marked(x, 2, a)
+return y * x[b[0]] ** 2
+# marks in a dict
+d = {"m": [0, 1]}
+y = marked(x, 2, d["m"])
+return y * x[d["m"][0]] ** 2
+# marks written between calls in a loop
+a, s = [0], 0.0
+for i in range(3):
+    a[0] = i
+    s += marked(x, i, a) * x[a[0]]
+return s
+# two lists of marks that change places
+return swapped(x, 2, [0], [1])
+# list of words
+w = [""]
+return worded(x, 2, w) * x[len(w[0]) - 1]
+# marks beside an array that is filled
+out = np.zeros(3)
+y = filled(x, 2, out, [0])
+return y * np.sum(out)
 # integers that a callee writes
 return picked(x) ** 2
 # integers that are given and written
@@ -205,6 +301,47 @@ def test_programs(body):
     assert gradient == pytest.approx(central(f, X), rel=1e-6, abs=1e-7)
     assert slope == pytest.approx(gradient @ W, rel=1e-9)
     assert second == pytest.approx(central(s2sad.grad(f), X), rel=1e-5, abs=1e-6)
+
+
+def marking(x, marks):
+    return marked(x, 2, marks) * x[marks[0]]
+
+
+def marked(x, m, marks):
+    if m == 0:
+        return x[marks[0]]
+    marks[0] = m
+    s = x[marks[0]] * marked(x, m - 1, marks)
+    return s * x[marks[0]]
+
+
+@pytest.mark.parametrize("make", [list, np.array])
+def test_marks_that_are_given(make):
+    marks = make([0])
+    wanted = central(lambda x: marking(x, make([0])), X)
+    assert s2sad.grad(marking)(X, marks) == pytest.approx(wanted, rel=1e-6)
+    _, pullback = s2sad.vjp(marking, X, marks, wrt=0)
+    assert pullback(1.0) == pytest.approx(wanted, rel=1e-6)
+    assert pullback(2.0) == pytest.approx(2.0 * wanted, rel=1e-6)
+    assert list(marks) == [0]
+    _, (x_bar, _) = s2sad.autodiff(Reverse, marking, Active(X), Const(marks))
+    assert x_bar == pytest.approx(wanted, rel=1e-6)
+    assert list(marks) == [1]
+    with pytest.raises(s2sad.AliasError):
+        s2sad.grad(lambda x, a, b: marking(x, a) * x[b[0]])(X, marks, marks)
+
+
+def gathered(x, m, seen):
+    if m == 0:
+        return x[0]
+    seen.append(x)
+    return gathered(x, m - 1, seen) * np.sum(seen[-1])
+
+
+@pytest.mark.parametrize("start", [[], [1]])
+def test_arrays_among_marks_are_refused(start):
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(lambda x: gathered(x, 2, list(start)))(X)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.facts.marks import is_marks
 from s2sad.facts.memory import appended, given_back, shares_nothing, sources
 from s2sad.nodes import (
     Block,
@@ -521,8 +522,8 @@ class _Walker:
                 _unite(pairs, n, partners - {n})
         for w in self.writes.get(s, ()):
             given = appended(s, w, self.kinds)
-            if not given:
-                continue
+            if not given or (w.how == "call" and is_marks(w.owner)):
+                continue  # what is put among numbers shares no memory
             pairs = dict(pairs)
             holders = pairs.get(w.base, NOBODY) | {w.base}
             whole = {h for h in holders if K.holds_more(known.get(h, K.UNBOUND))} | {w.base}

@@ -27,6 +27,7 @@ from s2sad.facts.activity import flows
 from s2sad.facts.appends import made_anew, plain_append
 from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.filled import with_part
+from s2sad.facts.marks import is_marks
 from s2sad.facts.memory import Memory, root, shares_nothing, touches
 from s2sad.facts.operators import refuse_left_over
 from s2sad.facts.staying import stays_here
@@ -396,7 +397,8 @@ def _into_constants(
     for write in memory.writes:
         outside = outside_of(function, write, memory)
         buffers = memory.aliases.arguments(write) & constant
-        if write.how == "rebind":
+        marks = write.how == "call" and not K.differentiable(write.owner)
+        if write.how == "rebind" or is_marks(write.owner) or marks:
             continue
         if buffers:
             _into_buffer(function, kinds, activity, write, min(buffers))

@@ -10,6 +10,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.facts.alias import argument
+from s2sad.facts.marks import is_empty, is_marks, puts_marks
 from s2sad.facts.memory import Memory, touches
 from s2sad.kinds import Kind
 from s2sad.nodes import Node, block_writes, clone, names_read, substitute
@@ -30,7 +31,7 @@ def written_parameters(
     arrays: set[str] = set(memory.assumed)
     others: set[str] = set()
     for w in memory.writes:
-        if w.in_array:
+        if w.in_array or puts_marks(kinds, w):
             arrays |= memory.aliases.arguments(w)
             continue
         if made_here(function, kinds, w.base):
@@ -42,7 +43,9 @@ def written_parameters(
     for _, _, given_names in memory.opaque:
         for n in given_names:
             others |= memory.shares(n, names)
-    plain = {n for n in arrays if isinstance(params.get(n), K.Array) and n not in bound} - others
+    marks = {n for n in arrays if is_marks(params.get(n)) or is_empty(params.get(n))}
+    plain = {n for n in arrays if isinstance(params.get(n), K.Array)} | marks
+    plain = plain - bound - others
     return frozenset(plain), frozenset(arrays | others) - plain
 
 

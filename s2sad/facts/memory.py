@@ -25,6 +25,7 @@ from s2sad import registry, runtime
 from s2sad.checkpoints import checkpoint
 from s2sad.emitted.replay import run_checkpointed, run_until, runs_rounds
 from s2sad.facts.inplace import undecided
+from s2sad.facts.marks import is_empty, is_marks
 from s2sad.facts.members import SETTING
 from s2sad.facts.results import binary_kind
 from s2sad.inside import hook_here
@@ -485,7 +486,7 @@ class _Walker:
             and s.value is node
             and isinstance(node, gast.Call)
             and isinstance(argument, gast.Name)
-            and isinstance(kind, K.Array)
+            and (isinstance(kind, K.Array) or is_marks(kind) or is_empty(kind))
             and (isinstance(s, gast.Expr) or isinstance(s.targets[0], gast.Name))
         )
 

@@ -95,7 +95,7 @@ class Forward:
                 place.ctx = gast.Load()
             saves.append(SavePart(place, ("part", s)))
         for w in self.call_writes.get(s, ()):
-            saves.append(SavePart(whole_of(w.base), ("part", s, w.base)))
+            saves.append(SavePart(whole_of(w.base, w.owner), ("part", s, w.base)))
         return saves
 
     def _forward_if(self, s: Node) -> Block:

@@ -130,7 +130,7 @@ class WrittenCalls(Writes):
         out: Block = []
         for w in self.call_writes[s]:
             reached = self.aliases.reaching(s, w.base)
-            back = RestorePart(whole_of(w.base), ("part", s, w.base), reached)
+            back = RestorePart(whole_of(w.base, w.owner), ("part", s, w.base), reached)
             back.stays = w.base in self.asked
             out.append(back)
         return out
@@ -139,6 +139,8 @@ class WrittenCalls(Writes):
         raise NotImplementedError
 
 
-def whole_of(array: str) -> Node:
-    """Return `A[...]`: the content of an array."""
-    return subscript(name(array), gast.Constant(Ellipsis, None))
+def whole_of(written: str, owner: K.Kind) -> Node:
+    """Return `A[...]`, the content of an array; of a list it is `A[:]`."""
+    every = gast.Slice(None, None, None)
+    index = every if isinstance(owner, K.List) else gast.Constant(Ellipsis, None)
+    return subscript(name(written), index)
