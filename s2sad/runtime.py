@@ -545,8 +545,11 @@ def accumulate(shadow: Any, value: Any) -> None:
                 object.__setattr__(shadow, name, part + v)
 
 
-def put_into(shadow: Any, value: Any) -> None:
-    """Put what a structure of derivatives holds into another one, in place down to its arrays."""
+def put_into(shadow: Any, value: Any, *, more: bool = False) -> None:
+    """Put what a structure of derivatives holds into another one, in place down to its arrays.
+
+    Where there is `more` to come, it is added: memory that has two names has two shadows' sum.
+    """
     if shadow is None or value is None:
         return
     if hasattr(type(shadow), "dtype"):
@@ -555,25 +558,25 @@ def put_into(shadow: Any, value: Any) -> None:
                 f"a shadow of shape {value.shape} for what has shape {shadow.shape} in the end: "
                 "what is replaced must keep its shape"
             )
-        shadow[...] = value
+        shadow[...] = shadow + value if more else value
     elif isinstance(shadow, tuple):
         for part, v in zip(shadow, value, strict=True):
-            put_into(part, v)
+            put_into(part, v, more=more)
     elif isinstance(shadow, list | dict):
         if len(shadow) != len(value):
             raise ValueError(f"a shadow with {len(value)} entries for what has {len(shadow)}")
         for key in shadow if isinstance(shadow, dict) else range(len(shadow)):
-            if isinstance(shadow[key], int | float | complex | np.number):
-                shadow[key] = value[key] if value[key] is not None else shadow[key]
-            else:
-                put_into(shadow[key], value[key])
+            if not isinstance(shadow[key], int | float | complex | np.number):
+                put_into(shadow[key], value[key], more=more)
+            elif value[key] is not None:
+                shadow[key] = shadow[key] + value[key] if more else value[key]
     else:
         for name in attributes(shadow):
             part, v = getattr(shadow, name), getattr(value, name)
             if not isinstance(part, int | float | complex | np.number):
-                put_into(part, v)
+                put_into(part, v, more=more)
             elif v is not None:
-                object.__setattr__(shadow, name, v)
+                object.__setattr__(shadow, name, part + v if more else v)
 
 
 def held_by(x: Any) -> Any:

@@ -313,6 +313,8 @@ def _replace_slice(node, name, i, new):
 def _expression_edits(tree):
     """Yield functions that each replace one expression by a part of it or by a constant."""
     for node in _reducible(tree):
+        if isinstance(node, ast.JoinedStr):
+            continue
         for name, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
                 yield from _simpler(value, functools.partial(setattr, node, name))
@@ -361,9 +363,9 @@ def _valid(text: str) -> bool:
             unload(module)
 
 
-def _fails(text: str, still_fails) -> bool:
+def _fails(text: str, still_fails, valid=_valid) -> bool:
     """Tell whether a reduced text is valid and still fails; a crash of the test is no failure."""
-    if not _valid(text):
+    if not valid(text):
         return False
     try:
         return bool(still_fails(text))
@@ -371,7 +373,7 @@ def _fails(text: str, still_fails) -> bool:
         return False
 
 
-def shrink(text: str, still_fails, tries: int = 3000) -> str:
+def shrink(text: str, still_fails, tries: int = 3000, valid=_valid) -> str:
     """Return a program as small as single reductions get it, for which still_fails holds.
 
     `still_fails` gets the text of a valid program (its f runs to a finite float on its arguments).
@@ -384,7 +386,11 @@ def shrink(text: str, still_fails, tries: int = 3000) -> str:
             k = 0
             while tries > 0 and (smaller := _edited(text, edits, k)) is not None:
                 tries -= 1
-                if len(smaller) <= len(text) and smaller != text and _fails(smaller, still_fails):
+                if (
+                    len(smaller) <= len(text)
+                    and smaller != text
+                    and _fails(smaller, still_fails, valid)
+                ):
                     text, changed = smaller, True
                 else:
                     k += 1

@@ -298,6 +298,17 @@ def test_structures_that_change_their_build(f, p, message):
         autodiff(Reverse, f, Duplicated(p, shadow), Const(np.ones(3)))
 
 
+def test_what_is_active_may_grow():
+    def more(y, p):
+        p.insert(1, 1.0)
+        return y * y
+
+    p = [0.5, 2.0]
+    value, bars = autodiff(Reverse, more, Active(3.0), Active(p))
+    assert (value, bars) == (9.0, (6.0, [0.0, 0.0]))
+    assert p == [0.5, 1.0, 2.0]
+
+
 def test_arrays_that_change_their_length():
     p, shadow = cell(), cell()
     with pytest.raises(ValueError, match=r"a shadow of shape \(3,\) for what has shape \(6,\)"):

@@ -1,5 +1,7 @@
 """Programs that write memory with several names, for tests/test_writes_aliases.py."""
 
+import contextlib
+
 import numpy as np
 
 PROGRAMS = []
@@ -938,3 +940,51 @@ def dot_with_a_view_taken_after_a_call(x):
     t = v[1:] * v[:-1]
     scaled_by_second(v)
     return np.dot(v[1:], t)
+
+
+# names that get other memory in the blocks of with, match and try
+
+
+def first_set(v, y):
+    v[0] = y
+    return v
+
+
+@prog
+def bound_anew_in_with(x):
+    v = x
+    with contextlib.nullcontext():
+        v = first_set(v, x[1])
+    return np.sum(v * x)
+
+
+@prog
+def bound_anew_in_match(x):
+    v = x
+    match x[1]:
+        case y if y < 2.0:
+            v = first_set(v, y)
+    return np.sum(v * x)
+
+
+@prog
+def bound_anew_in_one_case(x):
+    k = 1
+    match k:
+        case 1:
+            v = x
+        case _:
+            v = x * 2
+    v[0] = x[1]
+    return np.sum(x * v)
+
+
+@prog
+def bound_anew_in_try(x):
+    v = x
+    try:
+        v = first_set(v, x[2])
+        v[1] = x[0] * x[3]
+    finally:
+        y = v[1] * x[0]
+    return np.sum(v * x) * y

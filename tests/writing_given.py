@@ -307,3 +307,15 @@ def sometimes_replaced(p, x):
     else:
         p.h[:] = p.W @ x
     p.h[0] = p.s * p.h[1]
+
+
+@seeded([r(3), r(3)], X)
+def one_array_twice_in_the_end(p, x):
+    p[0] = p[1]
+    p[0][1] = x[0]
+
+
+@seeded([r(3), r(3)], r(3))
+def an_array_of_another_argument_in_the_end(p, x):
+    p[0] = x
+    p[0][1] = x[0] * p[1][0]

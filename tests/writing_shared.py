@@ -1026,3 +1026,60 @@ def tuples_repeated_and_taken(x):
     rows = rows + [(w * w, u)]
     a, b = rows.pop(1)
     return np.sum(a * b) + np.sum(rows[0][0] ** 3) + np.sum(rows[-1][0])
+
+
+# --- numbers beside a structure that the callee writes --------------------------------------------
+
+
+def multiplied(y, items):
+    items[0] = items[0] * y
+    return items, y
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+def number_beside_a_list(x, y):
+    items = [y * 0.5, x[0]]
+    items, y = multiplied(y, items)
+    return y * y + sum(items)
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+def number_beside_a_list_in_a_loop(x, y):
+    items = [y * 0.5, x[0]]
+    for _ in range(3):
+        items, y = multiplied(y * 0.9, items)
+    return y * y + sum(items)
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+@prog(np.array([0.5, 0.3]), -0.7)
+def number_beside_a_list_in_one_arm(x, y):
+    items = [y * 0.5, x[0]]
+    pair = multiplied(y, items) if y > 0 else (items, 2 * y)
+    a, b = pair
+    return b * b + sum(a)
+
+
+def entry_multiplied(x, y, z, d):
+    d["v"] *= y
+    return x, y, z
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+def numbers_beside_a_dict(x, y):
+    d = {"u": x[0], "v": y}
+    z = y * 0.3
+    x, y, z = entry_multiplied(x, y, z, d)
+    return y * y * z + x[1] * d["v"] + d["u"]
+
+
+def field_set(layer, x, y, z):
+    layer.h[0] = y * z
+    return x, y, z
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+def numbers_beside_an_object(x, y):
+    layer = Layer(x * y, x)
+    x, y, z = field_set(layer, x, y, y * 2)
+    return y * y * z + x[1] * np.sum(layer.h) + np.sum(layer.W)

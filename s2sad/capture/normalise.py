@@ -438,8 +438,7 @@ class _Normaliser(Expressions):
 
     def _bound_by_hand(self, case: Node, subject: Node) -> tuple[Node, Node | None, Block]:
         """Return a case's pattern and guard without captures, and what captures them instead."""
-        plain = isinstance(case.pattern, gast.MatchAs) and case.pattern.pattern is None
-        if plain or not isinstance(subject, gast.Name):
+        if not names_written(case.pattern) or not isinstance(subject, gast.Name):
             return case.pattern, case.guard, []
         stripped = without_captures(case.pattern, subject, self.source.fn)
         if stripped is None:

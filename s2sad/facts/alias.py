@@ -20,8 +20,8 @@ from s2sad.facts.memory import appended, given_back, shares_nothing, sources
 from s2sad.nodes import (
     Block,
     Node,
+    all_inside,
     block_writes,
-    blocks_of,
     constant,
     key,
     name,
@@ -232,12 +232,16 @@ class _Walker:
             if self.breaks:
                 self.breaks[-1].append(state)
             return state
-        if isinstance(s, gast.Try) and s not in self.function.half:
+        if isinstance(s, gast.Try):
             return self._try(s, state)
-        if blocks_of(s):
+        if isinstance(s, gast.With):
+            bound = set().union(*(names_written(item) for item in s.items))
+            return _join(state, self.block(s.body, _forget(state, bound)))
+        if isinstance(s, gast.Match):
             out = state
-            for part in blocks_of(s):
-                out = _join(out, self.block(part, _forget(out, names_written(s))))
+            for case in s.cases:
+                inside = _forget(state, names_written(case.pattern))
+                out = _join(out, self.block(case.body, inside))
             return out
         if isinstance(s, gast.Expr):
             if any(w.how == "call" for w in self.writes.get(s, ())):
@@ -247,11 +251,20 @@ class _Walker:
         return self._stored(s, left) if isinstance(s, gast.Delete) else left
 
     def _try(self, s: Node, state: State) -> State:
-        """A handler starts from what was there before the body, which is done or not."""
+        """A handler starts from what was there before the body, which is done or not.
+
+        Where the body may be left half done, a handler starts from anything on the way.
+        """
         out = self.block(s.orelse, self.block(s.body, state))
+        for inner in all_inside(s.body) if s in self.function.half else ():
+            if inner in self.facts.pairs_after:
+                on_the_way = self.facts.pairs_after[inner], self.facts.links_after[inner]
+                state = _join(state, on_the_way)
         for h in s.handlers:
             bound = names_written(h.name) if isinstance(h.name, gast.AST) else set()
             out = _join(out, self.block(h.body, _forget(state, bound)))
+        if s in self.function.half:
+            out = _join(out, state)
         return self.block(s.finalbody, out)
 
     def _augmented(self, s: Node, state: State) -> State:

@@ -33,6 +33,7 @@ from s2sad.nodes import (
     assign,
     attribute,
     call,
+    constant,
     name,
     names_written,
     store,
@@ -241,8 +242,9 @@ class Asked(Cotangents):
         display = isinstance(value, gast.List | gast.Dict) or func is runtime.object_of
         varied = self.activity.after(s)
         if self.is_there(value) or variable not in varied or (display and not has_numbers(kind)):
+            passed = self._numbers_on(s, variable, value) if variable in varied else []
             self.live.discard(variable)
-            return [restore]
+            return [*passed, restore]
         partners = self.aliases.pairs_after.get(s, {}).get(variable, frozenset())
         fresh = isinstance(kind, K.Array) and all(n.startswith("call@") for n in partners)
         out = self._comment(s)
@@ -267,6 +269,23 @@ class Asked(Cotangents):
             found = [c for c in found if c.operand not in self.asked or self._copies(c, before)]
         after = [self._restore(self.ends.kept[s], s)] if s in self.ends.kept else []
         return [*out, *self._place(s, variable, marker, pre, found, restore), *after]
+
+    def _numbers_on(self, s: Node, variable: str, value: Node) -> Block:
+        """Pass on what the numbers of a tuple have got, where it gets one more name."""
+        kind = self.kinds.after.get(s, {}).get(variable, K.UNKNOWN)
+        if variable not in self.live or not isinstance(value, gast.Name):
+            return []
+        if variable not in self.split or not isinstance(kind, K.Tuple):
+            return []
+        bar = name(self.bar(variable))
+        return [
+            line
+            for i, k in enumerate(kind.items)
+            if isinstance(k, K.Num) and K.differentiable(k)
+            for line in self.add(
+                Contribution(value.id, subscript(bar, gast.Constant(i, None)), ("item", i)), kind, s
+            )
+        ]
 
     def _copies(self, c: Contribution, before: dict[str, Kind]) -> bool:
         """Say whether numbers are copied: memory that a display holds has its shadow there."""
@@ -329,14 +348,14 @@ class Asked(Cotangents):
         return gast.Expr(call(self.refs.function(runtime.add_into_shadow), place, value))
 
     def borrow(self, variables: list[str]) -> Block:
-        """Bring in what the caller's shadows hold."""
+        """Bring in what the caller's shadows hold: a place that has two names has both sums."""
         out: Block = []
         for n in variables:
             self.lent[n] = self.bar(n)
             self.bars[n] = self.names.fresh(f"{n}_bar")
             self.live.discard(n)
             first, mine = self._looked_up(n)
-            out += [*first, self._put(mine, name(self.lent[n]), n)]
+            out += [*first, self._put(mine, name(self.lent[n]), n, more=True)]
         return out
 
     def give_back(self) -> Block:
@@ -353,13 +372,16 @@ class Asked(Cotangents):
         out = self.ask(parameter, self._entry_kind(parameter))
         return out, name(self.bars[parameter])
 
-    def _put(self, target: Node, value: Node, parameter: str) -> Node:
-        """Put the content of one shadow of a parameter into another one."""
+    def _put(self, target: Node, value: Node, parameter: str, *, more: bool = False) -> Node:
+        """Put the content of one shadow of a parameter into another one, or add it there."""
         if not isinstance(self._entry_kind(parameter), K.Array):
-            return gast.Expr(call(self.refs.function(runtime.put_into), target, value))
+            settings = {"more": constant(True)} if more else {}
+            return gast.Expr(call(self.refs.function(runtime.put_into), target, value, **settings))
         place = subscript(target, gast.Constant(Ellipsis, None))
         place.ctx = gast.Store()
-        return gast.Assign([place], value, None)
+        return (
+            gast.AugAssign(place, gast.Add(), value) if more else gast.Assign([place], value, None)
+        )
 
     def back(self, site: Site, varied: frozenset[str]) -> tuple[Block, list[Contribution]]:
         raise NotImplementedError
