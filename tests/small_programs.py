@@ -1125,4 +1125,29 @@ s=0.
 for t in x:
     s+=t/0.0 if t>5. else t*y
 return s
+# finally_behind_if x
+if y>.1:
+    try: return np.sum(x*x)*y
+    finally: x[0]=y
+return np.sum(x)
+# finally_behind_match x
+k=2
+match k:
+    case 0: pass
+    case 2:
+        try:
+            y=y*2
+            if y<100: return np.sum(x*x)*y
+        finally: x[0]=y
+return np.sum(x)
+# finally_behind_loops x
+k=2
+match k:
+    case 2:
+        try:
+            for t in x:
+                if t<100: return np.sum(x*x)*y
+        finally: x[0]=y
+    case _: y=y*3
+return np.sum(x)
 """

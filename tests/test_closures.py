@@ -1,5 +1,6 @@
 """Inner functions that call one another: what each captures reaches the one that uses it."""
 
+import functools
 import math
 
 import numpy as np
@@ -475,3 +476,40 @@ def arrays_are_written_meanwhile(x):
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_captured_variable_gets_the_result(f, sign):
     check(f, sign * np.array([0.7, -0.4, 1.3]))
+
+
+def set_first(v, y):
+    v[0] = y
+
+
+def lambda_of_each_round(x, y):
+    x = x * 1.0
+    for _ in range(2):
+        later = lambda v=x: set_first(v, y)
+        later()
+    return np.sum(x * x)
+
+
+def function_of_each_round(x, y):
+    x = x * 1.0
+    for _ in range(2):
+
+        def later(*given, v=x):
+            v[0] = given[0] * v[1]
+
+        later(y)
+    return np.sum(x * x)
+
+
+def partial_of_each_round(x, y):
+    x = x * 1.0
+    for _ in range(2):
+        later = functools.partial(set_first, x)
+        later(y)
+    return np.sum(x * x)
+
+
+@pytest.mark.parametrize("f", [lambda_of_each_round, function_of_each_round, partial_of_each_round])
+def test_a_default_of_each_round_may_be_written(f):
+    with pytest.raises(s2sad.Error, match="on which the result depends, goes into a function"):
+        s2sad.grad(f)(np.array([0.5, 0.3]), 0.7)

@@ -216,3 +216,23 @@ def test_a_name_that_a_guard_lets_through_is_not_read_elsewhere():
     with pytest.raises(s2sad.Error, match="`a` is bound by this case also where its guard is fals"):
         s2sad.grad(guarded_and_read)(0.7)
     check(guarded_and_bound_again, 0.7)
+
+
+def whole(x):
+    match x * x:
+        case y:
+            return y * x
+
+
+def whole_if(x):
+    match x * x:
+        case y if y > 10.0:
+            return y
+        case y if y > 0.1:
+            return y * x
+    return x
+
+
+@pytest.mark.parametrize("f", [whole, whole_if])
+def test_a_name_for_the_whole(f):
+    check(f, 0.7)

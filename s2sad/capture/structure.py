@@ -213,6 +213,7 @@ class _Builder:
         flag = self.names.fresh("left")
         codes: list[tuple[int, Node]] = []
         guarding = isinstance(statement, gast.With | gast.Try)
+        self.hold_guarded([statement])
         if isinstance(statement, gast.Try) and statement.orelse:
             if any(any(leaves_by(s)) for s in statement.body):
                 done = compare(name(flag), gast.Eq, constant(_FINISHED))

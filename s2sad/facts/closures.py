@@ -47,12 +47,14 @@ def local_function(
 ) -> K.LocalFunction:
     """Return the kind of an inner function: what it captures is found in the function at hand.
 
-    Defaults are found there too, where normalisation has held them under names of their own.
+    Defaults are found there too, where normalisation has held them under names of their own. Of
+    others a call may change what they hold: they count as captured.
     """
     bare = clone(node)
     bare.args.defaults, bare.args.kw_defaults = [], []
-    links = tuple((n, n) for n in sorted(free_names(bare) & locals_))
     args = node.args
+    given = {d.id for d in [*args.defaults, *args.kw_defaults] if isinstance(d, gast.Name)}
+    links = tuple((n, n) for n in sorted((free_names(bare) | given - held) & locals_))
     positional = [*args.posonlyargs, *args.args]
     pairs = [*zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True)]
     pairs += zip(args.kwonlyargs, args.kw_defaults, strict=True)
