@@ -1080,6 +1080,35 @@ def field_set(layer, x, y, z):
 
 @prog(np.array([0.5, 0.3]), 0.7)
 def numbers_beside_an_object(x, y):
-    layer = Layer(x * y, x)
+    layer = Layer(x * y, x * 2.0)
     x, y, z = field_set(layer, x, y, y * 2)
     return y * y * z + x[1] * np.sum(layer.h) + np.sum(layer.W)
+
+
+class Both:
+    def __init__(self, v, y):
+        self.v = v
+        self.y = y
+
+    @property
+    def parts(self):
+        return self.v, self.y
+
+    def __getitem__(self, k):
+        return self.v, self.y * k
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+def numbers_beside_an_array_of_a_property(x, y):
+    z = x[1] * y
+    v, z = Both(x * y, z).parts
+    v[1] = z * y
+    return z * np.sum(v)
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+def numbers_beside_an_array_of_an_item(x, y):
+    both = Both(x * y, x[1] * y)
+    v, z = both[2.0]
+    v[1] = z * y
+    return z * np.sum(v)

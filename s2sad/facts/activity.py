@@ -14,7 +14,17 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.memory import Memory
 from s2sad.facts.shift import cancelling
-from s2sad.nodes import Block, Node, blocks_of, names_read, names_written, walk
+from s2sad.nodes import (
+    Block,
+    Node,
+    all_inside,
+    always_leaves,
+    blocks_of,
+    catches_all,
+    names_read,
+    names_written,
+    walk,
+)
 from s2sad.stages import Activity, Function, KindFacts
 
 _NO_FLOW = frozenset({"shape", "ndim", "size", "dtype", "nbytes", "itemsize", "strides", "flags"})
@@ -189,24 +199,27 @@ class _Walker:
         if isinstance(s, gast.FunctionDef):
             return varied - {s.name}
         if isinstance(s, gast.Match):
-            out = varied
+            ends = [] if any(map(catches_all, s.cases)) else [varied]
             for case in s.cases:
                 inside = varied
                 if names_read(s.subject) & varied:
                     inside = self._because(s, varied, names_written(case.pattern))
-                out |= self.varied_block(case.body, inside)
-            return out
+                end = self.varied_block(case.body, inside)
+                ends += [] if always_leaves(case.body) else [end]
+            return NONE.union(*ends)
         if isinstance(s, gast.Try) and s not in self.function.half:
             return self._varied_try(s, varied)
         if isinstance(s, gast.With):
             varied = self._varied_managers(s, varied)
-        parts = blocks_of(s)
+            end = self.varied_block(s.body, varied)
+            if all(self.kinds.passing.get(item) is not None for item in s.items):
+                return end
         out = varied
-        for part in parts:
-            out |= self.varied_block(part, out)
-        if isinstance(s, gast.Try):
-            for part in parts:
-                self.varied_block(part, out)
+        for part in blocks_of(s):
+            end = self.varied_block(part, out)
+            out |= end.union(*(self.facts.varied_after.get(i, NONE) for i in all_inside(part)))
+        for part in blocks_of(s) if isinstance(s, gast.Try) else ():
+            self.varied_block(part, out)
         return out
 
     def _because(self, s: Node, varied: Names, more: set[str]) -> Names:
@@ -227,12 +240,19 @@ class _Walker:
 
     def _varied_try(self, s: Node, varied: Names) -> Names:
         """What was raised may hold whatever varies there."""
-        out = self.varied_block(s.orelse, self.varied_block(s.body, varied))
+        whole = self.varied_block(s.orelse, self.varied_block(s.body, varied))
+        out = NONE if self._leaves(s, [*s.body, *s.orelse]) else whole
         for h in s.handlers:
             bound = names_written(h.name) if isinstance(h.name, gast.AST) else set()
-            inside = self._because(s, varied, bound) if out | varied else varied
-            out |= self.varied_block(h.body, inside) - bound
+            inside = self._because(s, varied, bound) if whole | varied else varied
+            end = self.varied_block(h.body, inside) - bound
+            out |= NONE if self._leaves(s, h.body) else end
         return self.varied_block(s.finalbody, out)
+
+    @staticmethod
+    def _leaves(s: Node, arm: Block) -> bool:
+        """Say whether an arm of a try leaves it without a way through what is done finally."""
+        return not s.finalbody and always_leaves(arm)
 
     def _varied_assign(self, s: Node, varied: Names) -> Names:
         ends = s in self.constant or self._stops(s)
@@ -283,7 +303,8 @@ class _Walker:
         verdict = self.kinds.decided.get(s)
         if verdict is not None:
             return self.varied_block(s.body if verdict else s.orelse, varied)
-        return self.varied_block(s.body, varied) | self.varied_block(s.orelse, varied)
+        ends = [(arm, self.varied_block(arm, varied)) for arm in (s.body, s.orelse)]
+        return NONE.union(*(end for arm, end in ends if not always_leaves(arm)))
 
     def _varied_loop(self, s: Node, varied: Names) -> Names:
         current = varied

@@ -414,7 +414,7 @@ class Asked(Cotangents):
         """Say whether a value is memory that was there before: nothing is computed or copied."""
         if isinstance(value, gast.Name) or self._repeats(value):
             return True
-        if not isinstance(value, gast.Subscript | gast.Attribute):
+        if not isinstance(value, gast.Subscript | gast.Attribute) or value in self.kinds.methods:
             return False
         owner = self.kinds.of.get(value.value, K.UNKNOWN)
         if isinstance(owner, K.Array):
