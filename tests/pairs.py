@@ -37,6 +37,9 @@ from pair_statements import CELL, STATEMENTS
 from programs import TooLongError, load, shrink, traced, unload
 from properties import close, leaves, same
 
+import s2sad
+from s2sad.errors import InternalError
+
 COMBINATIONS = len(FRAMES) ** 2 * len(STATEMENTS)
 STRIDE = 1_000_003  # a prime: neighbouring seeds have nothing in common
 STEP = 1e-6
@@ -371,29 +374,25 @@ def whole(like: Any, tangent: Any) -> Any:
     return tangent
 
 
-def reverse(s2sad: Any, module: types.ModuleType, e: Expected) -> None:
+def reverse(tool: Any, module: types.ModuleType, e: Expected) -> None:
     """Compare the gradient, or the cotangents that a pullback gives."""
     args = module.arguments()
     if isinstance(e.value, float):
-        value, bars = s2sad.value_and_grad(module.f, wrt=module.WRT)(*args)
+        value, bars = tool.value_and_grad(module.f, wrt=module.WRT)(*args)
         want = e.slopes[:, 0] / e.weights[0]
-        alike("arguments of grad", args, module.arguments())
     else:
-        value, want = None, e.slopes[:, 0]
-        bars = None
-    if bars is None:
-        value, pull = s2sad.vjp(module.f, *args, wrt=module.WRT)
-        alike("arguments of vjp", args, module.arguments())
-        bars = pull(filled(e.value, e.weights))
+        value, pull = tool.vjp(module.f, *args, wrt=module.WRT)
+        bars, want = pull(filled(e.value, e.weights)), e.slopes[:, 0]
+    alike("arguments of the gradient", args, module.arguments())
     alike("value of the gradient", value, e.value)
     agree("gradient", leaves(whole(module.arguments(), bars)), want)
 
 
-def forward(s2sad: Any, module: types.ModuleType, e: Expected) -> None:
+def forward(tool: Any, module: types.ModuleType, e: Expected) -> None:
     """Compare the derivative along a direction."""
     args = module.arguments()
     direction = waves(len(e.slopes), 0.5)
-    value, tangent = s2sad.jvp(module.f, tuple(args), tuple(filled(args, direction)))
+    value, tangent = tool.jvp(module.f, tuple(args), tuple(filled(args, direction)))
     alike("arguments of jvp", args, module.arguments())
     alike("value of jvp", value, e.value)
     agree("jvp", dot(e.weights, whole(e.value, tangent)), direction @ e.slopes[:, 0])
@@ -407,7 +406,7 @@ def shadowed(e: Expected, args: list[Any]) -> list[bool]:
     ]
 
 
-def autodiff_reverse(s2sad: Any, module: types.ModuleType, e: Expected, duplicated: bool) -> None:
+def autodiff_reverse(tool: Any, module: types.ModuleType, e: Expected, duplicated: bool) -> None:
     """Compare autodiff(Reverse, ...), with shadows that hold cotangents of final contents."""
     args = module.arguments()
     has = [duplicated and fits for fits in shadowed(e, args)]
@@ -417,7 +416,7 @@ def autodiff_reverse(s2sad: Any, module: types.ModuleType, e: Expected, duplicat
     ]
     scalar = isinstance(e.value, float)
     seed = None if scalar else filled(e.value, e.weights)
-    value, bars = s2sad.autodiff(s2sad.Reverse, module.f, *given, seed=seed)
+    value, bars = tool.autodiff(s2sad.Reverse, module.f, *given, seed=seed)
     alike("value of autodiff(Reverse)", value, e.value)
     alike("arguments after autodiff(Reverse)", args, e.final)
     want = e.slopes[:, 0] / (e.weights[0] if scalar else 1.0)
@@ -428,13 +427,13 @@ def autodiff_reverse(s2sad: Any, module: types.ModuleType, e: Expected, duplicat
     agree("autodiff(Reverse)", got, want)
 
 
-def autodiff_forward(s2sad: Any, module: types.ModuleType, e: Expected) -> None:
+def autodiff_forward(tool: Any, module: types.ModuleType, e: Expected) -> None:
     """Compare autodiff(Forward, ...), and the tangents of final contents in its shadows."""
     args = module.arguments()
     direction = waves(len(e.slopes), 0.5)
     dots = filled(args, direction)
     given = [s2sad.Duplicated(a, b) for a, b in zip(args, dots)]
-    value, tangent = s2sad.autodiff(s2sad.Forward, module.f, *given)
+    value, tangent = tool.autodiff(s2sad.Forward, module.f, *given)
     alike("value of autodiff(Forward)", value, e.value)
     alike("arguments after autodiff(Forward)", args, e.final)
     agree("autodiff(Forward)", dot(e.weights, whole(e.value, tangent)), direction @ e.slopes[:, 0])
@@ -443,17 +442,19 @@ def autodiff_forward(s2sad: Any, module: types.ModuleType, e: Expected) -> None:
             agree(f"shadow {k} of autodiff(Forward)", _sum(b, 0.9), direction @ e.slopes[:, 1 + k])
 
 
-def with_or_without_shadows(s2sad: Any, module: types.ModuleType, e: Expected) -> None:
+def with_or_without_shadows(tool: Any, module: types.ModuleType, e: Expected) -> None:
     """Compare autodiff(Reverse, ...); where shadows are refused, without them."""
     try:
-        autodiff_reverse(s2sad, module, e, True)
-    except s2sad.Error as error:
-        if type(error).__name__ == "InternalError":
-            raise
-        autodiff_reverse(s2sad, module, e, False)
+        autodiff_reverse(tool, module, e, True)
+    except InternalError:
+        raise
+    except s2sad.Error:
+        autodiff_reverse(tool, module, e, False)
 
 
-WAYS = (reverse, forward, with_or_without_shadows, autodiff_forward)
+Way = Callable[..., None]
+Ways = tuple[Way, ...]
+WAYS: Ways = (reverse, forward, with_or_without_shadows, autodiff_forward)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -468,13 +469,13 @@ class Outcome:
 RANK = ("right", "refused", "wrong", "dead")
 
 
-def outcome(text: str, seconds: float = SECONDS) -> Outcome:
-    """Return the worst that comes of a program in any way of differentiating it."""
+def outcome(text: str, seconds: float = SECONDS, ways: Ways = WAYS, tool: Any = s2sad) -> Outcome:
+    """Return the worst that comes of a program in some ways of differentiating it."""
     module = load(text, "pair")
     try:
         with limited(seconds):
             expected = Expected.of(module)
-            found = [tried(way, module, expected) for way in WAYS]
+            found = [tried(way, module, expected, tool) for way in ways]
         return max(found, key=lambda o: RANK.index(o.word))
     except NoEndError as error:
         return Outcome("dead", traceback.format_exc(), str(error))
@@ -484,24 +485,21 @@ def outcome(text: str, seconds: float = SECONDS) -> Outcome:
         unload(module)
 
 
-def tried(way: Callable[..., None], module: types.ModuleType, expected: Expected) -> Outcome:
+def tried(way: Way, module: types.ModuleType, expected: Expected, tool: Any) -> Outcome:
     """Return what comes of one way of differentiating a program."""
-    import s2sad
-
     name = way.__name__
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            way(s2sad, module, expected)
+            way(tool, module, expected)
         return Outcome("right")
     except WrongError as error:
         return Outcome("wrong", f"{name}: {error}", str(error).partition(":")[0])
+    except InternalError as error:
+        details = f"{name}: {traceback.format_exc()}"
+        return Outcome("dead", details, f"InternalError: {_kind(error.reason)}")
     except s2sad.Error as error:
-        if type(error).__name__ != "InternalError":
-            return Outcome("refused", f"{name}: {error}", _kind(error.reason))
-        return Outcome(
-            "dead", f"{name}: {traceback.format_exc()}", f"InternalError: {_kind(error.reason)}"
-        )
+        return Outcome("refused", f"{name}: {error}", _kind(error.reason))
     except Exception as error:
         details = f"{name}: {traceback.format_exc()}"
         return Outcome("dead", details, f"{type(error).__name__}: {_kind(str(error))}")

@@ -17,7 +17,8 @@ VECTOR = np.array([0.5, -0.3, 0.8])
 MATRIX = np.array([[0.5, -0.3, 0.8], [0.1, 0.9, -0.4], [0.3, 0.35, -0.2]])
 FOUND = re.findall(r"# (\w+) ([xM])\n(.*?)(?=\n# \w+ [xM]\n|\Z)", small_programs.TEXTS, re.DOTALL)
 EVERY_DAY = """added_d added_k rounds_a rounds_e language_dictmerge language_mtup held_getloop
-    held_getchain held_namedt views_get views_ein views_rowmax views_overlap3 finally_behind_match""".split()
+    held_getchain held_namedt views_get views_ein views_rowmax views_overlap3
+    finally_behind_match""".split()
 PROGRAMS = [
     pytest.param(*rest, id=name, marks=[] if name in EVERY_DAY else pytest.mark.full)
     for name, *rest in FOUND

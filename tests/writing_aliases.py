@@ -988,3 +988,23 @@ def bound_anew_in_try(x):
     finally:
         y = v[1] * x[0]
     return np.sum(v * x) * y
+
+
+# rows that are written, and others of their array that are read then
+
+
+@prog
+def rows_times_an_element(x):
+    w = np.outer(x[:2], x[:3])
+    for row in w:
+        row *= w[1, 0]
+    return np.sum(w * w)
+
+
+@prog
+def rows_changed_twice(x):
+    w = np.outer(x[:2], x[:3])
+    for row in w:
+        row *= w[1, 0]
+        row += row * row
+    return np.sum(w)

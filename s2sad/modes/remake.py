@@ -91,29 +91,33 @@ def remake(
 class Undone:
     """What a backward sweep gives its old content back, and how often it binds each name.
 
-    Polishing drops what nobody reads: names for which it has are not what they were.
+    Polishing drops what nobody reads: names for which it has are not what they were. Nor is what
+    gets its content back by such a name, one of its `places`.
     """
 
     parts: Mapping[Key, Names]
     bound: Mapping[str, int]
+    places: Mapping[Key, Names]
 
     def left_out(self, backward: Block) -> Names:
         """Return the names that a polished sweep does not keep up with any more."""
         now = undone_in(backward)
         found = {n for key, names in self.parts.items() if key not in now.parts for n in names}
-        found |= {n for n, times in self.bound.items() if now.bound.get(n, 0) < times}
-        return frozenset(found)
+        unbound = {n for n, times in self.bound.items() if now.bound.get(n, 0) < times}
+        stale = {n for key, read in now.places.items() if read & unbound for n in now.parts[key]}
+        return frozenset(found | unbound | stale)
 
 
 def undone_in(backward: Block) -> Undone:
     """Return what a backward sweep undoes."""
     parts: dict[Key, Names] = {}
     bound: dict[str, int] = {}
+    places: dict[Key, Names] = {}
     stack = list(backward)
     while stack:
         s = stack.pop()
         if isinstance(s, RestorePart):
-            parts[s.key] = s.sharing
+            parts[s.key], places[s.key] = s.sharing, frozenset(names_read(s.place))
         elif not isinstance(s, Restore):
             inner = blocks_of(s)
             stack += [x for part in inner for x in part]
@@ -122,7 +126,7 @@ def undone_in(backward: Block) -> Undone:
                     bound[n] = bound.get(n, 0) + 1
         else:
             parts[s.key] = frozenset({s.name})
-    return Undone(parts, bound)
+    return Undone(parts, bound, places)
 
 
 def _insert(plans: list[_Plan]) -> None:
