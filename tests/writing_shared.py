@@ -1112,3 +1112,12 @@ def numbers_beside_an_array_of_an_item(x, y):
     v, z = both[2.0]
     v[1] = z * y
     return z * np.sum(v)
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+def dict_that_nobody_reads_beside_an_array(x, y):
+    both = Both(x * y, {"u": y, "v": x[0]})
+    v, d = both.parts
+    for key in d:
+        d[key] = y
+    return np.sum(v * v)

@@ -168,8 +168,8 @@ class Asked(Cotangents):
 
     def useful(self, s: Node, variable: str) -> bool:
         """Say whether the result depends on what a statement leaves in a variable's memory."""
-        after = self.aliases.sharing(s, variable) | {variable}
-        return bool(after & self.activity.useful_after.get(s, frozenset()))
+        changed = self.aliases.partners(s, variable)
+        return bool(changed & self.activity.useful_after.get(s, frozenset()))
 
     def shadow(self, value: Node) -> Node:
         """Return the shadow of a value."""
