@@ -29,7 +29,6 @@ from s2sad.derivative import Applied, Derivative, operator, stand_in
 from s2sad.errors import ActivityError, SourceError, UnsupportedError
 from s2sad.operators.any_shape import for_shapes, of_any_shape
 from s2sad.operators.below import refuse_below_classmethod
-from s2sad.operators.cotangents import mirror, needs_mirror
 from s2sad.operators.derived import (
     Derived,
     Entries,
@@ -46,7 +45,8 @@ from s2sad.operators.duplicated import (
     Forward,
     Given,
     Mode,
-    Pattern,
+    as_given,
+    bar_of,
     pattern,
     pushed_pattern,
     require_mode,
@@ -60,7 +60,6 @@ from s2sad.operators.jacobians import Jacobian
 from s2sad.operators.parameters import Parameters, Settled, Wrt
 from s2sad.operators.shown import Shown
 from s2sad.requests import Request
-from s2sad.runtime import private
 from s2sad.selected import whole_parameters
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
@@ -477,11 +476,10 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     for n in entry.as_float:
         given.values[n] = float(given.values[n])
     bound.arguments.update(given.values)
-    named = [n for n in activity.active if needs_mirror(kinds[n])]
-    before = {n: private(given.values[n]) for n in named}
+    before = as_given(given, activity, kinds)
     result = reverse(entry.bound.call, bound, given, activity, seed, parameters.name)
     value, bars = result
-    opened = [_bar_of(bars, given, activity, n, before) for n in parameters.open]
+    opened = [bar_of(bars, given, activity, n, before) for n in parameters.open]
     return value, tuple(opened)
 
 
@@ -518,21 +516,6 @@ def _autodiff_forward(f: Callable[..., Any], activities: Any, seed: Any) -> Any:
 
 def _no_shortcut(*args: Any) -> Any:
     raise AssertionError("autodiff has no shortcut")
-
-
-def _bar_of(
-    bars: dict[str, Any], given: Given, activity: Pattern, name: str, before: dict[str, Any]
-) -> Any:
-    """Return the derivative of one argument, built as that was `before` the call."""
-    if name in activity.active:
-        if name not in before:
-            return bars[name]
-        if given.batch:
-            return tuple(mirror(bar, before[name]) for bar in bars[name])
-        return mirror(bars[name], before[name])
-    if name not in given.shadows:
-        return None
-    return given.shadows[name] if given.batch else given.shadows[name][0]
 
 
 def source(

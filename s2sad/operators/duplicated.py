@@ -18,9 +18,9 @@ from s2sad import kinds as K
 from s2sad.activities import Active, Activity, BatchDuplicated, Const, Duplicated, annotated
 from s2sad.errors import ActivityError
 from s2sad.kinds import Kind
-from s2sad.operators.cotangents import caster
+from s2sad.operators.cotangents import caster, mirror, needs_mirror
 from s2sad.operators.parameters import Parameters, Wrt, can_be, choose
-from s2sad.runtime import attributes
+from s2sad.runtime import attributes, private
 from s2sad.tree import is_array
 
 
@@ -232,6 +232,27 @@ def reverse(
     if given.batch:
         return value, {n: tuple(bars) for n, bars in collected.items()}
     return value, {n: bars[0] for n, bars in collected.items()}
+
+
+def as_given(given: Given, activity: Pattern, kinds: dict[str, K.Kind]) -> dict[str, Any]:
+    """Return copies of what is Active and holds named tuples: how its derivative is to be built."""
+    named = [n for n in activity.active if needs_mirror(kinds[n])]
+    return {n: private(given.values[n]) for n in named}
+
+
+def bar_of(
+    bars: dict[str, Any], given: Given, activity: Pattern, name: str, before: dict[str, Any]
+) -> Any:
+    """Return the derivative of one argument, built as that was `before` the call."""
+    if name in activity.active:
+        if name not in before:
+            return bars[name]
+        if given.batch:
+            return tuple(mirror(bar, before[name]) for bar in bars[name])
+        return mirror(bars[name], before[name])
+    if name not in given.shadows:
+        return None
+    return given.shadows[name] if given.batch else given.shadows[name][0]
 
 
 def _named(call: Any, shadows: list[Any]) -> dict[str, Any]:
