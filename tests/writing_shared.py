@@ -1121,3 +1121,60 @@ def dict_that_nobody_reads_beside_an_array(x, y):
     for key in d:
         d[key] = y
     return np.sum(v * v)
+
+
+# --- what properties and operators of classes compute is no part of the object ----------------------
+
+
+class Rows:
+    def __init__(self, v, y):
+        self.v = v
+        self.y = y
+
+    def __getitem__(self, k):
+        return self.v * k
+
+    @property
+    def twice(self):
+        return self.v * 2.0
+
+    @property
+    def same(self):
+        return self.v
+
+    @property
+    def me(self):
+        return self
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+def item_computed_and_written(x, y):
+    rows = Rows(x * y, y)
+    a = rows[2.0]
+    a[0] = y
+    return np.sum(a * rows.v)
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+def property_computed_and_written(x, y):
+    rows = Rows(x * y, y)
+    a = rows.twice
+    a[0] = y
+    return np.sum(a * rows.v)
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+def property_that_is_a_field_written(x, y):
+    rows = Rows(x * y, y)
+    a = rows.same
+    a[0] = y * a[1]
+    return np.sum(a * rows.v)
+
+
+@prog(np.array([0.5, 0.3]), 0.7)
+def property_that_is_the_object_written(x, y):
+    rows = Rows(x * y, y)
+    other = rows.me
+    other.v = other.v * y
+    other.v[1] = y
+    return np.sum(other.v * rows.v)

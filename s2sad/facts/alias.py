@@ -436,11 +436,12 @@ class _Walker:
 
     def _link(self, s: Node, n: str, value: Node, kind: K.Kind) -> Link | None:
         """Return the view of a name that a value surely is, or the part of a structure."""
+        computed = value in self.kinds.methods
         if K.is_container(kind):
-            return None if n in names_read(value) else self._part_of(value)
+            return None if computed or n in names_read(value) else self._part_of(value)
         if not isinstance(kind, K.Array):
             return None
-        if isinstance(value, gast.Call):
+        if computed or isinstance(value, gast.Call):
             view = self.viewed(value)
             if view is not None:
                 owner = self.kinds.of.get(view[1], K.UNKNOWN)
@@ -449,7 +450,7 @@ class _Walker:
                 if isinstance(view[0], gast.Name):
                     self.facts.same |= {s}
                 return None
-        base = self._viewed(value) if n not in names_read(value) else None
+        base = None if computed or n in names_read(value) else self._viewed(value)
         if base is None or base.id not in self.function.locals:
             return None
         maybe, fixed = self._how(value)

@@ -79,7 +79,7 @@ class Reuse:
     def _is_element(self, s: Node, target: str, value: Node, in_loop: Any) -> bool:
         """Say whether a variable is always the same part of a structure where it is active."""
         kind = self.kinds.after.get(s, {}).get(target, K.UNKNOWN)
-        if not isinstance(value, gast.Subscript | gast.Attribute):
+        if not self._is_part(value):
             return False
         if not isinstance(value.value, gast.Name) or not K.is_container(kind):
             return False
@@ -95,6 +95,12 @@ class Reuse:
             if n != index and self.writes.get(n, 0) > (0 if n in self.function.params else 1):
                 return False
         return True
+
+    def _is_part(self, value: Node) -> bool:
+        """Say whether an expression takes a part: properties and operators of classes compute."""
+        return isinstance(value, gast.Subscript | gast.Attribute) and (
+            value not in self.kinds.methods
+        )
 
     def _is_cheap(self, s: Node, in_loop: Any) -> bool:
         value = s.value
@@ -121,7 +127,7 @@ class Reuse:
 
     def _is_reference(self, value: Node) -> bool:
         """Say whether an expression only looks up a part of a structure."""
-        if not isinstance(value, gast.Subscript | gast.Attribute):
+        if not self._is_part(value):
             return False
         if isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice):
             return False
