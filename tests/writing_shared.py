@@ -1123,7 +1123,7 @@ def dict_that_nobody_reads_beside_an_array(x, y):
     return np.sum(v * v)
 
 
-# --- what properties and operators of classes compute is no part of the object ----------------------
+# --- what properties and operators of classes compute is no part of the object -------------------
 
 
 class Rows:
