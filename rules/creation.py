@@ -51,7 +51,7 @@ def listed_forward(tangent, out, structure):
     return np.array(fill_tangent(tangent, structure), out.dtype)
 
 
-@pullback(np.array, view="maybe")
+@pullback(np.array, view="maybe", nested=True)
 def pull_array(out_bar, out, object, *, dtype=None, order="K", copy=True, ndmin=0):
     if ndmin != 0:
         out_bar = np.reshape(out_bar, np.shape(object))
@@ -79,6 +79,7 @@ def push_array(out, object, object_dot, *, dtype=None, order="K", copy=True, ndm
     np.asarray_chkfinite,
     view="maybe",
     window=Window(unless=("dtype", "order", "copy", "device", "like")),
+    nested=True,
     once="an array is beside a tuple in what is made an array",
 )
 def pull_asarray(out_bar, out, a, *, dtype=None, order=None, copy=None):
@@ -115,6 +116,7 @@ def push_require(out, a, a_dot, *, dtype=None, requirements=None):
 @pullback(
     np.ascontiguousarray,
     view="maybe",
+    nested=True,
     once="an array is beside a tuple in what is made an array",
 )
 def pull_ascontiguousarray(out_bar, out, a, *, dtype=None):

@@ -14,7 +14,7 @@ def split_like(x_bar, arrays, axis, promote=np.asarray):
     for a in arrays:
         stop = start + promote(a).shape[axis]
         piece = x_bar[(slice(None),) * axis + (slice(start, stop),)]
-        pieces.append(np.reshape(piece, np.shape(a)))
+        pieces.append(np.reshape(piece, np.shape(a))[()])
         start = stop
     if isinstance(arrays, np.ndarray):
         return np.stack(pieces)
@@ -101,7 +101,7 @@ def as_block(arrays, depth, ndim):
 def unblock(bar, arrays, depth):
     """Return the cotangents of nested lists of arrays that np.block put together."""
     if not isinstance(arrays, list):
-        return np.reshape(bar, np.shape(arrays))
+        return np.reshape(bar, np.shape(arrays))[()]
     lengths = [as_block(a, depth - 1, bar.ndim).shape[-depth] for a in arrays]
     ends = [sum(lengths[: k + 1]) for k in range(len(lengths) - 1)]
     parts = np.split(bar, ends, -depth)
@@ -116,7 +116,7 @@ def tangents_of_blocks(dots, arrays):
     return [tangents_of_blocks(dot, a) for dot, a in zip(dots, arrays, strict=True)]
 
 
-@pullback(np.block, once="the parts of nested lists are not of one kind")
+@pullback(np.block, nested=True, once="the parts of nested lists are not of one kind")
 def pull_block(out_bar, out, arrays):
     return unblock(out_bar, arrays, depth_of(arrays))
 
@@ -139,7 +139,7 @@ def push_hstack(out, tup, tup_dot):
 
 def as_columns(a):
     """Return a vector as a column, as column_stack sees it."""
-    return np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else a
+    return np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else np.asarray(a)
 
 
 @pullback(np.column_stack, linear=True)

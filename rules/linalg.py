@@ -564,9 +564,8 @@ def push_chain(out, *arrays_and_tangents):
 
 @pullback(np.linalg.multi_dot)
 def pull_multi_dot(out_bar, out, arrays):
-    if isinstance(arrays, tuple):
-        return pull_chain(out_bar, out, *arrays)
-    return list(pull_chain(out_bar, out, *arrays))
+    parts = pull_chain(out_bar, out, *[np.asarray(a) for a in arrays])
+    return parts if isinstance(arrays, tuple) else list(parts)
 
 
 @pushforward(np.linalg.multi_dot)

@@ -164,6 +164,7 @@ def pullback(
     *fns: object,
     view: View = "never",
     window: Window | None = None,
+    nested: bool = False,
     masks: Masks = False,
     of_complex: bool = False,
     regular: Mapping[str, float] | None = None,
@@ -181,7 +182,8 @@ def pullback(
     """Register `pull(out_bar, out, *arrays, **settings)`, returning one cotangent per array.
 
     For one array the rule returns its cotangent bare, for several a tuple; None stands for zero.
-    An array argument that is a sequence of arrays has a sequence of cotangents. `view` says
+    An array argument that is a sequence of arrays has a sequence of cotangents; a rule that also
+    takes lists in it apart is `nested`. `view` says
     whether the function's result may share memory with its first argument; where it shows each
     element of that once at most, `window` tells more. `masks` says that
     entries get zero because they are not in the result, as with np.max; a tuple names the
@@ -217,7 +219,9 @@ def pullback(
             said |= {"linear": linear, "multilinear": multilinear}
             said |= _zeros(masks, regular, steep) | ({"zero": True} if of_complex else {})
             said |= {"once": once} if once else {}
-            _file(fn, is_brought(rule), pullback=made, view=view, window=window, **said)
+            _file(
+                fn, is_brought(rule), pullback=made, view=view, window=window, nested=nested, **said
+            )
         return rule
 
     return register
@@ -590,7 +594,7 @@ def method_like(name: str) -> object | None:
 
 _TAKE_SEQUENCES = frozenset(
     "concatenate concat stack vstack hstack dstack column_stack array asarray asanyarray block "
-    "select choose meshgrid multi_dot einsum dist fsum prod sumprod max min sum append tuple list "
+    "select choose multi_dot einsum dist fsum prod sumprod max min sum tuple list "
     "hypot ix_ broadcast_arrays histogramdd block_diag cho_solve lu_solve solve_toeplitz".split()
 )
 

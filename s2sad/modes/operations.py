@@ -17,6 +17,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
+from s2sad.emitted.listed import listed_like
 from s2sad.errors import Error, InternalError, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.known import spaces
@@ -571,6 +572,8 @@ class Operations(Structured):
             arrays += list(bound.varargs[1])
         inlined = self._inlined(node, fn, rule, given, len(arrays))
         pre, values = chosen_once(*inlined, self.names)
+        of = registry.rule_for(fn)
+        nested = of is not None and of.nested
         found: list[Contribution] = []
         for arg, value in zip(arrays, values, strict=True):
             if value is None or arg is None:
@@ -583,6 +586,8 @@ class Operations(Structured):
                 if K.is_scalar(self.kind(arg)) and (no_axes or registry.wants_arrays(fn)):
                     value = self._number(value, no_axes, site.kind, self.kind(arg))
                 value = self.cast(self.fitted(value, site.kind, arg), site.kind, arg)
+                if not nested and _holds_lists(self.kind(arg)):
+                    value = call(self.refs.function(listed_like), value, clone(arg))
                 found.append(Contribution(arg.id, _as_given(value, self.kind(arg))))
         return pre, found
 
@@ -636,6 +641,14 @@ _EXACT: frozenset[Any] = frozenset(
     | {np.add, np.subtract, np.multiply, np.true_divide, np.negative, np.positive}
 )
 _POWERS: tuple[Any, ...] = (operator.pow, builtins.pow, np.power, np.float_power)
+
+
+def _holds_lists(kind: Kind) -> bool:
+    """Say whether a list or a tuple holds lists or tuples, of which a rule makes arrays."""
+    parts = [kind.item] if isinstance(kind, K.List) and kind.items is None else []
+    if isinstance(kind, K.List | K.Tuple):
+        parts += kind.items or ()
+    return any(isinstance(k, K.List | K.Tuple) for part in parts for k in K.options(part))
 
 
 def _as_given(value: Node, kind: Kind) -> Node:

@@ -40,7 +40,8 @@ class Rule:
     `pushforward` the general ones. `zero` means: the derivative is zero by decision; where there
     is a pullback too, that is for complex arguments.
     `view` says whether the result may share memory with an argument, `window` that it is the
-    first one, seen otherwise. `masks` says that the
+    first one, seen otherwise. The cotangent of a list of arrays is a list of arrays; a rule that
+    takes lists in it apart, too, is `nested`. `masks` says that the
     pullback gives zero by structure to some entries: always, or where one of the named settings
     is given, or a function tells from the arguments of the call (None for what is no literal).
     `regular` gives, for a function that is singular somewhere, numbers for parameters
@@ -66,6 +67,7 @@ class Rule:
     zero: bool = False
     view: View = "never"
     window: Window | None = None
+    nested: bool = False
     masks: Masks = False
     regular: Mapping[str, float] = field(default_factory=dict)
     steep: tuple[str, ...] = ()
