@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import re
+import unicodedata
 from collections.abc import Iterable
 
 _NEVER = frozenset(keyword.kwlist) | frozenset(dir(builtins))
+
+
+def identifier(word: str, instead: str = "lambda_") -> str:
+    """Return a name like a word that need be none: a function may be called `cube of x`."""
+    if word == "<lambda>":
+        return instead
+    made = re.sub(r"\W+", "_", unicodedata.normalize("NFKC", word))
+    if made != word:
+        made = made.strip("_")
+    if not made:
+        return instead
+    return made if made.isidentifier() else f"_{made}"
 
 
 class Names:

@@ -28,6 +28,7 @@ from s2sad.known.lifted import space_in
 from s2sad.known.mixed import has_gradient, is_step
 from s2sad.known.unread import by_cause
 from s2sad.modes.assemble import joint, vjp
+from s2sad.names import identifier
 from s2sad.nodes import (
     Node,
     all_inside,
@@ -79,7 +80,7 @@ def derive(
     home = request.fn.source.fn if inner else request.fn
     d.refs.prefer(home)
     base = getattr(request.fn.node, "name", "<lambda>") if inner else home.__name__
-    d.entry = d.names.fresh(f"{base if base != '<lambda>' else 'lambda_'}_{request.mode}")
+    d.entry = d.names.fresh(f"{identifier(base)}_{request.mode}")
     params = dict(request.params)
     d.abreast = request.batch and request.mode == "jvp"
     d.plain = request.plain

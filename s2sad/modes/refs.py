@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from s2sad.known import spaces
-from s2sad.names import Names
+from s2sad.names import Names, identifier
 
 _USUAL = {"numpy": "np", "math": "math", "cupy": "cp"}
 
@@ -64,7 +64,7 @@ class Refs:
             if known is fn and self.homes.get(name, spaces.NUMPY) == space:
                 return name
         base = str(getattr(fn, "__name__", ""))
-        name = self.names.fresh(base if base.isidentifier() else "rule")
+        name = self.names.fresh(identifier(base, "rule"))
         self.functions[name] = fn
         if space != spaces.NUMPY:
             self.homes[name] = space

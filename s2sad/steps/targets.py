@@ -16,6 +16,7 @@ from s2sad.capture.read import unwrap
 from s2sad.derivative import is_decorated
 from s2sad.facts.passing import Lengths
 from s2sad.kinds import Kind
+from s2sad.names import identifier
 from s2sad.nodes import (
     Node,
     attribute,
@@ -171,4 +172,4 @@ def target_name(target: Target) -> str:
     label = target.fn.__name__
     if label.startswith("__") and label.endswith("__"):
         label = "_".join([*target.fn.__qualname__.split(".")[-2:-1], label.strip("_")])
-    return label if label.isidentifier() else "lambda_"
+    return identifier(label)
