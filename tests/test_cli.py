@@ -158,9 +158,9 @@ BAD = [
     (["t.ipynb:loss"], "t.ipynb is a notebook, which cannot be imported: keep loss in a module"),
     (
         ["cli_model:loss", "--wrt", "z"],
-        "--wrt z: wrt='z' names no parameter of loss. The parameters of loss are w, x.",
+        "--wrt 'z' names no parameter of loss. The parameters of loss are w, x.",
     ),
-    (["cli_model:loss", "--wrt", "5"], "--wrt 5: wrt=5 names no parameter"),
+    (["cli_model:loss", "--wrt", "5"], "--wrt 5 names no parameter"),
     (["cli_model:loss", "--line-length", "9"], "'9' is not a number of columns from 40"),
     (["cli_model:loss", "--mode", "sideways"], "invalid choice: 'sideways'"),
     ([], "the following arguments are required: TARGET"),
@@ -291,6 +291,27 @@ def test_parse_wrt(text, expected):
 
 
 # --- refusals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["show", "check", "explain", "view", "emit"])
+def test_every_command_names_targets_and_parameters_alike(model, tmp_path, capsys, command):
+    more = ["-o", "out.html"] if command in ("view", "emit") else []
+    for target, options in (
+        ("cli_model.py:Model", []),
+        ("cli_model.ipynb:loss", []),
+        ("cli_model.py:lost", []),
+        ("cli_model.py:loss", ["--wrt", "z"]),
+        ("cli_model.py:loss", ["--wrt", "w,z"]),
+    ):
+        words = [command, target, "--args", "1.0, 2.0", *options, *more]
+        assert cli.main(words) == 2, words
+        assert not (tmp_path / "out.html").exists()
+    for target in ("cli_model.py:loss", "cli_model:loss", "cli_model.py:Model.loss"):
+        args = "Model(), 2.0" if "Model" in target else "1.0, 2.0"
+        wrt = ["--wrt", "w"]
+        assert cli.main([command, target, "--args", args, *wrt, *more]) == 0
+        (tmp_path / "out.html").unlink(missing_ok=True)
+    capsys.readouterr()
 
 
 def test_refusal_goes_to_stderr(api, model, capsys):

@@ -18,6 +18,10 @@ from s2sad.write import header
 from s2sad.write.wrap import columns
 
 MODEL = """
+    import collections
+    import dataclasses
+    import enum
+
     import numpy as np
     import s2sad
 
@@ -34,6 +38,26 @@ MODEL = """
 
 
     net = Net()
+
+
+    class Way(enum.Enum):
+        UP = 1
+        DOWN = 2
+
+
+    @dataclasses.dataclass
+    class Rates:
+        k: float
+        ways: tuple
+        table: np.ndarray = None
+
+
+    Pair = collections.namedtuple("Pair", "a rates")
+
+
+    def rated(pair, x):
+        sign = 1.0 if pair.rates.ways[0] is Way.UP else -1.0
+        return sign * pair.rates.k * np.sum(pair.a * x)
 
 
     def loss(w, X, y, rate=0.5):
@@ -311,6 +335,7 @@ def test_why_there_is_no_command():
 
 # --- emits of Python -----------------------------------------------------------------------------
 
+X3 = np.ones(3)
 CALLS = {
     "loss": lambda m: (s2sad.grad(m.loss), (np.ones(7), np.ones((9, 7)), m.y)),
     "by_name": lambda m: (s2sad.grad(m.loss, wrt=-1), (np.ones(3), m.X, m.y, 0.1)),
@@ -325,6 +350,10 @@ CALLS = {
     "lambda": lambda m: (s2sad.grad(m.square), (2.0,)),
     "method": lambda m: (s2sad.grad(m.Net.energy, wrt="x"), (m.net, np.ones(3))),
     "decorated": lambda m: (m.decorated.grad, (np.ones(3), np.ones(3))),
+    "objects": lambda m: (
+        s2sad.grad(m.rated, wrt="pair.a"),
+        (m.Pair(X3, m.Rates(2.0, (m.Way.DOWN,))), X3),
+    ),
     "jacobian": lambda m: (s2sad.jacobian(m.typed, mode="reverse"), (2.0, 3)),
     "second order": lambda m: (s2sad.grad(m.square_gradient), (2.0,)),
 }
@@ -364,7 +393,6 @@ WITHOUT = {
     "no module has": lambda m: s2sad.hessian(m.square).emit("no.py", 2.0),
     "arguments by name alone": lambda m: s2sad.grad(m.named).emit("no.py", 2.0, power=2),
 }
-X3 = np.ones(3)
 
 
 @pytest.mark.parametrize("reason", WITHOUT)
@@ -457,7 +485,7 @@ USAGE = [
     (["--check", "gone.py"], "model.py has no 'lost'; did you mean 'loss'?"),
     (["--check", "odd.py"], "`s2sad emit model.py:loss --sideways` makes no sense: unrecognized"),
     ([*LOSS, "-o", "none/x.py"], "cannot write none/x.py: No such file or directory"),
-    ([*LOSS[:2], "z", "-o", "x.py"], "--wrt z: wrt='z' names no parameter of loss"),
+    ([*LOSS[:2], "z", "-o", "x.py"], "--wrt 'z' names no parameter of loss"),
     (["model.py:Net", "-o", "x.py"], "Net is a class; name a method: model.py:Net.energy"),
 ]
 

@@ -7,6 +7,8 @@ command is worked out, and stands there only if it gives this very text.
 from __future__ import annotations
 
 import builtins
+import dataclasses
+import enum
 import importlib
 import os
 import sys
@@ -63,7 +65,8 @@ def module_of(
 def file_text(made: Emitted, command: Sequence[str] | str) -> str:
     """Return what a derived file holds; `command` are words, or why there are none."""
     version = importlib.import_module("s2sad").__version__
-    return f"{header(version, command, made.kinds, made.guards)}\n{made.text}"
+    gap = "\n\n" if made.text.startswith("def ") else "\n"
+    return header(version, command, made.kinds, made.guards) + gap + made.text
 
 
 def emit_to(operator: Any, path: str | Path, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Path:
@@ -138,7 +141,10 @@ def _recipe(
     name = operator._parameters.name
     found = _named(operator._f, base)
     if found is None:
-        return f"no module has {name} under a name: it was made in Python, or in a notebook"
+        return (
+            f"no module has the function {name} under a name: it was made by a call, is defined in "
+            "a notebook, or takes any arguments"
+        )
     target, f, module = found
     options = operator._options
     again = type(operator)(f, _plain(options, len(args) + len(kwargs)))
@@ -248,11 +254,33 @@ def _spelled(value: Any, module: types.ModuleType, length: int) -> str | None:
         items = [_spelled(v, module, length) for v in value.values()]
         pairs = zip(value, items, strict=True)
         return None if None in items else f"{{{', '.join(f'{k!r}: {v}' for k, v in pairs)}}}"
+    made = _constructed(value, module, length)
+    if made is not None:
+        return made
     name = getattr(value, "__name__", "")
     for owner, prefix in ((np, "np."), (builtins, "")):
         if name and getattr(owner, name, None) is value:
             return f"{prefix}{name}"
     return None
+
+
+def _constructed(value: Any, module: types.ModuleType, length: int) -> str | None:
+    """Return the call of a class that the module names, or the member of an enumeration."""
+    cls = next((n for n, v in sorted(vars(module).items()) if v is type(value)), None)
+    if cls is None:
+        return None
+    if isinstance(value, enum.Enum):
+        return f"{cls}.{value.name}"
+    fields = [f.name for f in dataclasses.fields(value) if f.init] if _is_record(value) else []
+    fields = list(getattr(value, "_fields", fields))
+    parts = [_spelled(getattr(value, n), module, length) for n in fields]
+    if not fields or None in parts:
+        return None
+    return f"{cls}({', '.join(f'{n}={p}' for n, p in zip(fields, parts, strict=True))})"
+
+
+def _is_record(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
 def _wrapped(value: Any) -> Iterator[Any]:

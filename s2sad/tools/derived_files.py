@@ -96,7 +96,7 @@ def asked(recipe: Recipe, folder: Path | None = None) -> tuple[Any, Any, tuple[A
         operator = operator_for(function, recipe.mode, wrt, args, recipe.has_aux)
     except ActivityError as error:
         said = " ".join([error.reason, error.remedy]).strip()
-        raise UsageError(f"--wrt {recipe.wrt}: {said}") from error
+        raise UsageError(said.replace("wrt=", "--wrt ", 1)) from error
     return function, operator, args
 
 
