@@ -266,6 +266,38 @@ return worded(x, 2, w) * x[len(w[0]) - 1]
 out = np.zeros(3)
 y = filled(x, 2, out, [0])
 return y * np.sum(out)
+# np.isscalar of each of several kinds
+def doubled(v):
+    if np.isscalar(v) and v > 0.0:
+        return v * 3.0
+    elif np.isscalar(v):
+        return v * 5.0
+    return np.sum(v) * 2.0
+return doubled(x[0]) * doubled(x[1]) * doubled(x)
+# np.isscalar in an expression
+def listed(v):
+    return [v] if np.isscalar(v) else list(v)
+return sum(v * v for v in listed(x)) * listed(x[1])[0]
+# np.isscalar of a setting that may be None
+def weighed(v, p=None):
+    if p is None or np.isscalar(p):
+        return np.sum(v)
+    return v @ p
+return weighed(x) * weighed(x, 2.0) * weighed(x, x)
+# np.ndim of each of several kinds
+def norm(v):
+    if np.ndim(v) > 1:
+        return np.sum(v**2)
+    if np.ndim(v) == 1:
+        return v @ v
+    return abs(v)
+return norm(np.outer(x, x)) + norm(x) * norm(x[1])
+# np.shape of each of several kinds
+def norm(v):
+    if np.shape(v) == ():
+        return v * 3.0
+    return np.sum(v) * 2.0 if np.shape(v) != () else 0.0
+return norm(x[0]) * norm(x)
 # integers that a callee writes
 return picked(x) ** 2
 # integers that are given and written
@@ -697,6 +729,48 @@ def test_the_text_has_the_names_of_what_is_wrapped(tmp_path):
         s2sad.grad(loss, wrt="q")(W, X)
     with pytest.raises(s2sad.ActivityError, match="wrt=2 names no parameter"):
         s2sad.grad(loss, wrt=2)(W, X)
+
+
+CUBES = """
+import numpy as np
+
+import s2sad
+
+
+def cubes(p):
+    return np.sum(p**3)
+
+
+def outer(p, op):
+    return np.sum(op(cubes)(p))
+
+
+def applied(op, f, p):
+    return op(f)(p)
+
+
+def by_call(p):
+    return outer(p, s2sad.grad)
+
+
+def by_two(p):
+    return np.sum(applied(s2sad.grad, cubes, p))
+
+
+def by_value(p):
+    value, gradient = applied(s2sad.value_and_grad, cubes, p)
+    return value * np.sum(gradient)
+"""
+
+
+@pytest.mark.parametrize("name", ["by_call", "by_two", "by_value"])
+def test_an_operator_that_is_handed_on_is_used_up(tmp_path, name):
+    f = getattr(programs.load(CUBES, "operators"), name)
+    text = s2sad.grad(f).source(X)
+    assert "import s2sad" not in text
+    space = {}
+    exec(text, space)
+    assert space[f"{name}_grad"](X) == pytest.approx(central(f, X), rel=1e-6)
 
 
 g_loss = s2sad.grad(loss, wrt="x")

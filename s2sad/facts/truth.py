@@ -46,6 +46,8 @@ def truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
         fn = getattr(kinds.get(test.func), "value", None)
         if fn is np.iscomplexobj or fn is np.isrealobj:
             return _complex_truth(kinds.get(test.args[0]), fn is np.iscomplexobj)
+        if fn is np.isscalar:
+            return _scalar_truth(kinds.get(test.args[0]))
     return _own_truth(kinds.get(test))
 
 
@@ -58,6 +60,15 @@ def _complex_truth(value: Kind | None, wanted: bool) -> bool | None:
         return None  # real on some paths, perhaps
     verdicts = {K.is_complex(k) is wanted for k in found}
     return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def _scalar_truth(value: Kind | None) -> bool | None:
+    """Say whether a value is a number or a word, as np.isscalar does: no array is one."""
+    found = [K.UNKNOWN] if value is None else K.options(value)
+    if all(isinstance(k, K.Num | K.Str) for k in found):
+        return True
+    others = K.Array | K.Tuple | K.List | K.Dict | K.OpenDict | K.NoneKind
+    return False if all(isinstance(k, others) for k in found) else None
 
 
 def _own_truth(kind: Kind | None) -> bool | None:
@@ -81,6 +92,13 @@ def _compare_truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
     if isinstance(op, gast.Is | gast.IsNot):
         known = _is_truth(left, right)
         return known if known is None or isinstance(op, gast.Is) else not known
+    if (
+        isinstance(left, K.Tuple)
+        and isinstance(right, K.Tuple)
+        and isinstance(op, gast.Eq | gast.NotEq)
+    ):
+        if len(left.items) != len(right.items) or not left.items:
+            return (len(left.items) == len(right.items)) is isinstance(op, gast.Eq)
     count = _count(test.left, left, kinds)
     if count is not MISSING and isinstance(right, K.Num):
         if right.value is MISSING:
@@ -93,7 +111,10 @@ def _compare_truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
 
 def _count(node: Node, kind: Kind, kinds: dict[Any, Kind]) -> Any:
     """Return the number that `x.ndim`, or `len(t)` of a tuple, is known to be; else MISSING."""
-    if isinstance(node, gast.Attribute) and node.attr == "ndim" and isinstance(kind, K.Num):
+    ranks = isinstance(node, gast.Attribute) and node.attr == "ndim"
+    if isinstance(node, gast.Call):
+        ranks = getattr(kinds.get(node.func), "value", None) is np.ndim
+    if ranks and isinstance(kind, K.Num):
         return kind.value
     if (
         isinstance(node, gast.Call)

@@ -22,6 +22,7 @@ from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Bound, Made, unfold
 from s2sad.causes import Story
+from s2sad.derivative import applies
 from s2sad.emitted.repeated import applied_at
 from s2sad.emitted.replay import runs_rounds
 from s2sad.errors import Error, InternalError, UnsupportedError
@@ -492,7 +493,8 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
             return None
         given = [target, *(facts.of.get(a, K.UNKNOWN) for a in args)]
         given = behind(given, facts.before.get(s, {}))
-        kept = any(map(holds_functions, given))
+        # An operator is used up by the call: what is left is the derivative.
+        kept = any(holds_functions(k) or applies(getattr(k, "value", None)) for k in given)
         if not kept and not any(map(holds_container, given)):
             return None
         found = _bound_call(d, facts, s, node, target, args)
