@@ -786,3 +786,52 @@ def test_derivatives_of_them_are_derived_again():
     assert s2sad.grad(s2sad.grad(lambda *xs: xs[0] ** 3))(2.0) == pytest.approx(12.0)
     back = s2sad.vjp(s2sad.grad(loss, wrt="x"), W, X)[1](X)
     assert numbers(back) == pytest.approx([*6.0 * X * X, *6.0 * W * X])
+
+
+# --- integers in structures carry no derivative --------------------------------------------------
+
+
+def of_two(p):
+    return p[0] ** 2 * p[1] ** 3
+
+
+def rows(p):
+    return p[0][0] * p[0][1] * p[1][1] ** 2
+
+
+MIXED = [
+    (of_two, [1, 2.0], [None, 12.0]),
+    (of_two, [1.0, 2], [16.0, None]),
+    (of_two, (1, 2.0), (None, 12.0)),
+    (of_two, [True, 2.0], [None, 12.0]),
+    (of_two, [np.int64(1), 2.0], [None, 12.0]),
+    (rows, [[1, 2.0], [3.0, 4.0]], [[None, 16.0], [0.0, 16.0]]),
+    (rows, [[1, 2], [3.0, 4.0]], [[None, None], [0.0, 16.0]]),
+    (lambda xs: sum(v * v for v in xs), [1, 2.0, 3], [None, 4.0, None]),
+]
+
+
+@pytest.mark.parametrize("f, point, wanted", MIXED)
+def test_integers_in_structures_carry_no_derivative(f, point, wanted):
+    assert s2sad.grad(f)(point) == wanted
+    assert s2sad.value_and_grad(f)(point) == (f(point), wanted)
+    assert s2sad.vjp(f, point)[1](1.0) == wanted
+    assert s2sad.jacobian(f)(point) == s2sad.jacobian(f, mode="forward")(point) == wanted
+    assert s2sad.autodiff(Reverse, f, Active(point))[1] == (wanted,)
+    slopes = sum(numbers(wanted))
+    assert s2sad.jvp(f, (point,), (s2sad.tree_map(lambda leaf: 1.0, point),))[1] == slopes
+    s2sad.check_grads(f, (point,))
+
+
+def test_second_derivatives_beside_integers():
+    assert s2sad.hessian(of_two)([1, 2.0]) == [None, [None, 12.0]]
+    assert s2sad.hessian(of_two)((1, 2.0)) == (None, (None, 12.0))
+    assert s2sad.grad(of_two)([1.0, 2.0]) == [16.0, 12.0]
+
+
+def test_whole_arguments_that_are_integers():
+    assert s2sad.grad(lambda x: x**2)(3) == 6.0
+    assert s2sad.grad(lambda x, n: x**n, wrt="n")(2.0, 3) == pytest.approx(8.0 * math.log(2.0))
+    for given in (True, np.int64(3), np.array([1, 2]), np.array([True]), [1, 2]):
+        with pytest.raises(s2sad.ActivityError, match="Argument x"):
+            s2sad.grad(lambda x: x**2)(given)

@@ -38,9 +38,23 @@ def needs_mirror(kind: Kind) -> bool:
     return isinstance(kind, K.Obj) and any(needs_mirror(k) for _, k in kind.fields)
 
 
+def mixes(value: Any, within: bool = False) -> bool:
+    """Say whether a list holds integers beside floats: to derived code they are of one kind."""
+    if isinstance(value, _INTEGERS):
+        return within
+    branch = branch_of(value)
+    if branch is None:
+        return False
+    within = within or (type(value) is list and bool(leaves(value)))
+    return any(mixes(part, within) for part in branch.parts)
+
+
+_INTEGERS = (int, np.integer, np.bool_)
+
+
 def mirror(derivative: Any, value: Any) -> Any:
-    """Return a derivative with the classes of the value's named tuples."""
-    if derivative is None:
+    """Return a derivative with the classes of the value's named tuples, None for integers."""
+    if derivative is None or isinstance(value, _INTEGERS):
         return None
     if isinstance(value, tuple):
         parts = [mirror(d, v) for d, v in zip(derivative, value, strict=True)]
@@ -162,21 +176,30 @@ def checked(
     return Pullback(pullback, caster(y, f"The cotangent of {name}"), after)
 
 
-def caster(y: Any, what: str) -> Cast:
-    """Return what checks and casts a cotangent of y; it keeps y's shape, not y."""
+def caster(y: Any, what: str, within: bool = False) -> Cast:
+    """Return what checks and casts a cotangent of y; it keeps y's shape, not y.
+
+    `within` a list of floats, an integer is one of them, which does not move.
+    """
     if is_array(y):
         return _cast_array(y, what) if y.dtype.kind in "fc" else _ignored
     if isinstance(y, float | complex | np.inexact):
         return _cast_scalar(type(y), what)
     if isinstance(y, list | tuple):
-        return _cast_sequence(y, what)
+        return _cast_sequence(y, what, within or (type(y) is list and bool(leaves(y))))
     if isinstance(y, dict):
         return _cast_dict(y, what)
+    if within and isinstance(y, _INTEGERS):
+        return _still
     return _cast_object(y, what) if attributes(y) else _ignored
 
 
 def _ignored(dy: Any) -> Any:
     return None
+
+
+def _still(dy: Any) -> Any:
+    return 0.0
 
 
 def _cast_array(y: Any, what: str) -> Cast:
@@ -214,8 +237,8 @@ def _cast_scalar(cls: type, what: str) -> Cast:
     return cast
 
 
-def _cast_sequence(y: Any, what: str) -> Cast:
-    casts = [caster(part, f"{what} at [{i}]") for i, part in enumerate(y)]
+def _cast_sequence(y: Any, what: str, within: bool) -> Cast:
+    casts = [caster(part, f"{what} at [{i}]", within) for i, part in enumerate(y)]
     base = list if isinstance(y, list) else tuple
 
     def cast(dy: Any) -> Any:

@@ -14,7 +14,7 @@ from s2sad.aliasing import Reached, reach, reach_shadow, refuse_overlap
 from s2sad.errors import ActivityError, AliasError, UnsupportedError
 from s2sad.known.pieces import lengths_given
 from s2sad.known.signature import key_of
-from s2sad.operators.cotangents import checked, mirror, needs_mirror
+from s2sad.operators.cotangents import checked, mirror, mixes, needs_mirror
 from s2sad.operators.duplicated import Given, Pattern
 from s2sad.operators.guard import IGNORED, may_ignore
 from s2sad.operators.parameters import Choice, Parameters, Settled, Wrt, choose, settle
@@ -133,7 +133,7 @@ class Derived:
     def _shared(self, key: Any, values: tuple[Any, ...]) -> Entry | None:
         """Return an entry made of what was derived for another function of the same code."""
         for made in recipes.get(self._shared_key(key)):
-            entry = self._entry(made)
+            entry = self._entry(made, values)
             if entry is not None and self._fits(entry, values):
                 return entry
         return None
@@ -144,15 +144,19 @@ class Derived:
         own = (o.mode, o.has_aux, o.pattern, o.batch, o.first, o.plain)
         return code, own, self.choice, p.skipped, p.fixed, len(self.prefix), key
 
-    def _entry(self, made: Recipe, fresh: bool = False) -> Entry | None:
+    def _entry(self, made: Recipe, values: tuple[Any, ...], fresh: bool = False) -> Entry | None:
         p = self.parameters
         bound = made.bind(p.fn, self.prefix, self.general, p.unset_defaults, fresh)
         if bound is None:
             return None
         settled = made.settled
-        kinds = dict(settled.params)
-        finish = self._finish(settled, any(needs_mirror(kinds[n]) for n in settled.wrt))
+        finish = self._finish(settled, self._mirrored(settled, values))
         return Entry(bound, settled.as_float, finish, made.repeatable)
+
+    def _mirrored(self, settled: Settled, values: tuple[Any, ...]) -> bool:
+        """Say whether derivatives are still to be given the classes of what they belong to."""
+        kinds, given = dict(settled.params), dict(zip(self.parameters.names, values, strict=True))
+        return any(needs_mirror(kinds[n]) or mixes(given[n]) for n in settled.wrt)
 
     def settled(self, values: Iterable[Any]) -> Settled:
         """Return what is differentiated, for the values of all parameters."""
@@ -208,8 +212,7 @@ class Derived:
         derivation = derived(request)
         text = printed(derivation)
         functions = loaded(text, derivation)
-        kinds = dict(settled.params)
-        finished = self.options.mode == "vjp" or any(needs_mirror(kinds[n]) for n in settled.wrt)
+        finished = self.options.mode == "vjp" or self._mirrored(settled, values)
         writes = derivation.written or derivation.written_outside
         plain = self.parameters.is_simple and not finished and not settled.as_float and not writes
         plain = plain and self.options.mode not in ("reverse", "jvp") and not derivation.not_one
@@ -225,7 +228,7 @@ class Derived:
         )
         if self.options.first:
             made = replace(made, repeatable=repeatable(derivation))
-        entry = self._entry(made, fresh=True)
+        entry = self._entry(made, values, fresh=True)
         if entry is None:
             # The code it read has changed while it was being derived.
             return self._derive(key, values)

@@ -18,6 +18,7 @@ from typing import Any
 from s2sad.capture.read import unwrap
 from s2sad.errors import ActivityError
 from s2sad.operators.blocks import Blocks
+from s2sad.operators.cotangents import mirror, mixes
 from s2sad.operators.derived import Derived, Options, kinds_of, place_of, reached_by, refuse_shared
 from s2sad.operators.directions import cast_tangents, pushed
 from s2sad.operators.moves import Moves
@@ -64,9 +65,12 @@ class Hessian(Shown):
         ]
         gradient, _, *aux = columns[0][2] if columns else along()
         point = moves.point[0] if settled.single else moves.point
+        mixed = mixes(point)
+        if mixed:  # the gradient's own derivatives take integers in lists for floats
+            gradient = mirror(gradient, point)
         blocks = Blocks(gradient, point, f"the gradient of {self._gradient._parameters.name}")
         for j, k, (_, dot, *_), turned in columns:
-            blocks.column(j, k, dot, turned)
+            blocks.column(j, k, mirror(dot, point) if mixed else dot, turned)
         made = blocks.structure()
         return (made, *aux) if self._has_aux else made
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from s2sad.operators.blocks import unit
+from s2sad.operators.cotangents import caster, mixes
 from s2sad.selected import Selected
 from s2sad.tree import leaves
 
@@ -47,7 +48,12 @@ class Moves:
                 n = one.parameter
                 found[n] = one.put(found[n], unit(part, at, k, length))
             at -= count
-        return found
+        return {n: self._casts[n](t) if n in self._casts else t for n, t in found.items()}
+
+    @functools.cached_property
+    def _casts(self) -> dict[str, Any]:
+        """What gives integers in lists of floats a tangent of zero: there they are floats."""
+        return {n: caster(self.values[n], n) for n in self.names if mixes(self.values[n])}
 
     @functools.cached_property
     def _still(self) -> dict[str, Any]:
