@@ -69,11 +69,20 @@ class Guarded(Shapes):
         """Return the test that says where a zero comes in."""
         return is_zero(clone(site.bar))
 
+    def on_device(self, site: Site, nothing: Node) -> Node:
+        """Return the test as an array where a device's np.where wants one."""
+        return nothing
+
+    def by_number(self, site: Site, kind: Kind) -> bool:
+        """Say whether one number is chosen for an operand, and not one for each place."""
+        return not K.may_be_array(site.kind)
+
     def _regular(self, site: Site, operand: Node, kind: Kind, regular: Node) -> Given:
         """Return an operand with a regular number where the cotangent of the result is zero."""
         nothing = self.nothing_comes(site)
-        if not K.may_be_array(site.kind):
+        if self.by_number(site, kind):
             return Given(gast.IfExp(nothing, regular, clone(operand)), K.erase_value(kind))
+        nothing = self.on_device(site, nothing)
         value = call(self.np("where"), nothing, regular, clone(operand))
         if not isinstance(site.kind, K.Array) or is_mixed(kind):
             return Given(value, _chosen_kind(site.kind, kind))

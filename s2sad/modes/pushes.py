@@ -26,6 +26,7 @@ from s2sad.kinds import Kind
 from s2sad.known.callees import Callees
 from s2sad.known.samples import stacked
 from s2sad.known.signature import by_position
+from s2sad.known.spaces import NUMPY
 from s2sad.modes.bind import BindingError, BoundCall, bind, without_axes
 from s2sad.modes.guarded import Site
 from s2sad.modes.handed import called_with
@@ -471,7 +472,7 @@ class Pushes(Operations):
         order = registry.positional_names(rule, 1)
         count = len(order)
         steep, others = self._by_steepness(site, fn, arrays)
-        self.incoming = [name(self.dot(arrays[n].id)) for n in steep]
+        self.incoming = [arrays[n] for n in steep]
         safe = given | self._guarded(site, fn, {"out": site.out, **arrays})
         pre, partials = chosen_once(*self._inlined(node, fn, rule, safe, count), self.names)
         if others:
@@ -521,10 +522,21 @@ class Pushes(Operations):
     def _out(self, site: Site) -> Given:
         return Given(clone(site.out), site.kind)
 
+    def by_number(self, site: Site, kind: Kind) -> bool:
+        """Say whether one number is chosen: the tangents and the operand are numbers."""
+        return not any(K.may_be_array(k) for k in (kind, *map(self.kind, self.incoming)))
+
+    def on_device(self, site: Site, nothing: Node) -> Node:
+        """Return the test as an array where a device's np.where wants one."""
+        array = any(K.may_be_array(self.kind(a)) for a in self.incoming)
+        if array or getattr(site.kind, "namespace", NUMPY) == NUMPY:
+            return nothing
+        return call(self.np("asarray"), nothing)
+
     def nothing_comes(self, site: Site) -> Node:
         """Return the test that says where all tangents of the operands are zero."""
-        tests = [is_zero(clone(t)) for t in self.incoming]
-        if K.may_be_array(site.kind):
+        tests = [is_zero(name(self.dot(a.id))) for a in self.incoming]
+        if any(K.may_be_array(self.kind(a)) for a in self.incoming):
             return functools.reduce(lambda a, b: binary(a, gast.BitAnd, b), tests)
         return tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
 
@@ -622,7 +634,7 @@ class Pushes(Operations):
             given[bound.varargs[0]] = listed
         if site.guard is not None:
             steep, _ = self._by_steepness(site, fn, by_name)
-            self.incoming = [name(self.dot(by_name[n].id)) for n in steep]
+            self.incoming = [by_name[n] for n in steep]
             given |= self._guarded(site, fn, by_name)
         pre, values = chosen_once(*self._inlined(node, fn, push, given, 0), self.names)
         value = values[0]

@@ -24,8 +24,18 @@ def explain_zeros(functions: Iterable[Node]) -> None:
         for block, position in _places(function.body):
             tests = _tests(block[position])
             if tests:
-                block.insert(position, Comment(f"{expression(tests[0])}: {WHY}"))
+                block.insert(position, _note(f"{expression(tests[0])}: {WHY}", block[:position]))
                 return
+
+
+def _note(text: str, before: Block) -> Node:
+    """Return a comment that belongs to the heading above it, and to what that stands for."""
+    headings = [s for s in before if isinstance(s, Comment) and s.text]
+    note = Comment(text)
+    for word, value in vars(headings[-1]).items() if headings else ():
+        if word not in Comment._fields:
+            setattr(note, word, value)
+    return note
 
 
 def _places(body: Block) -> Iterator[tuple[Block, int]]:
