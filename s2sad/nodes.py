@@ -545,6 +545,14 @@ def all_inside(block: Block) -> Iterator[Node]:
             yield from all_inside(part)
 
 
+def told_of(statement: Node) -> list[Node]:
+    """Return what a raise statement tells the exception that it makes."""
+    made = statement.exc
+    if not isinstance(made, gast.Call):
+        return []
+    return [*made.args, *(k.value for k in made.keywords)]
+
+
 def ways_through(attempt: Node) -> list[Block]:
     """Return the ways through a try: its body with the else, and every handler."""
     return [[*attempt.body, *attempt.orelse], *(h.body for h in attempt.handlers)]

@@ -29,6 +29,7 @@ from s2sad.nodes import (
     Node,
     assign,
     call,
+    clone,
     constant,
     is_constant,
     locate,
@@ -83,6 +84,8 @@ class Expressions(Applied):
         self.depth = 0
         self.out: Block = []
         self.origin: Any = None
+        self.moving: frozenset[Any] = frozenset()
+        self.rebound: set[str] = set()
 
     def refuse(self, node: Node, reason: str, remedy: str) -> UnsupportedError:
         place = self.source.place(node) if getattr(node, "lineno", None) else None
@@ -98,6 +101,15 @@ class Expressions(Applied):
     def do_For(self, statement: Node) -> None:
         """Emit a loop: comprehensions become loops."""
         raise NotImplementedError
+
+    def moves(self, node: Node) -> bool:
+        """Say whether an expression does more than give a value: it is taken apart in order.
+
+        It binds a name, or has a part that writes something.
+        """
+        if self.moving and any(n in self.moving for n in walk(node)):
+            return True
+        return has_walrus(node)
 
     # expressions
 
@@ -179,13 +191,10 @@ class Expressions(Applied):
 
     def settled(self, value: Node, later: Iterable[Node | None]) -> Node:
         """Keep what an operand is now, where one evaluated later binds a name that it reads."""
-        bound = {
-            n.target.id
-            for node in later
-            if node is not None
-            for n in walk(node)
-            if isinstance(n, gast.NamedExpr)
-        }
+        after = [node for node in later if node is not None]
+        bound = {n.target.id for x in after for n in walk(x) if isinstance(n, gast.NamedExpr)}
+        if self.rebound & names_read(value) and any(map(self.runs_users, after)):
+            bound |= self.rebound
         if not bound & names_read(value):
             return value
         temp = self.temp(value)
@@ -220,7 +229,7 @@ class Expressions(Applied):
 
     def index(self, node: Node) -> Node:
         """Indices carry no derivative: they stay whole where evaluating them again is harmless."""
-        if plain(node):
+        if plain(node) and not self.moves(node):
             return node
         if isinstance(node, gast.Tuple):
             return locate(gast.Tuple(self.in_order(node.elts, self.index), node.ctx), node)
@@ -298,7 +307,7 @@ class Expressions(Applied):
         for position, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
             later = [*node.keys[position + 1 :], *node.values[position + 1 :]]
             if key is not None:
-                key = key if plain(key) else self.atom(key)
+                key = key if plain(key) and not self.moves(key) else self.atom(key)
                 key = self.settled(key, [value, *later])
             elif any(self.runs_users(part) for part in later if part is not None):
                 # What is unpacked is copied before what is called behind it may change it.
@@ -340,6 +349,8 @@ class Expressions(Applied):
 
     def ex_Call(self, node: Node) -> Node:
         func = node.func
+        if self.searches(node) and self.moves(node.args[0]):
+            return self._search(node)
         if self.denotes(func, "functools", "partial") and node.args:
             return self.partial(node)
         if self.is_builtin(func) and len(node.args) == 1 and not node.keywords:
@@ -407,30 +418,65 @@ class Expressions(Applied):
     def ex_GeneratorExp(self, node: Node) -> Node:
         return self.lazy(node)
 
+    def ex_Set(self, node: Node) -> Node:
+        return gast.Set(self.in_order(node.elts, self.item)) if self.moves(node) else node
+
+    def ex_SetComp(self, node: Node) -> Node:
+        if not self.moves(node):
+            return node
+        return call("set", self._comprehension(node))
+
+    def ex_JoinedStr(self, node: Node) -> Node:
+        """A part that is formatted before another one writes something is a text of its own."""
+        if not self.moves(node):
+            return node
+        parts: list[Node] = []
+        for position, part in enumerate(node.values):
+            if not isinstance(part, gast.FormattedValue):
+                parts.append(part)
+                continue
+            value = self.atom(part.value) if self.moves(part.value) else part.value
+            spec = part.format_spec and self.expression(part.format_spec)
+            made = gast.FormattedValue(value, part.conversion, spec)
+            if any(map(self.moves, node.values[position + 1 :])):
+                text = self.atom(locate(gast.JoinedStr([made]), node))
+                made = gast.FormattedValue(text, -1, None)
+            parts.append(locate(made, part))
+        return gast.JoinedStr(parts)
+
     # lazy expressions become branches, comprehensions loops
 
     def test(self, node: Node) -> Node:
-        """A truth value carries no derivative: kept whole unless it binds a name."""
-        if not has_walrus(node):
+        """A truth value carries no derivative: kept whole unless it does more than give one."""
+        if not self.moves(node):
             return node
         if isinstance(node, gast.BoolOp):
             return self._lazy(node)
-        if isinstance(node, gast.UnaryOp):
+        if isinstance(node, gast.UnaryOp) and node not in self.moving:
             return gast.UnaryOp(node.op, self.test(node.operand))
-        if isinstance(node, gast.Compare):
-            if len(node.ops) > 1 and any(map(has_walrus, node.comparators[1:])):
-                raise self.refuse(
-                    node,
-                    "A walrus late in a chained comparison is not supported.",
-                    "Put the assignment on a line of its own.",
-                )
-            left = self.settled(self.operand(node.left), node.comparators)
-            rest = [self.operand(c) for c in node.comparators]
-            return gast.Compare(left, node.ops, rest)
+        if isinstance(node, gast.Compare) and node not in self.moving:
+            return self._compared(node)
         return self.atom(node)
 
-    def operand(self, node: Node) -> Node:
-        return self.atom(node) if has_walrus(node) else node
+    def _compared(self, node: Node) -> Node:
+        """Return a comparison, `a < b < c` as `a < b and b < c` where c does more than count."""
+        first, *rest = node.comparators
+        left = self.operand(node.left, node.comparators)
+        if not any(map(self.moves, rest)):
+            return gast.Compare(left, node.ops, [self.operand(first), *rest])
+        middle = self.settled(self.atom(first), rest)
+        target = self.temp(node, "both")
+        begun = locate(gast.Compare(left, node.ops[:1], [middle]), node)
+        self.emit(assign(target, begun), node)
+        more = locate(gast.Compare(middle, node.ops[1:], rest), node)
+        self._branch(name(target), target, more, None)
+        return name(target)
+
+    def operand(self, node: Node, later: list[Node] | tuple[()] = ()) -> Node:
+        """Return an operand of a comparison, as it is before later ones do more than count."""
+        if any(map(self.moves, later)) or self.moves(node):
+            return self.settled(self.atom(node), later)
+        return node
 
     def _branch(self, test: Node, target: str, then: Node, other: Node | None) -> None:
         blocks: list[Block] = []
@@ -470,16 +516,40 @@ class Expressions(Applied):
         self.temps.add(target)
         return self.comprehension(node, target)
 
+    def searches(self, node: Node) -> bool:
+        """Say whether this is `any` or `all` of a generator expression."""
+        if not isinstance(node, gast.Call) or len(node.args) != 1 or node.keywords:
+            return False
+        found = self.known(node.func)
+        return isinstance(node.args[0], gast.GeneratorExp) and (found is any or found is all)
+
+    def _search(self, node: Node) -> Node:
+        """`any(f(v) for v in xs)` is a loop that ends where it is known."""
+        is_any = self.known(node.func) is any
+        target = self.temp(node, "found")
+        made = node.args[0]
+        test = made.elt if is_any else gast.UnaryOp(gast.Not(), made.elt)
+        self.emit(assign(target, constant(not is_any)), node)
+        hit = [assign(target, constant(is_any)), gast.Break()]
+        leave = name(target) if is_any else gast.UnaryOp(gast.Not(), name(target))
+        self.in_rounds(made, [gast.If(test, hit, [])], [gast.If(leave, [gast.Break()], [])])
+        return locate(name(target), node)
+
     def comprehension(self, node: Node, target: str) -> Node:
         """Fill a list, or a dict, by a loop."""
         is_dict = isinstance(node, gast.DictComp)
         empty = gast.Dict([], []) if is_dict else gast.List([], gast.Load())
         self.emit(assign(target, empty), node)
-        self.in_rounds(node, [locate(_added(target, node), node)])
+        body: Block = []
+        if is_dict and (self.runs_users(node.key) or self.runs_users(node.value)):
+            key = self.temp(node.key, "key")  # Python computes it before the value
+            body = [assign(key, node.key)]
+            node = locate(gast.DictComp(name(key), node.value, node.generators), node)
+        self.in_rounds(node, [*body, _added(target, node)])
         return locate(name(target), node)
 
-    def in_rounds(self, node: Node, body: Block) -> None:
-        """Emit the loops of a comprehension, around what is done with each element."""
+    def in_rounds(self, node: Node, body: Block, after: Iterable[Node] = ()) -> None:
+        """Emit the loops of a comprehension around a body; `after` stands behind inner loops."""
         bound = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, gast.Name)}
         table = {}
         for identifier in sorted(bound):
@@ -491,12 +561,13 @@ class Expressions(Applied):
             self.locals.add(fresh)
             self.temps.add(fresh)
         first_iter = node.generators[0].iter
-        for generator in reversed(node.generators):
+        for position, generator in reversed(list(enumerate(node.generators))):
             if generator.is_async:
                 raise self.refuse(node, "An async comprehension is not supported.", "Use a loop.")
             for condition in reversed(generator.ifs):
-                body = [locate(gast.If(condition, body, []), node)]
-            body = [locate(gast.For(generator.target, generator.iter, body, [], None), node)]
+                body = [gast.If(condition, body, [])]
+            body = [gast.For(generator.target, generator.iter, body, [], None)]
+            body += [clone(s) for s in after] if position else []
         loop = body[0]
         if table:
             loop.iter = constant(None)

@@ -81,7 +81,7 @@ def normalise(
     locals_ |= _bound(body) - declared
     body = desugar(body, source.fn, names, locals_, params)
     body, result = structure(body, names, source.place)
-    worker = _Normaliser(source, names, locals_)
+    worker = Normaliser(source, names, locals_)
     worker.outside = free_names(node)
     entries = fillable(body, locals_ - set(params))
 
@@ -94,6 +94,7 @@ def normalise(
     worker.temps |= worker.attempts.made
     worker.lasting, worker.body = lasting(body), body
     worker.fillable = fillable(body, locals_ - set(params))
+    worker.rebound = inner
     out = worker.statements(body)
     out.append(gast.Return(name(result)))
     node.body = out
@@ -150,7 +151,7 @@ def _is_docstring(statement: Node) -> bool:
     )
 
 
-class _Normaliser(Expressions):
+class Normaliser(Expressions):
     """Walks a structured body once; holds the block being written and the names made up.
 
     `half` are the tries, as they are written, that may be left half done, `was` the names of what
@@ -480,17 +481,23 @@ class _Normaliser(Expressions):
         self.depth -= 1
 
     def _while(self, statement: Node) -> None:
-        if not has_walrus(statement.test):
+        if not self.moves(statement.test):
             body = self.statements(statement.body) or [locate(gast.Pass(), statement)]
             self.emit(gast.While(statement.test, body, []), statement)
             return
         saved, self.out = self.out, []
         test = self.test(statement.test)
         head, self.out = self.out, saved
-        body = self.statements(statement.body)
+        self.endless(statement, head, test, self.statements(statement.body))
+
+    def endless(self, statement: Node, head: Block, test: Node, body: Block) -> None:
+        """Emit a loop whose test needs statements: it is left where the test fails."""
         leave = locate(gast.Break(), statement)
         self.origins[leave] = self.origin
-        guard = locate(gast.If(test, body, [leave]), statement)
+        made = gast.If(test, body, [leave])
+        if all(isinstance(b, gast.Pass) for b in body):
+            made = gast.If(gast.UnaryOp(gast.Not(), test), [leave], [])
+        guard = locate(made, statement)
         self.origins[guard] = self.origin
         self.emit(gast.While(constant(True), [*head, guard], []), statement)
 

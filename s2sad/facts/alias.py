@@ -16,7 +16,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.marks import is_marks
-from s2sad.facts.memory import appended, given_back, shares_nothing, sources
+from s2sad.facts.memory import captured, given_back, shares_nothing, sources
 from s2sad.nodes import (
     Block,
     Node,
@@ -558,6 +558,41 @@ class _Walker:
                 or _other_slot(s, link.value)
             }
         return pairs, links
+
+
+def appended(s: Node, write: Write, kinds: KindFacts) -> frozenset[str]:
+    """Return the names that a write makes reachable through what it writes."""
+    if isinstance(write.owner, K.Array) or write.how == "rebind":
+        return frozenset()
+    called = isinstance(getattr(s, "value", None), gast.Call) and (
+        isinstance(s, gast.Expr) or isinstance(getattr(s, "targets", [None])[0], gast.Name)
+    )
+    if isinstance(s, gast.Assign | gast.AugAssign) and not called:
+        return sources(s.value, kinds)
+    if called:
+        given = [*s.value.args, *(k.value for k in s.value.keywords)]
+        found = frozenset[str]().union(*(sources(a, kinds) for a in given))
+        return found - _numbers_of(s.value, kinds)
+    return frozenset()
+
+
+def _numbers_of(call: Node, kinds: KindFacts) -> frozenset[str]:
+    """Return the vectors that `any(f(v) for v in x)` and its like only go through: numbers."""
+    if kinds.objects.get(call.func) not in (all, any, max, min, sum) or len(call.args) != 1:
+        return frozenset()
+    [given] = call.args
+    if call.keywords or not isinstance(given, gast.GeneratorExp):
+        return frozenset()
+    iters = [g.iter for g in given.generators]
+    vectors = {i.id for i in iters if isinstance(i, gast.Name) and _is_vector(kinds.of.get(i))}
+    read = [n.id for n in gast.walk(given) if isinstance(n, gast.Name)]
+    for node in gast.walk(given):
+        vectors -= captured(node, kinds) if isinstance(node, gast.Call) else frozenset()
+    return frozenset(n for n in vectors if read.count(n) == 1)
+
+
+def _is_vector(kind: K.Kind | None) -> bool:
+    return isinstance(kind, K.Array) and kind.rank == 1 and kind.dtype != "any"
 
 
 def _other_slot(s: Node, value: Node) -> bool:

@@ -337,7 +337,20 @@ class Expressions:
         return K.join(self.kind(node.body, env), self.kind(node.orelse, env))
 
     def ex_JoinedStr(self, node: Node, env: Env) -> Kind:
+        for part in node.values:
+            self.kind(part, env)
         return K.Str()
+
+    def ex_FormattedValue(self, node: Node, env: Env) -> Kind:
+        self.kind(node.value, env)
+        if node.format_spec is not None:
+            self.kind(node.format_spec, env)
+        return K.Str()
+
+    def ex_Set(self, node: Node, env: Env) -> Kind:
+        for part in node.elts:
+            self.kind(part, env)
+        return K.UNKNOWN
 
     def ex_Tuple(self, node: Node, env: Env) -> Kind:
         items: list[Kind] = []

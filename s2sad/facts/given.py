@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
@@ -11,7 +11,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.facts.alias import argument
 from s2sad.facts.marks import is_empty, is_marks, puts_marks
-from s2sad.facts.memory import Memory, touches
+from s2sad.facts.memory import Memory, Summary, Walker, touches
 from s2sad.kinds import Kind
 from s2sad.nodes import Node, block_writes, clone, names_read, substitute
 from s2sad.stages import Function, KindFacts
@@ -59,6 +59,8 @@ def written_owner(function: Function, kinds: KindFacts, memory: Memory) -> Kind:
     for w in memory.writes:
         if w.in_array and memory.aliases.arguments(w) <= plain:
             continue
+        if made_here(function, kinds, w.base):
+            continue
         if not K.is_container(w.owner) or w.how == "rebind":
             return K.UNKNOWN
         owners.append(w.owner)
@@ -67,6 +69,17 @@ def written_owner(function: Function, kinds: KindFacts, memory: Memory) -> Kind:
     if all(isinstance(k, K.List) for k in owners):
         return K.List(K.UNKNOWN)
     return owners[0] if all(k == owners[0] for k in owners) else K.UNKNOWN
+
+
+def writing(function: Function, kinds: KindFacts, summary: Summary) -> Callable[[Node, Node], bool]:
+    """Return what says of a part of a statement whether it writes something where it is run."""
+
+    def writes(s: Node, node: Node) -> bool:
+        worker = Walker(function, kinds, summary)
+        worker.called(s, node)
+        return bool(worker.memory.writes)
+
+    return writes
 
 
 def view_returned(function: Function, memory: Memory) -> tuple[Node, str] | None:

@@ -50,6 +50,7 @@ from s2sad.nodes import (
     blocks_of,
     names_written,
     number,
+    told_of,
     walk,
 )
 from s2sad.selected import worked_out
@@ -352,7 +353,14 @@ class _Walker(Tries):
 
     def st_Assert(self, s: Node, env: Env) -> Env:
         self.kind(s.test, env)
+        if s.msg is not None:
+            self.kind(s.msg, env)
         return self._where(s.test, True, env)
+
+    def st_Raise(self, s: Node, env: Env) -> Env:
+        for part in told_of(s):
+            self.kind(part, env)
+        return env
 
     def st_FunctionDef(self, s: Node, env: Env) -> Env:
         env[s.name] = self._inner(s)

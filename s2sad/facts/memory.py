@@ -43,6 +43,7 @@ from s2sad.nodes import (
     names_read,
     names_written,
     operands,
+    told_of,
     walk,
 )
 from s2sad.stages import Aliases, Function, KindFacts, Write
@@ -172,7 +173,7 @@ def memory(function: Function, kinds: KindFacts, summary: Summary) -> Memory:
     the arrays it writes by plain statements, and all others; or None where nothing is known about
     the callee.
     """
-    worker = _Walker(function, kinds, summary)
+    worker = Walker(function, kinds, summary)
     worker.memory.local = function.locals
     worker.memory.leaves = _leaves_outside(function, kinds)
     worker.block(function.node.body)
@@ -197,7 +198,9 @@ def _leaves_outside(function: Function, kinds: KindFacts) -> bool:
     return any(K.differentiable(env.get(n, K.UNBOUND)) for env in kinds.after.values() for n in hit)
 
 
-class _Walker:
+class Walker:
+    """Goes through a function once and notes who shares memory, and what is written."""
+
     def __init__(self, function: Function, kinds: KindFacts, summary: Summary) -> None:
         self.function = function
         self.kinds = kinds
@@ -277,8 +280,11 @@ class _Walker:
                     self.write(s, target, "item")
         elif isinstance(s, gast.Expr):
             self.calls(s, s.value)
-        elif isinstance(s, gast.If | gast.While | gast.Assert):
+        elif isinstance(s, gast.If | gast.While):
             self.calls(s, s.test)
+        elif isinstance(s, gast.Assert | gast.Raise):
+            for part in told_of(s) if isinstance(s, gast.Raise) else children(s):
+                self.calls(s, part)
         elif isinstance(s, gast.FunctionDef):
             for n in sorted(rebound(s) & self.function.locals):
                 self.memory.writes.append(Write(s, n, "rebind", K.UNKNOWN))
@@ -334,10 +340,14 @@ class _Walker:
             if isinstance(n, gast.Lambda):
                 continue  # its body runs where it is called
             pending += children(n)
-            if isinstance(n, gast.Call):
-                self._call(s, n)
-            elif n in self.kinds.methods:
-                self._users_function(s, n)
+            self.called(s, n)
+
+    def called(self, s: Node, node: Node) -> None:
+        """Note what a call, or an operation that runs a function of the user's, may write."""
+        if isinstance(node, gast.Call):
+            self._call(s, node)
+        elif node in self.kinds.methods:
+            self._users_function(s, node)
 
     def _call(self, s: Node, node: Node) -> None:
         fn = self.kinds.objects.get(node.func)
@@ -447,13 +457,17 @@ class _Walker:
         arrays, others, owner = written
         for argument in arrays:
             if self._plain_call(s, node, argument):
-                owner = self.kinds.before.get(s, {}).get(argument.id, K.UNKNOWN)
-                self.memory.writes.append(Write(s, argument.id, "call", owner))
+                array = self.kinds.before.get(s, {}).get(argument.id, K.UNKNOWN)
+                self.memory.writes.append(Write(s, argument.id, "call", array))
             else:
-                others.append(argument)
+                self._into(s, argument, K.UNKNOWN)
         for argument in others:
-            for n in sorted(self.aliases(_bare(argument)) | {root(_bare(argument)) or ""} - {""}):
-                self.memory.writes.append(Write(s, n, "item", owner))
+            self._into(s, argument, owner)
+
+    def _into(self, s: Node, argument: Node, owner: Kind) -> None:
+        """Note that a call may write what it is given in an argument: structures of a kind."""
+        for n in sorted(self.aliases(_bare(argument)) | {root(_bare(argument)) or ""} - {""}):
+            self.memory.writes.append(Write(s, n, "item", owner))
 
     def _held_by(self, s: Node, node: Node) -> frozenset[str]:
         """Return the names whose memory is within reach of what is called: `h = x.fill; h(1.0)`."""
@@ -699,41 +713,6 @@ def given_back(node: Node, kinds: KindFacts) -> Any:
     else:
         return None
     return given if itself else None
-
-
-def appended(s: Node, write: Write, kinds: KindFacts) -> frozenset[str]:
-    """Return the names that a write makes reachable through what it writes."""
-    if isinstance(write.owner, K.Array) or write.how == "rebind":
-        return frozenset()
-    called = isinstance(getattr(s, "value", None), gast.Call) and (
-        isinstance(s, gast.Expr) or isinstance(getattr(s, "targets", [None])[0], gast.Name)
-    )
-    if isinstance(s, gast.Assign | gast.AugAssign) and not called:
-        return sources(s.value, kinds)
-    if called:
-        given = [*s.value.args, *(k.value for k in s.value.keywords)]
-        found = frozenset[str]().union(*(sources(a, kinds) for a in given))
-        return found - _numbers_of(s.value, kinds)
-    return frozenset()
-
-
-def _numbers_of(call: Node, kinds: KindFacts) -> frozenset[str]:
-    """Return the vectors that `any(f(v) for v in x)` and its like only go through: numbers."""
-    if kinds.objects.get(call.func) not in (all, any, max, min, sum) or len(call.args) != 1:
-        return frozenset()
-    [given] = call.args
-    if call.keywords or not isinstance(given, gast.GeneratorExp):
-        return frozenset()
-    iters = [g.iter for g in given.generators]
-    vectors = {i.id for i in iters if isinstance(i, gast.Name) and _is_vector(kinds.of.get(i))}
-    read = [n.id for n in gast.walk(given) if isinstance(n, gast.Name)]
-    for node in gast.walk(given):
-        vectors -= captured(node, kinds) if isinstance(node, gast.Call) else frozenset()
-    return frozenset(n for n in vectors if read.count(n) == 1)
-
-
-def _is_vector(kind: Kind | None) -> bool:
-    return isinstance(kind, K.Array) and kind.rank == 1 and kind.dtype != "any"
 
 
 def _makes_of_fields(fn: Any, node: Node) -> bool:

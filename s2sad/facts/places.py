@@ -15,7 +15,8 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.facts.memory import Memory, appended
+from s2sad.facts.alias import appended
+from s2sad.facts.memory import Memory
 from s2sad.kinds import Kind
 from s2sad.nodes import Node, block_writes
 from s2sad.stages import ANYWHERE, Aliases, Function, KindFacts, Steps, Write, Written

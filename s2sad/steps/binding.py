@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+import gast
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -17,10 +19,13 @@ from s2sad.capture.read import unwrap
 from s2sad.capture.ruled import as_called
 from s2sad.derivative import applies
 from s2sad.facts.closures import captured_inside, passed_on
+from s2sad.facts.memory import makes_anew
 from s2sad.facts.passing import Lengths, handed_back, rebase
 from s2sad.kinds import Kind
 from s2sad.known.libraries import of_standard_library
-from s2sad.steps.callables import as_called_with, signature_of
+from s2sad.nodes import operands
+from s2sad.stages import KindFacts
+from s2sad.steps.callables import arguments_by_name, as_called_with, signature_of
 from s2sad.syntax.decided import settled
 
 
@@ -125,3 +130,51 @@ def bind_kinds(
         links = tuple((c, c) for c, _ in fn.links)
         fn = replace(fn, links=links)
     return fn, params, tuple(extra)
+
+
+@dataclass(frozen=True)
+class BoundCall:
+    """The user's function that a call runs, with the kinds of its parameters.
+
+    `given` are the nodes that each parameter gets, `extra` the parameters besides its own.
+    """
+
+    fn: Any
+    params: Mapping[str, Kind]
+    extra: tuple[str, ...]
+    given: dict[str, list[Any]]
+
+
+def bind_call(facts: KindFacts, call: Any, env: Mapping[str, Kind]) -> BoundCall | None:
+    """Return the user's function that a call runs, with what it is given, if it is one."""
+    method = facts.methods.get(call)
+    if method is not None:
+        target: Kind = K.Known(method[0])
+        args = [method[1], *operands(call, method[1])]
+    else:
+        target, args = facts.of.get(call.func, K.UNKNOWN), list(call.args)
+    keywords = list(getattr(call, "keywords", []))
+    if any(isinstance(x, gast.Starred) for x in args) or any(k.arg is None for k in keywords):
+        return None
+    if isinstance(target, K.Known) and isinstance(target.value, type):
+        target = made_by(target)
+        if isinstance(target, K.Known):
+            return None
+    if makes_anew(getattr(target, "value", None)) or is_ruled_helper(target):
+        return None
+    given = [facts.of.get(x, K.UNKNOWN) for x in args]
+    named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in keywords}
+    target = as_called_with(target, given, named)
+    bound = bind_kinds(target, given, named, env)
+    if bound is None:
+        return None
+    fn, params, extra = by_rule(bound)
+    nodes = arguments_by_name(fn, args, {k.arg: k.value for k in keywords}, target)
+    nodes |= {p: [gast.Name(local, gast.Load(), None, None)] for p, local in extra}
+    return BoundCall(fn, params, tuple(n for n, _ in extra), nodes)
+
+
+def is_ruled_helper(target: Kind) -> bool:
+    """Say whether a function is one of s2sad's rules' own, of which a rule tells all."""
+    fn = getattr(target, "value", None)
+    return registry.is_helper(fn) and registry.rule_for(fn) is not None

@@ -19,6 +19,7 @@ from s2sad.capture.read import unwrap
 from s2sad.derivative import Applied, Derivative, stand_in
 from s2sad.errors import Place
 from s2sad.facts.operators import literal_of
+from s2sad.kinds import Kind
 from s2sad.nodes import Node, clone
 from s2sad.stages import KindFacts
 
@@ -253,3 +254,35 @@ def local_source(kind: K.LocalFunction) -> LocalSource:
     node.args = args
     node.decorator_list = []
     return LocalSource(kind.source, node.name, node)
+
+
+def arguments_by_name(
+    fn: Any, args: list[Any], keywords: dict[str, Any], target: Kind
+) -> dict[str, list[Any]]:
+    """Return the argument nodes that each parameter of a function gets."""
+    signature = signature_of(fn)
+    brought: list[Any] = []
+    named: dict[str, Any] = {}
+    if isinstance(target, K.Known):
+        callee = unwrap(target.value)
+        if callee is not None:
+            brought = [None] * len(callee.args)
+            named = dict.fromkeys(callee.kwargs)
+    if signature is None:
+        return {}
+    bound = signature.bind(*brought, *args, **{**named, **keywords})
+    out: dict[str, list[Any]] = {}
+    for n, value in bound.arguments.items():
+        parts = value if isinstance(value, tuple) else [value]
+        if isinstance(value, dict):
+            parts = list(value.values())
+        out[n] = [p for p in parts if isinstance(p, gast.AST)]
+    return out
+
+
+def all_kinds(facts: KindFacts) -> dict[str, Kind]:
+    """Return the kinds that variables have anywhere in a function."""
+    out: dict[str, Kind] = {}
+    for n, k in (item for env in facts.after.values() for item in env.items()):
+        out[n] = K.join(out.get(n, K.UNBOUND), k) if n in out else k
+    return out

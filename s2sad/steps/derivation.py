@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from s2sad import registry, runtime
 from s2sad.capture.choose import choose
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.desugar import check_parent
+from s2sad.capture.moved import moved
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
@@ -38,14 +39,20 @@ from s2sad.facts.ended import ended
 from s2sad.facts.fence import outside_of
 from s2sad.facts.finite import Finite
 from s2sad.facts.formulas import is_formula
-from s2sad.facts.given import calls_itself, view_returned, written_owner, written_parameters
+from s2sad.facts.given import (
+    calls_itself,
+    view_returned,
+    writing,
+    written_owner,
+    written_parameters,
+)
 from s2sad.facts.inplace import in_place
 from s2sad.facts.joiners import plain_joins
 from s2sad.facts.kinds import infer
 from s2sad.facts.lengths import alike, shallow
 from s2sad.facts.marked import marked
 from s2sad.facts.members import class_function, sets_by_name
-from s2sad.facts.memory import Memory, makes_anew, memory
+from s2sad.facts.memory import Memory, memory
 from s2sad.facts.methods import plain_writes
 from s2sad.facts.operators import operators, with_pullback
 from s2sad.facts.overloads import overloads
@@ -81,9 +88,10 @@ from s2sad.stages import (
     Written,
     Zeros,
 )
-from s2sad.steps.binding import bind_kinds, by_rule, made_by
+from s2sad.steps.binding import BoundCall, bind_call, bind_kinds, is_ruled_helper, made_by
 from s2sad.steps.callables import (
     Stands,
+    all_kinds,
     as_called_with,
     call_signature,
     is_readable,
@@ -342,6 +350,7 @@ class _Analysis:
             or trees(*plainly, words.helper)
             or ravelled(*plainly, words.helper)
             or spread(function, facts, signatures, self.taken, partial(words.module, math))
+            or moved(function, writing_parts(d, Analysed(*given[:2], self.scope)), self.taken)
             or unfold(function, made, self.taken, writers, formulas, d.words, plain)
             or choose(*given)
             or plain_joins(*plainly)
@@ -563,6 +572,28 @@ def _bound_call(
     return callee, given
 
 
+def writing_parts(d: Derivation, a: Analysed) -> Callable[[Node, Node], bool]:
+    """Return what says of a part of a statement whether it writes something where it is run.
+
+    A function that is being analysed may write whatever it is given.
+    """
+    lasting: list[Any] = []
+
+    def summary(call: Any, kinds: KindFacts) -> tuple[list[Any], list[Any], Kind] | None:
+        found = _bound_to(d, a, call)
+        if found is not None and analysis_key(found.fn, found.params, found.extra) in d.open:
+            return [], [n for p in found.given.values() for n in p], K.UNKNOWN
+        return _written_by(d, a, call, called_by(d, a, call), lasting)
+
+    noted = writing(a.function, a.kinds, summary)
+
+    def writes(s: Node, node: Node) -> bool:
+        lasting.clear()
+        return noted(s, node) or bool(lasting)
+
+    return writes
+
+
 def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
     """Say whether a function changes a structure that it is given, or an array in one."""
     found = memory_of(d, a)
@@ -659,43 +690,20 @@ class _Called:
 
 def called_by(d: Derivation, a: Analysed, call: Any) -> _Called | None:
     """Return what is known about the user's function that a call calls, if it is one."""
-    method = a.kinds.methods.get(call)
-    if method is not None:
-        target: Kind = K.Known(method[0])
-        args = [method[1], *operands(call, method[1])]
-    else:
-        target, args = a.kinds.of.get(call.func, K.UNKNOWN), list(call.args)
-    keywords = list(getattr(call, "keywords", []))
-    if any(isinstance(x, gast.Starred) for x in args) or any(k.arg is None for k in keywords):
+    found = _bound_to(d, a, call)
+    if found is None:
         return None
-    if isinstance(target, K.Known) and isinstance(target.value, type):
-        target = made_by(target)
-        if isinstance(target, K.Known):
-            return None
-    if makes_anew(getattr(target, "value", None)) or _is_ruled_helper(target):
-        return None
-    given = [a.kinds.of.get(x, K.UNKNOWN) for x in args]
-    named = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in keywords}
-    target = as_called_with(target, given, named)
-    if a not in d.everywhere:
-        d.everywhere[a] = _all_kinds(a)
-    bound = bind_kinds(target, given, named, d.everywhere[a])
-    if bound is None:
-        return None
-    fn, params, extra = by_rule(bound)
     try:
-        callee = analyse(d, fn, params, tuple(n for n, _ in extra))
+        callee = analyse(d, found.fn, found.params, found.extra)
     except Error:
         return None
-    nodes = _arguments_by_name(fn, args, {k.arg: k.value for k in keywords}, target)
-    nodes |= {p: [gast.Name(local, gast.Load(), None, None)] for p, local in extra}
-    return _Called(callee, memory_of(d, callee), nodes)
+    return _Called(callee, memory_of(d, callee), found.given)
 
 
-def _is_ruled_helper(target: Kind) -> bool:
-    """Say whether a function is one of s2sad's rules' own, of which a rule tells all."""
-    fn = getattr(target, "value", None)
-    return registry.is_helper(fn) and registry.rule_for(fn) is not None
+def _bound_to(d: Derivation, a: Analysed, call: Any) -> BoundCall | None:
+    if a not in d.everywhere:
+        d.everywhere[a] = all_kinds(a.kinds)
+    return bind_call(a.kinds, call, d.everywhere[a])
 
 
 def _gives_gradient(d: Derivation, a: Analysed, call: Any) -> bool:
@@ -755,7 +763,7 @@ def _written_by(
     if isinstance(target, K.Known) and isinstance(target.value, type):
         if call not in a.kinds.methods and isinstance(made_by(target), K.Known):
             return [], [], K.UNKNOWN
-    if _is_ruled_helper(target):
+    if is_ruled_helper(target):
         return [], [], K.UNKNOWN
     if called is None:
         return None
@@ -767,34 +775,3 @@ def _written_by(
         return None  # a default, whose content lasts from call to call
     owner = written_owner(called.callee.function, called.callee.kinds, called.memory)
     return called.nodes(arrays), called.nodes(others), owner
-
-
-def _arguments_by_name(
-    fn: Any, args: list[Any], keywords: dict[str, Any], target: Kind
-) -> dict[str, list[Any]]:
-    """Return the argument nodes that each parameter of a function gets."""
-    signature = signature_of(fn)
-    brought: list[Any] = []
-    named: dict[str, Any] = {}
-    if isinstance(target, K.Known):
-        callee = unwrap(target.value)
-        if callee is not None:
-            brought = [None] * len(callee.args)
-            named = dict.fromkeys(callee.kwargs)
-    if signature is None:
-        return {}
-    bound = signature.bind(*brought, *args, **{**named, **keywords})
-    out: dict[str, list[Any]] = {}
-    for n, value in bound.arguments.items():
-        parts = value if isinstance(value, tuple) else [value]
-        if isinstance(value, dict):
-            parts = list(value.values())
-        out[n] = [p for p in parts if isinstance(p, gast.AST)]
-    return out
-
-
-def _all_kinds(a: Analysed) -> dict[str, Kind]:
-    out: dict[str, Kind] = {}
-    for n, k in (item for env in a.kinds.after.values() for item in env.items()):
-        out[n] = K.join(out.get(n, K.UNBOUND), k) if n in out else k
-    return out

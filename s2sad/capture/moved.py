@@ -1,0 +1,248 @@
+"""Calls that write something move out of tests and operands, to statements of their own.
+
+    if rest and pop(xs) > 0.0:       ->    both = rest
+        s += xs[0]                         if both:
+                                               t = pop(xs)
+                                               both = t > 0.0
+                                           if both:
+                                               s += xs[0]
+
+Only kinds tell what a call calls, so normalisation has left such expressions whole. They are taken
+apart as it takes apart those that bind names: in the order of evaluation, and no part is evaluated
+that was not. Nobody asks any more where such a call stood.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from s2sad.capture.normalise import Normaliser
+from s2sad.nodes import (
+    Node,
+    all_inside,
+    assign,
+    blocks_of,
+    call,
+    children,
+    clone,
+    constant,
+    locate,
+    name,
+    names_beside,
+    walk,
+)
+from s2sad.stages import Function
+from s2sad.syntax.flow import free_names
+
+_STATEMENTS = (gast.Assign, gast.AugAssign, gast.Expr)
+
+
+def moved(
+    function: Function, writes: Callable[[Node, Node], bool], taken: set[str]
+) -> Function | None:
+    """Return the function with the calls that write moved out; None where none has to be.
+
+    `writes(s, node)` says of a part of a statement whether it writes something where it is run.
+    """
+    worker = _Mover(function, taken)
+    found: set[Any] = set()
+    for s in all_inside(function.node.body[:-1]):
+        whole = getattr(s, "value", None) if isinstance(s, _STATEMENTS) else None
+        inside = (n for part in _heads(s) for n in worker.evaluated(part))
+        found |= {n for n in inside if n is not whole and writes(s, n)}
+    if not found:
+        return None
+    worker.moving = frozenset(found)
+    function.node.body[:-1] = worker.statements(function.node.body[:-1])
+    if not worker.changed:
+        return None
+    return dataclasses.replace(
+        function,
+        origins=worker.origins,
+        loops=worker.loops,
+        temps=frozenset(worker.temps),
+        locals=frozenset(worker.locals | worker.temps | worker.indices),
+        held=frozenset(worker.held),
+    )
+
+
+def _heads(s: Node) -> list[Node]:
+    """Return what a statement evaluates itself, apart from its blocks."""
+    if isinstance(s, gast.Match):
+        return [s.subject, *(case.guard for case in s.cases if case.guard is not None)]
+    if isinstance(s, gast.With):
+        return [item.context_expr for item in s.items]
+    if isinstance(s, gast.For):
+        return [s.iter]
+    if isinstance(s, gast.If | gast.While):
+        return [s.test]
+    if isinstance(s, gast.Try | gast.FunctionDef | gast.ClassDef):
+        return []
+    return children(s)
+
+
+class _Mover(Normaliser):
+    """Takes apart the statements that hold what moves; all others stay as they are."""
+
+    def __init__(self, function: Function, taken: set[str]) -> None:
+        names = names_beside(function.node, function.locals | taken)
+        super().__init__(function.source, names, set(function.locals))
+        self.origins = dict(function.origins)
+        self.loops = dict(function.loops)
+        self.temps = set(function.temps)
+        self.held = set(function.held)
+        self.outside = free_names(function.node)
+        nonlocals = (n for n in walk(function.node) if isinstance(n, gast.Nonlocal))
+        self.rebound = {word for n in nonlocals for word in n.names}
+        self.normal = set(all_inside(function.node.body))
+        self.changed = False
+
+    def evaluated(self, node: Node) -> list[Node]:
+        """Return an expression and the parts that are evaluated with it.
+
+        The bodies of functions are not, nor is what a generator gives that nobody here reads.
+        """
+        found, pending = [], [node]
+        while pending:
+            n = pending.pop()
+            if isinstance(n, gast.Lambda):
+                continue
+            found.append(n)
+            below = children(n)
+            if isinstance(n, gast.Call) and not self.searches(n):
+                lazy = [a for a in n.args if isinstance(a, gast.GeneratorExp)]
+                lazy = [a for a in lazy if not self.reads_whole(n, a)]
+                pending += [a.generators[0].iter for a in lazy]
+                below = [b for b in below if b not in lazy]
+            pending += below
+        return found
+
+    def statement(self, statement: Node) -> None:
+        if statement not in self.normal:  # made on the way, not yet normal
+            super().statement(statement)
+            return
+        before = self.origin
+        self.origin = self.origins.get(statement, statement)
+        loops = isinstance(statement, gast.For | gast.While)
+        self.depth += loops
+        for part in blocks_of(statement):
+            part[:] = self.statements(part)
+        self.depth -= loops
+        if any(map(self.moves, _heads(statement))):
+            self.apart(statement)
+        else:
+            self.out.append(statement)
+        self.origin = before
+
+    def apart(self, s: Node) -> None:
+        """Emit a statement behind those that do what its parts did."""
+        self.changed = True
+        if isinstance(s, gast.While):
+            saved, self.out = self.out, []
+            test = self.test(s.test)
+            head, self.out = self.out, saved
+            self.endless(s, head, test, s.body)
+            return
+        if isinstance(s, gast.Assert):
+            self._asserted(s)
+            return
+        if isinstance(s, gast.Match):
+            self._guarded(s)
+            return
+        if isinstance(s, gast.With):
+            self._entered(s)
+            return
+        if isinstance(s, gast.If):
+            s.test = self.test(s.test)
+        elif isinstance(s, gast.Raise):
+            s.exc = s.exc and self.expression(s.exc)
+            s.cause = s.cause and self.expression(s.cause)
+        elif isinstance(s, gast.Delete):
+            s.targets = [self._place_expression(t) for t in s.targets]
+        elif isinstance(s, gast.For):
+            s.iter = self.expression(s.iter)
+        else:
+            self._operation(s)
+        self.out.append(s)
+
+    def _operation(self, s: Node) -> None:
+        """Take apart what is computed, and the place where it goes."""
+        s.value = self.expression(s.value)
+        if isinstance(s, gast.Assign):
+            parts = (gast.Subscript, gast.Attribute)
+            s.targets = [
+                self._place_expression(t) if isinstance(t, parts) else t for t in s.targets
+            ]
+
+    def _asserted(self, s: Node) -> None:
+        """What is said of a failure is evaluated where it fails."""
+        test = self.test(s.test)
+        if s.msg is None or not self.moves(s.msg):
+            s.test = test
+            self.out.append(s)
+            return
+        raised = locate(gast.Raise(call("AssertionError", s.msg), None), s)
+        failed = gast.UnaryOp(gast.Not(), test)
+        self.emit(gast.If(failed, self.statements([raised]), []), s)
+
+    def _entered(self, s: Node) -> None:
+        """What a later manager is made of is evaluated where the earlier ones are entered."""
+        at = next((i for i, m in enumerate(s.items) if i and self.moves(m.context_expr)), None)
+        if at is not None:
+            inner = locate(gast.With(s.items[at:], s.body, None), s)
+            self.origins[inner] = self.origin
+            s.items = s.items[:at]
+            saved, self.out = self.out, []
+            self._entered(inner)
+            s.body, self.out = self.out, saved
+        s.items[0].context_expr = self.expression(s.items[0].context_expr)
+        self.out.append(s)
+
+    def _guarded(self, s: Node) -> None:
+        """A guard is evaluated where its pattern fits; where it fails, later cases are tried.
+
+        case p if g: a               case p:
+        case q: b             ->         t = g
+                                         if t:
+                                             missed = False
+                                             a
+                                 if missed:
+                                     match ...: case q: b
+        """
+        guards = [c.guard is not None and self.moves(c.guard) for c in s.cases]
+        if not any(guards):
+            self.out.append(s)
+            return
+        at = guards.index(True)
+        case, rest = s.cases[at], s.cases[at + 1 :]
+        saved, self.out = self.out, []
+        test = self.test(case.guard)
+        case.guard, body = None, case.body
+        self.emit(gast.If(test, body, []), case.body[0])
+        case.body, self.out = self.out, saved
+        if rest:
+            if any(isinstance(n, gast.Break) for n in all_inside([s])):
+                raise self.refuse(
+                    s,
+                    "A guard of a case writes something, and the match may end a loop.",
+                    "Call what writes before the match.",
+                )
+            missed = self.temp(s.subject, "missed")
+            self.emit(assign(missed, constant(True)))
+            for block in (*(c.body for c in s.cases[:at]), body):
+                found = locate(assign(missed, constant(False)), s)
+                self.origins[found] = self.origin
+                block.insert(0, found)
+            s.cases = s.cases[: at + 1]
+        self.out.append(s)
+        if rest:
+            later = locate(gast.Match(clone(s.subject), rest), s)
+            self.origins[later] = self.origin
+            saved, self.out = self.out, []
+            self._guarded(later)
+            block, self.out = self.out, saved
+            self.emit(gast.If(name(missed), block, []))
