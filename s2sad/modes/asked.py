@@ -24,7 +24,7 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
-from s2sad.modes.cotangents import Cotangents
+from s2sad.modes.cotangents import Cotangents, may_be_integer
 from s2sad.modes.guarded import Site
 from s2sad.modes.structured import Contribution
 from s2sad.nodes import (
@@ -33,6 +33,7 @@ from s2sad.nodes import (
     assign,
     attribute,
     call,
+    clone,
     constant,
     name,
     names_written,
@@ -320,9 +321,11 @@ class Asked(Cotangents):
                 "names, cannot be differentiated yet.",
                 "Read its items one by one.",
             )
-        if isinstance(inner, K.Num):
-            return [*out, *Cotangents.add(self, c, kind, at)]
         place = attribute(bar, where) if how == "attr" else subscript(bar, where)
+        if all(isinstance(k, K.Num | K.NoneKind) for k in K.options(inner)):
+            if not isinstance(inner, K.Num) or may_be_integer(inner):
+                return [*out, self._onto(place, c.value)]  # None is the shadow of what is no float
+            return [*out, *Cotangents.add(self, c, kind, at)]
         return [*out, self._into(place, c.value)]
 
     def add_split(self, c: Contribution, kind: K.Tuple, at: Any) -> Block:
@@ -343,6 +346,13 @@ class Asked(Cotangents):
                 place = subscript(name(c.operand), gast.Constant(i, None))
                 out.append(self._into(self.shadow(place), part))
         return out
+
+    def _onto(self, place: Node, value: Node) -> Node:
+        """Add to a number in a shadow, where it may be None."""
+        target = clone(place)
+        target.ctx = gast.Store()
+        added = call(self.refs.function(runtime.add), place, value)
+        return gast.Assign([target], added, None)
 
     def _into(self, place: Node, value: Node) -> Node:
         return gast.Expr(call(self.refs.function(runtime.add_into_shadow), place, value))

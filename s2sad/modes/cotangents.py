@@ -41,6 +41,13 @@ from s2sad.syntax.flow import surely_bound
 _FEW = 6
 
 
+def may_be_integer(kind: Kind) -> bool:
+    """Say whether numbers of this kind, or in lists of this kind, may have begun as integers."""
+    if isinstance(kind, K.List) and kind.items is None:
+        return may_be_integer(kind.item)
+    return isinstance(kind, K.Num) and kind.type != "bool" and kind.dtype in (None, "any")
+
+
 class Cotangents:
     """State of a backward sweep: `live` are the variables whose cotangents are set.
 
@@ -125,6 +132,9 @@ class Cotangents:
             if any(isinstance(k, K.Num) for k in K.carriers(kind.item)):
                 # An integer may be among the numbers: which entry it is nobody knows.
                 return call(name(self.refs.function(runtime.no_tangent)), value)
+        given = isinstance(value, gast.Name) and value.id in self.function.params
+        if isinstance(kind, K.List) and not given and may_be_integer(kind):
+            return call(name(self.refs.function(runtime.no_tangent)), value)
         known = registry.objects_of(kind.cls) if isinstance(kind, K.Opaque) else None
         if known is not None and known.zero is not None:
             return call(name(self.refs.function(known.zero)), value)

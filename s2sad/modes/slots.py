@@ -18,6 +18,7 @@ from s2sad import runtime
 from s2sad.errors import Error
 from s2sad.kinds import Kind
 from s2sad.known.open_dicts import literal_key, surely_has
+from s2sad.modes.cotangents import may_be_integer
 from s2sad.modes.fills import filling
 from s2sad.modes.structured import Contribution
 from s2sad.modes.writes import Writes, assign_place
@@ -177,7 +178,8 @@ class Slots(Writes):
                 "Give it one kind on all paths.",
             )
         elif asked:
-            clear = assign_place(place, self.shadow(_place(target)))
+            number = isinstance(old, K.Num) and may_be_integer(old)
+            clear = assign_place(place, constant(0.0) if number else self.shadow(_place(target)))
         else:
             whole = isinstance(getattr(target, "slice", None), gast.Slice)
             zeros = self.zero(name(base) if whole else _place(target), old)
