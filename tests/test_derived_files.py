@@ -590,7 +590,38 @@ def test_targets_of_a_project(folder, capsys, monkeypatch):
     assert emit() == 0 and emit("--check") == 0
 
 
+def test_targets_that_are_tables(folder, capsys):
+    project(
+        folder,
+        f"""
+        [[tool.s2sad.targets]]
+        target = "model.py:loss"
+        output = "loss.py"
+        mode = "value_and_grad"
+        wrt = "w"
+        args = "{ARGS}"
+        line-length = 88
+
+        [[tool.s2sad.targets]]
+        target = "model.py:square"
+        args = "-y[0]"
+        output = "square.py"
+    """,
+    )
+    assert emit() == 0
+    assert capsys.readouterr().out == f"{folder / 'loss.py'}\n{folder / 'square.py'}\n".replace(
+        f"{folder}{os.sep}", ""
+    )
+    assert "--args=-y[0]" in (folder / "square.py").read_text()
+    assert emit("--check") == 0
+    assert emit("--check", "loss.py", "square.py") == 0
+    edited("model.py", "lambda x: x * x", "lambda x: x * x * x")
+    assert emit("--check") == 1
+
+
 WRONG = [
+    ("[[tool.s2sad.targets]]\ntarget = 'model.py:loss'\nfile = 'x.py'\n", "not 'file'"),
+    ("[[tool.s2sad.targets]]\noutput = 'x.py'\n", "lists no targets"),
     ("[tool.other]\n", "lists no targets"),
     ("[tool.s2sad]\ntargets = []\n", "lists no targets"),
     ("[tool.s2sad]\ntargets = [3]\n", "lists no targets"),

@@ -97,7 +97,8 @@ class Recipe:
         given = [self.target]
         given += [] if self.mode == "grad" else ["--mode", self.mode]
         given += [] if self.wrt is None else ["--wrt", self.wrt]
-        given += [] if self.args is None else ["--args", self.args]
+        if self.args is not None:  # what begins with a minus would be taken for an option
+            given += [f"--args={self.args}"] if self.args[:1] == "-" else ["--args", self.args]
         given += ["--has-aux"] if self.has_aux else []
         given += [] if self.columns == USUAL else ["--line-length", str(self.columns)]
         return given if output is None else [*given, "-o", relative(output, base)]

@@ -7,6 +7,7 @@ file that was derived before, or from the targets that pyproject.toml lists:
     targets = [
         "loss_grad.py",                                              # as its header says
         "model.py:loss --args 'np.ones(3), X, y' -o loss_grad.py",   # as behind `s2sad emit`
+        { target = "model.py:loss", args = "np.ones(3), X, y", output = "loss_grad.py" },
     ]
 """
 
@@ -40,6 +41,7 @@ from s2sad.write.wrap import columns
 
 Parse = Callable[[list[str]], argparse.Namespace]
 _KEYS = ("targets",)
+_TABLE = ("target", "output", "mode", "wrt", "args", "line-length")
 _OPTIONS = ("wrt", "args", "output", "mode", "has_aux", "line_length")
 
 
@@ -211,9 +213,22 @@ def _targets(path: Path) -> list[list[str]]:
     unknown = sorted(set(table) - set(_KEYS))
     if unknown:
         raise UsageError(f"{path}: [tool.s2sad] has no {unknown[0]!r}, only targets")
-    if not isinstance(listed, list) or not listed or not all(isinstance(t, str) for t in listed):
+    if not isinstance(listed, list) or not listed or not all(map(_is_listed, listed)):
         raise UsageError(
             f"{path} lists no targets: under [tool.s2sad] write, for example, "
             'targets = ["loss_grad.py"]'
         )
-    return [shlex.split(target) for target in listed]
+    return [shlex.split(t) if isinstance(t, str) else _words_of(t, path) for t in listed]
+
+
+def _is_listed(target: Any) -> bool:
+    return isinstance(target, str) or (isinstance(target, dict) and "target" in target)
+
+
+def _words_of(table: dict[str, Any], path: Path) -> list[str]:
+    """Return what stands behind `s2sad emit` for a target that is a table of its options."""
+    unknown = sorted(set(table) - set(_TABLE))
+    if unknown:
+        raise UsageError(f"{path}: a target has {', '.join(_TABLE)}, not {unknown[0]!r}")
+    options = [f"--{key}={table[key]}" for key in _TABLE[1:] if key in table]
+    return [str(table["target"]), *options]
