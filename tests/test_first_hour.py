@@ -704,6 +704,16 @@ def test_products_of_functions_that_take_any_arguments(f):
     s2sad.check_grads(f, (W, X))
 
 
+def test_a_second_call_derives_nothing(monkeypatch):
+    for f, args in ((nameless, (W, X)), (model.plain, (W, X)), (np.dot, (W, X))):
+        gradient = s2sad.grad(f)
+        first = gradient(*args)
+        monkeypatch.setattr("s2sad.operators.derived.Derived._derive", None)
+        assert numbers(gradient(*args)) == pytest.approx(numbers(first))
+        assert numbers(s2sad.grad(f)(*args)) == pytest.approx(numbers(first))
+        monkeypatch.undo()
+
+
 def test_every_argument_has_a_cotangent():
     assert numbers(s2sad.vjp(nameless, W, X)[1](1.0)) == pytest.approx([*BY_W, *BY_X])
     assert numbers(s2sad.vjp(mixed, W, X, X)[1](1.0)) == pytest.approx(

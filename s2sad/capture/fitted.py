@@ -37,8 +37,7 @@ def takes_shape(f: Any, wrt: Any, every: bool = False, skipped: int = 0) -> bool
     if is_of_any_shape(f) or is_library(f):
         return True
     callee = unwrap(f)
-    many = None if callee is None else takes_any(callee)
-    if callee is None or many is None:
+    if callee is None or not takes_any(callee):
         return False
     wrt = callee.wrt if wrt is None else wrt
     if wrt is not None:
@@ -85,7 +84,13 @@ def fitted(
     """Return a function that takes what a call gives, each argument by a name of its own."""
     if not takes_shape(f, wrt, every, skipped):
         return f
-    kwargs = {} if kwargs is None else kwargs
+    return fit(f, args, {} if kwargs is None else kwargs, wrt, every)
+
+
+def fit(
+    f: Any, args: Sequence[Any], kwargs: Mapping[str, Any], wrt: Any = None, every: bool = False
+) -> Any:
+    """Return a function that takes what a call gives: of one that is known to take any."""
     if is_of_any_shape(f):
         return f.of(args, kwargs)
     if not is_library(f):

@@ -20,6 +20,7 @@ import ast
 import functools
 import inspect
 import keyword
+import operator
 import sys
 import threading
 import types
@@ -66,10 +67,9 @@ def is_library(f: Any) -> bool:
     return not own and registry.rule_for(f) is not None
 
 
-def takes_any(callee: Callee) -> inspect.Parameter | None:
-    """Return the first parameter of a function that gathers arguments, if there is one."""
-    listed = inspect.signature(callee.fn, follow_wrapped=False).parameters.values()
-    return next((p for p in listed if p.kind in _MANY), None)
+def takes_any(callee: Callee) -> bool:
+    """Say whether a function gathers arguments, by position or by name."""
+    return bool(callee.fn.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
 
 
 def shape_of(
@@ -122,8 +122,7 @@ def is_setting(value: Any) -> bool:
 
 
 _lock = threading.Lock()
-_closed: OrderedDict[Any, tuple[Any, Any]] = OrderedDict()
-_codes: OrderedDict[Any, Any] = OrderedDict()
+_closed: OrderedDict[Any, tuple[Any, Any, list[Any]]] = OrderedDict()
 
 
 def closed(f: Any, shape: Shape) -> Any:
@@ -139,13 +138,13 @@ def closed(f: Any, shape: Shape) -> Any:
     if callee is not None:
         bound = len(callee.args)
         given = Shape(bound + shape.given, _both(callee.kwargs, shape.keywords))
-    kept = getattr(fn, "__code__", None), getattr(fn, "__defaults__", None)
-    key = id(fn), tuple(map(repr, kept)), repr(given), id(getattr(f, "__wrapped__", None))
+    kept = [getattr(fn, n, None) for n in ("__code__", "__defaults__", "__kwdefaults__")]
+    key = id(fn), given.given, given.keywords, repr(given.settings)
     with _lock:
         known = _closed.get(key)
-    if known is None or known[0] is not fn:
+    if known is None or known[0] is not fn or not all(map(operator.is_, known[2], kept)):
         made = _calling(f, given) if callee is None else _filled(callee, given)
-        known = fn, made
+        known = fn, made, kept
         with _lock:
             _closed[key] = known
             while len(_closed) > _KEPT:
@@ -178,6 +177,13 @@ class Declared:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself."""
         return self.__s2sad_primal__(*args, **kwargs)
+
+
+def inner(found: Any) -> Any:
+    """Return the function behind what `closed` has returned, one for each function and shape."""
+    while isinstance(found, Declared | functools.partial):
+        found = found.__s2sad_primal__ if isinstance(found, Declared) else found.func
+    return found
 
 
 def _both(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
-from s2sad.capture.fitted import fitted, takes_shape
+from s2sad.capture.fitted import fit, takes_shape
+from s2sad.capture.shaped import inner
 from s2sad.operators.parameters import Wrt
 from s2sad.operators.shown import Shown
 
@@ -49,11 +50,12 @@ class OfAnyShape(Shown):
 
     def of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Return the derivative of the function as it is called with these arguments."""
-        fn = fitted(self._f, args, kwargs, self._wrt, skipped=self._skipped)
-        known = self._made.get(id(fn))
-        if known is None or known[0] is not fn:
+        fn = fit(self._f, args, kwargs, self._wrt)
+        one = inner(fn)
+        known = self._made.get(id(one))
+        if known is None or known[0] is not one:
             skipped = (self._skipped,) if self._skipped else ()
-            known = self._made[id(fn)] = fn, self._make(fn, *skipped)
+            known = self._made[id(one)] = one, self._make(fn, *skipped)
             while len(self._made) > _KEPT:
                 self._made.popitem(last=False)
         return known[1]
