@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from s2sad.activities import Active, BatchDuplicated, Const, Duplicated
 from s2sad.api import (
     autodiff,
-    differentiate,
     emit,
     grad,
     hessian,
@@ -18,12 +17,16 @@ from s2sad.api import (
     vjp,
 )
 from s2sad.checkpoints import checkpoint, checkpointed
+from s2sad.decorated import differentiate
 from s2sad.errors import (
     ActivityError,
     AliasError,
+    DerivativeWarning,
     Error,
+    MismatchError,
     MissingRuleError,
     NotFiniteError,
+    SettingError,
     SourceError,
     UnsupportedError,
 )
@@ -48,12 +51,15 @@ __all__ = [
     "AliasError",
     "BatchDuplicated",
     "Const",
+    "DerivativeWarning",
     "Duplicated",
     "Error",
     "Forward",
+    "MismatchError",
     "MissingRuleError",
     "NotFiniteError",
     "Reverse",
+    "SettingError",
     "SourceError",
     "UnsupportedError",
     "adjoint_hook",

@@ -3,7 +3,6 @@
 grad(f)(x)                   the first call derives and keeps; later ones look up
 grad(f).source(x)            what was derived
 y, pullback = vjp(f, x)
-@differentiate               f.grad, f.value_and_grad, f.vjp, ... on the function itself
 """
 
 from __future__ import annotations
@@ -21,14 +20,12 @@ from typing import Any
 from s2sad import kinds as K
 from s2sad.activities import Const
 from s2sad.aliasing import reach
-from s2sad.capture.fitted import fitted, takes_shape
+from s2sad.capture.fitted import fitted
 from s2sad.capture.read import Callee, unwrap
 from s2sad.capture.ruled import as_called
-from s2sad.capture.shaped import is_library
 from s2sad.derivative import Applied, Derivative, operator, stand_in
-from s2sad.errors import ActivityError, SourceError, UnsupportedError
-from s2sad.operators.any_shape import for_shapes, of_any_shape
-from s2sad.operators.below import refuse_below_classmethod
+from s2sad.errors import ActivityError, Error, SourceError, UnsupportedError
+from s2sad.operators.any_shape import of_any_shape
 from s2sad.operators.derived import (
     Derived,
     Entries,
@@ -41,6 +38,7 @@ from s2sad.operators.derived import (
     refuse_shared,
 )
 from s2sad.operators.directions import cast_tangents, directions, pushed
+from s2sad.operators.door import door, shown
 from s2sad.operators.duplicated import (
     Forward,
     Given,
@@ -130,7 +128,10 @@ class Operator(Shown):
         """Return the derivative, however the arguments are given and whatever is known yet."""
         bound = self._bind(args, kwargs)
         parameters, values = self._parameters, bound.arguments
-        entry = self._derived.find(tuple(values.values()))
+        try:
+            entry = self._derived.find(tuple(values.values()))
+        except Error as error:
+            raise shown(error)  # noqa: B904 - its chain is as it is to be
         if entry.bound.shortcut is not None:
             self.__call__ = entry.bound.shortcut
         if entry.bound.writes:
@@ -174,12 +175,14 @@ class Operator(Shown):
     def __signature__(self) -> inspect.Signature:
         return self._parameters.visible()
 
+    @door
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the derived source for example arguments, or from the annotations alone."""
         from s2sad.operators.emitting import source_of
 
         return source_of(self, args, kwargs)
 
+    @door
     def emit(self, path: str | Path, *args: Any, **kwargs: Any) -> Path:
         """Write the derived source as a module that needs NumPy and the user's modules only.
 
@@ -264,6 +267,7 @@ _DOCS = {
 
 @operator
 @of_any_shape
+@door
 def grad(
     f: Callable[..., Any],
     wrt: Wrt = None,
@@ -285,6 +289,7 @@ def grad(
 
 @operator
 @of_any_shape
+@door
 def value_and_grad(
     f: Callable[..., Any],
     wrt: Wrt = None,
@@ -331,6 +336,7 @@ def _operator(debug_nans: bool) -> type[Operator]:
 
 @operator
 @of_any_shape
+@door
 def jacobian(
     f: Callable[..., Any], wrt: Wrt = None, *, mode: str = "auto", has_aux: bool = False
 ) -> Jacobian:
@@ -341,14 +347,17 @@ def jacobian(
     takes what there are fewer of. With `has_aux`, f returns `(y, aux)` and the result is
     `(jacobian, aux)`.
     """
-    return _jacobian(f, wrt, mode, has_aux, 0)
+    return jacobian_of(f, wrt, mode, has_aux, 0)
 
 
-def _jacobian(f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, skipped: int) -> Jacobian:
+def jacobian_of(
+    f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, skipped: int
+) -> Jacobian:
+    """Return the Jacobian of a function whose first `skipped` arguments are bound."""
     reverse = Operator(f, Options("vjp", wrt, has_aux, first=True), skipped)
     whole = whole_parameters(reverse._options.wrt)
     forward = Operator(f, Options("jvp", whole, has_aux, batch=True, first=True), skipped)
-    return Jacobian(f, reverse, forward, mode, (_jacobian, (f, wrt, mode, has_aux, skipped)))
+    return Jacobian(f, reverse, forward, mode, (jacobian_of, (f, wrt, mode, has_aux, skipped)))
 
 
 def _refuse_jit(jit: bool) -> None:
@@ -376,6 +385,7 @@ def _shared(f: Callable[..., Any], options: Options) -> Entries:
 
 
 @operator
+@door
 def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
     """Return `(y, pullback)`: f's value, and a function from a cotangent of y to those of args.
 
@@ -384,10 +394,14 @@ def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = Fals
     """
     f = fitted(f, args, None, wrt, every=True)
     options = Options("vjp", wrt, has_aux, len(args))
-    return Operator(f, options, entries=_shared(f, options))(*args)
+    made = Operator(f, options, entries=_shared(f, options))
+    result = made(*args)
+    result[1].operator = made
+    return result
 
 
 @operator
+@door
 def jvp(
     f: Callable[..., Any],
     primals: Sequence[Any],
@@ -420,6 +434,7 @@ def jvp(
 
 
 @operator
+@door
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """Return the product of f's Hessian with the tangents of its arguments; f returns a scalar.
 
@@ -433,6 +448,7 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 @operator
 @of_any_shape
+@door
 def hessian(f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False) -> Hessian:
     """Return a function that gives the second derivatives of f, which returns a real scalar.
 
@@ -442,6 +458,7 @@ def hessian(f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False) ->
     return Hessian(f, Operator(f, Options("grad", wrt, has_aux)), has_aux)
 
 
+@door
 def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = None) -> Any:
     """Run f and its reverse: `(value, (a_bar, A_bar, None))` for Active, Duplicated and Const.
 
@@ -518,6 +535,7 @@ def _no_shortcut(*args: Any) -> Any:
     raise AssertionError("autodiff has no shortcut")
 
 
+@door
 def source(
     f: Callable[..., Any],
     *,
@@ -532,6 +550,7 @@ def source(
     return operator_for(f, mode, wrt, args).source(*args)
 
 
+@door
 def emit(
     f: Callable[..., Any],
     path: str | Path,
@@ -561,222 +580,3 @@ def operator_for(
         raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
     f = fitted(f, args, None, wrt, every=mode not in ("grad", "value_and_grad"))
     return Operator(f, Options(mode, wrt, has_aux, len(args) or None))
-
-
-# --- the decorator -------------------------------------------------------------------------------
-
-
-class Differentiable:
-    """A function that carries its derivatives; calling it calls the function."""
-
-    __s2sad_decorated__ = True
-
-    def __init__(self, f: Callable[..., Any], wrt: Wrt = None) -> None:
-        self.__name__ = f.__name__
-        self.__qualname__ = f.__qualname__
-        functools.update_wrapper(self, f)
-        self.__s2sad_primal__: Any = f
-        self.__s2sad_wrt__ = wrt
-        self._operators: dict[tuple[str, int], Any] = {}
-
-    @functools.cached_property
-    def _unbound(self) -> Differentiable:
-        """The function itself, where it is no method that has lost its class."""
-        refuse_below_classmethod(self)
-        return self
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the function itself."""
-        return self.__s2sad_primal__(*args, **kwargs)
-
-    @property
-    def grad(self) -> Operator:
-        """The gradient, as s2sad.grad gives it."""
-        return self._operator("grad")  # type: ignore[no-any-return]
-
-    @property
-    def value_and_grad(self) -> Operator:
-        """The value and the gradient, as s2sad.value_and_grad gives them."""
-        return self._operator("value_and_grad")  # type: ignore[no-any-return]
-
-    @property
-    def jacobian(self) -> Jacobian:
-        """The Jacobian, as s2sad.jacobian gives it."""
-        return self._operator("jacobian")  # type: ignore[no-any-return]
-
-    def vjp(self, /, *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
-        """Return the value and a pullback, as s2sad.vjp does."""
-        return vjp(self._unbound, *args, wrt=wrt, has_aux=has_aux)
-
-    def jvp(self, /, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
-        """Return the value and its tangent, as s2sad.jvp does."""
-        return jvp(self._unbound.__s2sad_primal__, primals, tangents, has_aux=has_aux)
-
-    @property
-    def hessian(self) -> Hessian:
-        """The second derivatives, as s2sad.hessian gives them."""
-        return hessian(self) if takes_shape(self, None) else Hessian(self, self.grad, False)
-
-    def hvp(self, /, primals: Any, tangents: Any) -> Any:
-        """Return the product of the Hessian with tangents, as s2sad.hvp does."""
-        return hvp(self._unbound.__s2sad_primal__, primals, tangents)
-
-    def autodiff(self, mode: Mode, /, *activities: Any, seed: Any = None) -> Any:
-        """Return the value and the derivatives, as s2sad.autodiff does."""
-        return autodiff(mode, self._unbound.__s2sad_primal__, *activities, seed=seed)
-
-    def _operator(self, mode: str, skipped: int = 0) -> Any:
-        known = self._operators.get((mode, skipped))
-        if known is None and not skipped:
-            _ = self._unbound
-        if known is None:
-            made = for_shapes(self, functools.partial(_attribute, mode), skipped)
-            known = self._operators.setdefault((mode, skipped), made)
-        return known
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        bound = self.__s2sad_primal__.__get__(instance, owner)
-        return _Bound(self, bound) if isinstance(bound, types.MethodType) else self
-
-    def __reduce__(self) -> Any:
-        return self.__qualname__
-
-    def __repr__(self) -> str:
-        return f"<differentiable {self.__s2sad_primal__!r}>"
-
-
-def _attribute(mode: str, f: Any, skipped: int = 0) -> Any:
-    if mode == "jacobian":
-        return _jacobian(f, None, "auto", False, skipped)
-    return _Attribute(f, Options(mode), skipped)
-
-
-class _Attribute(Operator):
-    """An operator that is an attribute of a decorated function, and pickled as that."""
-
-    def __reduce__(self) -> Any:
-        if self._skipped:
-            return super().__reduce__()
-        return getattr, (self._f, self._options.mode)
-
-
-class _Bound:
-    """A decorated method of one object."""
-
-    __s2sad_decorated__ = True
-
-    def __init__(self, function: Differentiable, method: types.MethodType) -> None:
-        self.__s2sad_primal__ = method
-        self.__func__ = function
-        self.__self__ = method.__self__
-        self.__s2sad_wrt__ = function.__s2sad_wrt__
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        return inspect.signature(self.__s2sad_primal__)
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the method itself."""
-        return self.__s2sad_primal__(*args, **kwargs)
-
-    @property
-    def grad(self) -> _BoundOperator:
-        """The gradient; self is Const unless wrt names it."""
-        return _BoundOperator(self, "grad")
-
-    @property
-    def value_and_grad(self) -> _BoundOperator:
-        """The value and the gradient; self is Const unless wrt names it."""
-        return _BoundOperator(self, "value_and_grad")
-
-    @property
-    def jacobian(self) -> _BoundOperator:
-        """The Jacobian; self is Const unless wrt names it."""
-        return _BoundOperator(self, "jacobian")
-
-    def vjp(self, /, *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
-        """Return the value and a pullback, as s2sad.vjp does."""
-        return vjp(self, *args, wrt=wrt, has_aux=has_aux)
-
-    def jvp(self, /, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
-        """Return the value and its tangent, as s2sad.jvp does; self is Const."""
-        return jvp(self.__s2sad_primal__, primals, tangents, has_aux=has_aux)
-
-    @property
-    def hessian(self) -> Hessian:
-        """The second derivatives; self is Const unless wrt names it."""
-        if takes_shape(self, None):
-            return hessian(self)
-        gradient = self.__func__._operator("grad", 1)._bound(self.__self__)
-        return Hessian(self, gradient, False)
-
-    def hvp(self, /, primals: Any, tangents: Any) -> Any:
-        """Return the product of the Hessian with tangents, as s2sad.hvp does; self is Const."""
-        return hvp(self.__s2sad_primal__, primals, tangents)
-
-    def autodiff(self, mode: Mode, /, *activities: Any, seed: Any = None) -> Any:
-        """Return the value and the derivatives, as s2sad.autodiff does; self is Const."""
-        return autodiff(mode, self.__s2sad_primal__, *activities, seed=seed)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__s2sad") or name in ("__func__", "__self__"):
-            raise AttributeError(name)
-        return getattr(self.__s2sad_primal__, name)
-
-    def __reduce__(self) -> Any:
-        return getattr, (self.__self__, self.__func__.__name__)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Bound) and self.__s2sad_primal__ == other.__s2sad_primal__
-
-    def __hash__(self) -> int:
-        return hash(self.__s2sad_primal__)
-
-    def __repr__(self) -> str:
-        return f"<differentiable {self.__s2sad_primal__!r}>"
-
-
-class _BoundOperator(Shown):
-    """An operator of a decorated method, with its object."""
-
-    __s2sad_operator__ = True
-
-    def __init__(self, method: _Bound, mode: str) -> None:
-        self._method = method
-        self._mode = mode
-        self._operator = method.__func__._operator(mode, 1)
-
-    @property
-    def __s2sad_primal__(self) -> Any:
-        """A function that stands for this derivative where it is derived again."""
-        return functools.partial(self._operator.__s2sad_primal__, self._method.__self__)
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Return the derivative at these arguments."""
-        return self._operator(self._method.__self__, *args, **kwargs)
-
-    def source(self, *args: Any, **kwargs: Any) -> str:
-        """Return the derived source for example arguments, or from the annotations alone."""
-        return str(self._operator._bound(self._method.__self__).source(*args, **kwargs))
-
-    def emit(self, path: str | Path, *args: Any, **kwargs: Any) -> Path:
-        """Write the derived source as a module."""
-        return Path(self._operator._bound(self._method.__self__).emit(path, *args, **kwargs))
-
-    def __reduce__(self) -> Any:
-        return getattr, (self._method, self._mode)
-
-    def __repr__(self) -> str:
-        return f"<s2sad.{self._mode}({self._method!r})>"
-
-
-def differentiate(f: Callable[..., Any] | None = None, *, wrt: Wrt = None) -> Any:
-    """Give a function its derivatives as attributes: `f.grad`, `f.value_and_grad`, `f.vjp`.
-
-    Used as `@differentiate` or `@differentiate(wrt="w")`. Calling f stays what it was.
-    """
-    if f is None:
-        return functools.partial(Differentiable, wrt=wrt)
-    if not is_library(f):
-        callee_of(f.__func__ if isinstance(f, classmethod) else f, "differentiate")
-    return Differentiable(f, wrt)

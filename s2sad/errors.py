@@ -83,6 +83,11 @@ def _rebuild(cls: type[Error], reason: str, remedy: str, place: Place | None) ->
     return cls(reason, remedy=remedy, place=place)
 
 
+def an(word: str) -> str:
+    """Return a word with its article: an Array, a list."""
+    return f"{'an' if word.lstrip('_')[:1].lower() in tuple('aeiou') else 'a'} {word}"
+
+
 class UnsupportedError(Error, NotImplementedError):
     """A construct that cannot be differentiated (yet) lies on an active path."""
 

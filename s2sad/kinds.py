@@ -19,6 +19,7 @@ import numpy as np
 
 from s2sad import registry, runtime
 from s2sad.derivative import Applied
+from s2sad.errors import Error, an
 from s2sad.known import spaces
 from s2sad.known.code import is_function as is_function
 from s2sad.known.dims import ONE as ONE
@@ -52,14 +53,12 @@ class Kind:
 
 @dataclass(frozen=True)
 class Unknown(Kind):
-    """Nothing is known, and why; of an object that is given, its class.
-
-    What comes of a function without a rule says what to use `instead`.
-    """
+    """Nothing is known, and why: a given object's class, what to use `instead`, an `error`."""
 
     why: str = field(default="", compare=False)
     cls: type | None = None
     instead: str = ""
+    error: Error | None = field(default=None, compare=False)
 
 
 def is_slice(kind: object) -> bool:
@@ -485,6 +484,14 @@ def join(left: Kind, right: Kind) -> Kind:
         return _one_of([*one, *other])
     if type(left) is not type(right):
         return union((left, right))
+    return _on_two_paths(left, right)
+
+
+def _on_two_paths(left: Kind, right: Kind) -> Unknown:
+    """Return what is known where two paths meet: nothing, by the error of one, or by the two."""
+    for kind in (left, right):
+        if isinstance(kind, Unknown) and kind.error is not None:
+            return kind
     return Unknown(f"{_phrase(left)} on one path and {_phrase(right)} on another")
 
 
@@ -518,7 +525,7 @@ def _one_of_objects(found: list[Obj]) -> Kind:
     if len(order) == 1:
         return order[0]
     if any(is_enumerated(k.cls) for k in order):
-        return Unknown(f"{_phrase(order[0])} on one path and {_phrase(order[1])} on another")
+        return _on_two_paths(order[0], order[1])
     return OneOf(tuple(order))
 
 
@@ -585,8 +592,7 @@ def union(found: Iterable[Kind]) -> Kind:
         else:
             merged.append(kind)
     if len(merged) > 1 and not _compatible(merged):
-        first, second = merged[:2]
-        return Unknown(f"{_phrase(first)} on one path and {_phrase(second)} on another")
+        return _on_two_paths(merged[0], merged[1])
     return _union_of(merged) if merged else UNBOUND
 
 
@@ -736,7 +742,7 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
     if isinstance(value, tuple) and not is_function(value):
         names = getattr(type(value), "_fields", None)
         if type(value) is not tuple and names is None:
-            return Unknown(f"a {type(value).__name__}")
+            return Unknown(an(type(value).__name__))
         items = tuple(kind_of(v, f"{path}[{i}]", literal, around) for i, v in enumerate(value))
         return Tuple(items, type(value) if names is not None else None)
     if type(value) is list:
@@ -751,7 +757,7 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
     if is_function(value) or isinstance(value, dataclasses.Field):
         return Known(the_same(value))
     if isinstance(value, np.ndarray):
-        return Unknown(f"a {type(value).__name__}, a subclass of ndarray")
+        return Unknown(f"{an(type(value).__name__)}, a subclass of ndarray")
     if is_enumerated(type(value)) or has_fields(type(value)):
         fields = vars(value) if is_enumerated(type(value)) else runtime.attributes(value)
         kinds = tuple((k, kind_of(v, f"{path}.{k}", literal, around)) for k, v in fields.items())
@@ -764,7 +770,7 @@ def _kind_of_structure(value: Any, path: str, literal: bool, around: frozenset[i
                 like if known.of_data else replace(like, dims=tuple(fresh_dim() for _ in like.dims))
             )
             return Opaque(type(value), own)
-    return Unknown(f"a {type(value).__name__}", type(value), registry.advice_for(value))
+    return Unknown(an(type(value).__name__), type(value), registry.advice_for(value))
 
 
 def are_names(keys: Collection[Any]) -> bool:

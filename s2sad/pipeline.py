@@ -227,9 +227,33 @@ def _loss_of(a: Analysed, request: Request, kind: Kind) -> Kind:
     )
 
 
-_SUM = "Use s2sad.jacobian or s2sad.vjp, or return a sum of the result."
+_SUM = "Use s2sad.jacobian or s2sad.vjp, or return a scalar, such as the sum of the result."
+_REAL = "Return its real part, np.real(...), or use s2sad.jacobian or s2sad.vjp."
 _STEP = "Return the float from which it is computed, or a smooth function in its place."
-_REAL = "Return np.real of it, or use s2sad.jacobian or s2sad.vjp."
+_RETURN = "Return the value that is to be differentiated."
+_AUX = "Pass has_aux=True: the first item is differentiated, the rest is handed through."
+
+
+def _instead(kind: Kind) -> str:
+    """Return what to do about a result that is not a real scalar."""
+    if isinstance(kind, K.NoneKind):
+        return _RETURN
+    if isinstance(kind, K.Tuple) and len(kind.items) > 1 and has_gradient(kind.items[0]):
+        return _AUX if len(kind.items) == 2 else f"{_AUX} Return (loss, (the rest))."
+    if is_step(kind):
+        return _STEP
+    return _REAL if K.is_complex(kind) else _SUM
+
+
+def _returned(a: Analysed, kind: Kind) -> str:
+    """Return what a function returns, in words."""
+    if isinstance(kind, K.NoneKind) and not any(map(_is_return, gast.walk(a.function.source.node))):
+        return "has no `return`"
+    return f"returns {K.describe(kind)}"
+
+
+def _is_return(node: gast.AST) -> bool:
+    return isinstance(node, gast.Return | gast.Lambda)
 
 
 def _on_paths(a: Analysed) -> Iterator[Kind]:
@@ -256,18 +280,17 @@ def _check_result(a: Analysed, request: Request) -> None:
         return
     if isinstance(kind, K.Unknown) and request.mode in ("grad", "value_and_grad", "vjp"):
         refusal = UnsupportedError(
-            f"What {_label(a)} returns is not known when its derivative is written"
+            f"s2sad cannot tell the type of what {_label(a)} returns"
             f"{': ' + kind.why if kind.why else ''}.",
-            remedy=kind.instead or "Give example arguments, or return a float.",
+            remedy=kind.instead or "Return a float, an array, or a structure of these.",
             place=a.function.source.place(a.function.source.node),
         )
         raise by_cause(refusal, kind)
     if not scalar:
         return
-    step = is_step(kind)
-    why = ", which changes by steps: its derivative is zero or none" if step else ""
+    why = ", which changes by steps: its derivative is zero or none" if is_step(kind) else ""
     raise ActivityError(
-        f"{request.mode} wants a real scalar, but {_label(a)} returns {K.describe(kind)}{why}.",
-        remedy=_STEP if step else _REAL if K.is_complex(kind) else _SUM,
+        f"{request.mode} wants a real scalar, but {_label(a)} {_returned(a, kind)}{why}.",
+        remedy=_instead(kind),
         place=a.function.source.place(a.function.source.node),
     )

@@ -693,7 +693,8 @@ def advice_for(value: object) -> str:
     cls = type(value)
     if cls in _objects:
         return "Let its values be along the first axis: np.moveaxis(values, axis, 0)."
-    if not isinstance(vars(cls).get("__iter__"), types.FunctionType):
+    own = isinstance(vars(cls).get("__iter__"), types.FunctionType)
+    if not own or cls.__module__.partition(".")[0] in sys.stdlib_module_names:
         return instead_of(cls)
     return instead_of(cls) or (
         f"{cls.__name__} has `__iter__`, and so counts as a container of which nothing is known: "
@@ -715,13 +716,6 @@ def is_without_rule(fn: Any) -> bool:
     if fn is None or not callable(fn) or not (is_foreign(fn) or is_refused(fn)):
         return False
     return rule_for(fn) is None and written_form(fn) is None
-
-
-def full_name(fn: Any) -> str:
-    """Return the name of a library's function with its public module."""
-    module = (getattr(fn, "__module__", None) or "numpy").partition("._")[0].removeprefix("_")
-    name = getattr(fn, "__name__", None) or type(fn).__name__
-    return f"{module.replace('numpy', 'np', 1)}.{name}"
 
 
 _LOOP = "Write the loop that it stands for, or call it on parts."

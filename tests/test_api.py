@@ -278,7 +278,7 @@ REFUSED = [
     (
         np.ma.ones(2),
         "is a MaskedArray, a subclass of ndarray: it cannot be differentiated.",
-        "Pass a float, an array of exactly numpy's ndarray, or a structure of these.",
+        "Pass a float, a plain NumPy array, or a structure of these.",
     ),
 ]
 
@@ -693,14 +693,14 @@ def test_the_cotangent_is_cast():
 
 
 COTANGENTS = [
-    (np.ones(3), ValueError, "is to have the result's shape (2,), not (3,)."),
-    (np.ones((2, 1)), ValueError, "is to have the result's shape (2,), not (2, 1)."),
-    (1.0, ValueError, "is to have the result's shape (2,), not ()."),
-    ([1.0, 2.0], TypeError, "is to be an array of shape (2,), not a value of type list."),
-    (None, TypeError, "is to be an array of shape (2,), not None."),
-    ("ab", TypeError, "is to be an array of shape (2,), not a value of type str."),
-    (np.array(["a", "b"]), TypeError, "is to be an array of shape (2,), not an array of <U1."),
-    (np.ones(2) * 1j, TypeError, "is to be real, as the result is, not complex."),
+    (np.ones(3), ValueError, "has shape (3,); it must have the result's shape, (2,)."),
+    (np.ones((2, 1)), ValueError, "has shape (2, 1); it must have the result's shape, (2,)."),
+    (1.0, ValueError, "has shape (); it must have the result's shape, (2,)."),
+    ([1.0, 2.0], TypeError, "is a value of type list; it must be an array of shape (2,)."),
+    (None, TypeError, "is None; it must be an array of shape (2,)."),
+    ("ab", TypeError, "is a value of type str; it must be an array of shape (2,)."),
+    (np.array(["a", "b"]), TypeError, "is an array of <U1; it must be an array of shape (2,)."),
+    (np.ones(2) * 1j, TypeError, "is complex; it must be real, as the result is."),
 ]
 
 
@@ -713,18 +713,18 @@ def test_a_cotangent_that_is_not_built_like_the_result(dy, kind, reason):
 def test_a_cotangent_of_a_scalar():
     _, pullback = s2sad.vjp(square, 3.0)
     assert message(ValueError, pullback, np.ones(2)) == (
-        "The cotangent of square is to be a scalar, not an array of shape (2,)."
+        "The cotangent of square has shape (2,); it must be a scalar."
     )
     assert message(TypeError, pullback, (1.0,)) == (
-        "The cotangent of square is to be a scalar, not a value of type tuple."
+        "The cotangent of square is a value of type tuple; it must be a scalar."
     )
     assert message(TypeError, pullback, 1j) == (
-        "The cotangent of square is to be real, as the result is, not complex."
+        "The cotangent of square is complex; it must be real, as the result is."
     )
 
 
 def test_cotangents_of_structures():
-    from s2sad.operators.cotangents import checked
+    from s2sad.operators.pullbacks import checked
 
     y = (np.ones(2), {"a": 1.0, "n": 3}, [np.float32(2.0)])
     pull = checked(lambda dy: dy, y, "f")
@@ -732,14 +732,14 @@ def test_cotangents_of_structures():
     assert got[0].dtype == float and got[1] == {"a": 2.0, "n": None}
     assert type(got[2][0]) is np.float32
     assert message(TypeError, pull, [1.0]) == (
-        "The cotangent of f is to be a tuple, not a value of type list."
+        "The cotangent of f is a value of type list; it must be a tuple."
     )
-    assert message(ValueError, pull, (1.0,)) == "The cotangent of f is to have 3 entries, not 1."
+    assert message(ValueError, pull, (1.0,)) == "The cotangent of f has 1 entries; it must have 3."
     assert message(ValueError, pull, (np.ones(2), {"b": 1.0}, [1.0])) == (
-        "The cotangent of f at [1] is to have the keys ['a', 'n'], not ['b']."
+        "The cotangent of f at [1] has the keys ['b']; it must have ['a', 'n']."
     )
     assert message(TypeError, pull, (np.ones(2), 1.0, [1.0])) == (
-        "The cotangent of f at [1] is to be a dict, not a value of type float."
+        "The cotangent of f at [1] is a value of type float; it must be a dict."
     )
 
 

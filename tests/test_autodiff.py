@@ -296,7 +296,7 @@ def test_the_seed():
     np.testing.assert_allclose(x_bar, seed * np.cos(x))
     with pytest.raises(ActivityError, match="autodiff wants a seed, because f returns"):
         autodiff(Reverse, f, Duplicated(x, x_bar))
-    with pytest.raises(ValueError, match="The seed of f is to have the result's shape"):
+    with pytest.raises(ValueError, match="The seed of f has shape"):
         autodiff(Reverse, f, Duplicated(x, x_bar), seed=np.ones(2))
     with pytest.raises(ActivityError, match="returns None, which takes no seed"):
         autodiff(Reverse, scaled, Duplicated(x, x_bar), Duplicated(r(3), r(3)), seed=1.0)
@@ -446,13 +446,13 @@ def total(x):
     [
         (np.ones(3), np.ones(2), r"has the shape \(2,\), its primal \(3,\)"),
         (np.ones(3), np.ones(3, np.float32), "is of float32, its primal of float64"),
-        (np.ones(3), [1.0, 1.0, 1.0], "is to be an array as its primal is, not list"),
+        (np.ones(3), [1.0, 1.0, 1.0], "is a list; it must be an array, as its primal is"),
         (np.ones(3), np.broadcast_to(1.0, 3), "is read-only"),
         (2.0, 0.0, "a number cannot be added to in place"),
         ([np.ones(3)], [], "has 0 entries, its primal 1"),
         ({"a": np.ones(3)}, {"b": np.ones(3)}, r"has the keys \['b'\]"),
         ((2.0, np.ones(3)), (0.0, np.ones(3)), r"at \[0\]: a number cannot be added to"),
-        ((np.ones(3),), [np.ones(3)], "is to be a tuple as its primal is, not list"),
+        ((np.ones(3),), [np.ones(3)], "is a list; it must be a tuple, as its primal is"),
     ],
 )
 def test_shadows_that_do_not_fit(x, x_bar, message):
@@ -462,7 +462,7 @@ def test_shadows_that_do_not_fit(x, x_bar, message):
 
 def test_activities_that_do_not_fit():
     x = np.ones(3)
-    with pytest.raises(ActivityError, match="No argument of total is to be differentiated"):
+    with pytest.raises(ActivityError, match="No argument of total is marked for differentiation"):
         autodiff(Reverse, total, Const(x))
     with pytest.raises(ActivityError, match="wants a tuple of shadows"):
         autodiff(Reverse, total, BatchDuplicated(x, x.copy()))

@@ -246,7 +246,7 @@ def test_memory_reached_by_two_ways():
     [
         (cell(np.ones(2)), r"at .h has the shape \(2,\), its primal \(3,\)"),
         (cell(np.ones(3, np.float32)), "at .h is of float32, its primal of float64"),
-        ({"h": np.ones(3)}, "is to be a Cell as its primal is, not dict"),
+        ({"h": np.ones(3)}, "is a dict; it must be a Cell, as its primal is"),
         (object.__new__(Cell), "has no attribute W"),
         (cell(np.broadcast_to(1.0, 3)), "at .h is read-only"),
     ],

@@ -314,8 +314,10 @@ def test_checks_of_an_array(model, tmp_path):
     assert (
         '    if not (isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == "float64"'
         " and len(x) != 1):\n"
-        '        raise TypeError("norm_grad was derived for x: a 1-d array of float64, not of'
-        ' length 1")\n'
+        "        raise TypeError(\n"
+        '            f"norm_grad was derived for x: a 1-d array of float64, not of length 1; '
+        'given: {x!r:.60}"\n'
+        "        )\n"
     ) in text
     assert np.array_equal(grad(np.array([3.0, 4.0])), [6.0, 8.0])
     for wrong in (np.ones((2, 2)), np.ones(2, "float32"), np.ones(1), [1.0, 2.0], 1.0, None):
@@ -352,7 +354,7 @@ def test_checks_of_scalars(tmp_path):
         args[position] = np.ones(2)
         with pytest.raises(TypeError) as caught:
             grad(*args)
-        assert str(caught.value) == f"scaled_grad was derived for {said}"
+        assert str(caught.value) == f"scaled_grad was derived for {said}; given: array([1., 1.])"
 
 
 def nested(params, x):

@@ -315,7 +315,7 @@ def value_of_an_exception(x):
 
 
 def test_a_value_that_an_exception_carries():
-    with pytest.raises(s2sad.UnsupportedError, match="What this operation means is not decided"):
+    with pytest.raises(s2sad.UnsupportedError, match="cannot tell the type of a value"):
         s2sad.grad(value_of_an_exception)(3.0)
 
 
@@ -455,14 +455,13 @@ def scales(x, q):
 def test_operators_that_kinds_do_not_decide():
     refused(
         lambda: s2sad.grad(scales)(1.0, iter(())),
-        "UnsupportedError",
+        "MissingRuleError",
         NotImplementedError,
-        "What this operation means is not decided: the kind of an operand is a tuple_iterator.",
+        "s2sad cannot tell what `q * s` gives: it knows nothing of a tuple_iterator.",
         scales,
         "return q * s",
         "q * s",
-        remedy="Give example arguments, or make the value a float, an array or a structure of "
-        "these.",
+        remedy="Compute it outside the function and pass it in as an argument.",
     )
 
 
@@ -503,12 +502,12 @@ def test_source_without_arguments_or_annotations():
         (
             X.astype(object),
             "an array of objects or of records: it cannot be differentiated",
-            "Pass a float, an array of exactly numpy's ndarray, or a structure of these.",
+            "Pass a float, a plain NumPy array, or a structure of these.",
         ),
         (
             np.ma.array(X),
             "a MaskedArray, a subclass of ndarray: it cannot be differentiated",
-            "Pass a float, an array of exactly numpy's ndarray, or a structure of these.",
+            "Pass a float, a plain NumPy array, or a structure of these.",
         ),
     ],
     ids=["int", "bool", "flag", "str", "object", "masked"],
@@ -557,22 +556,26 @@ def nothing(x):
 @pytest.mark.parametrize(
     "fn, x, what",
     [
-        (doubled, X, "a 1-d array of float64"),
-        (both, 1.0, "a tuple of 2"),
-        (rotated, 1.0, "a complex"),
-        (nothing, 1.0, "None"),
+        (doubled, X, "returns a 1-d array of float64"),
+        (both, 1.0, "returns a tuple of 2"),
+        (rotated, 1.0, "returns a complex"),
+        (nothing, 1.0, "has no `return`"),
     ],
 )
 @pytest.mark.parametrize("mode", ["grad", "value_and_grad"])
 def test_a_result_that_is_no_real_scalar(fn, x, what, mode):
-    remedy = "Use s2sad.jacobian or s2sad.vjp, or return a sum of the result."
-    if what == "a complex":
-        remedy = "Return np.real of it, or use s2sad.jacobian or s2sad.vjp."
+    remedy = {
+        doubled: "Use s2sad.jacobian or s2sad.vjp, or return a scalar, such as the sum of the "
+        "result.",
+        both: "Pass has_aux=True: the first item is differentiated, the rest is handed through.",
+        rotated: "Return its real part, np.real(...), or use s2sad.jacobian or s2sad.vjp.",
+        nothing: "Return the value that is to be differentiated.",
+    }[fn]
     refused(
         lambda: getattr(s2sad, mode)(fn)(x),
         "ActivityError",
         TypeError,
-        f"{mode} wants a real scalar, but {fn.__name__} returns {what}.",
+        f"{mode} wants a real scalar, but {fn.__name__} {what}.",
         fn,
         f"def {fn.__name__}(x):",
         remedy=remedy,
@@ -763,11 +766,11 @@ def test_a_file_that_was_edited(tmp_path, monkeypatch):
 
 def test_a_function_that_is_not_python():
     refused(
-        lambda: s2sad.grad(math.sin),
+        lambda: s2sad.grad(divmod),
         "SourceError",
         OSError,
-        "sin is not written in Python: there is no source to derive from.",
-        remedy="Wrap it in a function: `lambda x: sin(x)`.",
+        "divmod is not written in Python: there is no source to derive from.",
+        remedy="Wrap it in a function: `lambda x: divmod(x)`.",
     )
 
 
@@ -898,8 +901,8 @@ MAKES = "{} has no derivative: the class that it makes is another one in every c
         (
             makes_a_class,
             "UnsupportedError",
-            "What this operation means is not decided: the kind of an operand is what comes of the "
-            "class Two, which is made anew in every call.",
+            "s2sad cannot tell the type of a value that is used here: what comes of the class Two, "
+            "which is made anew in every call.",
             "return x * Two.value",
             "x * Two.value",
             "Define Two outside of functions.",

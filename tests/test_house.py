@@ -37,6 +37,7 @@ LAYERS = (
     ("__init__",),
     ("sparse", "testing"),
     ("tools",),
+    ("decorated",),
     ("api",),
     ("operators",),
     ("pipeline",),

@@ -602,7 +602,7 @@ def test_a_matrix_of_cotangents():
 )
 def test_cotangents_that_do_not_fit(dy):
     _, pullback = s2sad.vjp(layer, X)
-    with pytest.raises(ActivityError, match="The cotangent of layer is to"):
+    with pytest.raises(ActivityError, match="The cotangent of layer"):
         pullback(dy)
 
 
@@ -612,7 +612,7 @@ def test_cotangents_of_a_pair_that_do_not_fit(dy):
     with pytest.raises(ActivityError, match="The cotangent of the lambda"):
         pullback(dy)
     _, pullback = s2sad.vjp(lambda x: np.sum(x), X)
-    with pytest.raises(ActivityError, match="not an array of shape"):
+    with pytest.raises(ActivityError, match="it must be a scalar"):
         pullback(np.ones(3))
 
 

@@ -1067,8 +1067,8 @@ def test_cache_warns():
     with pytest.warns(UserWarning) as caught:
         assert unwrap(f) == Callee(f.__wrapped__, (), {})
     assert [str(w.message) for w in caught] == [
-        "the cache around test_cache_warns.<locals>.f (functools.lru_cache) is not used in "
-        "derived code: each call is computed"
+        "functools.lru_cache around test_cache_warns.<locals>.f has no effect in derived code: it "
+        "computes each call."
     ]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import gast
 
 from s2sad import registry
+from s2sad.capture.read import warn_once
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -109,12 +109,10 @@ class Applied:
         """Say that a cache is seen through, as it is around functions of a module."""
         place = self.source.place(definition)
         message = (
-            f"the cache around {definition.name} (functools.lru_cache) is not used in derived "
-            "code: each call is computed"
+            f"functools.lru_cache around {definition.name} has no effect in derived code: it "
+            "computes each call."
         )
-        fn: Any = self.source.fn
-        known = fn.__globals__.setdefault("__warningregistry__", {})
-        warnings.warn_explicit(message, UserWarning, place.file, place.line, fn.__module__, known)
+        warn_once(message, place.file, place.line, self.source.fn)
 
     def denotes(self, func: Node, module: str, attr: str) -> bool:
         """Say whether a function expression is `attr` of a module, under whatever name."""

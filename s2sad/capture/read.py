@@ -151,21 +151,25 @@ def _behind_cache(obj: Any) -> object | None:
 def _warn_of_cache(wrapped: object) -> None:
     name = getattr(wrapped, "__qualname__", repr(wrapped))
     message = (
-        f"the cache around {name} (functools.lru_cache) is not used in derived code: "
-        "each call is computed"
+        f"functools.lru_cache around {name} has no effect in derived code: it computes each call."
     )
     if not isinstance(wrapped, types.FunctionType):
         warnings.warn(message, stacklevel=2)
         return
-    # Points at the function, and is given once for each, as a warning raised there would be.
-    warnings.warn_explicit(
-        message,
-        UserWarning,
-        wrapped.__code__.co_filename,
-        wrapped.__code__.co_firstlineno,
-        wrapped.__module__,
-        wrapped.__globals__.setdefault("__warningregistry__", {}),
-    )
+    code = wrapped.__code__
+    warn_once(message, code.co_filename, code.co_firstlineno, wrapped)
+
+
+_warned: set[tuple[str, int, str]] = set()
+
+
+def warn_once(message: str, file: str, line: int, fn: Any) -> None:
+    """Warn of a line of the user's, once in a process, where `fn` is or calls what stands there."""
+    if (file, line, message) in _warned:
+        return
+    registry = fn.__globals__.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, UserWarning, file, line, fn.__module__, registry)
+    _warned.add((file, line, message))
 
 
 def _is_dispatcher(obj: object) -> bool:
@@ -225,7 +229,13 @@ class Source:
 
 
 # What makes derivatives of functions, as grad does.
-_MAKERS = ("s2sad.api", "s2sad.operators.hessians", "s2sad.operators.jacobians", "s2sad.sparse")
+_MAKERS = (
+    "s2sad.api",
+    "s2sad.decorated",
+    "s2sad.operators.hessians",
+    "s2sad.operators.jacobians",
+    "s2sad.sparse",
+)
 
 
 def read(fn: types.FunctionType) -> Source:

@@ -111,8 +111,10 @@ def _array_attribute(owner: K.Array, attr: str) -> Kind:
         return sample_call(operator.attrgetter(attr), (owner,), ())
     instead = "Use A.ravel(), which may be looped over, or A.flat[i]." if attr == "flat" else ""
     stated = np.ndarray.setflags if attr == "flags" else getattr(np.ndarray, attr, None)
-    why = f"the attribute {attr} of an array"
-    return K.Unknown(why, instead=instead or registry.instead_of(stated))
+    instead = instead or registry.instead_of(stated)
+    if stated is None or (callable(stated) and not instead):
+        return K.UNKNOWN
+    return K.Unknown(f"the attribute {attr} of an array", instead=instead)
 
 
 def _dim_number(dim: K.Dim) -> Kind:

@@ -37,6 +37,7 @@ from s2sad.facts.members import (
     unary_method,
     unbound_function,
 )
+from s2sad.facts.mistakes import Mistakes
 from s2sad.facts.operators import Pullback, applied_kind, attribute_applied
 from s2sad.facts.passing import Proved, brought_along
 from s2sad.facts.ravelled import ravel_kind
@@ -69,6 +70,7 @@ from s2sad.known.mixed import alternatives, dtype_of_either, is_mixed
 from s2sad.known.open_dicts import dict_item, with_entry
 from s2sad.known.samples import is_number, rising
 from s2sad.known.spaces import home
+from s2sad.known.unread import blamed
 from s2sad.nodes import Node, children
 from s2sad.selected import worked_out
 from s2sad.stages import Function, KindFacts
@@ -92,6 +94,7 @@ class Expressions:
         self.facts = KindFacts()
         self.slices = Slices(function.locals)
         self.trying = False
+        self.mistakes = Mistakes(function.source, scope, self.facts)
 
     def kind(self, node: Node, env: Env) -> Kind:
         kind = self._kind(node, env)
@@ -122,15 +125,16 @@ class Expressions:
         """Return why nothing is known about an operation: the reason of its first operand."""
         fn = self.facts.objects.get(node.func) if isinstance(node, gast.Call) else None
         if registry.is_without_rule(fn):
-            label = registry.full_name(fn)
-            because, instead = registry.missing(fn, label)
-            why = f"{registry.WITHOUT_RULE}. {because.rstrip('.')}"
-            return K.Unknown(why, None, instead)
-        for operand in children(node):
+            return blamed(self.mistakes.without_rule(node, fn))
+        operands = list(children(node))
+        if self.mistakes.calls_method(node):
+            operands[0] = node.func.value
+        for operand in operands:
             kind = self.facts.of.get(operand)
-            if isinstance(kind, K.Unknown) and kind.why:
+            if isinstance(kind, K.Unknown) and kind.why and not self.mistakes.is_given(kind):
                 return kind
-        return K.UNKNOWN
+        error = self.mistakes.of(node)
+        return K.UNKNOWN if error is None else blamed(error)
 
     def _never_computed(self, node: Node) -> bool:
         """Say whether an operand has no value yet: a result of a recursion being worked out."""
@@ -627,7 +631,7 @@ class Expressions:
             fn = registry.method_function(attr)
             if fn is not None or registry.is_zero_method(attr):
                 return sample_method(owner, attr, tuple(args), tuple(sorted(keywords.items())))
-            return K.Unknown(f"the result of .{attr}()")
+            return K.UNKNOWN
         if isinstance(owner, K.Dict | K.OpenDict):
             return dict_method(owner, attr, args)
         if isinstance(owner, K.List):

@@ -29,20 +29,20 @@ from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.filled import with_part
 from s2sad.facts.marks import is_marks
 from s2sad.facts.memory import Memory, root, shares_nothing, touches
+from s2sad.facts.mistakes import namesake
 from s2sad.facts.operators import refuse_left_over
 from s2sad.facts.staying import stays_here
 from s2sad.facts.stopped import check_stopped
 from s2sad.facts.unseen import check_unseen_reads
 from s2sad.kinds import Kind
 from s2sad.known.mixed import is_mixed
-from s2sad.known.unread import Unread, by_cause
+from s2sad.known.unread import by_cause, undecided
 from s2sad.nodes import all_inside, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
 from s2sad.syntax.flow import free_names
 
 Env = dict[str, Kind]
 
-_DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
 _ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
 _ATTRIBUTE = "Set it on all paths: before the branch or the loop, or in __init__."
 _WHOLE = "Write a loop, or make it a list: `[... for ...]`."
@@ -104,7 +104,7 @@ def fence(
         added = getattr(write.statement, "value", None)
         if isinstance(write.owner, K.Unknown) and isinstance(added, gast.Name):
             kind = kinds.of.get(added)
-            if isinstance(kind, K.Unknown) and (kind.instead or isinstance(kind, Unread)):
+            if isinstance(kind, K.Unknown) and (kind.instead or kind.error):
                 raise _undecided(function, kinds, write.statement, added, [added])
         how = _by(write.statement)
         how += "" if name == write.base else f" through `{write.base}`"
@@ -670,7 +670,10 @@ def _first_unknown(function: Function, kinds: KindFacts, activity: Activity) -> 
 def _undecided(
     function: Function, kinds: KindFacts, s: Any, value: Any, unknown: list[Any]
 ) -> Error:
-    if isinstance(value, gast.Call):
+    found = [k for k in map(kinds.of.get, [*unknown, value]) if isinstance(k, K.Unknown)]
+    found.sort(key=lambda k: k.error is None)
+    kind = next((k for k in found if k.why), K.Unknown())
+    if isinstance(value, gast.Call) and not _mistaken(function, value, kind):
         refused = _refused_by_name(function, kinds, value)
         if refused is not None:
             return _refusal(function, s, MissingRuleError, *refused, value)
@@ -680,18 +683,17 @@ def _undecided(
         if without and (foreign or not inspect.isfunction(fn)):
             label = expression_path(value.func)
             why, advice = registry.missing(fn, label)
-            return _refusal(function, s, MissingRuleError, why, advice, value)
-    found = [k for k in map(kinds.of.get, [*unknown, value]) if isinstance(k, K.Unknown)]
-    kind = next((k for k in found if k.why), K.Unknown("not known"))
-    refusal = _refusal(
-        function,
-        s,
-        MissingRuleError if registry.WITHOUT_RULE in kind.why else UnsupportedError,
-        f"What this operation means is not decided: the kind of an operand is {kind.why}.",
-        kind.instead or _remedy(kind.why),
-        value,
-    )
-    return by_cause(refusal, kind)
+            return _refusal(function, s, MissingRuleError, why, namesake(fn) or advice, value)
+    reason, remedy = undecided(kind, _remedy(kind.why))
+    return by_cause(_refusal(function, s, UnsupportedError, reason, remedy, value), kind)
+
+
+def _mistaken(function: Function, value: Any, kind: K.Unknown) -> bool:
+    """Say whether a call would fail in plain Python, too."""
+    error = kind.error
+    if error is None or isinstance(error, MissingRuleError) or error.place is None:
+        return False
+    return error.place == function.source.place(value)
 
 
 def _refused_by_name(function: Function, kinds: KindFacts, value: Any) -> tuple[str, str] | None:
@@ -727,11 +729,11 @@ def _remedy(why: str) -> str:
         return _ONE_KIND
     if "a tuple whose length" in why:
         return _LISTED
-    if why in ("a slice", "a IndexExpression"):
+    if why in ("a slice", "an IndexExpression"):
         return _SLICE
     if "a generator" in why:
         return _WHOLE
-    return _UNPACK if "that unpacks with" in why else _DECIDE
+    return _UNPACK if "that unpacks with" in why else ""
 
 
 def expression_path(node: Any) -> str:

@@ -31,7 +31,7 @@ def method_unknown(scope: Scope, owner: Kind, attr: str) -> Kind:
     cls = owner.cls if isinstance(owner, K.Obj | K.Tuple) else None
     static = MISSING if cls is None else scope.member(cls, attr, MISSING)
     if cls is None or not hasattr(type(static), "__get__"):
-        return K.Unknown(f"the result of .{attr}()")
+        return K.UNKNOWN
     what = f"the result of .{attr}(), which is a {type(static).__name__} of {cls.__name__}"
     return K.Unknown(what, None, f"Let {attr} be a method: a function in the class.")
 

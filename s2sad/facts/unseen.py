@@ -18,6 +18,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.errors import Error, UnsupportedError
 from s2sad.facts.memory import Memory, rebound, root, shares_nothing
+from s2sad.facts.mistakes import full_name
 from s2sad.facts.operators import gives_derivative
 from s2sad.facts.read_back import check_read_back
 from s2sad.nodes import all_inside, blocks_of, names_read, walk
@@ -70,7 +71,7 @@ def _captured(function: Function, kinds: KindFacts, activity: Activity, memory: 
         hit = hidden.taken & function.locals & (varied | lasting)
         hit |= hidden.rebound & function.locals & useful
         if hit and registry.is_refused(hidden.called):
-            label = registry.full_name(hidden.called)
+            label = full_name(hidden.called)
             raise _refusal(function, hidden.statement, *registry.missing(hidden.called, label))
         if hit:
             raise _refusal(
@@ -145,7 +146,7 @@ def _filled(function: Function, kinds: KindFacts, activity: Activity, memory: Me
         empty = [a for a in given if _is_empty(kinds.of.get(a))]
         called = kinds.objects.get(getattr(call, "func", None))
         if empty and registry.is_refused(called):
-            reason, advice = registry.missing(called, registry.full_name(called))
+            reason, advice = registry.missing(called, full_name(called))
             raise _refusal(function, s, reason, advice, call)
         if empty and names_read(call) & activity.varied_before.get(s, frozenset()):
             raise _refusal(

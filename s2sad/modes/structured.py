@@ -16,12 +16,12 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import registry, runtime
-from s2sad.errors import Error, MissingRuleError, UnsupportedError
+from s2sad import runtime
+from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.known.open_dicts import surely_has
 from s2sad.known.signature import by_position
-from s2sad.known.unread import by_cause
+from s2sad.known.unread import by_cause, undecided
 from s2sad.modes.guarded import Guarded, Site
 from s2sad.nodes import (
     Block,
@@ -51,22 +51,11 @@ class Contribution:
     repeats: bool = False
 
 
-_DECIDE = "Give example arguments, or make the value a float, an array or a structure of these."
-
-
 class Structured(Guarded):
     """Undoes the calls of one function that handle structures."""
 
     def undecided(self, node: Node, kind: Kind) -> Error:
-        known = kind if isinstance(kind, K.Unknown) else K.Unknown()
-        what = known.why or "not known"
-        refusal = self.refuse(
-            MissingRuleError if registry.WITHOUT_RULE in what else UnsupportedError,
-            node,
-            f"What this operation means is not decided: the kind of an operand is {what}.",
-            known.instead or _DECIDE,
-        )
-        return by_cause(refusal, kind)
+        return by_cause(self.refuse(UnsupportedError, node, *undecided(kind)), kind)
 
     def owner_of_method(self, node: Node) -> Kind | None:
         """Return the kind of what a method is called on; None where a function is called."""

@@ -14,10 +14,11 @@ from s2sad.aliasing import Reached, reach, reach_shadow, refuse_overlap
 from s2sad.errors import ActivityError, AliasError, UnsupportedError
 from s2sad.known.pieces import lengths_given
 from s2sad.known.signature import key_of
-from s2sad.operators.cotangents import checked, mirror, mixes, needs_mirror
+from s2sad.operators.cotangents import mirror, mixes, needs_mirror
 from s2sad.operators.duplicated import Given, Pattern
 from s2sad.operators.guard import IGNORED, may_ignore
 from s2sad.operators.parameters import Choice, Parameters, Settled, Wrt, choose, settle
+from s2sad.operators.pullbacks import checked, outline
 from s2sad.operators.sharing import Bound, Recipe, Recipes
 from s2sad.operators.sharing import place_of as place_of
 from s2sad.requests import Request
@@ -240,20 +241,18 @@ class Derived:
         mode, has_aux = self.options.mode, self.options.has_aux
         wrt, single, picked = settled.wrt, settled.single, settled.results()
 
-        def shape(gradient: Any, values: dict[str, Any]) -> Any:
-            points = [one.value(values[one.parameter]) for one in picked]
-            if single:
-                return mirror(gradient, points[0])
-            return tuple(mirror(g, point) for g, point in zip(gradient, points, strict=True))
-
+        shape = _Shaped(tuple(picked), single)
         if mode == "vjp":
             name = self.parameters.name
+            example: list[tuple[Any, ...]] = []  # of the arguments, for all calls of this entry
 
             def pull(result: Any, values: dict[str, Any]) -> Any:
                 y, pullback, *aux = result
                 kept = {n: private(values[n]) for n in wrt} if mirrored else {}
                 after = functools.partial(shape, values=kept) if mirrored else None
-                return y, checked(pullback, y, name, after), *aux
+                if not example:
+                    example.append(tuple(map(outline, values.values())))
+                return y, checked(pullback, y, name, after, example[0]), *aux
 
             return pull
         if not mirrored or mode in ("reverse", "jvp"):
@@ -263,6 +262,20 @@ class Derived:
                 return lambda result, values: (shape(result[0], values), result[1])
             return shape
         return lambda result, values: (result[0], shape(result[1], values))
+
+
+@dataclass(frozen=True)
+class _Shaped:
+    """Gives cotangents the classes of what they belong to."""
+
+    picked: tuple[Any, ...]
+    single: bool
+
+    def __call__(self, gradient: Any, values: dict[str, Any]) -> Any:
+        points = [one.value(values[one.parameter]) for one in self.picked]
+        if self.single:
+            return mirror(gradient, points[0])
+        return tuple(mirror(g, point) for g, point in zip(gradient, points, strict=True))
 
 
 def _key(values: Iterable[Any]) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.activities import Active, Activity, BatchDuplicated, Const, Duplicated, annotated
-from s2sad.errors import ActivityError
+from s2sad.errors import ActivityError, an
 from s2sad.kinds import Kind
 from s2sad.operators.cotangents import caster, mirror, mixes, needs_mirror
 from s2sad.operators.parameters import Parameters, Wrt, can_be, choose
@@ -194,7 +194,7 @@ def pattern(parameters: Parameters, given: Given, kinds: Mapping[str, Kind], wrt
         (shadowed if in_text else active).append(n)
     if not active and not shadowed:
         raise ActivityError(
-            f"No argument of {parameters.name} is to be differentiated.",
+            f"No argument of {parameters.name} is marked for differentiation.",
             remedy="Wrap one in Active(...), or in Duplicated(..., shadow).",
         )
     order = list(kinds)
@@ -321,12 +321,14 @@ def _check_entry(what: str, primal: Any, shadow: Any, forward: bool = False) -> 
     if not isinstance(primal, float | complex | np.inexact):
         _check_part(what, primal, shadow, forward)
     elif not isinstance(shadow, int | float | complex | np.number):
-        raise _mismatch(what, f"is to be a number, not {type(shadow).__name__}")
+        raise _mismatch(what, f"is {an(type(shadow).__name__)}; it must be a number")
 
 
 def _check_array(what: str, primal: Any, shadow: Any) -> None:
     if not is_array(shadow) or type(shadow) is not type(primal):
-        raise _mismatch(what, f"is to be an array as its primal is, not {type(shadow).__name__}")
+        raise _mismatch(
+            what, f"is {an(type(shadow).__name__)}; it must be an array, as its primal is"
+        )
     if shadow.shape != primal.shape:
         raise _mismatch(what, f"has the shape {shadow.shape}, its primal {primal.shape}")
     if shadow.dtype != primal.dtype:
@@ -338,7 +340,7 @@ def _check_array(what: str, primal: Any, shadow: Any) -> None:
 def _same_class(what: str, primal: Any, shadow: Any) -> None:
     if type(shadow) is not type(primal):
         expected, found = type(primal).__name__, type(shadow).__name__
-        raise _mismatch(what, f"is to be a {expected} as its primal is, not {found}")
+        raise _mismatch(what, f"is {an(found)}; it must be {an(expected)}, as its primal is")
 
 
 def _mismatch(what: str, why: str) -> ActivityError:

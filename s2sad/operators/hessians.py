@@ -21,6 +21,7 @@ from s2sad.operators.blocks import Blocks
 from s2sad.operators.cotangents import mirror, mixes
 from s2sad.operators.derived import Derived, Options, kinds_of, place_of, reached_by, refuse_shared
 from s2sad.operators.directions import cast_tangents, pushed
+from s2sad.operators.door import door
 from s2sad.operators.moves import Moves
 from s2sad.operators.parameters import Parameters, Settled, settle
 from s2sad.operators.shown import Shown
@@ -42,6 +43,7 @@ class Hessian(Shown):
         self.__module__ = gradient.__module__
         self.__doc__ = f"Hessian of {name}."
 
+    @door
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the blocks of second derivatives; with has_aux, and what f returns besides."""
         bound, settled = self._bound(args, kwargs)

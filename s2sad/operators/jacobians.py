@@ -23,6 +23,7 @@ from s2sad.errors import ActivityError, MissingRuleError, UnsupportedError
 from s2sad.operators.blocks import Blocks, sizes, unit
 from s2sad.operators.derived import Derived, Entry, place_of, reached_by, refuse_shared
 from s2sad.operators.directions import pushed
+from s2sad.operators.door import door
 from s2sad.operators.moves import Moves
 from s2sad.operators.parameters import Settled
 from s2sad.operators.shown import Shown
@@ -83,6 +84,7 @@ class Jacobian(Shown):
         self.__module__ = reverse.__module__
         self.__doc__ = f"Jacobian of {name}."
 
+    @door
     def _jacobian(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the blocks of derivatives; with has_aux, and what f returns besides."""
         point = self._point(args, kwargs)

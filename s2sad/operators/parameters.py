@@ -289,7 +289,9 @@ def _check(name: str, kind: Kind) -> None:
         remedy = "Pass the array of its values, and make the object in the function."
     elif isinstance(kind, K.Unknown):
         reason = f"is {kind.why or 'of a kind that is not known'}: it cannot be differentiated."
-        remedy = "Pass a float, an array of exactly numpy's ndarray, or a structure of these."
+        remedy = "Pass a float, a plain NumPy array, or a structure of these."
+        if hasattr(kind.cls, "__array__"):
+            remedy = f"Pass np.asarray({name})."
     elif not K.differentiable(kind) and not _is_empty(kind):
         reason = f"{_no_floats(kind)}."
         remedy = f"Leave {name} out of what is differentiated."

@@ -19,6 +19,7 @@ from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedErro
 from s2sad.names import Names
 from s2sad.operators.cotangents import mixes
 from s2sad.operators.derived import kinds_of, place_of
+from s2sad.operators.door import door
 from s2sad.operators.parameters import Parameters, Wrt, choose, settle
 from s2sad.syntax.snippets import defined
 from s2sad.tools.culprit import Executed, executed
@@ -32,6 +33,7 @@ _SEED = 1982
 _SPREAD = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
+@door
 def check_grads(
     f: Callable[..., Any],
     args: Sequence[Any],

@@ -19,6 +19,7 @@ from s2sad.api import Operator, operator_for
 from s2sad.derivative import derivative_of
 from s2sad.errors import ActivityError
 from s2sad.known.mixed import has_gradient
+from s2sad.operators.door import door
 from s2sad.operators.duplicated import Given
 from s2sad.operators.higher import HIGHER, derive
 from s2sad.operators.metering import metered
@@ -31,6 +32,7 @@ from s2sad.tools.raised import Caught
 from s2sad.tree import tree_map
 
 
+@door
 def explain(f: Callable[..., Any], *, wrt: Wrt = None, args: Any = None) -> Report:
     """Return what is known of each variable of f when its derivative is written.
 

@@ -1,7 +1,7 @@
 """Checks: an emitted function looks at what it was derived for before it computes.
 
 if not (isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == "float64" and len(x) != 1):
-    raise TypeError("f_grad was derived for x: a 1-d array of float64, not of length 1")
+    raise TypeError(f"f_grad was derived for x: a 1-d array of float64 ...; given: {x!r:.60}")
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def check(entry: str, name: str, kind: Kind, numpy: str) -> Block:
         test = f"{name} is not None"
     else:
         test = f"not {negated}"
-    body: Block = gast.parse(f"if {test}:\n    raise TypeError({message!r})").body
+    text = message.replace("{", "{{").replace("}", "}}") + f"; given: {{{name}!r:.60}}"
+    body: Block = gast.parse(f"if {test}:\n    raise TypeError(f{text!r})").body
     return body
 
 

@@ -514,7 +514,7 @@ REFUSED = {
     counted: "rebound by an inner function",
     changes_a_global: "changes something outside",
     complete: "does not take `full_output`",
-    in_single: "not decided",
+    in_single: "cannot tell the type",
 }
 
 
