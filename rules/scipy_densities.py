@@ -170,13 +170,13 @@ def weibull_min_logsf(out, x, c, loc=0.0, scale=1.0):
     return survival_slopes(x, c, loc, scale)
 
 
-@elementwise(stats.weibull_min.sf, masks=True, regular={"c": 1.0} | STANDARD)
+@elementwise(stats.weibull_min.sf, masks=True, regular={"c": 1.0} | STANDARD, steep=("x",))
 def weibull_min_sf(out, x, c, loc=0.0, scale=1.0):
     by_x, by_c, by_loc, by_scale = survival_slopes(x, c, loc, scale)
     return out * by_x, out * by_c, out * by_loc, out * by_scale
 
 
-@elementwise(stats.weibull_min.cdf, masks=True, regular={"c": 1.0} | STANDARD)
+@elementwise(stats.weibull_min.cdf, masks=True, regular={"c": 1.0} | STANDARD, steep=("x",))
 def weibull_min_cdf(out, x, c, loc=0.0, scale=1.0):
     by_x, by_c, by_loc, by_scale = survival_slopes(x, c, loc, scale)
     left = out - 1.0

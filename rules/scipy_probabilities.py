@@ -96,13 +96,17 @@ def isf(out, q, loc=0.0, scale=1.0, *, density, quantile):
 # with one shape
 
 
-@elementwise(*kin("cdf", 1), unknown=("shape",), masks=True, regular=NO_PROBABILITY | ONE)
+@elementwise(
+    *kin("cdf", 1), unknown=("shape",), masks=True, regular=NO_PROBABILITY | ONE, steep=("x",)
+)
 def cdf_of_one(out, x, shape, loc=0.0, scale=1.0, *, density):
     slope = where_some(out, density(x, shape, loc, scale))
     return slope, None, -slope, -drift(slope, x, loc, scale)
 
 
-@elementwise(*kin("sf", 1), unknown=("shape",), masks=True, regular=NO_PROBABILITY | ONE)
+@elementwise(
+    *kin("sf", 1), unknown=("shape",), masks=True, regular=NO_PROBABILITY | ONE, steep=("x",)
+)
 def sf_of_one(out, x, shape, loc=0.0, scale=1.0, *, density):
     slope = -where_some(out, density(x, shape, loc, scale))
     return slope, None, -slope, -drift(slope, x, loc, scale)
@@ -120,13 +124,13 @@ def logsf_of_one(out, x, shape, loc=0.0, scale=1.0, *, log_density):
     return slope, None, -slope, -drift(slope, x, loc, scale)
 
 
-@elementwise(*kin("ppf", 1), unknown=("shape",), regular=MEDIAN | ONE)
+@elementwise(*kin("ppf", 1), unknown=("shape",), regular=MEDIAN | ONE, steep=("q",))
 def ppf_of_one(out, q, shape, loc=0.0, scale=1.0, *, density, quantile):
     z = quantile(q, shape)
     return scale / density(z, shape), None, 1.0, z
 
 
-@elementwise(*kin("isf", 1), unknown=("shape",), regular=MEDIAN | ONE)
+@elementwise(*kin("isf", 1), unknown=("shape",), regular=MEDIAN | ONE, steep=("q",))
 def isf_of_one(out, q, shape, loc=0.0, scale=1.0, *, density, quantile):
     z = quantile(1.0 - q, shape)
     return -scale / density(z, shape), None, 1.0, z
@@ -135,13 +139,25 @@ def isf_of_one(out, q, shape, loc=0.0, scale=1.0, *, density, quantile):
 # with two
 
 
-@elementwise(*kin("cdf", 2), unknown=("first", "second"), masks=True, regular=NO_PROBABILITY | TWO)
+@elementwise(
+    *kin("cdf", 2),
+    unknown=("first", "second"),
+    masks=True,
+    regular=NO_PROBABILITY | TWO,
+    steep=("x",),
+)
 def cdf_of_two(out, x, first, second, loc=0.0, scale=1.0, *, density):
     slope = where_some(out, density(x, first, second, loc, scale))
     return slope, None, None, -slope, -drift(slope, x, loc, scale)
 
 
-@elementwise(*kin("sf", 2), unknown=("first", "second"), masks=True, regular=NO_PROBABILITY | TWO)
+@elementwise(
+    *kin("sf", 2),
+    unknown=("first", "second"),
+    masks=True,
+    regular=NO_PROBABILITY | TWO,
+    steep=("x",),
+)
 def sf_of_two(out, x, first, second, loc=0.0, scale=1.0, *, density):
     slope = -where_some(out, density(x, first, second, loc, scale))
     return slope, None, None, -slope, -drift(slope, x, loc, scale)
@@ -159,13 +175,13 @@ def logsf_of_two(out, x, first, second, loc=0.0, scale=1.0, *, log_density):
     return slope, None, None, -slope, -drift(slope, x, loc, scale)
 
 
-@elementwise(*kin("ppf", 2), unknown=("first", "second"), regular=MEDIAN | TWO)
+@elementwise(*kin("ppf", 2), unknown=("first", "second"), regular=MEDIAN | TWO, steep=("q",))
 def ppf_of_two(out, q, first, second, loc=0.0, scale=1.0, *, density, quantile):
     z = quantile(q, first, second)
     return scale / density(z, first, second), None, None, 1.0, z
 
 
-@elementwise(*kin("isf", 2), unknown=("first", "second"), regular=MEDIAN | TWO)
+@elementwise(*kin("isf", 2), unknown=("first", "second"), regular=MEDIAN | TWO, steep=("q",))
 def isf_of_two(out, q, first, second, loc=0.0, scale=1.0, *, density, quantile):
     z = quantile(1.0 - q, first, second)
     return -scale / density(z, first, second), None, None, 1.0, z

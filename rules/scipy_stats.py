@@ -200,7 +200,9 @@ def gamma_pdf(out, x, a, loc=0.0, scale=1.0):
         return scaled(out, shape_second(gamma_slopes(x, a, loc, scale)))
 
 
-@elementwise(stats.gamma.cdf, unknown=("a",), masks=True, regular=NO_PROBABILITY | {"a": 1.0})
+@elementwise(
+    stats.gamma.cdf, unknown=("a",), masks=True, regular=NO_PROBABILITY | {"a": 1.0}, steep=("x",)
+)
 def gamma_cdf(out, x, a, loc=0.0, scale=1.0):
     by_x, by_loc, by_scale = reached(out, stats.gamma.pdf(x, a, loc, scale), (x - loc) / scale)
     return by_x, None, by_loc, by_scale
@@ -225,7 +227,9 @@ def chi2_pdf(out, x, df, loc=0.0, scale=1.0):
         return scaled(out, shape_second(chi2_slopes(x, df, loc, scale)))
 
 
-@elementwise(stats.chi2.cdf, unknown=("df",), masks=True, regular=NO_PROBABILITY | {"df": 1.0})
+@elementwise(
+    stats.chi2.cdf, unknown=("df",), masks=True, regular=NO_PROBABILITY | {"df": 1.0}, steep=("x",)
+)
 def chi2_cdf(out, x, df, loc=0.0, scale=1.0):
     by_x, by_loc, by_scale = reached(out, stats.chi2.pdf(x, df, loc, scale), (x - loc) / scale)
     return by_x, None, by_loc, by_scale

@@ -15,6 +15,7 @@ import s2sad
 from s2sad import registry
 
 special = pytest.importorskip("scipy.special")
+stats = pytest.importorskip("scipy.stats")
 
 P = np.array([[0.0, 0.0], [1.0, 0.5], [-0.5, 2.0]])
 X = np.array([0.3, -0.4, 1.1])
@@ -209,6 +210,9 @@ REVERSE = {
     "betainc": (lambda x: np.sum(x * special.betainc(0.5, 0.5, x)), np.zeros(1), [0.0]),
     "boxcox": (lambda x: np.sum(x * special.boxcox(x, 0.5)), np.zeros(1), [-2.0]),
     "spence": (lambda x: np.sum(x * special.spence(x)), np.zeros(1), [np.pi**2 / 6]),
+    "gamma.cdf": (lambda x: np.sum(x * stats.gamma.cdf(x, 0.5)), np.zeros(1), [0.0]),
+    "beta.sf": (lambda x: np.sum(x * stats.beta.sf(x, 0.5, 2.0)), np.zeros(1), [1.0]),
+    "gamma.ppf": (lambda x: np.sum(x * stats.gamma.ppf(x, 2.0)), np.zeros(1), [0.0]),
     "norm of order 0.5": (lambda x: np.linalg.norm(x, 0.5), ZERO, [0.0, 1.0]),
     "norm of order -1": (lambda x: np.linalg.norm(x, -1), np.array([2.0, 2.0]), [0.25, 0.25]),
     "norm of order 3": (lambda x: np.linalg.norm(x, 3), np.zeros(2), [0.0, 0.0]),
