@@ -182,7 +182,8 @@ class KindFacts:
     `decided` holds the tests that kinds decide, `passing` whether an item of a with statement that
     lets exceptions through is the library's own (None: it may not), `objects` what function
     expressions denote, `methods` the functions behind method calls and properties, each with its
-    self, `lengths` the axis lengths that are known numbers once the function returns.
+    self, `implied` the calls of methods that run, or may, where none is named, `lengths` the axis
+    lengths that are known numbers once the function returns.
     """
 
     of: dict[Any, Kind] = field(default_factory=dict)
@@ -192,6 +193,7 @@ class KindFacts:
     passing: dict[Any, bool | None] = field(default_factory=dict)
     objects: dict[Any, Any] = field(default_factory=dict)
     methods: dict[Any, tuple[Any, Any]] = field(default_factory=dict)
+    implied: dict[Any, tuple[Any, ...]] = field(default_factory=dict)
     lengths: dict[str, int] = field(default_factory=dict)
     result: Kind = UNBOUND
 

@@ -36,6 +36,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Function
+from s2sad.syntax.elements import is_call
 from s2sad.syntax.flow import free_names
 
 _STATEMENTS = (gast.Assign, gast.AugAssign, gast.Expr)
@@ -165,6 +166,9 @@ class _Mover(Normaliser):
             s.targets = [self._place_expression(t) for t in s.targets]
         elif isinstance(s, gast.For):
             s.iter = self.expression(s.iter)
+            if is_call(s.iter, "range"):
+                bounds = tuple(map(clone, s.iter.args))
+                self.loops[s] = dataclasses.replace(self.loops[s], bounds=bounds)
         else:
             self._operation(s)
         self.out.append(s)

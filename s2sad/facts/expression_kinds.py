@@ -25,6 +25,7 @@ from s2sad.facts.attributes import attribute_kind
 from s2sad.facts.closures import checkpoint_kind, closed, local_function
 from s2sad.facts.dict_kinds import dict_method
 from s2sad.facts.draws import drawn, generator_made
+from s2sad.facts.implied import of_comparison, of_library, of_test
 from s2sad.facts.lengths import own_lengths
 from s2sad.facts.library import object_attribute, object_made, object_method, object_operator
 from s2sad.facts.members import (
@@ -282,6 +283,8 @@ class Expressions:
             order = [left, right] if mine else [right, left]
             return self.callee(K.Known(method), order, {}, env)
         self.facts.methods.pop(node, None)
+        if isinstance(left, K.Str):
+            of_library(self.scope, self.facts, node, [node.right], self._called(env))
         made = object_operator(type(node.op), left, right)
         return made if made is not None else binary_kind(type(node.op), left, right)
 
@@ -292,6 +295,7 @@ class Expressions:
             self.facts.methods[node] = (method, node.operand)
             return self.callee(K.Known(method), [kind], {}, env)
         if isinstance(node.op, gast.Not):
+            self.tested(node.operand, env)
             known = verdict(kind)
             return K.BOOL if known is None else decided(not known)
         if isinstance(kind, K.Num) and kind.value is not MISSING:
@@ -299,8 +303,21 @@ class Expressions:
         kind = self._used(node.operand, env)
         return K.union(_negated(type(node.op), k) for k in alternatives(kind))
 
+    def _called(self, env: Env) -> Callable[[Any, list[Kind]], Kind]:
+        return lambda target, args: self.callee(target, args, {}, env)
+
+    def tested(self, node: Node, env: Env) -> None:
+        """Note what runs where the truth of an expression is asked for."""
+        of_test(self.scope, self.facts, node, self._called(env))
+
+    def matched(self, node: Node, env: Env) -> None:
+        """Note what may run where a value is compared with patterns."""
+        of_library(self.scope, self.facts, node, [node], self._called(env))
+
     def ex_Compare(self, node: Node, env: Env) -> Kind:
         kinds = [self.kind(n, env) for n in [node.left, *node.comparators]]
+        if not all(isinstance(op, gast.Is | gast.IsNot) for op in node.ops):
+            of_comparison(self.scope, self.facts, node, self._called(env))
         known = compared(node.ops[0], *kinds) if len(kinds) == 2 else None
         if known is not None:
             return known
@@ -328,6 +345,8 @@ class Expressions:
         ends = isinstance(node.op, gast.Or)
         for value in node.values:
             kind = self.kind(value, env)
+            if value is not node.values[-1]:
+                self.tested(value, env)
             if verdict(kind) is not (not ends) or value is node.values[-1]:
                 result = K.join(result, kind)
             if verdict(kind) is ends:
@@ -336,6 +355,7 @@ class Expressions:
 
     def ex_IfExp(self, node: Node, env: Env) -> Kind:
         known = verdict(self.kind(node.test, env))
+        self.tested(node.test, env)
         if known is not None:
             return self.kind(node.body if known else node.orelse, env)
         return K.join(self.kind(node.body, env), self.kind(node.orelse, env))
@@ -347,6 +367,7 @@ class Expressions:
 
     def ex_FormattedValue(self, node: Node, env: Env) -> Kind:
         self.kind(node.value, env)
+        of_library(self.scope, self.facts, node, [node.value], self._called(env))
         if node.format_spec is not None:
             self.kind(node.format_spec, env)
         return K.Str()
@@ -354,6 +375,7 @@ class Expressions:
     def ex_Set(self, node: Node, env: Env) -> Kind:
         for part in node.elts:
             self.kind(part, env)
+        of_library(self.scope, self.facts, node, node.elts, self._called(env))
         return K.UNKNOWN
 
     def ex_Tuple(self, node: Node, env: Env) -> Kind:
@@ -412,7 +434,9 @@ class Expressions:
             self._bound_inside(generator.target, each, inner)
             for test in generator.ifs:
                 self.kind(test, inner)
+                self.tested(test, inner)
         self.kind(node.elt, inner)
+        self.tested(node.elt, inner)
         lazy = isinstance(node, gast.GeneratorExp)
         return K.Unknown("a generator, which may be read in part" if lazy else "a set")
 
@@ -456,6 +480,8 @@ class Expressions:
                     for owner in self._owners(func)
                 ]
                 self.proved = self.proved if len(found) == 1 else ()
+                if node not in self.facts.methods:
+                    self._asked(node, None, env)
                 return K.union(found)
         target = self.kind(func, env)
         self.proved = ()
@@ -466,12 +492,24 @@ class Expressions:
             if target.value is next and node.args and isinstance(node.args[0], gast.GeneratorExp):
                 return self._first_of(node.args[0], args or [])
             args = self._without_none(target.value, node, args or [])
-            return self._call_known(target.value, args, keywords, env)
+            kind = self._call_known(target.value, args, keywords, env)
+            self._asked(node, target.value, env)
+            return kind
         if isinstance(target, K.Choice):
             return _one_of_several()
         if isinstance(target, Pullback):
             return target.gives
         return self._call_value(target, args or [], keywords, node, env)
+
+    def _asked(self, node: Node, fn: Any, env: Env) -> None:
+        """Note which methods of objects a library may run that is given them."""
+        ours = isinstance(fn, types.FunctionType | type) and not registry.is_foreign(fn)
+        if ours and getattr(fn, "__module__", "") != "builtins":
+            return
+        given = [*node.args, *(k.value for k in node.keywords)]
+        proved = self.proved
+        of_library(self.scope, self.facts, node, given, self._called(env))
+        self.proved = proved
 
     def _without_none(self, fn: Any, node: Node, args: list[Kind]) -> list[Kind]:
         """Leave out that an argument is None where the call fails then."""

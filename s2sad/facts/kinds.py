@@ -281,6 +281,7 @@ class _Walker(Tries):
 
     def st_If(self, s: Node, env: Env) -> Env:
         self.kind(s.test, env)
+        self.tested(s.test, env)
         verdict = truth(s.test, self.facts.of)
         if verdict is not None:
             self.facts.decided[s] = verdict
@@ -305,6 +306,7 @@ class _Walker(Tries):
 
     def st_Match(self, s: Node, env: Env) -> Env:
         self.kind(s.subject, env)
+        self.matched(s.subject, env)
         out: Env | None = None
         exhaustive = False
         for case in s.cases:
@@ -353,6 +355,7 @@ class _Walker(Tries):
 
     def st_Assert(self, s: Node, env: Env) -> Env:
         self.kind(s.test, env)
+        self.tested(s.test, env)
         if s.msg is not None:
             self.kind(s.msg, env)
         return self._where(s.test, True, env)
@@ -379,6 +382,7 @@ class _Walker(Tries):
 
     def _while_head(self, s: Node, env: Env) -> Env:
         self.kind(s.test, env)
+        self.tested(s.test, env)
         return self._where(s.test, True, env)
 
     def st_For(self, s: Node, env: Env) -> Env:

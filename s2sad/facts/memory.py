@@ -282,6 +282,9 @@ class Walker:
             self.calls(s, s.value)
         elif isinstance(s, gast.If | gast.While):
             self.calls(s, s.test)
+        elif isinstance(s, gast.Match):
+            for part in (s.subject, *(c.guard for c in s.cases if c.guard is not None)):
+                self.calls(s, part)
         elif isinstance(s, gast.Assert | gast.Raise):
             for part in told_of(s) if isinstance(s, gast.Raise) else children(s):
                 self.calls(s, part)
@@ -341,6 +344,10 @@ class Walker:
                 continue  # its body runs where it is called
             pending += children(n)
             self.called(s, n)
+            for made in self.kinds.implied.get(n, ()):
+                written = self.summary(made, self.kinds) or ((), ())
+                for argument in (*written[0], *written[1]):
+                    self._into(s, argument, K.UNKNOWN)
 
     def called(self, s: Node, node: Node) -> None:
         """Note what a call, or an operation that runs a function of the user's, may write."""

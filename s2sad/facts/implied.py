@@ -1,0 +1,97 @@
+"""Functions of the user's that run where no call names them: `if t`, `k in t`, `len(t)`, `f"{t}"`.
+
+What they write counts as written there. A library function may run any method with which a class
+answers its questions, and of all the objects that it is given.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gast
+
+from s2sad import kinds as K
+from s2sad.facts.members import class_function
+from s2sad.facts.scope import Scope
+from s2sad.kinds import Kind
+from s2sad.nodes import Node, attribute, clone, constant, subscript
+from s2sad.stages import KindFacts
+
+_TRUTH = ("__bool__", "__len__")
+_ORDER = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+_ANSWERS = (
+    *(*_TRUTH, *_ORDER, "__contains__", "__hash__", "__str__", "__repr__", "__format__"),
+    *("__int__", "__float__", "__complex__", "__index__", "__abs__", "__round__", "__reversed__"),
+    *("__getitem__", "__add__", "__radd__", "__next__", "__call__"),
+)
+Called = Callable[[Any, list[Kind]], Kind]
+
+
+def of_test(scope: Scope, facts: KindFacts, node: Node, called: Called) -> None:
+    """Note what runs where the truth of a value is asked for."""
+    if isinstance(node, gast.BoolOp):
+        for value in node.values:
+            of_test(scope, facts, value, called)
+    _note(scope, facts, node, [node], _TRUTH, called)
+
+
+def of_comparison(scope: Scope, facts: KindFacts, node: Node, called: Called) -> None:
+    """Note what runs where values are compared, or one is looked for in another."""
+    _note(scope, facts, node, [node.left, *node.comparators], (*_ORDER, "__contains__"), called)
+
+
+def of_library(
+    scope: Scope, facts: KindFacts, node: Node, given: list[Node], called: Called
+) -> None:
+    """Note what may run where a library is given values, or they are formatted."""
+    _note(scope, facts, node, given, _ANSWERS, called)
+
+
+def _note(
+    scope: Scope,
+    facts: KindFacts,
+    node: Node,
+    given: list[Node],
+    words: tuple[str, ...],
+    called: Called,
+) -> None:
+    found = []
+    for operand in given:
+        for kind in _objects(facts.of.get(operand, K.UNKNOWN)):
+            for word in words:
+                method = class_function(scope, kind, word)
+                if method is None or method.__code__.co_filename == "<string>":
+                    continue
+                count = len(inspect.signature(method).parameters)
+                if count not in (1, 2):
+                    continue
+                owner = operand
+                if facts.of.get(operand) is not kind:
+                    owner = subscript(clone(operand), constant(0))
+                    facts.of[owner] = kind
+                args = [owner] if count == 2 else []
+                made = gast.Call(attribute(owner, word), args, [])
+                facts.methods[made] = (method, owner)
+                facts.of[made] = called(K.Known(method), [kind] * count)
+                found.append(made)
+    if found:
+        facts.implied[node] = tuple(found)
+
+
+def _objects(kind: Kind) -> Iterator[Kind]:
+    """Yield the kinds of the objects that a value is, or holds as items."""
+    if isinstance(kind, K.Obj):
+        yield kind
+    elif isinstance(kind, K.List | K.OpenDict | K.Iterable_):
+        yield from _objects(kind.item)
+    elif isinstance(kind, K.Tuple):
+        for item in kind.items:
+            yield from _objects(item)
+    elif isinstance(kind, K.Dict):
+        for _, item in kind.items:
+            yield from _objects(item)
+    elif isinstance(kind, K.Union | K.OneOf):
+        for option in kind.options:
+            yield from _objects(option)
