@@ -4,7 +4,7 @@ import calls_that_write
 import numpy as np
 import programs
 import pytest
-from calls_that_write import POSITIONS, drawn, program, table
+from calls_that_write import METHODS, OWN_WRITES, POSITIONS, asked, drawn, program, table
 
 import s2sad
 
@@ -81,6 +81,17 @@ def test_wherever_a_call_stands_its_write_is_seen(position, target):
 @pytest.mark.parametrize("seed", range(300))
 def test_random_programs(seed):
     is_right(program(*drawn(seed)))
+
+
+ASKED = [(name, at) for name, (_, uses) in METHODS.items() for at in range(len(uses))]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("write", OWN_WRITES)
+@pytest.mark.parametrize("name, at", ASKED)
+def test_methods_that_no_call_names(name, at, write):
+    is_right(asked(name, at, write))
 
 
 def test_the_tables_name_each_other():
