@@ -1,10 +1,13 @@
 """Calls that write what they are given, wherever they stand: right or refused, never else."""
 
+import re
+
 import calls_that_write
 import numpy as np
 import programs
 import pytest
-from calls_that_write import METHODS, OWN_WRITES, POSITIONS, asked, drawn, program, table
+from calls_that_write import POSITIONS, drawn, program, table
+from objects_that_write import METHODS, OTHER_HEAD, OTHERS, OWN_WRITES, asked
 
 import s2sad
 
@@ -92,6 +95,20 @@ ASKED = [(name, at) for name, (_, uses) in METHODS.items() for at in range(len(u
 @pytest.mark.parametrize("name, at", ASKED)
 def test_methods_that_no_call_names(name, at, write):
     is_right(asked(name, at, write))
+
+
+FOUND = re.findall(r"# (\w+)\n(.*?)(?=\n# \w+\n|\Z)", OTHERS, re.DOTALL)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in FOUND])
+def test_others(text):
+    is_right(f"{OTHER_HEAD}\n\n{text}")
+
+
+def test_a_constructor_that_writes_what_it_is_given():
+    assert is_right(program("subscripted", "array", "with", "made"))
 
 
 def test_the_tables_name_each_other():

@@ -80,9 +80,6 @@ def user_call(
     if stores is not None:
         found = _stored(site, target, stores)
         return [], [c for c in found if c.operand in varied], None
-    if getattr(getattr(target.fn, "node", None), "makes", None) is not None:
-        if d.refs.function(runtime.object_of) != OBJECT_OF:
-            raise InternalError(f"the name {OBJECT_OF} is taken")
     supplied = frozenset(
         p for p, arg in target.args.items() if isinstance(arg, gast.Name | gast.Constant)
     )
@@ -379,6 +376,9 @@ def pair_for(
         if not known.done:
             known.recursive = True
         return known
+    if getattr(getattr(target.fn, "node", None), "makes", None) is not None:
+        if d.refs.function(runtime.object_of) != OBJECT_OF:
+            raise InternalError(f"the name {OBJECT_OF} is taken")
     base = target_name(target)
     forward, reverse = d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse")
     pair = dataclasses.replace(plan, forward=forward, reverse=reverse, assumed=set())
