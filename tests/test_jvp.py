@@ -1,6 +1,7 @@
 """Forward mode: every program of the corpus, its text, and what jvp promises."""
 
 import collections
+import contextlib
 import copy
 import difflib
 import functools
@@ -22,6 +23,7 @@ import tables
 import test_whole_rules as whole
 from properties import leaves, same
 from sampling import FULL
+from slopes import check
 
 import s2sad
 from s2sad import (
@@ -328,6 +330,62 @@ def test_one_path_only():
 
     for n, want in ((1, 2.0), (2, 12.0), (3, 3.0)):
         assert s2sad.jvp(f, (2.0, n), (1.0, None))[1] == want
+
+
+def left_by_break(x, y):
+    for _ in range(2):
+        if y < x:
+            break
+        x = 0.47
+    return x
+
+
+def left_by_raise(x, y):
+    z = x * y
+    if y < 0.0:
+        raise ValueError
+    else:
+        z = 0.47
+    return z + x
+
+
+def left_by_inner_breaks(x, y):
+    z = x
+    for e in (x, y):
+        for other in (x, y):
+            if other > e:
+                break
+            z = 1.0
+        if y > 0.9:
+            break
+        z = z * 0.5
+    return z * y
+
+
+def left_in_match(x, y):
+    z = x
+    for e in (x, y):
+        match e > 0.8:
+            case True:
+                z = 0.47
+            case _:
+                break
+    return z * y
+
+
+def behind_with(x, y):
+    z = x
+    with contextlib.nullcontext():
+        z = 0.47
+    return z * y + x
+
+
+@pytest.mark.parametrize(
+    "f", [left_by_break, left_by_raise, left_by_inner_breaks, left_in_match, behind_with]
+)
+@pytest.mark.parametrize("point", [(0.5, 0.7), (0.7, 0.5), (0.6, 0.95)])
+def test_paths_that_leave(f, point):
+    check(f, *point)
 
 
 def test_unbound_stays_unbound():
