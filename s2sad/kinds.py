@@ -191,7 +191,8 @@ class LocalFunction(Kind):
     """A function defined inside a function being derived: its definition, and where its captured
     names are found: pairs of captured name and variable of the function at hand. `defaults` are
     pairs of parameter and variable, for defaults worked out where the function was defined; the
-    variable is empty where each round of a loop has another one. `applied` are the operators that
+    variable is empty where each round of a loop has another one, of which the names are `lost`:
+    what they hold may be changed by a call. `applied` are the operators that
     have made a derivative of it, one after the other. A function that runs `again` is a checkpoint.
     """
 
@@ -201,11 +202,12 @@ class LocalFunction(Kind):
     defaults: tuple[tuple[str, str], ...] = ()
     applied: tuple[Applied, ...] = ()
     again: bool = False
+    lost: tuple[str, ...] = ()
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The variables of the function at hand that a call of this one may read."""
-        return tuple(local for _, local in (*self.links, *self.defaults) if local)
+        return (*(local for _, local in (*self.links, *self.defaults) if local), *self.lost)
 
 
 @dataclass(frozen=True)

@@ -501,6 +501,33 @@ def function_of_each_round(x, y):
     return np.sum(x * x)
 
 
+def view_of_each_round(x, y):
+    x = x * 1.0
+    for _ in range(2):
+
+        def later(v=x[:]):
+            v[0] = y
+
+        later()
+    return np.sum(x * x)
+
+
+def list_of_each_round(x, y):
+    x = x * 1.0
+    for _ in range(2):
+        later = lambda v=[x, y]: set_first(v[0], v[1])
+        later()
+    return np.sum(x * x)
+
+
+def function_in_each_round(x, y):
+    x = x * 1.0
+    for _ in range(2):
+        later = lambda v=(lambda: x): set_first(v(), y)
+        later()
+    return np.sum(x * x)
+
+
 def partial_of_each_round(x, y):
     x = x * 1.0
     for _ in range(2):
@@ -509,7 +536,31 @@ def partial_of_each_round(x, y):
     return np.sum(x * x)
 
 
-@pytest.mark.parametrize("f", [lambda_of_each_round, function_of_each_round, partial_of_each_round])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda_of_each_round,
+        function_of_each_round,
+        partial_of_each_round,
+        view_of_each_round,
+        list_of_each_round,
+        function_in_each_round,
+    ],
+)
 def test_a_default_of_each_round_may_be_written(f):
     with pytest.raises(s2sad.Error, match="on which the result depends, goes into a function"):
         s2sad.grad(f)(np.array([0.5, 0.3]), 0.7)
+
+
+def test_a_default_that_is_given_does_not_count():
+    def f(x, y):
+        x = x * 1.0
+        for _ in range(2):
+
+            def later(v=x):
+                v[0] = v[0] * y
+
+            later(x)
+        return np.sum(x * x)
+
+    check(f, np.array([0.5, 0.3]), 0.7)

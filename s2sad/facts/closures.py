@@ -47,23 +47,27 @@ def local_function(
 ) -> K.LocalFunction:
     """Return the kind of an inner function: what it captures is found in the function at hand.
 
-    Defaults are found there too, where normalisation has held them under names of their own. Of
-    others a call may change what they hold: they count as captured.
+    Defaults are found there too, where normalisation has held them under names of their own.
     """
     bare = clone(node)
     bare.args.defaults, bare.args.kw_defaults = [], []
+    links = tuple((n, n) for n in sorted(free_names(bare) & locals_))
     args = node.args
-    given = {d.id for d in [*args.defaults, *args.kw_defaults] if isinstance(d, gast.Name)}
-    links = tuple((n, n) for n in sorted((free_names(bare) | given - held) & locals_))
     positional = [*args.posonlyargs, *args.args]
     pairs = [*zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True)]
     pairs += zip(args.kwonlyargs, args.kw_defaults, strict=True)
-    found = [
-        (p.id, d.id if d.id in held else "")
+    reads = {
+        p.id: {n.id for n in walk(d) if isinstance(n, gast.Name)} & locals_
         for p, d in pairs
-        if isinstance(d, gast.Name) and d.id in locals_
+        if d is not None
+    }
+    found = [
+        (p.id, d.id if isinstance(d, gast.Name) and d.id in held else "")
+        for p, d in pairs
+        if reads.get(p.id)
     ]
-    return K.LocalFunction(node, source, links, tuple(found))
+    given = frozenset[str]().union(*reads.values()) - held
+    return K.LocalFunction(node, source, links, tuple(found), lost=tuple(sorted(given)))
 
 
 def checkpoint_kind(kind: Kind) -> Kind:
@@ -137,7 +141,8 @@ def _moved(kind: K.LocalFunction, table: Mapping[str, str]) -> K.LocalFunction:
     """Return an inner function where the variables it reads have other names."""
     links = tuple((c, table.get(v, v)) for c, v in kind.links)
     defaults = tuple((p, table.get(v, v)) for p, v in kind.defaults)
-    return replace(kind, links=links, defaults=defaults)
+    lost = tuple(table.get(v, v) for v in kind.lost)
+    return replace(kind, links=links, defaults=defaults, lost=lost)
 
 
 def passed_on(
@@ -151,7 +156,8 @@ def passed_on(
 ) -> Kind:
     """An inner function given as an argument: what it captures becomes parameters of its own."""
     names = Names(taken)
-    renamed = {v: names.fresh(f"{param}_{of}") for of, v in (*kind.defaults, *kind.links) if v}
+    known_as = (*kind.defaults, *kind.links, *((v, v) for v in kind.lost))
+    renamed = {v: names.fresh(f"{param}_{of}") for of, v in known_as if v}
     for local, inside in renamed.items():
         inner = env.get(local, K.UNBOUND)
         if isinstance(inner, K.LocalFunction):
