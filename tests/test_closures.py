@@ -564,3 +564,13 @@ def test_a_default_that_is_given_does_not_count():
         return np.sum(x * x)
 
     check(f, np.array([0.5, 0.3]), 0.7)
+
+
+def test_a_parameter_of_a_name_that_is_made_up_elsewhere():
+    def f(x, y):
+        x = x * 1.0
+        later = lambda held=x: set_first(held, y)
+        later()
+        return np.sum(x * x)
+
+    check(f, np.array([0.5, 0.3]), 0.7)

@@ -12,7 +12,7 @@ import re
 import gast
 
 from s2sad.names import Names
-from s2sad.nodes import Node, ordered, rename
+from s2sad.nodes import Node, ordered, rename, walk
 
 _NUMBER = re.compile(r"(?<=[A-Za-z])(_\d+)+(?=$|_bar|_dot|_saved|_left)")
 _TANGENTS = ("_dots", "_dot")
@@ -30,10 +30,11 @@ def compact(
     """
     found: dict[str, None] = {}
     bound: set[str] = set()
+    by_name = {n.arg for n in walk(definition) if isinstance(n, gast.keyword)}
     for n in ordered(definition):
         if isinstance(n, gast.Name):
             found[n.id] = None
-            if isinstance(n.ctx, gast.Param) and _TANGENT.search(n.id):
+            if isinstance(n.ctx, gast.Param) and (n.id in by_name or _TANGENT.search(n.id)):
                 users |= {n.id}  # given by name
             if isinstance(n.ctx, gast.Store | gast.Param):
                 bound.add(n.id)
