@@ -380,7 +380,8 @@ def _shared(f: Callable[..., Any], options: Options) -> Entries:
     asked = callee.wrt if options.wrt is None else options.wrt
     wrt = asked if isinstance(asked, tuple) else (None, asked)
     how = (options.mode, options.has_aux, options.given, options.pattern, options.batch)
-    key = (tuple(map(repr, wrt)), *how, len(callee.args), *callee.kwargs)
+    code = K.Known(callee.fn.__code__)
+    key = (code, tuple(map(repr, wrt)), *how, len(callee.args), *callee.kwargs)
     return by_options.setdefault(key, {})
 
 

@@ -20,7 +20,8 @@ def has_fields(cls: Any) -> bool:
     if hasattr(cls, "__dataclass_fields__"):
         return True
     home = cls.__module__.partition(".")[0]
-    if home in ("numpy", "scipy", "cupy") or home in sys.stdlib_module_names - {"__main__"}:
+    theirs = home != "__main__" and home in sys.stdlib_module_names
+    if theirs or home in ("numpy", "scipy", "cupy"):
         return False
     return not (issubclass(cls, type | enum.Enum | BaseException) or hasattr(cls, "__iter__"))
 

@@ -129,6 +129,10 @@ def _callable_object(obj: object) -> Callee | None:
 
 def _behind(obj: object) -> object | None:
     """Return what a known wrapper stands in front of, or None for anything else."""
+    if type(obj) is types.MethodType or (
+        type(obj) is types.FunctionType and _PRIMAL not in vars(obj)
+    ):
+        return None
     if isinstance(obj, (staticmethod, classmethod)):
         return obj.__func__
     if isinstance(obj, functools._lru_cache_wrapper):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from s2sad.operators.sharing import Bound, Recipe, Recipes
 from s2sad.operators.sharing import place_of as place_of
 from s2sad.requests import Request
 from s2sad.runtime import private
-from s2sad.stages import ANYWHERE
+from s2sad.stages import ANYWHERE, Written
 from s2sad.tree import is_array
 
 _KEPT = 8  # entries for one key, where what a function sees goes to and fro
@@ -214,8 +214,9 @@ class Derived:
         text = printed(derivation)
         functions = loaded(text, derivation)
         finished = self.options.mode == "vjp" or self._mirrored(settled, values)
-        writes = derivation.written or derivation.written_outside
-        plain = self.parameters.is_simple and not finished and not settled.as_float and not writes
+        alone = _writes_alone(derivation.written, dict(settled.params))
+        alone = alone and not derivation.written_outside
+        plain = self.parameters.is_simple and not finished and not settled.as_float and alone
         plain = plain and self.options.mode not in ("reverse", "jvp") and not derivation.not_one
         made = recipe(
             request.fn,
@@ -286,6 +287,16 @@ def _key(values: Iterable[Any]) -> Any:
             "An argument contains itself.",
             remedy="Pass the parts that the function needs.",
         ) from None
+
+
+def _writes_alone(written: Written, kinds: Mapping[str, K.Kind]) -> bool:
+    """Say whether all that is written is attributes and items of one argument, no arrays.
+
+    Where no other argument holds containers, there is no second way to what is written.
+    """
+    others = [kind for n, kind in kinds.items() if n not in written.containers]
+    holds_none = all(isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array) for kind in others)
+    return not written or (not written.arrays and len(written.containers) == 1 and holds_none)
 
 
 def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]:

@@ -111,7 +111,8 @@ def recipe(
     if of_members is not None:
         guards.append((roles[fn], of_members))
     short = None
-    if values is not None:
+    outside = _outside(derivation, roles)
+    if values is not None and not outside:
         others = [
             guard_role(i)
             for i, (asked, question) in enumerate(guards)
@@ -124,7 +125,6 @@ def recipe(
     fixed = frozenset({*seen, *others_seen, *by_identity} - set(parts))
     templates = _templates(derivation, functions, roles)
     listed = tuple(parts.values())
-    outside = _outside(derivation, roles)
     return Recipe(
         entry,
         settled,

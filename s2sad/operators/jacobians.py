@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad.capture.ruled import as_called
 from s2sad.errors import ActivityError, MissingRuleError, UnsupportedError
 from s2sad.operators.blocks import Blocks, sizes, unit
 from s2sad.operators.derived import Derived, Entry, place_of, reached_by, refuse_shared
-from s2sad.operators.directions import pushed
+from s2sad.operators.directions import built_like, pushed
 from s2sad.operators.door import door
 from s2sad.operators.moves import Moves
 from s2sad.operators.parameters import Settled
@@ -144,7 +145,7 @@ class Jacobian(Shown):
         return entry.finish(entry.bound.call(*bound.args, **bound.kwargs), bound.arguments)
 
     def _rows(self, point: Point, y: Any, pullback: Callable[[Any], Any], *aux: Any) -> Any:
-        blocks = self._blocks(y, point)
+        blocks = self._blocks(y, point.moving)
         for i, leaf in enumerate(leaves(y)):
             for k in range(np.size(leaf.value)):
                 first = pullback(unit(y, i, k, 1))
@@ -162,9 +163,11 @@ class Jacobian(Shown):
                 raise instead_of from None
             raise
         moves = list(point.moves.each())
+        if self._is_plain(entry, point):
+            self.__call__ = self._slope
         tangents = self._tangents(point, moves)
         y, dots, *aux = pushed(entry.bound.call, point.bound, tangents, batch=True)
-        blocks = self._blocks(y, point)
+        blocks = self._blocks(y, point.moving)
         taken = iter(dots)
         for j, k, turned in moves:
             first = next(taken)
@@ -177,6 +180,37 @@ class Jacobian(Shown):
         found = [point.moves.along(*way) for way in ways] or [point.moves.along()]
         return {n: [one[n] for one in found] for n in point.settled.wrt}
 
+    # one column
+
+    def _is_plain(self, entry: Entry, point: Point) -> bool:
+        """Say whether one number moves, given by position, as all arguments are."""
+        parameters = self._forward._parameters
+        plain = parameters.is_simple and not parameters.skipped and not point.settled.picked
+        chosen = point.settled.single and self._forward._derived.choice.must
+        return plain and chosen and type(point.moving) is float
+
+    @door
+    def _slope(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Return the derivatives by one number, where all else is as it was; or look again."""
+        parameters = self._reverse._parameters
+        (by,) = self._forward._derived.choice.names
+        at = parameters.names.index(by)
+        same = as_called(self._reverse._fn) is parameters.fn and parameters.current()
+        if kwargs or not same or len(args) != len(parameters.names) or type(args[at]) is not float:
+            return self._jacobian(*args, **kwargs)
+        entry = self._forward._derived.find(args)
+        if entry.as_float or entry.bound.writes:
+            return self._jacobian(*args)
+        call = entry.bound.call
+        names = call.__code__.co_varnames[: len(args) + 1]  # its last parameter is for tangents
+        y, (tangent,), *aux = call(*args, **{names[-1]: (1.0,)})
+        tangent = built_like(y, tangent)
+        if type(tangent) in (float, np.float64):
+            return (float(tangent), *aux) if aux else float(tangent)
+        blocks = self._blocks(y, args[at])
+        blocks.column(0, 0, tangent, None)
+        return self._finished(blocks, tuple(aux))
+
     # what comes out
 
     def _taken(self, take: Callable[..., None], *given: Any) -> None:
@@ -185,9 +219,9 @@ class Jacobian(Shown):
         except ActivityError as error:
             raise error.at(place_of(self._reverse._parameters.fn)) from None
 
-    def _blocks(self, y: Any, point: Point) -> Blocks:
+    def _blocks(self, y: Any, moving: Any) -> Blocks:
         if leaves(y):
-            return Blocks(y, point.moving, self._reverse._parameters.name)
+            return Blocks(y, moving, self._reverse._parameters.name)
         parameters = self._reverse._parameters
         given = K.describe(K.kind_of(y, "y"))
         raise ActivityError(

@@ -82,12 +82,7 @@ class Parameters:
     @functools.cached_property
     def unread(self) -> frozenset[str]:
         """The parameters that the function's code never mentions: their kinds do not matter."""
-        mentioned: set[str] = set()
-        for instruction in dis.get_instructions(self.fn):
-            if any(word in instruction.opname for word in ("FAST", "DEREF", "CLOSURE", "CELL")):
-                value: Any = instruction.argval
-                mentioned.update(value if isinstance(value, tuple) else (value,))
-        return frozenset(self.names) - mentioned
+        return frozenset(self.names) - _mentioned(self.fn.__code__)
 
     @functools.cached_property
     def unset_defaults(self) -> tuple[Any, ...]:
@@ -113,6 +108,17 @@ class Parameters:
             if n not in given:
                 bound.arguments[n] = value
         return bound
+
+
+@functools.lru_cache(1000)
+def _mentioned(code: types.CodeType) -> frozenset[str]:
+    """Return the variables that code reads or writes."""
+    mentioned: set[str] = set()
+    for instruction in dis.get_instructions(code):
+        if any(word in instruction.opname for word in ("FAST", "DEREF", "CLOSURE", "CELL")):
+            value: Any = instruction.argval
+            mentioned.update(value if isinstance(value, tuple) else (value,))
+    return frozenset(mentioned)
 
 
 def _outside(fn: types.FunctionType) -> tuple[Any, ...]:
