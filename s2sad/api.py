@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, overload
 
 from s2sad import kinds as K
 from s2sad.activities import Const
@@ -56,9 +56,15 @@ from s2sad.operators.hessians import Hessian
 from s2sad.operators.hints import kind_of_annotation
 from s2sad.operators.jacobians import Jacobian
 from s2sad.operators.parameters import Parameters, Settled, Wrt
+from s2sad.operators.pullbacks import Pullback
 from s2sad.operators.shown import Shown
 from s2sad.requests import Request
 from s2sad.selected import whole_parameters
+
+P = ParamSpec("P")
+R = TypeVar("R")
+L = TypeVar("L")
+A = TypeVar("A")
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
@@ -80,14 +86,14 @@ def callee_of(f: Any, operator: str) -> Callee:
     return replace(callee, fn=as_called(callee.fn))
 
 
-class Operator(Shown):
+class Operator(Shown, Generic[P, R]):
     """A function's derivative: derived when first called, and for other kinds of arguments."""
 
     __s2sad_operator__ = True
     # Calling an instance calls what is in this slot: at first `_general`, then what the entry used
     # last made of it. A method would cost a call more.
     __slots__ = ("__call__", "__dict__", "__weakref__")
-    __call__: Callable[..., Any]
+    __call__: Callable[P, R]
 
     def __init__(
         self,
@@ -192,7 +198,7 @@ class Operator(Shown):
 
         return emit_to(self, path, args, kwargs)
 
-    def _bound(self, instance: Any) -> Operator:
+    def _bound(self, instance: Any) -> Operator[..., Any]:
         """Return this operator with its first argument bound."""
         return Operator(functools.partial(self._f, instance), self._options)
 
@@ -252,8 +258,10 @@ class Operator(Shown):
     def __reduce__(self) -> Any:
         return Operator, (self._f, self._options, self._skipped)
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
+    if not TYPE_CHECKING:  # checkers would take properties that give operators for methods
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            return self if instance is None else types.MethodType(self, instance)
 
 
 _DOCS = {
@@ -265,6 +273,24 @@ _DOCS = {
 }
 
 
+@overload
+def grad(
+    f: Callable[P, tuple[Any, A]],
+    wrt: Wrt = None,
+    *,
+    has_aux: Literal[True],
+    jit: bool = False,
+    debug_nans: bool = False,
+) -> Operator[P, tuple[Any, A]]: ...
+@overload
+def grad(
+    f: Callable[P, Any],
+    wrt: Wrt = None,
+    *,
+    has_aux: bool = False,
+    jit: bool = False,
+    debug_nans: bool = False,
+) -> Operator[P, Any]: ...
 @operator
 @of_any_shape
 @door
@@ -275,18 +301,53 @@ def grad(
     has_aux: bool = False,
     jit: bool = False,
     debug_nans: bool = False,
-) -> Operator:
-    """Return a function that gives the gradient of f, which returns a real scalar.
+) -> Operator[..., Any]:
+    """Return a function that gives the gradient of f.
 
-    `wrt` is a position, a name, or a tuple of these; without it the annotations decide, or the
-    first parameter is differentiated. With `has_aux`, f returns `(loss, aux)` and the result is
-    `(gradient, aux)`. With `debug_nans`, a gradient that is not finite is a NotFiniteError that
-    names the line of f where nan or infinity first arises, in either sweep; that is slow.
+    >>> def loss(w, x):
+    ...     return np.sum((x @ w) ** 2)
+    >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> s2sad.grad(loss)(np.ones(2), x)
+    array([48., 68.])
+    >>> s2sad.grad(loss, wrt=("w", "x"))(np.ones(2), x)[1].shape
+    (2, 2)
+
+    f returns a real float, or an array without axes. It may use loops, branches, in-place writes,
+    exceptions and calls; its arguments are left as they were. The result takes f's arguments and
+    returns a derivative built like the argument: an array of its shape, a dict with its keys.
+
+    `wrt` selects parameters by position or name; a tuple selects several, and gives a tuple.
+    Without it annotations decide (`w: Active`, `x: Const`), otherwise it is the first parameter.
+    With `has_aux`, f returns `(loss, aux)` and the result is `(gradient, aux)`. With `debug_nans`,
+    a gradient that is not finite raises a NotFiniteError that names the line of f where nan or
+    infinity first arises, in either sweep; that is slow.
+
+    Errors are raised when the gradient is first called, and name the line of f: ActivityError (the
+    argument or the result has no gradient), UnsupportedError, MissingRuleError, SourceError,
+    AliasError. `.source(*args)` returns the derived Python, `.emit(path, *args)` writes a module.
     """
     _refuse_jit(jit)
     return _operator(debug_nans)(f, Options("grad", wrt, has_aux, plain=debug_nans))
 
 
+@overload
+def value_and_grad(
+    f: Callable[P, tuple[L, A]],
+    wrt: Wrt = None,
+    *,
+    has_aux: Literal[True],
+    jit: bool = False,
+    debug_nans: bool = False,
+) -> Operator[P, tuple[tuple[L, A], Any]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, L],
+    wrt: Wrt = None,
+    *,
+    has_aux: Literal[False] = False,
+    jit: bool = False,
+    debug_nans: bool = False,
+) -> Operator[P, tuple[L, Any]]: ...
 @operator
 @of_any_shape
 @door
@@ -297,17 +358,20 @@ def value_and_grad(
     has_aux: bool = False,
     jit: bool = False,
     debug_nans: bool = False,
-) -> Operator:
+) -> Operator[..., Any]:
     """Return a function that gives the value and the gradient of f.
 
-    With `has_aux`, f returns `(loss, aux)` and the result is `((loss, aux), gradient)`.
-    `debug_nans` is that of `grad`.
+    >>> s2sad.value_and_grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
+    (np.float64(9.0), array([ 3., 12.]))
+
+    `wrt`, `debug_nans` and the errors are those of `grad`. With `has_aux`, f returns `(loss, aux)`
+    and the result is `((loss, aux), gradient)`. It fits `scipy.optimize.minimize(..., jac=True)`.
     """
     _refuse_jit(jit)
     return _operator(debug_nans)(f, Options("value_and_grad", wrt, has_aux, plain=debug_nans))
 
 
-class Watched(Operator):
+class Watched(Operator[P, R]):
     """A derivative that says where it first is not finite."""
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -323,40 +387,54 @@ class Watched(Operator):
         finally:
             self.__call__ = self._general
 
-    def _bound(self, instance: Any) -> Operator:
+    def _bound(self, instance: Any) -> Operator[..., Any]:
         return Watched(functools.partial(self._f, instance), self._options)
 
     def __reduce__(self) -> Any:
         return Watched, (self._f, self._options, self._skipped)
 
 
-def _operator(debug_nans: bool) -> type[Operator]:
+def _operator(debug_nans: bool) -> type[Operator[..., Any]]:
     return Watched if debug_nans else Operator
 
 
+@overload
+def jacobian(
+    f: Callable[P, tuple[Any, A]], wrt: Wrt = None, *, mode: str = "auto", has_aux: Literal[True]
+) -> Jacobian[P, tuple[Any, A]]: ...
+@overload
+def jacobian(
+    f: Callable[P, Any], wrt: Wrt = None, *, mode: str = "auto", has_aux: bool = False
+) -> Jacobian[P, Any]: ...
 @operator
 @of_any_shape
 @door
 def jacobian(
     f: Callable[..., Any], wrt: Wrt = None, *, mode: str = "auto", has_aux: bool = False
-) -> Jacobian:
-    """Return a function that gives the Jacobian of f: result structure of argument structures.
+) -> Jacobian[..., Any]:
+    """Return a function that gives the Jacobian of f.
 
-    Each block has the shape of a leaf of the result and then that of one of the arguments. `mode`
-    is "forward" (a sweep of all columns), "reverse" (the pullback for each row) or "auto", which
-    takes what there are fewer of. With `has_aux`, f returns `(y, aux)` and the result is
-    `(jacobian, aux)`.
+    >>> s2sad.jacobian(lambda x: x[:2] * x[2])(np.array([1.0, 2.0, 3.0]))
+    array([[3., 0., 1.],
+           [0., 3., 2.]])
+
+    The result has the structure of f's result, and for each leaf that of the arguments; a block
+    has the shape of the result's leaf followed by that of the argument's. `mode` is "forward" (a
+    sweep for all columns), "reverse" (the pullback for each row) or "auto", which takes what there
+    are fewer of. With `has_aux`, f returns `(y, aux)` and the result is `(jacobian, aux)`.
     """
     return jacobian_of(f, wrt, mode, has_aux, 0)
 
 
 def jacobian_of(
     f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, skipped: int
-) -> Jacobian:
+) -> Jacobian[..., Any]:
     """Return the Jacobian of a function whose first `skipped` arguments are bound."""
-    reverse = Operator(f, Options("vjp", wrt, has_aux, first=True), skipped)
+    reverse: Operator[..., Any] = Operator(f, Options("vjp", wrt, has_aux, first=True), skipped)
     whole = whole_parameters(reverse._options.wrt)
-    forward = Operator(f, Options("jvp", whole, has_aux, batch=True, first=True), skipped)
+    forward: Operator[..., Any] = Operator(
+        f, Options("jvp", whole, has_aux, batch=True, first=True), skipped
+    )
     return Jacobian(f, reverse, forward, mode, (jacobian_of, (f, wrt, mode, has_aux, skipped)))
 
 
@@ -385,22 +463,53 @@ def _shared(f: Callable[..., Any], options: Options) -> Entries:
     return by_options.setdefault(key, {})
 
 
+@overload
+def vjp(
+    f: Callable[..., tuple[L, A]], *args: Any, wrt: Wrt = None, has_aux: Literal[True]
+) -> tuple[L, Pullback, A]: ...
+@overload
+def vjp(
+    f: Callable[..., L], *args: Any, wrt: Wrt = None, has_aux: Literal[False] = False
+) -> tuple[L, Pullback]: ...
 @operator
 @door
 def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
-    """Return `(y, pullback)`: f's value, and a function from a cotangent of y to those of args.
+    """Return `(y, pullback)`: f's value, and the product with its transposed Jacobian.
 
+    >>> y, pullback = s2sad.vjp(lambda x: np.sin(x), np.array([0.0, np.pi]))
+    >>> pullback(np.ones(2))
+    array([ 1., -1.])
+
+    `pullback(dy)` takes a cotangent with the structure and the shapes of y, and returns those of
+    the arguments: bare for one, else a tuple. It may be called again, and pickled where f may.
     Every argument that can be is differentiated, unless `wrt` or annotations choose. With
-    `has_aux`, f returns `(y, aux)` and the result is `(y, pullback, aux)`.
+    `has_aux`, f returns `(y, aux)` and the result is `(y, pullback, aux)`. A cotangent that does
+    not fit raises a MismatchError; other errors are those of `grad`.
     """
     f = fitted(f, args, None, wrt, every=True)
     options = Options("vjp", wrt, has_aux, len(args))
-    made = Operator(f, options, entries=_shared(f, options))
+    made: Operator[..., Any] = Operator(f, options, entries=_shared(f, options))
     result = made(*args)
     result[1].operator = made
     return result
 
 
+@overload
+def jvp(
+    f: Callable[..., tuple[L, A]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: Literal[True],
+) -> tuple[L, Any, A]: ...
+@overload
+def jvp(
+    f: Callable[..., L],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: Literal[False] = False,
+) -> tuple[L, Any]: ...
 @operator
 @door
 def jvp(
@@ -411,6 +520,9 @@ def jvp(
     has_aux: bool = False,
 ) -> Any:
     """Return `(y, dy)`: f's value, and its derivative along the tangents of its arguments.
+
+    >>> s2sad.jvp(lambda x, n: x**n, (3.0, 2), (1.0, None))
+    (9.0, 6.0)
 
     There is one tangent for each of `primals`, built like it; None for a constant. With `has_aux`,
     f returns `(y, aux)` and the result is `(y, dy, aux)`.
@@ -437,9 +549,13 @@ def jvp(
 @operator
 @door
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """Return the product of f's Hessian with the tangents of its arguments; f returns a scalar.
+    """Return the product of f's Hessian with the tangents of its arguments.
 
-    The result is built like the tangents that are not None: bare where there is one, else a tuple.
+    >>> s2sad.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
+    array([6., 0.])
+
+    f returns a real scalar. The result is built like the tangents that are not None: bare where
+    there is one, else a tuple.
     """
     chosen = directions(primals, tangents)
     f = fitted(f, primals, None, chosen, every=True)
@@ -447,11 +563,21 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     return jvp(Operator(f, Options("grad", wrt)), primals, tangents)[1]
 
 
+@overload
+def hessian(
+    f: Callable[P, tuple[Any, A]], wrt: Wrt = None, *, has_aux: Literal[True]
+) -> Hessian[P, tuple[Any, A]]: ...
+@overload
+def hessian(f: Callable[P, Any], wrt: Wrt = None, *, has_aux: bool = False) -> Hessian[P, Any]: ...
 @operator
 @of_any_shape
 @door
-def hessian(f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False) -> Hessian:
+def hessian(f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False) -> Hessian[..., Any]:
     """Return a function that gives the second derivatives of f, which returns a real scalar.
+
+    >>> s2sad.hessian(lambda x: x[0] ** 2 * x[1])(np.array([3.0, 2.0]))
+    array([[4., 6.],
+           [6., 0.]])
 
     For an array of shape s they have shape s + s; for a structure, or several arguments, there is
     a structure of such blocks for each leaf.
@@ -575,7 +701,7 @@ def emit(
 
 def operator_for(
     f: Any, mode: str, wrt: Wrt, args: tuple[Any, ...], has_aux: bool = False
-) -> Operator:
+) -> Operator[..., Any]:
     """Return the operator of a mode, for a call with these arguments."""
     if mode not in MODES:
         raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")

@@ -10,7 +10,7 @@ import inspect
 import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from s2sad.api import Operator, autodiff, callee_of, hessian, hvp, jacobian_of, jvp, vjp
 from s2sad.capture.fitted import takes_shape
@@ -25,13 +25,22 @@ from s2sad.operators.jacobians import Jacobian
 from s2sad.operators.parameters import Wrt
 from s2sad.operators.shown import Shown
 
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+S = TypeVar("S")
 
-class Differentiable:
+# Whether there is an aux is known when they are called.
+_vjp: Callable[..., Any] = vjp
+_jvp: Callable[..., Any] = jvp
+
+
+class Differentiable(Generic[P, R]):
     """A function that carries its derivatives; calling it calls the function."""
 
     __s2sad_decorated__ = True
 
-    def __init__(self, f: Callable[..., Any], wrt: Wrt = None) -> None:
+    def __init__(self, f: Callable[P, R], wrt: Wrt = None) -> None:
         self.__name__ = f.__name__
         self.__qualname__ = f.__qualname__
         functools.update_wrapper(self, f)
@@ -40,40 +49,41 @@ class Differentiable:
         self._operators: dict[tuple[str, int], Any] = {}
 
     @functools.cached_property
-    def _unbound(self) -> Differentiable:
+    def _unbound(self) -> Differentiable[P, R]:
         """The function itself, where it is no method that has lost its class."""
         refuse_below_classmethod(self)
         return self
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself."""
-        return self.__s2sad_primal__(*args, **kwargs)
+        result: R = self.__s2sad_primal__(*args, **kwargs)
+        return result
 
     @property
-    def grad(self) -> Operator:
+    def grad(self) -> Operator[P, Any]:
         """The gradient, as s2sad.grad gives it."""
         return self._operator("grad")  # type: ignore[no-any-return]
 
     @property
-    def value_and_grad(self) -> Operator:
+    def value_and_grad(self) -> Operator[P, tuple[R, Any]]:
         """The value and the gradient, as s2sad.value_and_grad gives them."""
         return self._operator("value_and_grad")  # type: ignore[no-any-return]
 
     @property
-    def jacobian(self) -> Jacobian:
+    def jacobian(self) -> Jacobian[P, Any]:
         """The Jacobian, as s2sad.jacobian gives it."""
         return self._operator("jacobian")  # type: ignore[no-any-return]
 
     def vjp(self, /, *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
         """Return the value and a pullback, as s2sad.vjp does."""
-        return vjp(self._unbound, *args, wrt=wrt, has_aux=has_aux)
+        return _vjp(self._unbound, *args, wrt=wrt, has_aux=has_aux)
 
     def jvp(self, /, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
         """Return the value and its tangent, as s2sad.jvp does."""
-        return jvp(self._unbound.__s2sad_primal__, primals, tangents, has_aux=has_aux)
+        return _jvp(self._unbound.__s2sad_primal__, primals, tangents, has_aux=has_aux)
 
     @property
-    def hessian(self) -> Hessian:
+    def hessian(self) -> Hessian[P, Any]:
         """The second derivatives, as s2sad.hessian gives them."""
         return hessian(self) if takes_shape(self, None) else Hessian(self, self.grad, False)
 
@@ -94,6 +104,12 @@ class Differentiable:
             known = self._operators.setdefault((mode, skipped), made)
         return known
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Differentiable[P, R]: ...
+    @overload
+    def __get__(
+        self: Differentiable[Concatenate[S, Q], R], instance: object, owner: type | None = None
+    ) -> _Bound[Q, R]: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         bound = self.__s2sad_primal__.__get__(instance, owner)
         return _Bound(self, bound) if isinstance(bound, types.MethodType) else self
@@ -111,7 +127,7 @@ def _attribute(mode: str, f: Any, skipped: int = 0) -> Any:
     return _Attribute(f, Options(mode), skipped)
 
 
-class _Attribute(Operator):
+class _Attribute(Operator[P, R]):
     """An operator that is an attribute of a decorated function, and pickled as that."""
 
     def __reduce__(self) -> Any:
@@ -120,12 +136,12 @@ class _Attribute(Operator):
         return getattr, (self._f, self._options.mode)
 
 
-class _Bound:
+class _Bound(Generic[P, R]):
     """A decorated method of one object."""
 
     __s2sad_decorated__ = True
 
-    def __init__(self, function: Differentiable, method: types.MethodType) -> None:
+    def __init__(self, function: Differentiable[..., Any], method: types.MethodType) -> None:
         self.__s2sad_primal__ = method
         self.__func__ = function
         self.__self__ = method.__self__
@@ -135,35 +151,36 @@ class _Bound:
     def __signature__(self) -> inspect.Signature:
         return inspect.signature(self.__s2sad_primal__)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the method itself."""
-        return self.__s2sad_primal__(*args, **kwargs)
+        result: R = self.__s2sad_primal__(*args, **kwargs)
+        return result
 
     @property
-    def grad(self) -> _BoundOperator:
+    def grad(self) -> _BoundOperator[P, Any]:
         """The gradient; self is Const unless wrt names it."""
         return _BoundOperator(self, "grad")
 
     @property
-    def value_and_grad(self) -> _BoundOperator:
+    def value_and_grad(self) -> _BoundOperator[P, tuple[R, Any]]:
         """The value and the gradient; self is Const unless wrt names it."""
         return _BoundOperator(self, "value_and_grad")
 
     @property
-    def jacobian(self) -> _BoundOperator:
+    def jacobian(self) -> _BoundOperator[P, Any]:
         """The Jacobian; self is Const unless wrt names it."""
         return _BoundOperator(self, "jacobian")
 
     def vjp(self, /, *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
         """Return the value and a pullback, as s2sad.vjp does."""
-        return vjp(self, *args, wrt=wrt, has_aux=has_aux)
+        return _vjp(self, *args, wrt=wrt, has_aux=has_aux)
 
     def jvp(self, /, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
         """Return the value and its tangent, as s2sad.jvp does; self is Const."""
-        return jvp(self.__s2sad_primal__, primals, tangents, has_aux=has_aux)
+        return _jvp(self.__s2sad_primal__, primals, tangents, has_aux=has_aux)
 
     @property
-    def hessian(self) -> Hessian:
+    def hessian(self) -> Hessian[P, Any]:
         """The second derivatives; self is Const unless wrt names it."""
         if takes_shape(self, None):
             return hessian(self)
@@ -196,12 +213,12 @@ class _Bound:
         return f"<differentiable {self.__s2sad_primal__!r}>"
 
 
-class _BoundOperator(Shown):
+class _BoundOperator(Shown, Generic[P, R]):
     """An operator of a decorated method, with its object."""
 
     __s2sad_operator__ = True
 
-    def __init__(self, method: _Bound, mode: str) -> None:
+    def __init__(self, method: _Bound[..., Any], mode: str) -> None:
         self._method = method
         self._mode = mode
         self._operator = method.__func__._operator(mode, 1)
@@ -211,9 +228,10 @@ class _BoundOperator(Shown):
         """A function that stands for this derivative where it is derived again."""
         return functools.partial(self._operator.__s2sad_primal__, self._method.__self__)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the derivative at these arguments."""
-        return self._operator(self._method.__self__, *args, **kwargs)
+        result: R = self._operator(self._method.__self__, *args, **kwargs)
+        return result
 
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the derived source for example arguments, or from the annotations alone."""
@@ -230,9 +248,21 @@ class _BoundOperator(Shown):
         return f"<s2sad.{self._mode}({self._method!r})>"
 
 
+@overload
+def differentiate(f: Callable[P, R]) -> Differentiable[P, R]: ...
+@overload
+def differentiate(
+    f: None = None, *, wrt: Wrt = None
+) -> Callable[[Callable[P, R]], Differentiable[P, R]]: ...
 @door
 def differentiate(f: Callable[..., Any] | None = None, *, wrt: Wrt = None) -> Any:
     """Give a function its derivatives as attributes: `f.grad`, `f.value_and_grad`, `f.vjp`.
+
+    >>> @s2sad.differentiate
+    ... def loss(w):
+    ...     return np.sum(w * w)
+    >>> loss(np.ones(2)), loss.grad(np.ones(2))
+    (np.float64(2.0), array([2., 2.]))
 
     Used as `@differentiate` or `@differentiate(wrt="w")`. Calling f stays what it was.
     """

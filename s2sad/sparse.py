@@ -98,7 +98,9 @@ class _Plan:
 class SparseJacobian:
     """A function's Jacobian as a sparse matrix, by groups of columns or rows."""
 
-    def __init__(self, f: Callable[..., Any], dense: Jacobian, given: Any, mode: str) -> None:
+    def __init__(
+        self, f: Callable[..., Any], dense: Jacobian[..., Any], given: Any, mode: str
+    ) -> None:
         self._f = f
         self._dense = dense
         self._given = None if given is None else _boolean(given)

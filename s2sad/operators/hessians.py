@@ -13,7 +13,7 @@ import inspect
 import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from s2sad.capture.read import unwrap
 from s2sad.errors import ActivityError
@@ -26,8 +26,11 @@ from s2sad.operators.moves import Moves
 from s2sad.operators.parameters import Parameters, Settled, settle
 from s2sad.operators.shown import Shown
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-class Hessian(Shown):
+
+class Hessian(Shown, Generic[P, R]):
     """The second derivatives of a function that returns a real scalar."""
 
     __s2sad_operator__ = True
@@ -44,7 +47,7 @@ class Hessian(Shown):
         self.__doc__ = f"Hessian of {name}."
 
     @door
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the blocks of second derivatives; with has_aux, and what f returns besides."""
         bound, settled = self._bound(args, kwargs)
         values, names = bound.arguments, settled.wrt
@@ -58,8 +61,8 @@ class Hessian(Shown):
 
         def along(*way: Any) -> Any:
             tangents = moves.along(*way)
-            cast = cast_tangents(list(tangents.values()), [values[n] for n in names], names)
-            return pushed(entry.bound.call, bound, cast)
+            given = cast_tangents(list(tangents.values()), [values[n] for n in names], names)
+            return pushed(entry.bound.call, bound, given)
 
         columns = [
             (j, k, along(j, k), along(j, k, 1j)[1] if turned else None)
@@ -74,7 +77,8 @@ class Hessian(Shown):
         for j, k, (_, dot, *_), turned in columns:
             blocks.column(j, k, mirror(dot, point) if mixed else dot, turned)
         made = blocks.structure()
-        return (made, *aux) if self._has_aux else made
+        result: Any = (made, *aux) if self._has_aux else made
+        return cast(R, result)
 
     @functools.cached_property
     def __s2sad_primal__(self) -> Any:

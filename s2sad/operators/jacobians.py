@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -53,14 +53,18 @@ class Point:
         return Moves(self.bound.arguments, self.settled.wrt, self.settled.results())
 
 
-class Jacobian(Shown):
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Jacobian(Shown, Generic[P, R]):
     """A function's Jacobian, of two operators: its vjp and its jvp in several directions."""
 
     __s2sad_operator__ = True
     # In a slot as that of the other operators: where it is called in what is differentiated, there
     # is no source to go into.
     __slots__ = ("__call__", "__dict__", "__weakref__")
-    __call__: Callable[..., Any]
+    __call__: Callable[P, R]
 
     def __init__(
         self,
@@ -263,10 +267,10 @@ class Jacobian(Shown):
         found: inspect.Signature = self._reverse.__signature__
         return found
 
-    def _bound(self, instance: Any) -> Jacobian:
+    def _bound(self, instance: Any) -> Jacobian[..., Any]:
         """Return this operator with its first argument bound."""
         make, (f, *rest) = self._made_by
-        made: Jacobian = make(functools.partial(f, instance), *rest[:-1], 0)
+        made: Jacobian[..., Any] = make(functools.partial(f, instance), *rest[:-1], 0)
         return made
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

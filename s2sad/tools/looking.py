@@ -54,7 +54,7 @@ def _frame(request: Request, report: Report) -> str:
     return framed(page_for(request, report))
 
 
-def operator_fitting(f: Callable[..., Any], wrt: Wrt, args: tuple[Any, ...]) -> Operator:
+def operator_fitting(f: Callable[..., Any], wrt: Wrt, args: tuple[Any, ...]) -> Operator[..., Any]:
     """Return the derivative that f has with these arguments: its gradient, if it has one.
 
     Of what is no real scalar it is the pullback, of what returns nothing the reverse into shadows.
@@ -88,7 +88,7 @@ def _mode_for(request: Request) -> str | None:
     return "reverse" if isinstance(result, K.NoneKind) else "vjp"
 
 
-def report_for(operator: Operator, args: tuple[Any, ...]) -> Report:
+def report_for(operator: Operator[..., Any], args: tuple[Any, ...]) -> Report:
     """Return the report on a derivative, with sizes where there are example arguments."""
     request, settled, given = operator._asked(args, {})
     request = replace(request, explained=True)
@@ -107,7 +107,7 @@ def report_for(operator: Operator, args: tuple[Any, ...]) -> Report:
 
 
 def _run(
-    operator: Operator,
+    operator: Operator[..., Any],
     call: Callable[..., Any],
     request: Request,
     settled: Settled,

@@ -72,7 +72,7 @@ def view(
     return write_own(path, page_of(operator, args), MARK)
 
 
-def page_of(operator: Operator, args: tuple[Any, ...]) -> str:
+def page_of(operator: Operator[..., Any], args: tuple[Any, ...]) -> str:
     """Return the page for a derivative."""
     return page_for(operator._asked(args, {})[0], report_for(operator, args))
 

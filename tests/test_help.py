@@ -1,0 +1,51 @@
+"""The examples of docstrings run, and `help` teaches: each public name has a meaning."""
+
+import doctest
+import inspect
+
+import numpy as np
+import pytest
+
+import s2sad
+
+EXAMPLES = ["s2sad", *s2sad.__all__]
+WITH_EXAMPLES = "grad value_and_grad vjp jvp hvp hessian jacobian differentiate".split()
+
+
+def text_of(value):
+    return inspect.getdoc(value) or ""
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_run(name):
+    value = getattr(s2sad, name, s2sad)
+    names = {"np": np, "s2sad": s2sad, "__name__": "__main__"}
+    found = doctest.DocTestParser().get_doctest(text_of(value), names, name, None, 0)
+    told = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner.run(found, out=told.append)
+    assert not runner.failures, "".join(told)
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_operators_have_examples(name):
+    assert ">>> " in text_of(getattr(s2sad, name))
+
+
+@pytest.mark.parametrize("name", s2sad.__all__)
+def test_public_names_say_what_they_are(name):
+    assert len(text_of(getattr(s2sad, name)).split()) >= 4
+
+
+def test_the_overview_names_what_there_is():
+    text = text_of(s2sad)
+    missing = [n for n in s2sad.__all__ if n not in text and not n.endswith(("Error", "Warning"))]
+    assert not missing
+    for module in ("s2sad.control", "s2sad.testing", "s2sad.sparse"):
+        assert module in text
+
+
+def test_help_of_grad():
+    text = text_of(s2sad.grad)
+    for word in ("wrt", "has_aux", "debug_nans", "ActivityError", ".emit(", ".source("):
+        assert word in text
