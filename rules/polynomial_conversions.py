@@ -361,11 +361,11 @@ refuse(
     polyutils,
     "format_float",
     because="it is about text",
-    instead="Make its inputs Const, or keep it off the path to the result.",
+    instead="Make its inputs Const, or compute its result outside the function.",
 )
 refuse(
     np.polynomial,
     "set_default_printstyle",
     because="it is about text",
-    instead="Make its inputs Const, or keep it off the path to the result.",
+    instead="Make its inputs Const, or compute its result outside the function.",
 )

@@ -16,7 +16,7 @@ def is_of_text(home, name):
     return name == "chararray" or held(home, name) is not held(np, name)
 
 
-CONST = "Make its inputs Const, or keep it off the path to the result."
+CONST = "Make its inputs Const, or compute its result outside the function."
 
 refuse(
     np,
@@ -58,7 +58,7 @@ for texts in (np.char, getattr(np, "strings", np.char)):
 refuse(
     np.rec,
     "array find_duplicate format_parser fromarrays fromfile fromrecords fromstring record",
-    because="records are no plain arrays",
+    because="records are not plain arrays",
     instead="Use an array for each field.",
 )
 refuse(
@@ -70,7 +70,7 @@ refuse(
 refuse(
     np,
     "datetime64 timedelta64 busdaycalendar record void str_ bytes_ object_ character flexible",
-    because="it is no kind of number",
+    because="it is not a number",
     instead=CONST,
 )
 refuse(
@@ -82,7 +82,7 @@ refuse(
 refuse(
     np,
     "matrix asmatrix bmat",
-    because="a matrix is no plain array",
+    because="np.matrix is not a plain array",
     instead="Use arrays with @, and np.block.",
 )
 refuse(
@@ -143,7 +143,7 @@ refuse(
 refuse(
     np.ndarray,
     "tobytes tofile dump dumps",
-    because="what it gives is no number",
+    because="its result is not a number",
     instead=CONST,
 )
 refuse(

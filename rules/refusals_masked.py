@@ -14,6 +14,6 @@ def is_masked(name):
 refuse(
     np.ma,
     " ".join(filter(is_masked, dir(np.ma))),
-    because="masked arrays are no plain arrays",
+    because="masked arrays are not plain arrays",
     instead="Use where= of the reductions, np.where, or np.nansum and its kin.",
 )

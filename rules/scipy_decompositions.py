@@ -39,7 +39,7 @@ refuse(
     "matrix_balance null_space ordqz orth orthogonal_procrustes qr_delete qr_insert "
     "qr_multiply qr_update qz rq rsf2csf schur signm solve_continuous_are solve_discrete_are "
     "subspace_angles",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use eigh, svd, qr, lu, cholesky, solve or expm, or write one with @s2sad.pullback.",
 )
 
@@ -387,7 +387,7 @@ def pull_scipy_lstsq(out_bar, out, a, b, *, cond=None, check_finite=True, lapack
     x_bar, residuals_bar, _, s_bar = out_bar
     if np.shape(residuals_bar) != np.shape(out[1]):
         if np.any(residuals_bar):
-            raise NotImplementedError("lstsq: residuals that are no array or number here")
+            raise NotImplementedError("lstsq: its residuals are no array or number here")
         residuals_bar = None
     return pull_lstsq((x_bar, residuals_bar, None, s_bar), out, a, b)
 

@@ -203,18 +203,18 @@ refuse(
     distance,
     "dice directed_hausdorff hamming jaccard rogerstanimoto russellrao sokalsneath yule",
     because="it compares or counts",
-    instead="Make its inputs Const, or keep it off the path to the result.",
+    instead="Make its inputs Const, or compute its result outside the function.",
 )
 refuse(
     distance,
     "jensenshannon",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use np.sqrt of scipy.special.rel_entr with the mean of both.",
 )
 refuse(
     spatial,
     "ConvexHull Delaunay HalfspaceIntersection KDTree cKDTree Rectangle SphericalVoronoi Voronoi "
     "tsearch geometric_slerp procrustes minkowski_distance minkowski_distance_p distance_matrix",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use spatial.distance.cdist, or np.linalg.norm of differences.",
 )

@@ -57,7 +57,7 @@ def correlate_cotangents(out_bar, image, weights, mode, cval, origin):
 @pullback(
     ndimage.correlate,
     result=like_image,
-    once="it is no product of what it is given where the border is a constant",
+    once="with a constant border it is not linear in its arguments",
 )
 def pull_correlate(out_bar, out, input, weights, *, mode="reflect", cval=0.0, origin=0):
     return correlate_cotangents(out_bar, input, weights, mode, cval, origin)
@@ -84,7 +84,7 @@ def turned_origins(shape, origin):
 @pullback(
     ndimage.convolve,
     result=like_image,
-    once="it is no product of what it is given where the border is a constant",
+    once="with a constant border it is not linear in its arguments",
 )
 def pull_convolve(out_bar, out, input, weights, *, mode="reflect", cval=0.0, origin=0):
     origins = turned_origins(weights.shape, origin)
@@ -353,7 +353,7 @@ def push_percentile_filter(
     return rank_forward(out, input, input_dot, size, footprint, mode, cval, origin, False)
 
 
-CONST = "Make its inputs Const, or keep it off the path to the result."
+CONST = "Make its inputs Const, or compute its result outside the function."
 refuse(
     ndimage,
     "binary_closing binary_dilation binary_erosion binary_fill_holes binary_hit_or_miss "
@@ -367,7 +367,7 @@ refuse(
     ndimage,
     "black_tophat grey_closing grey_dilation grey_erosion grey_opening morphological_gradient "
     "morphological_laplace white_tophat maximum_filter1d minimum_filter1d rank_filter",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use maximum_filter and minimum_filter.",
 )
 refuse(
@@ -381,6 +381,6 @@ refuse(
     ndimage,
     "fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform extrema median "
     "standard_deviation spline_filter spline_filter1d",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use functions of np.fft and NumPy, or variance, maximum and minimum of labels.",
 )

@@ -103,7 +103,7 @@ def places_read(shape, matrix, offset, ndim):
     ndimage.affine_transform,
     masks=True,
     linear=True,
-    once="a matrix that is no literal has a kind of its own",
+    once="a matrix that is not a literal has a type of its own",
 )
 def pull_affine_transform(
     out_bar,

@@ -27,7 +27,7 @@ refuse(
     "NdPPoly NearestNDInterpolator Rbf RectSphereBivariateSpline "
     "SmoothBivariateSpline SmoothSphereBivariateSpline bisplev bisplrep griddata insert "
     "spalde splantider splder splprep sproot",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use CubicSpline, make_interp_spline, BSpline or RegularGridInterpolator.",
 )
 
@@ -489,7 +489,7 @@ refuse(
     "AAA FloaterHormannInterpolator approximate_taylor_polynomial "
     "lagrange pade make_splprep make_splrep generate_knots interp2d "
     "BivariateSpline",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use CubicSpline, make_interp_spline, BSpline or np.polyfit.",
 )
 
@@ -497,7 +497,7 @@ refuse(
 refuse(
     interpolate,
     "pchip_interpolate",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use PchipInterpolator at points that depend on what is differentiated.",
 )
 refuse(

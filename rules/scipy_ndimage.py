@@ -43,7 +43,7 @@ def like_image(input, *rest, **settings):
 @pullback(
     ndimage.correlate1d,
     result=like_image,
-    once="it is no product of what it is given where the border is a constant",
+    once="with a constant border it is not linear in its arguments",
 )
 def pull_correlate1d(out_bar, out, input, weights, *, axis=-1, mode="reflect", cval=0.0, origin=0):
     input_bar = filter_back(out_bar, input, weights, axis, mode, origin)
@@ -77,7 +77,7 @@ def push_correlate1d(
 @pullback(
     ndimage.convolve1d,
     result=like_image,
-    once="it is no product of what it is given where the border is a constant",
+    once="with a constant border it is not linear in its arguments",
 )
 def pull_convolve1d(out_bar, out, input, weights, *, axis=-1, mode="reflect", cval=0.0, origin=0):
     turned, origin = weights[::-1], convolved_origin(np.size(weights), origin)

@@ -692,7 +692,7 @@ refuse(
     optimize,
     "linprog milp linear_sum_assignment quadratic_assignment",
     because="what it finds jumps from one corner to another",
-    instead="Make its inputs Const, or keep it off the path to the result.",
+    instead="Make its inputs Const, or compute its result outside the function.",
 )
 
 
@@ -719,6 +719,6 @@ def push_rosen_der(out, x, x_dot):
 refuse(
     optimize,
     "rosen_hess rosen_hess_prod approx_fprime check_grad line_search",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use s2sad.grad, s2sad.hessian and s2sad.hvp.",
 )

@@ -402,7 +402,7 @@ def push_upfirdn(out, h, x, h_dot, x_dot, *, up=1, down=1, axis=-1, mode="consta
     return signal.upfirdn(h, x_dot, up, down, axis)
 
 
-CONST = "Make its inputs Const, or keep it off the path to the result."
+CONST = "Make its inputs Const, or compute its result outside the function."
 refuse(
     signal,
     "bessel besselap bilinear bilinear_zpk buttap butter buttord cheb1ap cheb1ord cheb2ap cheb2ord "
@@ -417,20 +417,20 @@ refuse(
 refuse(
     signal,
     "spectrogram stft istft lombscargle ShortTimeFFT",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use welch and csd, or np.fft.rfft of windowed parts, cut by sliding_window_view.",
 )
 refuse(
     signal,
     "deconvolve residue residuez invres invresz unique_roots",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use np.polydiv, np.roots and np.poly.",
 )
 refuse(
     signal,
     "freqz_sos freqz_zpk sosfreqz freqs freqs_zpk group_delay bode dbode dfreqresp freqresp "
     "czt czt_points zoom_fft CZT ZoomFFT",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use freqz, or np.polyval of the coefficients at 1j * w.",
 )
 refuse(
@@ -450,7 +450,7 @@ refuse(
 refuse(
     signal,
     "chirp sawtooth square gausspulse sweep_poly gauss_spline",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Write it with np.sin, np.where and np.exp.",
 )
 refuse(
@@ -458,14 +458,14 @@ refuse(
     "cspline1d cspline1d_eval cspline2d qspline1d qspline1d_eval qspline2d spline_filter "
     "symiirorder1 symiirorder2 sepfir2d envelope hilbert2 medfilt2d order_filter resample_poly "
     "wiener",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use convolve, lfilter, hilbert, medfilt or resample.",
 )
 refuse(
     signal.windows,
     "chebwin dpss exponential gaussian general_cosine general_gaussian general_hamming get_window "
     "kaiser kaiser_bessel_derived taylor tukey",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use np.kaiser, or write the window with np.exp and np.cos.",
 )
 nondifferentiable(

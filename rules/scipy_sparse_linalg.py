@@ -20,7 +20,7 @@ refuse(
 refuse(
     linalg,
     "eigs eigsh lobpcg svds lsqr lsmr inv expm onenormest norm",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Make the matrix dense where it is small, or write a rule with @s2sad.pullback.",
 )
 
@@ -209,6 +209,6 @@ refuse(
     linalg,
     "LaplacianNd LinearOperator aslinearoperator funm_multiply_krylov gcrotmk lgmres matrix_power "
     "qmr tfqmr",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use spsolve, cg, gmres or expm_multiply.",
 )

@@ -361,14 +361,14 @@ roots_sh_jacobi cg_roots la_roots j_roots js_roots
 refuse(
     special,
     NOT_THERE,
-    because="SciPy has no function for its derivative, or there is no rule for it",
+    because="SciPy has no function for its derivative, or s2sad has no rule for it",
     instead="Use functions that have one, or write one with @s2sad.pullback.",
 )
 refuse(
     special,
     "errstate geterr seterr test",
     because="it is about SciPy itself",
-    instead="Make its inputs Const, or keep it off the path to the result.",
+    instead="Make its inputs Const, or compute its result outside the function.",
 )
 OF_WHOLE_NUMBERS = """
 ai_zeros bi_zeros bei_zeros beip_zeros ber_zeros berp_zeros erf_zeros fresnel_zeros fresnelc_zeros

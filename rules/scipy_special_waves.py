@@ -225,6 +225,6 @@ refuse(
     "obl_ang1_cv obl_cv obl_cv_seq obl_rad1 obl_rad1_cv obl_rad2 obl_rad2_cv pro_ang1 pro_ang1_cv "
     "pro_cv pro_cv_seq pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv ellip_harm ellip_harm_2 "
     "ellip_normal",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Use functions that have one, or write one with @s2sad.pullback.",
 )

@@ -86,7 +86,7 @@ refuse(
     "spearmanr kendalltau weightedtau somersd rankdata siegelslopes theilslopes percentileofscore "
     "binned_statistic binned_statistic_2d binned_statistic_dd cumfreq relfreq ecdf tiecorrect",
     because="it counts or orders",
-    instead="Make its inputs Const, or keep it off the path to the result.",
+    instead="Make its inputs Const, or compute its result outside the function.",
 )
 refuse(
     stats,
@@ -109,6 +109,6 @@ refuse(
     "obrientransform quantile sigmaclip "
     "trim1 trimboth tmax tmin tstd tvar tsem zmap gzscore pmean scoreatpercentile bayes_mvs "
     "mvsdist chatterjeexi directional_stats false_discovery_control describe gstd",
-    because="there is no rule for it",
+    because="s2sad has no rule for it",
     instead="Write it with functions of NumPy, or a rule with @s2sad.pullback.",
 )

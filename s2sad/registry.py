@@ -741,11 +741,11 @@ def missing(fn: Any, label: str) -> tuple[str, str]:
         and inspect.isfunction(getattr(fn, "__init__", None))
     ):
         return (
-            f"How this call of {label} makes an object cannot be followed.",
+            f"s2sad cannot follow how this call of {label} makes an object.",
             f"Give it its arguments one by one, and let {label} have an __init__ that sets "
             "attributes, no metaclass and no __iter__ or __new__; or make its inputs Const.",
         )
-    return f"There is no derivative rule for {label}{source}", instead_of_rule(fn, label)
+    return f"s2sad has no derivative rule for {label}{source}", instead_of_rule(fn, label)
 
 
 def missing_method(name: str) -> tuple[str, str]:

@@ -71,7 +71,7 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
 def check_first(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
     """Check a rule by itself: as `check_rule` does, but nothing is derived."""
     rule = rule_for(fn)
-    assert rule is not None, f"{_name(fn)}: there is no rule for it"
+    assert rule is not None, f"{_name(fn)}: s2sad has no rule for it"
     call = _Call(rule, fn, args, settings).by_rule()
     names = call.names()
     rng = np.random.default_rng(1982)

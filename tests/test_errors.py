@@ -361,7 +361,7 @@ def test_no_rule_and_no_source():
         lambda: s2sad.grad(has_no_rule)(X),
         "MissingRuleError",
         NotImplementedError,
-        "There is no derivative rule for correlate2, and no Python source to derive one from.",
+        "s2sad has no derivative rule for correlate2, and no Python source to derive one from.",
         has_no_rule,
         "y = correlate2(x, x)",
         "correlate2(x, x)",

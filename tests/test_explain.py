@@ -177,7 +177,7 @@ def test_data_is_frozen_and_found_by_name():
     report = s2sad.explain(chain, args=(2.0, 3.0))
     with pytest.raises(dataclasses.FrozenInstanceError):
         report.variables[0].active = False
-    with pytest.raises(KeyError, match="'q' is no variable here; there are x, y, z"):
+    with pytest.raises(KeyError, match="'q' is not a variable here; the variables are x, y, z"):
         report["q"]
 
 

@@ -117,4 +117,4 @@ def test_without_it(tmp_path):
     folder = installed(tmp_path)
     (folder / "some_rules-1.0.dist-info" / "entry_points.txt").unlink()
     done = run(folder, PROGRAM)
-    assert "there is no rule for it" in done.stderr
+    assert "s2sad has no rule for it" in done.stderr

@@ -601,7 +601,7 @@ class Normaliser(Expressions):
         if fn == "reversed" and len(args) == 1 and not keywords:
             inner = self._iterable(args[0])
             if any(is_call(inner, other) for other in ("zip", "enumerate", "reversed")):
-                raise self.refuse(node, "There is no way back through this.", "Make a list of it.")
+                raise self.refuse(node, "This loop cannot be run backward.", "Make a list of it.")
             return call("reversed", inner)
         if fn == "enumerate":
             given = dict(zip(("iterable", "start"), args, strict=False))

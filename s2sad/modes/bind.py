@@ -181,7 +181,7 @@ def _own_defaults(fn: Any, rule: Any, missing: list[str]) -> dict[str, Node]:
             found[n] = _literal(default)
         elif open_ and default not in (None, inspect.Parameter.empty):
             raise BindingError(
-                f"its rule wants `{n}`, which the call leaves to a default that is no literal"
+                f"its rule wants `{n}`, which the call leaves to a default that is not a literal"
             )
     return found
 

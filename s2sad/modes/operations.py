@@ -462,7 +462,7 @@ class Operations(Structured):
             f"This call of {getattr(fn, '__name__', repr(fn))} cannot be differentiated: {why}.",
             "Write the call without it, or make its inputs Const."
             if registry.is_ours(rule)
-            else "Let the rule take it, under its name; None is returned for what is no array.",
+            else "Let the rule take it, under its name; it gives None for what is not an array.",
         )
 
     def _inlined(

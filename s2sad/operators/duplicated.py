@@ -268,7 +268,7 @@ def _seeds(seed: Any, value: Any, given: Given, name: str) -> list[tuple[Any]]:
     if given.batch:
         if not isinstance(seed, tuple) or len(seed) != given.width:
             raise ActivityError(
-                f"There are {given.width} directions, and seed is no tuple of as many.",
+                f"There are {given.width} directions: seed must be a tuple of as many.",
                 remedy="Give seed=(first, second, ...), one cotangent of the result for each.",
             )
         each = list(seed)

@@ -167,7 +167,7 @@ def choose(
 def _is_active(activity: type[Activity] | None) -> bool:
     if activity is BatchDuplicated:
         raise ActivityError(
-            "BatchDuplicated is no annotation: it wraps an argument, with its shadows.",
+            "BatchDuplicated is not an annotation: it wraps an argument together with its shadows.",
             remedy="Annotate the parameter Duplicated or Active.",
         )
     return activity is not None and activity is not Const

@@ -53,7 +53,7 @@ def check_form(fn: Any, rule: Any, word: str) -> None:
         _refuse(
             fn,
             rule,
-            f"{_name(rule)} is no rule: it cannot be asked which arrays and settings it takes.",
+            f"{_name(rule)} is not a rule: s2sad cannot ask which arrays and settings it takes.",
             f"Write a function of {', '.join(first)} and the arrays of {_name(fn)}.",
         )
         return
