@@ -538,8 +538,8 @@ FORMS = {
     in_another_order: "takes the arrays y, x, and product takes them in the order x, y",
     another_setting: "a setting `scale`, and product has no such parameter",
     any_setting: r"gathers settings by \*\*settings",
-    np.multiply: "multiply is no rule",
-    3: "is no rule",
+    np.multiply: "multiply is not a rule",
+    3: "is not a rule",
 }
 
 

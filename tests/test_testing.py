@@ -150,7 +150,7 @@ def test_rule_that_relies_on_layout():
 
 
 def test_no_rule():
-    with pytest.raises(AssertionError, match="there is no rule"):
+    with pytest.raises(AssertionError, match="s2sad has no rule"):
         check_rule(fresh(np.sin), X)
 
 
