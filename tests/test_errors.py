@@ -9,11 +9,11 @@ import inspect
 import itertools
 import linecache
 import math
-import operator
 import pickle
 import sys
 import types
 import zlib
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -767,7 +767,7 @@ def test_a_file_that_was_edited(tmp_path, monkeypatch):
 
 def test_a_function_that_is_not_python():
     refused(
-        lambda: s2sad.grad(operator.itemgetter(0)),
+        lambda: s2sad.grad(itemgetter(0)),
         "SourceError",
         OSError,
         "operator.itemgetter(0) is not written in Python: there is no source to derive from.",
