@@ -574,3 +574,19 @@ def test_a_parameter_of_a_name_that_is_made_up_elsewhere():
         return np.sum(x * x)
 
     check(f, np.array([0.5, 0.3]), 0.7)
+
+
+def test_what_is_rebound_and_does_not_matter_forward():
+    def f(y):
+        x = np.ones(2)
+
+        def later():
+            nonlocal x
+            x = x * y
+
+        later()
+        return y * y
+
+    assert s2sad.grad(f)(3.0) == 6.0
+    with pytest.raises(s2sad.Error, match="`x` is rebound by later, which is called here"):
+        s2sad.jvp(f, (3.0,), (1.0,))

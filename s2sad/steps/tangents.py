@@ -24,6 +24,7 @@ from s2sad.facts.activity import activity
 from s2sad.facts.fence import fence
 from s2sad.facts.given import written_parameters
 from s2sad.facts.kinds_by_name import name_kinds
+from s2sad.facts.memory import rebound
 from s2sad.facts.order import order_matters
 from s2sad.kinds import Kind
 from s2sad.known.callees import Callees
@@ -261,6 +262,14 @@ def _call(
     if not active or (site.node in memory.stopping and not written):
         return [], False
     refuse_ours(target, s, worker.refuse)
+    inner = rebound(target.fn.node) if isinstance(target.fn, K.LocalFunction) else set()
+    if inner & {captured for captured, _ in target.extra}:
+        raise worker.refuse(
+            s,
+            f"`{min(inner)}` is rebound by {target_name(target)}, which is called here; that "
+            "cannot be differentiated forward yet.",
+            "Return the new value and assign it where the function is called.",
+        )
     bound = s.targets[0] if isinstance(s, gast.Assign) else None
     if bound is not None and not isinstance(bound, gast.Name):
         raise worker.refuse(s, "This call cannot be differentiated forward yet.", "Name it.")
