@@ -23,7 +23,7 @@ class Activity:
     """Base of the four activities."""
 
     def __class_getitem__(cls, item: Any) -> Any:
-        """`Active[np.ndarray]` is np.ndarray to type checkers, with the activity beside it."""
+        """Return `Annotated[item, cls]`, which is what type checkers can read."""
         return Annotated[item, cls]
 
 

@@ -58,32 +58,33 @@ _EMIT = """\
   s2sad emit --check
 
 The first writes the derivative as a module that imports without s2sad (without -o, it prints it).
-Its header holds the command. The second derives again as that says, and tells by its exit code and
-a diff whether the file is still what would be derived; without --check it writes the file anew. The
-third does so for the targets in pyproject.toml:
+Its header holds the command. The second derives again by that command, and tells by its exit code
+and a diff whether the file is up to date; without --check it writes the file anew. The third does
+so for the targets in pyproject.toml:
 
   [tool.s2sad]
   targets = ["loss_grad.py"]
 
-A file that exists is written over only if it begins with that header.
+An existing file is overwritten only if it begins with such a header.
 """
 
 _CHECK = """\
   s2sad check model.py:loss --args "np.ones(3), X, y"
   s2sad check model.py:loss --args "np.ones(3), X, y" --wrt w --order 1 --modes reverse
 
-holds the derivatives against differences at these arguments, and names the entry that is wrong.
+compares the derivatives with finite differences at these arguments, and names the entry that is
+wrong.
 """
 
 _EXPLAIN = """\
   s2sad explain model.py:loss --wrt w --args "np.ones(3), X, y"
 
-tells per variable whether it is active and by which line, whether it is saved for the backward
+says of each variable whether it is active and by which line, whether it is saved for the backward
 sweep and why, and how many bytes that takes (the derivative runs once on the arguments).
 
   S2SAD_LOGS=source,activity,saved python train.py
 
-prints the same of all that a program derives, as it derives it.
+prints the same for each derivation of a program, while it runs.
 """
 
 _VIEW = """\
@@ -97,7 +98,7 @@ _TEACH = f"""\
 {_TARGETS}
   s2sad show    model.py:loss --wrt w --args "np.ones(3), X, y"     the derivative, as source
   s2sad emit    model.py:loss ... -o loss_grad.py                   the same as a module
-  s2sad emit    --check loss_grad.py                                is it still that?
+  s2sad emit    --check loss_grad.py                                is it up to date?
   s2sad check   model.py:loss --args "np.ones(3), X, y"             is it right?
   s2sad explain model.py:loss --args "np.ones(3), X, y"             what is active, what is saved
   s2sad view    model.py:loss ... -o loss.html                      both side by side
@@ -324,10 +325,10 @@ def build_parser() -> argparse.ArgumentParser:
     emit = _command(commands, "emit", _emit, "write the derived source as a module", _EMIT)
     emit.add_argument("-o", "--output", metavar="FILE", help="the file to write")
     emit.add_argument(
-        "--check", action="store_true", help="write nothing; is the file still what is derived?"
+        "--check", action="store_true", help="write nothing; say whether the file is up to date"
     )
     check = _command(
-        commands, "check", _check_grads, "hold derivatives against differences", _CHECK
+        commands, "check", _check_grads, "compare derivatives with finite differences", _CHECK
     )
     check.add_argument(
         "--modes", default="forward,reverse", help="forward, reverse, or both (default)"

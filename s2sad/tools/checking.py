@@ -44,12 +44,12 @@ def check_grads(
 ) -> None:
     """Check derivatives of `f` at `args`; AssertionError names the argument and both figures.
 
-    `args` is the tuple of arguments, structures included. Checked are in `"forward"` mode tangents
-    (`jvp`) and in `"reverse"` mode cotangents (`vjp`), along random directions, against differences
-    extrapolated to step zero (Ridders 1982) with a bound on their error, and the value against that
-    of the plain call. With `order` 2 the tangent of the gradient is, too (forward over reverse, as
-    in `hessian`; in `"reverse"` mode), and so on. Every argument that can be is differentiated,
-    unless `wrt` or annotations choose.
+    `args` is the tuple of arguments, structures included. Mode `"forward"` compares tangents
+    (`jvp`), mode `"reverse"` cotangents (`vjp`), along random directions, with finite differences
+    that are extrapolated to step zero (Ridders 1982) and bound their own error. The value is
+    compared with that of the plain call. With `order` 2, mode `"reverse"` also compares the tangent
+    of the gradient (forward over reverse, as in `hessian`), and so on. Every argument that can be
+    is differentiated, unless `wrt` or annotations choose.
 
     Where they disagree, the error names the entry, and the statement whose own derivative is
     wrong where there is one. Differences say nothing at a kink, and where `f` gives another value
