@@ -95,7 +95,37 @@ def by_methodcaller(x, n):
     return operator.methodcaller("sum", 0)(x) * n * operator.methodcaller("mean", axis=0)(x * x)
 
 
+def times(n, v):
+    return v * v * n
+
+
+def mapped_partial(x, n):
+    return sum(map(functools.partial(times, n), x)) * n
+
+
+def mapped_partial_in_a_loop(x, n):
+    total = 0.0
+    for v in map(functools.partial(times, n), x):
+        total += v * n
+    return total
+
+
+def mapped_in_a_comprehension(x, n):
+    v = 2.0 * n
+    return sum(w * v for w in map(lambda v: v * n, x)) + sum(
+        [w * n for w in map(square, x) if w > 0.1]
+    )
+
+
+def mapped_twice_in_a_comprehension(x, n):
+    return sum(
+        [v * w for v in map(square, map(square, x)) for w in map(functools.partial(times, n), x)]
+    )
+
+
 FUNCTIONS = [
+    *(mapped_partial, mapped_partial_in_a_loop),
+    *(mapped_in_a_comprehension, mapped_twice_in_a_comprehension),
     by_methodcaller,
     *(mapped, mapped_lambda, mapped_over_two, mapped_library, mapped_to_an_array),
     *(mapped_in_a_loop, mapped_lambda_in_a_loop, filtered, reduced, reduced_without_start),
@@ -106,6 +136,50 @@ FUNCTIONS = [
 @pytest.mark.parametrize("fn", FUNCTIONS, ids=lambda fn: fn.__name__)
 def test_what_is_applied_to_all(fn):
     check(fn, X, 1.2)
+
+
+def by_partial(p, data):
+    if isinstance(data, list):
+        return sum(map(functools.partial(by_partial, p), data))
+    return p * data**2
+
+
+def by_union(p, data):
+    if isinstance(data, list | tuple):
+        return sum([by_union(p, d) for d in data])
+    return p * data**2
+
+
+def by_union_of_three(p, data):
+    if not isinstance(data, float | int | None):
+        return sum(by_union_of_three(p, d) for d in data)
+    return p * data**2
+
+
+def scaled_by(n, data):
+    return [scaled_by(n, d) for d in data] if isinstance(data, list) else n * data
+
+
+@pytest.mark.parametrize("fn", [by_partial, by_union, by_union_of_three])
+@pytest.mark.parametrize("data", [[1.0, 2.0], [[1.0, 2.0], [3.0]], [[[1.5], [0.5]]]])
+def test_a_function_that_maps_itself_over_a_nested_list(fn, data):
+    over_p, over_data = s2sad.grad(fn, wrt=(0, 1))(1.3, data)
+    assert over_p == fn(1.0, data)
+    _, along = s2sad.jvp(fn, (1.3, data), (1.0, data))
+    assert along == pytest.approx(fn(1.0, data) + 2.0 * fn(1.3, data))
+    assert over_data == scaled_by(2.6, data)
+
+
+def loop_that_rebinds(p, data):
+    total = 0.0
+    for v in map(functools.partial(times, p), data):
+        total, p = total + v, v
+    return total
+
+
+def test_a_partial_keeps_what_a_loop_binds_anew():
+    with pytest.raises(s2sad.Error):  # or the value that p had when the partial was made
+        s2sad.grad(loop_that_rebinds)(1.3, [1.0, 2.0])
 
 
 def test_a_map_of_a_lambda_reads_as_a_comprehension():

@@ -78,7 +78,7 @@ def desugar(
     body: Block, fn: Any, names: Names, locals_: set[str], params: tuple[str, ...]
 ) -> Block:
     """Return the body of a function without map, filter, itemgetter and the like."""
-    worker = _Desugarer(fn, names, locals_)
+    worker = _Desugarer(fn, names, locals_, body)
     body = plain_defaults(body, worker.denoted)
     read_where_made(body, worker.denoted, locals_)
     locals_ |= as_lists(body, worker.denoted, names, locals_ - set(params))
@@ -164,10 +164,12 @@ def located(made: Node, node: Node) -> Node:
 
 
 class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
-    def __init__(self, fn: Any, names: Names, locals_: set[str]) -> None:
+    def __init__(self, fn: Any, names: Names, locals_: set[str], body: Block) -> None:
         self.fn = fn
         self.names = names
         self.locals = locals_
+        shared = (n for s in body for n in walk(s) if isinstance(n, gast.Nonlocal | gast.Global))
+        self.rebound_within = {word for n in shared for word in n.names}
         self.called: set[int] = set()
 
     def denoted(self, node: Node) -> Any:
@@ -509,7 +511,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return False
         return self.denoted(made.func) is contextlib.suppress
 
-    def visit_comprehension(self, node: Node) -> Node:
+    def visit_comprehension(self, node: Node) -> list[Node]:
         of_library = isinstance(node.iter, gast.Call) and self.denoted(node.iter.func) is map
         if of_library and node.iter.args:
             applied = self.denoted(node.iter.args[0])
@@ -517,7 +519,20 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 node.iter = self.applied(node.iter)
         self.generic_visit(node)
         node.iter = self.combined(node.iter)
-        return node
+        return self.one_each(node)
+
+    def one_each(self, node: Node) -> list[Node]:
+        """`for v in map(f, xs)` in a comprehension is `for x in xs for v in [f(x)]`."""
+        found = self.mapped(node.iter)
+        if found is None:
+            return [node]
+        target, source, value = found
+        self.apart(node.iter.args[0], target, value)
+        outer = gast.comprehension(target, source, [], 0)
+        made = locate(gast.List([value], gast.Load()), node.iter)
+        for n in (*walk(outer.target), *walk(made)):
+            locate(n, node.iter)
+        return [*self.one_each(outer), gast.comprehension(node.target, made, node.ifs, 0)]
 
     def combined(self, node: Node) -> Node:
         """`for a, b in combinations(xs, 2)` goes through a list."""
@@ -574,19 +589,29 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         if isinstance(node.iter, gast.GeneratorExp):
             return self.generated(node)
         found = self.mapped(node.iter)
-        if found is None:
+        if found is None or self.rebinds(node, node.iter.args[0]):
             return node
         target, source, value = found
-        if isinstance(node.iter.args[0], gast.Lambda):
-            bound = [n.id for n in walk(target) if isinstance(n, gast.Name)]
-            table = {n: self.names.fresh(n) for n in bound}
-            rename(target, table)
-            rename(value, table)
+        self.apart(node.iter.args[0], target, value)
         start = locate(gast.Assign([node.target], value, None), node.iter)
         new = gast.For(target, source, [start, *node.body], node.orelse, None)
         for n in walk(new):
             locate(n, node)
         return new
+
+    def apart(self, fn: Node, target: Node, value: Node) -> None:
+        """Give the parameters of a lambda names that nothing around it has."""
+        if isinstance(fn, gast.Lambda):
+            bound = [n.id for n in walk(target) if isinstance(n, gast.Name)]
+            table = {n: self.names.fresh(n) for n in bound}
+            rename(target, table)
+            rename(value, table)
+
+    def rebinds(self, loop: Node, fn: Node) -> bool:
+        """Say whether a loop binds anew what a partial was made with before it."""
+        bound = self.bound_before(fn)
+        read = {n.id for n in walk(fn) if isinstance(n, gast.Name)}
+        return bound is not None and not read.isdisjoint(names_written(loop))
 
     def generated(self, node: Node) -> Node:
         """A loop over `(f(v) for v in xs if g(v))` is one over xs."""
@@ -659,10 +684,32 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             inner = any(isinstance(n, (*SCOPES, gast.NamedExpr)) for n in walk(fn.body))
             if plain and len(params) == count and not inner:
                 return params, self.visit(fn.body)
-        elif not isinstance(fn, gast.Name | gast.Attribute):
+        bound = self.bound_before(fn)
+        if not isinstance(fn, gast.Name | gast.Attribute) and bound is None:
             return None
+        fn, first, keywords = bound or (fn, [], [])
         items = [self.names.fresh("item") for _ in range(count)]
-        return items, gast.Call(clone(fn), [name(i) for i in items], [])
+        given = [clone(a) for a in first]
+        return items, gast.Call(clone(fn), [*given, *map(name, items)], list(map(clone, keywords)))
+
+    def bound_before(self, fn: Node) -> tuple[Node, list[Node], list[Node]] | None:
+        """Return the function in `partial(f, a, b=b)`, and the names and numbers bound to it.
+
+        None where these are more than names and numbers, or an inner function may bind them anew.
+        """
+        if not isinstance(fn, gast.Call) or not fn.args:
+            return None
+        if self.denoted(fn.func) is not functools.partial:
+            return None
+        inner, *first = fn.args
+        given = [*first, *(k.value for k in fn.keywords)]
+        plain = all(isinstance(a, gast.Name | gast.Constant) for a in given)
+        rebound = any(isinstance(a, gast.Name) and a.id in self.rebound_within for a in given)
+        if not plain or rebound or any(k.arg is None for k in fn.keywords):
+            return None
+        return (
+            (inner, first, fn.keywords) if isinstance(inner, gast.Name | gast.Attribute) else None
+        )
 
     def getter(self, node: Node, fn: Any) -> Node:
         """Return itemgetter and attrgetter of literals as the lambda that they are."""

@@ -8,6 +8,7 @@ import functools
 import itertools
 import logging
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -516,6 +517,11 @@ def array_item(owner: K.Array, index: Any) -> Kind:
     return renewed(_array_item(inhabited(owner), frozen), (owner, *_flat(frozen)))
 
 
+def _is_class(kind: Kind) -> bool:
+    """Say whether a value is a class, or `int | float` of several, as isinstance takes it."""
+    return isinstance(kind, K.Known) and isinstance(kind.value, type | types.UnionType)
+
+
 def _scalar_value(kind: Kind) -> bool:
     return isinstance(kind, K.Num) and kind.value is not MISSING
 
@@ -528,6 +534,9 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
     fn = OPERATORS[op]
     if op is gast.MatMult:
         return matmul_kind(left, right)
+    classes = [k for k in (left, right) if _is_class(k)]
+    if op is gast.BitOr and classes and all(_is_class(k) or k == K.NONE for k in (left, right)):
+        return K.Known(fn(*(getattr(k, "value", None) for k in (left, right))))
     if _scalar_value(left) and _scalar_value(right):
         try:
             return K.kind_of(fn(left.value, right.value), "", literal=True)  # type: ignore[attr-defined]
