@@ -257,6 +257,7 @@ def square(x):
     return x * x
 
 
+AS_FLOATS = "Pass floats: the integers in x carry no derivative."
 REFUSED = [
     (True, "is a bool, which has no derivative.", "Pass a float, or leave it out."),
     (np.int32(3), "is an integer (int32), which has no derivative.", "Pass float(x)."),
@@ -273,7 +274,17 @@ REFUSED = [
     (None, "is None, which has no derivative.", "Leave x out of what is differentiated."),
     ("a", "is a string, which has no derivative.", "Leave x out of what is differentiated."),
     (len, "is len, a builtin_function_or_method: it has no derivative.", None),
-    ([1, 2], "is a list that holds no floats: there is nothing to differentiate.", None),
+    ([1, 2], "is a list that holds no floats: there is nothing to differentiate.", AS_FLOATS),
+    (
+        {"a": (1, "b")},
+        "is a dict that holds no floats: there is nothing to differentiate.",
+        AS_FLOATS,
+    ),
+    (
+        [np.arange(3)],
+        "is a list that holds no floats: there is nothing to differentiate.",
+        AS_FLOATS,
+    ),
     ({"a": "b"}, "is a dict that holds no floats: there is nothing to differentiate.", None),
     (
         np.ma.ones(2),

@@ -35,6 +35,8 @@ CALLS = {
     "grad": lambda: s2sad.grad(refused)(np.ones(3)),
     "value_and_grad": lambda: s2sad.value_and_grad(refused)(np.ones(3)),
     "vjp": lambda: s2sad.vjp(refused, np.ones(3)),
+    "pullback": lambda: s2sad.vjp(np.sin, 1.0)[1]("a"),
+    "rows": lambda: s2sad.vjp(np.sin, 1.0)[1].rows(["a"]),
     "jvp": lambda: s2sad.jvp(refused, (np.ones(3),), (np.ones(3),)),
     "hvp": lambda: s2sad.hvp(refused, (np.ones(3),), (np.ones(3),)),
     "hessian": lambda: s2sad.hessian(refused)(np.ones(3)),

@@ -301,6 +301,8 @@ def _check(name: str, kind: Kind) -> None:
     elif not K.differentiable(kind) and not _is_empty(kind):
         reason = f"{_no_floats(kind)}."
         remedy = f"Leave {name} out of what is differentiated."
+        if _holds_ints(kind):
+            remedy = f"Pass floats: the integers in {name} carry no derivative."
     else:
         kept = _kept(kind)
         if kept is None:
@@ -316,22 +318,34 @@ def _check(name: str, kind: Kind) -> None:
 
 def _kept(kind: Kind) -> tuple[type, str] | None:
     """Return a cached property that an object, or one in a structure, holds a value of."""
-    parts: tuple[Kind, ...] = ()
     if isinstance(kind, K.Obj):
         for n, part in kind.fields:
             static = inspect.getattr_static(kind.cls, n, None)
             if isinstance(static, functools.cached_property) and K.differentiable(part):
                 return kind.cls, n
-        parts = tuple(part for _, part in kind.fields)
-    elif isinstance(kind, K.Tuple):
-        parts = kind.items
-    elif isinstance(kind, K.List):
-        parts = kind.items or (kind.item,)
-    elif isinstance(kind, K.Dict):
-        parts = tuple(part for _, part in kind.items)
-    elif isinstance(kind, K.OpenDict):
-        parts = (kind.item,)
-    return next((found for found in map(_kept, parts) if found is not None), None)
+    return next((found for found in map(_kept, _parts(kind)) if found is not None), None)
+
+
+def _holds_ints(kind: Kind) -> bool:
+    """Say whether a structure holds integers, or arrays of them, where floats could stand."""
+    if isinstance(kind, K.Num):
+        return kind.type == "int"
+    if isinstance(kind, K.Array):
+        return not K.is_float_dtype(kind.dtype)
+    return any(map(_holds_ints, _parts(kind)))
+
+
+def _parts(kind: Kind) -> tuple[Kind, ...]:
+    """Return the kinds of what a structure holds."""
+    if isinstance(kind, K.Obj):
+        return tuple(part for _, part in kind.fields)
+    if isinstance(kind, K.Tuple):
+        return kind.items
+    if isinstance(kind, K.List):
+        return kind.items or (kind.item,)
+    if isinstance(kind, K.Dict):
+        return tuple(part for _, part in kind.items)
+    return (kind.item,) if isinstance(kind, K.OpenDict) else ()
 
 
 def _no_floats(kind: Kind) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from s2sad.errors import MismatchError, SourceError
 from s2sad.known.spaces import NUMPY, module_of, space_of
 from s2sad.operators.cotangents import Cast, caster
+from s2sad.operators.door import door, shown
 from s2sad.tree import branch_of, is_array, map_leaves
 
 
@@ -71,9 +72,9 @@ class Pullback:
         """Return the cotangents of the arguments for a cotangent of the result, or for a stack."""
         try:
             cast = self._cast(dy)
-        except MismatchError:
+        except MismatchError as error:
             if not self._is_stack(dy):
-                raise
+                raise shown(error)  # noqa: B904 - its chain is as it is to be
             return self.rows(dy)
         return self._pulled(cast)
 
@@ -94,6 +95,7 @@ class Pullback:
             return False
         return True
 
+    @door
     def rows(self, matrix: Any) -> Any:
         """Return the cotangents of the arguments for each of several cotangents of the result.
 
