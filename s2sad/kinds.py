@@ -731,7 +731,7 @@ def kind_of(
 
 
 def _dim_of(length: int, symbol: str) -> Dim:
-    return ONE if length == 1 else Dim(symbol, 0, many=True)
+    return ONE if length == 1 else Dim(symbol, 0, many=length > 1, none=not length)
 
 
 def _kind_of_numpy_scalar(value: Any) -> Kind:

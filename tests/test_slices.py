@@ -180,3 +180,48 @@ def repeated(a):
 )
 def test_what_counts_is_written(f):
     slopes.check(f, A)
+
+
+def first_of(y):
+    return y[:1]
+
+
+def in_a_loop(x, y):
+    total = x * 1.0
+    for _ in range(2):
+        total = total * y[:1]
+    return np.sum(total)
+
+
+def in_a_list(x, y):
+    return sum(np.sum(x * v[:1]) for v in [y, y * 2.0])
+
+
+OF_WHAT_MAY_BE_EMPTY = {
+    "an argument": lambda x, y: np.sum(np.max(x * y[:1], axis=0)),
+    "the last": lambda x, y: np.sum(x * y[-1:]),
+    "behind a cut": lambda x, y: np.sum(x + y[1:][:1]),
+    "what is made of it": lambda x, y: np.sum(np.hypot(x, np.sin(y)[:1])),
+    "in a call": lambda x, y: np.sum(x * first_of(y)),
+    "sorted": lambda x, y: np.sum(x * np.sort(y)[-1:]),
+    "another axis": lambda x, y: np.sum(x * y[None, :][:, :1]),
+    "in a loop": in_a_loop,
+    "in a list": in_a_list,
+    "dropped": lambda x, y: np.sum(np.squeeze(x[:, :1], axis=1) * np.sum(y[:1])),
+}
+
+
+@pytest.mark.parametrize("what", OF_WHAT_MAY_BE_EMPTY)
+def test_a_slice_of_one_element_has_none_where_an_argument_is_empty(what):
+    f = OF_WHAT_MAY_BE_EMPTY[what]
+    derivative = s2sad.grad(f, wrt=(0, 1))
+    x = np.array([[0.7], [1.3]])
+    for y in (np.array([0.4, 0.9]), np.zeros(0), np.array([0.4]), np.zeros(0), np.arange(3.0)):
+        over_x, over_y = derivative(x, y)
+        assert np.shape(over_x) == x.shape and np.shape(over_y) == y.shape
+        h = 1e-6
+        along = (f(x + h, y + h) - f(x - h, y - h)) / (2 * h)
+        assert np.sum(over_x) + np.sum(over_y) == pytest.approx(along, rel=1e-5, abs=1e-8)
+        value, tangent = s2sad.jvp(f, (x, y), (np.ones_like(x), np.ones_like(y)))
+        assert value == f(x, y)
+        assert tangent == pytest.approx(along, rel=1e-5, abs=1e-8)

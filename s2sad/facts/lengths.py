@@ -43,7 +43,7 @@ def inhabited(kind: K.Array) -> K.Array:
     """Return the kind of an array that is not known to be empty: there an item is never reached."""
     if all(K.length_of(d) != 0 for d in kind.dims):
         return kind
-    dims = (K.fresh_dim() if K.length_of(d) == 0 else d for d in kind.dims)
+    dims = (replace(K.fresh_dim(), none=True) if K.length_of(d) == 0 else d for d in kind.dims)
     return replace(kind, dims=tuple(dims))
 
 
@@ -91,7 +91,9 @@ def anew(keep: Callable[[str], bool], known: Mapping[str, Dim | None] | None = N
 
 def _less(other: Dim, dim: Dim) -> Dim:
     """Return `dim`, counted from the length that its symbol stands for."""
-    return Dim(other.symbol, other.cut + dim.cut, dim.many or (other.many and not dim.cut))
+    return Dim(
+        other.symbol, other.cut + dim.cut, dim.many or (other.many and not dim.cut), other.none
+    )
 
 
 def renewed(kind: Kind, operands: Iterable[Kind]) -> Kind:
@@ -124,7 +126,7 @@ def own_lengths(kind: Kind) -> Kind:
     def naming(dim: Dim) -> Dim | None:
         if dim.symbol.startswith("="):
             return dim
-        return replace(K.fresh_dim(), many=dim.many and not dim.cut)
+        return replace(K.fresh_dim(), many=dim.many and not dim.cut, none=dim.none)
 
     return relabel(kind, naming)
 

@@ -69,7 +69,7 @@ def _renamed(dim: Dim, path: str, known: Lengths) -> Dim:
         return dim
     place = dim.symbol, dim.cut
     new = known.get(place, Dim(path))
-    known[place] = replace(new, many=new.many or dim.many)
+    known[place] = replace(new, many=new.many or dim.many, none=new.none or dim.none)
     return known[place]
 
 
@@ -78,7 +78,7 @@ def handed_back(kind: Kind, known: Lengths) -> Kind:
 
     `known` are the names that the caller's lengths have in the function.
     """
-    back = {new.symbol: Dim(*caller, new.many) for caller, new in known.items()}
+    back = {new.symbol: Dim(*caller, new.many, new.none) for caller, new in known.items()}
     return relabel(kind, anew(lambda _: False, back))
 
 

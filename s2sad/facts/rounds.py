@@ -68,13 +68,13 @@ def _wider(before: Kind, after: Kind, made: set[str]) -> Kind:
 
 
 def _wider_dim(before: Dim, after: Dim, made: set[str]) -> Dim:
-    many = before.many and after.many
+    many, none = before.many and after.many, before.none or after.none
     if before.symbol not in made:
         if K.same_length(before, after):
             return before
         before = K.fresh_dim()
         made.add(before.symbol)
-    return replace(before, many=many)
+    return replace(before, many=many, none=none)
 
 
 def _like(before: K.Array, after: K.Array) -> bool:

@@ -17,6 +17,7 @@ from s2sad.known.samples import (
     Sampler,
     by_content,
     free_lengths,
+    if_empty,
     lengths_said,
     read_back,
     same_axes,
@@ -60,9 +61,27 @@ def two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> K
                 try:
                     other = run(Sampler(kinds, 0, **attempt, varied=True), content)
                 except _FAILURES:
-                    return kind
-            return by_content(kind, first, other)
+                    return _if_empty(kind, run, kinds, one, attempt)
+            return _if_empty(by_content(kind, first, other), run, kinds, one, attempt)
     return K.UNKNOWN
+
+
+def _if_empty(
+    kind: Kind,
+    run: Callable[[Sampler, float], Any],
+    kinds: tuple[Kind, ...],
+    one: Sampler,
+    attempt: dict[str, Any],
+) -> Kind:
+    """Return a kind that holds, too, where arguments are empty that the samples `one` had not."""
+    if not one.none:
+        return kind
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return if_empty(kind, run(Sampler(kinds, 0, **attempt, emptied=True), _CONTENTS[0]))
+        except _FAILURES:
+            return kind
 
 
 def _by_numbers(

@@ -9,11 +9,15 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Dim:
-    """The length of an axis: `symbol` less `cut`; `many` says that it is known not to be 1."""
+    """The length of an axis: `symbol` less `cut`; `many` says that it is known not to be 1.
+
+    `none` says that it is 0 where an argument is empty: slices of one element then have none.
+    """
 
     symbol: str
     cut: int = 0
     many: bool = False
+    none: bool = False
 
 
 ONE = Dim("=1")
@@ -36,7 +40,8 @@ def join_dim(left: Dim, right: Dim) -> Dim:
     if left == right:
         return left
     same = left.symbol == right.symbol and left.cut == right.cut
-    return replace(left if same else fresh_dim(), many=left.many and right.many)
+    none = left.none or right.none
+    return replace(left if same else fresh_dim(), many=left.many and right.many, none=none)
 
 
 def broadcast(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> tuple[Dim, ...]:

@@ -35,6 +35,7 @@ from s2sad.kinds import (
     is_function,
     join_dim,
     kind_of,
+    length_of,
     list_of,
 )
 from s2sad.known.lifted import space_among
@@ -66,6 +67,7 @@ class Sampler:
         varied: bool = False,
         assigned: Mapping[str, int] | None = None,
         number: int | None = None,
+        emptied: bool = False,
     ) -> None:
         self.run = run
         self.number = number
@@ -75,6 +77,8 @@ class Sampler:
         self.sizes: dict[str, int] = dict(assigned or {})
         self.chosen = bool(uniform or assigned)
         self.many: set[str] = set()
+        self.none: set[str] = set()
+        self.emptied = emptied
         self.guessed = False
         self.small = small
         kinds = tuple(kinds)
@@ -89,6 +93,8 @@ class Sampler:
     def size(self, dim: Dim) -> int:
         if dim.symbol.startswith("="):
             return int(dim.symbol[1:]) - dim.cut
+        if dim.none and self.emptied:
+            return 0
         if self.uniform:
             return self.uniform
         if dim.symbol not in self.sizes:
@@ -98,6 +104,8 @@ class Sampler:
             self.sizes[dim.symbol] = self.free[used]
         if dim.many and not dim.cut:
             self.many.add(dim.symbol)
+        if dim.none:
+            self.none.add(dim.symbol)
         return self.sizes[dim.symbol] - dim.cut
 
     def sample(self, kind: Kind, content: float) -> Any:
@@ -363,11 +371,25 @@ def by_content(kind: Kind, first: Any, other: Any) -> Kind:
     return kind
 
 
+def if_empty(kind: Kind, other: Any) -> Kind:
+    """Return a kind where lengths are not known that are others where arguments are empty."""
+    if isinstance(kind, Array) and space_of(type(other)) is not None and other.ndim == kind.rank:
+        pairs = zip(kind.dims, other.shape, strict=True)
+        same = ((d, length_of(d) in (None, n)) for d, n in pairs)
+        return replace(
+            kind, dims=tuple(d if s else replace(fresh_dim(), none=True) for d, s in same)
+        )
+    if isinstance(kind, Tuple) and isinstance(other, tuple) and len(other) == len(kind.items):
+        items = (if_empty(k, part) for k, part in zip(kind.items, other, strict=True))
+        return replace(kind, items=tuple(items))
+    return kind
+
+
 def _symbol(a: int, b: int, one: Sampler, two: Sampler) -> Dim | None:
     for symbol, size in one.sizes.items():
         cut = size - a
         if -2 <= cut <= 3 and symbol in two.sizes and two.sizes[symbol] - cut == b:
-            return Dim(symbol, cut, cut == 0 and symbol in one.many)
+            return Dim(symbol, cut, cut == 0 and symbol in one.many, symbol in one.none)
     return None
 
 

@@ -1,6 +1,6 @@
 """Signatures: a cheap key that two values share only if they are of one kind.
 
-key_of(np.ones((3, 1)))     (dtype("float64"), (False, True))
+key_of(np.ones((3, 1)))     (dtype("float64"), (2, 1))
 key_of([1.0, 2.0])          (list, 0, frozenset({float}))
 """
 
@@ -50,7 +50,8 @@ def key_of(value: Any) -> _Key:
     cls = type(value)
     if cls is np.ndarray:
         shape = value.shape
-        return value.dtype, tuple([n == 1 for n in shape]) if 1 in shape else len(shape)
+        few = 1 in shape or 0 in shape
+        return value.dtype, tuple([min(n, 2) for n in shape]) if few else len(shape)
     if cls in PLAIN:
         return cls
     if cls is tuple:
@@ -87,11 +88,11 @@ def _key_of_list(value: list[Any]) -> _Key:
 def _key_of_other(value: Any) -> _Key:
     cls = type(value)
     if isinstance(value, np.generic | np.ndarray):
-        return cls, value.dtype, value.ndim, tuple([n == 1 for n in value.shape])
+        return cls, value.dtype, value.ndim, tuple([min(n, 2) for n in value.shape])
     if isinstance(value, tuple):
         return cls, tuple([key_of(part) for part in value])
     if spaces.space_of(cls) is not None:
-        return cls, value.dtype, tuple([n == 1 for n in value.shape])
+        return cls, value.dtype, tuple([min(n, 2) for n in value.shape])
     kind = K.kind_of(value, "") if K.is_function(value) else None
     if kind is not None:
         return kind

@@ -143,18 +143,16 @@ class _Draft:
         return bool(self.first or self.tests)
 
     def lengths(self, path: str, shape: tuple[int, ...]) -> None:
-        """Add tests of an array's rank, and of which lengths are 1."""
+        """Add tests of an array's rank, and of which lengths are 0, 1 or more."""
         if len(shape) <= 1:
             # Unlike a shape, these need no tuple.
             self.test(f"{{0}}.ndim == {len(shape)}", path, first=True)
             if shape:
-                self.test(f"LEN({{0}}) {'==' if shape == (1,) else '!='} 1", path)
+                self.test(f"LEN({{0}}) {_length(shape[0])}", path)
             return
         names = [f"{self.ours}n{len(self.shapes)}_{axis}" for axis in range(len(shape))]
         self.shapes.append(f"{', '.join(names)}, = {path}.shape")
-        self.tests += [
-            f"{n} {'==' if length == 1 else '!='} 1" for n, length in zip(names, shape, strict=True)
-        ]
+        self.tests += [f"{n} {_length(length)}" for n, length in zip(names, shape, strict=True)]
 
     def compiled(
         self,
@@ -410,6 +408,11 @@ def shortcut(
 
 DERIVED = Role("derived")
 OTHERWISE = Role("otherwise")
+
+
+def _length(length: int) -> str:
+    """Return the end of a test that a length is 0, 1 or more, as this one is."""
+    return f"== {length}" if length < 2 else "> 1"
 
 
 def bound_role(position: int) -> Role:
