@@ -581,10 +581,13 @@ def operator_function(op: str, left: type | None, right: type | None) -> object 
 
 
 def is_foreign(fn: Any) -> bool:
-    """Say whether a function belongs to an array library: those are known by rules only."""
+    """Say whether a function belongs to an array library: those are known by rules only.
+
+    JAX is one whose functions have no rules: its source is not read.
+    """
     root = (getattr(fn, "__module__", "") or "").split(".")[0]
     known = generator_of(fn) is not None or fn is checkpoint
-    return known or root in ("numpy", "scipy", "cupy", "cupyx")
+    return known or root in ("numpy", "scipy", "cupy", "cupyx", "jax")
 
 
 def method_like(name: str) -> object | None:

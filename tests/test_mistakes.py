@@ -3,7 +3,9 @@
 import builtins
 import math
 import pickle
+import sys
 import time
+import types
 
 import numpy as np
 import pytest
@@ -273,3 +275,33 @@ def test_an_unknown_value_off_the_path_is_no_mistake():
         return y
 
     assert np.array_equal(s2sad.grad(f)(np.ones(2)), [2.0, 2.0])
+
+
+def reduce_sum(a):
+    return a.sum() + CONFIG.backend(a)
+
+
+def test_a_function_of_jax_is_refused_where_it_is_called(monkeypatch):
+    """Its source is not read: numpy has the function that is meant."""
+    package = types.ModuleType("jax")
+    package.__path__ = []
+    monkeypatch.setitem(sys.modules, "jax", package)
+    jnp = types.ModuleType("jax.numpy")
+    jnp.sum = reduce_sum
+    monkeypatch.setattr(reduce_sum, "__module__", "jax._src.numpy.reductions")
+    monkeypatch.setattr(reduce_sum, "__name__", "sum")
+
+    def of_x(x):
+        return jnp.sum(x) * 2.0
+
+    def of_constants(x):
+        return np.sum(x) * jnp.sum(np.ones(3))
+
+    for f, span in ((of_x, "jnp.sum(x)"), (of_constants, "jnp.sum(np.ones(3))")):
+        with pytest.raises(
+            s2sad.MissingRuleError, match="a library is known by its rules"
+        ) as caught:
+            s2sad.grad(f)(np.ones(3))
+        place = caught.value.place
+        assert place.text[place.column : place.end_column] == span
+        assert caught.value.remedy == "Use np.sum."

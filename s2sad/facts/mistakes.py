@@ -256,6 +256,8 @@ class Mistakes:
         reason, remedy = registry.missing(fn, full_name(fn))
         if registry.is_refused(fn) and remedy.startswith("Make its inputs Const"):
             remedy = _OUTSIDE
+        elif not registry.is_refused(fn):
+            remedy = namesake(fn) or remedy
         known = getattr(node, "lineno", None) is not None
         return MissingRuleError(
             reason, remedy=remedy, place=self.source.place(node) if known else None
@@ -309,7 +311,8 @@ def full_name(fn: Any) -> str:
     """Return the name of a library's function with its public module."""
     module = (getattr(fn, "__module__", None) or "numpy").partition("._")[0].removeprefix("_")
     name = getattr(fn, "__name__", None) or type(fn).__name__
-    return f"{module.replace('numpy', 'np', 1)}.{name}"
+    root, dot, rest = module.partition(".")
+    return f"{'np' if root == 'numpy' else root}{dot}{rest}.{name}"
 
 
 def namesake(fn: Any) -> str:
