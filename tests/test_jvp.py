@@ -965,3 +965,22 @@ class Filter:
 def test_tuples_that_methods_of_active_objects_return_may_stand_still():
     x = np.linspace(-1.0, 1.0, 6) ** 3
     s2sad.check_grads(lambda w: np.sum(Filter(w)(x) ** 2), (np.array([0.3, -0.7, 1.1]),))
+
+
+def test_tangents_of_repeated_and_joined_lists_are_lists():
+    def repeated(y):
+        c = [y] * 3
+        if y > 100.0:
+            y = 1.0
+        return y + sum(c)
+
+    def joined(y):
+        t, u = [y], [y * y]
+        c = u + t * 3
+        if y > 0.0:
+            y = y * 2.0
+        return y + sum(c) * sum(u * 2)
+
+    for f in (repeated, joined):
+        s2sad.check_grads(f, (0.7,))
+        assert s2sad.jvp(f, (0.7,), (1.0,))[1] == pytest.approx(s2sad.grad(f)(0.7))

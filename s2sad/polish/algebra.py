@@ -111,9 +111,9 @@ class _Simplifier:
         if value is not None:
             return constant(-value) if value < 0 else None
         if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
-            return None if self.integers.stays(node) else node.operand
+            return None if self.stays(node) else node.operand
         if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Div):
-            left = None if self.integers.stays(node) else self.without_minus(node.left)
+            left = None if self.stays(node) else self.without_minus(node.left)
             return None if left is None else gast.BinOp(left, node.op, node.right)
         return None
 
@@ -130,6 +130,19 @@ class _Simplifier:
 
     # expressions
 
+    def stays(self, node: Node) -> bool:
+        """Say whether an operation is to stay as it stands: one of integers, or of lists."""
+        return self.integers.stays(node) or self.is_joined(node)
+
+    def is_joined(self, node: Node) -> bool:
+        """Say whether an operation joins or repeats lists: no sum, and no product."""
+        return isinstance(node, gast.BinOp) and (self.is_list(node.left) or self.is_list(node.right))
+
+    def is_list(self, node: Node) -> bool:
+        """Say whether an expression is a list that is joined: a display, a name, a join."""
+        known = self.integers.known(node)
+        return isinstance(node, gast.List) or isinstance(known, K.List) or self.is_joined(node)
+
     def expression(self, node: Node) -> Node:
         """Return an expression simplified; what has been, in a larger one, stays as it is."""
         kind = node.__class__
@@ -140,12 +153,12 @@ class _Simplifier:
         return made
 
     def _simplified(self, node: Node) -> Node:
-        if isinstance(node, gast.BinOp | gast.UnaryOp) and self.integers.stays(node):
+        if self.is_joined(node):
+            node.left, node.right = self.expression(node.left), self.expression(node.right)
+            return node
+        if isinstance(node, gast.BinOp | gast.UnaryOp) and self.stays(node):
             return node
         if isinstance(node, gast.BinOp):
-            if isinstance(node.left, gast.List) or isinstance(node.right, gast.List):
-                node.left, node.right = self.expression(node.left), self.expression(node.right)
-                return node
             if isinstance(node.op, gast.Mult | gast.Div):
                 whole = _whole_product(node)
                 return self.rebuild(self.product(node)) if whole is None else whole
@@ -301,7 +314,7 @@ class _Simplifier:
             else:
                 out.below.append(constant(float(value)))
             return
-        if self.integers.stays(node):
+        if self.stays(node):
             (out.above if above else out.below).append(node)
             return
         if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
@@ -435,7 +448,7 @@ class _Simplifier:
         """Say whether a sum may be taken apart."""
         if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Add | gast.Sub):
             return False
-        return not self.integers.stays(node)
+        return not self.stays(node)
 
     def _sum_up(self, terms: list[tuple[float, Node]]) -> Node:
         merged: list[tuple[float, Node]] = []
@@ -482,7 +495,7 @@ class _Simplifier:
         """Return the first factor of a product, and the chain of products above it."""
         above: list[Node] = []
         while isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult | gast.Div):
-            if self.integers.stays(node):
+            if self.stays(node):
                 break
             above.append(node)
             node = node.left
@@ -507,7 +520,7 @@ class _Simplifier:
         if value is not None and value < 0:
             bare: Node = constant(-value)
         elif isinstance(first, gast.UnaryOp) and isinstance(first.op, gast.USub):
-            if self.integers.stays(first):
+            if self.stays(first):
                 return sign, node
             bare = first.operand
         else:
