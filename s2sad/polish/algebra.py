@@ -136,7 +136,7 @@ class _Simplifier:
 
     def is_joined(self, node: Node) -> bool:
         """Say whether an operation joins or repeats lists: no sum, and no product."""
-        return isinstance(node, gast.BinOp) and (self.is_list(node.left) or self.is_list(node.right))
+        return isinstance(node, gast.BinOp) and any(map(self.is_list, (node.left, node.right)))
 
     def is_list(self, node: Node) -> bool:
         """Say whether an expression is a list that is joined: a display, a name, a join."""
