@@ -589,10 +589,10 @@ def hessian(f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False) ->
 def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = None) -> Any:
     """Run f and its reverse: `(value, (a_bar, A_bar, None))` for Active, Duplicated and Const.
 
-    f runs on the very arrays given and leaves in them what f leaves. Derivatives with respect to
-    Duplicated arguments are added into their shadows; what f writes has in its shadow on entry the
-    cotangent of its final content, on return that of its initial content. `seed` is the cotangent
-    of the result, 1.0 where that is a scalar; under BatchDuplicated a tuple, one per direction.
+    f runs on your own arrays, without copies. Derivatives with respect to Duplicated arguments are
+    added into their shadows. The shadow of an array that f writes holds the cotangent of the final
+    content on entry, and the cotangent of the initial content on return. `seed` is the cotangent of
+    the result; for a scalar it is 1.0. Under BatchDuplicated it is a tuple, one for each direction.
 
     With Forward it is `(value, value_dot)`: Duplicated arguments bring their tangents, and those of
     what f writes are in their shadows afterwards.

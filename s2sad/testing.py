@@ -42,7 +42,7 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
     """Check the rule registered for `fn` at these arguments; AssertionError says what is wrong.
 
     `fn(*args, **settings)` is the call that is differentiated. Floats, complex numbers, arrays of
-    them and sequences of those are active, everything else is constant. Checked are
+    them and sequences of those are active, everything else is constant. It checks
 
     - the pullback (or the partials of an elementwise rule) against `differences`,
     - the pushforward against the pullback by one inner product, to 1e-12,
@@ -57,9 +57,9 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
       says that there need be none (`once="why"`) may be refused there: a `FirstOrderOnly` warning
       tells that it was.
 
-    Not looked at are arrays of CuPy's: the rows of s2sad's own tables run on a strict stand-in for
-    those besides (tests/rules/conftest.py). Every keyword, and points at boundaries, want a call
-    of `check_rule` each.
+    It does not look at CuPy's arrays: the rows of s2sad's own tables also run on a strict stand-in
+    for those (tests/rules/conftest.py). Call `check_rule` once for every keyword, and for points at
+    boundaries.
 
     Cotangents of complex arguments follow JAX: the pullback of a holomorphic function multiplies
     by its derivative, without conjugate; the inner product is `Re(sum(cotangent * tangent))`.

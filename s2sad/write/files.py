@@ -18,7 +18,7 @@ from s2sad.errors import SourceError
 def write_own(path: str | Path, text: str, mark: str, sources: Iterable[str] = ()) -> Path:
     """Write a text that begins with a mark to a file, unless that is somebody else's.
 
-    Refused is a file that does not begin with the mark, and any of the `sources` that the text was
+    It refuses a file that does not begin with the mark, and any of the `sources` that the text was
     made from, whatever link leads to it. The permissions of a file stay.
     """
     path = Path(path)
