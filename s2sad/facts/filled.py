@@ -6,6 +6,7 @@ xs.append(y)       # xs: a list whose items may also be what y is
 
 from __future__ import annotations
 
+import collections.abc
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -129,8 +130,10 @@ def after_method(owner: Kind, method: str, args: list[Kind]) -> Kind:
     """Return the kind of a structure after a method of it has run."""
     if isinstance(owner, K.List):
         item = owner.item
-        if method in ("index", "count", "copy"):
+        if method == "copy" or method in vars(tuple):
             return owner
+        if method.startswith("__"):
+            return K.Unknown("a list that a special method changes")
         if method in ("append", "insert") and args:
             item = K.join(item, K.erase_value(args[-1]))
         elif method == "extend" and len(args) == 1:
@@ -259,6 +262,8 @@ def _after_dict_method(owner: K.Dict | K.OpenDict, method: str, args: list[Kind]
         return K.Unknown("a dict whose values change")
     if method in ("popitem", "clear"):
         return K.opened(owner)
+    if method.startswith("__") and method not in vars(collections.abc.Mapping):
+        return K.Unknown("a dict that a special method changes")
     return owner
 
 

@@ -33,7 +33,15 @@ from s2sad.facts.filled import (
     without_part,
 )
 from s2sad.facts.lengths import alike, last_round, learn
-from s2sad.facts.members import SETTING, class_function, in_place_method, writes_dict
+from s2sad.facts.marks import is_empty
+from s2sad.facts.members import (
+    SETTING,
+    class_function,
+    in_place_method,
+    sets_attributes,
+    writes_dict,
+)
+from s2sad.facts.memory import may_store
 from s2sad.facts.passing import Proved
 from s2sad.facts.paths import drop_cases, join_envs
 from s2sad.facts.results import binary_kind, element_kind, enumerated, item_kind
@@ -175,17 +183,33 @@ class _Walker(Tries):
     def _method_called(self, call: Node, env: Env) -> None:
         """A method of a list or a dict may change what is known of it; so does setattr."""
         func = call.func
-        if any(self.facts.objects.get(func) is fn for fn in SETTING) and call.args:
+        called = self.facts.objects.get(func)
+        if any(called is fn for fn in SETTING) and call.args:
             self._opened(call.args[0], env)
+        elif called is not None and may_store(called):
+            self._handed_over(call, env)
         if isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
             owner = env.get(func.value.id)
-            if isinstance(owner, K.Dict | K.OpenDict) and call.keywords:
+            if isinstance(owner, K.Obj) and sets_attributes(owner.cls, func.attr):
+                self._opened(func.value, env)
+            elif isinstance(owner, K.Dict | K.OpenDict) and call.keywords:
                 changes = func.attr in ("update", "pop", "setdefault")
                 after = K.Unknown("a dict whose keys change") if changes else owner
                 self._changed(func.value.id, after, env)
             elif isinstance(owner, K.List | K.Dict | K.OpenDict):
                 args = [self.facts.of.get(a, K.UNKNOWN) for a in call.args]
                 self._changed(func.value.id, after_method(owner, func.attr, args), env)
+
+    def _handed_over(self, call: Node, env: Env) -> None:
+        """A function without source may store one argument in another: a float among integers."""
+        given = [*call.args, *(k.value for k in call.keywords)]
+        stored = [a for a in given if K.differentiable(self.facts.of.get(a, K.UNKNOWN))]
+        for a in given if stored else ():
+            kind = env.get(a.id, K.UNKNOWN) if isinstance(a, gast.Name) else K.UNKNOWN
+            constant = not K.differentiable(kind) or is_empty(kind)
+            if K.is_container(kind) and constant:
+                why = "a structure that a function without Python source may have changed"
+                self._changed(a.id, K.Unknown(why), env)
 
     def _opened(self, owner: Node, env: Env) -> None:
         """Forget an object whose attributes are set by names that are not known, or as a dict."""

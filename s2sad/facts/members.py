@@ -192,6 +192,14 @@ def copied_plainly(kind: Kind) -> bool:
 
 
 SETTING: tuple[Any, ...] = (setattr, delattr, object.__setattr__, object.__delattr__)
+
+
+def sets_attributes(cls: type, method: str) -> bool:
+    """Say whether a method of a class is object's own that sets attributes by name."""
+    found = getattr(cls, method, None)
+    return any(found is fn for fn in SETTING)
+
+
 _READING = ("items", "values", "keys", "get", "copy")
 _LOOKING = ("print", "len", "repr", "str", "sorted", "list", "dict", "tuple")
 

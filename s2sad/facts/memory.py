@@ -753,6 +753,19 @@ def is_observer(fn: Any) -> bool:
     return module.startswith(("logging", "numpy.testing")) or isinstance(owner, _LOGGERS)
 
 
+def may_store(fn: Any) -> bool:
+    """Say whether a function without Python source may change a list, a dict or an object.
+
+    Array libraries write arrays; methods of what never changes, such as words, write nothing.
+    """
+    if isinstance(fn, types.FunctionType | types.MethodType | type) or is_observer(fn):
+        return False
+    owner = getattr(fn, "__self__", None)
+    if registry.is_foreign(fn) or isinstance(owner, str | bytes | int | float):
+        return False
+    return registry.rule_for(fn) is None
+
+
 def is_logger(kind: Kind | None) -> bool:
     """Say whether an object is a logger, which only shows what it is given."""
     return isinstance(kind, K.Unknown) and issubclass(kind.cls or object, _LOGGERS)

@@ -37,6 +37,7 @@ def check_unseen_reads(
     _by_name(function, kinds, activity)
     _captured(function, kinds, activity, memory)
     _filled(function, kinds, activity, memory)
+    _stored(function, kinds, activity, memory)
 
 
 def _by_name(function: Function, kinds: KindFacts, activity: Activity) -> None:
@@ -141,9 +142,12 @@ def _taken(s: Any) -> set[str]:
 
 def _filled(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
     """What an empty list or dict gets where it is handed to the unknown is of no kind."""
-    for s, call, _ in memory.opaque:
+    written = [(w.statement, getattr(w.statement, "value", None)) for w in memory.writes]
+    written = [(s, c) for s, c in written if _is_written_form(c, kinds)]
+    for s, call in [*((s, call) for s, call, _ in memory.opaque), *written]:
+        env = kinds.before.get(s, {})
         given = [*getattr(call, "args", ()), *(k.value for k in getattr(call, "keywords", ()))]
-        empty = [a for a in given if _is_empty(kinds.of.get(a))]
+        empty = [a for a in given if _is_empty(env.get(getattr(a, "id", ""), kinds.of.get(a)))]
         called = kinds.objects.get(getattr(call, "func", None))
         if empty and registry.is_refused(called):
             reason, advice = registry.missing(called, full_name(called))
@@ -157,6 +161,40 @@ def _filled(function: Function, kinds: KindFacts, activity: Activity, memory: Me
                 "Fill it by statements of your own: append, or an item that is set.",
                 call,
             )
+
+
+def _is_written_form(call: Any, kinds: KindFacts) -> bool:
+    """Say whether a call stands for Python that was not put in its place: kinds know no effect."""
+    fn = kinds.objects.get(call.func) if isinstance(call, gast.Call) else None
+    return fn is not None and registry.written_form(fn) is not None
+
+
+def _stored(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
+    """What nobody knows may hold a structure, and store there what is differentiated.
+
+    keep = settings.__setitem__
+    keep("rate", x[0])                       # settings: a dict of integers, as far as can be seen
+    """
+    through = [(w.statement, frozenset({w.base})) for w in memory.writes if w.how != "rebind"]
+    through += [(s, given) for s, _, given in memory.opaque]
+    for s, bases in through:
+        before = kinds.before.get(s, {})
+        holders = {n for n in bases if not K.is_container(before.get(n, K.UNBOUND))}
+        if not names_read(s) & activity.varied_before.get(s, frozenset()):
+            continue
+        shared = frozenset[str]().union(*(memory.aliases.sharing(s, n) for n in holders))
+        live = memory.aliases.live_after.get(s, frozenset())
+        for n in sorted(shared & live & function.locals - holders):
+            kind = before.get(n, K.UNBOUND)
+            constant = isinstance(kind, K.Obj) or not K.differentiable(kind) or _is_empty(kind)
+            if K.is_container(kind) and constant:
+                raise _refusal(
+                    function,
+                    s,
+                    f"What is differentiated may be stored in `{n}` here, through something of "
+                    "which nothing is known: that cannot be followed.",
+                    f"Store it by a statement that names `{n}`: {n}[i] = ...",
+                )
 
 
 def _is_empty(kind: Any) -> bool:
