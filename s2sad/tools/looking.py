@@ -57,8 +57,8 @@ def _frame(request: Request, report: Report) -> str:
 def operator_fitting(f: Callable[..., Any], wrt: Wrt, args: tuple[Any, ...]) -> Operator[..., Any]:
     """Return the derivative that f has with these arguments: its gradient, if it has one.
 
-    For a result that is not a real scalar it is the pullback, for a function that returns nothing the
-    reverse into shadows. The same parameters are differentiated as for a gradient.
+    For a result that is not a real scalar it is the pullback, for a function that returns nothing
+    the reverse into shadows. The same parameters are differentiated as for a gradient.
     """
     if any(isinstance(a, Activity) for a in args):
         return operator_for(f, "reverse", wrt, args)
