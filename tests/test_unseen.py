@@ -372,3 +372,28 @@ def test_a_list_that_stays_empty_is_gone_through():
         return total
 
     s2sad.check_grads(f, (np.array([0.3, 0.7]),))
+
+
+class Body:
+    def __init__(self, place, speed):
+        self.place = place
+        self.speed = speed
+        self.energy = 0.0
+
+
+def kicked(body, dt):
+    body.speed[1:] -= dt * body.place[1:]
+    body.energy = body.energy + np.sum(body.speed**2)
+    return body.energy, body
+
+
+def test_an_array_of_an_object_is_written():
+    def f(x):
+        body = Body(x.copy(), x * 2.0)
+        energy, body = kicked(body, 0.5)
+        return energy * body.energy
+
+    # speed = (2 x0, 1.5 x1, 1.5 x2)
+    half = 4.0 * X[0] ** 2 + 2.25 * (X[1] ** 2 + X[2] ** 2)
+    expected = 2.0 * half * np.array([8.0, 4.5, 4.5]) * X
+    assert s2sad.grad(f)(X) == pytest.approx(expected)

@@ -179,7 +179,12 @@ def _stored(function: Function, kinds: KindFacts, activity: Activity, memory: Me
     through += [(s, given) for s, _, given in memory.opaque]
     for s, bases in through:
         before = kinds.before.get(s, {})
-        holders = {n for n in bases if not K.is_container(before.get(n, K.UNBOUND))}
+        kinds_of = {n: before.get(n, K.UNKNOWN) for n in bases}
+        holders = {
+            n
+            for n, k in kinds_of.items()
+            if not (K.is_container(k) or isinstance(k, K.Array) or shares_nothing(k))
+        }
         if not names_read(s) & activity.varied_before.get(s, frozenset()):
             continue
         shared = frozenset[str]().union(*(memory.aliases.sharing(s, n) for n in holders))
