@@ -444,3 +444,55 @@ def inner_arr_item(x, y):
     for v in y:
         add(v * x[0])
     return np.sum(a["s"] ** 2)
+
+
+# lists that a called function keeps, and that grow afterwards
+
+
+def repeated(x, items):
+    items = items * 2
+    return x * sum(items)
+
+
+def longer(x, items):
+    items = items + [sum(items)]
+    return x * sum(items)
+
+
+@two
+def grows_after_a_call(x, y):
+    xs = [x[0]]
+    z = repeated(y[0], xs)
+    xs.append(2.0)
+    return z * x[1]
+
+
+@two
+def grows_between_calls(x, y):
+    xs, total = [x[0]], 0.0
+    for i in range(3):
+        total = total + longer(y[i], xs)
+        xs.append(y[i])
+    return total
+
+
+@two
+def grows_in_a_branch_after_a_call(x, y):
+    xs = [x[0], y[0]]
+    z = longer(y[1], xs)
+    if len(x) > 1:
+        xs.append(x[1])
+    return z * repeated(x[2], xs)
+
+
+@two
+def grows_after_a_call_that_captures_it(x, y):
+    xs = [x[0]]
+
+    def inner(w):
+        more = xs * 2
+        return w * sum(more)
+
+    z = inner(y[0])
+    xs.append(2.0)
+    return z * inner(y[1])

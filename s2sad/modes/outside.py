@@ -65,11 +65,16 @@ class Outside:
 
 
 def borrowed(
-    function: Function, aliases: Aliases, kinds: Mapping[str, Kind], lent: frozenset[str]
+    function: Function,
+    aliases: Aliases,
+    kinds: Mapping[str, Kind],
+    lent: frozenset[str],
+    later: bool,
 ) -> dict[str, Kind]:
-    """Return the variables that may be, or hold, memory of globals or of captured variables.
+    """Return the variables that may be, or hold, memory that changes before the reverse runs.
 
-    What a caller has from outside is lent to some parameters.
+    It is lent to some parameters. Where the reverse runs later, and again, globals and captured
+    variables may have changed, too.
     """
     given = {f"{p}@arg" for p in lent}
     found: dict[str, Kind] = {}
@@ -77,7 +82,8 @@ def borrowed(
         kind = kinds.get(n, K.UNKNOWN)
         if not K.shares_nothing(kind):
             ever = aliases.ever(n)
-            if ever & given or {m for m in ever if "@" not in m} - function.locals:
+            outside = {m for m in ever if "@" not in m} - function.locals
+            if n in lent or ever & given or (later and outside):
                 found[n] = kind
     return found
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import gast
 
 from s2sad.nodes import Node, blocks_of, survey, walk
-from s2sad.stages import Comment, Replay, RestorePart
+from s2sad.stages import Comment, Replay, RestorePart, Undo
 
 Pure = Callable[[Node], bool]
 Sharing = Mapping[str, frozenset[str]]
@@ -142,6 +142,8 @@ class EffectTable:
                     changed.add(root(n))
             elif kind is gast.AugAssign and isinstance(n.target, gast.Name):
                 changed.add(n.target.id)
+            elif kind is Undo:
+                changed.add(n.name)
             elif kind is RestorePart or kind is Replay:
                 changed |= {root(n.place)} | {s for s in n.sharing if "@" not in s}
         return seen

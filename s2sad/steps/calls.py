@@ -90,7 +90,7 @@ def user_call(
         check_repeatable(d, a, target, find_target)
         plan.bare = True
     else:
-        plan.lent = lent_by(d, worker, target, supplied)
+        plan.lent = lent_by(d, a, worker, target, supplied)
     pair = pair_for(d, target, plan, supplied, build, arrival)
     d.called.setdefault(pair.reverse, (a, site.statement))
     _nothing_outside(worker, site.statement, target, pair)
@@ -129,7 +129,7 @@ def undo_writer(
     arrival = worker.zeros.arrivals.get(s, Arrival())
     plan = Pair("", "", active, shadows, bar is not None, isinstance(s, gast.Expr))
     plan.assume = worker.assume
-    plan.lent = lent_by(d, worker, target, supplied)
+    plan.lent = lent_by(d, a, worker, target, supplied)
     pair = pair_for(d, target, plan, supplied, build, arrival)
     worker.made_by_calls.add(pair.reverse)
     worker.pairs[s] = pair
@@ -181,16 +181,18 @@ def _nothing_outside(worker: Reverse, s: Node, target: Target, pair: Pair) -> No
 
 
 def lent_by(
-    d: Derivation, worker: Reverse, target: Target, supplied: frozenset[str]
+    d: Derivation, a: Analysed, worker: Reverse, target: Target, supplied: frozenset[str]
 ) -> frozenset[str]:
-    """Return the parameters that a call may give memory which is not the derivative's own.
+    """Return the parameters of which a call's reverse is to have copies, as they were in the call.
 
-    That matters where the reverse runs later, and again.
+    Where the reverse runs later, and again, that is memory which is not the derivative's own;
+    always it is a list that gets longer or shorter: that is undone in a list of the caller's alone.
     """
-    if not d.reusable:
+    grown = frozenset(w.base for w in memory_of(d, a).writes if w.how == "append" or w.takes)
+    given = {f"{p}@arg" for p in worker.lent_to}
+    if not d.reusable and not grown and not given:
         return frozenset()
     local = worker.function.locals
-    given = {f"{p}@arg" for p in worker.lent_to}
     found: set[str] = set()
     for p, kind in target.params.items():
         if K.shares_nothing(kind):
@@ -198,7 +200,9 @@ def lent_by(
         names = roots(target.args.get(p))
         reached = names.union(*(worker.aliases.ever(n) for n in names))
         outside = {n for n in reached if "@" not in n} - local
-        if not names or p not in supplied or outside or reached & given:
+        later = not names or p not in supplied or bool(outside or reached & given)
+        resized = isinstance(kind, K.List) and bool(reached & (grown | given))
+        if resized or (d.reusable and later):
             found.add(p)
     return frozenset(found)
 

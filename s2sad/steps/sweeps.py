@@ -145,7 +145,7 @@ def parts_of(
     check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
     note_reads(d, a, backward, known.made_up | set(d.refs.modules))
     read_last = who_reads(worker, backward, known.live_out) if d.telling else NOBODY
-    theirs = borrowed(a.function, worker.aliases, known.kinds, lent) if d.reusable else {}
+    theirs = borrowed(a.function, worker.aliases, known.kinds, lent, d.reusable)
     held = Held(worker.replaced_memory())
     forward, backward = _stored(d, forward, backward, names, known, held, theirs)
     d.told[a] = tell(worker, active, held, read_first, read_last)
