@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).parent
+OUT = HERE / "out"
 NAMES = ("hare birth", "hare eaten", "lynx death", "lynx fed", "hare 1900", "lynx 1900")
 GUESS = (0.6, 0.02, 0.7, 0.02, 30.0, 4.0)
 
@@ -118,7 +119,7 @@ def print_fit(log_params, times, pelts, tolerance=1e-4):
         )
 
 
-def plot(log_params, times, pelts, path=HERE / "out" / "lynx_hare.png", tolerance=1e-4):
+def plot(log_params, times, pelts, path=OUT / "lynx_hare.png", tolerance=1e-4):
     """Save a plot of data and fit; returns its path, or None without matplotlib."""
     try:
         from matplotlib.figure import Figure
@@ -138,6 +139,11 @@ def plot(log_params, times, pelts, path=HERE / "out" / "lynx_hare.png", toleranc
     return path
 
 
+def function_in(text, name):
+    """Return the source of one function of a module."""
+    return text[text.index(f"def {name}(") :].partition("\n\n\n")[0] + "\n"
+
+
 def main():
     """Fit, show the derived source, check the gradient, plot."""
     try:
@@ -151,8 +157,12 @@ def main():
     start = loss(np.log(GUESS), times, pelts, 1e-4)
     print(f"Loss {start:.4f} before, {result.fun:.4f} after {result.nit} iterations\n")
     print_fit(result.x, times, pelts)
-    print("\nThe derivative, as s2sad wrote it:\n")
-    print(s2sad.value_and_grad(loss).source(result.x, times, pelts, 1e-4))
+    derivative = OUT / "loss_value_and_grad.py"
+    derivative.parent.mkdir(exist_ok=True)
+    s2sad.value_and_grad(loss).emit(derivative, result.x, times, pelts, 1e-4)
+    print("\nThe derivative of rhs, as s2sad wrote it:\n")
+    print(function_in(derivative.read_text(encoding="utf-8"), "rhs_reverse"))
+    print(f"The derivative of the whole program: {derivative}\n")
     print("The gradient at the guess, and central differences:\n")
     for name, derived, difference in check_gradient(np.log(GUESS), times, pelts):
         print(f"  {name:11}{derived:+16.9f}{difference:+16.9f}")

@@ -154,10 +154,13 @@ def test_lstm_learns():
     assert losses[-1] < 0.2 * losses[0]
 
 
+SHOWN = {"lynx_hare": "def rhs_reverse("}  # the whole goes into a file
+
+
 @pytest.mark.parametrize("name", ["lynx_hare", "digits", "heat", "shallow_water", "lu", "lstm"])
 def test_runs_as_a_program(name):
     run = subprocess.run(
         [sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, timeout=120
     )
     assert run.returncode == 0, run.stderr
-    assert "def loss_value_and_grad(" in run.stdout
+    assert SHOWN.get(name, "def loss_value_and_grad(") in run.stdout
