@@ -43,6 +43,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Function, Loop
+from s2sad.syntax.flow import read_outside
 
 Bound = tuple[Function, dict[str, Any]]
 Made = Callable[[Node, Node], "Bound | None"]
@@ -201,7 +202,7 @@ class _Unfolder:
         strange = (gast.Global, gast.Nonlocal, gast.Match, gast.Try, gast.ClassDef)
         if any(isinstance(n, strange) for n in walk(callee.node)):
             return False
-        outer = set().union(*(names_read(s) for s in callee.node.body), set()) - callee.locals
+        outer = read_outside(callee.node.body) - callee.locals
         if outer & self.function.locals:
             return False
         outer -= shared

@@ -14,9 +14,9 @@ from s2sad.facts.passing import Lengths, rebase
 from s2sad.kinds import Kind
 from s2sad.known.mapped import mapped
 from s2sad.names import Names
-from s2sad.nodes import Node, clone, walk
+from s2sad.nodes import Node, walk
 from s2sad.stages import SourceLike
-from s2sad.syntax.flow import free_names
+from s2sad.syntax.flow import captured_names
 
 
 def closed(kind: K.LocalFunction, env: Mapping[str, Kind]) -> K.LocalFunction:
@@ -49,9 +49,7 @@ def local_function(
 
     Defaults are found there too, where normalisation has held them under names of their own.
     """
-    bare = clone(node)
-    bare.args.defaults, bare.args.kw_defaults = [], []
-    links = tuple((n, n) for n in sorted(free_names(bare) & locals_))
+    links = tuple((n, n) for n in sorted(captured_names(node) & locals_))
     args = node.args
     positional = [*args.posonlyargs, *args.args]
     pairs = [*zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True)]

@@ -190,17 +190,21 @@ def every_round(loop: Node) -> Names:
 
 
 def free_names(fn: Node) -> Names:
-    """Return the names that an inner function reads from outside."""
+    """Return the names that an inner function reads from outside, also in its defaults."""
+    return captured_names(fn) | read_outside([*fn.args.defaults, *fn.args.kw_defaults])
+
+
+def captured_names(fn: Node) -> Names:
+    """Return the names from outside that the body of an inner function reads when it is called."""
     inner = {a.id for a in [*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs]}
     inner |= {a.id for a in (fn.args.vararg, fn.args.kwarg) if a is not None}
     body = [fn.body] if isinstance(fn, gast.Lambda) else fn.body
     written = {n for s in body for n in names_written(s)}
     outer = {n for s in body if isinstance(s, gast.Nonlocal | gast.Global) for n in s.names}
-    outside = _read_outside([*fn.args.defaults, *fn.args.kw_defaults])
-    return frozenset((_read_outside(body) - inner - (written - outer)) | outer | outside)
+    return frozenset((read_outside(body) - inner - (written - outer)) | outer)
 
 
-def _read_outside(nodes: Iterable[Node | None]) -> set[str]:
+def read_outside(nodes: Iterable[Node | None]) -> set[str]:
     """Return the names that are read in some places and bound by no scope inside them."""
     return set().union(*(_unbound(n) for n in nodes if n is not None), set())
 
@@ -209,18 +213,18 @@ def _unbound(node: Node) -> set[str]:
     if isinstance(node, gast.Lambda):
         return set(free_names(node))
     if isinstance(node, gast.FunctionDef):
-        return set(free_names(node)) | _read_outside(node.decorator_list)
+        return set(free_names(node)) | read_outside(node.decorator_list)
     if isinstance(node, COMPREHENSIONS):
         bound = {n for g in node.generators for n in names_written(g.target)}
         first = node.generators[0].iter  # found before anything is bound
         inside = [n for n in _parts_of(node) if n is not first]
-        return (_read_outside(inside) - bound) | _unbound(first)
+        return (read_outside(inside) - bound) | _unbound(first)
     below = children(node)
     if not below or isinstance(node, gast.ClassDef):
         return names_read(node)
     target = node.target if isinstance(node, gast.AugAssign) else None
     named = {target.id} if isinstance(target, gast.Name) else set()
-    return _read_outside(below) | named
+    return read_outside(below) | named
 
 
 def _parts_of(node: Node) -> list[Node]:
