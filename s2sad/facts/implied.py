@@ -62,7 +62,7 @@ def _note(
         for kind in _objects(facts.of.get(operand, K.UNKNOWN)):
             for word in words:
                 method = class_function(scope, kind, word)
-                if method is None or method.__code__.co_filename == "<string>":
+                if method is None or _is_generated(method):
                     continue
                 count = len(inspect.signature(method).parameters)
                 if count not in (1, 2):
@@ -78,6 +78,11 @@ def _note(
                 found.append(made)
     if found:
         facts.implied[node] = tuple(found)
+
+
+def _is_generated(method: Any) -> bool:
+    """Say whether a method is one that `dataclass` makes; such a method writes nothing."""
+    return bool(inspect.unwrap(method).__code__.co_filename == "<string>")
 
 
 def _objects(kind: Kind) -> Iterator[Kind]:
