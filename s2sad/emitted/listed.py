@@ -7,7 +7,7 @@ from typing import Any
 
 def listed_like(x_bar: Any, x: Any) -> Any:
     """Return the cotangent of a list or a tuple with its structure: rules make arrays of lists."""
-    if isinstance(x, (list, tuple)):
+    if x_bar is not None and isinstance(x, (list, tuple)):
         parts = [listed_like(part, a) for part, a in zip(x_bar, x, strict=True)]
         return tuple(parts) if isinstance(x, tuple) else parts
     return x_bar

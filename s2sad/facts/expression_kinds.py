@@ -25,7 +25,7 @@ from s2sad.facts.attributes import attribute_kind
 from s2sad.facts.closures import checkpoint_kind, closed, local_function
 from s2sad.facts.dict_kinds import dict_method
 from s2sad.facts.draws import drawn, generator_made
-from s2sad.facts.implied import of_comparison, of_library, of_test
+from s2sad.facts.implied import of_comparison, of_library, of_test, of_text
 from s2sad.facts.lengths import own_lengths
 from s2sad.facts.library import object_attribute, object_made, object_method, object_operator
 from s2sad.facts.members import (
@@ -367,7 +367,7 @@ class Expressions:
 
     def ex_FormattedValue(self, node: Node, env: Env) -> Kind:
         self.kind(node.value, env)
-        of_library(self.scope, self.facts, node, [node.value], self._called(env))
+        of_text(self.scope, self.facts, node, self._called(env))
         if node.format_spec is not None:
             self.kind(node.format_spec, env)
         return K.Str()

@@ -33,7 +33,7 @@ from s2sad.facts.mistakes import namesake
 from s2sad.facts.operators import refuse_left_over
 from s2sad.facts.staying import stays_here
 from s2sad.facts.stopped import check_stopped
-from s2sad.facts.unseen import check_unseen_reads
+from s2sad.facts.unseen import check_stored, check_unseen_reads
 from s2sad.kinds import Kind
 from s2sad.known.mixed import is_mixed
 from s2sad.known.unread import by_cause, undecided
@@ -78,6 +78,7 @@ def fence(
     _into_constants(function, kinds, activity, memory, constant)
     _rounded(function, kinds, activity, memory)
     _active_keys(function, kinds, activity, active)
+    check_stored(function, kinds, activity, memory)
     for write in memory.writes:
         if _own(function, kinds, write, memory):
             continue

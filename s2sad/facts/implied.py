@@ -21,10 +21,11 @@ from s2sad.stages import KindFacts
 
 _TRUTH = ("__bool__", "__len__")
 _ORDER = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+_TEXT = ("__str__", "__repr__", "__format__")
 _ANSWERS = (
-    *(*_TRUTH, *_ORDER, "__contains__", "__hash__", "__str__", "__repr__", "__format__"),
+    *(*_TRUTH, *_ORDER, "__contains__", "__hash__", *_TEXT),
     *("__int__", "__float__", "__complex__", "__index__", "__abs__", "__round__", "__reversed__"),
-    *("__getitem__", "__add__", "__radd__", "__next__", "__call__"),
+    *("__getitem__", "__add__", "__radd__", "__next__"),
 )
 Called = Callable[[Any, list[Kind]], Kind]
 
@@ -34,31 +35,38 @@ def of_test(scope: Scope, facts: KindFacts, node: Node, called: Called) -> None:
     if isinstance(node, gast.BoolOp):
         for value in node.values:
             of_test(scope, facts, value, called)
-    _note(scope, facts, node, [node], _TRUTH, called)
+    _note(scope, facts, node, [([node], _TRUTH)], called)
 
 
 def of_comparison(scope: Scope, facts: KindFacts, node: Node, called: Called) -> None:
     """Note what runs where values are compared, or one is looked for in another."""
-    _note(scope, facts, node, [node.left, *node.comparators], (*_ORDER, "__contains__"), called)
+    operands = [node.left, *node.comparators]
+    _note(scope, facts, node, [(operands, (*_ORDER, "__contains__"))], called)
 
 
 def of_library(
     scope: Scope, facts: KindFacts, node: Node, given: list[Node], called: Called
 ) -> None:
-    """Note what may run where a library is given values, or they are formatted."""
-    _note(scope, facts, node, given, _ANSWERS, called)
+    """Note what may run where a library is given values; it calls one, not what one holds."""
+    called_itself = [n for n in given if isinstance(facts.of.get(n), K.Obj)]
+    _note(scope, facts, node, [(called_itself, ("__call__",)), (given, _ANSWERS)], called)
+
+
+def of_text(scope: Scope, facts: KindFacts, node: Node, called: Called) -> None:
+    """Note what runs where a value is formatted."""
+    _note(scope, facts, node, [([node.value], _TEXT)], called)
 
 
 def _note(
     scope: Scope,
     facts: KindFacts,
     node: Node,
-    given: list[Node],
-    words: tuple[str, ...],
+    asked: list[tuple[list[Node], tuple[str, ...]]],
     called: Called,
 ) -> None:
+    """Note the calls of those methods that the objects of each group of operands have."""
     found = []
-    for operand in given:
+    for operand, words in [(n, words) for given, words in asked for n in given]:
         for kind in _objects(facts.of.get(operand, K.UNKNOWN)):
             for word in words:
                 method = class_function(scope, kind, word)

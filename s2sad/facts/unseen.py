@@ -37,7 +37,6 @@ def check_unseen_reads(
     _by_name(function, kinds, activity)
     _captured(function, kinds, activity, memory)
     _filled(function, kinds, activity, memory)
-    _stored(function, kinds, activity, memory)
 
 
 def _by_name(function: Function, kinds: KindFacts, activity: Activity) -> None:
@@ -169,8 +168,8 @@ def _is_written_form(call: Any, kinds: KindFacts) -> bool:
     return fn is not None and registry.written_form(fn) is not None
 
 
-def _stored(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
-    """What nobody knows may hold a structure, and store there what is differentiated.
+def check_stored(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
+    """Raise where what nobody knows may hold a structure, and store in it what is differentiated.
 
     keep = settings.__setitem__
     keep("rate", x[0])                       # settings: a dict of integers, as far as can be seen
