@@ -761,7 +761,9 @@ def may_store(fn: Any) -> bool:
     if isinstance(fn, types.FunctionType | types.MethodType | type) or is_observer(fn):
         return False
     owner = getattr(fn, "__self__", None)
-    if registry.is_foreign(fn) or isinstance(owner, str | bytes | int | float):
+    if registry.is_foreign(fn) or registry.is_foreign(type(owner)):
+        return False  # np.add, and np.add.at
+    if isinstance(owner, str | bytes | int | float):
         return False
     return registry.rule_for(fn) is None
 
