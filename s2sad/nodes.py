@@ -494,9 +494,9 @@ def changed_in(block: Block, touched: Mapping[Any, frozenset[str]]) -> set[str]:
     return found
 
 
-def count_writes(block: Block) -> dict[str, int]:
-    """Return how many statements bind each name; a loop's header counts once."""
-    counts: dict[str, int] = {}
+def count_writes(block: Block, params: Iterable[str] = ()) -> dict[str, int]:
+    """Return how often each name is bound: by a statement, a loop's header, or as a parameter."""
+    counts = dict.fromkeys(params, 1)
     pending = list(block)
     while pending:
         s = pending.pop()

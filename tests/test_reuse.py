@@ -147,3 +147,51 @@ def in_a_while_loop(x, w):
 )
 def test_what_is_not_there_again(f):
     slopes.check(f, X, W)
+
+
+class Holder:
+    def __init__(self, d, n):
+        self.d = d
+        self.n = n
+
+
+def held_and_taken(x, d):
+    holder = Holder(d, 1)
+    d = holder.d
+    return np.sum(x)
+
+
+def held_on_one_way(x, d):
+    held = {"d": d, "n": 2}
+    if x[0] > 0:
+        d = held["d"]
+    return np.sum(x) * d["u"]
+
+
+def read_and_then_taken(x, d):
+    first = d["u"] ** 2
+    rows = [{"u": x[0], "v": 2.0}, d]
+    d = rows[0]
+    return first * d["u"] * rows[1]["v"]
+
+
+@pytest.mark.parametrize("fn", [held_and_taken, held_on_one_way, read_and_then_taken])
+def test_a_parameter_that_is_bound_again_has_been_something_else(fn):
+    slopes.check(fn, X, {"u": 1.1, "v": -0.4})
+
+
+def indices_then_a_range(x, at):
+    y = np.sum(x[at] ** 2)
+    at = np.arange(3)
+    return y + np.sum(x[at])
+
+
+def a_range_on_one_way(x, at):
+    if x[0] < 0:
+        at = np.arange(3)
+    return np.sum(x[at] ** 2)
+
+
+@pytest.mark.parametrize("fn", [indices_then_a_range, a_range_on_one_way])
+def test_indices_that_are_given_may_stand_twice(fn):
+    slopes.check(fn, X, np.array([0, 0, 1]), constant=(1,))

@@ -71,7 +71,7 @@ class _Chooser:
         self.kinds = kinds
         self.origins = dict(function.origins)
         self.taken = taken
-        self.writes = count_writes(function.node.body)
+        self.writes = count_writes(function.node.body, function.params)
         self.temps: set[str] = set()
         self.changed = False
 

@@ -102,7 +102,7 @@ class _Spreader:
         self.changed = False
         self.fresh = _comprehensions(function)
         self.taken_apart = _taken_apart(function)
-        self.writes = count_writes(function.node.body)
+        self.writes = count_writes(function.node.body, function.params)
         inner = [n for s in function.node.body for n in walk(s) if isinstance(n, gast.Nonlocal)]
         self.rebound = frozenset(n for s in inner for n in s.names)
 
@@ -273,7 +273,7 @@ class _Spreader:
         held, rest = value.value.id, self.names.fresh("rest")
         before: Block = []
         outside = held not in self.function.locals
-        if outside or self.writes.get(held, 0) + (held in self.function.params) > 1:
+        if outside or self.writes.get(held, 0) > 1:
             held = self.temp(held)
             before.append(locate(assign(held, clone(value.value)), s))
             self.origins[before[0]] = self.origins.get(s, s)

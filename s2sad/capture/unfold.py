@@ -119,7 +119,7 @@ class _Unfolder:
         self.origins = dict(function.origins)
         self.loops = dict(function.loops)
         self.taken = taken
-        self.writes = count_writes(function.node.body)
+        self.writes = count_writes(function.node.body, function.params)
         self.depth = 0
         self.temps: set[str] = set()
         self.held: set[str] = set()

@@ -62,21 +62,21 @@ def parts_bound(statements: Iterable[Node]) -> Homes:
     return found
 
 
-def homes_of(body: Block, parts: Parts) -> Homes:
+def homes_of(body: Block, parts: Parts, params: tuple[str, ...]) -> Homes:
     """Return, for names that are bound once, and to a part of a structure, to which."""
-    counts = count_writes(body) if parts else {}
+    counts = count_writes(body, params) if parts else {}
     return {n: found[0] for n, found in parts.items() if counts.get(n, 1) == 1}
 
 
 def copies_of(body: Block, params: tuple[str, ...]) -> dict[str, set[str]]:
     """Return the names that are one structure from the start: `t = s`, both bound once."""
     copies = [s for s in body if isinstance(s, gast.Assign) and isinstance(s.value, gast.Name)]
-    counts = count_writes(body) if copies else {}
+    counts = count_writes(body, params) if copies else {}
     found: dict[str, set[str]] = {}
     for s in copies:
         target, other = s.targets[0], s.value.id
         if isinstance(target, gast.Name) and counts.get(target.id) == 1:
-            if counts.get(other, 0) + (other in params) == 1:
+            if counts.get(other) == 1:
                 found.setdefault(target.id, set()).add(other)
                 found.setdefault(other, set()).add(target.id)
     return found
@@ -220,13 +220,13 @@ def entered(loop: Node, view: str) -> set[str]:
     return {n for n in set_ if found[n] == 1}
 
 
-def views_of(body: Block) -> dict[str, tuple[Node, str]]:
+def views_of(body: Block, params: tuple[str, ...]) -> dict[str, tuple[Node, str]]:
     """Return, for names that are `list(d.items())` throughout, the name of the dict.
 
     items = d.items()
     listed = list(items)        listed: d, and "items"
     """
-    counts = count_writes(body)
+    counts = count_writes(body, params)
     made = {
         s.targets[0].id: s.value
         for s in all_inside(body)

@@ -85,10 +85,10 @@ class _Walker(Tries):
         super().__init__(function, scope, callee)
         self.depth = -1
         self.parts = parts_of(function.node.body, function.loops)
-        self.homes = homes_of(function.node.body, self.parts)
+        self.homes = homes_of(function.node.body, self.parts, function.params)
         self.copies = copies_of(function.node.body, function.params)
         self.fresh = fresh_lists(function.node.body)
-        self.views = views_of(function.node.body)
+        self.views = views_of(function.node.body, function.params)
 
     def block(self, body: Block, env: Env) -> Env:
         self.depth += 1

@@ -64,8 +64,8 @@ def _steps(
     function: Function, kinds: KindFacts, written: Set[str], supplied: Set[str]
 ) -> dict[str, _Step]:
     """Return, by name, what could be found again by cheap statements of a function."""
-    counts = count_writes(function.node.body)
-    given = {p for p in function.params if p in supplied and not counts.get(p) and p not in written}
+    counts = count_writes(function.node.body, function.params)
+    given = {p for p in function.params if p in supplied and counts[p] == 1 and p not in written}
     found: dict[str, _Step] = {}
     for s in function.node.body:
         targets = names_written(s)

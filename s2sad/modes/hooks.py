@@ -155,11 +155,11 @@ class Hooks(Writes):
         if isinstance(fn, gast.Lambda) or not isinstance(kind, K.LocalFunction):
             return  # what a lambda reads is read where it stands
         params = self.function.params
-        bound = count_writes(self.function.node.body)
+        bound = count_writes(self.function.node.body, params)
         inside = _bound_in_loops(self.function.node.body)
         written = frozenset[str]().union(*self.aliases.touched.values())
         for _, variable in kind.links:
-            once = bound.get(variable, 0) + (variable in params) == 1 and variable not in inside
+            once = bound.get(variable) == 1 and variable not in inside
             given = isinstance(fn, gast.Name) and fn.id in params
             if given or not once or variable in written:
                 raise self.refuse(

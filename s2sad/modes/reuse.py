@@ -9,7 +9,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad.nodes import Block, Node, blocks_of, changed_in, is_constant, names_read
+from s2sad.nodes import Block, Node, blocks_of, changed_in, count_writes, is_constant, names_read
 from s2sad.stages import Activity, Function, KindFacts
 
 _CHEAP_OPERATORS = (gast.Add, gast.Sub, gast.Mult, gast.Div)
@@ -25,13 +25,12 @@ class Reuse:
         function: Function,
         kinds: KindFacts,
         activity: Activity,
-        writes: dict[str, int],
         touched: Mapping[Any, frozenset[str]],
     ) -> None:
         self.function = function
         self.kinds = kinds
         self.activity = activity
-        self.writes = writes
+        self.writes = count_writes(function.node.body, function.params)
         self.touched = touched
         self.cheap: dict[str, tuple[Any, Node]] = {}
         self.elements: dict[str, tuple[Any, Node]] = {}
@@ -92,7 +91,7 @@ class Reuse:
             return False
         index = self.function.loops[in_loop].index if isinstance(in_loop, gast.For) else None
         for n in names_read(value):
-            if n != index and self.writes.get(n, 0) > (0 if n in self.function.params else 1):
+            if n != index and self.writes.get(n, 0) > 1:
                 return False
         return True
 

@@ -94,7 +94,7 @@ class Reverse(Hooks, Joins):
         self.heading = heading
         self.zeros = zeros
         self.ends = Endings(function, notes, kinds, aliases.touched)
-        self.reuse = Reuse(function, kinds, activity, self.ends.writes, aliases.touched)
+        self.reuse = Reuse(function, kinds, activity, aliases.touched)
         self.elements = self.reuse.elements
         self.operations = Operations(function.source, kinds.of, kinds.objects, refs, names)
         self.operations.displays = self.reuse.displays
@@ -114,11 +114,9 @@ class Reverse(Hooks, Joins):
 
     def primals(self) -> dict[str, str]:
         """Return the variable of each cotangent, for the variables that are bound once."""
-        params = self.function.params
+        once = self.reuse.writes
         return {
-            bar: v
-            for v, bar in self.bars.items()
-            if self.ends.writes.get(v, 0) + (v in params) == 1 and v not in self.asked
+            bar: v for v, bar in self.bars.items() if once.get(v) == 1 and v not in self.asked
         }
 
     # entry
