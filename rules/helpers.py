@@ -9,7 +9,6 @@ from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
 
 nondifferentiable(runtime.zeros_like)
-nondifferentiable(runtime.no_tangent)
 nondifferentiable(runtime.last_writes)
 nondifferentiable(runtime.written_once)
 

@@ -184,28 +184,30 @@ def log_of_base(x: Any) -> Any:
     return np.log(x + (x == 0))
 
 
-def zeros_like(x: Any) -> Any:
-    """Return zeros in x's structure; None for what carries no derivative."""
+def zeros_like(x: Any, integers: Any = None) -> Any:
+    """Return zeros in x's structure, `integers` for ints; None for what carries no derivative."""
     if isinstance(x, float | complex | np.inexact):
         return type(x)(0.0)
+    if isinstance(x, int):
+        return integers
     if hasattr(type(x), "dtype"):
         return np.zeros_like(x) if x.dtype.kind in "fc" else None
     if isinstance(x, list):
-        return [zeros_like(part) for part in x]
+        return [zeros_like(part, integers) for part in x]
     if isinstance(x, tuple):
-        parts = [zeros_like(part) for part in x]
+        parts = [zeros_like(part, integers) for part in x]
         return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
     if isinstance(x, dict):
         zeros = x.copy()
         for key in x:
-            zeros[key] = zeros_like(x[key])
+            zeros[key] = zeros_like(x[key], integers)
         return zeros
     if not has_fields(type(x)):
         return None
     zeros = object.__new__(type(x))
     parts = attributes(x)
     for name in parts:
-        object.__setattr__(zeros, name, zeros_like(parts[name]))
+        object.__setattr__(zeros, name, zeros_like(parts[name], integers))
     return zeros
 
 
@@ -223,28 +225,6 @@ def fitted(x_bar: Any, x: Any) -> Any:
         return x_bar
     x_bar = x_bar if dtype.kind == "c" else x_bar.real
     return x_bar.astype(dtype, copy=False) if hasattr(x_bar, "astype") else x_bar
-
-
-def no_tangent(x: Any) -> Any:
-    """Return a tangent of zeros for a structure in which any number may become a float."""
-    if isinstance(x, int):
-        return 0.0
-    if isinstance(x, list):
-        return [no_tangent(part) for part in x]
-    if isinstance(x, tuple):
-        return tuple([no_tangent(part) for part in x])
-    if isinstance(x, dict):
-        zeros = x.copy()
-        for key in x:
-            zeros[key] = no_tangent(x[key])
-        return zeros
-    if not has_fields(type(x)):
-        return zeros_like(x)
-    zeros = object.__new__(type(x))
-    parts = attributes(x)
-    for name in parts:
-        object.__setattr__(zeros, name, no_tangent(parts[name]))
-    return zeros
 
 
 def pull_chosen(out_bar: Any, out: Any, xs: Any, key: Any) -> Any:

@@ -2,6 +2,7 @@
 programs of ordinary Python, each held against differences in both modes and to second order.
 """
 
+import copy
 import functools
 import math
 import operator
@@ -23,6 +24,7 @@ M = np.array([[2.0, 0.3], [0.1, 1.5]])
 
 HEAD = """
 import bisect
+import copy
 import functools
 import itertools
 import math
@@ -845,3 +847,55 @@ def test_whole_arguments_that_are_integers():
     for given in (True, np.int64(3), np.array([1, 2]), np.array([True]), [1, 2]):
         with pytest.raises(s2sad.ActivityError, match="Argument x"):
             s2sad.grad(lambda x: x**2)(given)
+
+
+def rows_of(d):
+    return sum(sum(v * v for v in row) for row in d.values())
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 1), ("a", "b")])
+def test_an_int_among_floats_in_a_dict_of_lists(a, b):
+    given = {a: [1, 2.0], b: [3.0, 4]}
+    assert s2sad.grad(rows_of)(given) == {a: [None, 4.0], b: [6.0, None]}
+    assert s2sad.jvp(rows_of, (given,), ({a: [0.0, 1.0], b: [1.0, 0.0]},)) == (30.0, 10.0)
+
+
+def first_doubled(rows):
+    total = 0.0
+    for row in rows:
+        row[0] = row[0] * 2.0
+        total = total + row[0] * row[1]
+    return total
+
+
+def squares(table):
+    return sum([v * v for v in table.values()])
+
+
+def products(records):
+    return sum([r["a"] * r["b"] for r in records])
+
+
+def scaled(p):
+    return p["n"] * first_doubled(p["rows"])
+
+
+@pytest.mark.parametrize(
+    ("fn", "given", "expected"),
+    [
+        (first_doubled, [[1, 2], [3.0, 4.0]], [[None, None], [8.0, 6.0]]),
+        (squares, {0: 1, 1: 2.0}, {0: None, 1: 4.0}),
+        (squares, {"a": 1, "b": 2.0}, {"a": None, "b": 4.0}),
+        (
+            products,
+            [{"a": 1, "b": 2.0}, {"a": 3.0, "b": 4.0}],
+            [{"a": None, "b": 1.0}, {"a": 4.0, "b": 3.0}],
+        ),
+        (scaled, {"rows": [[1, 2.0]], "n": 3}, {"rows": [[None, 6.0]], "n": None}),
+    ],
+)
+def test_integers_among_floats_in_structures(fn, given, expected):
+    assert s2sad.grad(fn)(copy.deepcopy(given)) == expected
+    ones = s2sad.tree_map(lambda v: 1.0, given)
+    slope = sum(s2sad.ravel(expected)[0])
+    assert s2sad.jvp(fn, (copy.deepcopy(given),), (ones,))[1] == pytest.approx(slope)

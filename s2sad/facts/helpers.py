@@ -14,10 +14,8 @@ from s2sad.known.mapped import mapped
 
 def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:
     """Return the kind of a call of a helper, None for any other function."""
-    if fn is runtime.zeros_like and len(args) == 1:
-        return _zeros(args[0], K.NONE)
-    if fn is runtime.no_tangent and len(args) == 1:
-        return _zeros(args[0], K.FLOAT)
+    if fn is runtime.zeros_like and args:
+        return _zeros(args[0], K.NONE if len(args) == 1 else K.FLOAT)
     if fn is runtime.twin_of and len(args) == 2:
         return _zeros(args[1], K.FLOAT)
     if fn is runtime.private or fn is runtime.unshared:

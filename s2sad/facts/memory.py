@@ -612,7 +612,6 @@ _MAKE_ANEW: tuple[Any, ...] = (
     run_checkpointed,
     run_until,
     runtime.zeros_like,
-    runtime.no_tangent,
     runtime.twin_of,
 )
 

@@ -24,7 +24,7 @@ from s2sad.syntax.fresh import gives_new, makes_new, shown_by
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _NEW: tuple[Any, ...] = (
-    *(runtime.zeros_like, runtime.no_tangent, runtime.private),
+    *(runtime.zeros_like, runtime.private),
     *(runtime.last_writes, runtime.written_once),
 )
 _FITTING: tuple[Any, ...] = (runtime.unbroadcast,)

@@ -13,6 +13,7 @@ from s2sad.emitted.found import as_found
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.known.callees import Callees
+from s2sad.known.joined import holds_joined
 from s2sad.known.lifted import space_among
 from s2sad.known.mixed import is_mixed
 from s2sad.modes.refs import Refs
@@ -131,10 +132,13 @@ class Cotangents:
         if isinstance(kind, K.OpenDict) and isinstance(kind.item, K.Union):
             if any(isinstance(k, K.Num) for k in K.carriers(kind.item)):
                 # An integer may be among the numbers: which entry it is nobody knows.
-                return call(name(self.refs.function(runtime.no_tangent)), value)
+                return self.counting(value)
         given = isinstance(value, gast.Name) and value.id in self.function.params
-        if isinstance(kind, K.List) and not given and may_be_integer(kind):
-            return call(name(self.refs.function(runtime.no_tangent)), value)
+        began = isinstance(kind, K.List) and not given and may_be_integer(kind)
+        if isinstance(kind, K.Dict) and isinstance(value, gast.Name) and holds_joined(kind):
+            return self._zeros_by_key(value, kind)
+        if began or (not isinstance(kind, K.Opaque) and holds_joined(kind)):
+            return self.counting(value)
         known = registry.objects_of(kind.cls) if isinstance(kind, K.Opaque) else None
         if known is not None and known.zero is not None:
             return call(name(self.refs.function(known.zero)), value)
@@ -147,6 +151,21 @@ class Cotangents:
             remedy="Use floats, arrays, and lists, tuples or dicts of these.",
             place=self.function.source.place(self.function.source.node),
         )
+
+    def counting(self, value: Node) -> Node:
+        """Return zeros like a structure in which any integer may stand for a float."""
+        return call(name(self.refs.function(runtime.zeros_like)), value, constant(0.0))
+
+    def _zeros_by_key(self, value: Node, kind: K.Dict) -> Node:
+        """Return zeros like the values of a dict, one after the other; None for integers."""
+        keys: list[Node] = [constant(key) for key, _ in kind.items]
+        parts = [
+            self.zero(subscript(clone(value), constant(key)), k)
+            if K.differentiable(k)
+            else gast.Constant(None, None)
+            for key, k in kind.items
+        ]
+        return gast.Dict(keys, parts)
 
     def _zeros_of_known_shape(self, kind: K.Array) -> Node | None:
         """Return zeros where the program itself says how many: the array need not be there."""
@@ -194,7 +213,7 @@ class Cotangents:
         if isinstance(kind, K.Tuple):
             return call(name(self.refs.function(runtime.zeros_like)), name(variable))
         if isinstance(kind, K.List | K.OpenDict) and not _helps(zero):
-            return call(name(self.refs.function(runtime.no_tangent)), name(variable))
+            return self.counting(name(variable))
         return zero
 
     def _part_of_shadow(

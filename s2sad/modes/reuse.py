@@ -90,10 +90,7 @@ class Reuse:
         if in_loop is not None and target in self.activity.head(in_loop):
             return False
         index = self.function.loops[in_loop].index if isinstance(in_loop, gast.For) else None
-        for n in names_read(value):
-            if n != index and self.writes.get(n, 0) > 1:
-                return False
-        return True
+        return all(n == index or self.writes.get(n, 0) <= 1 for n in names_read(value))
 
     def _is_part(self, value: Node) -> bool:
         """Say whether an expression takes a part: properties and operators of classes compute."""

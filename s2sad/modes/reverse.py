@@ -115,9 +115,7 @@ class Reverse(Hooks, Joins):
     def primals(self) -> dict[str, str]:
         """Return the variable of each cotangent, for the variables that are bound once."""
         once = self.reuse.writes
-        return {
-            bar: v for v, bar in self.bars.items() if once.get(v) == 1 and v not in self.asked
-        }
+        return {bar: v for v, bar in self.bars.items() if once.get(v) == 1 and v not in self.asked}
 
     # entry
 

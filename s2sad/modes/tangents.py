@@ -21,6 +21,7 @@ from s2sad import registry, runtime
 from s2sad.errors import Error, InternalError
 from s2sad.kinds import Kind
 from s2sad.known.callees import Callees
+from s2sad.known.joined import parts
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
 from s2sad.modes.hooks import is_hook, stopped_by
@@ -163,7 +164,7 @@ class Tangents(Twins):
             zeros = gast.List([self.nothing(value, kind.item)], gast.Load())
             return binary(zeros, gast.Mult, call("len", value))
         if K.is_container(kind) and _holds_numbers(kind):
-            return call(self.refs.function(runtime.no_tangent), value)
+            return self.zeros.counting(value)
         if not K.differentiable(kind) and not K.is_container(kind):
             return gast.Constant(None, None)
         if isinstance(kind, K.Opaque) and not registry.has_cotangents(kind.cls):
@@ -684,31 +685,18 @@ def _holds_numbers(kind: Kind) -> bool:
     """Say whether a structure holds numbers that are no floats, or may hold anything."""
     if isinstance(kind, K.Num):
         return not K.differentiable(kind)
-    return any(map(_holds_numbers, _parts(kind)))
+    return any(map(_holds_numbers, parts(kind)))
 
 
 def _memories(kind: Kind) -> int:
     """Return how many arrays and structures a value holds that may share memory; 2 for more."""
     if isinstance(kind, K.Array):
         return int(K.differentiable(kind))
-    inner = [_memories(k) for k in _parts(kind)]
+    inner = [_memories(k) for k in parts(kind)]
     if isinstance(kind, K.Union | K.OneOf):
         return max(inner, default=0)
     many = isinstance(kind, K.List | K.OpenDict)
     return min(2, sum(inner) * (2 if many else 1)) or int(K.is_container(kind))
-
-
-def _parts(kind: Kind) -> list[Kind]:
-    """Return the kinds of what a structure holds, or of what a union may be."""
-    if isinstance(kind, K.List | K.OpenDict):
-        return [kind.item]
-    if isinstance(kind, K.Dict):
-        return [k for _, k in kind.items]
-    if isinstance(kind, K.Obj):
-        return [k for _, k in kind.fields]
-    if isinstance(kind, K.Tuple):
-        return list(kind.items)
-    return list(kind.options) if isinstance(kind, K.Union | K.OneOf) else []
 
 
 def clone_or_none(node: Node | None) -> Node | None:

@@ -15,6 +15,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad.errors import MismatchError, an
 from s2sad.kinds import Kind
+from s2sad.known.joined import joins
 from s2sad.known.spaces import NUMPY, module_of, space_of
 from s2sad.runtime import attributes
 from s2sad.tree import branch_of, is_array, leaves
@@ -40,14 +41,21 @@ def needs_mirror(kind: Kind) -> bool:
 
 
 def mixes(value: Any, within: bool = False) -> bool:
-    """Say whether a list holds integers beside floats: to derived code they are of one kind."""
+    """Say whether integers stand beside floats where to derived code they are of one kind."""
     if isinstance(value, _INTEGERS):
         return within
     branch = branch_of(value)
     if branch is None:
         return False
-    within = within or (type(value) is list and bool(leaves(value)))
+    within = within or (joins(value) and bool(leaves(value)))
     return any(mixes(part, within) for part in branch.parts)
+
+
+def holds_integers(value: Any) -> bool:
+    """Say whether a structure holds integers: derived code may have given them a cotangent."""
+    branch = branch_of(value)
+    parts = () if branch is None else branch.parts
+    return any(isinstance(part, _INTEGERS) or holds_integers(part) for part in parts)
 
 
 _INTEGERS = (int, np.integer, np.bool_)
@@ -80,25 +88,25 @@ Cast = Callable[[Any], Any]
 def caster(y: Any, what: str, within: bool = False) -> Cast:
     """Return what checks and casts a cotangent of y; it keeps y's shape, not y.
 
-    `within` a list of floats, an integer is one of them, which does not move.
+    `within` what holds floats of one kind, an integer is one of them, which does not move.
     """
     if is_array(y):
         known = y.dtype.kind in "fc"
         return partial(_to_array, y.shape, y.dtype, type(y), what) if known else _ignored
     if isinstance(y, float | complex | np.inexact):
         return partial(_to_scalar, type(y), what)
+    within = within or (joins(y) and bool(leaves(y)))
     if isinstance(y, list | tuple):
-        inside = within or (type(y) is list and bool(leaves(y)))
-        casts = [caster(part, f"{what} at [{i}]", inside) for i, part in enumerate(y)]
+        casts = [caster(part, f"{what} at [{i}]", within) for i, part in enumerate(y)]
         return partial(_to_sequence, casts, list if isinstance(y, list) else tuple, what)
     if isinstance(y, dict):
-        by_key = {key: caster(part, f"{what} at [{key!r}]") for key, part in y.items()}
+        by_key = {key: caster(part, f"{what} at [{key!r}]", within) for key, part in y.items()}
         return partial(_to_dict, by_key, what)
     if within and isinstance(y, _INTEGERS):
         return _still
     if not attributes(y):
         return _ignored
-    by_name = {name: caster(part, f"{what} at .{name}") for name, part in attributes(y).items()}
+    by_name = {n: caster(part, f"{what} at .{n}", within) for n, part in attributes(y).items()}
     return partial(_to_object, by_name, type(y), not leaves(y), what)
 
 

@@ -14,7 +14,7 @@ from s2sad.aliasing import Reached, reach, reach_shadow, refuse_overlap
 from s2sad.errors import ActivityError, AliasError, UnsupportedError
 from s2sad.known.pieces import lengths_given
 from s2sad.known.signature import key_of
-from s2sad.operators.cotangents import mirror, mixes, needs_mirror
+from s2sad.operators.cotangents import holds_integers, mirror, needs_mirror
 from s2sad.operators.duplicated import Given, Pattern
 from s2sad.operators.guard import IGNORED, may_ignore
 from s2sad.operators.parameters import Choice, Parameters, Settled, Wrt, choose, settle
@@ -157,7 +157,7 @@ class Derived:
     def _mirrored(self, settled: Settled, values: tuple[Any, ...]) -> bool:
         """Say whether derivatives are still to be given the classes of what they belong to."""
         kinds, given = dict(settled.params), dict(zip(self.parameters.names, values, strict=True))
-        return any(needs_mirror(kinds[n]) or mixes(given[n]) for n in settled.wrt)
+        return any(needs_mirror(kinds[n]) or holds_integers(given[n]) for n in settled.wrt)
 
     def settled(self, values: Iterable[Any]) -> Settled:
         """Return what is differentiated, for the values of all parameters."""

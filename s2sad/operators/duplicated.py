@@ -18,7 +18,7 @@ from s2sad import kinds as K
 from s2sad.activities import Active, Activity, BatchDuplicated, Const, Duplicated, annotated
 from s2sad.errors import ActivityError, an
 from s2sad.kinds import Kind
-from s2sad.operators.cotangents import caster, mirror, mixes, needs_mirror
+from s2sad.operators.cotangents import caster, holds_integers, mirror, needs_mirror
 from s2sad.operators.parameters import Parameters, Wrt, can_be, choose
 from s2sad.runtime import attributes, private
 from s2sad.tree import is_array
@@ -236,7 +236,9 @@ def reverse(
 
 def as_given(given: Given, activity: Pattern, kinds: dict[str, K.Kind]) -> dict[str, Any]:
     """Return copies of what is Active and whose derivative is still to be built like it."""
-    named = [n for n in activity.active if needs_mirror(kinds[n]) or mixes(given.values[n])]
+    named = [
+        n for n in activity.active if needs_mirror(kinds[n]) or holds_integers(given.values[n])
+    ]
     return {n: private(given.values[n]) for n in named}
 
 

@@ -65,7 +65,7 @@ def finish(
     kinds = p.kinds | p.bar_kinds
     callees = callees_in(p.analysed, d, kinds, block_writes(body))
     reverses = {x.reverse for x in d.pairs.values()}
-    made = (runtime.zeros_like, runtime.no_tangent, runtime.add)
+    made = (runtime.zeros_like, runtime.add)
     fresh = reverses | {n for n, fn in d.refs.functions.items() if fn in made}
     owned = {n: k for n, k in p.bar_kinds.items() if n not in p.shadows | p.buffers}
     given = p.shadows | p.buffers
