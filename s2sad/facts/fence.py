@@ -26,7 +26,8 @@ from s2sad.errors import (
 from s2sad.facts.activity import flows
 from s2sad.facts.appends import made_anew, plain_append
 from s2sad.facts.attempts import check_attempts, check_half_reads
-from s2sad.facts.filled import with_part
+from s2sad.facts.closures import parts_of
+from s2sad.facts.filled import after_write, with_part
 from s2sad.facts.marks import is_marks
 from s2sad.facts.memory import Memory, root, shares_nothing, touches
 from s2sad.facts.mistakes import namesake
@@ -124,15 +125,14 @@ def fence(
         hit = {n for n in given if n in varied and n in active}
         hit = {n for n in hit if not _immutable(kinds, statement, n)}
         if hit:
-            raise _refusal(
-                function,
-                statement,
-                MissingRuleError,
+            said = (
                 f"`{min(hit)}`, on which the result depends, goes into a function with neither a "
                 "rule nor readable source, which may change it.",
                 "Write a rule for it with @s2sad.pullback, or give it a copy.",
-                call,
             )
+            if isinstance(call, gast.Call):
+                said = _refused_by_name(function, kinds, call) or said
+            raise _refusal(function, statement, MissingRuleError, *said, call)
 
 
 def _into_defaults(function: Function, activity: Activity, memory: Memory) -> None:
@@ -158,7 +158,8 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
         if not K.is_container(write.owner) or s not in kinds.before or s not in kinds.after:
             continue
         before, after = kinds.before[s], kinds.after[s]
-        if before.get(write.base) == after.get(write.base):
+        same = before.get(write.base) == after.get(write.base)
+        if same and not isinstance(write.owner, K.OpenDict | K.List):
             continue
         if write.how == "append" and made_anew(function, write.base):
             continue  # it has no other name yet
@@ -176,9 +177,11 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
                     known.add(n)
         others = (memory.aliases.sharing(s, write.base) & live & function.locals) - known
         hit = {n for n in others if K.may_hold(before.get(n, K.UNBOUND), write.owner)}
-        if hit and stays_here(function, write.base):
+        if same:  # where paths met, it may have become so wide: its other names have not
+            hit = {n for n in hit if _untold(before[n], write, kinds)}
+        if hit and stays_here(function, kinds, write.base):
             continue
-        if not hit & active and not _tells(before.get(write.base), after.get(write.base)):
+        if not hit & active and not same and not _tells(before[write.base], after[write.base]):
             continue
         if hit:
             raise _refusal(
@@ -189,6 +192,16 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
                 f"`{min(hit)}` may be or hold the same structure.",
                 "Give what is stored the kind and shape that was there, or use one name only.",
             )
+
+
+def _untold(kind: Kind, write: Write, kinds: KindFacts) -> bool:
+    """Say whether a write makes something else of a structure that a value is known to hold."""
+    parts = [*getattr(kind, "options", ()), *parts_of(kind)]
+    if any(_untold(part, write, kinds) for part in parts):
+        return True
+    if not isinstance(kind, K.Dict | K.List) or _tells(write.owner, K.join(write.owner, kind)):
+        return False  # it is another one
+    return _tells(kind, after_write(kind, write.statement, kinds.of))
 
 
 def _told(link: Link, old: Kind | None, new: Kind | None, after: Env, kinds: KindFacts) -> bool:

@@ -25,7 +25,7 @@ from s2sad.nodes import (
     count_writes,
     walk,
 )
-from s2sad.stages import Loop, is_all, plain_field
+from s2sad.stages import Function, KindFacts, Loop, is_all, plain_field
 
 Homes = dict[str, Any]
 Parts = dict[str, list[Any]]
@@ -126,6 +126,21 @@ def without_part(owner: Kind, index: Kind) -> Kind:
     return K.Dict(tuple((k, kind) for k, kind in owner.items if k != key))
 
 
+def after_write(owner: Kind, s: Node, of: Mapping[Any, Kind]) -> Kind:
+    """Return the kind of a structure after a statement that writes it, under whatever name."""
+    value = getattr(s, "value", None)
+    if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Subscript | gast.Attribute):
+        place = s.targets[0]
+        index = of.get(getattr(place, "slice", None), K.UNKNOWN)
+        return with_part(owner, place, index, of.get(value, K.UNKNOWN))
+    if isinstance(s, gast.Delete) and isinstance(s.targets[0], gast.Subscript):
+        known = isinstance(owner, K.Dict | K.OpenDict)
+        return without_part(owner, of.get(s.targets[0].slice, K.UNKNOWN)) if known else owner
+    if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
+        return after_method(owner, value.func.attr, [of.get(a, K.UNKNOWN) for a in value.args])
+    return owner
+
+
 def after_method(owner: Kind, method: str, args: list[Kind]) -> Kind:
     """Return the kind of a structure after a method of it has run."""
     if isinstance(owner, K.List):
@@ -143,6 +158,27 @@ def after_method(owner: Kind, method: str, args: list[Kind]) -> Kind:
     if isinstance(owner, K.Dict | K.OpenDict):
         return _after_dict_method(owner, method, args)
     return owner
+
+
+def left_behind(
+    function: Function,
+    given: Mapping[str, Kind],
+    end: Mapping[str, Kind],
+    facts: KindFacts,
+    changed: Mapping[str, Kind],
+) -> dict[str, Kind]:
+    """Return what the structures are when a function returns that it was given and has changed.
+
+    Where a parameter's name is bound again, the structure is what the name was bound to before,
+    and, where it is bound again on some paths, perhaps what it is `changed` to under that name.
+    """
+    found = {p: end.get(p, K.UNBOUND) for p, k in given.items() if K.is_container(k)}
+    body = function.node.body
+    for p in found.keys() & block_writes(body):
+        first = next(s for s in body if p in block_writes([s]))
+        plain = isinstance(first, gast.Assign)
+        found[p] = facts.before[first][p] if plain else K.join(given[p], changed.get(p, K.UNBOUND))
+    return {p: k for p, k in found.items() if k != given[p]}
 
 
 def rounds(node: Node, kind_of: Callable[[Node], Kind]) -> int | None:

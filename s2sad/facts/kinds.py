@@ -7,7 +7,7 @@ changes: the statements here, the expressions in `expression_kinds`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from s2sad.facts.filled import (
     entered,
     fresh_lists,
     homes_of,
+    left_behind,
     parts_bound,
     parts_of,
     rounds,
@@ -70,19 +71,32 @@ def once(loop: Loop) -> Loop:
     return Loop(loop.index, False, None, ())
 
 
-def infer(function: Function, params: Env, scope: Scope, callee: CalleeHook) -> KindFacts:
-    """Return the kinds of a function for the given kinds of its parameters."""
-    walker = _Walker(function, scope, callee)
+LeftHook = Callable[[KindFacts, Node, Env], "Iterable[tuple[Node, Kind]]"]
+
+
+def infer(
+    function: Function, params: Env, scope: Scope, callee: CalleeHook, left: LeftHook
+) -> KindFacts:
+    """Return the kinds of a function for the given kinds of its parameters.
+
+    `left` says of a call of the user's function what the structures are that it has changed.
+    """
+    walker = _Walker(function, scope, callee, left)
     env = walker.block(function.node.body[:-1], dict(params))
     walker.facts.result = env.get(function.result, K.NONE)
+    walker.facts.left = left_behind(function, params, env, walker.facts, walker.changed)
     walker.facts.of[function.node.body[-1].value] = walker.facts.result
     drop_cases(function.node.body, walker.facts)
     return walker.facts
 
 
 class _Walker(Tries):
-    def __init__(self, function: Function, scope: Scope, callee: CalleeHook) -> None:
+    def __init__(
+        self, function: Function, scope: Scope, callee: CalleeHook, left: LeftHook
+    ) -> None:
         super().__init__(function, scope, callee)
+        self.left = left
+        self.changed: dict[str, Kind] = {}
         self.depth = -1
         self.parts = parts_of(function.node.body, function.loops)
         self.homes = homes_of(function.node.body, self.parts, function.params)
@@ -134,6 +148,7 @@ class _Walker(Tries):
         if isinstance(s.value, gast.Call):
             self._method_called(s.value, env)
             self._learn(self.proved, env)
+        self._left_by_calls(s.value, env)
         if isinstance(s.value, gast.List) and self._is_setting(s):
             kind = K.List(K.INT, len(s.value.elts), tuple(self.facts.of[e] for e in s.value.elts))
         if isinstance(s.targets[0], gast.Tuple | gast.List):
@@ -169,16 +184,29 @@ class _Walker(Tries):
 
     def _changed(self, name: str, kind: Kind, env: Env) -> None:
         """A structure has another kind; so has the one that it was taken from."""
-        if env[name] == kind:
+        old = env.get(name, kind)
+        if old == kind:
             return
-        old = env[name]
         env[name] = kind
+        self.changed[name] = K.join(self.changed.get(name, K.UNBOUND), kind)
         for other in sorted(self.copies.get(name, ())):
             if env.get(other) == old:
                 self._changed(other, kind, env)
         home = self.homes.get(name)
         if home is not None:
             self._stored(home, kind, env, inside=True)
+
+    def _left_by_calls(self, node: Node, env: Env) -> None:
+        """The structures that a function of the user's was given are what it leaves."""
+        for call in walk(node):
+            called = self.facts.objects.get(getattr(call, "func", None))
+            ours = called is None or not may_store(called)
+            if ours and (isinstance(call, gast.Call) or call in self.facts.methods):
+                for given, kind in self.left(self.facts, call, env):
+                    if isinstance(given, gast.Name):
+                        self._changed(given.id, kind, env)
+                    elif isinstance(given, gast.Subscript | gast.Attribute):
+                        self._stored(given, kind, env, inside=True)
 
     def _method_called(self, call: Node, env: Env) -> None:
         """A method of a list or a dict may change what is known of it; so does setattr."""
@@ -260,8 +288,10 @@ class _Walker(Tries):
         if isinstance(s.target, gast.Name):
             left = K.without_none(self.kind(gast.Name(s.target.id, gast.Load(), None, None), env))
             self.facts.of[s.target] = left
-            kept = isinstance(left, K.Array)
-            env[s.target.id] = left if kept else self._augmented(s.op, left, right, env)
+            kind = left if isinstance(left, K.Array) else self._augmented(s.op, left, right, env)
+            if K.is_container(left) and type(left) is type(kind):
+                self._changed(s.target.id, kind, env)
+            env[s.target.id] = kind
             if isinstance(left, K.Opaque):
                 env[s.target.id] = K.Unknown(f"{K.describe(left)} that is changed in place")
         else:
@@ -283,6 +313,7 @@ class _Walker(Tries):
         if isinstance(s.value, gast.Call):
             self._method_called(s.value, env)
             self._learn(self.proved, env)
+        self._left_by_calls(s.value, env)
         return env
 
     def st_Delete(self, s: Node, env: Env) -> Env:
@@ -493,6 +524,7 @@ class _Walker(Tries):
             end = self.block(s.body, head(current))
             ends = [] if always_leaves(s.body) else [end]
             joined = dict(entry)
+            written |= self.changed.keys()
             for other in [*ends, *self._break_envs(s)]:
                 joined = join_envs(joined, last_round(other, born), written)
             if walked >= _ROUNDS:

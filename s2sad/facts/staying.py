@@ -1,4 +1,4 @@
-"""Lists that have one name only: what is known of them is known of nothing else.
+"""Lists and dicts that have one name only: what is known of them is known of nothing else.
 
 saved = []                    is bound to no other name, held by nothing, given to nobody
 saved.append((x, y))
@@ -12,16 +12,21 @@ from typing import Any
 import gast
 
 from s2sad.nodes import all_inside, blocks_of, children, names_written, walk
-from s2sad.stages import Function
+from s2sad.stages import Function, KindFacts
 
 _METHODS = frozenset({"append", "pop", "extend", "insert", "clear"})
 
 
-def stays_here(function: Function, name: str) -> bool:
-    """Say whether a variable is only ever bound to lists made there, and stays their only name."""
-    if name not in function.locals or name in function.params or name == function.result:
+def stays_here(function: Function, kinds: KindFacts, name: str) -> bool:
+    """Say whether a variable stays the only name of lists and dicts that are made there.
+
+    At the end they may be returned.
+    """
+    if name not in function.locals or name in function.params:
         return False
-    for s in all_inside(function.node.body):
+    for s in all_inside(function.node.body[:-1]):
+        if s not in kinds.before:
+            continue  # no path leads there
         parts = [n for n in children(s) if not isinstance(n, gast.stmt)] if blocks_of(s) else [s]
         if any(not _keeps(part, name) for part in parts):
             return False
@@ -29,10 +34,11 @@ def stays_here(function: Function, name: str) -> bool:
 
 
 def _keeps(top: Any, name: str) -> bool:
-    """Say whether a statement, or the header of one, leaves a list with its one name."""
+    """Say whether a statement, or the header of one, leaves a list or dict with its one name."""
     if name in names_written(top):
         plain = isinstance(top, gast.Assign) and isinstance(top.targets[0], gast.Name)
-        return plain and isinstance(top.value, gast.List) and not _names(top.value, name)
+        made = plain and isinstance(top.value, gast.List | gast.Dict)
+        return made and not _names(top.value, name)
     held = 0
     for n in walk(top):
         if isinstance(n, gast.Lambda | gast.FunctionDef | gast.ClassDef) and _names(n, name):

@@ -20,11 +20,11 @@ from s2sad.capture.ruled import as_called
 from s2sad.derivative import applies
 from s2sad.facts.closures import captured_inside, passed_on
 from s2sad.facts.memory import makes_anew
-from s2sad.facts.passing import Lengths, handed_back, rebase
+from s2sad.facts.passing import Lengths, handed_back, outlives, rebase
 from s2sad.kinds import Kind
 from s2sad.known.libraries import of_standard_library
-from s2sad.nodes import operands
-from s2sad.stages import KindFacts
+from s2sad.nodes import Node, operands
+from s2sad.stages import Function, KindFacts
 from s2sad.steps.callables import arguments_by_name, as_called_with, signature_of
 from s2sad.syntax.decided import settled
 
@@ -136,13 +136,15 @@ def bind_kinds(
 class BoundCall:
     """The user's function that a call runs, with the kinds of its parameters.
 
-    `given` are the nodes that each parameter gets, `extra` the parameters besides its own.
+    `given` are the nodes that each parameter gets, `extra` the parameters besides its own, `known`
+    the names that lengths of the arguments have in the function.
     """
 
     fn: Any
     params: Mapping[str, Kind]
     extra: tuple[str, ...]
     given: dict[str, list[Any]]
+    known: Lengths
 
 
 def bind_call(facts: KindFacts, call: Any, env: Mapping[str, Kind]) -> BoundCall | None:
@@ -165,13 +167,33 @@ def bind_call(facts: KindFacts, call: Any, env: Mapping[str, Kind]) -> BoundCall
     given = [facts.of.get(x, K.UNKNOWN) for x in args]
     named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in keywords}
     target = as_called_with(target, given, named)
-    bound = bind_kinds(target, given, named, env)
+    known: Lengths = {}
+    bound = bind_kinds(target, given, named, env, known)
     if bound is None:
         return None
     fn, params, extra = by_rule(bound)
     nodes = arguments_by_name(fn, args, {k.arg: k.value for k in keywords}, target)
     nodes |= {p: [gast.Name(local, gast.Load(), None, None)] for p, local in extra}
-    return BoundCall(fn, params, tuple(n for n, _ in extra), nodes)
+    return BoundCall(fn, params, tuple(n for n, _ in extra), nodes, known)
+
+
+def left_behind(
+    called: BoundCall, callee: Function, left: Mapping[str, Kind]
+) -> list[tuple[Node, Kind]]:
+    """Return what a call was given that the function has changed, as nodes, and what that is then.
+
+    `left` are the kinds of its parameters when it returns. The table of its keyword arguments is
+    the function's own, what the table holds is not.
+    """
+    found: list[tuple[Node, Kind]] = []
+    for p, kind in left.items():
+        kinds = [handed_back(outlives(kind), called.known)]
+        given = called.params[p]
+        if p == getattr(callee.node.args.kwarg, "id", None) and isinstance(given, K.Dict):
+            after = dict(getattr(kinds[0], "items", ()))
+            kinds = [after.get(key, k) for key, k in given.items]
+        found += zip(called.given.get(p, ()), kinds, strict=False)
+    return found
 
 
 def is_ruled_helper(target: Kind) -> bool:

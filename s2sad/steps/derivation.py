@@ -88,7 +88,14 @@ from s2sad.stages import (
     Written,
     Zeros,
 )
-from s2sad.steps.binding import BoundCall, bind_call, bind_kinds, is_ruled_helper, made_by
+from s2sad.steps.binding import (
+    BoundCall,
+    bind_call,
+    bind_kinds,
+    is_ruled_helper,
+    left_behind,
+    made_by,
+)
 from s2sad.steps.callables import (
     Stands,
     all_kinds,
@@ -311,7 +318,9 @@ class _Analysis:
 
     def _kinds(self, function: Function) -> KindFacts:
         self.scope.locals = function.locals
-        self.words.facts = infer(function, dict(self.params), self.scope, self._called)
+        self.words.facts = infer(
+            function, dict(self.params), self.scope, self._called, partial(left_by_call, self.d)
+        )
         return self.words.facts
 
     def _called(self, target: Any, args: Any, keywords: Any, env: Any) -> tuple[Kind, Proved]:
@@ -463,6 +472,20 @@ def callee_kind(
         given = [handed_back(k, known) for k in d.again.cotangents(d, made)]
         result = with_pullback(result, given)
     return result, proved_by(known, found.lengths)
+
+
+def left_by_call(
+    d: Derivation, facts: KindFacts, call: Node, env: Mapping[str, Kind]
+) -> list[tuple[Node, Kind]]:
+    """Return what a call was given that it has changed, as nodes, and what that is then.
+
+    A function that is being analysed is taken to change nothing of the kinds of what it is given.
+    """
+    called = bind_call(facts, call, env)
+    if called is None or not any(map(holds_container, called.params.values())):
+        return []
+    callee = d.analysed.get(analysis_key(called.fn, called.params, called.extra))
+    return [] if callee is None else left_behind(called, callee.function, callee.kinds.left)
 
 
 def made_here(d: Derivation, facts: KindFacts) -> Made:
