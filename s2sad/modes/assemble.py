@@ -74,7 +74,7 @@ class Parts:
     kept: Mapping[str, str] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     scalars: frozenset[str] = frozenset()
-    borrowed: Mapping[str, Kind] = field(default_factory=dict)
+    borrowed: Mapping[str, bool] = field(default_factory=dict)
     odd: bool = False
     undone: Mapping[Any, Any] = field(default_factory=dict)
     picked: tuple[Selected, ...] = ()

@@ -40,18 +40,33 @@ _CONSTANT = ("numpy", "math", "cmath", "scipy", "cupy")
 
 
 @dataclass(frozen=True)
+class Lent:
+    """Parameters of a called function whose memory is another's when its reverse runs.
+
+    What `changed` ones hold may be anything by then; `resized` ones are lists that the caller makes
+    longer or shorter.
+    """
+
+    changed: frozenset[str] = frozenset()
+    resized: frozenset[str] = frozenset()
+
+
+NOTHING_LENT = Lent()
+
+
+@dataclass(frozen=True)
 class Outside:
     """What a backward sweep may read that somebody else may change before it runs.
 
     `path` gives the object that a dotted name denotes outside the function, `defined` are the
-    names that the text defines, `borrowed` the variables that hold memory from outside, `kinds`
+    names that the text defines, `borrowed` what `borrowed` found, `kinds`
     those of the variables, `private` names the helper that copies structures. What the user's
     `hooks` see, to which these helpers hand adjoints, is what there is when they are called.
     """
 
     path: Callable[[Node], Any]
     defined: frozenset[str]
-    borrowed: Mapping[str, Kind]
+    borrowed: Mapping[str, bool]
     kinds: Mapping[str, Kind]
     names: Names
     private: Callable[[], str]
@@ -59,33 +74,47 @@ class Outside:
 
     def copied(self, variable: str) -> Node:
         """Return a copy of what a variable holds."""
-        if isinstance(self.borrowed[variable], K.Array):
-            return call(attribute(name(variable), "copy"))
-        return call(self.private(), name(variable))
+        array = isinstance(self.kinds.get(variable), K.Array)
+        return copy_of(variable, self.borrowed[variable] and not array, self.private)
+
+
+def copy_of(variable: str, deep: bool, private: Callable[[], str]) -> Node:
+    """Return a copy of what a variable holds: of its arrays and structures, too, where `deep`."""
+    if deep:
+        return call(private(), name(variable))
+    return call(attribute(name(variable), "copy"))
 
 
 def borrowed(
     function: Function,
     aliases: Aliases,
     kinds: Mapping[str, Kind],
-    lent: frozenset[str],
+    lent: Lent,
     later: bool,
-) -> dict[str, Kind]:
+    asked: frozenset[str],
+) -> dict[str, bool]:
     """Return the variables that may be, or hold, memory that changes before the reverse runs.
 
     It is lent to some parameters. Where the reverse runs later, and again, globals and captured
-    variables may have changed, too.
+    variables may have changed, too: that is copied with all that it holds. Of lists that only get
+    longer or shorter the items stay what they are, also where shadows are found by their memory;
+    a list that is `asked` for its own shadow has its old length back when the reverse runs.
     """
-    given = {f"{p}@arg" for p in lent}
-    found: dict[str, Kind] = {}
+    found: dict[str, bool] = {}
     for n in sorted(function.locals):
         kind = kinds.get(n, K.UNKNOWN)
         if not K.shares_nothing(kind):
             ever = aliases.ever(n)
             outside = {m for m in ever if "@" not in m} - function.locals
-            if n in lent or ever & given or (later and outside):
-                found[n] = kind
+            if _reaches(n, ever, lent.changed) or (later and outside):
+                found[n] = True
+            elif isinstance(kind, K.List) and _reaches(n, ever, lent.resized) and n not in asked:
+                found[n] = False
     return found
+
+
+def _reaches(variable: str, ever: frozenset[str], parameters: frozenset[str]) -> bool:
+    return variable in parameters or bool(ever & {f"{p}@arg" for p in parameters})
 
 
 def keep_as_it_was(body: Block, pullback: Node, outside: Outside) -> Block:

@@ -26,6 +26,7 @@ from s2sad.modes.hooks import Hooks, is_hook
 from s2sad.modes.joins import Joins
 from s2sad.modes.notes import Notes
 from s2sad.modes.operations import Operations
+from s2sad.modes.outside import NOTHING_LENT
 from s2sad.modes.refs import Refs
 from s2sad.modes.reuse import Reuse
 from s2sad.modes.structured import Contribution
@@ -102,7 +103,7 @@ class Reverse(Hooks, Joins):
         self.replaced: dict[Any, Node] = {}
         self.assume: Callable[[K.Dim], bool] = lambda _: False
         self.rebinding: Container[Any] = ()
-        self.lent_to: frozenset[str] = frozenset()
+        self.lent_to = NOTHING_LENT
         self.kept = {}
 
     def keep(self, statement: Any, base: str) -> str:

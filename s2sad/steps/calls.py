@@ -30,6 +30,7 @@ from s2sad.facts.memory import shares_nothing
 from s2sad.inside import adjoint_hook, stop_gradient
 from s2sad.known.pieces import Assume, elsewhere, never
 from s2sad.modes.guarded import Site
+from s2sad.modes.outside import Lent
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.structured import Contribution
 from s2sad.nodes import (
@@ -182,29 +183,28 @@ def _nothing_outside(worker: Reverse, s: Node, target: Target, pair: Pair) -> No
 
 def lent_by(
     d: Derivation, a: Analysed, worker: Reverse, target: Target, supplied: frozenset[str]
-) -> frozenset[str]:
+) -> Lent:
     """Return the parameters of which a call's reverse is to have copies, as they were in the call.
 
     Where the reverse runs later, and again, that is memory which is not the derivative's own;
     always it is a list that gets longer or shorter: that is undone in a list of the caller's alone.
     """
     grown = frozenset(w.base for w in memory_of(d, a).writes if w.how == "append" or w.takes)
-    given = {f"{p}@arg" for p in worker.lent_to}
-    if not d.reusable and not grown and not given:
-        return frozenset()
+    given = {f"{p}@arg" for p in worker.lent_to.changed}
+    grown |= {f"{p}@arg" for p in worker.lent_to.resized}
     local = worker.function.locals
-    found: set[str] = set()
+    changed, resized = set[str](), set[str]()
     for p, kind in target.params.items():
         if K.shares_nothing(kind):
             continue
         names = roots(target.args.get(p))
         reached = names.union(*(worker.aliases.ever(n) for n in names))
         outside = {n for n in reached if "@" not in n} - local
-        later = not names or p not in supplied or bool(outside or reached & given)
-        resized = isinstance(kind, K.List) and bool(reached & (grown | given))
-        if resized or (d.reusable and later):
-            found.add(p)
-    return frozenset(found)
+        if d.reusable and (not names or p not in supplied or outside or reached & given):
+            changed.add(p)
+        elif isinstance(kind, K.List) and reached & grown:
+            resized.add(p)
+    return Lent(frozenset(changed), frozenset(resized))
 
 
 def _check_apart(worker: Reverse, s: Node, target: Target) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from s2sad import kinds as K
 from s2sad.kinds import Kind
 from s2sad.known.pieces import Assume, never
+from s2sad.modes.outside import NOTHING_LENT, Lent
 from s2sad.stages import Arrival
 
 PartsOf = Callable[..., Any]  # sweeps.parts_of, given to what it calls itself
@@ -43,7 +44,7 @@ class Pair:
     arrival: Arrival = field(default_factory=Arrival)
     assumed: set[K.Dim] = field(default_factory=set)
     assume: Assume = never
-    lent: frozenset[str] = frozenset()
+    lent: Lent = NOTHING_LENT
     puts_back: frozenset[str] | None = None
     spoils: bool = True
 

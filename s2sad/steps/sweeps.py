@@ -31,7 +31,7 @@ from s2sad.modes.first import assign_first
 from s2sad.modes.guarded import Site
 from s2sad.modes.handed import Called, FunctionVjp
 from s2sad.modes.notes import take_notes
-from s2sad.modes.outside import borrowed
+from s2sad.modes.outside import NOTHING_LENT, Lent, borrowed, copy_of
 from s2sad.modes.rebound import own_names, rebound_outside
 from s2sad.modes.remake import remake, undone_in
 from s2sad.modes.reverse import Reverse
@@ -43,9 +43,7 @@ from s2sad.nodes import (
     Block,
     Node,
     block_writes,
-    call,
     clone,
-    name,
     names_read,
     names_written,
 )
@@ -93,7 +91,7 @@ def parts_of(
     shadows: frozenset[str] = frozenset(),
     seeded: bool = True,
     assume: Assume = never,
-    lent: frozenset[str] = frozenset(),
+    lent: Lent = NOTHING_LENT,
 ) -> Parts:
     """Return the polished sweeps of a function with respect to some of its parameters.
 
@@ -145,7 +143,8 @@ def parts_of(
     check_reads(a.function, a.kinds, memory_of(d, a), frozenset(read))
     note_reads(d, a, backward, known.made_up | set(d.refs.modules))
     read_last = who_reads(worker, backward, known.live_out) if d.telling else NOBODY
-    theirs = borrowed(a.function, worker.aliases, known.kinds, lent, d.reusable)
+    kept_by = frozenset(worker.asked | worker.split)
+    theirs = borrowed(a.function, worker.aliases, known.kinds, lent, d.reusable, kept_by)
     held = Held(worker.replaced_memory())
     forward, backward = _stored(d, forward, backward, names, known, held, theirs)
     d.told[a] = tell(worker, active, held, read_first, read_last)
@@ -293,12 +292,13 @@ def _stored(
     names: Names,
     known: _Known,
     held: Held,
-    theirs: Mapping[str, Kind],
+    theirs: Mapping[str, bool],
 ) -> tuple[Block, Block]:
     """Return both sweeps with what is kept stored: of what callers may change, a copy."""
     function = known.analysed.function
-    private = d.refs.function(runtime.private) if theirs else ""
-    apart = {n: call(private, name(n)) for n in theirs}
+    apart = {
+        n: copy_of(n, deep, lambda: d.refs.function(runtime.private)) for n, deep in theirs.items()
+    }
     bound = set(function.params) | rebound_outside(function)
     return store_values(
         forward,

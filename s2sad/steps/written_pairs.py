@@ -182,7 +182,7 @@ def _with_outside_copies(
     """Let a reverse read copies of what others may change; return the forward with these."""
     written = block_writes(p.forward)
     passed = supplied - written if not pair.recursive else frozenset[str]()
-    lent = {n: kind for n, kind in p.borrowed.items() if n not in passed}
+    lent = {n: deep for n, deep in p.borrowed.items() if n not in passed}
     outside = dataclasses.replace(outside_of(p), borrowed=lent)
     kept = kept_copies(backward, {*written, *p.bars, seed}, outside)
     return with_copies(p.forward, kept, set(p.analysed.function.params), outside)
