@@ -121,4 +121,4 @@ def test_a_recursive_function():
 def test_no_copy_in_the_reverse():
     text = s2sad.source(and_more, args=(X,))
     reverse = text.split("def written_reverse")[1].split("def ")[0]
-    assert "used up" in reverse and "y_bar = value_bar.copy()" not in reverse
+    assert "overwritten" in reverse and "y_bar = value_bar.copy()" not in reverse

@@ -59,7 +59,7 @@ from s2sad.facts.results import (
 )
 from s2sad.facts.rounds import kinds_in_all_rounds
 from s2sad.facts.sampled import survives_none
-from s2sad.facts.scope import Scope, are_names, dotted_path
+from s2sad.facts.scope import Scope, are_names, dotted_path, undecorated
 from s2sad.facts.slices import Slices, grid_kind
 from s2sad.facts.texts import text_method
 from s2sad.facts.trees import tree_kind
@@ -503,6 +503,7 @@ class Expressions:
 
     def _asked(self, node: Node, fn: Any, env: Env) -> None:
         """Note which methods of objects a library may run that is given them."""
+        fn = undecorated(fn)
         ours = isinstance(fn, types.FunctionType | type) and not registry.is_foreign(fn)
         if ours and getattr(fn, "__module__", "") != "builtins":
             return

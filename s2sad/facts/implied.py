@@ -13,6 +13,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.facts.members import class_function
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
@@ -47,8 +48,10 @@ def of_comparison(scope: Scope, facts: KindFacts, node: Node, called: Called) ->
 def of_library(
     scope: Scope, facts: KindFacts, node: Node, given: list[Node], called: Called
 ) -> None:
-    """Note what may run where a library is given values; it calls one, not what one holds."""
-    called_itself = [n for n in given if isinstance(facts.of.get(n), K.Obj)]
+    """Note what may run where a library is given values; whose rule is zero calls none of them."""
+    rule = registry.rule_for(facts.objects.get(getattr(node, "func", None)))
+    calls = rule is None or not rule.zero
+    called_itself = [n for n in given if calls and isinstance(facts.of.get(n), K.Obj)]
     _note(scope, facts, node, [(called_itself, ("__call__",)), (given, _ANSWERS)], called)
 
 

@@ -76,8 +76,20 @@ class Scope:
         code = isinstance(found, _CODE) or is_decorated(found)
         if code or (found is not missing and not hasattr(type(found), "__get__")):
             self.members[cls, attr] = found
-        primal: Any = found.__s2sad_primal__ if is_decorated(found) else found
-        return primal
+        return found.__s2sad_primal__ if is_decorated(found) else found
+
+
+def undecorated(fn: Any) -> Any:
+    """Return the function behind methods, partials and @differentiate."""
+    while True:
+        if isinstance(fn, types.MethodType):
+            fn = fn.__func__
+        elif isinstance(fn, functools.partial):
+            fn = fn.func
+        elif is_decorated(fn):
+            fn = fn.__s2sad_primal__
+        else:
+            return fn
 
 
 def are_names(value: Any) -> bool:
