@@ -67,6 +67,7 @@ ARRAY_ZERO = frozenset(
         "argsort",
         "nonzero",
         "searchsorted",
+        "setflags",  # whether memory may be written: derivatives undo what is written all the same
     }
 )
 

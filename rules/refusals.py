@@ -136,12 +136,6 @@ refuse(
 )
 refuse(
     np.ndarray,
-    "setflags",
-    because="whether an array may be written is not followed",
-    instead="Leave it out, or do it outside of what is differentiated.",
-)
-refuse(
-    np.ndarray,
     "tobytes tofile dump dumps",
     because="its result is not a number",
     instead=CONST,

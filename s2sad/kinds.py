@@ -44,6 +44,7 @@ class _Missing:
 
 
 MISSING: Any = _Missing()
+FLAGS = type(np.empty(0).flags)
 
 
 @dataclass(frozen=True)
@@ -252,9 +253,9 @@ NONE = NoneKind()
 FLOAT = Num("float")
 INT = Num("int")
 BOOL = Num("bool")
-
 REALS = ("float16", "float32", "float64", "longdouble", "float128")
 _AS_COMPLEX: dict[Any, str] = {"float32": "complex64", "float64": "complex128"}
+_LONGEST = 64
 _COMPLEX = ("complex64", "complex128", "clongdouble", "complex256")
 
 
@@ -394,8 +395,9 @@ def shares_nothing(kind: Kind) -> bool:
         return all(shares_nothing(k) for k in kind.items)
     if isinstance(kind, Union):
         return all(map(shares_nothing, kind.options))
-    nothing = Num | Str | NoneKind | Known | LocalFunction | Choice | Unbound
-    return isinstance(kind, nothing) or is_slice(kind)
+    if isinstance(kind, Unknown):
+        return kind.cls in (slice, FLAGS)
+    return isinstance(kind, Num | Str | NoneKind | Known | LocalFunction | Choice | Unbound)
 
 
 def may_hold(kind: Kind, owner: Kind) -> bool:
@@ -554,9 +556,6 @@ def key_kind(kind: Kind) -> Kind:
     if isinstance(kind, Tuple):
         return Tuple(tuple(map(key_kind, kind.items)), kind.cls)
     return Str() if isinstance(kind, Str) else kind
-
-
-_LONGEST = 64
 
 
 def list_of(found: list[Kind]) -> List:

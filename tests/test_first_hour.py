@@ -899,3 +899,32 @@ def test_integers_among_floats_in_structures(fn, given, expected):
     ones = s2sad.tree_map(lambda v: 1.0, given)
     slope = sum(s2sad.ravel(expected)[0])
     assert s2sad.jvp(fn, (copy.deepcopy(given),), (ones,))[1] == pytest.approx(slope)
+
+
+def protected(a):
+    a = np.asarray(a, dtype=float)
+    a.setflags(write=False)
+    return a
+
+
+def flagged(x):
+    z = np.zeros(3)
+    z[0] = x[0]
+    for i in range(1, 3):
+        z[i] = z[i - 1] * x[i]
+    z *= protected(x)
+    z.flags.writeable = False
+    z.flags["WRITEABLE"] = True
+    z += 1.0
+    z.setflags(write=False)
+    if x.flags.writeable:
+        x.setflags(write=False)
+    return np.sum(z * z)
+
+
+def test_flags_of_arrays_are_the_plain_functions_matter():
+    x = np.array([0.5, 0.3, 0.2])
+    s2sad.check_grads(flagged, (x.copy(),))
+    assert "flags" not in s2sad.grad(flagged).source(x).replace("x.flags.writeable", "")
+    s2sad.grad(flagged)(x)
+    assert x.flags.writeable

@@ -109,8 +109,10 @@ def _array_attribute(owner: K.Array, attr: str) -> Kind:
         return K.Known(np.dtype(owner.dtype))
     if attr in ("real", "imag", "mT"):
         return sample_call(operator.attrgetter(attr), (owner,), ())
+    if attr == "flags":
+        return K.Unknown("the attribute flags of an array", cls=K.FLAGS)
     instead = "Use A.ravel(), which may be looped over, or A.flat[i]." if attr == "flat" else ""
-    stated = np.ndarray.setflags if attr == "flags" else getattr(np.ndarray, attr, None)
+    stated = getattr(np.ndarray, attr, None)
     instead = instead or registry.instead_of(stated)
     if stated is None or (callable(stated) and not instead):
         return K.UNKNOWN

@@ -55,7 +55,7 @@ Summary = Callable[[Any, Any], "tuple[list[Any], list[Any], Kind] | None"]
 
 MUTATORS = frozenset(
     """append extend insert pop remove clear reverse sort update setdefault popitem add discard
-    fill put itemset partition resize setfield setflags byteswap appendleft popleft""".split()
+    fill put itemset partition resize setfield byteswap appendleft popleft""".split()
 )
 _SETTERS: tuple[Any, ...] = (
     operator.setitem,

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from s2sad.modes.endings import Endings, anchor, exhaustive, split_exit
-from s2sad.modes.hooks import is_hook, stopped_by
+from s2sad.modes.hooks import is_hook, sets_flags, stopped_by
 from s2sad.modes.notes import Chain, Notes, note_rounds
 from s2sad.modes.written_calls import whole_of
 from s2sad.nodes import Block, Node, assign, clone, constant, locate, names_written
@@ -76,7 +76,7 @@ class Forward:
             bound = [v for i in s.items if (v := i.optional_vars) is not None]
             saves = [Save(n, ("over", s, n)) for v in bound for n in sorted(names_written(v))]
             return [*saves, gast.With(s.items, self.forward(s.body), None)]
-        if is_hook(s, self.kinds):
+        if is_hook(s, self.kinds) or sets_flags(s, self.kinds):
             return []
         replaced = self.replaced.get(s) or stopped_by(self.stop, s, self.function, self.kinds)
         looks = [self.looks[s]] if s in self.looks else []

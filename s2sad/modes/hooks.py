@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
@@ -38,6 +39,20 @@ def is_hook(s: Node, kinds: KindFacts) -> bool:
     """Say whether a statement hooks into the adjoint of a variable."""
     called = isinstance(s, gast.Expr) and isinstance(s.value, gast.Call)
     return called and kinds.objects.get(s.value.func) is hook_here
+
+
+def sets_flags(s: Node, kinds: KindFacts) -> bool:
+    """Say whether a statement only changes flags of an array: derivatives write all the same.
+
+    z.setflags(write=False); z.flags.writeable = False
+    """
+    if isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
+        func = s.value.func
+        method = getattr(np.ndarray, func.attr, None) if isinstance(func, gast.Attribute) else None
+        return method is np.ndarray.setflags and isinstance(kinds.of.get(func.value), K.Array)
+    target = s.targets[0] if isinstance(s, gast.Assign) else None
+    owner = kinds.of.get(getattr(target, "value", None))
+    return isinstance(owner, K.Unknown) and owner.cls is K.FLAGS
 
 
 def bends(function: Function, kinds: KindFacts) -> bool:

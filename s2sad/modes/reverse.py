@@ -15,7 +15,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import registry, runtime
 from s2sad.errors import InternalError
 from s2sad.kinds import Kind
 from s2sad.known.mixed import surely_real
@@ -530,6 +530,8 @@ class Reverse(Hooks, Joins):
         if isinstance(kind, K.List) and value.func.attr == "append":
             return self.append(s, owner.id, value.args[0])
         changed = owner.id in self.live | self.asked
+        if isinstance(kind, K.Array) and registry.is_zero_method(value.func.attr):
+            return []
         if changed and kind is not None and (K.is_container(kind) or isinstance(kind, K.Array)):
             raise self.refuse(
                 s,

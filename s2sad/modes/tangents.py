@@ -24,7 +24,7 @@ from s2sad.known.callees import Callees
 from s2sad.known.joined import parts
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
-from s2sad.modes.hooks import is_hook, stopped_by
+from s2sad.modes.hooks import is_hook, sets_flags, stopped_by
 from s2sad.modes.pushes import Pushed as Made
 from s2sad.modes.pushes import Pushes, reads
 from s2sad.modes.raising import NOTHING, Raised, caught_by, is_caught, may_raise
@@ -258,6 +258,8 @@ class Tangents(Twins):
 
     def st_Assign(self, s: Node) -> Block:
         target = s.targets[0]
+        if sets_flags(s, self.kinds):
+            return []
         if isinstance(target, gast.Name):
             primal = stopped_by(self.stop, s, self.function, self.kinds)
             return self.assignment(s, target.id, s.value, primal or clone(s))
@@ -266,7 +268,7 @@ class Tangents(Twins):
         return self.write(s, target, s.value)
 
     def st_Expr(self, s: Node) -> Block:
-        return [] if is_hook(s, self.kinds) else self.effect(s)
+        return [] if is_hook(s, self.kinds) or sets_flags(s, self.kinds) else self.effect(s)
 
     def st_AugAssign(self, s: Node) -> Block:
         if not isinstance(s.target, gast.Name):
