@@ -119,3 +119,35 @@ def test_second_derivatives(f):
     assert s2sad.ravel(slope)[0] == pytest.approx(expected, rel=1e-6, abs=1e-8)
     of_sum = s2sad.grad(lambda a: sum(sum(row) for row in s2sad.grad(f)(a)))(ROWS)
     assert structure(of_sum) == structure(ROWS)
+
+
+def flipped(x, y):
+    return np.sum(np.fliplr([x, x]) ** 2) * y[0]
+
+
+def stacked(x, y):
+    return np.sum(np.cumsum([x, y], axis=1) ** 2)
+
+
+def less(x, y):
+    return np.sum((np.array(y) - x) ** 2)
+
+
+def from_items(x, y):
+    return np.sum((x[0], x[1], y[2]) - np.ones(3) * x[2])
+
+
+def taken_in(x, y):
+    t = np.ones(3)
+    t += x
+    t *= y
+    return np.sum(t * t)
+
+
+@pytest.mark.parametrize("sequence", [list, tuple])
+@pytest.mark.parametrize("f", [flipped, stacked, less, from_items, taken_in])
+def test_lists_and_tuples_where_arrays_are_wanted(f, sequence):
+    args = sequence([0.7, -1.3, 0.4]), sequence([1.1, 0.6, -0.8])
+    check(f, *args)
+    for bar in s2sad.grad(f, wrt=(0, 1))(*args):
+        assert type(bar) is sequence

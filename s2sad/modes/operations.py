@@ -30,7 +30,7 @@ from s2sad.modes.guarded import Site
 from s2sad.modes.handed import Called, FunctionVjp, called_with
 from s2sad.modes.inline import Given, RuleRefusal, inline
 from s2sad.modes.shapes import NARROW, dtype_of
-from s2sad.modes.structured import Contribution, Structured
+from s2sad.modes.structured import Contribution, Structured, of_sequences
 from s2sad.modes.tried import as_result, refuse_useless
 from s2sad.nodes import (
     Block,
@@ -117,11 +117,10 @@ class Operations(Structured):
         if isinstance(left, K.Opaque) or isinstance(right, K.Opaque):
             fn = self._of_object(node, type(node.op).__name__, left, right)
             return self._library(site, node, fn, [node.left, node.right], [])
-        numeric = K.is_numeric(left) or K.is_numeric(right)
-        if K.List in (type(left), type(right)) and not (numeric and K.is_numeric(site.kind)):
+        if of_sequences(left, right, site.kind):
+            if isinstance(left, K.Tuple) and isinstance(right, K.Tuple):
+                return self._join_tuples(site, node, left)
             return self._list_operator(site, node, left, right)
-        if isinstance(left, K.Tuple) and isinstance(right, K.Tuple):
-            return self._join_tuples(site, node, left)
         fn = OPERATOR_FUNCTIONS.get(type(node.op))
         if fn is None:
             return [], []

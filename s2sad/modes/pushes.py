@@ -33,7 +33,7 @@ from s2sad.modes.handed import called_with
 from s2sad.modes.inline import Given
 from s2sad.modes.operations import OPERATOR_FUNCTIONS, Operations
 from s2sad.modes.shapes import dtype_of
-from s2sad.modes.structured import CONVERSIONS, STACKING
+from s2sad.modes.structured import CONVERSIONS, STACKING, of_sequences
 from s2sad.modes.tried import refuse_useless, wants_zeros
 from s2sad.nodes import (
     Block,
@@ -124,10 +124,7 @@ class Pushes(Operations):
         if isinstance(left, K.Opaque) or isinstance(right, K.Opaque):
             served = self._of_object(node, type(node.op).__name__, left, right)
             return self.library(site, node, served, [node.left, node.right], [])
-        numeric = K.is_numeric(left) or K.is_numeric(right)
-        if K.List in (type(left), type(right)) and not (numeric and K.is_numeric(site.kind)):
-            return [], self._of_sequences(node, left, right)
-        if isinstance(left, K.Tuple) or isinstance(right, K.Tuple):
+        if of_sequences(left, right, site.kind):
             return [], self._of_sequences(node, left, right)
         fn = OPERATOR_FUNCTIONS.get(type(node.op))
         if fn is None:

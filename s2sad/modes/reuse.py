@@ -17,7 +17,8 @@ _CHEAP_OPERATORS = (gast.Add, gast.Sub, gast.Mult, gast.Div)
 
 class Reuse:
     """Found once per function: `cheap` temporaries with the statement they belong to and their
-    expression, `elements` of structures, list `displays`, and `distinct` index arrays.
+    expression, `elements` of structures, `displays` of numbers and of rows, and `distinct` index
+    arrays.
     """
 
     def __init__(
@@ -68,12 +69,21 @@ class Reuse:
         target, value = s.targets[0].id, s.value
         if self.writes.get(target) != 1:
             return
-        if isinstance(value, gast.List) and target in self.function.temps and value.elts:
-            self.displays.add(target)
+        if isinstance(value, gast.List | gast.Tuple) and target in self.function.temps:
+            if value.elts and all(map(self._is_row, value.elts)):
+                self.displays.add(target)
         if isinstance(value, gast.Call) and self.kinds.objects.get(value.func) is np.arange:
             self.distinct.add(target)
         if self._is_element(s, target, value, in_loop):
             self.elements[target] = (s, value)
+
+    def _is_row(self, item: Node) -> bool:
+        """Say whether an item of a display may have a row of an array as its cotangent."""
+        listed = {type(k) for k in K.options(self.kinds.of.get(item, K.UNKNOWN))} & {
+            K.List,
+            K.Tuple,
+        }
+        return not listed or getattr(item, "id", "") in self.displays
 
     def _is_element(self, s: Node, target: str, value: Node, in_loop: Any) -> bool:
         """Say whether a variable is always the same part of a structure where it is active."""

@@ -51,6 +51,11 @@ class Contribution:
     repeats: bool = False
 
 
+def of_sequences(left: Kind, right: Kind, made: Kind) -> bool:
+    """Say whether an operator joins or repeats lists or tuples: others take them for arrays."""
+    return not K.is_numeric(made) and not {K.List, K.Tuple}.isdisjoint((type(left), type(right)))
+
+
 class Structured(Guarded):
     """Undoes the calls of one function that handle structures."""
 

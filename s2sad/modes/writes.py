@@ -20,6 +20,7 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import Kind
 from s2sad.known.callees import Callees
+from s2sad.known.joined import parts
 from s2sad.known.lifted import space_among
 from s2sad.known.spaces import NUMPY
 from s2sad.modes.cotangents import as_value
@@ -487,8 +488,12 @@ class Writes(Turned):
         last = [_scaled(place, c.value, table | {BAR: place}) for c in own]
         first: Block = []
         for c in others:
-            value = self._detached(substitute(c.value, table), kind)
             given = self.kinds.of.get(s.value, K.UNKNOWN)
+            value = substitute(c.value, table)
+            if not isinstance(given, K.List | K.Tuple):
+                value = self._detached(value, kind)
+            elif not all(isinstance(part, K.Num) for part in parts(given)):
+                value = call(self.refs.function(runtime.private), value)
             value = self._narrowed(value, kind, s.value)
             first += self.add(Contribution(c.operand, value), given, s)
         return [*out, *last, *first] if overlap else [*out, *first, *last]
