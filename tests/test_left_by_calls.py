@@ -160,3 +160,47 @@ def test_what_becomes_of_other_names_is_not_forgotten(name):
 def test_keys_that_are_there_are_written_through_one_of_two():
     found = outcome(program(DICT, f"{CHOICE}    e['u'] = y * y\n    return d['u'] * y"))
     assert found.word == "right", found.details
+
+
+GETTERS = {
+    "an item": (
+        "    d = {'a': [1, 2]}\n    operator.itemgetter('a')(d)[0] = y\n    return d['a'][0] * 2.0"
+    ),
+    "an attribute": (
+        "    o = Cell([0, 1], 2.0)\n    p = operator.attrgetter('s')(o)\n    p.append(y)\n"
+        "    return o.s[-1] * o.m"
+    ),
+    "two items": (
+        "    d = {'a': [1, 2], 'b': [1, 3]}\n    p, q = operator.itemgetter('a', 'b')(d)\n"
+        "    p[0] = y\n    return d['a'][0] * q[1]"
+    ),
+    "items of a loop": (
+        "    c = [{'k': [1, 2]}, {'k': [3, 4]}]\n    for e in c:\n"
+        "        p = operator.itemgetter('k')(e)\n        p[0] = y * p[1]\n"
+        "    return c[0]['k'][0] * c[1]['k'][0]"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GETTERS)
+def test_what_a_getter_gives_is_a_part(name):
+    found = outcome("import operator\n" + program(DICT, GETTERS[name]))
+    assert found.word == "right", found.details
+
+
+PARTS = {
+    "a function": "    p = part(d)",
+    "a lambda": "    p = (lambda whole: whole['a'])(d)",
+    "get": "    p = d.get('a')",
+    "a getter with a name": "    get = operator.itemgetter('a')\n    p = get(d)",
+    "setdefault": "    p = d.setdefault('a', [])",
+}
+
+
+@pytest.mark.parametrize("store", ["p[0] = y", "p.append(y)", "p += [y]"])
+@pytest.mark.parametrize("name", PARTS)
+def test_a_store_among_constants_by_a_part_is_right_or_refused(name, store):
+    body = f"    d = {{'a': [1, 2]}}\n{PARTS[name]}\n    {store}\n    return sum(d['a']) * y"
+    part = "def part(whole):\n    return whole['a']\n\n"
+    found = outcome(f"import operator\n{part}" + program(DICT, body))
+    assert found.word in ("right", "refused"), found.details

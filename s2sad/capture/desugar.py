@@ -56,6 +56,7 @@ from s2sad.nodes import (
     rename,
     store,
     subscript,
+    substitute,
     tuple_,
     walk,
 )
@@ -171,6 +172,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         shared = (n for s in body for n in walk(s) if isinstance(n, gast.Nonlocal | gast.Global))
         self.rebound_within = {word for n in shared for word in n.names}
         self.called: set[int] = set()
+        self.getters: dict[int, Node] = {}
 
     def denoted(self, node: Node) -> Any:
         return denoted(node, self.fn, self.locals)
@@ -193,6 +195,9 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 lazy = gast.GeneratorExp(found.elt, found.generators)
                 node.args[0] = locate(lazy, node.args[0])
         self.generic_visit(node)
+        read = self.got(node)
+        if read is not None:
+            return read
         if _is_of_arrays(fn):
             node.args = [self.listed(a) for a in node.args]
             for k in node.keywords:
@@ -244,6 +249,16 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         node.left, node.right = self.listed(node.left), self.listed(node.right)
         return node
 
+    def got(self, node: Node) -> Node | None:
+        """Return what a getter that is made and called at once reads: `itemgetter(1)(whole)`."""
+        if id(node.func) not in self.getters or len(node.args) != 1 or node.keywords:
+            return None
+        whole, (given,) = node.func.args.args[0].id, node.args
+        once = isinstance(given, gast.Name) or not isinstance(node.func.body, gast.Tuple)
+        if isinstance(given, gast.Starred) or not once:
+            return None
+        return located(substitute(node.func.body, {whole: given}), node)
+
     def caller(self, node: Node) -> Node:
         """Return methodcaller of a literal name, with literal arguments, as a lambda."""
         method, *args = node.args
@@ -258,6 +273,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         made = gast.Lambda(gast.arguments([param], [], None, [], [], None, []), body)
         for n in walk(made):
             locate(n, node)
+        self.getters[id(made)] = made
         return made
 
     def visit_Expr(self, node: Node) -> Node:
@@ -730,6 +746,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         made = gast.Lambda(gast.arguments([param], [], None, [], [], None, []), body)
         for n in walk(made):
             locate(n, node)
+        self.getters[id(made)] = made
         return made
 
 

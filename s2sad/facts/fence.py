@@ -26,7 +26,6 @@ from s2sad.errors import (
 from s2sad.facts.activity import flows
 from s2sad.facts.appends import made_anew, plain_append
 from s2sad.facts.attempts import check_attempts, check_half_reads
-from s2sad.facts.closures import parts_of
 from s2sad.facts.filled import after_write, with_part
 from s2sad.facts.marks import is_marks
 from s2sad.facts.memory import Memory, root, shares_nothing, touches
@@ -36,6 +35,7 @@ from s2sad.facts.staying import stays_here
 from s2sad.facts.stopped import check_stopped
 from s2sad.facts.unseen import check_stored, check_unseen_reads
 from s2sad.kinds import Kind
+from s2sad.known.mapped import mapped
 from s2sad.known.mixed import is_mixed
 from s2sad.known.unread import by_cause, undecided
 from s2sad.nodes import all_inside, children, names_read, names_written, walk
@@ -177,11 +177,9 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
                     known.add(n)
         others = (memory.aliases.sharing(s, write.base) & live & function.locals) - known
         hit = {n for n in others if K.may_hold(before.get(n, K.UNBOUND), write.owner)}
-        if same:  # where paths met, it may have become so wide: its other names have not
+        if same or not (hit & active or _tells(before[write.base], after[write.base])):
             hit = {n for n in hit if _untold(before[n], write, kinds)}
         if hit and stays_here(function, kinds, write.base):
-            continue
-        if not hit & active and not same and not _tells(before[write.base], after[write.base]):
             continue
         if hit:
             raise _refusal(
@@ -196,12 +194,20 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
 
 def _untold(kind: Kind, write: Write, kinds: KindFacts) -> bool:
     """Say whether a write makes something else of a structure that a value is known to hold."""
-    parts = [*getattr(kind, "options", ()), *parts_of(kind)]
+    parts = list(getattr(kind, "options", ()))
+
+    def note(part: Kind) -> Kind:
+        parts.append(part)
+        return part
+
+    mapped(kind, note)
     if any(_untold(part, write, kinds) for part in parts):
         return True
-    if not isinstance(kind, K.Dict | K.List) or _tells(write.owner, K.join(write.owner, kind)):
+    if not isinstance(kind, K.Dict | K.List | K.Obj) or _tells(
+        write.owner, K.join(write.owner, kind)
+    ):
         return False  # it is another one
-    return _tells(kind, after_write(kind, write.statement, kinds.of))
+    return _tells(kind, after_write(kind, write.statement, kinds.of), True)
 
 
 def _told(link: Link, old: Kind | None, new: Kind | None, after: Env, kinds: KindFacts) -> bool:
@@ -211,30 +217,32 @@ def _told(link: Link, old: Kind | None, new: Kind | None, after: Env, kinds: Kin
         return whole == new
     index = kinds.of.get(getattr(link.value, "slice", None), K.UNKNOWN)
     known = with_part(whole, link.value, index, new or K.UNKNOWN, inside=True)
-    return not _tells(old, new) or not _tells(whole, known)
+    return not _tells(old, new, True) or not _tells(whole, known, True)
 
 
-def _tells(old: Kind | None, new: Kind | None) -> bool:
+def _tells(old: Kind | None, new: Kind | None, constants: bool = False) -> bool:
     """Say whether tests by kinds alone may come out another way after a structure has changed.
 
-    `is None`, isinstance and hasattr are such tests, and so is what a cached property holds.
+    `is None`, isinstance and hasattr are such tests, and so is what a cached property holds. With
+    `constants`, it tells, too, that a number which had no derivative may have one.
     """
     if isinstance(old, K.Obj) and isinstance(new, K.Obj):
         one, other = dict(old.fields), dict(new.fields)
-        return one.keys() != other.keys() or any(_tells(one[n], other[n]) for n in one)
+        return one.keys() != other.keys() or any(_tells(one[n], other[n], constants) for n in one)
     if isinstance(old, K.Dict) and isinstance(new, K.Dict):
         one, other = dict(old.items), dict(new.items)
-        return one.keys() != other.keys() or any(_tells(one[n], other[n]) for n in one)
+        return one.keys() != other.keys() or any(_tells(one[n], other[n], constants) for n in one)
     if isinstance(old, K.List) and isinstance(new, K.List):
-        return not isinstance(old.item, K.Unbound) and _tells(old.item, new.item)
+        return not isinstance(old.item, K.Unbound) and _tells(old.item, new.item, constants)
     if isinstance(old, K.OneOf) and isinstance(new, K.OneOf):
         if set(K.classes(old)) != set(K.classes(new)):
             return True
-        return any(map(_tells, old.options, new.options))
+        return any(_tells(a, b, constants) for a, b in zip(old.options, new.options, strict=False))
     if isinstance(old, K.Union) and isinstance(new, K.Union):
         return set(map(type, old.options)) != set(map(type, new.options))
     if isinstance(old, K.Num) and isinstance(new, K.Num):
-        return old.type != new.type and "bool" in (old.type, new.type)
+        gains = constants and K.differentiable(new) and not K.differentiable(old)
+        return gains or (old.type != new.type and "bool" in (old.type, new.type))
     return type(old) is not type(new)
 
 

@@ -129,8 +129,8 @@ def without_part(owner: Kind, index: Kind) -> Kind:
 def after_write(owner: Kind, s: Node, of: Mapping[Any, Kind]) -> Kind:
     """Return the kind of a structure after a statement that writes it, under whatever name."""
     value = getattr(s, "value", None)
-    if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Subscript | gast.Attribute):
-        place = s.targets[0]
+    place = s.targets[0] if isinstance(s, gast.Assign) else getattr(s, "target", None)
+    if isinstance(place, gast.Subscript | gast.Attribute):
         index = of.get(getattr(place, "slice", None), K.UNKNOWN)
         return with_part(owner, place, index, of.get(value, K.UNKNOWN))
     if isinstance(s, gast.Delete) and isinstance(s.targets[0], gast.Subscript):
