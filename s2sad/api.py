@@ -45,6 +45,7 @@ from s2sad.operators.duplicated import (
     Mode,
     as_given,
     bar_of,
+    let_integers_stand,
     pattern,
     pushed_pattern,
     require_mode,
@@ -652,6 +653,9 @@ def _autodiff_forward(f: Callable[..., Any], activities: Any, seed: Any) -> Any:
         refuse_shared(reached_in_tangents(entry.bound, given), parameters)
     for n in entry.as_float:
         given.values[n] = float(given.values[n])
+    for n, shadows in given.shadows.items():
+        value = given.values[n]
+        given.shadows[n] = tuple(let_integers_stand(value, shadow) for shadow in shadows)
     bound.arguments.update(given.values)
     batch = given.batch
     tangents = {n: given.shadows[n] if batch else given.shadows[n][0] for n in activity.shadowed}

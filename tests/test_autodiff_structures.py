@@ -319,3 +319,80 @@ def test_active_values_in_a_constant_structure():
     x, x_bar = np.ones(3), np.zeros(3)
     with pytest.raises(ActivityError, match=r"stored into `self`, through .*, which is Const"):
         autodiff(Reverse, Cell.step, Const(cell()), Duplicated(x, x_bar))
+
+
+class Held:
+    def __init__(self, s):
+        self.s = s
+
+
+def written(x, c):
+    c[1] = x * c[1] * c[0]
+    return c[1] + c[0]
+
+
+def kept(x, c):
+    c[1] += 1
+    return x * c[1] * c[0]
+
+
+STANDING = {
+    "a list": (lambda x, c: x * c[0] * c[1], [2.0, 3], [1.0, 5], 1.5),
+    "a list that begins with one": (lambda x, c: x * c[0] * c[1], [2, 3.0], [5, 1.0], 1.0),
+    "a dict by numbers": (lambda x, c: x * c[0] * c[1], {0: 2.0, 1: 3}, {0: 1.0, 1: 5}, 1.5),
+    "a list in a dict": (
+        lambda x, c: x * c["s"][0] * c["s"][1],
+        {"s": [2.0, 3]},
+        {"s": [1.0, 5]},
+        1.5,
+    ),
+    "rows": (
+        lambda x, c: x * c[0][0] * c[1][1] * c[1][0],
+        [[2.0, 3.0], [3, 1.0]],
+        [[1.0, 0.0], [5, 1.0]],
+        4.5,
+    ),
+    "tuples": (
+        lambda x, c: x * c[0][0] * c[1][1] * c[1][0],
+        [(2.0, 3), (3, 1.0)],
+        [(1.0, 7), (5, 1.0)],
+        4.5,
+    ),
+    "a list of an object": (
+        lambda x, o: x * o.s[0] * o.s[1],
+        Held([2.0, 3]),
+        Held([1.0, 5]),
+        1.5,
+    ),
+    "an array beside": (
+        lambda x, c: x * c[0][0] * c[1],
+        [np.array([2.0, 1.0]), 3],
+        [np.ones(2), 5],
+        1.5,
+    ),
+    "a truth value": (lambda x, c: x * c[0] * c[1], [2.0, True], [1.0, 5.0], 0.5),
+    "a loop": (lambda x, c: x * sum(v * v for v in c), [2.0, 3], [1.0, 5], 2.0),
+    "one that is written": (written, [2.0, 3], [1.0, 5], 2.5),
+    "one that counts": (kept, [2.0, 3], [1.0, 5], 2.0),
+}
+
+
+@pytest.mark.parametrize("name", STANDING)
+def test_integers_in_a_tangent_stand_still(name):
+    f, value, tangent, want = STANDING[name]
+    given = copy.deepcopy([value, tangent])
+    _, slope = autodiff(s2sad.Forward, f, Duplicated(0.5, 0.0), Duplicated(*given))
+    assert slope == pytest.approx(want)
+    both = [copy.deepcopy(tangent), copy.deepcopy(tangent)]
+    wide = BatchDuplicated(copy.deepcopy(value), both)
+    _, slopes = autodiff(s2sad.Forward, f, BatchDuplicated(0.5, (0.0, 0.0)), wide)
+    assert slopes == pytest.approx((want, want))
+    if f not in (written, kept):
+        along = (0.0, copy.deepcopy(tangent))
+        assert s2sad.jvp(f, (0.5, value), along)[1] == pytest.approx(want)
+
+
+def test_a_tangent_of_what_takes_the_place_of_an_integer_is_in_the_shadow():
+    c, c_dot = [2.0, 3], [1.0, 5]
+    autodiff(s2sad.Forward, written, Duplicated(0.5, 0.0), Duplicated(c, c_dot))
+    assert (c, c_dot) == ([2.0, 3.0], [1.0, 1.5])

@@ -18,10 +18,11 @@ from s2sad import kinds as K
 from s2sad.activities import Active, Activity, BatchDuplicated, Const, Duplicated, annotated
 from s2sad.errors import ActivityError, an
 from s2sad.kinds import Kind
+from s2sad.known.joined import joins
 from s2sad.operators.cotangents import caster, holds_integers, mirror, needs_mirror
 from s2sad.operators.parameters import Parameters, Wrt, can_be, choose
 from s2sad.runtime import attributes, private
-from s2sad.tree import is_array
+from s2sad.tree import is_array, leaves
 
 
 class Mode(enum.Enum):
@@ -127,6 +128,28 @@ def unwrapped(arguments: Mapping[str, Any], forward: bool = False) -> Given:
             else:
                 _check_shadow(what, given.values[n], shadow)
     return given
+
+
+def let_integers_stand(value: Any, shadow: Any, within: bool = False) -> Any:
+    """Return the shadow of a value in which integers among floats, `within`, do not move.
+
+    To derived code they are floats: what a shadow holds there would be their tangents.
+    """
+    if within and isinstance(value, int | np.integer | np.bool_):
+        return 0.0
+    within = within or (joins(value) and bool(leaves(value)))
+    if isinstance(value, tuple):
+        pairs = zip(value, shadow, strict=True)
+        parts = [let_integers_stand(part, part_shadow, within) for part, part_shadow in pairs]
+        make: Any = getattr(type(value), "_make", tuple)
+        return make(parts)
+    if isinstance(value, list | dict):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            shadow[key] = let_integers_stand(part, shadow[key], within)
+    else:
+        for n, part in attributes(value).items():
+            object.__setattr__(shadow, n, let_integers_stand(part, getattr(shadow, n), within))
+    return shadow
 
 
 def _refuse_inside(name: str, value: Any) -> None:
