@@ -580,13 +580,14 @@ class Guard:
 
     `singular` says that the operation itself may be, `wild` are the operands that may be, and
     `out` says whether its result may be. A `steep` operation is finite itself: it is guarded for
-    any zero, not only for those by structure.
+    any zero, not only for those by structure. What arrives may be `infinite` where it is masked.
     """
 
     singular: bool
     wild: Names = NONE
     out: bool = False
     steep: bool = False
+    infinite: bool = False
 
 
 @dataclass(frozen=True)

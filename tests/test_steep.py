@@ -402,3 +402,36 @@ def steep_rules():
 @pytest.mark.parametrize("rule", steep_rules(), ids=lambda r: r.name)
 def test_rules_name_arrays_of_theirs(rule):
     assert rule.regular and set(rule.steep) <= set(registry.array_names(rule))
+
+
+MASKED = {
+    "maximum": lambda x: np.sum(np.sqrt(np.maximum(x, 0.0))),
+    "fmax": lambda x: np.sum(np.sqrt(np.fmax(x, 0.0))),
+    "minimum": lambda x: np.sum(np.cbrt(-np.minimum(-x, 0.0))),
+    "clip": lambda x: np.sum(np.sqrt(np.clip(x, 0.0, 3.0))),
+    "clipped angle": lambda x: np.sum(np.arccos(np.clip(x, -1.0, 1.0))),
+    "where": lambda x: np.sum(np.sqrt(np.where(x > 0, x, 0.0))),
+    "factor": lambda x: np.sum(np.sqrt(x * (x > 0))),
+    "power": lambda x: np.sum(np.maximum(x, 0) ** 0.5),
+    "norm": lambda x: np.linalg.norm(np.maximum(x, 0)),
+    "through others": lambda x: np.sum(np.sqrt(2.0 * np.maximum(x, 0.0) / 3.0)),
+    "elements": lambda x: sum([math.sqrt(max(v, 0.0)) for v in x]),
+    "elements between": lambda x: sum([math.sqrt(min(max(v, 0.0), 3.0)) for v in x]),
+    "numbers": lambda x: np.sqrt(max(x[0], 0.0)) + max(x[1], 0.0) ** 0.5,
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_a_mask_keeps_an_infinite_cotangent_out(name):
+    x, f = np.array([-2.0, 2.5, -0.5]), MASKED[name]
+    step = 1e-6 * np.eye(3)
+    slopes = [(f(x + d) - f(x - d)) / 2e-6 for d in step]
+    assert s2sad.grad(f)(x) == pytest.approx(slopes, rel=1e-5)
+    tangents = [s2sad.jvp(f, (x,), (e,))[1] for e in np.eye(3)]
+    assert tangents == pytest.approx(slopes, rel=1e-5)
+
+
+def test_masks_multiply_where_nothing_is_steep():
+    text = s2sad.grad(lambda x: np.sum(np.maximum(x, 0.0) ** 2)).source(X)
+    assert "np.where" not in text

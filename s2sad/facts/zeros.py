@@ -19,6 +19,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from enum import IntEnum
 from types import MappingProxyType
 from typing import Any
@@ -30,6 +31,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.activity import flows
 from s2sad.facts.finite import Finite
+from s2sad.facts.infinite import infinite
 from s2sad.nodes import Block, Node, blocks_of, names_read, names_written, ways_through
 from s2sad.stages import Activity, Arrival, Function, Guard, KindFacts, Zeros
 
@@ -107,6 +109,7 @@ class _Walker:
         self.finite = finite
         self.wild = finite.wild()
         self.calls = calls
+        self.infinite = infinite(function, kinds, activity, finite)
         self.guards: dict[Any, Guard] = {}
         self.arrivals: dict[Any, Arrival] = {}
 
@@ -199,6 +202,8 @@ class _Walker:
                     self._add(state, n, Zero.STRUCTURE if part else Zero.CHANCE)
             return state
         self._guard(s, variable, value, active, zero)
+        if variable in self.infinite and any(self._masks(value, n) for n in active):
+            self.guards[s] = replace(self.guards.get(s, Guard(False)), infinite=True)
         for n in flows(value, self.kinds) if value in self.kinds.of else names_read(value):
             if n in active:
                 masked = self._masks(value, n)

@@ -542,10 +542,24 @@ class Operations(Structured):
             arg = by_name.get(parameter)
             if partial is None or not isinstance(arg, gast.Name) or arg.id not in self.wanted:
                 continue
-            value = binary(clone(site.bar), gast.Mult, partial)
+            value = self._shared(site, pre, partial)
             others = [a for n, a in bound.arrays if n != parameter]
             found.append(Contribution(arg.id, self.fit(value, site.kind, arg, others)))
         return pre, found
+
+    def _shared(self, site: Site, pre: Block, partial: Node) -> Node:
+        """Return the share of an operand; none of an infinite cotangent where it is masked."""
+        if site.guard is None or not site.guard.infinite or number(partial) is not None:
+            return binary(clone(site.bar), gast.Mult, partial)
+        share = partial
+        if not isinstance(partial, gast.Name):
+            share = name(self.names.fresh("share"))
+            pre.append(assign(share.id, partial))
+        if isinstance(site.kind, K.Array) and site.kind.rank:
+            kept = call(self.np("where"), clone(share), clone(site.bar), constant(0.0))
+        else:
+            kept = gast.IfExp(clone(share), clone(site.bar), constant(0.0))
+        return binary(kept, gast.Mult, clone(share))
 
     def _pullback(
         self, site: Site, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]

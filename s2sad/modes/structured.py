@@ -208,6 +208,11 @@ class Structured(Guarded):
                 gast.Add,
                 binary(half, gast.Mult, compare(clone(one), strict, clone(other))),
             )
+            if site.guard is not None and site.guard.infinite:
+                more = binary(constant(0.5), gast.Mult, compare(clone(one), strict, clone(other)))
+                share = binary(constant(0.5), gast.Add, more)
+                value = binary(clone(site.bar), gast.Mult, share)
+                value = gast.IfExp(compare(clone(one), loose, clone(other)), value, constant(0.0))
             found.append(Contribution(one.id, self.cast(value, K.FLOAT, one)))
         return found
 
