@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import slopes
 
 import s2sad
 
@@ -120,3 +121,54 @@ def test_what_another_structure_holds_is_seen_there():
 
 def test_what_a_loop_changes_is_read_when_its_turn_comes():
     assert s2sad.grad(looping)(1.3) == pytest.approx(4.0)
+
+
+def keyed_after_a_choice(x, d):
+    def swapped(d):
+        if x[0] > 0.5:
+            d["u"], d["v"] = d["v"], d["u"] * 1.5
+            return d
+        return d
+
+    d = swapped(d)
+    d["k"] = x[1] * d["v"]
+    return d["u"] * d["k"]
+
+
+def scaled_row(m, q):
+    m[0] = m[0] * q
+    return m, q * 0.5
+
+
+def scaled_in_a_loop(x, d):
+    w, y = np.ones((2, 2)) * x[0], d["u"]
+    for _ in range(2):
+        if x[0] > 0.5:
+            w, y = scaled_row(w, y)
+    return x[1] * d["v"]
+
+
+@pytest.mark.parametrize("fn", [keyed_after_a_choice, scaled_in_a_loop])
+@pytest.mark.parametrize("first", [0.2, 0.9])
+def test_what_a_dict_gets_later(fn, first):
+    slopes.check(fn, np.array([first, 1.3]), {"u": 0.7, "v": -0.4})
+
+
+def scaled_and_left(x, y, w):
+    for _ in range(2):
+        if x[0] > 0.5:
+            w, y = scaled_row(w, y)
+    return x[0] * x[1]
+
+
+def scaled_and_read(x, y, w):
+    for _ in range(2):
+        if x[0] > 0.5:
+            w, y = scaled_row(w, y)
+    return x[0] * np.sum(w)
+
+
+@pytest.mark.parametrize("fn", [scaled_and_left, scaled_and_read])
+@pytest.mark.parametrize("first", [0.2, 0.9])
+def test_what_a_call_in_a_loop_writes_with(fn, first):
+    slopes.check(fn, np.array([first, 1.3]), 0.7, np.array([[0.3, 1.0], [-0.4, 0.6]]))

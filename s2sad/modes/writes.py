@@ -184,7 +184,8 @@ class Writes(Turned):
             return self.ensure(turned[0], turned[2], at)
         link = self.links.get(variable)
         if link is not None and (link.base in self.arrays or K.is_container(link.owner)):
-            out = self.ensure(link.base, link.owner, at)
+            same = isinstance(link.value, gast.Name)  # it may have entries now that it had not then
+            out = self.ensure(link.base, kind if same else link.owner, at)
             self.live.add(variable)
             self.aliased.add(variable)
             self.note_kind(variable, kind)
