@@ -396,3 +396,43 @@ def test_a_tangent_of_what_takes_the_place_of_an_integer_is_in_the_shadow():
     c, c_dot = [2.0, 3], [1.0, 5]
     autodiff(s2sad.Forward, written, Duplicated(0.5, 0.0), Duplicated(c, c_dot))
     assert (c, c_dot) == ([2.0, 3.0], [1.0, 1.5])
+
+
+def given_away(x):
+    r = [x, x]
+    x = 1.0
+    for row in r:
+        row[0] = row[1]
+    return x
+
+
+def written_then_lost(x):
+    x[0] = x[1]
+    x = x.copy()
+    return np.sum(x)
+
+
+def lost_on_a_path(x):
+    if x[1] < 0.0:
+        x[0] = x[1]
+        x = np.zeros(3)
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("f", [given_away, written_then_lost, lost_on_a_path])
+def test_a_tangent_whose_parameter_lost_its_name_is_refused(f):
+    given = Duplicated(np.array([0.3, -0.4, 0.7]), np.array([1.0, 2.0, 3.0]))
+    with pytest.raises(UnsupportedError, match="`x` is Duplicated, is written in place, and is"):
+        autodiff(s2sad.Forward, f, given)
+
+
+def test_a_parameter_that_keeps_what_it_was_given_has_its_tangent():
+    def f(x):
+        x = np.asarray(x)
+        x += 1.0
+        x[0] = 3.0 * x[1]
+        return np.sum(x)
+
+    tangent = np.array([1.0, 2.0, 3.0])
+    autodiff(s2sad.Forward, f, Duplicated(np.array([0.3, -0.4, 0.7]), tangent))
+    assert tangent.tolist() == [6.0, 2.0, 3.0]

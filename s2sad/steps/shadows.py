@@ -83,16 +83,21 @@ def _shadowed(d: Derivation, a: Analysed, request: Any) -> tuple[list[str], list
         elif p not in written:
             added.append(p)
         elif p in bound:
-            raise UnsupportedError(
-                f"`{p}` is Duplicated, is written in place, and is bound anew in "
-                f"{a.function.name}; that cannot be differentiated yet.",
-                remedy=f"Give what {p} is bound to another name.",
-                place=a.function.source.place(a.function.source.node),
-            )
+            raise bound_anew(a, p)
         else:
             _refuse_rebuilt(a, p, memory)
             lent.append(p)
     return direct, lent, added
+
+
+def bound_anew(a: Analysed, parameter: str) -> UnsupportedError:
+    """Return what refuses a shadow where no name says at the end what it belongs to."""
+    return UnsupportedError(
+        f"`{parameter}` is Duplicated, is written in place, and is bound anew in "
+        f"{a.function.name}; that cannot be differentiated yet.",
+        remedy=f"Give what {parameter} is bound to another name.",
+        place=a.function.source.place(a.function.source.node),
+    )
 
 
 def _entry_kind(a: Analysed, parameter: str) -> Kind:

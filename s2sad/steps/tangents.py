@@ -21,6 +21,7 @@ from s2sad.capture.construct import OBJECT_OF
 from s2sad.causes import Story
 from s2sad.errors import InternalError
 from s2sad.facts.activity import activity
+from s2sad.facts.alias import argument
 from s2sad.facts.fence import fence
 from s2sad.facts.given import written_parameters
 from s2sad.facts.kinds_by_name import name_kinds
@@ -86,6 +87,7 @@ from s2sad.steps.handed import Writers, function_vjp
 from s2sad.steps.pairs import Pair, Target
 from s2sad.steps.parts import title_of
 from s2sad.steps.purity import Purity, callees_in
+from s2sad.steps.shadows import bound_anew
 from s2sad.steps.strong import pushed_of
 from s2sad.steps.targets import find_target, target_name
 from s2sad.steps.within import stop_word
@@ -103,6 +105,7 @@ def jvp_entry(
 ) -> Node:
     """Return f_jvp(*args, *tangents), which gives the value and its tangent."""
     facts = _facts(d, a, request.wrt, True, request.has_aux)
+    _named_to_the_end(d, a, {*request.wrt} - {s.targets[0].id for s in copies})
     fence(a.function, a.kinds, facts, memory_of(d, a), request.constant, forward=True)
     worker = _worker(d, a, facts, request.wrt, writers)
     worker.pushes.assume = d.assume
@@ -131,6 +134,17 @@ def jvp_entry(
     d.told[a] = Story(facts, request.wrt)
     doc = _doc(d, a, request.wrt)
     return define_with(a.function.node, entry, doc, body, list(given))
+
+
+def _named_to_the_end(d: Derivation, a: Analysed, shadowed: set[str]) -> None:
+    """Refuse a parameter that is written and has lost its name: its tangent is the caller's."""
+    memory, body = memory_of(d, a), a.function.node.body
+    pairs = memory.aliases.pairs_after
+    written = frozenset().union(*written_parameters(a.function, a.kinds, memory))
+    for p in sorted(written & shadowed & block_writes(body)):
+        binding = [s for s in all_inside(body) if p in names_written(s) and s in pairs]
+        if any(argument(p) not in pairs[s].get(p, ()) for s in binding):
+            raise bound_anew(a, p)
 
 
 def _given(d: Derivation, worker: Tangents, active: tuple[str, ...]) -> tuple[str, ...]:
