@@ -18,14 +18,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import gast
 import numpy as np
 
+from s2sad import kinds as K
 from s2sad.activities import Active, Activity, BatchDuplicated, Const, Duplicated
 from s2sad.capture.read import read, unwrap
 from s2sad.errors import Error, SourceError
 from s2sad.operators.derived import place_of
 from s2sad.operators.higher import derive
 from s2sad.operators.logs import log, with_answers
+from s2sad.requests import Request
 from s2sad.write.copies import is_literal
 from s2sad.write.files import write_own
 from s2sad.write.header import MARK, header
@@ -35,6 +38,7 @@ from s2sad.write.wrap import USUAL, width
 _ROOTS = ("pyproject.toml", ".git")
 _ACTIVITIES = (Active, BatchDuplicated, Const, Duplicated)
 _SMALL = 3
+_AXES, _LINES = 6, 200  # for each axis a text is derived: long ones take too long
 
 
 def source_of(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -43,7 +47,7 @@ def source_of(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> s
     derivation = derive(with_answers(request))
     log(derivation)
     try:
-        return standalone(derivation, lambda fn: read(fn).node)
+        return standalone(derivation, _read_node)
     except SourceError as error:
         raise error.at(place_of(operator._parameters.fn)) from None
 
@@ -51,15 +55,47 @@ def source_of(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> s
 def module_of(
     operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any], told: bool = True
 ) -> Emitted:
-    """Return the derived module for example arguments, without its header."""
-    request, settled, _ = operator._asked(args, kwargs)
+    """Return the derived module for example arguments, without its header.
+
+    It takes arrays of length 1, too, along those axes where its text is the same for them.
+    """
+    request, _, _ = operator._asked(args, kwargs)
     derivation = derive(with_answers(request))
     if told:
         log(derivation)
     try:
-        return emitted(derivation, lambda fn: read(fn).node, dict(settled.params))
+        text = standalone(derivation, _read_node)
+        axes = list(_long_axes(request)) if text.count("\n") < _LINES else []
+        for path in axes[:_AXES]:
+            wider = dataclasses.replace(request, params=_of_any_length(request, *path))
+            again = derive(with_answers(wider))
+            if again.not_one == derivation.not_one and standalone(again, _read_node) == text:
+                request, derivation = wider, again
+        return emitted(derivation, _read_node, dict(request.params))
     except SourceError as error:
         raise error.at(place_of(operator._parameters.fn)) from None
+
+
+def _long_axes(request: Request) -> Iterator[tuple[str, int]]:
+    """Yield the axes of arguments that are derived for lengths other than 1."""
+    for n, kind in request.params:
+        if isinstance(kind, K.Array):
+            yield from ((n, axis) for axis, dim in enumerate(kind.dims) if dim.many)
+
+
+def _of_any_length(request: Request, parameter: str, axis: int) -> tuple[tuple[str, K.Kind], ...]:
+    """Return the kinds of parameters where one axis of one of them may also be of length 1."""
+    found = dict(request.params)
+    kind = found[parameter]
+    assert isinstance(kind, K.Array)
+    dims = list(kind.dims)
+    dims[axis] = dataclasses.replace(dims[axis], many=False)
+    found[parameter] = dataclasses.replace(kind, dims=tuple(dims))
+    return tuple(found.items())
+
+
+def _read_node(fn: types.FunctionType) -> gast.AST:
+    return read(fn).node
 
 
 def file_text(made: Emitted, command: Sequence[str] | str) -> str:

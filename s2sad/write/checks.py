@@ -216,7 +216,9 @@ def _words(kind: Kind) -> str:
     ones = [axis for axis, dim in enumerate(kind.dims) if dim == K.ONE]
     if ones:
         return f"{K.describe(kind)} with length 1 along axis {', '.join(map(str, ones))} only"
-    if not all(d.many for d in kind.dims):
-        return K.describe(kind)
+    many = [str(axis) for axis, dim in enumerate(kind.dims) if dim.many]
+    if len(many) < kind.rank:
+        rest = f", not of length 1 along axis {', '.join(many)}" if many else ""
+        return f"{K.describe(kind)}{rest}"
     rest = "not of length 1" if kind.rank == 1 else "with no axis of length 1"
     return f"{K.describe(kind)}, {rest}"

@@ -4,28 +4,30 @@ import numpy as np
 import sys
 
 
-def zeros_like(x):
-    """Return zeros in x's structure; None for what carries no derivative."""
+def zeros_like(x, integers=None):
+    """Return zeros in x's structure, `integers` for ints; None for what carries no derivative."""
     if isinstance(x, float | complex | np.inexact):
         return type(x)(0.0)
+    if isinstance(x, int):
+        return integers
     if hasattr(type(x), "dtype"):
         return np.zeros_like(x) if x.dtype.kind in "fc" else None
     if isinstance(x, list):
-        return [zeros_like(part) for part in x]
+        return [zeros_like(part, integers) for part in x]
     if isinstance(x, tuple):
-        parts = [zeros_like(part) for part in x]
+        parts = [zeros_like(part, integers) for part in x]
         return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
     if isinstance(x, dict):
         zeros = x.copy()
         for key in x:
-            zeros[key] = zeros_like(x[key])
+            zeros[key] = zeros_like(x[key], integers)
         return zeros
     if not has_fields(type(x)):
         return None
     zeros = object.__new__(type(x))
     parts = attributes(x)
     for name in parts:
-        object.__setattr__(zeros, name, zeros_like(parts[name]))
+        object.__setattr__(zeros, name, zeros_like(parts[name], integers))
     return zeros
 
 
