@@ -43,7 +43,7 @@ from s2sad.errors import InternalError
 COMBINATIONS = len(FRAMES) ** 2 * len(STATEMENTS)
 STRIDE = 542_371  # a prime by the golden section: neighbouring seeds have nothing in common
 STEP = 1e-6
-FAULTS = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
+FAULTS = (ArithmeticError, AssertionError, LookupError, NameError, TypeError, ValueError)
 SECONDS = 20.0  # of the processor, for one program
 
 # --- programs ------------------------------------------------------------------------------------
