@@ -397,3 +397,40 @@ def test_an_array_of_an_object_is_written():
     half = 4.0 * X[0] ** 2 + 2.25 * (X[1] ** 2 + X[2] ** 2)
     expected = 2.0 * half * np.array([8.0, 4.5, 4.5]) * X
     assert s2sad.grad(f)(X) == pytest.approx(expected)
+
+
+def largest_row(x):
+    rows = [[1, 2], [3, 4]]
+    row = max(rows, key=lambda r: r[0])
+    row[0] = x[0]
+    return rows[1][0] * x[1]
+
+
+def largest_value(x):
+    rows = {"a": [1, 2], "b": [3, 4]}
+    row = max(rows.values(), key=lambda r: r[0])
+    row[0] = x[0]
+    return rows["b"][0] * x[1]
+
+
+def first_of_sorted(x):
+    rows = [[1, 2], [3, 4]]
+    row = sorted(rows)[0]
+    row[0] = x[0]
+    return rows[0][0] * x[1]
+
+
+def largest_dict(x):
+    rows = [{"v": 1}, {"v": 2}]
+    row = max(rows, key=lambda r: r["v"])
+    row["v"] = x[0]
+    return rows[1]["v"] * x[1]
+
+
+@pytest.mark.parametrize("f", [largest_row, largest_value, first_of_sorted, largest_dict])
+def test_what_is_stored_in_a_part_of_unknown_kind_is_refused(f):
+    x = np.array([0.5, 0.3])
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.grad(f)(x)
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.jvp(f, (x,), (np.ones(2),))

@@ -779,3 +779,22 @@ def view_of_what_is_gathered(x):
     row = gathered(A)
     row[0] *= x[2]
     return np.sum(a**3) + np.sum(A**2)
+
+
+def put(x, w):
+    w[1] = w[0] * x
+
+
+def put_and_counted(x, w):
+    put(x, w)
+    return 1.0
+
+
+@prog(r(3))
+def written_after_calls_that_keep_it(x):
+    x = x * 1.0
+    w = np.outer([0.84, 0.94], x)
+    for _ in range(2):
+        put_and_counted(x, w)
+    x[1] += np.sum(w)
+    return x @ x

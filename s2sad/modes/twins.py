@@ -306,8 +306,16 @@ class Twins:
         return self.pushes.has(node)
 
     def _refuse_lost(self, s: Any, base: str, value: Node) -> None:
-        """Refuse a write of something active into what has no twin, but reaches the result."""
-        if base in self.activity.after(s) and names_read(value) & self.live:
+        """Refuse a write of something active into what has no twin, but reaches the result.
+
+        What is of no known kind may be a part of what does.
+        """
+        known = not K.is_undecided(self.kinds.before.get(s, {}).get(base, K.UNBOUND))
+        if known or not K.differentiable(self.kinds.of.get(value, K.UNKNOWN)):
+            lost = self.live if base in self.activity.after(s) else frozenset[str]()
+        else:
+            lost = self.activity.varied_before.get(s, frozenset())
+        if names_read(value) & lost:
             raise self.refuse(
                 s,
                 f"Writing into `{base}`, on which the result depends, cannot be differentiated "

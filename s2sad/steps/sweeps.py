@@ -319,7 +319,8 @@ def _share_memory(known: _Known, held: Held, owned: Mapping[str, str]) -> None:
     for kept, n in sorted(held.names):
         share(sharing, kept, n)
     for stack, n in sorted(held.stacks):
-        for m in sharing.get(n, frozenset()) | {n} if n in sharing else ():
+        met = {m for m, others in sharing.items() if n in others} | sharing.get(n, frozenset())
+        for m in met | {n} if met else ():
             sharing[m] = sharing.get(m, frozenset()) | {stack}
     for n, private in owned.items():
         known.kinds[private] = known.kinds.get(n, K.UNKNOWN)

@@ -105,7 +105,7 @@ def jvp_entry(
 ) -> Node:
     """Return f_jvp(*args, *tangents), which gives the value and its tangent."""
     facts = _facts(d, a, request.wrt, True, request.has_aux)
-    _named_to_the_end(d, a, {*request.wrt} - {s.targets[0].id for s in copies})
+    _named_to_the_end(d, a, facts, {*request.wrt} - {s.targets[0].id for s in copies})
     fence(a.function, a.kinds, facts, memory_of(d, a), request.constant, forward=True)
     worker = _worker(d, a, facts, request.wrt, writers)
     worker.pushes.assume = d.assume
@@ -136,15 +136,25 @@ def jvp_entry(
     return define_with(a.function.node, entry, doc, body, list(given))
 
 
-def _named_to_the_end(d: Derivation, a: Analysed, shadowed: set[str]) -> None:
-    """Refuse a parameter that is written and has lost its name: its tangent is the caller's."""
+def _named_to_the_end(d: Derivation, a: Analysed, facts: Activity, shadowed: set[str]) -> None:
+    """Refuse a parameter that is written and has lost its name: its tangent is the caller's.
+
+    Where the new value is made of the old one (`A = A * 2.0`), and nothing else writes the memory,
+    its tangent is there.
+    """
     memory, body = memory_of(d, a), a.function.node.body
     pairs = memory.aliases.pairs_after
     written = frozenset().union(*written_parameters(a.function, a.kinds, memory))
+    touched = frozenset().union(*memory.aliases.touched.values())
     for p in sorted(written & shadowed & block_writes(body)):
-        binding = [s for s in all_inside(body) if p in names_written(s) and s in pairs]
-        if any(argument(p) not in pairs[s].get(p, ()) for s in binding):
-            raise bound_anew(a, p)
+        for s in all_inside(body):
+            bound = s in pairs and p in names_written(s)
+            if not bound or argument(p) in pairs[s].get(p, ()):
+                continue
+            others = {n for n, known in pairs[s].items() if argument(p) in known} - {p}
+            made = isinstance(s, gast.Assign) and p in names_read(s.value)
+            if not made or p not in facts.useful_after[s] or others & touched:
+                raise bound_anew(a, p)
 
 
 def _given(d: Derivation, worker: Tangents, active: tuple[str, ...]) -> tuple[str, ...]:
