@@ -85,7 +85,8 @@ def refuse_overlap(reached: Iterable[Reached], name: str) -> None:
             lying = _lying(r.memory)
             if r.written and _overlaps_itself(lying):
                 raise AliasError(
-                    f"Elements of {r.way} share memory with one another, and {name} writes it.",
+                    f"Some elements of {r.way} share memory with each other, and {name} "
+                    "writes into it.",
                     remedy=f"Pass a copy: {r.way}.copy().",
                 )
             spans.append((*_bounds(lying), lying, r))

@@ -245,7 +245,8 @@ class Operator(Shown, Generic[P, R]):
             kind = kind_of_annotation(parameters.fn, p)
             if kind is None:
                 raise UnsupportedError(
-                    f"The annotations of {parameters.name} do not decide what {p.name} is.",
+                    f"The annotations of {parameters.name} do not say which kind of value "
+                    f"{p.name} is.",
                     remedy="Give example arguments.",
                     place=place_of(parameters.fn),
                 )
@@ -442,8 +443,8 @@ def jacobian_of(
 def _refuse_jit(jit: bool) -> None:
     if jit:
         raise UnsupportedError(
-            "jit=True is not supported yet: nothing compiles derived code.",
-            remedy="Leave it out; the derived source is plain Python and NumPy.",
+            "s2sad does not support jit=True yet: it does not compile derived code.",
+            remedy="Leave jit out; the derived source is plain Python and NumPy.",
         )
 
 
@@ -708,6 +709,6 @@ def operator_for(
 ) -> Operator[..., Any]:
     """Return the operator of a mode, for a call with these arguments."""
     if mode not in MODES:
-        raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
+        raise ValueError(f"mode={mode!r} is not one of {', '.join(MODES)}")
     f = fitted(f, args, None, wrt, every=mode not in ("grad", "value_and_grad"))
     return Operator(f, Options(mode, wrt, has_aux, len(args) or None))

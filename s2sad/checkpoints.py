@@ -39,8 +39,8 @@ def checkpoint(f: Callable[..., Any]) -> Any:
         raise TypeError(f"checkpoint wants a function, not {f!r}")
     name = getattr(f, "__name__", repr(f))
     raise SourceError(
-        f"{name} is not written in Python: there is nothing to run again.",
-        remedy="Give checkpoint the function that calls it.",
+        f"{name} is not written in Python: checkpoint cannot run it again.",
+        remedy=f"Give checkpoint a Python function that calls {name}.",
     )
 
 
@@ -75,14 +75,16 @@ def checkpointed(iterable: Iterable[T], snapshots: int, period: int | None = Non
     for each period (TwoLevelCheckpointSchedule). Elsewhere it is the iterable. ValueError for less
     than one snapshot, or a period of less than one round.
     """
-    _check_count("snapshots", snapshots, "a number of states to keep", "one state has to be kept")
+    _check_count(
+        "snapshots", snapshots, "a number of states to keep", "at least one state must be kept"
+    )
     if period is not None:
-        _check_count("period", period, "a number of rounds", "a period has one round")
+        _check_count("period", period, "a number of rounds", "a period has at least one round")
     return iterable
 
 
 def _check_count(name: str, value: Any, what: str, least: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} is {what}, not {value!r}")
+        raise TypeError(f"{name} must be {what}, not {value!r}")
     if value < 1:
-        raise ValueError(f"{name}={value}: at least {least}")
+        raise ValueError(f"{name}={value}: {least}")

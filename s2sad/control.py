@@ -109,9 +109,12 @@ def _count(xs: Any, length: int | None) -> int:
     if length is not None:
         found.append(int(length))
     if not found:
-        raise ValueError("scan wants xs, or a length")
+        raise ValueError("scan needs xs, or a length")
     if min(found) != max(found):
-        raise ValueError(f"scan wants xs of one length, and that is its length: {found}")
+        raise ValueError(
+            "scan needs arrays that all have the same length (and that of "
+            f"length=, if given); their lengths are {found}"
+        )
     return found[0]
 
 

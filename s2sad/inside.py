@@ -28,9 +28,11 @@ def within_gradient() -> bool:
     """
     if _derived_code_runs():
         raise UnsupportedError(
-            "within_gradient() is reached from derived code in a way that was not seen when it "
-            "was derived.",
-            remedy="Ask within_gradient() in the differentiated function, and pass the answer on.",
+            "Derived code called within_gradient() in a place that s2sad did not see when it "
+            "derived the code.",
+            remedy=(
+                "Call within_gradient() in the differentiated function, and pass its answer on."
+            ),
         )
     return False
 

@@ -432,9 +432,7 @@ def describe(kind: Kind) -> str:
     for cls, text in words.items():
         if isinstance(kind, cls):
             return text
-    if isinstance(kind, Unknown) and kind.why:
-        return kind.why
-    return "a value about which nothing is known"
+    return getattr(kind, "why", "") or "a value of unknown type"
 
 
 def join(left: Kind, right: Kind) -> Kind:
@@ -474,7 +472,8 @@ def join(left: Kind, right: Kind) -> Kind:
             return Obj(left.cls, tuple((n, join(a, b)) for (n, a), (_, b) in pairs))
         apart = set(names) ^ {n for n, _ in right.fields}
         if left.cls is right.cls and apart:
-            return Unknown(f"{describe(left)} that has the attribute {min(apart)} on one path only")
+            why = f"{describe(left)} that has the attribute {min(apart)} on one path only"
+            return Unknown(why, None, registry.ON_ALL_PATHS)
         return _one_of_objects([left, right])
     elif isinstance(left, Obj | OneOf) and isinstance(right, Obj | OneOf):
         return _one_of_objects([*_objects(left), *_objects(right)])
@@ -492,11 +491,12 @@ def join(left: Kind, right: Kind) -> Kind:
 
 
 def _on_two_paths(left: Kind, right: Kind) -> Unknown:
-    """Return what is known where two paths meet: nothing, by the error of one, or by the two."""
+    """Return what is known where two paths meet: nothing; one of them may say why, or both do."""
     for kind in (left, right):
-        if isinstance(kind, Unknown) and kind.error is not None:
+        if isinstance(kind, Unknown) and (kind.error or (kind.instead and not kind.cls)):
             return kind
-    return Unknown(f"{_phrase(left)} on one path and {_phrase(right)} on another")
+    advice = registry.ONE_LENGTH if isinstance(left, Tuple) else registry.ONE_KIND
+    return Unknown(f"{_phrase(left)} on one path and {_phrase(right)} on another", None, advice)
 
 
 def classes(kind: Obj | OneOf) -> list[type]:
@@ -655,7 +655,7 @@ def _one_of(options: list[Kind]) -> Kind:
 
 
 def _phrase(kind: Kind) -> str:
-    return "something unknown" if isinstance(kind, Unknown) else describe(kind)
+    return "an unknown value" if isinstance(kind, Unknown) else describe(kind)
 
 
 def _join_numbers(left: Num, right: Num) -> Num:

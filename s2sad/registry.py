@@ -634,6 +634,10 @@ def tells_tuples(fn: Any) -> bool:
 
 
 _LAZY = (zip, enumerate, reversed, iter, next, map, filter, tuple, dict, set, frozenset)
+ONE_KIND = "Give it the same kind on all paths: start sums of arrays with np.zeros(...), not 0."
+ONE_LENGTH = "Use a list that grows by append: a tuple needs the same number of items on all paths."
+ON_ALL_PATHS = "Set the attribute on all paths: before the branch or the loop, or in __init__."
+LISTED = "Make it a list: `[... for ...]`, or `list(...)`."
 
 
 def instead_of_rule(fn: Any, label: str) -> str:
@@ -645,8 +649,6 @@ def instead_of_rule(fn: Any, label: str) -> str:
             "Use a list. A deque is one where it stays in the function that makes it, and is only "
             "appended to, popped from, indexed, looped over, summed or made an array."
         )
-    if fn is tuple:
-        return "How many items it has is not known: make it a list, `[... for ...]` or `list(...)`."
     return f"Write one with @s2sad.pullback({label}), or make its inputs Const."
 
 

@@ -340,8 +340,8 @@ def test_no_python_function():
 @pytest.mark.parametrize("operator", [s2sad.grad, s2sad.value_and_grad])
 def test_jit_is_refused(operator):
     assert message(UnsupportedError, operator, loss, jit=True) == (
-        "jit=True is not supported yet: nothing compiles derived code.\n"
-        "Leave it out; the derived source is plain Python and NumPy."
+        "s2sad does not support jit=True yet: it does not compile derived code.\n"
+        "Leave jit out; the derived source is plain Python and NumPy."
     )
 
 
@@ -773,7 +773,7 @@ def test_source_without_a_decision():
         return np.sum(x)
 
     assert message(UnsupportedError, s2sad.grad(undecided).source) == (
-        "The annotations of undecided do not decide what x is.\n"
+        "The annotations of undecided do not say which kind of value x is.\n"
         f"{where(undecided)}Give example arguments."
     )
 
@@ -789,7 +789,7 @@ def test_source_of_all_modes():
 
 def test_modes_that_there_are_not():
     assert message(ValueError, s2sad.source, product, mode="gard", args=(1.0,)) == (
-        "mode='gard' is none of grad, value_and_grad, vjp, jvp, reverse"
+        "mode='gard' is not one of grad, value_and_grad, vjp, jvp, reverse"
     )
 
 

@@ -471,16 +471,16 @@ def halve(u, out):
 
 
 REFUSED = {
-    never_ends: "wants a break",
+    never_ends: "needs a break",
     a_dict: "this is a dict",
-    read_by_a_function: "`u` is read by a function that is made outside",
+    read_by_a_function: "made outside of the checkpointed loop reads `u`",
     calls_what_changes: "calls `scaled`, which reads a variable that may have changed",
     gives_what_it_captures: "may give memory of `w`",
     reads_a_view: "may share memory",
     prints: "something else the second time",
     draws: "something else the second time",
     unbound: "`v` may have no value",
-    binds_the_index: "`i` is bound by the loop and in its body",
+    binds_the_index: "binds `i` as its loop variable",
 }
 
 
@@ -505,7 +505,7 @@ def test_plain_call_and_bad_input():
         checkpointed(range(3), snapshots=0)
     with pytest.raises(TypeError, match="number of states"):
         checkpointed(range(3), snapshots=2.0)
-    with pytest.raises(ValueError, match="period has one round"):
+    with pytest.raises(ValueError, match="period has at least one round"):
         checkpointed(range(3), snapshots=2, period=0)
     with pytest.raises(TypeError, match="number of rounds"):
         checkpointed(range(3), snapshots=2, period="4")

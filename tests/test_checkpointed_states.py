@@ -305,7 +305,7 @@ REFUSED = {
     part_by_another_name: "`s` and `y` may share memory",
     twice_in_a_list: "stands twice",
     gives_what_it_reads: "may",
-    returns_from_within: "from a loop inside of it",
+    returns_from_within: "return inside an inner loop",
 }
 
 

@@ -374,7 +374,9 @@ def test_names_outside_are_left_as_a_call_leaves_them(index):
 
 def test_what_a_called_function_keeps_outside_is_refused():
     functions, _, _ = with_names_outside()
-    with pytest.raises(s2sad.UnsupportedError, match="changes what lasts from call to call"):
+    with pytest.raises(
+        s2sad.UnsupportedError, match="changes something that lasts from call to call"
+    ):
         s2sad.grad(functions[4])(1.5)
 
 
@@ -548,7 +550,7 @@ def partial_of_each_round(x, y):
     ],
 )
 def test_a_default_of_each_round_may_be_written(f):
-    with pytest.raises(s2sad.Error, match="on which the result depends, goes into a function"):
+    with pytest.raises(s2sad.Error, match="which is passed to a function that may change it"):
         s2sad.grad(f)(np.array([0.5, 0.3]), 0.7)
 
 

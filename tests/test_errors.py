@@ -84,8 +84,8 @@ def test_a_write_in_place(fn, args, name, line):
         lambda: s2sad.grad(fn)(*args),
         "UnsupportedError",
         NotImplementedError,
-        f"`{name}`, on which the result depends, is written in place; that cannot be "
-        "differentiated yet.",
+        f"The result depends on `{name}`, which is written in place; s2sad cannot differentiate "
+        "this write yet.",
         fn,
         line,
         remedy=IN_PLACE,
@@ -104,8 +104,8 @@ def test_a_write_through_another_name():
         lambda: s2sad.grad(writes_a_view)(3.0),
         "UnsupportedError",
         NotImplementedError,
-        "`y`, on which the result depends, is written in place through `view`; that cannot be "
-        "differentiated yet.",
+        "The result depends on `y`, which is written in place through `view`; s2sad cannot "
+        "differentiate this write yet.",
         writes_a_view,
         "view[::2] = [5.0]",
         remedy=IN_PLACE,
@@ -123,8 +123,8 @@ def test_a_write_at_places():
         lambda: s2sad.grad(writes_at)(X),
         "UnsupportedError",
         NotImplementedError,
-        "`y`, on which the result depends, is written in place by `np.copysign.at`; that cannot be "
-        "differentiated yet.",
+        "The result depends on `y`, which is written in place by `np.copysign.at`; s2sad cannot "
+        "differentiate this write yet.",
         writes_at,
         "np.copysign.at(y, [0, 1, 1], x)",
         remedy=IN_PLACE,
@@ -186,12 +186,11 @@ def test_a_try_that_is_left_half_done():
         lambda: s2sad.grad(binds_half)(3.0),
         "UnsupportedError",
         NotImplementedError,
-        "Where this try is left by an exception, `y` tells how far it got, and the result depends "
-        "on what it binds; that cannot be differentiated yet.",
+        "An exception may leave this try after it has bound `y`: s2sad cannot tell how far the try "
+        "got, and the result depends on the names that it binds.",
         binds_half,
         "try:",
-        remedy="Do what binds `y` before the try or in a try of its own, or use another name "
-        "there.",
+        remedy="Bind `y` before the try or in a try of its own, or use another name there.",
     )
 
 
@@ -210,11 +209,11 @@ def test_a_try_that_reads_what_may_be_unbound():
         lambda: s2sad.grad(reads_unbound)(3.0),
         "UnsupportedError",
         NotImplementedError,
-        "`y` may be unbound in this try, and the result depends on what it binds; that cannot be "
-        "differentiated yet.",
+        "This try reads `y`, which may be unbound: s2sad cannot tell how far the try gets, and the "
+        "result depends on the names that it binds.",
         reads_unbound,
         "try:",
-        remedy="Give `y` a value on all paths, and ask for that.",
+        remedy="Give `y` a value on all paths, and test that value.",
     )
 
 
@@ -232,8 +231,8 @@ def test_a_name_that_is_an_exception_too():
         lambda: s2sad.grad(rebinds_the_exception)(3.0),
         "UnsupportedError",
         NotImplementedError,
-        "`error` is an exception in this try and something else elsewhere, and the result depends "
-        "on what the try binds; that cannot be differentiated yet.",
+        "`error` is an exception in this try and another value elsewhere, and the result depends "
+        "on the names that the try binds.",
         rebinds_the_exception,
         "try:",
         remedy="Give the exception a name of its own.",
@@ -276,11 +275,11 @@ def test_memory_that_a_try_leaves_half_written(fn, line):
         lambda: s2sad.grad(fn)(np.array([1.0, -2.0])),
         "UnsupportedError",
         NotImplementedError,
-        "`out`, on which the derivative depends, is written in place inside a try that may be left "
-        "by an exception after that; that cannot be differentiated yet.",
+        "The derivative depends on `out`, which is written in place in a try: an exception may "
+        "leave the try after this write, and s2sad cannot tell how far it got.",
         fn,
         line,
-        remedy="Compute the new values in the try, and write them behind it.",
+        remedy="Compute the new values in the try, and write them after it.",
     )
 
 
@@ -296,12 +295,12 @@ def test_return_in_finally():
         lambda: s2sad.grad(returns_in_finally)(3.0),
         "UnsupportedError",
         NotImplementedError,
-        "return, break or continue in a finally block drops the exception that is on its way; that "
-        "cannot be differentiated yet.",
+        "return, break or continue in a finally block drops the exception that is being raised; "
+        "s2sad does not support that.",
         returns_in_finally,
         "return x * x  # noqa: B012",
         span="return x * x",
-        remedy="Leave after the try statement.",
+        remedy="Leave after the try statement, not in its finally block.",
     )
 
 
@@ -336,11 +335,11 @@ def test_nonlocal():
         lambda: s2sad.grad(rebinds_outside)(3.0),
         "UnsupportedError",
         NotImplementedError,
-        "`s`, on which the result depends, is rebound by an inner function; that cannot be "
-        "differentiated yet.",
+        "The result depends on `s`, and an inner function rebinds it; s2sad cannot follow such a "
+        "variable yet.",
         rebinds_outside,
         "nonlocal s",
-        remedy="Return the new value and assign it outside.",
+        remedy="Return the new value, and assign it where the function is called.",
     )
 
 
@@ -419,11 +418,11 @@ def test_a_call_that_nobody_can_see_into():
         lambda: s2sad.grad(gives_it_away)(X),
         "MissingRuleError",
         NotImplementedError,
-        "`x`, on which the result depends, goes into a function with neither a rule nor readable "
-        "source, which may change it.",
+        "The result depends on `x`, which is passed to a function that may change it: the function "
+        "has no derivative rule and no readable source.",
         gives_it_away,
         "zlib.crc32(x)",
-        remedy="Write a rule for it with @s2sad.pullback, or give it a copy.",
+        remedy="Write a rule for the function with @s2sad.pullback, or pass it a copy.",
     )
 
 
@@ -475,7 +474,7 @@ def test_source_without_arguments_or_annotations():
         lambda: s2sad.grad(square).source(),
         "UnsupportedError",
         NotImplementedError,
-        "The annotations of square do not decide what x is.",
+        "The annotations of square do not say which kind of value x is.",
         square,
         "def square(x):",
         remedy="Give example arguments.",
@@ -721,11 +720,11 @@ def test_generators_and_coroutines(fn, what, line):
         lambda: s2sad.grad(fn)(1.0),
         "UnsupportedError",
         NotImplementedError,
-        f"{fn.__name__} is {what}, which cannot be differentiated",
+        f"{fn.__name__} is {what}, which s2sad cannot differentiate",
         fn,
         line,
-        remedy="Write a plain function that returns its result: collect what it yields or awaits "
-        "in a list, or wait for it outside and pass the result in.",
+        remedy="Write a plain function that returns its result: collect the yielded or "
+        "awaited values in a list, or await them outside and pass them in.",
     )
 
 
@@ -757,7 +756,7 @@ def test_a_file_that_was_edited(tmp_path, monkeypatch):
         del sys.modules["edited_model"]
     lines = str(caught.value).split("\n")
     assert lines[:2] == [
-        f"the source of f is not the source of the code that runs: {path} was edited after it was "
+        f"the source of f is not the source of the running code: {path} was edited after it was "
         "imported",
         f'  File "{path}", line 1, in f',
     ]
@@ -786,8 +785,8 @@ def test_jit():
             lambda: operator(square, jit=True),
             "UnsupportedError",
             NotImplementedError,
-            "jit=True is not supported yet: nothing compiles derived code.",
-            remedy="Leave it out; the derived source is plain Python and NumPy.",
+            "s2sad does not support jit=True yet: it does not compile derived code.",
+            remedy="Leave jit out; the derived source is plain Python and NumPy.",
         )
 
 
@@ -809,7 +808,8 @@ def test_the_place_is_where_the_construct_stands():
         lambda: s2sad.grad(outer)(X),
         "UnsupportedError",
         NotImplementedError,
-        "`b`, on which the result depends, is written in place; that cannot be differentiated yet.",
+        "The result depends on `b`, which is written in place; s2sad cannot differentiate this "
+        "write yet.",
         inner,
         "b[::2] = [a[1]]",
         remedy=IN_PLACE,
@@ -902,11 +902,11 @@ MAKES = "{} has no derivative: the class that it makes is another one in every c
         (
             makes_a_class,
             "UnsupportedError",
-            "s2sad cannot tell the type of a value that is used here: what comes of the class Two, "
-            "which is made anew in every call.",
+            "s2sad cannot tell the type of a value that is used here: a class that is defined "
+            "inside a function (Two), or an instance of it.",
             "return x * Two.value",
             "x * Two.value",
-            "Define Two outside of functions.",
+            "Define Two at module level, outside all functions.",
         ),
         (
             makes_a_tuple,
@@ -954,9 +954,9 @@ def counts_constants(x):
 
 @pytest.mark.parametrize("fn, read", [(counted, squares), (counts_constants, counts)])
 def test_what_cannot_be_read_is_shown_there(fn, read):
-    reason = f"{read.__name__} is a generator function, which cannot be differentiated."
-    remedy = "Write a plain function that returns its result: collect what it yields or awaits in "
-    remedy += "a list, or wait for it outside and pass the result in."
+    reason = f"{read.__name__} is a generator function, which s2sad cannot differentiate."
+    remedy = "Write a plain function that returns its result: collect the yielded or awaited "
+    remedy += "values in a list, or await them outside and pass them in."
     for derive in (lambda: s2sad.grad(fn)(X), lambda: s2sad.jvp(fn, (X,), (X,))):
         line = f"def {read.__name__}(x):"
         refused(derive, "UnsupportedError", NotImplementedError, reason, read, line, None, remedy)
@@ -1085,6 +1085,6 @@ def writes_through_a_reshape(x):
 def test_second_derivatives_of_memory_with_several_names():
     with pytest.raises(s2sad.UnsupportedError) as caught:
         s2sad.hvp(writes_through_a_reshape, (X,), (X,))
-    assert "a shadow that is looked up by its memory, which has several" in caught.value.reason
-    assert caught.value.remedy.startswith("Copy what may be a view where its memory is written")
+    assert "a shadow that must be found by its memory" in caught.value.reason
+    assert caught.value.remedy.startswith("Copy a possible view where its memory is written")
     assert caught.value.place.function == "writes_through_a_reshape"

@@ -154,7 +154,7 @@ REFUSED = {
 def test_what_becomes_of_other_names_is_not_forgotten(name):
     found = outcome(program(DICT, REFUSED[name]))
     assert found.word == "refused", found.details
-    assert "may be or hold the same structure" in found.reason
+    assert "may be, or hold, the same structure" in found.reason
 
 
 def test_keys_that_are_there_are_written_through_one_of_two():

@@ -229,5 +229,5 @@ def of_a_changed_array(x, a):
 
 
 def test_a_manager_that_may_change_what_is_read_is_refused():
-    with pytest.raises(s2sad.UnsupportedError, match="which may change it"):
+    with pytest.raises(s2sad.UnsupportedError, match="that may change it"):
         s2sad.grad(of_a_changed_array)(2.0, np.ones(2))

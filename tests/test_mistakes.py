@@ -175,7 +175,7 @@ def item_of_none(x):
 PLAIN = "Correct this line: it fails without s2sad, too."
 OUTSIDE = "Compute it outside the function and pass it in as an argument."
 DEFINE = "Define it, or import it, before the function is differentiated."
-NONE = "Look at what gives None"
+NONE = "Find what gives None"
 
 CASES = [
     (no_such_function, "numpy has no `sine`; did you mean `sin`?", "np.sine", PLAIN),

@@ -80,7 +80,7 @@ REFUSED = [
     (grown_in_a_loop_over_it, "`d` may get or lose entries in a loop over it"),
     (emptied_in_a_loop_over_it, "`d` may get or lose entries in a loop over it"),
     (none_written_over, "may be None"),
-    (memo_of_a_recursion, "Let the called function return what is new"),
+    (memo_of_a_recursion, "Let the called function return the new value"),
 ]
 
 

@@ -450,5 +450,5 @@ def test_one_of_several_functions(f):
 
 
 def test_a_choice_that_is_rebound_is_refused():
-    with pytest.raises(s2sad.UnsupportedError, match="not known to be a function"):
+    with pytest.raises(s2sad.UnsupportedError, match="may not be a function"):
         grad(chosen_anew)(X)

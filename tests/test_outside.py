@@ -254,7 +254,7 @@ def test_a_captured_number_that_a_called_function_binds_is_refused():
     def only_calls(x):
         return x[0] * doubled() * x[1]
 
-    with pytest.raises(s2sad.UnsupportedError, match="`n`, which is read here, is rebound by doub"):
+    with pytest.raises(s2sad.UnsupportedError, match="`n` is read here, and doubled rebinds it"):
         s2sad.grad(reads)(X)
     assert np.allclose(s2sad.grad(only_calls)(X), [2.0 * 0.6, 2.0 * 0.5, 0.0])
 

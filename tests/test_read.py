@@ -557,11 +557,11 @@ def test_edited_file(tmp_path):
         read(m.f)
     assert isinstance(caught.value, OSError)
     assert str(caught.value) == (
-        "the source of f is not the source of the code that runs: "
+        "the source of f is not the source of the running code: "
         f"{path} was edited after it was imported\n"
         f'  File "{path}", line 2, in f\n'
-        "Import the file again, or start a new process. If it was not edited, an import hook or a "
-        "decorator has changed the code: leave this function out of it."
+        "Import the file again, or start a new process. If the file was not edited, an "
+        "import hook or a decorator has changed the code: exclude this function from it."
     )
 
 
@@ -710,12 +710,12 @@ def test_generator(tmp_path):
         read(m.A.walk)
     assert isinstance(caught.value, NotImplementedError)
     assert str(caught.value) == (
-        "A.walk is a generator function, which cannot be differentiated\n"
+        "A.walk is a generator function, which s2sad cannot differentiate\n"
         f'  File "{path}", line 2, in walk\n'
         "    def walk(self, x):\n"
         "    ^^^^^^^^^^^^^^^^^^\n"
-        "Write a plain function that returns its result: collect what it yields or awaits in a "
-        "list, or wait for it outside and pass the result in."
+        "Write a plain function that returns its result: collect the yielded or awaited "
+        "values in a list, or await them outside and pass them in."
     )
 
 

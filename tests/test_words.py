@@ -109,6 +109,6 @@ REFUSED = [
 
 @pytest.mark.parametrize(("f", "word"), REFUSED)
 def test_words_that_decide_what_a_result_is(f, word):
-    with pytest.raises(s2sad.UnsupportedError, match="word that is not known") as caught:
+    with pytest.raises(s2sad.UnsupportedError, match="string that s2sad does not know") as caught:
         s2sad.grad(f)(X, word)
-    assert "Write the word where it is used" in str(caught.value)
+    assert "Write the string where it is used" in str(caught.value)

@@ -186,7 +186,7 @@ def test_rows_picked_and_written(f):
 @pytest.mark.parametrize(
     "f, words",
     [
-        (unstacked, "length depends on that of an array"),
+        (unstacked, "length depends on the length of an array"),
         (resized, "by `y.resize`"),
         (two_outputs, "by `np.modf`"),
         (repeated_signs, "by `np.copysign.at`"),

@@ -144,8 +144,9 @@ def check_parent(source: Any, params: Mapping[str, Kind]) -> None:
     order = cls.__mro__[cls.__mro__.index(home) :]
     if order != home.__mro__:
         raise UnsupportedError(
-            f"What super() means in {home.__name__} depends on the class {cls.__name__}.",
-            remedy="Call the method of the base class by its name.",
+            f"super() in {home.__name__} depends on the class {cls.__name__}, which s2sad "
+            "cannot follow here.",
+            remedy="Call the method of the base class by the class's name.",
             place=source.place(source.node),
         )
 

@@ -177,8 +177,8 @@ class Expressions(Applied):
     def ex_Yield(self, node: Node) -> Node:
         raise self.refuse(
             node,
-            "A generator function cannot be differentiated.",
-            "Return a list, or loop where the values are used.",
+            "s2sad cannot differentiate a generator function.",
+            "Return a list, or write the loop where the values are used.",
         )
 
     ex_YieldFrom = ex_Await = ex_Yield
@@ -404,8 +404,9 @@ class Expressions(Applied):
         if has_walrus(node):
             raise self.refuse(
                 node,
-                "A walrus in a generator expression that may not be read to its end.",
-                "Write a loop, or give a list: `[...]`.",
+                "This generator expression assigns a variable with `:=` and may be read only "
+                "in part.",
+                "Write a loop, or a list comprehension: `[...]`.",
             )
         return node
 
@@ -563,7 +564,9 @@ class Expressions(Applied):
         first_iter = node.generators[0].iter
         for position, generator in reversed(list(enumerate(node.generators))):
             if generator.is_async:
-                raise self.refuse(node, "An async comprehension is not supported.", "Use a loop.")
+                raise self.refuse(
+                    node, "s2sad does not support asynchronous comprehensions.", "Use a loop."
+                )
             for condition in reversed(generator.ifs):
                 body = [gast.If(condition, body, [])]
             body = [gast.For(generator.target, generator.iter, body, [], None)]

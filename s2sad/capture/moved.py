@@ -232,8 +232,9 @@ class _Mover(Normaliser):
             if any(isinstance(n, gast.Break) for n in all_inside([s])):
                 raise self.refuse(
                     s,
-                    "A guard of a case writes something, and the match may end a loop.",
-                    "Call what writes before the match.",
+                    "The guard of a case writes something, and this match may leave the loop "
+                    "around it.",
+                    "Make that write before the match.",
                 )
             missed = self.temp(s.subject, "missed")
             self.emit(assign(missed, constant(True)))

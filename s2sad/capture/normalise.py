@@ -268,7 +268,9 @@ class Normaliser(Expressions):
         elif isinstance(target, gast.Tuple | gast.List):
             self._unpack(target.elts, value)
         elif isinstance(target, gast.Starred):
-            raise self.refuse(target, "A starred target stands alone.", "Write a tuple.")
+            raise self.refuse(
+                target, "A starred target must stand in a tuple or a list.", "Write a tuple."
+            )
         else:
             target = self._place_expression(target)
             self.emit(gast.Assign([target], value, None))
@@ -340,7 +342,7 @@ class Normaliser(Expressions):
         if bound & (names_read(statement.target) | names_written(statement.target)):
             raise self.refuse(
                 statement,
-                "A walrus binds a name that the same statement has read before.",
+                "`:=` binds a name that this statement has already read.",
                 "Put the assignment on a line of its own.",
             )
         target = statement.target
@@ -412,7 +414,7 @@ class Normaliser(Expressions):
             if case.guard is not None and has_walrus(case.guard):
                 raise self.refuse(
                     case.guard,
-                    "A walrus in the guard of a case is not supported.",
+                    "s2sad does not support `:=` in the guard of a case.",
                     "Assign the value before the match.",
                 )
             pattern, guard, start = self._bound_by_hand(case, subject)
@@ -432,8 +434,8 @@ class Normaliser(Expressions):
             if _reads(self.body, n) > _reads(own, n):
                 raise self.refuse(
                     case.guard,
-                    f"`{n}` is bound by this case also where its guard is false, and it is read "
-                    f"outside of the case.",
+                    f"This case binds `{n}` even where its guard is false, and `{n}` is read "
+                    "outside of the case.",
                     "Use another name in the pattern.",
                 )
 
@@ -508,8 +510,8 @@ class Normaliser(Expressions):
         ):
             raise self.refuse(
                 statement.target,
-                "A loop that binds an attribute, an item or a starred name is not supported.",
-                "Loop over a name and assign from it.",
+                "s2sad does not support a loop that binds an attribute, an item or a starred name.",
+                "Loop over a plain name, and assign from it in the body.",
             )
         iterable = self._kept(self._iterable(statement.iter), statement)
         self.depth += 1
@@ -601,7 +603,9 @@ class Normaliser(Expressions):
         if fn == "reversed" and len(args) == 1 and not keywords:
             inner = self._iterable(args[0])
             if any(is_call(inner, other) for other in ("zip", "enumerate", "reversed")):
-                raise self.refuse(node, "This loop cannot be run backward.", "Make a list of it.")
+                raise self.refuse(
+                    node, "s2sad cannot run over this iterable in reverse.", "Make a list of it."
+                )
             return call("reversed", inner)
         if fn == "enumerate":
             given = dict(zip(("iterable", "start"), args, strict=False))
@@ -612,7 +616,7 @@ class Normaliser(Expressions):
                 return None
             start = [self.scalar(given["start"])] if "start" in given else []
             if any(isinstance(s, gast.Constant) and type(s.value) is not int for s in start):
-                raise self.refuse(node, "enumerate counts from an int.", "Let start be an int.")
+                raise self.refuse(node, "enumerate must count from an int.", "Let start be an int.")
             return call("enumerate", self._iterable(given["iterable"]), *start)
         return None
 
@@ -624,13 +628,15 @@ class Normaliser(Expressions):
         for part in zipped.args:
             bounds, _ = element(part, constant(0), False)
             if bounds is None or len(bounds) != 1:
-                raise self.refuse(part, "The length of this is not known.", "Make a list of it.")
+                raise self.refuse(
+                    part, "s2sad does not know the length of this iterable.", "Make a list of it."
+                )
             lengths.append(clone(bounds[0]))
         if any(isinstance(n, gast.Break | gast.Return) for n in walk(self.origin)):
             raise self.refuse(
                 self.origin,
-                "A loop over zip(..., strict=True) that may be left early is not supported.",
-                "Compare the lengths before the loop.",
+                "s2sad does not support leaving a loop over zip(..., strict=True) early.",
+                "Compare the lengths before the loop, and leave strict out.",
             )
         if len(lengths) == 1:
             return

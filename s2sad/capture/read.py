@@ -253,8 +253,10 @@ def read(fn: types.FunctionType) -> Source:
         return read(derivative.fn)
     if fn.__module__ in _MAKERS:
         raise SourceError(
-            f"{fn.__qualname__} makes derivatives: it is not derived itself.",
-            remedy="Make the derivative outside of what is differentiated, and call it there.",
+            f"{fn.__qualname__} makes derivatives; s2sad does not differentiate it itself.",
+            remedy=(
+                "Make the derivative outside of the differentiated function, and call it there."
+            ),
         )
     code = fn.__code__
     made = _made.get(id(code))
@@ -738,9 +740,11 @@ def _unsupported(fn: types.FunctionType, kind: str) -> UnsupportedError:
     except SourceError as error:
         place = error.place
     return UnsupportedError(
-        f"{fn.__qualname__} is {kind}, which cannot be differentiated",
-        remedy="Write a plain function that returns its result: collect what it yields or awaits "
-        "in a list, or wait for it outside and pass the result in.",
+        f"{fn.__qualname__} is {kind}, which s2sad cannot differentiate",
+        remedy=(
+            "Write a plain function that returns its result: collect the yielded or "
+            "awaited values in a list, or await them outside and pass them in."
+        ),
         place=place,
     )
 
@@ -757,10 +761,13 @@ def _no_source(fn: types.FunctionType) -> SourceError:
 
 def _mismatch(fn: types.FunctionType) -> SourceError:
     return SourceError(
-        f"the source of {fn.__qualname__} is not the source of the code that runs: "
+        f"the source of {fn.__qualname__} is not the source of the running code: "
         f"{fn.__code__.co_filename} was edited after it was imported",
-        remedy="Import the file again, or start a new process. If it was not edited, an import "
-        "hook or a decorator has changed the code: leave this function out of it.",
+        remedy=(
+            "Import the file again, or start a new process. If the file was not edited, "
+            "an import hook or a decorator has changed the code: exclude this function "
+            "from it."
+        ),
         place=_bare_place(fn),
     )
 

@@ -172,7 +172,7 @@ class _Segments:
         direct = _own(s.body, _LOOPS)
         if any(x not in direct for x in returns):
             raise self._refused(
-                s, "A checkpointed loop returns where it stands, not from a loop inside of it."
+                s, "A return inside an inner loop of a checkpointed loop is not supported."
             )
         breaking = _Breaking(self.names.fresh("way"))
         turned = breaking.visit(gast.Module([clone(s)], [])).body[0]
@@ -193,21 +193,22 @@ class _Segments:
         """Return the statements that a loop becomes after which some names are read."""
         if importlib.util.find_spec("checkpoint_schedules") is None:
             raise UnsupportedError(
-                "checkpointed keeps states in an order that checkpoint_schedules knows, which is "
-                "not installed.",
+                "checkpointed needs the package checkpoint_schedules, which is not installed.",
                 remedy="Install it: pip install checkpoint-schedules, or s2sad[checkpoint].",
                 place=self.place(s.iter),
             )
         self._check(s)
         source, snapshots, period = _arguments(s.iter)
         if source is None or snapshots is None:
-            raise self._refused(s.iter, "checkpointed wants what to go through, and snapshots=.")
+            raise self._refused(
+                s.iter, "checkpointed needs two arguments: what the loop runs over, and snapshots=."
+            )
         breaks = any(isinstance(x, gast.Break) for x in _own(s.body, _LOOPS))
         after = frozenset(live_in(s.orelse, self.live.get(s, frozenset()))) | read
         state, written, changed = self._state(s, bound, after)
         steps, endless = self._steps(source)
         if endless and not breaks:
-            raise self._refused(s, "A loop without an end wants a break.")
+            raise self._refused(s, "A checkpointed loop without an end needs a break.")
         if period is None and breaks:
             period = _default_period(snapshots)
         ends_itself = period is not None
@@ -217,7 +218,7 @@ class _Segments:
         head: Block = []
         if isinstance(steps, gast.Call) and self.denoted(steps.func) is range:
             if not isinstance(s.target, gast.Name):
-                raise self._refused(s, "A range gives numbers.")
+                raise self._refused(s, "A checkpointed loop over a range must bind one plain name.")
             index = s.target.id
         else:
             held = self.names.fresh("steps")
@@ -281,7 +282,9 @@ class _Segments:
         targets = names_written(s.target)
         if targets & after & written:
             raise self._refused(
-                s, f"`{min(targets & after & written)}` is bound by the loop and in its body."
+                s,
+                f"The checkpointed loop binds `{min(targets & after & written)}` as its "
+                "loop variable, its body rebinds it, and it is read after the loop.",
             )
         entry = frozenset(live_in(s.body, frozenset())) - targets
         functions = {x.name for x in self.body if isinstance(x, gast.FunctionDef)}
@@ -313,7 +316,9 @@ class _Segments:
         if called is not itertools.count:
             return None
         if len(source.args) > 1 or source.keywords:
-            raise self._refused(source, "A count by other steps than 1 is not known here.")
+            raise self._refused(
+                source, "A checkpointed loop over itertools.count(...) must count in steps of 1."
+            )
         return call("range", *source.args, constant(_ENDLESS))
 
     @staticmethod
@@ -374,7 +379,9 @@ class _Segments:
         for x in _own(s.body):
             if isinstance(x, gast.Yield | gast.Await | gast.Delete | gast.Nonlocal):
                 raise self._refused(
-                    x, "A checkpointed loop deletes nothing, and gives nothing between."
+                    x,
+                    "The body of a checkpointed loop may not contain del, yield, await or "
+                    "nonlocal.",
                 )
 
     def _unseen(self, s: Node, state: set[str]) -> None:
@@ -383,8 +390,11 @@ class _Segments:
         for n in (n for x in self.body for n in walk(x)):
             captured = free_names(n) & state if isinstance(n, _FUNCTIONS) else ()
             if captured and id(n) not in own:
-                words = f"`{min(captured)}` is read by a function that is made outside of the "
-                raise self._refused(n, words + "checkpointed loop which changes it.")
+                words = (
+                    "A function that is made outside of the checkpointed loop reads "
+                    f"`{min(captured)}`,"
+                )
+                raise self._refused(n, words + " which the loop changes.")
 
     def _refused(self, node: Node, words: str) -> UnsupportedError:
         return UnsupportedError(

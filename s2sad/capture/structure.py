@@ -171,10 +171,10 @@ class _Builder:
         for s in statement.finalbody:
             if any(leaves_by(s)):
                 raise UnsupportedError(
-                    "return, break or continue in a finally block drops the exception that is on "
-                    "its way; that cannot be differentiated yet.",
+                    "return, break or continue in a finally block drops the exception that "
+                    "is being raised; s2sad does not support that.",
                     place=self.place(s),  # type: ignore[arg-type]
-                    remedy="Leave after the try statement.",
+                    remedy="Leave after the try statement, not in its finally block.",
                 )
         statement = _parted(statement)
         early = any(any(leaves_by(s)) for s in statement.body)

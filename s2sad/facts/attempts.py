@@ -17,7 +17,7 @@ from s2sad.facts.memory import Memory, touches
 from s2sad.nodes import Block, Node, all_inside, block_writes, blocks_of, names_written
 from s2sad.stages import Activity, Function, KindFacts, Write
 
-_OUTSIDE = "Compute the new values in the try, and write them behind it."
+_OUTSIDE = "Compute the new values in the try, and write them after it."
 
 
 def check_attempts(
@@ -143,23 +143,23 @@ def _half_done(function: Function, s: Node) -> UnsupportedError:
     name = function.half[s].name
     reason, remedy = {
         "bound": (
-            f"Where this try is left by an exception, `{name}` tells how far it got, and the "
-            "result depends on what it binds",
-            f"Do what binds `{name}` before the try or in a try of its own, or use another name "
-            "there.",
+            f"An exception may leave this try after it has bound `{name}`: s2sad cannot tell "
+            "how far the try got, and the result depends on the names that it binds",
+            f"Bind `{name}` before the try or in a try of its own, or use another name there.",
         ),
         "unbound": (
-            f"`{name}` may be unbound in this try, and the result depends on what it binds",
-            f"Give `{name}` a value on all paths, and ask for that.",
+            f"This try reads `{name}`, which may be unbound: s2sad cannot tell how far the "
+            "try gets, and the result depends on the names that it binds",
+            f"Give `{name}` a value on all paths, and test that value.",
         ),
         "exception": (
-            f"`{name}` is an exception in this try and something else elsewhere, and the result "
-            "depends on what the try binds",
+            f"`{name}` is an exception in this try and another value elsewhere, and the "
+            "result depends on the names that the try binds",
             "Give the exception a name of its own.",
         ),
     }[function.half[s].how]
     return UnsupportedError(
-        f"{reason}; that cannot be differentiated yet.",
+        f"{reason}.",
         remedy=remedy,
         place=function.source.place(function.origins.get(s, s)),
     )
@@ -168,8 +168,8 @@ def _half_done(function: Function, s: Node) -> UnsupportedError:
 def _half_written(function: Function, write: Write, name: str) -> UnsupportedError:
     through = "" if name == write.base else f" through `{write.base}`"
     return UnsupportedError(
-        f"`{name}`, on which the derivative depends, is written in place{through} inside a try "
-        "that may be left by an exception after that; that cannot be differentiated yet.",
+        f"The derivative depends on `{name}`, which is written in place{through} in a try: an "
+        "exception may leave the try after this write, and s2sad cannot tell how far it got.",
         remedy=_OUTSIDE,
         place=function.source.place(function.origins.get(write.statement, write.statement)),
     )

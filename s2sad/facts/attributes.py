@@ -111,7 +111,7 @@ def _array_attribute(owner: K.Array, attr: str) -> Kind:
         return sample_call(operator.attrgetter(attr), (owner,), ())
     if attr == "flags":
         return K.Unknown("the attribute flags of an array", cls=K.FLAGS)
-    instead = "Use A.ravel(), which may be looped over, or A.flat[i]." if attr == "flat" else ""
+    instead = "Use A.ravel(), which a loop can run over, or A.flat[i]." if attr == "flat" else ""
     stated = getattr(np.ndarray, attr, None)
     instead = instead or registry.instead_of(stated)
     if stated is None or (callable(stated) and not instead):

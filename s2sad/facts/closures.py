@@ -75,11 +75,11 @@ def checkpoint_kind(kind: Kind) -> Kind:
     if isinstance(kind, K.Choice):
         return K.Choice(tuple(map(checkpoint_kind, kind.options)))
     if not isinstance(kind, K.Known):
-        return K.Unknown("what checkpoint makes of that")
+        return K.Unknown("the result of checkpoint for a value that may not be a function")
     try:
         return K.Known(same_checkpoint(kind.value))
     except (Error, TypeError) as why:
-        return K.Unknown(f"what checkpoint makes of that: {why}")
+        return K.Unknown(f"the result of checkpoint, which fails: {why}")
 
 
 def behind(kinds: Iterable[Kind], env: Mapping[str, Kind]) -> list[Kind]:

@@ -330,7 +330,7 @@ class Expressions:
             if isinstance(result, K.Num) and result.type == "bool":
                 return K.BOOL
             self.facts.methods[node] = (method, node.left)
-            return K.Unknown("what a comparison of the user's gives")
+            return K.Unknown("the result of a comparison method that may not return a bool")
         if len(node.ops) == 1 and not isinstance(
             node.ops[0], gast.Is | gast.IsNot | gast.In | gast.NotIn
         ):
@@ -414,7 +414,7 @@ class Expressions:
                 assert isinstance(joined, K.OpenDict)
                 made = joined
             else:
-                return K.Unknown("a dict made of what may be no dict")
+                return K.Unknown("a dict display that unpacks a value which may not be a dict")
         return made
 
     def ex_Lambda(self, node: Node, env: Env) -> Kind:
@@ -438,7 +438,9 @@ class Expressions:
         self.kind(node.elt, inner)
         self.tested(node.elt, inner)
         lazy = isinstance(node, gast.GeneratorExp)
-        return K.Unknown("a generator, which may be read in part" if lazy else "a set")
+        if not lazy:
+            return K.Unknown("a set")
+        return K.Unknown("a generator, which may be read only in part", None, _WHOLE)
 
     ex_SetComp = ex_GeneratorExp
 
@@ -711,6 +713,8 @@ def _same_truth(op: Node, left: Kind, right: Kind) -> Kind:
     return decided((values[0] == values[1]) is isinstance(op, gast.Eq | gast.Is))
 
 
+_WHOLE = "Write a loop, or a list comprehension: `[... for ...]`."
+_UNPACK = "Write the arguments out, or unpack a tuple or a dict with literal keys."
 _SAMENESS = (gast.Eq, gast.Is, gast.NotEq, gast.IsNot)
 
 
@@ -739,5 +743,6 @@ def _one_of_several() -> Kind:
 def _not_whole(node: Node) -> Kind:
     """What a call gives that unpacks something of which the length or the keys are not known."""
     table = any(k.arg is None for k in node.keywords)
-    what = "** of a dict whose keys are" if table else "* of a sequence whose length is"
-    return K.Unknown(f"the result of a call that unpacks with {what} not known")
+    what = "** of a dict whose keys" if table else "* of a sequence whose length"
+    why = f"the result of a call that unpacks with {what} s2sad does not know"
+    return K.Unknown(why, None, _UNPACK)

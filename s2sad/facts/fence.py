@@ -44,13 +44,8 @@ from s2sad.syntax.flow import free_names
 
 Env = dict[str, Kind]
 
-_ONE_KIND = "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0."
-_ATTRIBUTE = "Set it on all paths: before the branch or the loop, or in __init__."
-_WHOLE = "Write a loop, or make it a list: `[... for ...]`."
-_GROWS = "Make it a list that grows by append; a tuple has as many items on all paths."
 _SLICE = "Write the slice in the index, or give it a name in this function: `s = slice(...)`."
-_LISTED = "Make it a list: `[... for ...]`, or `list(...)`."
-_UNPACK = "Write the arguments out, or unpack a tuple, or a dict with literal keys."
+_SLICES = (slice, type(np.s_))
 _ADVICE = "Build a new value instead: np.where, np.concatenate, or a list and np.array."
 
 
@@ -98,9 +93,9 @@ def fence(
                 s for s in walk(write.statement) if isinstance(s, gast.Nonlocal | gast.Global)
             )
             raise UnsupportedError(
-                f"`{name}`, on which the result depends, is rebound by an inner function; that "
-                "cannot be differentiated yet.",
-                remedy="Return the new value and assign it outside.",
+                f"The result depends on `{name}`, and an inner function rebinds it; s2sad "
+                "cannot follow such a variable yet.",
+                remedy="Return the new value, and assign it where the function is called.",
                 place=function.source.place(inner),
             )
         added = getattr(write.statement, "value", None)
@@ -114,8 +109,8 @@ def fence(
             function,
             write.statement,
             UnsupportedError,
-            f"`{name}`, on which the result depends, is written in place{how}; that cannot be "
-            "differentiated yet.",
+            f"The result depends on `{name}`, which is written in place{how}; s2sad "
+            "cannot differentiate this write yet.",
             _instead(function, kinds, write),
         )
     _into_defaults(function, activity, memory)
@@ -126,9 +121,9 @@ def fence(
         hit = {n for n in hit if not _immutable(kinds, statement, n)}
         if hit:
             said = (
-                f"`{min(hit)}`, on which the result depends, goes into a function with neither a "
-                "rule nor readable source, which may change it.",
-                "Write a rule for it with @s2sad.pullback, or give it a copy.",
+                f"The result depends on `{min(hit)}`, which is passed to a function that may "
+                "change it: the function has no derivative rule and no readable source.",
+                "Write a rule for the function with @s2sad.pullback, or pass it a copy.",
             )
             if isinstance(call, gast.Call):
                 said = _refused_by_name(function, kinds, call) or said
@@ -144,9 +139,10 @@ def _into_defaults(function: Function, activity: Activity, memory: Memory) -> No
                     function,
                     s,
                     UnsupportedError,
-                    "The called function changes what lasts from call to call, a default of its "
-                    "arguments or a global; that cannot be differentiated yet.",
-                    "Give it all that it changes in the call.",
+                    "The called function changes something that lasts from call to call (a "
+                    "default argument or a global): the next call would find values of this "
+                    "one there.",
+                    "Pass everything that the function changes as an argument.",
                     call,
                 )
 
@@ -186,9 +182,10 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
                 function,
                 s,
                 UnsupportedError,
-                f"`{write.base}` is written in place, and then not of the kind that it was; "
-                f"`{min(hit)}` may be or hold the same structure.",
-                "Give what is stored the kind and shape that was there, or use one name only.",
+                f"This write gives `{write.base}` another kind of content, and `{min(hit)}` "
+                "may be, or hold, the same structure: s2sad would no longer know what that "
+                "holds.",
+                "Store a value of the same kind and shape as the old one, or use one name only.",
             )
 
 
@@ -253,16 +250,20 @@ def _instead(function: Function, kinds: KindFacts, write: Write) -> str:
         said = _refused_by_name(function, kinds, s.value)
         if said is not None:
             return said[1]
-    if isinstance(write.owner, K.Unknown) and "on one path only" in write.owner.why:
-        return f"It is {write.owner.why}. {_ATTRIBUTE}"
     if isinstance(write.owner, K.Unknown) and write.owner.instead:
-        return write.owner.instead
+        return f"`{write.base}` is {write.owner.why}. {write.owner.instead}"
     if write.how == "item" and isinstance(write.owner, K.Unknown):
-        return "Let the called function return what is new, and store that where it is called."
+        return (
+            "Let the called function return the new value, and store it where the "
+            "function is called."
+        )
     if is_mixed(write.owner):
-        return f"Its numbers may be real or complex: write into {write.base}.astype(complex)."
+        return (
+            f"The numbers in `{write.base}` may be real or complex: write into "
+            f"{write.base}.astype(complex)."
+        )
     if isinstance(s, gast.AugAssign) and isinstance(write.owner, K.Union):
-        return f"Write {write.base} = {write.base} ... instead, which makes a new value."
+        return f"Write {write.base} = {write.base} ... instead: that makes a new value."
     return _ADVICE
 
 
@@ -280,8 +281,8 @@ def _read_before(function: Function, memory: Memory) -> None:
                 function,
                 write.statement,
                 UnsupportedError,
-                f"`{base}` may be changed while the right side is computed, after this statement "
-                "has read it; that cannot be differentiated yet.",
+                f"This statement reads `{base}` and then computes its right side, which may "
+                f"change `{base}`.",
                 "Compute the right side in a statement of its own.",
             )
 
@@ -299,8 +300,8 @@ def _unpacked(function: Function, kinds: KindFacts, memory: Memory) -> None:
                 function,
                 s,
                 UnsupportedError,
-                f"`{base}` is unpacked here and may be changed elsewhere: what there is to unpack "
-                "is not known.",
+                f"`{base}` is unpacked here and may be changed elsewhere: s2sad does not know "
+                "which items it holds here.",
                 "Write the arguments out, or unpack a tuple or a dict that nothing changes.",
             )
 
@@ -336,8 +337,8 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
                 function,
                 write.statement,
                 UnsupportedError,
-                f"The derivative needs the old content of `{min(hit)}`, which is written in place "
-                "here; that cannot be differentiated yet.",
+                f"The derivative needs the old content of `{min(hit)}`, and this statement "
+                "overwrites it.",
                 _ADVICE,
             )
 
@@ -361,9 +362,9 @@ def keep_arguments(function: Function, kinds: KindFacts, memory: Memory) -> None
                     function,
                     write.statement,
                     UnsupportedError,
-                    f"`{p}` is an argument and is changed in place; a derivative leaves its "
-                    "arguments as they are, so that cannot be differentiated yet.",
-                    "Work on a copy of it.",
+                    f"`{p}` is an argument and is changed in place here; a derivative must "
+                    "leave its arguments as they are.",
+                    "Work on a copy of the argument.",
                 )
 
 
@@ -401,9 +402,9 @@ def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: 
                 function,
                 statement,
                 UnsupportedError,
-                f"The derivative reads `{min(hit)}`, which goes into a function with neither a "
-                "rule nor readable source, which may change it.",
-                "Give it a copy.",
+                f"The derivative reads `{min(hit)}`, which is passed to a function that may "
+                "change it: the function has no derivative rule and no readable source.",
+                "Pass the function a copy.",
                 call,
             )
 
@@ -436,7 +437,7 @@ def _into_constants(
                 f"An active value is stored into `{write.base}`, which is constant: its derivative "
                 "would be lost.",
                 f"Pass `{write.base}` as an argument, return the value, or store "
-                "stop_gradient(...) of it.",
+                "stop_gradient(...) of the value.",
             )
 
 
@@ -466,8 +467,8 @@ def _rounded(function: Function, kinds: KindFacts, activity: Activity, memory: M
         origin = function.origins.get(write.statement, write.statement)
         place = function.source.place(origin)
         text = (
-            f"A float is stored into `{write.base}`, {K.describe(write.owner)}: it is rounded "
-            "there and carries no derivative on."
+            f"A float is stored into `{write.base}`, {K.describe(write.owner)}: the float is "
+            "rounded there, and its derivative is lost."
         )
         warnings.warn_explicit(text, DerivativeWarning, place.file, place.line)
 
@@ -486,9 +487,10 @@ def _active_keys(
                     function,
                     s,
                     UnsupportedError,
-                    f"A key of `{d.id}` depends on what is differentiated: which entry it names "
-                    "has no derivative.",
-                    "Use keys that do not: an index, a word, or int(...) or round(...) of it.",
+                    f"A key of `{d.id}` depends on what is differentiated: a choice among "
+                    "entries has no derivative.",
+                    "Use a key that does not depend on it: an index, a string, or int(...) "
+                    "or round(...) of the value.",
                     key,
                 )
 
@@ -522,9 +524,9 @@ def _into_buffer(
         ActivityError,
         f"An active value is stored into `{buffer}`{through}, which is Const: its derivative would "
         "be lost.",
-        f"Leave the annotation of `{buffer}` out, or give autodiff Duplicated({buffer}, zeros): "
-        "a buffer whose initial content does not matter wants a shadow of zeros. Or store "
-        "stop_gradient(...) of the value.",
+        f"Remove the annotation of `{buffer}`, or pass autodiff Duplicated({buffer}, zeros): "
+        "zeros are the right shadow where the initial content of the buffer does not matter. "
+        "Or store stop_gradient(...) of the value.",
     )
 
 
@@ -563,8 +565,9 @@ def refuse_globals(function: Function) -> None:
                 function,
                 n,
                 UnsupportedError,
-                f"The global `{n.names[0]}` is rebound here; that cannot be differentiated yet.",
-                "Pass the value as an argument and return the new one.",
+                f"The global `{n.names[0]}` is rebound here; s2sad cannot tell which other "
+                "code reads it.",
+                "Pass the value as an argument, and return the new one.",
                 n,
             )
 
@@ -586,9 +589,9 @@ def refuse_rebound(functions: list[Function]) -> None:
             other = cells.get(_cell(f, n.id)) if known else None
             if other is not None and getattr(n, "lineno", None) is not None:
                 raise UnsupportedError(
-                    f"`{n.id}`, which is read here, is rebound by {other.name}; that cannot be "
-                    "differentiated yet.",
-                    remedy="Return the new value and assign it outside.",
+                    f"`{n.id}` is read here, and {other.name} rebinds it; s2sad cannot tell "
+                    "which of its values is read.",
+                    remedy="Return the new value, and assign it where the function is called.",
                     place=f.source.place(n),
                 )
 
@@ -619,8 +622,9 @@ def refuse_hidden_appends(function: Function, kinds: KindFacts) -> None:
                 function,
                 s,
                 UnsupportedError,
-                "A list is filled inside an expression here, or by a method kept for later; that "
-                "cannot be differentiated yet.",
+                "A list is filled inside an expression, or by a method that was stored for "
+                "later; s2sad follows only append, extend and insert in statements of their "
+                "own.",
                 "Call append in a statement of its own, in a loop.",
             )
         given = value.args if isinstance(value, gast.Call) else []
@@ -631,9 +635,8 @@ def refuse_hidden_appends(function: Function, kinds: KindFacts) -> None:
                 function,
                 s,
                 UnsupportedError,
-                "A list is read here that is empty as far as can be seen: what fills it is not "
-                "known.",
-                "Fill it by append where it is made, or let functions return what belongs in it.",
+                "The list that is read here seems to be empty: s2sad does not know what fills it.",
+                "Fill the list by append where it is made, or let functions return the items.",
             )
 
 
@@ -706,7 +709,7 @@ def _undecided(
             label = expression_path(value.func)
             why, advice = registry.missing(fn, label)
             return _refusal(function, s, MissingRuleError, why, namesake(fn) or advice, value)
-    reason, remedy = undecided(kind, _remedy(kind.why))
+    reason, remedy = undecided(kind, _SLICE if kind.cls in _SLICES else "")
     return by_cause(_refusal(function, s, UnsupportedError, reason, remedy, value), kind)
 
 
@@ -740,22 +743,6 @@ def _refused_by_name(function: Function, kinds: KindFacts, value: Any) -> tuple[
         if registry.is_refused(fn):
             return registry.missing(fn, expression_path(maker))
     return None
-
-
-def _remedy(why: str) -> str:
-    if "on one path only" in why:
-        return _ATTRIBUTE
-    if "a tuple of" in why and "on one path" in why:
-        return _GROWS
-    if "on one path" in why:
-        return _ONE_KIND
-    if "a tuple whose length" in why:
-        return _LISTED
-    if why in ("a slice", "an IndexExpression"):
-        return _SLICE
-    if "a generator" in why:
-        return _WHOLE
-    return _UNPACK if "that unpacks with" in why else ""
 
 
 def expression_path(node: Any) -> str:

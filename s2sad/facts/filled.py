@@ -122,7 +122,7 @@ def without_part(owner: Kind, index: Kind) -> Kind:
     if isinstance(owner, K.OpenDict) or (isinstance(owner, K.Dict) and key is MISSING):
         return K.opened(owner)
     if not isinstance(owner, K.Dict) or key not in dict(owner.items):
-        return K.Unknown("a dict of which a part is gone")
+        return K.Unknown("a dict from which an entry was removed")
     return K.Dict(tuple((k, kind) for k, kind in owner.items if k != key))
 
 
@@ -148,7 +148,7 @@ def after_method(owner: Kind, method: str, args: list[Kind]) -> Kind:
         if method == "copy" or method in vars(tuple):
             return owner
         if method.startswith("__"):
-            return K.Unknown("a list that a special method changes")
+            return K.Unknown("a list that is changed by a special method")
         if method in ("append", "insert") and args:
             item = K.join(item, K.erase_value(args[-1]))
         elif method == "extend" and len(args) == 1:
@@ -295,11 +295,11 @@ def _after_dict_method(owner: K.Dict | K.OpenDict, method: str, args: list[Kind]
         given = args[0]
         if isinstance(given, K.Dict | K.OpenDict):
             return K.join(K.opened(owner), K.opened(given))
-        return K.Unknown("a dict whose values change")
+        return K.Unknown("a dict that is updated from a value which may not be a dict")
     if method in ("popitem", "clear"):
         return K.opened(owner)
     if method.startswith("__") and method not in vars(collections.abc.Mapping):
-        return K.Unknown("a dict that a special method changes")
+        return K.Unknown("a dict that is changed by a special method")
     return owner
 
 

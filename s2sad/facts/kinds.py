@@ -222,7 +222,11 @@ class _Walker(Tries):
                 self._opened(func.value, env)
             elif isinstance(owner, K.Dict | K.OpenDict) and call.keywords:
                 changes = func.attr in ("update", "pop", "setdefault")
-                after = K.Unknown("a dict whose keys change") if changes else owner
+                after = (
+                    K.Unknown("a dict whose set of keys is changed by keyword arguments")
+                    if changes
+                    else owner
+                )
                 self._changed(func.value.id, after, env)
             elif isinstance(owner, K.List | K.Dict | K.OpenDict):
                 args = [self.facts.of.get(a, K.UNKNOWN) for a in call.args]
@@ -236,13 +240,13 @@ class _Walker(Tries):
             kind = env.get(a.id, K.UNKNOWN) if isinstance(a, gast.Name) else K.UNKNOWN
             constant = not K.differentiable(kind) or is_empty(kind)
             if K.is_container(kind) and constant:
-                why = "a structure that a function without Python source may have changed"
+                why = "a structure that may have been changed by a function without Python source"
                 self._changed(a.id, K.Unknown(why), env)
 
     def _opened(self, owner: Node, env: Env) -> None:
         """Forget an object whose attributes are set by names that are not known, or as a dict."""
         if isinstance(owner, gast.Name) and isinstance(env.get(owner.id), K.Obj | K.OneOf):
-            why = "an object whose attributes are set by name, or as a dict"
+            why = "an object whose attributes are set by computed names, or through __dict__"
             self._changed(owner.id, K.Unknown(why), env)
 
     def _taken_as_dict(self, s: Node, env: Env) -> None:
@@ -331,7 +335,9 @@ class _Walker(Tries):
                 key = self.facts.of.get(getattr(target, "slice", None), K.UNKNOWN)
                 self._changed(owner.id, without_part(env[owner.id], key), env)
             elif isinstance(owner, gast.Name) and K.is_container(env.get(owner.id, K.UNKNOWN)):
-                self._changed(owner.id, K.Unknown("a structure of which a part is gone"), env)
+                self._changed(
+                    owner.id, K.Unknown("a structure from which an item was removed"), env
+                )
         return env
 
     def st_If(self, s: Node, env: Env) -> Env:
@@ -426,9 +432,9 @@ class _Walker(Tries):
 
     def st_ClassDef(self, s: Node, env: Env) -> Env:
         env[s.name] = K.Unknown(
-            f"what comes of the class {s.name}, which is made anew in every call",
+            f"a class that is defined inside a function ({s.name}), or an instance of it",
             None,
-            f"Define {s.name} outside of functions.",
+            f"Define {s.name} at module level, outside all functions.",
         )
         return env
 

@@ -62,10 +62,10 @@ def shallow(kind: Kind, depth: int = _DEPTH) -> Kind:
     elif isinstance(kind, K.Union | K.OneOf):
         parts = tuple(kind.options)
     if not depth and parts:
-        return K.Unknown("a structure that is as deep as a recursion")
+        return K.Unknown("a structure that grows as deep as a recursion goes")
     if all(shallow(part, depth - 1) is part for part in parts):
         return kind
-    return K.Unknown("a structure that is as deep as a recursion")
+    return K.Unknown("a structure that grows as deep as a recursion goes")
 
 
 def anew(keep: Callable[[str], bool], known: Mapping[str, Dim | None] | None = None) -> Naming:

@@ -25,10 +25,10 @@ def object_operator(op: type, left: Kind, right: Kind) -> Kind | None:
     fn = registry.operator_function(op.__name__, one, other)
     if fn is None:
         found = " and ".join(K.describe(k) for k in (left, right) if isinstance(k, K.Opaque))
-        return K.Unknown(f"what this operator makes of {found}")
+        return K.Unknown(f"the result of this operator for {found}")
     if op is gast.MatMult and isinstance(left if one is None else right, K.Array):
         return matmul_kind(*(k.like if isinstance(k, K.Opaque) else k for k in (left, right)))
-    return _called(fn, [left, right], {}, f"what is made of {K.describe(left)}")
+    return _called(fn, [left, right], {}, f"the result of an operation on {K.describe(left)}")
 
 
 def object_attribute(owner: K.Opaque, attr: str) -> Kind:

@@ -33,13 +33,13 @@ def method_unknown(scope: Scope, owner: Kind, attr: str) -> Kind:
     if cls is None or not hasattr(type(static), "__get__"):
         return K.UNKNOWN
     what = f"the result of .{attr}(), which is a {type(static).__name__} of {cls.__name__}"
-    return K.Unknown(what, None, f"Let {attr} be a method: a function in the class.")
+    return K.Unknown(what, None, f"Make {attr} a method: a function in the class.")
 
 
 OF_GENERIC = (
-    "the result of a functools.singledispatch, which chooses by the class of what it is given",
+    "the result of a functools.singledispatch function, which chooses by the class of its argument",
     None,
-    "Choose by isinstance, or call the function that is meant by a name of its own.",
+    "Choose by isinstance, or call the chosen function by its own name.",
 )
 
 
@@ -89,7 +89,9 @@ def outcome_attribute(cls: type, attr: str) -> Kind:
     example = getattr(cls, attr, MISSING)
     if example is MISSING or callable(example):
         advice = str(getattr(cls, "advice", "")) if attr in ("fun", "cost") else ""
-        return K.Unknown(f"`{attr}` of a result, of which no derivative is known", None, advice)
+        return K.Unknown(
+            f"the attribute `{attr}` of a result, which has no known derivative", None, advice
+        )
     return K.erase_value(K.kind_of(example, attr))
 
 

@@ -37,7 +37,7 @@ from s2sad.stages import KindFacts, SourceLike
 _OUTSIDE = "Compute it outside the function and pass it in as an argument."
 _DEFINE = "Define it, or import it, before the function is differentiated."
 _NONE = (
-    "Look at what gives None: a function without `return` does, and so do methods that work in "
+    "Find what gives None: a function without `return` does, and so do methods that work in "
     "place, such as .sort() and .append()."
 )
 _LOOK = "Correct this line: it fails without s2sad, too."
@@ -90,7 +90,7 @@ class Mistakes:
         code = fn.__code__
         if node.id in code.co_freevars:
             return _wrong(
-                f"`{node.id}` has no value yet: the function around it binds it later.", _DEFINE
+                f"`{node.id}` has no value yet: the enclosing function binds it later.", _DEFINE
             )
         near = _near(
             node.id, [*code.co_varnames, *fn.__globals__, *code.co_freevars, *dir(builtins)]
@@ -278,7 +278,7 @@ class Mistakes:
 
     def _remedy_for(self, fn: Any) -> str:
         if fn in (iter, next):
-            return "Write a `for` loop over what the iterator is made of."
+            return "Write a `for` loop over the sequence that the iterator was made from."
         twin = namesake(fn)
         if twin:
             return twin

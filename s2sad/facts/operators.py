@@ -45,7 +45,9 @@ from s2sad.stages import Activity, Function, KindFacts
 
 _GIVE = ("grad", "value_and_grad", "jacobian", "hessian")  # what they give is called
 _SETTINGS = {"wrt", "has_aux", "mode"}
-_NOT_LITERAL = K.Unknown("what an operator gives whose wrt= is not written out")
+_NOT_LITERAL = K.Unknown(
+    "the result of an operator whose settings (wrt=, has_aux=) are not literals"
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def applied_kind(
 ) -> Kind:
     """Return the kind of a call of an operator; `called` gives that of a call of a function."""
     if not args:
-        return K.Unknown(f"what {mode} gives without a function")
+        return K.Unknown(f"the result of {mode} without a function")
     if mode in _GIVE:
         wrt = literal_of(keywords.get("wrt", args[1] if len(args) > 1 else K.NONE))
         has_aux = literal_of(keywords.get("has_aux", K.Num("bool", None, False)))
@@ -101,7 +103,7 @@ def applied_kind(
         return _NOT_LITERAL if asked is None else called(applied(stands, args[0], asked), args[1:])
     given = _along(args, keywords)
     if given is None:
-        return K.Unknown(f"{mode} of arguments that are not tuples")
+        return K.Unknown(f"{mode} of primals and tangents that are not tuples of the same length")
     primals, chosen, has_aux = given
     if mode == "hvp":
         found = [tangent_kind(primals[i]) for i in chosen]
@@ -112,7 +114,7 @@ def applied_kind(
     if not has_aux:
         return K.Tuple((value, tangent_kind(value)))
     if not isinstance(value, K.Tuple) or len(value.items) != 2:
-        return K.Unknown("jvp with has_aux=True of a function that returns no pair")
+        return K.Unknown("jvp with has_aux=True of a function that does not return a pair")
     y, aux = value.items
     return K.Tuple((y, tangent_kind(y), aux))
 
@@ -163,14 +165,14 @@ def attribute_applied(stands: Stands, owner: Any, attr: str) -> Kind | None:
 def applied(stands: Stands, target: Kind, asked: Applied) -> Kind:
     """Return the kind of what an operator gives for a function."""
     if handed_on(target) is not None:
-        return K.Unknown("the derivative of a function that is bound to some arguments")
+        return K.Unknown("the derivative of a function that has some arguments bound")
     if isinstance(target, K.LocalFunction):
         return replace(target, applied=(*target.applied, asked))
     if not isinstance(target, K.Known):
-        return K.Unknown("the derivative of what is not known to be a function")
+        return K.Unknown("the derivative of a value that may not be a function")
     made = stands.of(target.value, asked)
     if made is None:
-        return K.Unknown("the derivative of a function that is bound to some arguments")
+        return K.Unknown("the derivative of a function that has some arguments bound")
     return K.Known(made)
 
 
@@ -279,9 +281,9 @@ def refuse_left_over(function: Function, kinds: KindFacts, activity: Activity) -
     statement, node = found
     at = node if getattr(node, "lineno", None) else function.origins.get(statement, statement)
     raise UnsupportedError(
-        "A derivative is taken here that cannot be differentiated: of what function, or of which "
-        "arguments, is not known.",
-        remedy="Give the operator a function by its name, literal settings, and plain arguments.",
+        "This call takes a derivative, and s2sad does not know of which function or at which "
+        "arguments, so it cannot differentiate the call.",
+        remedy=("Give the operator a function by its name, literal settings, and plain arguments."),
         place=function.source.place(at),
     )
 

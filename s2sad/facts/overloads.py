@@ -168,9 +168,10 @@ class _Overloads(Rewriter):
         for n in (n for part in flat if part is not None for n in walk(part)):
             if self._is_uncached(n):
                 raise UnsupportedError(
-                    f"`.{n.attr}` is computed here and kept, in the middle of a test, an index or "
-                    "the like; that cannot be differentiated yet.",
-                    remedy=f"Read it in a statement of its own before: value = ....{n.attr}",
+                    f"`.{n.attr}` is a cached property, and it is computed here inside a "
+                    "test, an index or another part of a statement; s2sad cannot keep its "
+                    "value in time.",
+                    remedy=f"Read it before, in a statement of its own: value = ....{n.attr}",
                     place=self.function.source.place(n),
                 )
 
@@ -200,8 +201,9 @@ class _Overloads(Rewriter):
         """Return an index as an argument, and what makes it one."""
         if any(isinstance(n, gast.Slice) for n in walk(index)):
             raise UnsupportedError(
-                "A slice of an object of a class with `__setitem__` or `__delitem__` is written; "
-                "that cannot be differentiated yet.",
+                "This statement writes or deletes a slice of an object whose class defines "
+                "`__setitem__` or `__delitem__`; s2sad cannot pass a slice to these methods "
+                "yet.",
                 remedy="Write into the array that the object holds.",
                 place=self.function.source.place(index),
             )

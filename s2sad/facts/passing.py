@@ -122,7 +122,7 @@ def outlives(kind: Kind) -> Kind:
     if isinstance(kind, K.LocalFunction):
         if not kind.variables:
             return kind
-        return K.Unknown("an inner function away from the variables that it captures")
+        return K.Unknown("an inner function outside the scope of the variables that it captures")
     if isinstance(kind, K.Choice):
         return next((k for k in map(outlives, kind.options) if isinstance(k, K.Unknown)), kind)
     structure = mapped(kind, outlives)

@@ -168,8 +168,8 @@ def _keeps_nothing(call: Node, kinds: KindFacts) -> bool:
 def _refusal(function: Function, statement: Any, node: Any) -> Error:
     origin = function.origins.get(statement, statement)
     return UnsupportedError(
-        "A number is read from a string, where strings are made of what is differentiated: "
-        "its derivative would be lost.",
-        remedy="Keep the number itself.",
+        "A number is read from a string here, and the program makes strings from "
+        "differentiated values: the derivative would be lost.",
+        remedy="Keep the number itself, not its text.",
         place=function.source.place(node if getattr(node, "lineno", None) else origin),
     )

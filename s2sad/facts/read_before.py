@@ -109,8 +109,8 @@ class _Worker:
                 return None
         elif not isinstance(kind, K.Num | K.Str | K.Tuple):
             raise UnsupportedError(
-                f"What is added to is {K.describe(kind)}, and may be set while the right side is "
-                "computed, after this statement has read it; that cannot be differentiated yet.",
+                f"This statement adds to {K.describe(kind)}: it reads that value and then "
+                "computes its right side, which may set it.",
                 remedy="Compute the right side in a statement of its own.",
                 place=self.function.source.place(self.origins.get(s, s)),
             )

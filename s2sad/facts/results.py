@@ -136,7 +136,7 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
     if fn in (max, min) and args:
         rows = len(args) == 1 and isinstance(args[0], K.Array)
         if rows and args[0].rank > 1:  # type: ignore[attr-defined]
-            return K.Unknown("one of the rows of an array")
+            return K.Unknown("a row of an array, chosen by max or min")
         if not rows:
             return _one_of(args)
     if fn in (isinstance, issubclass, callable, any, all, hasattr):
@@ -228,7 +228,7 @@ def _hashable(fn: Any) -> bool:
 
 
 _SEQUENCES = (list, tuple)
-_SOME = "a tuple whose length is not known"
+_SOME = K.Unknown("a tuple whose length s2sad does not know", None, registry.LISTED)
 
 
 def _chosen_kind(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind:
@@ -263,7 +263,7 @@ def _one_of(args: list[Kind]) -> Kind:
     for kind in args:
         found = K.join(found, K.erase_value(element_kind(kind) if len(args) == 1 else kind))
     if isinstance(found, K.Array) and found.rank:
-        return K.Unknown("one of several arrays")
+        return K.Unknown("one of several arrays, chosen by max or min")
     return found if K.is_numeric(found) or isinstance(found, K.Str | K.Unbound) else K.UNKNOWN
 
 
@@ -277,7 +277,7 @@ def _sequence_kind(fn: Any, args: list[Kind]) -> Kind:
         found = listed(given) if isinstance(given, K.List) else None
         if isinstance(given, K.Tuple):
             found = list(given.items)
-        return K.Unknown(_SOME) if found is None else K.Tuple(tuple(found))
+        return _SOME if found is None else K.Tuple(tuple(found))
     if isinstance(given, K.Tuple):
         return K.list_of([K.erase_value(k) for k in given.items])
     if isinstance(given, K.List) and given.items is not None:

@@ -234,5 +234,9 @@ def _is_end(kind: Kind) -> bool:
     return kind.type == "int" or kind.value is not K.MISSING
 
 
-_NO_JOIN = K.Unknown("what np.r_ or np.c_ joins in a way that np.concatenate says plainly")
-_NO_GRID = K.Unknown("a grid whose ends may be floats (np.meshgrid of np.linspace has a rule)")
+_NO_JOIN = K.Unknown(
+    "the result of np.r_ or np.c_ with these arguments", None, "Use np.concatenate or np.stack."
+)
+_NO_GRID = K.Unknown(
+    "a grid whose ends may be floats", None, "Use np.meshgrid of np.linspace, which has a rule."
+)

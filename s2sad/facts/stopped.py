@@ -58,8 +58,8 @@ def _written(n: str, pairs: dict[str, frozenset[str]], memory: Memory, kind: K.K
 def _refusal(function: Function, s: Any, n: str) -> Error:
     origin = function.origins.get(s, s)
     return UnsupportedError(
-        f"`{n}` may hold memory that was given to stop_gradient, and that is written in place; "
-        "what of it has a derivative is not known.",
-        remedy="Stop a copy, or copy what stop_gradient gives: stop_gradient(x).copy().",
+        f"`{n}` may share memory with an argument of stop_gradient, and that memory is "
+        f"written in place; s2sad does not know which part of `{n}` has a derivative.",
+        remedy="Copy the result of stop_gradient: stop_gradient(x).copy().",
         place=function.source.place(origin),
     )

@@ -38,7 +38,7 @@ from s2sad.syntax.spelled import paths
 
 Called = Callable[[Kind, "list[Kind]"], Kind]
 _DEEP = 8
-_UNDECIDED = K.Unknown("what tree_map gives for structures whose parts are not known")
+_UNDECIDED = K.Unknown("the result of tree_map for structures whose parts s2sad does not know")
 
 
 # --- kinds ---------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ class Tries(Expressions):
                 self.kind(h.type, inside)
             bound = _caught(h)
             self.slices = slices.copy()
-            inside |= {n: K.Unknown("an exception that was caught") for n in bound}
+            inside |= {n: K.Unknown("a caught exception") for n in bound}
             end = self.block(h.body, inside)
             if always_leaves(h.body):
                 continue

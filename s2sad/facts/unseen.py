@@ -26,7 +26,10 @@ from s2sad.stages import Activity, Function, KindFacts, Names
 from s2sad.syntax.flow import free_names
 
 _READERS: tuple[Any, ...] = (eval, exec, locals, globals)
-_PASS = "Pass what it needs as arguments of a function, or of an object of a class made outside."
+_PASS = (
+    "Pass what it needs as arguments of a function, or of an object whose class is "
+    "defined at module level."
+)
 
 
 def check_unseen_reads(
@@ -47,18 +50,21 @@ def _by_name(function: Function, kinds: KindFacts, activity: Activity) -> None:
         for n in () if blocks_of(s) else walk(s):
             fn = kinds.objects.get(n.func) if isinstance(n, gast.Call) else None
             if fn is type and len(n.args) > 1:
-                reason = "A class is made here, and what of it is differentiated cannot be followed"
+                reason = (
+                    "This call makes a class; s2sad cannot follow what the class does "
+                    "with the differentiated values."
+                )
             elif fn in _READERS or (fn in (vars, dir) and not n.args):
                 if fn in (eval, exec) and len(n.args) > 1:
                     continue  # it reads what it is given
                 name = getattr(fn, "__name__", "")
                 reason = (
-                    f"`{name}` may read or write whatever there is, and what of it is "
-                    "differentiated cannot be followed"
+                    f"`{name}` may read or write any variable; s2sad cannot follow what it "
+                    "does with the differentiated values."
                 )
             else:
                 continue
-            raise _refusal(function, s, f"{reason}.", "Name what is meant.", n)
+            raise _refusal(function, s, reason, "Name the variables or attributes themselves.", n)
 
 
 def _captured(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
@@ -77,8 +83,8 @@ def _captured(function: Function, kinds: KindFacts, activity: Activity, memory: 
             raise _refusal(
                 function,
                 hidden.statement,
-                f"{hidden.what} reads or changes `{min(hit)}`, on which the result depends: what "
-                "becomes of it there cannot be followed.",
+                f"The result depends on `{min(hit)}`, and {hidden.what} may read or change "
+                f"it; s2sad cannot follow what happens to `{min(hit)}` there.",
                 _PASS,
             )
 
@@ -97,7 +103,7 @@ class _Hidden:
 def _hidden(function: Function, kinds: KindFacts, memory: Memory) -> Iterator[_Hidden]:
     for s in all_inside(function.node.body):
         if isinstance(s, gast.ClassDef):
-            what = f"The class {s.name}, which is made here,"
+            what = f"the class {s.name}, which is defined in the function,"
             yield _Hidden(s, what, frozenset(_taken(s)), frozenset(rebound(s)))
     for s, call, _ in memory.opaque:
         if gives_derivative(kinds.objects.get(getattr(call, "func", None))):
@@ -105,13 +111,15 @@ def _hidden(function: Function, kinds: KindFacts, memory: Memory) -> Iterator[_H
         if _is_kept(call, function, kinds):
             for inner in (n for part in function.node.body for n in walk(part)):
                 if isinstance(inner, gast.FunctionDef | gast.Lambda):
-                    what = "What is called here may be made of an inner function, which"
+                    what = (
+                        "the function that is called here (it may be made from an inner function)"
+                    )
                     yield _Hidden(s, what, frozenset(free_names(inner)), frozenset(rebound(inner)))
         args = [*getattr(call, "args", ()), *(k.value for k in getattr(call, "keywords", ()))]
         for given in (n for a in args for n in walk(a)):
             kind = kinds.of.get(given)
             if isinstance(kind, K.LocalFunction):
-                what = "An inner function that is handed on to what has no readable source"
+                what = "an inner function that is passed to a function without readable source"
                 names, changed = frozenset(kind.variables), frozenset(rebound(kind.node))
                 fn = kinds.objects.get(getattr(call, "func", None))
                 yield _Hidden(s, what, names, changed, fn)
@@ -155,9 +163,9 @@ def _filled(function: Function, kinds: KindFacts, activity: Activity, memory: Me
             raise _refusal(
                 function,
                 s,
-                "What is empty here goes into a function with neither a rule nor readable source, "
-                "which may put into it what is differentiated.",
-                "Fill it by statements of your own: append, or an item that is set.",
+                "An empty list or dict is passed to a function that may put differentiated "
+                "values into it: the function has no derivative rule and no readable source.",
+                "Fill it in this function: by append, or by setting items.",
                 call,
             )
 
@@ -195,8 +203,8 @@ def check_stored(function: Function, kinds: KindFacts, activity: Activity, memor
                 raise _refusal(
                     function,
                     s,
-                    f"What is differentiated may be stored in `{n}` here, through something of "
-                    "which nothing is known: that cannot be followed.",
+                    f"A differentiated value may be stored in `{n}` here, through a value "
+                    "that s2sad knows nothing about.",
                     f"Store it by a statement that names `{n}`: {n}[i] = ...",
                 )
 

@@ -72,8 +72,9 @@ def _names(fn: Any) -> tuple[str, ...]:
 
 
 def _why(fn: Any, setting: str) -> str:
-    said = f"whose `{setting}` is a word" if setting else "with a word"
-    return f"the result of {getattr(fn, '__name__', 'a function')}(), {said} that is not known"
+    said = f"whose `{setting}` is a string" if setting else "called with a string"
+    name = getattr(fn, "__name__", "a function")
+    return f"the result of {name}(), {said} that s2sad does not know"
 
 
 def _outline(kind: Kind) -> Any:
@@ -88,7 +89,7 @@ def _outline(kind: Kind) -> Any:
 
 
 _MOST = 2
-_ADVICE = 'Write the word where it is used, or branch over it: `if mode == "full":`.'
+_ADVICE = 'Write the string where it is used, or branch over it: `if mode == "full":`.'
 WORDS = {
     "UPLO": "L U",
     "boundary": "fill wrap symm",

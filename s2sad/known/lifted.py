@@ -85,7 +85,7 @@ def namespace_given(fn: object, args: list[Kind], keywords: dict[str, Kind]) -> 
     if not compat and not (name == "get_array_module" and spaces.home(fn) != spaces.NUMPY):
         return None
     if any(isinstance(k, K.Unknown | K.Union) for k in args):
-        return K.Unknown("the namespace of what is not known to be an array")
+        return K.Unknown("the namespace of a value that may not be an array")
     space = space_among(args)
     module = spaces.module_of(space)
     plain = keywords.get("use_compat", K.NONE)

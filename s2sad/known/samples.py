@@ -304,9 +304,12 @@ def is_called(kind: Kind) -> bool:
 
 
 _AXES = Unknown(
-    "an array whose number of axes depends on a number or a truth value that is not known",
-    instead="Write that number or truth value as a literal, in branches where there are several.",
+    "an array whose number of axes depends on a number or a truth value that s2sad does not know",
+    instead=(
+        "Write that number or truth value as a literal; where there are several, branch over them."
+    ),
 )
+_SOME_ITEMS = "a tuple whose length depends on the length of an array"
 
 
 def same_axes(kind: Kind, first: Any, other: Any) -> Kind:
@@ -338,7 +341,7 @@ def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
         return Opaque(type(first), like) if isinstance(like, Array) else strange
     if isinstance(first, tuple):
         if isinstance(second, tuple) and len(second) != len(first):
-            return Unknown("a tuple whose length depends on that of an array")
+            return Unknown(_SOME_ITEMS, None, registry.LISTED)
         others = second if isinstance(second, tuple) and len(second) == len(first) else None
         pairs_ = zip(first, others or [MISSING] * len(first), strict=True)
         cls = type(first) if hasattr(first, "_fields") or hasattr(type(first), "n_fields") else None

@@ -12,10 +12,10 @@ DECIDE = (
 
 # Which names share memory, and with it the shadow, is known only when the program runs.
 LOOKED_UP = K.Unknown(
-    "a shadow that is looked up by its memory, which has several names",
+    "a shadow that must be found by its memory, because that memory has several names",
     None,
-    "Copy what may be a view where its memory is written, as A.reshape(n).copy(), or write the "
-    "array itself, by its indices.",
+    "Copy a possible view where its memory is written, as A.reshape(n).copy(), or write into "
+    "the array itself, by its indices.",
 )
 
 

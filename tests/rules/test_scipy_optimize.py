@@ -511,7 +511,7 @@ REFUSED = {
     other_field: "`fun` of a result",
     two_functions: "what it is is not known",
     library_function: "what it is is not known",
-    counted: "rebound by an inner function",
+    counted: "an inner function rebinds",
     changes_a_global: "changes something outside",
     complete: "does not take `full_output`",
     in_single: "cannot tell the type",
