@@ -221,7 +221,7 @@ def _loss_of(a: Analysed, request: Request, kind: Kind) -> Kind:
         return kind
     pair = "(y, aux)" if request.mode in ("vjp", "jvp") else "(loss, aux)"
     raise ActivityError(
-        f"With has_aux=True {_label(a)} must return {pair}, but it returns {K.describe(kind)}.",
+        f"With has_aux=True, {_label(a)} must return {pair}, but it returns {K.describe(kind)}.",
         remedy="Return a pair, or leave has_aux out.",
         place=a.function.source.place(a.function.source.node),
     )
@@ -229,9 +229,11 @@ def _loss_of(a: Analysed, request: Request, kind: Kind) -> Kind:
 
 _SUM = "Use s2sad.jacobian or s2sad.vjp, or return a scalar, such as the sum of the result."
 _REAL = "Return its real part, np.real(...), or use s2sad.jacobian or s2sad.vjp."
-_STEP = "Return the float from which it is computed, or a smooth function in its place."
-_RETURN = "Return the value that is to be differentiated."
-_AUX = "Pass has_aux=True: the first item is differentiated, the rest is handed through."
+_STEP = "Return the float that it is computed from, or a smooth function instead."
+_RETURN = "Return the value to differentiate."
+_AUX = (
+    "Pass has_aux=True: then the first item is differentiated, and the rest is returned unchanged."
+)
 
 
 def _instead(kind: Kind) -> str:
@@ -288,9 +290,13 @@ def _check_result(a: Analysed, request: Request) -> None:
         raise by_cause(refusal, kind)
     if not scalar:
         return
-    why = ", which changes by steps: its derivative is zero or none" if is_step(kind) else ""
+    why = (
+        ", which changes in steps: its derivative is zero or does not exist"
+        if is_step(kind)
+        else ""
+    )
     raise ActivityError(
-        f"{request.mode} wants a real scalar, but {_label(a)} {_returned(a, kind)}{why}.",
+        f"{request.mode} needs a real scalar, but {_label(a)} {_returned(a, kind)}{why}.",
         remedy=_instead(kind),
         place=a.function.source.place(a.function.source.node),
     )

@@ -206,9 +206,9 @@ WRT_ERRORS = [
     ("z", "wrt='z' names no parameter of loss."),
     (3, "wrt=3 names no parameter: loss has 3."),
     (-4, "wrt=-4 names no parameter: loss has 3."),
-    (1.0, "wrt wants a position, a name, or a tuple of these, not 1.0."),
-    (True, "wrt wants a position, a name, or a tuple of these, not True."),
-    (["w"], "wrt wants a position, a name, or a tuple of these, not ['w']."),
+    (1.0, "wrt needs a position, a name, or a tuple of these, not 1.0."),
+    (True, "wrt needs a position, a name, or a tuple of these, not True."),
+    (["w"], "wrt needs a position, a name, or a tuple of these, not ['w']."),
 ]
 
 
@@ -246,7 +246,7 @@ def test_no_parameters():
 
     assert message(ActivityError, s2sad.grad(nothing)) == (
         f"nothing has no parameter to differentiate.\n{where(nothing)}"
-        "Make what it depends on a parameter."
+        "Make the value that it depends on a parameter."
     )
 
 
@@ -288,7 +288,7 @@ REFUSED = [
     ({"a": "b"}, "is a dict that holds no floats: there is nothing to differentiate.", None),
     (
         np.ma.ones(2),
-        "is a MaskedArray, a subclass of ndarray: it cannot be differentiated.",
+        "is a MaskedArray, a subclass of ndarray, which s2sad cannot differentiate.",
         "Pass a float, a plain NumPy array, or a structure of these.",
     ),
 ]
@@ -306,8 +306,9 @@ def test_arguments_that_cannot_be_active(value, reason, remedy):
 def test_wrapped_arguments_are_for_autodiff(wrapper):
     word = type(wrapper).__name__
     assert message(ActivityError, s2sad.grad(square), wrapper) == (
-        f"Argument x is wrapped in {word}(...), which only autodiff takes.\n{where(square)}"
-        f"Pass the value itself: wrt=, or an annotation `x: {word}`, says what is differentiated."
+        f"Argument x is wrapped in {word}(...), which only autodiff accepts.\n{where(square)}"
+        f"Pass the value itself, and use wrt= or an annotation `x: {word}` to say what is "
+        "differentiated."
     )
 
 
@@ -322,7 +323,7 @@ def test_an_argument_that_contains_itself():
     loop = []
     loop.append(loop)
     assert message(UnsupportedError, s2sad.grad(square), loop) == (
-        "An argument contains itself.\nPass the parts that the function needs."
+        "An argument contains itself.\nPass only the parts that the function needs."
     )
 
 

@@ -472,13 +472,13 @@ def halve(u, out):
 
 REFUSED = {
     never_ends: "needs a break",
-    a_dict: "this is a dict",
+    a_dict: "a dict has none",
     read_by_a_function: "made outside of the checkpointed loop reads `u`",
     calls_what_changes: "calls `scaled`, which reads a variable that may have changed",
-    gives_what_it_captures: "may give memory of `w`",
+    gives_what_it_captures: "may return memory of `w`",
     reads_a_view: "may share memory",
-    prints: "something else the second time",
-    draws: "something else the second time",
+    prints: "another result the second time",
+    draws: "another result the second time",
     unbound: "`v` may have no value",
     binds_the_index: "binds `i` as its loop variable",
 }

@@ -301,7 +301,7 @@ def returns_from_within(x, a):
 REFUSED = {
     read_by_another_name: "`u` and `first` may share memory",
     one_at_the_end: "may share memory",
-    writes_for_others: "may be somebody else's",
+    writes_for_others: "whose memory the caller may see",
     part_by_another_name: "`s` and `y` may share memory",
     twice_in_a_list: "stands twice",
     gives_what_it_reads: "may",
@@ -320,7 +320,7 @@ def test_arguments_that_change_places_are_nobody_elses():
         s2sad.grad(buffers_given)(X, X, 1.1)
     u, u_bar = X.copy(), np.zeros(5)
     v, v_bar = 0.3 * X, np.zeros(5)
-    with pytest.raises(s2sad.Error, match="may be somebody else's"):
+    with pytest.raises(s2sad.Error, match="whose memory the caller may see"):
         s2sad.autodiff(
             Reverse, buffers_given, Duplicated(u, u_bar), Duplicated(v, v_bar), Active(1.1)
         )

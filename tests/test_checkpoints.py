@@ -338,10 +338,10 @@ def deep(x, rng):
 
 
 REFUSED = {
-    noisy: "calls what may do something else",
+    noisy: "calls a function that may give another result",
     writes: "writes into `x`",
-    prints: "calls what may do something else",
-    deep: "noisy calls what may do something else",
+    prints: "calls a function that may give another result",
+    deep: "noisy calls a function that may give another result",
 }
 
 

@@ -388,10 +388,10 @@ def unnamed(m):
 
 WITHOUT = {
     "an instance of Net": lambda m: s2sad.grad(m.Net.energy, wrt="x").emit("no.py", m.Net(), X3),
-    "under a name": lambda m: s2sad.grad(unnamed(m)).emit("no.py", 2.0),
+    "cannot name": lambda m: s2sad.grad(unnamed(m)).emit("no.py", 2.0),
     "by a call in Python": lambda m: s2sad.grad(m.square, debug_nans=True).emit("no.py", 2.0),
-    "no module has": lambda m: s2sad.hessian(m.square).emit("no.py", 2.0),
-    "arguments by name alone": lambda m: s2sad.grad(m.named).emit("no.py", 2.0, power=2),
+    "as a function of a module": lambda m: s2sad.hessian(m.square).emit("no.py", 2.0),
+    "keyword-only arguments": lambda m: s2sad.grad(m.named).emit("no.py", 2.0, power=2),
 }
 
 

@@ -163,8 +163,8 @@ def test_a_manager_that_may_swallow_exceptions():
         lambda: s2sad.grad(leaves_with)(3.0),
         "UnsupportedError",
         NotImplementedError,
-        "This manager may swallow an exception that leaves its block, and then nobody could tell "
-        "how far that got; `y`, on which the result depends, is bound there.",
+        "This context manager may swallow an exception that leaves its block; s2sad cannot tell "
+        "then how far the block got, and it binds `y`, on which the result depends.",
         leaves_with,
         "with Swallowing():",
         remedy="Let its __exit__ return None, or catch exceptions with try.",
@@ -436,11 +436,11 @@ def test_a_keyword_that_the_rule_does_not_list():
         lambda: s2sad.grad(calls_with_a_signature)(X),
         "UnsupportedError",
         NotImplementedError,
-        "This call of sin cannot be differentiated: its rule does not take `signature`.",
+        "This call of sin cannot be differentiated: the rule has no parameter `signature`.",
         calls_with_a_signature,
         'y = np.sin(x, signature="d->d")',
         'np.sin(x, signature="d->d")',
-        remedy="Write the call without it, or make its inputs Const.",
+        remedy="Leave that argument out, or make the inputs of the call Const.",
     )
 
 
@@ -501,12 +501,12 @@ def test_source_without_arguments_or_annotations():
         ),
         (
             X.astype(object),
-            "an array of objects or of records: it cannot be differentiated",
+            "an array of objects or of records, which s2sad cannot differentiate",
             "Pass a float, a plain NumPy array, or a structure of these.",
         ),
         (
             np.ma.array(X),
-            "a MaskedArray, a subclass of ndarray: it cannot be differentiated",
+            "a MaskedArray, a subclass of ndarray, which s2sad cannot differentiate",
             "Pass a float, a plain NumPy array, or a structure of these.",
         ),
     ],
@@ -529,10 +529,10 @@ def test_a_wrapped_argument():
         lambda: s2sad.grad(square)(s2sad.Active(X)),
         "ActivityError",
         TypeError,
-        "Argument x is wrapped in Active(...), which only autodiff takes.",
+        "Argument x is wrapped in Active(...), which only autodiff accepts.",
         square,
         "def square(x):",
-        remedy="Pass the value itself: wrt=, or an annotation `x: Active`, says what is "
+        remedy="Pass the value itself, and use wrt= or an annotation `x: Active` to say what is "
         "differentiated.",
     )
 
@@ -567,15 +567,16 @@ def test_a_result_that_is_no_real_scalar(fn, x, what, mode):
     remedy = {
         doubled: "Use s2sad.jacobian or s2sad.vjp, or return a scalar, such as the sum of the "
         "result.",
-        both: "Pass has_aux=True: the first item is differentiated, the rest is handed through.",
+        both: "Pass has_aux=True: then the first item is differentiated, and the rest is returned "
+        "unchanged.",
         rotated: "Return its real part, np.real(...), or use s2sad.jacobian or s2sad.vjp.",
-        nothing: "Return the value that is to be differentiated.",
+        nothing: "Return the value to differentiate.",
     }[fn]
     refused(
         lambda: getattr(s2sad, mode)(fn)(x),
         "ActivityError",
         TypeError,
-        f"{mode} wants a real scalar, but {fn.__name__} {what}.",
+        f"{mode} needs a real scalar, but {fn.__name__} {what}.",
         fn,
         f"def {fn.__name__}(x):",
         remedy=remedy,
@@ -610,13 +611,13 @@ def test_a_result_that_changes_by_steps(line, mode):
         lambda: getattr(s2sad, mode)(fn)(X),
         "ActivityError",
         TypeError,
-        f"{mode} wants a real scalar, but {name} returns {what}, which changes by steps: its "
-        "derivative is zero or none.",
+        f"{mode} needs a real scalar, but {name} returns {what}, which changes in steps: its "
+        "derivative is zero or does not exist.",
         fn,
         f"def {name}(x):",
-        remedy="Return the float from which it is computed, or a smooth function in its place.",
+        remedy="Return the float that it is computed from, or a smooth function instead.",
     )
-    with pytest.raises(s2sad.ActivityError, match="changes by steps"):
+    with pytest.raises(s2sad.ActivityError, match="changes in steps"):
         s2sad.hessian(fn)(X)
 
 
@@ -672,13 +673,13 @@ DECLARED = ("def declared(x: s2sad.Active, n: s2sad.Const):", declared)
         (
             True,
             SQUARE,
-            "wrt wants a position, a name, or a tuple of these, not True.",
+            "wrt needs a position, a name, or a tuple of these, not True.",
             "The parameters of square are x.",
         ),
         (
             1.5,
             SQUARE,
-            "wrt wants a position, a name, or a tuple of these, not 1.5.",
+            "wrt needs a position, a name, or a tuple of these, not 1.5.",
             "The parameters of square are x.",
         ),
         (("x", 0), SQUARE, "wrt=('x', 0) names x twice.", "Name it once."),

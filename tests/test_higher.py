@@ -557,7 +557,7 @@ def test_refusals_name_the_function():
 
     with pytest.raises(s2sad.UnsupportedError) as caught:
         hvp(jittered, (np.array([1.0, 2.0]),), (np.ones(2),))
-    assert "which is derived of jittered, is needed" in caught.value.reason
+    assert "A higher derivative of jittered needs" in caught.value.reason
     assert caught.value.place.file == __file__
 
 

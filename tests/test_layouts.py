@@ -87,5 +87,5 @@ def test_what_is_written_in_a_structure_and_asked_for_its_layout_is_refused():
         p["x"][0, 0] = 3.0
         return raveled(p["x"])
 
-    with pytest.raises(s2sad.UnsupportedError, match="how it lies in memory counts"):
+    with pytest.raises(s2sad.UnsupportedError, match="depends on its memory layout"):
         s2sad.grad(f)({"x": np.ones((2, 3))})

@@ -105,7 +105,7 @@ def test_line_and_sweep(f, args, sweep, what):
                 derivative(*args)
         said = raised.value
         assert isinstance(said, FloatingPointError) and isinstance(said, s2sad.Error)
-        assert f"{what} arises first in the {sweep} sweep" in said.reason
+        assert f"{what} first arises in the {sweep} sweep" in said.reason
         assert said.place.line == line_of(WHERE.get(f, f)), str(said)
 
 
@@ -137,7 +137,7 @@ def test_masked_infinities_are_no_matter():
 
 
 def test_nan_from_outside():
-    with pytest.raises(s2sad.NotFiniteError, match="Look for it in the arguments"):
+    with pytest.raises(s2sad.NotFiniteError, match="Check the arguments"):
         grad(lambda x: np.sum(x * x), debug_nans=True)(np.array([1.0, np.nan]))
 
 

@@ -153,6 +153,6 @@ def test_a_file_from_a_notebook_says_that_no_command_makes_it(cell, tmp_path, ca
     from s2sad import cli
 
     path = s2sad.grad(cell["area"]).emit(tmp_path / "area_grad.py", 2.0)
-    assert "# command: none, no module has the function area under a name" in path.read_text()
+    assert "# command: none, s2sad cannot name area as a function of a module" in path.read_text()
     assert cli.main(["emit", "--check", str(path)]) == 2
     assert "area_grad.py cannot be compared" in capsys.readouterr().err

@@ -77,8 +77,8 @@ def memo_of_a_recursion(x):
 REFUSED = [
     (active_key, "A key of `d` depends on what is differentiated"),
     (active_key_asked, "A key of `d` depends on what is differentiated"),
-    (grown_in_a_loop_over_it, "`d` may get or lose entries in a loop over it"),
-    (emptied_in_a_loop_over_it, "`d` may get or lose entries in a loop over it"),
+    (grown_in_a_loop_over_it, "the entries of `d`, which may gain or lose entries"),
+    (emptied_in_a_loop_over_it, "the entries of `d`, which may gain or lose entries"),
     (none_written_over, "may be None"),
     (memo_of_a_recursion, "Let the called function return the new value"),
 ]
@@ -144,7 +144,7 @@ def test_shadows_of_a_caller_accumulate():
     assert value == energy(p, X)
     assert p_bar[0] == pytest.approx(2.0 * p[0] * X[0])
     assert p_bar[2] == pytest.approx(2.0 * p[2] * X[2] + 1.0)
-    with pytest.raises(s2sad.UnsupportedError, match="not built at the end as it was"):
+    with pytest.raises(s2sad.UnsupportedError, match="its structure at the end differs"):
         autodiff(Reverse, grown_arrays, Duplicated(p, p_bar), Const(X))
 
 

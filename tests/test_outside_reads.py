@@ -443,7 +443,7 @@ def test_the_message():
     text = str(caught.value)
     assert "The derivative needs the old content of `W`, which is changed here" in text
     assert "in by_out\n    np.multiply(W, 3.0, out=W)" in text
-    assert "Read it into a variable first" in text
+    assert "Read the old value into a variable first" in text
 
 
 # --- another kind than before --------------------------------------------------------------------

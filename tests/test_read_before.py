@@ -233,7 +233,7 @@ def test_what_is_read_before_it_is_changed():
         check(f, 0.7)
         assert s2sad.value_and_grad(f)(0.7)[0] == f(0.7)
     assert s2sad.value_and_grad(by_another_name)(0.7)[0] == by_another_name(0.7)
-    with pytest.raises(s2sad.UnsupportedError, match="read it"):
+    with pytest.raises(s2sad.UnsupportedError, match="then computes its right side"):
         s2sad.grad(by_a_closure)(A.copy(), B.copy())
-    with pytest.raises(s2sad.UnsupportedError, match="only the run knows"):
+    with pytest.raises(s2sad.UnsupportedError, match="only the running program shows"):
         s2sad.grad(of_halves)(A.copy())

@@ -106,12 +106,12 @@ def field_written(x):
 
 
 REFUSED = [
-    (overlapping, "both are arguments"),
-    (overlapping_views, "both are arguments"),
-    (maybe_overlapping, "both are arguments"),
+    (overlapping, "stands in two arguments"),
+    (overlapping_views, "which part they share"),
+    (maybe_overlapping, "which part they share"),
     (argument_rebound, "written in place"),
-    (its_own_tail, "name of its own"),
-    (result_in_its_place, "name of its own"),
+    (its_own_tail, "to the same name"),
+    (result_in_its_place, "to the same name"),
 ]
 
 

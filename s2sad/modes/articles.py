@@ -6,8 +6,8 @@ from s2sad.nodes import Node
 
 _WORDS = {
     "Lambda": "A lambda",
-    "Await": "await",
-    "Yield": "yield",
+    "Await": "An await expression",
+    "Yield": "A yield expression",
     "SetComp": "A set comprehension",
     "DictComp": "A dict comprehension",
     "GeneratorExp": "A generator expression",

@@ -317,9 +317,9 @@ class Asked(Cotangents):
         if isinstance(where, gast.Slice) and has_numbers(kind):
             raise self.refuse(
                 at,
-                f"A slice of `{c.operand}`, which holds numbers and memory that has several "
-                "names, cannot be differentiated yet.",
-                "Read its items one by one.",
+                f"s2sad cannot differentiate a slice of `{c.operand}`, which holds both "
+                "numbers and memory that has several names.",
+                "Read the items one by one.",
             )
         place = attribute(bar, where) if how == "attr" else subscript(bar, where)
         if all(isinstance(k, K.Num | K.NoneKind) for k in K.options(inner)):
@@ -472,9 +472,8 @@ class Asked(Cotangents):
             return None
         return self.refuse(
             s,
-            f"`{variable}` is memory that is written in place and has several names, and "
-            f"`{word}` gives a view of it whose derivative is none; that cannot be "
-            "differentiated yet.",
+            f"`{word}` makes a view of memory that has several names and is written in place; "
+            f"s2sad cannot find the derivative of such a view (`{variable}`).",
             f"Copy it: {variable} = {variable}.copy().",
         )
 

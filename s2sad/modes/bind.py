@@ -181,7 +181,7 @@ def _own_defaults(fn: Any, rule: Any, missing: list[str]) -> dict[str, Node]:
             found[n] = _literal(default)
         elif open_ and default not in (None, inspect.Parameter.empty):
             raise BindingError(
-                f"its rule wants `{n}`, which the call leaves to a default that is not a literal"
+                f"the rule needs `{n}`, which the call leaves at a default that is not a literal"
             )
     return found
 
@@ -208,7 +208,7 @@ def bind(
     positional = positional[:count]
     gathered = _gathers(fn)
     if any(isinstance(a, gast.Starred) for a in args) or any(k.arg is None for k in keywords):
-        raise BindingError("arguments are unpacked with * or **")
+        raise BindingError("it unpacks arguments with * or **")
     names = _signature(fn)
     by_name = names is not None and variadic is None and _knows(fn, positional)
     given: dict[str, Any] = {}
@@ -227,7 +227,7 @@ def bind(
                 spread.append(arg)
                 continue
             if variadic is None:
-                raise BindingError(f"argument {position + 1} is more than its rule takes")
+                raise BindingError(f"the rule takes fewer than {position + 1} arguments")
             rest.append(arg)
         else:
             given[target] = arg
@@ -242,7 +242,7 @@ def bind(
     for name in [n for n in given if n not in positional and n not in settings]:
         node = given.pop(name)
         if not (_is_default(fn, name, node) or _says_how(fn, name, node)):
-            raise BindingError(f"its rule does not take `{name}`")
+            raise BindingError(f"the rule has no parameter `{name}`")
     given |= _own_defaults(fn, rule, [n for n in (*positional, *settings) if n not in given])
     arrays = tuple((n, given[n]) for n in positional if n in given)
     chosen = {n: v for n, v in given.items() if n in settings}

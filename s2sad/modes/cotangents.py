@@ -147,7 +147,7 @@ class Cotangents:
         if not K.differentiable(kind):
             return gast.Constant(None, None)
         raise UnsupportedError(
-            f"The cotangent of {K.describe(kind)} cannot be set up.",
+            f"s2sad cannot set up a cotangent for {K.describe(kind)}.",
             remedy="Use floats, arrays, and lists, tuples or dicts of these.",
             place=self.function.source.place(self.function.source.node),
         )
@@ -236,8 +236,9 @@ class Cotangents:
             why = kind.why if isinstance(kind, K.Unknown) and kind.why else "not known"
             raise self.refuse(
                 at,
-                f"`{variable}` carries a derivative here, but its kind is {why}.",
-                "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0.",
+                f"`{variable}` carries a derivative here, but its type is {why}.",
+                "Give it the same kind on all paths: start sums of arrays with "
+                "np.zeros(...), not 0.",
             )
 
     def refuse(self, at: Any, reason: str, remedy: str) -> Error:

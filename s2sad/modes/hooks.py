@@ -92,8 +92,8 @@ class Hooks(Writes):
         if x.id in self.asked | self.split:
             raise self.refuse(
                 s,
-                f"Whether `{x.id}` shares memory with something that is written is known only when "
-                "the program runs: what its adjoint is cannot be told to a hook.",
+                f"Only the running program shows whether `{x.id}` shares memory with "
+                "something that is written, so s2sad cannot pass its adjoint to a hook.",
                 "Hook into a copy: adjoint_hook(x.copy(), fn).",
             )
         if x.id not in self.live and x.id not in self.arrays:
@@ -146,9 +146,9 @@ class Hooks(Writes):
         if not (parts or whole) or not (gives_none or (parts and _built_like(result, kind))):
             raise self.refuse(
                 s,
-                "What this hook gives is not known when its derivative is written; it cannot be "
-                "differentiated once more.",
-                "Let it return what is built as the adjoint is, on all paths.",
+                "s2sad does not know the type of what this hook returns, so it cannot "
+                "differentiate the hook again.",
+                "Let the hook return a value built like the adjoint, on all paths.",
             )
         own: Node = name(bar)
         if isinstance(kind, K.Array):
@@ -179,9 +179,10 @@ class Hooks(Writes):
             if given or not once or variable in written:
                 raise self.refuse(
                     s,
-                    f"This hook reads `{variable}`, which may be another when the hook is called.",
-                    "Write the hook as a lambda in the call of adjoint_hook, or give it what it "
-                    "reads as a default: def fn(g, i=i).",
+                    f"This hook reads `{variable}`, which may have another value when the "
+                    "hook is called.",
+                    "Write the hook as a lambda in the call of adjoint_hook, or pass it the "
+                    "value as a default: def fn(g, i=i).",
                 )
 
 

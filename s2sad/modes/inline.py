@@ -393,7 +393,7 @@ def _message(statement: Node) -> str:
     made = statement.exc
     if isinstance(made, gast.Call) and made.args and isinstance(made.args[0], gast.Constant):
         return str(made.args[0].value)
-    return "its rule does not take these settings"
+    return "the rule does not take these settings"
 
 
 class _Fold(gast.NodeTransformer):  # type: ignore[misc]

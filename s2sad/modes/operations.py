@@ -82,7 +82,7 @@ class Operations(Structured):
             raise self.refuse(
                 UnsupportedError,
                 node,
-                f"{article(node)} with active values cannot be differentiated.",
+                f"{article(node)} has active values here; s2sad cannot differentiate it.",
                 "Write it with plain operations, or make its inputs Const.",
             )
         if isinstance(node, gast.Tuple | gast.List | gast.Dict | gast.Call):
@@ -203,7 +203,7 @@ class Operations(Structured):
                     raise self.refuse(
                         UnsupportedError,
                         node,
-                        "Keys of a dict that are not literals may be the same key.",
+                        "Two keys of this dict that are not literals may be equal.",
                         "Set the items one after the other.",
                     )
                 found.pop(literal, None)
@@ -247,7 +247,7 @@ class Operations(Structured):
                 raise self.refuse(
                     UnsupportedError,
                     node,
-                    "A slice of a tuple needs literal bounds.",
+                    "s2sad can slice a tuple only with literal bounds.",
                     "Use a list or an array.",
                 )
             bounds.append(value)
@@ -335,8 +335,8 @@ class Operations(Structured):
             raise self.refuse(
                 MissingRuleError,
                 node,
-                "What is called here is not known when the derivative is written.",
-                "Call a function by a name that always denotes the same function.",
+                "s2sad does not know which function is called here.",
+                "Call the function by a name that always means the same function.",
             )
         return fn, args
 
@@ -415,7 +415,7 @@ class Operations(Structured):
                 raise self.refuse(
                     UnsupportedError,
                     node,
-                    f"{label} of {K.describe(self.kind(a))} cannot be differentiated yet.",
+                    f"s2sad cannot differentiate {label} of {K.describe(self.kind(a))} yet.",
                     "Make it an array first: np.array(...).",
                 )
             convert = call(self.np("asarray"), clone(a))
@@ -459,9 +459,12 @@ class Operations(Structured):
             UnsupportedError,
             node,
             f"This call of {getattr(fn, '__name__', repr(fn))} cannot be differentiated: {why}.",
-            "Write the call without it, or make its inputs Const."
+            "Leave that argument out, or make the inputs of the call Const."
             if registry.is_ours(rule)
-            else "Let the rule take it, under its name; it gives None for what is not an array.",
+            else (
+                "Give the rule a parameter of that name; the rule returns None for "
+                "parameters that are not arrays."
+            ),
         )
 
     def _inlined(
@@ -503,8 +506,8 @@ class Operations(Structured):
         return self.refuse(
             UnsupportedError,
             node,
-            f"The derivative of {label} with respect to {what} is not known.",
-            "Make that value Const, or write it with other functions.",
+            f"s2sad has no derivative of {label} with respect to {what}.",
+            "Make that value Const, or use other functions.",
         )
 
     def _given(self, node: Node) -> Given:

@@ -27,6 +27,7 @@ from s2sad.known.callees import Callees
 from s2sad.known.samples import stacked
 from s2sad.known.signature import by_position
 from s2sad.known.spaces import NUMPY
+from s2sad.modes.articles import article
 from s2sad.modes.bind import BindingError, BoundCall, bind, without_axes
 from s2sad.modes.guarded import Site
 from s2sad.modes.handed import called_with
@@ -85,7 +86,7 @@ class Pushes(Operations):
             raise self.refuse(
                 UnsupportedError,
                 node,
-                f"{type(node).__name__} with active values cannot be differentiated.",
+                f"{article(node)} has active values here; s2sad cannot differentiate it.",
                 "Write it with plain operations, or make its inputs Const.",
             )
         found: Pushed = handler(site, node)
@@ -284,8 +285,8 @@ class Pushes(Operations):
         raise self.refuse(
             UnsupportedError,
             node,
-            f"A dict's .{method}() cannot be differentiated forward.",
-            "Read the entries by key.",
+            f"s2sad cannot differentiate a dict's .{method}() in forward mode.",
+            "Read the entries by their keys.",
         )
 
     def _greater(self, fn: Any, args: list[Node]) -> Node:
@@ -308,8 +309,8 @@ class Pushes(Operations):
             raise self.refuse(
                 UnsupportedError,
                 node,
-                f"This call of {fn.__name__} cannot be differentiated forward.",
-                "Give it one list, and no more than a key.",
+                f"s2sad cannot differentiate this call of {fn.__name__} in forward mode.",
+                "Give it one list, and no other setting than key=.",
             )
         helper = self.refs.function(runtime.push_chosen)
         held = name(self.dot(args[0].id))
@@ -430,7 +431,7 @@ class Pushes(Operations):
                 raise self.refuse(
                     UnsupportedError,
                     node,
-                    f"This operation on {K.describe(self.kind(a))} cannot be differentiated yet.",
+                    f"s2sad cannot differentiate this operation on {K.describe(self.kind(a))} yet.",
                     "Make it an array first: np.array(...).",
                 )
             convert = call(self.np("asarray"), clone(a))

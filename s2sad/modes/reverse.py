@@ -209,8 +209,8 @@ class Reverse(Hooks, Joins):
         if written & self.live:
             raise self.refuse(
                 s,
-                f"A {_word(s)} that binds `{min(written & self.live)}`, on which the result "
-                "depends, cannot be differentiated yet.",
+                f"This {_word(s)} binds `{min(written & self.live)}`, on which the "
+                "result depends; s2sad cannot differentiate inside such a statement.",
                 "Move the computation out of it.",
             )
         return [self._restore(n, s) for n in sorted(written)]
@@ -265,8 +265,8 @@ class Reverse(Hooks, Joins):
         ):
             raise self.refuse(
                 s,
-                f"Writing into `{base}` in place, on which the result depends, cannot be "
-                "differentiated yet.",
+                f"s2sad cannot differentiate this write into `{base}`: the derivative of the "
+                "new or of the overwritten value would be lost.",
                 "Build a new value instead: np.where, np.concatenate, or a list and np.array.",
             )
         return []
@@ -297,9 +297,9 @@ class Reverse(Hooks, Joins):
             if variable in self.live and variable in varied:
                 raise self.refuse(
                     s,
-                    f"`{variable}` is {K.describe(before)} and is changed in place; that cannot "
-                    "be differentiated yet.",
-                    f"Write {variable} = {variable} ... instead, which makes a new value.",
+                    f"`{variable}` is {K.describe(before)} and is changed in place; s2sad "
+                    "cannot undo this change yet.",
+                    f"Write {variable} = {variable} ... instead: that makes a new value.",
                 )
             return []
         value = gast.BinOp(name(variable), s.op, s.value)
@@ -537,7 +537,7 @@ class Reverse(Hooks, Joins):
             raise self.refuse(
                 s,
                 f"`{owner.id}.{value.func.attr}(...)` changes {K.describe(kind)} on which the "
-                "result depends; that cannot be differentiated yet.",
+                "result depends; s2sad cannot undo this change yet.",
                 "Build a new value, or fill a list by append.",
             )
         return []
@@ -582,7 +582,8 @@ class Reverse(Hooks, Joins):
         if read_once or any(map(self._read_once, (n for b in plan.bindings for n in walk(b)))):
             raise self.refuse(
                 s,
-                "A loop over something that can be read only once cannot pass on derivatives.",
+                "This loop runs over something that can be read only once, so the backward "
+                "sweep cannot run over it again.",
                 "Loop over a list, a tuple, an array, range, enumerate or zip.",
             )
         self.check_iterated(s, plan)

@@ -146,8 +146,9 @@ class Slots(Writes):
             if any(isinstance(k, K.Num) for k in K.options(getattr(after, "item", K.UNKNOWN))):
                 raise self.refuse(
                     s,
-                    f"Numbers are put into the list `{base}`, whose memory only the run knows; "
-                    "that cannot be differentiated yet.",
+                    f"This statement puts numbers into the list `{base}`, and only the "
+                    "running program shows which names share that list; s2sad cannot follow "
+                    "them.",
                     "Make a new list: a + b.",
                 )
         if base in self.aliases.arrays or K.is_container(self.kinds.of.get(s.value, K.UNKNOWN)):
@@ -174,8 +175,8 @@ class Slots(Writes):
         elif K.differentiable(old) and (isinstance(old, K.Unknown) or _mixed(old)):
             raise self.refuse(
                 s,
-                f"What is written over in `{base}` is {K.describe(old)}.",
-                "Give it one kind on all paths.",
+                f"The value that this statement overwrites in `{base}` is {K.describe(old)}.",
+                "Store values of the same kind there on all paths.",
             )
         elif asked:
             number = isinstance(old, K.Num) and may_be_integer(old)
@@ -273,9 +274,9 @@ class Slots(Writes):
     def _with_none(self, s: Node, base: str) -> Error:
         return self.refuse(
             s,
-            f"An entry of `{base}`, whose keys are not literals, is set where it may be None; "
-            "that cannot be differentiated yet.",
-            "Leave out the entries that are None, or let them be nan or 0.0.",
+            f"This statement sets an entry of `{base}` that may be None, and its key is not a "
+            "literal; s2sad cannot restore such an entry yet.",
+            "Leave out the entries that are None, or store nan or 0.0 instead.",
         )
 
     def undo_taking(self, s: Node, w: Write) -> Block:
@@ -313,9 +314,9 @@ class Slots(Writes):
             if not _is_value(item) and not shared:
                 raise self.refuse(
                     s,
-                    f"An item that is {K.describe(item)} is taken from `{base}`, on which the "
-                    "result depends; that cannot be differentiated yet.",
-                    "Read it by its index and leave it where it is.",
+                    f"This call takes {K.describe(item)} out of `{base}`, on which the result "
+                    "depends; s2sad can put back numbers and arrays only.",
+                    "Read the item by its index, and leave it in the list.",
                 )
             out = self._comment(s)
             out += self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
@@ -361,8 +362,8 @@ class Slots(Writes):
         if inside is not None:
             raise self.refuse(
                 inside,
-                f"Memory is written in place inside a {type(s).__name__.lower()} statement; that "
-                "cannot be differentiated yet.",
+                f"A {type(s).__name__.lower()} statement contains a write in place, which "
+                "s2sad cannot undo there.",
                 "Move the write out of it.",
             )
 
@@ -398,9 +399,9 @@ class Slots(Writes):
                     continue
                 raise self.refuse(
                     w.statement,
-                    f"`{n}` is written in place in a loop over it; that cannot be differentiated "
-                    "yet.",
-                    "Loop over its indices: for i in range(len(...)).",
+                    f"This loop runs over `{n}` and writes into it; s2sad cannot undo such a "
+                    "write.",
+                    "Loop over the indices: for i in range(len(...)).",
                 )
 
     def _listed(self, keys: Node) -> set[str]:
@@ -439,9 +440,9 @@ class Slots(Writes):
             if grows and shared and not self._entry_of_round(s, w):
                 raise self.refuse(
                     w.statement,
-                    f"`{w.base}` may get or lose entries in a loop over it; that cannot be "
-                    "differentiated.",
-                    f"Loop over a list of what is there: for ... in list({w.base}).",
+                    f"This loop runs over the entries of `{w.base}`, which may gain or lose "
+                    "entries here; s2sad cannot run it backward.",
+                    f"Loop over a list of the keys: for ... in list({w.base}).",
                 )
 
     def _entry_of_round(self, s: Node, w: Write) -> bool:
@@ -491,9 +492,9 @@ class Slots(Writes):
                 raise self.undecided(
                     s,
                     {n},
-                    f"`{n}` is unpacked from a structure and written in place; that cannot be "
-                    "differentiated yet.",
-                    f"Take it by its index: {n} = ...[0].",
+                    f"`{n}` is unpacked from a structure and written in place; s2sad cannot "
+                    "tell which part of the structure it is.",
+                    f"Read the part by its index: {n} = ...[0].",
                 )
 
     def check_parts(self, s: Node, *values: Node) -> None:
@@ -523,9 +524,10 @@ class Slots(Writes):
                     raise self.undecided(
                         s,
                         {n.id},
-                        f"`{n.id}` may stand twice in a structure that is written in place, or "
-                        "whose arrays are; that cannot be differentiated yet.",
-                        f"Put a copy into it: {n.id}.copy().",
+                        f"The same memory (`{n.id}`) may be in a structure twice, and the "
+                        "program writes into the structure or its arrays; s2sad would count "
+                        "its derivative twice.",
+                        f"Put a copy into the structure: {n.id}.copy().",
                     )
                 met.append(n.id)
 

@@ -177,8 +177,8 @@ class Structured(Guarded):
         raise self.refuse(
             UnsupportedError,
             node,
-            f"A dict's .{method}() cannot be differentiated.",
-            "Read the entries by key.",
+            f"s2sad cannot differentiate a dict's .{method}().",
+            "Read the entries by their keys.",
         )
 
     def _stacked(self, site: Site, arg: Node) -> list[Contribution] | None:
@@ -231,8 +231,9 @@ class Structured(Guarded):
             raise self.refuse(
                 UnsupportedError,
                 node,
-                f"An active default of {fn.__name__} cannot be differentiated.",
-                "Test for the empty sequence with an if.",
+                f"s2sad cannot differentiate a call of {fn.__name__} whose default= depends "
+                "on what is differentiated.",
+                "Test for the empty sequence with an if statement.",
             )
         if "key" not in given or isinstance(self.kind(given["key"]), K.NoneKind):
             return None
@@ -240,8 +241,9 @@ class Structured(Guarded):
             raise self.refuse(
                 UnsupportedError,
                 node,
-                f"{fn.__name__} of several arguments by a key cannot be differentiated.",
-                "Put them into a list.",
+                f"s2sad cannot differentiate a call of {fn.__name__} with several arguments "
+                "and key=.",
+                "Put the arguments into a list.",
             )
         if not isinstance(args[0], gast.Name):
             return []

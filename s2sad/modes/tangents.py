@@ -132,9 +132,10 @@ class Tangents(Twins):
         if isinstance(kind, K.Unknown):
             raise self.refuse(
                 at,
-                f"`{variable}` has a derivative on some paths, and its kind is "
+                f"`{variable}` has a derivative on some paths, but its type is "
                 f"{kind.why or 'not known'}.",
-                "Give it one kind on all paths: start sums of arrays with np.zeros(...), not 0.",
+                "Give it the same kind on all paths: start sums of arrays with "
+                "np.zeros(...), not 0.",
             )
         value = self.nothing(name(variable), kind)
         if variable in self.twinned and _memories(kind) > 1:
@@ -142,9 +143,9 @@ class Tangents(Twins):
         if variable in names_read(value) and variable not in self.bound:
             raise self.refuse(
                 at,
-                f"`{variable}` has a derivative on some paths, and may not be bound on others; "
-                "that cannot be differentiated forward yet.",
-                f"Give {variable} a value at the start.",
+                f"`{variable}` has a derivative on some paths and may be unbound on others; "
+                "forward mode needs a value on all paths.",
+                f"Give `{variable}` a value at the start.",
             )
         self.note(variable, kind)
         return [assign(self.dot(variable), value)]
@@ -223,8 +224,8 @@ class Tangents(Twins):
         if hit:
             raise self.refuse(
                 s,
-                f"This statement changes `{min(hit)}`, on which the result depends, in a way that "
-                "cannot be differentiated forward yet.",
+                f"This statement changes `{min(hit)}`, on which the result depends, in a way "
+                "that s2sad cannot differentiate in forward mode yet.",
                 "Move the computation out of it, or use s2sad.grad.",
             )
         self.live -= written
@@ -341,9 +342,10 @@ class Tangents(Twins):
         if any(is_caught(raised, caught) for caught in self.guarded):
             raise self.refuse(
                 s,
-                "Computing the derivative here may raise what this try catches, where the plain "
-                "function raises nothing; that cannot be differentiated forward.",
-                "Catch less, test with an if, or use s2sad.grad.",
+                "The computation of the derivative may raise an exception here that this try "
+                "catches, where the plain function raises none; forward mode cannot separate "
+                "the two.",
+                "Catch fewer exceptions, test with an if, or use s2sad.grad.",
             )
 
     def pushed(self, site: Site, variable: str, wanted: frozenset[str]) -> Made:
@@ -473,9 +475,9 @@ class Tangents(Twins):
         }:
             raise self.refuse(
                 s,
-                f"The pattern binds what depends on `{min(hit)}`; that cannot be differentiated "
-                "forward yet.",
-                "Take the value apart by indices, with if.",
+                f"This pattern binds parts of `{min(hit)}`, which has a derivative; s2sad "
+                "cannot differentiate patterns in forward mode yet.",
+                "Take the value apart with indices and if statements.",
             )
         self.live -= bound
         bodies = [c.body for c in s.cases]
@@ -678,7 +680,8 @@ class Tangents(Twins):
     def _unseen(self, s: Node, over: Node) -> Error:
         return self.refuse(
             s,
-            "What this loop runs over has no tangent beside it that could be run over, too.",
+            "s2sad has no tangents for the iterable of this loop, so it cannot run over "
+            "values and tangents together.",
             "Loop over a list, a tuple, an array, range, enumerate or zip.",
         )
 

@@ -56,13 +56,13 @@ def refuse_useless(
             UnsupportedError,
             node,
             f"This call of {label} cannot be differentiated: it {why}.",
-            "Let the function return new arrays, or give it a copy: a.copy().",
+            "Let the function return new arrays, or pass it a copy: a.copy().",
         )
     raise worker.refuse(
         UnsupportedError,
         node,
         f"The rule {getattr(rule, '__name__', '')} of {label} does not fit this call: {why}.",
-        f"Mend the rule: s2sad.testing.check_rule({label}, ...) tries it.",
+        f"Correct the rule: s2sad.testing.check_rule({label}, ...) tests it.",
     )
 
 

@@ -46,9 +46,9 @@ class Tries(WrittenCalls, Slots):
             if self.kinds.passing.get(item) is None and names_written(s) & self.live:
                 raise self.refuse(
                     s,
-                    f"This manager may swallow an exception that leaves its block, and then nobody "
-                    f"could tell how far that got; `{min(names_written(s) & self.live)}`, on which "
-                    "the result depends, is bound there.",
+                    "This context manager may swallow an exception that leaves its block; "
+                    "s2sad cannot tell then how far the block got, and it binds "
+                    f"`{min(names_written(s) & self.live)}`, on which the result depends.",
                     "Let its __exit__ return None, or catch exceptions with try.",
                 )
             if self.kinds.passing.get(item) is None or given or bound & self.live:

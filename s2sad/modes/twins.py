@@ -217,8 +217,9 @@ class Twins:
     def _unsure(self, s: Any, variable: str) -> Error:
         return self.refuse(
             s,
-            f"Whether `{variable}` shares memory with what it is made of is known only when the "
-            "program runs, and some of it is written; that cannot be differentiated forward yet.",
+            f"Only the running program shows whether `{variable}` shares memory with the "
+            "values that it is made from, and some of that memory is written; forward mode "
+            "cannot follow it yet.",
             "Copy it: .copy().",
         )
 
@@ -288,9 +289,9 @@ class Twins:
         if hit and K.differentiable(self.kinds.of.get(value, K.UNKNOWN)):
             raise self.refuse(
                 s,
-                f"`{min(hit)}` has a derivative on some paths, and its kind is "
+                f"`{min(hit)}` has a derivative on some paths, but its type is "
                 f"{K.describe(before[min(hit)])}.",
-                "Give it a kind that is known: a float, an array or a structure of these.",
+                "Give it a known kind: a float, an array or a structure of these.",
             )
 
     def _stored(self, value: Node, owner: Kind) -> Node:
@@ -318,8 +319,8 @@ class Twins:
         if names_read(value) & lost:
             raise self.refuse(
                 s,
-                f"Writing into `{base}`, on which the result depends, cannot be differentiated "
-                "forward yet.",
+                f"The result depends on `{base}`, and s2sad cannot differentiate this write "
+                "into it in forward mode yet.",
                 "Build a new value, or use s2sad.grad.",
             )
 
@@ -337,9 +338,9 @@ class Twins:
                 return [], target
             raise self.refuse(
                 s,
-                "This index calls something, or reads what is written; that cannot be "
-                "differentiated forward yet.",
-                "Give the index a name before.",
+                "This index calls a function, or reads what the statement writes; forward "
+                "mode needs the index twice.",
+                "Assign the index to a name in a statement before.",
             )
         held = self.names.fresh("index")
         code = [assign(held, target.slice)]
@@ -446,9 +447,9 @@ class Twins:
             if not plain or owner in names_read(place):
                 raise self.refuse(
                     s,
-                    "The place in this list is computed in the call; that cannot be "
-                    "differentiated forward yet.",
-                    "Give it a name before.",
+                    "This call computes the position in the list; forward mode needs the "
+                    "position twice.",
+                    "Assign the position to a name in a statement before.",
                 )
 
     def popped(self, s: Node, variable: str, value: Node) -> Block | None:

@@ -258,9 +258,8 @@ class Writes(Turned):
             raise self.undecided(
                 at,
                 {variable, min(others)},
-                f"`{variable}` and `{min(others)}` may share memory that is written in place, and "
-                "how is not known when the derivative is written; that cannot be differentiated "
-                "yet.",
+                f"`{variable}` and `{min(others)}` may share memory that is written in place, "
+                "and s2sad cannot tell before the program runs which parts they share.",
                 f"Make one a plain view of the other (a slice, an index, .T) or copy it: "
                 f"{variable} = {variable}.copy().",
             )
@@ -282,8 +281,8 @@ class Writes(Turned):
                 raise self.undecided(
                     at,
                     {base, n},
-                    f"`{base}` is written in place, and its memory may stand twice in `{n}`; that "
-                    "cannot be differentiated yet.",
+                    f"`{base}` is written in place, and its memory may be in `{n}` twice; "
+                    "s2sad would count its derivative twice.",
                     f"Put a copy into `{n}`.",
                 )
 
@@ -297,8 +296,8 @@ class Writes(Turned):
                 raise self.undecided(
                     at,
                     {base, n},
-                    f"`{base}` is written in place, and `{n}` may share its memory; that cannot "
-                    "be differentiated yet.",
+                    f"`{base}` is written in place, and `{n}` may share its memory; s2sad "
+                    "cannot tell which part of it.",
                     f"Copy what `{n}` holds, or write through one of the two only.",
                 )
 

@@ -68,9 +68,9 @@ class WrittenCalls(Writes):
         if not same and any(w.base == variable for w in self.call_writes[s]):
             raise self.refuse(
                 s,
-                f"The result of this call takes the name of an array that it writes: `{variable}`; "
-                "that cannot be differentiated yet.",
-                "Give the result a name of its own.",
+                f"This call writes into the array `{variable}` and assigns its result to the "
+                "same name; s2sad needs both values.",
+                "Give the result another name.",
             )
         out += restore
         pre, found = self.undone(s, bar)
@@ -103,9 +103,9 @@ class WrittenCalls(Writes):
                 raise self.undecided(
                     s,
                     {variable, w.base},
-                    f"What this call returns may share memory with `{w.base}`, which it writes, "
-                    "and how is not known when the derivative is written; that cannot be "
-                    "differentiated yet.",
+                    f"The result of this call may share memory with `{w.base}`, which the "
+                    "call writes, and s2sad cannot tell before the program runs which part "
+                    "they share.",
                     f"Return nothing, or a copy, and use `{w.base}` after the call.",
                 )
         return True

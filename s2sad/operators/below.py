@@ -23,8 +23,8 @@ def refuse_below_classmethod(function: Any) -> None:
         return
     if type(_member(primal)) is classmethod or _is_held_by_one(function):
         raise UnsupportedError(
-            f"{primal.__qualname__} is a class method whose derivatives stand below @classmethod: "
-            "this Python does not tell them the class.",
+            f"{primal.__qualname__} is a class method, and @differentiate stands below "
+            "@classmethod: this Python does not tell its derivatives the class.",
             remedy="Write @differentiate above @classmethod.",
             place=place_of(primal),
         )

@@ -104,8 +104,8 @@ class Blocks:
         limit = np.sqrt(eps) * size + 1e4 * eps * size.max(initial=0.0)
         if (abs(turned - wanted) > limit).any():
             raise ActivityError(
-                f"{self.name} is not holomorphic here: along i it changes by something else than i "
-                "times what it changes by along 1, so no complex number is its derivative.",
+                f"{self.name} is not holomorphic here: its change along i is not i times its "
+                "change along 1, so its derivative is not a complex number.",
                 remedy="Take the real and imaginary parts as arguments, or return them.",
             )
 

@@ -176,8 +176,9 @@ class Derived:
             settled = settle(self.parameters, self.choice, kinds)
             if settled.picked and o.mode in ("jvp", "reverse"):
                 raise ActivityError(
-                    f"wrt={str(settled.picked[0])!r} selects a part: {o.mode} takes parameters.",
-                    remedy="Give a tangent or a shadow of the whole structure.",
+                    f"wrt={settled.picked[0]!s} selects a part of an argument, but "
+                    f"{o.mode} takes whole parameters.",
+                    remedy="Give a tangent or a shadow of the whole argument.",
                 )
         except ActivityError as error:
             raise error.at(place_of(fn)) from None
@@ -285,7 +286,7 @@ def _key(values: Iterable[Any]) -> Any:
     except RecursionError:
         raise UnsupportedError(
             "An argument contains itself.",
-            remedy="Pass the parts that the function needs.",
+            remedy="Pass only the parts that the function needs.",
         ) from None
 
 

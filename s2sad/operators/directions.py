@@ -23,11 +23,12 @@ def directions(primals: Any, tangents: Any) -> tuple[int, ...]:
     """Return the positions of the arguments that have tangents."""
     for what, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, tuple | list):
-            raise TypeError(f"jvp wants {what} as a tuple, not {type(given).__name__}.")
+            raise TypeError(f"jvp needs {what} as a tuple, not {type(given).__name__}.")
     if len(primals) != len(tangents):
         raise ActivityError(
-            f"There are {len(primals)} primals and {len(tangents)} tangents.",
-            remedy="Give one tangent for each argument, None for a constant.",
+            f"The number of primals ({len(primals)}) differs from the number of tangents "
+            f"({len(tangents)}).",
+            remedy="Give one tangent for each argument, and None for a constant one.",
         )
     found = tuple(i for i, t in enumerate(tangents) if t is not None)
     if not found:
@@ -105,7 +106,7 @@ def _check_known(tangent: Any) -> None:
     """Refuse a number of which nothing was known when the derivative was written."""
     if tangent is None:
         raise UnsupportedError(
-            "A number in the result has no tangent: of what it is made nothing was known when the "
-            "derivative was written.",
-            remedy="Fill lists by statements of the function itself, and return what is in them.",
+            "A number in the result has no tangent: s2sad did not know what it is made of "
+            "when it derived the code.",
+            remedy="Fill lists by statements in the function itself, and return their items.",
         )

@@ -71,7 +71,7 @@ class Given:
 def require_mode(mode: Any) -> None:
     """Raise for anything but a mode."""
     if mode not in (Forward, Reverse):
-        raise ValueError(f"autodiff wants a mode, s2sad.Reverse or s2sad.Forward, not {mode!r}")
+        raise ValueError(f"autodiff needs a mode, s2sad.Reverse or s2sad.Forward, not {mode!r}")
 
 
 def pushed_pattern(parameters: Parameters, given: Given, kinds: Mapping[str, Kind]) -> Pattern:
@@ -160,15 +160,17 @@ def _refuse_inside(name: str, value: Any) -> None:
         parts = value.values()
     if any(isinstance(part, Activity) for part in parts):
         raise ActivityError(
-            f"Argument {name} holds a value with an activity of its own.",
-            remedy="Put the activity around the whole argument; its shadow has its structure.",
+            f"Argument {name} contains a value that is wrapped in an activity.",
+            remedy=(
+                "Put the activity around the whole argument, with a shadow of the same structure."
+            ),
         )
 
 
 def _listed_shadows(name: str, shadows: Any) -> tuple[Any, ...]:
     if not isinstance(shadows, tuple | list) or not shadows:
         raise ActivityError(
-            f"BatchDuplicated wants a tuple of shadows for {name}.",
+            f"BatchDuplicated needs a tuple of shadows for {name}.",
             remedy=f"Give BatchDuplicated({name}, (first, second)).",
         )
     return tuple(shadows)
@@ -179,7 +181,7 @@ def _same_width(given: Given) -> None:
     if given.batch and len(set(widths.values())) > 1:
         shown = ", ".join(f"{n} has {w}" for n, w in widths.items())
         raise ActivityError(
-            f"The shadows differ in number: {shown}.",
+            f"The Duplicated arguments have different numbers of shadows: {shown}.",
             remedy="Give every Duplicated argument one shadow for each direction.",
         )
 
@@ -293,8 +295,11 @@ def _seeds(seed: Any, value: Any, given: Given, name: str) -> list[tuple[Any]]:
     if given.batch:
         if not isinstance(seed, tuple) or len(seed) != given.width:
             raise ActivityError(
-                f"There are {given.width} directions: seed must be a tuple of as many.",
-                remedy="Give seed=(first, second, ...), one cotangent of the result for each.",
+                f"There are {given.width} directions: seed must be a tuple of the same length.",
+                remedy=(
+                    "Give seed=(first, second, ...), with one cotangent of the result for "
+                    "each direction."
+                ),
             )
         each = list(seed)
     cast = caster(value, f"The seed of {name}")
@@ -308,8 +313,8 @@ def _check_shadow(what: str, primal: Any, shadow: Any) -> None:
     """Raise where a shadow is not built like its primal, or cannot be added to in place."""
     if isinstance(primal, float | complex | np.inexact):
         raise ActivityError(
-            f"{what}: a number cannot be added to in place.",
-            remedy="Use Active, whose derivative is returned, or an array of shape ().",
+            f"{what}: a plain number cannot be changed in place.",
+            remedy="Use Active, which returns the derivative, or an array of shape ().",
         )
     _check_part(what, primal, shadow)
 
@@ -371,5 +376,8 @@ def _same_class(what: str, primal: Any, shadow: Any) -> None:
 def _mismatch(what: str, why: str) -> ActivityError:
     return ActivityError(
         f"{what} {why}.",
-        remedy="A shadow has its primal's structure, shapes and dtypes: s2sad.tree_map makes one.",
+        remedy=(
+            "A shadow must have the structure, shapes and dtypes of its primal; "
+            "s2sad.tree_map makes one."
+        ),
     )

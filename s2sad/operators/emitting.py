@@ -179,8 +179,8 @@ def _recipe(
     found = _named(operator._f, base)
     if found is None:
         return (
-            f"no module has the function {name} under a name: it was made by a call, is defined in "
-            "a notebook, or takes any arguments"
+            f"s2sad cannot name {name} as a function of a module: it was made by a call, is "
+            "defined in a notebook, or takes any arguments"
         )
     target, f, module = found
     options = operator._options
@@ -189,15 +189,15 @@ def _recipe(
     if args or kwargs:
         positional = _by_position(operator, args, kwargs)
         if positional is None:
-            return f"{name} takes arguments by name alone, which --args does not give"
+            return f"{name} takes keyword-only arguments, which --args cannot give"
         given = positional
-    reason = "derived by a call in Python that no command stands for"
+    reason = "derived by a call in Python that has no equivalent command"
     for length in (_SMALL, sys.maxsize):
         spelled = [_spelled(value, module, length) for value in given]
         missing = next((v for v, s in zip(given, spelled, strict=True) if s is None), None)
         if missing is not None:
             what = type(missing).__name__
-            return f"an example argument is an instance of {what} that has no name in its module"
+            return f"an example argument is an instance of {what}, which has no name in its module"
         expression = ", ".join(s for s in spelled if s is not None)
         if _gives(again, expression, module, made):
             wrt = spelled_wrt(options.wrt)

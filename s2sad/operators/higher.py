@@ -110,8 +110,9 @@ def _told(error: Error | RecursionError, fn: Any) -> Error:
     if isinstance(error, RecursionError):
         source = read(fn)
         return UnsupportedError(
-            f"The derivative of {source.name} calls itself too deeply to be differentiated again.",
-            remedy="Pass arrays in the place of nested structures.",
+            f"The derivative of {source.name} calls itself too deeply; s2sad cannot "
+            "differentiate it again.",
+            remedy="Pass arrays instead of nested structures.",
             place=source.place(source.node),
         )
     place = error.place
@@ -121,8 +122,9 @@ def _told(error: Error | RecursionError, fn: Any) -> Error:
     label = "the lambda" if origin.__name__ == "<lambda>" else origin.__name__
     line = place.text.strip()
     return type(error)(
-        f"A derivative of {place.function}, which is derived of {label}, is needed, and its line "
-        f"{place.line}, `{line}`, cannot be differentiated. {error.reason}",
+        f"A higher derivative of {label} needs the derivative of {place.function}, a derived "
+        f"function, and s2sad cannot differentiate its line {place.line}, `{line}`. "
+        f"{error.reason}",
         remedy=error.remedy,
         place=place_at_home(place),
     )
@@ -338,9 +340,9 @@ def _refuse_captured_writes(own: Derivation, primal: Any, extra: tuple[str, ...]
         return
     source = local_source(primal) if isinstance(primal, K.LocalFunction) else read(primal)
     raise UnsupportedError(
-        f"{_base(primal)} changes `{written[0]}`, which it captures, and is differentiated inside "
-        "of what is differentiated; that is not supported yet.",
-        remedy=f"Give it `{written[0]}` as an argument, or let it return what is new.",
+        f"{_base(primal)} changes `{written[0]}`, which it captures, and its derivative is "
+        "differentiated in turn; s2sad does not support that yet.",
+        remedy=f"Pass it `{written[0]}` as an argument, or let it return the new value.",
         place=source.place(source.node),
     )
 
@@ -367,8 +369,9 @@ def _with_parts(
     if applied.mode not in ("grad", "value_and_grad"):
         source = read(part.origin)
         raise UnsupportedError(
-            f"Inside a program {applied.mode} takes whole parameters, not {settled.picked[0]}.",
-            remedy="Take the part of what its pullback gives.",
+            f"In a differentiated function, {applied.mode} takes whole parameters, not a part "
+            f"({settled.picked[0]}).",
+            remedy="Take the part from the result of its pullback.",
             place=source.place(source.node),
         )
     made = clone(part.node)
@@ -412,7 +415,8 @@ def _matrix(
     """Return a Jacobian or a Hessian as a function to be read: it calls a jvp for each column."""
     if settled.picked:
         raise UnsupportedError(
-            f"{applied.mode} by a part of an argument is not supported here yet."
+            f"In a differentiated function, s2sad does not support {applied.mode} with "
+            "respect to a part of an argument yet."
         )
     of = primal
     if applied.mode == "hessian":
@@ -660,11 +664,15 @@ def _gradient_of_tangent(
         return f_jvp(x, x_dot)[1]
     """
     if made.picked:
-        raise UnsupportedError("Only parts of an argument are differentiated by.")
+        raise UnsupportedError(
+            "wrt= selects only parts of an argument, and s2sad cannot "
+            "differentiate such a gradient in this way."
+        )
     if made.bent:
         raise UnsupportedError(
-            "A gradient in which something is stopped, or a hook changes an adjoint, is that of no "
-            "function: no other way leads to its derivative."
+            "This gradient contains stop_gradient or a hook that changes an adjoint, so it "
+            "is not the gradient of any function; s2sad cannot differentiate it in another "
+            "way."
         )
     settled = Settled(tuple(made.params.items()), made.wrt, True, ())
     names = made.wrt

@@ -75,7 +75,7 @@ class Jacobian(Shown, Generic[P, R]):
         made_by: tuple[Callable[..., Any], tuple[Any, ...]],
     ) -> None:
         if mode not in MODES:
-            raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
+            raise ValueError(f"mode={mode!r} is not one of {', '.join(MODES)}")
         self._f = f
         self._reverse = reverse
         self._forward = forward

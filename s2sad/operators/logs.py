@@ -37,8 +37,8 @@ def chosen() -> tuple[str, ...]:
             close = difflib.get_close_matches(n, KNOWN, 1)
             hint = f"; did you mean {close[0]!r}?" if close else "."
             raise SettingError(
-                f"{VARIABLE}={given!r}: {n!r} is not known{hint}",
-                remedy=f"Known are {', '.join(KNOWN)}, with commas between them.",
+                f"{VARIABLE}={given}: s2sad does not know {n}{hint}",
+                remedy=f"It knows {', '.join(KNOWN)}; separate several by commas.",
             )
     return tuple(n for n in KNOWN if n in names)
 

@@ -185,6 +185,6 @@ def _place(base: str, path: Path) -> str:
 
 def _refused(what: str) -> UnsupportedError:
     return UnsupportedError(
-        f"Jacobians and Hessians {what} are not supported inside a program yet.",
-        remedy="Take the derivative by its arrays, as arguments of their own.",
+        f"In a differentiated function, s2sad does not support Jacobians and Hessians {what} yet.",
+        remedy="Take the derivative with respect to arrays that are arguments of their own.",
     )

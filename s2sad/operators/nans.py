@@ -67,14 +67,14 @@ def watched(call: Callable[[], Any], lines: Lines, name: str) -> Any:
         places = [_place(*spot) for spot in spots]
         others = "".join(f", or of line {p.line}" for p in places[1:])
         raise NotFiniteError(
-            f"What is derived of {name} is not finite: {one.what} arises first in the "
-            f"{sweep} sweep of this line{others}.",
-            remedy="Keep its operands away from there, or mask it with np.where.",
+            f"The derivative of {name} is not finite: {one.what} first arises in the {sweep} "
+            f"sweep of this line{others}.",
+            remedy="Keep the operands away from that point, or mask it with np.where.",
             place=places[0] if places else None,
         )
     raise NotFiniteError(
-        f"What is derived of {name} is not finite, and no line computes {what} of finite figures.",
-        remedy="Look for it in the arguments, and in what the function reads from outside.",
+        f"The derivative of {name} is not finite, and no line computes {what} from finite numbers.",
+        remedy="Check the arguments, and the values that the function reads from outside.",
     )
 
 

@@ -157,7 +157,7 @@ def choose(
     if not parameters.open:
         raise ActivityError(
             f"{parameters.name} has no parameter to differentiate.",
-            remedy="Make what it depends on a parameter.",
+            remedy="Make the value that it depends on a parameter.",
         )
     if every:
         return Choice(parameters.open[:given], False)
@@ -206,7 +206,7 @@ def _named(parameters: Parameters, wrt: Any) -> Selected:
         return Selected.of(wrt)
     if not isinstance(wrt, int | np.integer) or isinstance(wrt, bool):
         raise ActivityError(
-            f"wrt wants a position, a name, or a tuple of these, not {wrt!r}.",
+            f"wrt needs a position, a name, or a tuple of these, not {wrt!r}.",
             remedy=f"{_listed(parameters)}.",
         )
     if not -len(parameters.open) <= wrt < len(parameters.open):
@@ -273,9 +273,11 @@ def _refuse_wrapper(name: str, kind: Kind) -> None:
     if isinstance(kind, K.Obj) and issubclass(kind.cls, Activity):
         word = kind.cls.__name__
         raise ActivityError(
-            f"Argument {name} is wrapped in {word}(...), which only autodiff takes.",
-            remedy=f"Pass the value itself: wrt=, or an annotation `{name}: {word}`, says what is "
-            "differentiated.",
+            f"Argument {name} is wrapped in {word}(...), which only autodiff accepts.",
+            remedy=(
+                f"Pass the value itself, and use wrt= or an annotation `{name}: {word}` to "
+                "say what is differentiated."
+            ),
         )
 
 
@@ -291,10 +293,10 @@ def _check(name: str, kind: Kind) -> None:
         reason = f"is {K.describe(kind)}, which has no derivative."
         remedy = f"Pass {name}.astype(float)."
     elif isinstance(kind, K.Opaque):
-        reason = f"is {K.describe(kind)}: it cannot be differentiated."
+        reason = f"is {K.describe(kind)}, which s2sad cannot differentiate."
         remedy = "Pass the array of its values, and make the object in the function."
     elif isinstance(kind, K.Unknown):
-        reason = f"is {kind.why or 'of a kind that is not known'}: it cannot be differentiated."
+        reason = f"is {kind.why or 'of unknown type'}, which s2sad cannot differentiate."
         remedy = "Pass a float, a plain NumPy array, or a structure of these."
         if hasattr(kind.cls, "__array__"):
             remedy = f"Pass np.asarray({name})."
@@ -309,10 +311,13 @@ def _check(name: str, kind: Kind) -> None:
             return
         cls, attr = kept
         reason = (
-            f"holds `{attr}`, which `{cls.__name__}.{attr}` has computed before from other "
-            "attributes: derivatives by those would leave it out."
+            f"holds `{attr}`, which `{cls.__name__}.{attr}` has already computed from other "
+            "attributes and cached: the derivatives with respect to those attributes would "
+            "be wrong."
         )
-        remedy = f"Delete it first, as in `del {name}.{attr}`: it is computed anew then."
+        remedy = (
+            f"Delete the cached value first, as in `del {name}.{attr}`; it is then computed again."
+        )
     raise ActivityError(f"Argument {name} {reason}", remedy=remedy)
 
 

@@ -117,7 +117,9 @@ class Pullback:
     def __reduce__(self) -> Any:
         pullback: Any = self._pullback
         if self.operator is None or type(pullback) is not types.FunctionType:
-            raise TypeError("This pullback cannot be pickled: vjp(f, ...) gives one that can.")
+            raise TypeError(
+                "s2sad cannot pickle this pullback; vjp(f, ...) returns one that can be pickled."
+            )
         outer = _outer(self.operator, self.example)
         _code_of(outer, pullback.__code__)
         cells = zip(pullback.__code__.co_freevars, pullback.__closure__ or (), strict=True)
@@ -135,8 +137,8 @@ def _restored(
     own = {n: types.CellType(value) for n, value in kept.items()}
     if set(code.co_freevars) - around.keys() != own.keys():
         raise SourceError(
-            f"The pullback of {operator.__name__} is not the one that was pickled: its function "
-            "has changed.",
+            f"The function of this pickled pullback ({operator.__name__}) has changed since "
+            "it was pickled.",
             remedy="Call vjp again.",
         )
     cells = tuple(own[n] if n in own else around[n] for n in code.co_freevars)
@@ -158,7 +160,9 @@ def _code_of(outer: Any, known: types.CodeType | None) -> types.CodeType:
     for code in codes:
         if code.co_name == "pullback" and known in (None, code):
             return code
-    raise TypeError("This pullback cannot be pickled: its function is derived in another way now.")
+    raise TypeError(
+        "s2sad cannot pickle this pullback: its function is now derived in another way."
+    )
 
 
 def _count(matrix: Any) -> int:
@@ -166,8 +170,8 @@ def _count(matrix: Any) -> int:
     lengths = {a.shape[0] if a is not None and a.ndim else None for a in _arrays(matrix)}
     if len(lengths) != 1 or None in lengths:
         raise MismatchError(
-            "rows wants cotangents that are stacked: arrays built like the result, each with a "
-            "first axis more, as long as the others'."
+            "rows needs stacked cotangents: arrays shaped like the result with one "
+            "additional first axis, which has the same length in all of them."
         )
     (length,) = lengths
     return int(length or 0)

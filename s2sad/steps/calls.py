@@ -114,8 +114,8 @@ def undo_writer(
     if target is None:
         raise worker.refuse(
             s,
-            "An array on which the result depends goes into a call that writes it, and how its "
-            "arguments are bound is not known; that cannot be differentiated yet.",
+            "The result depends on an array that this call writes, and s2sad does not know "
+            "how the arguments of the call are bound.",
             "Write the arguments out.",
         )
     _check_apart(worker, s, target)
@@ -143,9 +143,9 @@ def undo_writer(
         if worker.turned(n) is not None:
             raise worker.refuse(
                 s,
-                f"`{n}` is the imaginary part of an array, and this call writes it; that cannot "
-                "be differentiated yet.",
-                "Give it the array, or write there what it returns.",
+                f"`{n}` is the imaginary part of an array, and this call writes into it; "
+                "s2sad cannot pass such a view to a call yet.",
+                "Pass the array itself, or let the call return a value and store that.",
             )
         out += worker.ensure(n, before.get(n, K.UNKNOWN), s)
     kind = a.kinds.of.get(s.value, K.UNKNOWN)
@@ -162,7 +162,7 @@ def refuse_ours(target: Target, s: Node, refuse: Callable[..., Exception]) -> No
     if target.fn in (stop_gradient, adjoint_hook):
         raise refuse(
             s,
-            f"This call of {target.fn.__name__} cannot be read.",
+            f"s2sad cannot read this call of {target.fn.__name__}.",
             "Call it by its name, with plain arguments: adjoint_hook(x, fn), stop_gradient(x).",
         )
 
@@ -175,9 +175,10 @@ def _nothing_outside(worker: Reverse, s: Node, target: Target, pair: Pair) -> No
             if not K.shares_nothing(target.params[p]):
                 raise worker.refuse(
                     s,
-                    f"`{n}` is, or holds, memory outside of the function, which the called one "
-                    "writes and reads; that cannot be differentiated yet.",
-                    "Give it a copy.",
+                    f"The called function reads and writes `{n}`, whose memory belongs to "
+                    "code outside of the differentiated function; s2sad does not restore "
+                    "such memory.",
+                    "Pass the function a copy.",
                 )
 
 
@@ -225,13 +226,14 @@ def refuse_shared_arguments(
         hit = {n for r in given for n in r & shared if not shares_nothing(before.get(n, K.UNKNOWN))}
         twice = sum(w.base in r for r in given) > 1
         if hit - {w.base} or twice:
-            other = min(hit - {w.base}) if hit - {w.base} else w.base
-            raise refuse(
-                s,
-                f"`{w.base}`, which this call writes, and `{other}` may share memory; both are "
-                "arguments. That cannot be differentiated yet.",
-                f"Give the call a copy: {other}.copy().",
+            other = min(hit - {w.base}, default=w.base)
+            reason = (
+                f"`{other}` stands in two arguments of this call, which writes into it."
+                if other == w.base
+                else f"This call writes into `{w.base}`, which may share memory with its argument "
+                f"`{other}`; s2sad cannot tell which part they share."
             )
+            raise refuse(s, reason, f"Pass the call a copy: {other}.copy().")
 
 
 def shadows_of(d: Derivation, target: Target, varied: frozenset[str]) -> tuple[str, ...]:

@@ -52,8 +52,8 @@ def work_on_copies(d: Derivation, a: Analysed) -> Block:
             copied = call(d.refs.function(runtime.apart), name(p))
             if not isinstance(entry.get(p), K.Array):
                 raise UnsupportedError(
-                    f"An array in `{p}` is written in place, and how it lies in memory counts; "
-                    "that cannot be differentiated yet.",
+                    f"An array in `{p}` is written in place, and the program depends on its "
+                    "memory layout; s2sad cannot copy it with the same layout.",
                     remedy="Pass the array as an argument of its own, or copy it.",
                     place=a.function.source.place(a.function.node),
                 )

@@ -328,7 +328,7 @@ class _Analysis:
 
     def _endless(self, source: Any) -> Error:
         endless = UnsupportedError(
-            f"{source.name} calls too many functions that change what they are given.",
+            f"{source.name} calls too many functions that change their arguments.",
             remedy="Return the new values instead.",
             place=source.place(source.node),
         )

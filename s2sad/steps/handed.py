@@ -48,8 +48,8 @@ from s2sad.steps.pairs import Target
 from s2sad.steps.parts import title_of
 from s2sad.steps.targets import target_name
 
-ADVICE = "Give it a function of yours that returns numbers or arrays: def, or lambda."
-GRADIENT = "Write its gradient by hand, and give that to scipy.optimize.root."
+ADVICE = "Pass a function of yours (def or lambda) that returns numbers or arrays."
+GRADIENT = "Write the gradient by hand, and pass it to scipy.optimize.root."
 
 
 class Worker(Protocol):
@@ -96,8 +96,8 @@ def function_vjp(
     if not active:
         raise worker.refuse(
             site.node,
-            f"{target_name(target)} is handed to a function that knows its derivative, and is "
-            "called with no number or array.",
+            f"{target_name(target)} is passed to a library function that needs its "
+            "derivative, but none of its arguments is a float or an array of floats.",
             ADVICE,
         )
     key = (analysis_key(target.fn, target.params, _names(target)), wanted, _word(how))
@@ -143,8 +143,8 @@ def _target(a: Analysed, worker: Worker, site: Site, node: Node, kinds: list[Kin
     if bound is None:
         raise worker.refuse(
             site.node,
-            "A function is handed over here of which the derivative is needed, and what it is is "
-            "not known, or how it is called.",
+            "A library function that is called here needs the derivative of the function "
+            "that it is given; s2sad cannot tell which function that is, or how it is called.",
             ADVICE,
         )
     fn, params, extra = bound
@@ -167,8 +167,8 @@ def _of_second_order(worker: Worker, site: Site, target: Target, how: Called) ->
             raise
         raise worker.refuse(
             site.node,
-            f"The second derivative of {target_name(target)} is needed here, and its gradient "
-            f"cannot be differentiated: {error.reason}",
+            f"s2sad needs the second derivative of {target_name(target)} here, and cannot "
+            f"differentiate its gradient: {error.reason}",
             GRADIENT,
         ) from error
 
@@ -188,8 +188,8 @@ def _gradient(
         return analyse(d, found.fn, found.params)
     raise worker.refuse(
         site.node,
-        f"{target_name(target)}, the gradient of which is needed here, is not known to return a "
-        "real number.",
+        f"s2sad needs the gradient of {target_name(target)} here, and cannot tell that it "
+        "returns a real number.",
         GRADIENT,
     )
 
@@ -235,9 +235,9 @@ def _check_alone(d: Derivation, a: Analysed, worker: Worker, site: Site, target:
     if writes or memory.keeps or rebound_outside(a.function):
         raise worker.refuse(
             site.node,
-            f"{target_name(target)} changes something outside of it, and its derivative needs "
-            "calls of its own; that cannot be differentiated yet.",
-            "Let it only return what it computes.",
+            f"{target_name(target)} changes values outside of itself, and s2sad must call it "
+            "again to differentiate it.",
+            "Let the function only return its result.",
         )
 
 
@@ -251,9 +251,9 @@ def check_handed(d: Derivation) -> None:
         write = next((w for w in memory.writes if outside_of(a.function, w, memory)), None)
         if write is not None or rebound_outside(a.function):
             raise UnsupportedError(
-                f"{a.function.source.name} changes something outside of it, and a function is "
-                "handed to a library that may read it; that cannot be differentiated yet.",
-                remedy="Keep what changes in variables, and pass it as arguments.",
+                f"{a.function.source.name} changes values outside of itself, and a function "
+                "that is passed to a library may read them later.",
+                remedy="Keep these values in variables, and pass them as arguments.",
                 place=a.function.source.place(a.function.source.node),
             )
 
@@ -274,8 +274,8 @@ def _brought(d: Derivation, a: Analysed, worker: Worker, site: Site, made: str) 
         if not seen:
             raise worker.refuse(
                 site.node,
-                f"{made.removesuffix('_vjp')} reads `{n}` from outside, which may be another one "
-                "when the pullback is called; that cannot be differentiated yet.",
+                f"{made.removesuffix('_vjp')} reads `{n}` from outside, which may have "
+                "another value when the pullback is called.",
                 "Pass it as an argument, or use s2sad.grad.",
             )
         found.add(n)

@@ -133,9 +133,9 @@ def _refuse_kind(stored: _Stored, events: list[_Event]) -> None:
     """Refuse a store of another kind than what was there, of which the derivative was told."""
     if not stored.alike and any(stored.changes(r) for e in events for _, r in e.reads):
         raise UnsupportedError(
-            "What is stored here, outside of the function, and read later, may be of another kind "
-            "than what was there; that cannot be differentiated yet.",
-            remedy="Store it before the function is differentiated, or pass it as an argument.",
+            "This statement stores a value outside of the function; the program reads it "
+            "later, and it may be of another kind than the old value.",
+            remedy=("Store it before the function is differentiated, or pass it as an argument."),
             place=stored.place,
         )
 
@@ -148,9 +148,9 @@ def _refuse_old(
     hit.pop(stored.by, None)
     for text in (text for a in hit for text, r in wanted[a].items() if stored.changes(r)):
         raise UnsupportedError(
-            f"The derivative needs the old content of `{text}`, which is changed here; what "
-            "is outside of the function is not put back.",
-            remedy="Read it into a variable first, or pass it as an argument.",
+            f"The derivative needs the old content of `{text}`, which is changed here; s2sad "
+            "does not restore values outside of the function.",
+            remedy="Read the old value into a variable first, or pass it as an argument.",
             place=stored.place,
         )
 

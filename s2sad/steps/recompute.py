@@ -70,10 +70,10 @@ def _changing(d: Derivation, a: Analysed, target: Target) -> set[str]:
     return found
 
 
-_OUTSIDE = "Call it outside, and give it the result."
+_OUTSIDE = "Call it outside, and pass its result in."
 _TOLD = (
-    "Call it outside; what only tells, as print does, may stand under "
-    "`if not s2sad.within_gradient():`."
+    "Call it outside. A call that only reports, such as print, may stand under `if not "
+    "s2sad.within_gradient():`."
 )
 
 
@@ -99,14 +99,14 @@ def _check(
             if isinstance(node, gast.Call) and not _repeats(a, node, pure):
                 inner = find(a, s, node)
                 if inner is None:
-                    words = "calls what may do something else the second time"
+                    words = "calls a function that may give another result the second time"
                     alone = isinstance(s, gast.Expr) and node is s.value
                     raise _refused(a, node, words, _TOLD if alone else _OUTSIDE)
                 given = isinstance(node.func, gast.Name) and node.func.id in a.function.params
                 seen = {p for p, n in inner.extra if n in changing}
                 if given and seen:
                     words = f"calls `{node.func.id}`, which reads a variable that may have changed"
-                    raise _refused(a, node, words, "Give it that as an argument.")
+                    raise _refused(a, node, words, "Pass that variable as an argument.")
                 _check(d, inner, find, met, frozenset(seen))
 
 
@@ -115,7 +115,7 @@ def check_untouched(d: Derivation) -> None:
     for fn in d.repeated:
         for a in list(d.analysed.values()):
             if a.scope.fn is fn and d.written_outside and _data(d, a):
-                words = f"reads `{_data(d, a)[0]}` from outside, where this program writes"
+                words = f"reads `{_data(d, a)[0]}` from outside, and this program writes there"
                 raise _refused(a, a.function.node, words, "Pass it as an argument.")
 
 
@@ -181,7 +181,7 @@ def _check_outside(d: Derivation, a: Analysed) -> None:
     """Refuse data read from outside where the backward sweep runs later, and again."""
     for n in _data(d, a):
         node = next((x for x in walk(a.function.node) if getattr(x, "id", "") == n), None)
-        words = f"reads `{n}` from outside, which may change before it is run again"
+        words = f"reads `{n}` from outside, which may change before the second run"
         raise _refused(a, node or a.function.node, words, "Pass it as an argument.")
 
 
@@ -237,7 +237,7 @@ def _check_round(
     start = list(made.items[0].items)
     bound = bind_kinds(body_kind, [K.INT, *start], {}, env)
     if bound is None:
-        raise _refused_loop(a, s, "its body is not known")
+        raise _refused_loop(a, s, "s2sad does not know its body")
     fn, params, extra = bound
     _check_steps(a, s, body_kind, env)
     target = Target(fn, params, {}, extra)
@@ -250,14 +250,14 @@ def _check_round(
     for n, kind in zip(names, after, strict=False):
         before = params[n]
         if not stays(before, kind, free):
-            words = f"`{n}` begins as {K.describe(before)} and becomes {K.describe(kind)}"
+            words = f"`{n}` is {K.describe(before)} at first and {K.describe(kind)} after a round"
             if isinstance(before, K.Num) and isinstance(kind, K.Num) and kind.type == "float":
-                raise _refused_loop(a, s, words, f"Let `{n}` begin as a float: 0.0, not 0.")
+                raise _refused_loop(a, s, words, f"Start `{n}` as a float: 0.0, not 0.")
             if K.describe(before) == K.describe(kind):
-                words = f"it is not known that `{n}` keeps its lengths"
+                words = f"s2sad cannot tell that `{n}` keeps its shape"
             raise _refused_loop(a, s, words)
     if len(after) != len(start):
-        raise _refused_loop(a, s, "what a round gives is not known")
+        raise _refused_loop(a, s, "s2sad does not know what a round returns")
     arrays = {n for n, k in zip(names, start, strict=True) if not K.shares_nothing(k)}
     _check_shared(a, s, memory_of(d, a), arrays, set(body_kind.variables), advance, d)
     inside = memory_of(d, advance)
@@ -267,8 +267,8 @@ def _check_round(
     state = _State(a, s, memory_of(d, a), params, inside)
     read = {p for n in arrays - _put_back(a) for p in state.parameters(n, bool(given))}
     if read and not on_copies:
-        words = f"`{min(read)}`, which it writes, may be somebody else's"
-        raise _refused_loop(a, s, words, f"Begin with a copy of `{min(read)}`.")
+        words = f"it writes into `{min(read)}`, whose memory the caller may see"
+        raise _refused_loop(a, s, words, f"Start with a copy of `{min(read)}`.")
     d.written = d.written.anywhere(frozenset(read)) if read else d.written
 
 
@@ -282,7 +282,7 @@ def _check_steps(a: Analysed, s: Node, body: K.LocalFunction, env: Mapping[str, 
             value = getattr(x, "value", None)
             if isinstance(value, gast.Subscript) and names_read(value) == {link, number}:
                 raise UnsupportedError(
-                    "A checkpointed loop goes through what has places, and this is a dict.",
+                    "A checkpointed loop needs an iterable with positions, and a dict has none.",
                     remedy="Write checkpointed(list(...), ...).",
                     place=a.function.source.place(s),
                 )
@@ -359,7 +359,7 @@ class _State:
         """
         writes = [w for w in self.inside.writes if self.inside.shares(w.base, {n})]
         if writes and captured:
-            words = f"`{n}` is written, and a round may give memory that it captures"
+            words = f"a round writes into `{n}` and may return memory that it captures"
             raise _refused_loop(self.a, self.statement, words)
         found = set()
         facts, local = self.memory.aliases, self.a.function.locals
@@ -386,16 +386,19 @@ def _check_handed_on(
     for w in memory.writes if given and arrays else ():
         hit = memory.shares(w.base, arrays | given)
         if hit:
-            words = f"a round may give memory of `{min(given)}`, and `{min(hit)}` is written"
+            words = (
+                f"a round may return memory of `{min(given)}`, and the program writes "
+                f"into `{min(hit)}`"
+            )
             raise _refused_loop(a, s, words)
 
 
-_PLAIN = "Write the loop without checkpointed, or its body as a checkpoint function."
+_PLAIN = "Write the loop without checkpointed, or make its body a checkpoint function."
 
 
 def _refused_loop(a: Analysed, s: Node, words: str, remedy: str = _PLAIN) -> UnsupportedError:
     return UnsupportedError(
-        f"A checkpointed loop runs its rounds again on copies of its state, and {words}.",
+        f"A checkpointed loop runs its rounds again on copies of its state, but {words}.",
         remedy=remedy,
         place=a.function.source.place(s),
     )

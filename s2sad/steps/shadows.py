@@ -93,9 +93,9 @@ def _shadowed(d: Derivation, a: Analysed, request: Any) -> tuple[list[str], list
 def bound_anew(a: Analysed, parameter: str) -> UnsupportedError:
     """Return what refuses a shadow where no name says at the end what it belongs to."""
     return UnsupportedError(
-        f"`{parameter}` is Duplicated, is written in place, and is bound anew in "
-        f"{a.function.name}; that cannot be differentiated yet.",
-        remedy=f"Give what {parameter} is bound to another name.",
+        f"`{parameter}` is Duplicated and written in place, and {a.function.name} also "
+        "assigns another value to that name; s2sad cannot tell then where its shadow belongs.",
+        remedy="Use another name for the new value.",
         place=a.function.source.place(a.function.source.node),
     )
 
@@ -127,10 +127,9 @@ def _refuse_rebuilt(a: Analysed, parameter: str, memory: Memory) -> None:
         return
     at = next((w.statement for w in [*resized, *changed]), a.function.node)
     raise UnsupportedError(
-        f"`{parameter}` is Duplicated and is not built at the end as it was at the start: its "
-        "shadow can have the structure of one only.",
-        remedy="Let f replace what is there by values of the same kind and shape, and return what "
-        "grows.",
+        f"`{parameter}` is Duplicated, and its structure at the end differs from its "
+        "structure at the start; its shadow can have only one structure.",
+        remedy=("Replace items only by values of the same kind and shape, and return what grows."),
         place=a.function.source.place(a.function.origins.get(at, at)),
     )
 
@@ -193,22 +192,22 @@ def check_seed(a: Analysed, seeded: bool | None) -> None:
     place = a.function.source.place(a.function.source.node)
     if isinstance(kind, K.Unknown):
         refusal = UnsupportedError(
-            f"What {a.function.name} returns is not known when its derivative is written"
-            f"{': ' + kind.why if kind.why else ''}.",
+            f"s2sad cannot tell the type of what {a.function.name} "
+            f"returns{': ' + kind.why if kind.why else ''}.",
             remedy=kind.instead or "Return a float, an array, a structure of these, or None.",
             place=place,
         )
         raise by_cause(refusal, kind)
     if seeded and not K.differentiable(kind):
         raise ActivityError(
-            f"{a.function.name} returns {K.describe(kind)}, which takes no seed: the shadows of "
-            "what it writes are the seed.",
+            f"{a.function.name} returns {K.describe(kind)}, which takes no seed: the shadows "
+            "of the arrays that it writes are the seed.",
             remedy="Leave seed out, and put the cotangent of the final content into the shadow.",
             place=place,
         )
     if seeded is False and wants_seed(a):
         raise ActivityError(
-            f"autodiff wants a seed, because {a.function.name} returns {K.describe(kind)}.",
+            f"autodiff needs a seed, because {a.function.name} returns {K.describe(kind)}.",
             remedy="Give seed=, a cotangent built like the result.",
             place=place,
         )

@@ -290,13 +290,15 @@ def _call(
     if inner & {captured for captured, _ in target.extra}:
         raise worker.refuse(
             s,
-            f"`{min(inner)}` is rebound by {target_name(target)}, which is called here; that "
-            "cannot be differentiated forward yet.",
-            "Return the new value and assign it where the function is called.",
+            f"{target_name(target)}, which is called here, rebinds `{min(inner)}`; s2sad "
+            "cannot follow that in forward mode yet.",
+            "Return the new value, and assign it where the function is called.",
         )
     bound = s.targets[0] if isinstance(s, gast.Assign) else None
     if bound is not None and not isinstance(bound, gast.Name):
-        raise worker.refuse(s, "This call cannot be differentiated forward yet.", "Name it.")
+        raise worker.refuse(
+            s, "s2sad cannot differentiate this call in forward mode yet.", "Name it."
+        )
     if isinstance(s, gast.AugAssign):
         bound = s.target
     stores = getattr(getattr(target.fn, "node", None), "stores", None)

@@ -16,7 +16,7 @@ from s2sad.nodes import Node
 STEPS = 20_000
 OF_LIBRARIES = 2_000
 _REMEDY = (
-    "Call what takes so long outside of what is differentiated, and pass in what it gives; or "
+    "Call the slow function outside of the differentiated one, and pass its result in; or "
     "write a rule for it with @s2sad.pullback."
 )
 
@@ -37,7 +37,8 @@ class Work:
         self.steps += 1
         if self.steps > self.limit:
             raise TooLongError(
-                f"Deriving {source.name} takes too long: more than {self.limit:,} steps.",
+                f"s2sad gave up on deriving {source.name}: it takes more than {self.limit:,} "
+                "steps.",
                 remedy=_REMEDY,
                 place=source.place(statement),
             )
@@ -60,8 +61,8 @@ class Work:
         except TooLongError:
             self.steps = before
             endless[key] = error = TooLongError(
-                f"{source.name} is a library's function that is too long to derive: it takes more "
-                f"than {OF_LIBRARIES:,} steps.",
+                f"s2sad gave up on deriving {source.name}, a library's function: it takes "
+                f"more than {OF_LIBRARIES:,} steps.",
                 remedy=_REMEDY,
                 place=source.place(source.node),
             )

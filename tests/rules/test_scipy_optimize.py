@@ -504,16 +504,16 @@ def not_twice(theta):
 
 
 REFUSED = {
-    constrained: "does not take `constraints`",
+    constrained: "has no parameter `constraints`",
     slope_of_the_search: "",
-    no_number: "not known to return a real number",
-    not_twice: "The second derivative of objective is needed",
+    no_number: "cannot tell that it returns a real number",
+    not_twice: "needs the second derivative of objective",
     other_field: "`fun` of a result",
-    two_functions: "what it is is not known",
-    library_function: "what it is is not known",
+    two_functions: "cannot tell which function that is",
+    library_function: "cannot tell which function that is",
     counted: "an inner function rebinds",
-    changes_a_global: "changes something outside",
-    complete: "does not take `full_output`",
+    changes_a_global: "changes values outside",
+    complete: "has no parameter `full_output`",
     in_single: "cannot tell the type",
 }
 
