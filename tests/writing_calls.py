@@ -782,11 +782,16 @@ def view_of_what_is_gathered(x):
 
 
 def put(x, w):
-    w[1] = w[0] * x
+    x = w[0] * x
+    w[1] = x
+
+
+def put_further(x, w):
+    x = put(x, w)
 
 
 def put_and_counted(x, w):
-    put(x, w)
+    put_further(x, w)
     return 1.0
 
 
