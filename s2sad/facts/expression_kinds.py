@@ -84,7 +84,8 @@ CalleeHook = Callable[[Any, "list[Kind] | None", "dict[str, Kind]", Env], "tuple
 class Expressions:
     """Asks an expression for its kind, and notes the kinds of all its parts.
 
-    While `trying`, an item that a dict lacks raises what a handler catches: it has no value.
+    While `trying`, an item that a dict lacks has no value: what is raised there is caught, or a
+    later round of the loop has the item. What was `missed` so is looked at again.
     """
 
     def __init__(self, function: Function, scope: Scope, callee: CalleeHook) -> None:
@@ -95,6 +96,7 @@ class Expressions:
         self.facts = KindFacts()
         self.slices = Slices(function.locals)
         self.trying = False
+        self.missed = False
         self.mistakes = Mistakes(function.source, scope, self.facts)
 
     def kind(self, node: Node, env: Env) -> Kind:
@@ -221,6 +223,7 @@ class Expressions:
         if self.trying and isinstance(owner, K.Dict) and isinstance(kind, K.Unknown):
             key = getattr(self.facts.of.get(node.slice), "value", MISSING)
             if key is not MISSING and key not in dict(owner.items):
+                self.missed = True
                 return K.UNBOUND
         return kind
 

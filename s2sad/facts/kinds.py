@@ -527,7 +527,11 @@ class _Walker(Tries):
         born = K.newer_symbols()
         current, lost = entry, set[str]()
         for walked in itertools.count():
+            around = self.trying, self.missed
+            self.trying, self.missed = self.trying or not walked, False
             end = self.block(s.body, head(current))
+            again = self.missed and not walked
+            self.trying, self.missed = around[0], around[1] or self.missed
             ends = [] if always_leaves(s.body) else [end]
             joined = dict(entry)
             written |= self.changed.keys()
@@ -536,7 +540,7 @@ class _Walker(Tries):
             if walked >= _ROUNDS:
                 lost |= {n for n in joined if not _settled(n, joined, current, born)}
             joined.update(dict.fromkeys(lost, K.UNKNOWN))
-            if alike(joined, current, born):
+            if alike(joined, current, born) and not again:
                 return self._left(s, current, born, written)
             current = joined
         raise InternalError("a loop without end")
