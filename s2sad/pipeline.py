@@ -54,6 +54,7 @@ from s2sad.steps.derivation import (
     memory_of,
 )
 from s2sad.steps.finish import finish
+from s2sad.steps.flags import refuse_flags
 from s2sad.steps.handed import check_handed
 from s2sad.steps.joining import add, complete
 from s2sad.steps.outside_reads import refuse_stored_after_reading
@@ -105,6 +106,7 @@ def derive(
         refuse_hidden_appends(reached.function, reached.kinds)
     check_handed_back((a.function, a.kinds) for a in [analysed, *d.analysed.values()])
     check_handed(d)
+    refuse_flags(d, [analysed, *d.analysed.values()])
     keep_arguments(analysed.function, analysed.kinds, memory_of(d, analysed))
     _note_written(d, analysed)
     refuse_stored_after_reading(d)

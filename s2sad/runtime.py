@@ -729,17 +729,17 @@ def add_into_shadow(shadow: Any, value: Any) -> None:
             add_into_shadow(part, v)
     elif isinstance(shadow, list | dict):
         for key in shadow if isinstance(shadow, dict) else range(len(shadow)):
-            if isinstance(shadow[key], float | complex | np.inexact):
-                shadow[key] += value[key]
-            else:
+            if not isinstance(shadow[key], float | complex | np.inexact):
                 add_into_shadow(shadow[key], value[key])
+            elif value[key] is not None:
+                shadow[key] += value[key]
     else:
         for name in attribute_names(shadow):
             part, v = getattr(shadow, name), getattr(value, name)
-            if isinstance(part, float | complex | np.inexact):
-                object.__setattr__(shadow, name, part + v)
-            else:
+            if not isinstance(part, float | complex | np.inexact):
                 add_into_shadow(part, v)
+            elif v is not None:
+                object.__setattr__(shadow, name, part + v)
 
 
 def take_from_shadow(shadow: Any) -> Any:

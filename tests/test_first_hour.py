@@ -928,3 +928,59 @@ def test_flags_of_arrays_are_the_plain_functions_matter():
     assert "flags" not in s2sad.grad(flagged).source(x).replace("x.flags.writeable", "")
     s2sad.grad(flagged)(x)
     assert x.flags.writeable
+
+
+def write_caught(x):
+    v = x * 1.0
+    v.flags.writeable = False
+    try:
+        v[0] = 1.0
+    except ValueError:
+        return np.sum(v**2)
+    return np.sum(x)
+
+
+def flag_read(x):
+    v = x * 1.0
+    v.setflags(write=False)
+    if v.flags.writeable:
+        v[0] = 3.0
+    return np.sum(v**2)
+
+
+def flag_read_by_key(x):
+    v = protected(x * 1.0)
+    w = v if v.flags["WRITEABLE"] else v.copy()
+    w[0] = 3.0
+    return np.sum(w * v)
+
+
+def own_flag(a):
+    f = a.flags
+    return a if f.behaved else a * 3.0
+
+
+def flag_read_elsewhere(x):
+    return np.sum(own_flag(protected(x * 1.0)) * x)
+
+
+@pytest.mark.parametrize("fn", [write_caught, flag_read, flag_read_by_key, flag_read_elsewhere])
+def test_programs_that_depend_on_flags_that_derivatives_leave_out_are_refused(fn):
+    for of in (s2sad.grad(fn), lambda x: s2sad.jvp(fn, (x,), (x,))):
+        with pytest.raises(s2sad.UnsupportedError, match="flags"):
+            of(np.array([0.5, 0.3, 0.2]))
+
+
+def other_flags(x):
+    u = protected(x * 2.0)
+    if not u.flags.c_contiguous:
+        u = np.ascontiguousarray(u)
+    try:
+        y = float(u[1])
+    except TypeError:
+        y = 0.0
+    return np.sum(u * x) * y
+
+
+def test_flags_that_tell_the_order_of_elements_may_be_read():
+    s2sad.check_grads(other_flags, (np.array([0.5, 0.3, 0.2]),))

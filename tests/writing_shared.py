@@ -1178,3 +1178,49 @@ def property_that_is_the_object_written(x, y):
     other.v = other.v * y
     other.v[1] = y
     return np.sum(other.v * rows.v)
+
+
+# --- counters among what carries derivatives: their cotangent is None ----------------------------
+
+
+def moment(state, y):
+    state["t"] += 1
+    state["m"] = 0.9 * state["m"] + y / state["t"]
+    return state, y * 0.9
+
+
+@prog(0.7, np.array([0.5, 0.3]))
+def counter_in_a_dict_that_a_call_writes(y, x):
+    state = {"m": x * y, "t": 0}
+    for _ in range(3):
+        state, y = moment(state, y)
+    return np.sum(state["m"]) * y
+
+
+@prog(0.7, np.array([0.5, 0.3]))
+def counter_in_a_dict_of_dicts(y, x):
+    state = {"w": x * 1.0, "opt": {"m": x * y, "t": 0}}
+    for _ in range(2):
+        part, y = moment(state["opt"], y)
+        state["w"] = state["w"] - part["m"]
+    return np.sum(state["w"]) * y
+
+
+class Counted:
+    def __init__(self, m):
+        self.m = m
+        self.t = 0
+
+
+def counted(o, y):
+    o.t += 1
+    o.m = 0.9 * o.m + y / o.t
+    return o, y * 0.9
+
+
+@prog(0.7, np.array([0.5, 0.3]))
+def counter_in_an_object_that_a_call_writes(y, x):
+    o = Counted(y * x[0])
+    for _ in range(3):
+        o, y = counted(o, y)
+    return o.m * y + x[1]
