@@ -56,7 +56,9 @@ def check(program):
         assert leaves(twin) == pytest.approx(t, rel=1e-12, abs=1e-12)
 
 
-CORPUS = sorted(set(corpus.PROGRAMS) - set(REFUSED))
+# A shadow of the caller's belongs to memory that has lost its name when it is written.
+RENAMED = {"writing.written_before_and_after_a_name_is_bound"}
+CORPUS = sorted(set(corpus.PROGRAMS) - set(REFUSED) - RENAMED)
 
 
 @pytest.mark.sampled(6)

@@ -42,7 +42,7 @@ from s2sad.facts.members import (
     sets_attributes,
     writes_dict,
 )
-from s2sad.facts.memory import may_store
+from s2sad.facts.memory import may_store, root
 from s2sad.facts.passing import Proved
 from s2sad.facts.paths import drop_cases, join_envs
 from s2sad.facts.results import binary_kind, element_kind, enumerated, item_kind
@@ -199,8 +199,7 @@ class _Walker(Tries):
     def _left_by_calls(self, node: Node, env: Env) -> None:
         """The structures that a function of the user's was given are what it leaves."""
         for call in walk(node):
-            called = self.facts.objects.get(getattr(call, "func", None))
-            ours = called is None or not may_store(called)
+            ours = not self._may_store(getattr(call, "func", None))
             if ours and (isinstance(call, gast.Call) or call in self.facts.methods):
                 for given, kind in self.left(self.facts, call, env):
                     if isinstance(given, gast.Name):
@@ -208,13 +207,23 @@ class _Walker(Tries):
                     elif isinstance(given, gast.Subscript | gast.Attribute):
                         self._stored(given, kind, env, inside=True)
 
+    def _may_store(self, func: Node | None) -> bool:
+        """Say whether a function without source is called; one written in Python stands for it.
+
+        The name of one that is imported here denotes nothing in that Python's module.
+        """
+        called = self.facts.objects.get(func)
+        if func is None or called is None or not may_store(called):
+            return False
+        return registry.written_form(called) is None or root(func) in self.function.locals
+
     def _method_called(self, call: Node, env: Env) -> None:
         """A method of a list or a dict may change what is known of it; so does setattr."""
         func = call.func
         called = self.facts.objects.get(func)
         if any(called is fn for fn in SETTING) and call.args:
             self._opened(call.args[0], env)
-        elif called is not None and may_store(called):
+        elif self._may_store(func):
             self._handed_over(call, env)
         if isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
             owner = env.get(func.value.id)
