@@ -116,7 +116,7 @@ def push_phase(out, z, z_dot):
     return (z_dot / z).imag
 
 
-@pullback(cmath.polar, once="its parts that are not used have cotangents of no kind")
+@pullback(cmath.polar, once="s2sad does not know the type of the cotangents of unused parts")
 def pull_polar(out_bar, out, z):
     """Of both parts of log(z): the modulus is exp of the real one, the phase the imaginary one."""
     r_bar, phi_bar = out_bar

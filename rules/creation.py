@@ -99,7 +99,7 @@ def push_asarray(out, a, a_dot, *, dtype=None, order=None, copy=None):
     return np.asarray(a_dot, out.dtype)
 
 
-@pullback(np.require, view="maybe", once="requirements in a list are not known")
+@pullback(np.require, view="maybe", once="s2sad does not know requirements in a list")
 def pull_require(out_bar, out, a, *, dtype=None, requirements=None):
     if dtype is not None and hasattr(a, "dtype"):
         if np.iscomplexobj(out_bar) and not np.iscomplexobj(a):
@@ -226,7 +226,7 @@ def pull_logspace(out_bar, out, start, stop, base=None, *, num=50, endpoint=True
 def powers_back(out_bar, out, start, stop, base, num, endpoint, axis):
     """Return the cotangents of the ends and the base for np.logspace."""
     if np.ndim(base):
-        raise NotImplementedError("logspace: a derivative for a base that is a number only")
+        raise NotImplementedError("logspace has a derivative for a base that is a number only")
     t = np.linspace(0, 1, num, endpoint, dtype=out.dtype)
     power_bar = out_bar * out
     exponent_bar = power_bar * np.log(base, dtype=out.dtype)

@@ -178,7 +178,9 @@ def check_svd(a, full_matrices):
     if full_matrices and a.shape[-1] != a.shape[-2]:
         raise NotImplementedError("svd: the vectors have a derivative with full_matrices=False")
     if np.iscomplexobj(a):
-        raise NotImplementedError("svd: no derivative of the singular vectors of a complex matrix")
+        raise NotImplementedError(
+            "svd has no derivative of the singular vectors of a complex matrix"
+        )
 
 
 def svd_cotangent(u_bar, s_bar, vh_bar, u, s, vh):
@@ -243,9 +245,9 @@ def pull_qr(out_bar, out, a, *, mode="reduced"):
     if mode == "complete" and a.shape[-2] > a.shape[-1]:
         raise NotImplementedError("qr: of a tall matrix some columns are any that fill up q")
     if mode == "raw":
-        raise NotImplementedError("qr: no derivative of LAPACK's reflections, mode='raw'")
+        raise NotImplementedError("qr has no derivative of LAPACK's reflections, mode='raw'")
     if np.iscomplexobj(a):
-        raise NotImplementedError("qr: no derivative for a complex matrix")
+        raise NotImplementedError("qr has no derivative for a complex matrix")
     if mode == "r":
         return triangle_cotangent(out_bar, a)
     return qr_cotangent(out_bar[0], out_bar[1], out[0], out[1], a)
@@ -282,9 +284,9 @@ def push_qr(out, a, a_dot, *, mode="reduced"):
     if mode == "complete" and a.shape[-2] > a.shape[-1]:
         raise NotImplementedError("qr: of a tall matrix some columns are any that fill up q")
     if mode == "raw":
-        raise NotImplementedError("qr: no derivative of LAPACK's reflections, mode='raw'")
+        raise NotImplementedError("qr has no derivative of LAPACK's reflections, mode='raw'")
     if np.iscomplexobj(a):
-        raise NotImplementedError("qr: no derivative for a complex matrix")
+        raise NotImplementedError("qr has no derivative for a complex matrix")
     if mode == "r":
         return triangle_tangent(a, a_dot)
     return qr_tangent(out[0], out[1], a, a_dot)

@@ -74,6 +74,6 @@ for home in BOTH:
     refuse(
         home,
         "choice permutation permuted shuffle",
-        because="it picks from values by chance",
-        instead="Draw indices, and pick by them: x[rng.permutation(len(x))].",
+        because="it chooses among values at random",
+        instead="Draw indices, and index with them: x[rng.permutation(len(x))].",
     )

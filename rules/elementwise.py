@@ -453,7 +453,7 @@ def push_angle(out, z, z_dot, *, deg=False):
     np.real_if_close,
     view="maybe",
     linear=True,
-    once="whether its result is complex is decided by its content",
+    once="the content decides whether the result is complex",
 )
 def pull_real_if_close(out_bar, out, a, *, tol=100):
     return out_bar

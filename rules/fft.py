@@ -29,7 +29,7 @@ def transformed(ndim, s, axes):
         return tuple(range(ndim)) if s is None else tuple(range(ndim - len(s), ndim))
     axes = tuple(axis % ndim for axis in axes)
     if s is not None and len(set(axes)) < len(axes):
-        raise NotImplementedError("fft: no derivative where an axis with a length stands twice")
+        raise NotImplementedError("fft has no derivative where an axis with a length stands twice")
     return axes
 
 

@@ -71,7 +71,7 @@ def push_resize(out, a, a_dot, *, new_shape=None):
 def zeros_before(filt, trim):
     """Return how many zeros np.trim_zeros cuts off at the front."""
     if filt.ndim != 1:
-        raise NotImplementedError("trim_zeros: a derivative for vectors only")
+        raise NotImplementedError("trim_zeros has a derivative for vectors only")
     there = np.flatnonzero(filt)
     return there[0] if "f" in trim.lower() and there.size else 0
 

@@ -65,9 +65,9 @@ def push_unstack(out, x, x_dot, *, axis=0):
 
 
 if hasattr(np, "unstack"):
-    pullback(np.unstack, view="always", linear=True, once="how many parts there are is not known")(
-        pull_unstack
-    )
+    pullback(
+        np.unstack, view="always", linear=True, once="s2sad does not know the number of parts"
+    )(pull_unstack)
     pushforward(np.unstack)(push_unstack)
 
 
@@ -171,7 +171,11 @@ def unsplit(pieces, ary, cuts, axis):
 
 
 @pullback(
-    np.split, np.array_split, view="always", linear=True, once="how long the parts are is not known"
+    np.split,
+    np.array_split,
+    view="always",
+    linear=True,
+    once="s2sad does not know the lengths of the parts",
 )
 def pull_split(out_bar, out, ary, *, indices_or_sections=None, axis=0):
     if isinstance(indices_or_sections, int):
@@ -184,7 +188,9 @@ def push_split(out, ary, ary_dot, *, indices_or_sections=None, axis=0):
     return np.array_split(ary_dot, indices_or_sections, axis)
 
 
-@pullback(np.vsplit, view="always", linear=True, once="how long the parts are is not known")
+@pullback(
+    np.vsplit, view="always", linear=True, once="s2sad does not know the lengths of the parts"
+)
 def pull_vsplit(out_bar, out, ary, *, indices_or_sections=None):
     if isinstance(indices_or_sections, int):
         return np.concatenate(out_bar)
@@ -196,7 +202,9 @@ def push_vsplit(out, ary, ary_dot, *, indices_or_sections=None):
     return np.vsplit(ary_dot, indices_or_sections)
 
 
-@pullback(np.hsplit, view="always", linear=True, once="how long the parts are is not known")
+@pullback(
+    np.hsplit, view="always", linear=True, once="s2sad does not know the lengths of the parts"
+)
 def pull_hsplit(out_bar, out, ary, *, indices_or_sections=None):
     if isinstance(indices_or_sections, int):
         return np.hstack(out_bar)
@@ -208,7 +216,9 @@ def push_hsplit(out, ary, ary_dot, *, indices_or_sections=None):
     return np.hsplit(ary_dot, indices_or_sections)
 
 
-@pullback(np.dsplit, view="always", linear=True, once="how long the parts are is not known")
+@pullback(
+    np.dsplit, view="always", linear=True, once="s2sad does not know the lengths of the parts"
+)
 def pull_dsplit(out_bar, out, ary, *, indices_or_sections=None):
     if isinstance(indices_or_sections, int):
         return np.dstack(out_bar)

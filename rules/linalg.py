@@ -316,9 +316,9 @@ def push_pinv(out, a, a_dot, *, rcond=None, hermitian=False, rtol=None):
 def check_lstsq(a, rank):
     """Refuse the least squares problems that have no derivative here."""
     if rank < min(a.shape):
-        raise NotImplementedError("lstsq: no derivative where the rank is deficient")
+        raise NotImplementedError("lstsq has no derivative where the rank is deficient")
     if np.iscomplexobj(a):
-        raise NotImplementedError("lstsq: no derivative for complex matrices")
+        raise NotImplementedError("lstsq has no derivative for complex matrices")
 
 
 @pullback(np.linalg.lstsq)
@@ -445,7 +445,7 @@ def system_axes(ndim, axes):
     return [k for k in range(ndim) if k not in named] + named
 
 
-@pullback(np.linalg.tensorsolve, once="how many axes the solution has is decided by lengths")
+@pullback(np.linalg.tensorsolve, once="the lengths decide how many axes the solution has")
 def pull_tensorsolve(out_bar, out, a, b, *, axes=None):
     order = system_axes(a.ndim, axes)
     moved = np.transpose(a, order)
@@ -466,7 +466,7 @@ def push_tensorsolve(out, a, b, a_dot, b_dot, *, axes=None):
     return np.reshape(np.linalg.solve(matrix, rest), out.shape)
 
 
-@pullback(np.linalg.tensorinv, once="the lengths that go together are not known")
+@pullback(np.linalg.tensorinv, once="s2sad does not know which lengths belong together")
 def pull_tensorinv(out_bar, out, a, *, ind=2):
     size = int(np.prod(a.shape[:ind]))
     inverse_T = np.reshape(out, (size, size)).T

@@ -84,7 +84,7 @@ def unpad(out_bar, array, pad_width, mode, end_values, stat_length, reflect_type
 def check_mode(mode):
     """Refuse the modes without derivative here."""
     if mode not in (*COPIES, *STATISTICS, "linear_ramp"):
-        raise NotImplementedError(f"pad: no derivative with mode={mode!r}")
+        raise NotImplementedError(f"pad has no derivative with mode={mode!r}")
 
 
 def unpad_odd(out_bar, array, widths, mode):
@@ -93,7 +93,7 @@ def unpad_odd(out_bar, array, widths, mode):
         bar, n = np.moveaxis(out_bar, axis, 0), array.shape[axis]
         first, (before, after) = 1 * (mode == "reflect"), widths[axis]
         if max(before, after) > n - first:
-            raise NotImplementedError("pad: a derivative of one odd reflection at each end only")
+            raise NotImplementedError("pad has a derivative of one odd reflection at each end only")
         left, x_bar = bar[:before], bar[before : before + n].copy()
         right = bar[before + n :]
         x_bar[first : first + before] -= left[::-1]

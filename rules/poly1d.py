@@ -182,7 +182,9 @@ def push_times(out, left, right, left_dot, right_dot):
 def over(left, right):
     """Divide as `left / right` does by a number."""
     if isinstance(right, np.poly1d):
-        raise NotImplementedError("a derivative of the quotient by a number; use np.polydiv")
+        raise NotImplementedError(
+            "there is a derivative of the quotient by a number; use np.polydiv"
+        )
     return left / right
 
 

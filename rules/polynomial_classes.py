@@ -141,7 +141,7 @@ def push_fitted(out, x, y, x_dot, y_dot, *, deg=None, domain=None, rcond=None, w
 def design(out, x, deg):
     """Return the polynomials of a fitted series at the points, in columns."""
     if np.ndim(deg) > 0:
-        raise NotImplementedError("a derivative of a fit with all degrees up to one only")
+        raise NotImplementedError("there is a derivative of a fit with all degrees up to one only")
     each = [out.basis(k, out.domain, out.window)(x) for k in range(deg + 1)]
     return np.stack(each, -1)
 

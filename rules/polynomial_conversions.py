@@ -297,7 +297,7 @@ def push_companion(out, c, c_dot, *, own):
 @pullback(polynomial.polyvalfromroots)
 def pull_polyvalfromroots(out_bar, out, x, r, *, tensor=True):
     if np.ndim(r) != 1:
-        raise NotImplementedError("polyvalfromroots: a derivative for one polynomial only")
+        raise NotImplementedError("polyvalfromroots has a derivative for one polynomial only")
     others = (np.asarray(out_bar)[..., None] * without_each(x, r)).astype(out_bar.dtype)
     return np.sum(others, axis=-1), -np.sum(others, axis=tuple(range(np.ndim(x))))
 
@@ -305,7 +305,7 @@ def pull_polyvalfromroots(out_bar, out, x, r, *, tensor=True):
 @pushforward(polynomial.polyvalfromroots)
 def push_polyvalfromroots(out, x, r, x_dot, r_dot, *, tensor=True):
     if np.ndim(r) != 1:
-        raise NotImplementedError("polyvalfromroots: a derivative for one polynomial only")
+        raise NotImplementedError("polyvalfromroots has a derivative for one polynomial only")
     moved = np.zeros((*np.shape(x), np.size(r)), out.dtype)
     if x_dot is not None:
         moved = moved + np.asarray(x_dot)[..., None]

@@ -123,9 +123,9 @@ def roots_slope(val, der, vander, roots, c):
 def check_fit(x, deg):
     """Refuse the fits that have no derivative here."""
     if np.ndim(deg) > 0:
-        raise NotImplementedError("a derivative of a fit with all degrees up to one only")
+        raise NotImplementedError("there is a derivative of a fit with all degrees up to one only")
     if np.iscomplexobj(x):
-        raise NotImplementedError("no derivative of a fit at complex points")
+        raise NotImplementedError("there is no derivative of a fit at complex points")
 
 
 def fitted_back(out_bar, out, vander, der, x, y, w, deg):

@@ -13,7 +13,9 @@ def of_variables(val, val2d, val3d, c, *pts):
         return val2d(pts[0], pts[1], c)
     if len(pts) == 3:
         return val3d(pts[0], pts[1], pts[2], c)
-    raise NotImplementedError("several variables: a derivative of up to three, in a tuple, only")
+    raise NotImplementedError(
+        "a series has a derivative for up to three variables, in a tuple, only"
+    )
 
 
 def polyvalnd(pts, c):

@@ -21,7 +21,7 @@ def derived(p):
 @pullback(np.polyval)
 def pull_polyval(out_bar, out, p, x):
     if p.ndim > 1:
-        raise NotImplementedError("polyval: a derivative for one polynomial only")
+        raise NotImplementedError("polyval has a derivative for one polynomial only")
     p_bar = np.tensordot(out_bar, powers(x, len(p), out.dtype), np.ndim(x))
     return p_bar, out_bar * np.polyval(derived(p), x)
 
@@ -286,7 +286,7 @@ def powers_slope(basis):
 def check_points(x):
     """Refuse a fit at complex points."""
     if np.iscomplexobj(x):
-        raise NotImplementedError("polyfit: no derivative for complex points")
+        raise NotImplementedError("polyfit has no derivative for complex points")
 
 
 @pullback(np.polyfit)

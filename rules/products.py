@@ -227,7 +227,9 @@ def push_tensordot(out, a, b, a_dot, b_dot, *, axes=2):
 def einsum_terms(subscripts, operands):
     """Return the subscripts of each operand and of the result, explicit and without ellipsis."""
     if not isinstance(subscripts, str):
-        raise NotImplementedError("einsum: a derivative where the first argument is a string only")
+        raise NotImplementedError(
+            "einsum has a derivative where the first argument is a string only"
+        )
     left, arrow, right = subscripts.replace(" ", "").partition("->")
     terms = left.split(",")
     spare = [c for c in map(chr, range(65, 123)) if c.isalpha() and c not in subscripts]
@@ -357,9 +359,11 @@ def push_cross(out, a, b, a_dot, b_dot, *, axisa=-1, axisb=-1, axisc=-1, axis=No
 @pullback(np.convolve, multilinear=True)
 def pull_convolve(out_bar, out, a, v, *, mode="full"):
     if mode not in ("full", "same", "valid"):
-        raise NotImplementedError("convolve: a derivative for mode 'full', 'same' or 'valid' only")
+        raise NotImplementedError(
+            "convolve has a derivative for mode 'full', 'same' or 'valid' only"
+        )
     if np.ndim(a) == 0 or np.ndim(v) == 0:
-        raise NotImplementedError("convolve: a derivative of vectors only")
+        raise NotImplementedError("convolve has a derivative of vectors only")
     hidden = min(np.size(a), np.size(v)) - 1
     if mode == "valid":
         out_bar = np.pad(out_bar, hidden)
@@ -380,7 +384,9 @@ def push_convolve(out, a, v, a_dot, v_dot, *, mode="full"):
 @pullback(np.correlate, multilinear=True)
 def pull_correlate(out_bar, out, a, v, *, mode="valid"):
     if mode not in ("full", "same", "valid"):
-        raise NotImplementedError("correlate: a derivative for mode 'full', 'same' or 'valid' only")
+        raise NotImplementedError(
+            "correlate has a derivative for mode 'full', 'same' or 'valid' only"
+        )
     hidden = min(np.size(a), np.size(v)) - 1
     if mode == "valid":
         out_bar = np.pad(out_bar, hidden)

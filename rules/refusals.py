@@ -22,7 +22,7 @@ refuse(
     np,
     "vectorize",
     because="it calls a function of yours, for each element",
-    instead="Write np.vectorize(f)(x), without keywords but otypes=[float]; or call f on arrays.",
+    instead="Write np.vectorize(f)(x), with no keyword but otypes=[float], or call f on arrays.",
 )
 refuse(
     np,
@@ -33,19 +33,19 @@ refuse(
 refuse(
     np,
     "piecewise",
-    because="which functions it calls is not known here",
-    instead="Write lists of the conditions and of the functions where it is called, or np.select.",
+    because="s2sad cannot tell which functions it calls",
+    instead="Write the lists of conditions and functions in the call itself, or use np.select.",
 )
 refuse(
     np,
     "fromfunction",
-    because="it calls a function of yours, with more than indices",
+    because="it passes your function more arguments than the indices",
     instead="Write np.fromfunction(f, shape), or call the function on np.indices(shape).",
 )
 refuse(
     np,
     "fromiter",
-    because="what an iterator gives is not known",
+    because="s2sad does not know the items of an iterator",
     instead="Use np.array of a list.",
 )
 for texts in (np.char, getattr(np, "strings", np.char)):
@@ -64,7 +64,7 @@ refuse(
 refuse(
     np,
     "longdouble clongdouble float96 float128 complex192 complex256",
-    because="how long its numbers are differs between machines",
+    because="the precision of its numbers differs between machines",
     instead="Use np.float64 and np.complex128, or .astype.",
 )
 refuse(
@@ -94,8 +94,8 @@ refuse(
 refuse(
     np,
     "ndenumerate ndindex",
-    because="it is an iterator, kept or asked for in another way than by a loop",
-    instead="Loop over it where it is made: for at, v in np.ndenumerate(A).",
+    because="it is an iterator, and s2sad supports it only as the iterable of a loop",
+    instead="Write it in the loop itself: for at, v in np.ndenumerate(A).",
 )
 refuse(
     np,
@@ -131,7 +131,7 @@ refuse(
 refuse(
     np.ndarray,
     "setfield resize",
-    because="it changes what an array is",
+    because="it changes the shape or the type of an array in place",
     instead="Make a new array: np.reshape, np.resize.",
 )
 refuse(
@@ -143,56 +143,56 @@ refuse(
 refuse(
     np.ndarray,
     "base",
-    because="what an array is a view of is not followed",
+    because="s2sad does not record which array a view belongs to",
     instead="Name the array itself.",
 )
 refuse(
     np.ndarray,
     "to_device",
-    because="arrays stay where they are",
-    instead="Bring arguments to the device before.",
+    because="s2sad cannot follow arrays from device to device",
+    instead="Move the arguments to the device before the call.",
 )
 for ufunc in (np.power, np.float_power, np.arctan2):
     refuse(
         ufunc,
         "reduce reduceat",
-        because="what NumPy makes of more than two numbers differs between machines",
+        because="its result for more than two numbers differs between machines",
         instead="Write a loop, or functools.reduce.",
     )
 refuse(
     operator,
     "iadd isub imul itruediv ifloordiv imod ipow imatmul iand ior ixor ilshift irshift iconcat",
-    because="what it is given may be written in place",
-    instead="Write the statement that it is: a += b.",
+    because="it may write into its argument",
+    instead="Write the statement instead: a += b.",
 )
 refuse(
     operator,
     "setitem delitem",
-    because="it writes what it is given",
-    instead="Write the statement that it is: a[i] = v.",
+    because="it writes into its argument",
+    instead="Write the statement instead: a[i] = v.",
 )
 refuse(
     itertools,
     "islice",
-    because="how far its iterable has been read is known only when the program runs",
+    because="only the running program shows how far its iterable has been read",
     instead="Make it a list or an array, and slice that: x[a:b:c].",
 )
 refuse(
     itertools,
     "cycle",
-    because="it is read item by item, without an end",
+    because="it is read item by item and has no end",
     instead="Index what it goes through: x[i % len(x)].",
 )
 refuse(
     itertools,
     "groupby",
-    because="its groups are read once, while it goes on",
-    instead="Write the loop that compares the key of each item with the last one's.",
+    because="each of its groups can be read only once, before the next one",
+    instead="Write a loop that compares the key of each item with that of the item before.",
 )
 refuse(
     heapq,
     "heapify heappush heappop heappushpop heapreplace merge nlargest nsmallest",
-    because="where in the list its items end up is known only when the program runs",
+    because="only the running program shows where in the list its items end up",
     instead="Keep a list of numbers, and take the smallest by its place, "
     "xs.pop(int(np.argmin(xs))); for the n smallest, np.sort(x)[:n].",
 )
@@ -200,6 +200,6 @@ for home, names in ((collections, "namedtuple"), (dataclasses, "make_dataclass")
     refuse(
         home,
         names,
-        because="the class that it makes is another one in every call",
-        instead="Make the class outside of functions.",
+        because="it makes a new class in every call",
+        instead="Make the class at module level, outside all functions.",
     )

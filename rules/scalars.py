@@ -381,7 +381,10 @@ def items_or_zeros(x, x_dot):
 
 
 @pullback(
-    builtins.max, builtins.min, masks=True, once="how many numbers a tuple holds is not known"
+    builtins.max,
+    builtins.min,
+    masks=True,
+    once="s2sad does not know how many numbers a tuple holds",
 )
 def pull_extreme(out_bar, out, *items):
     """Equal share among ties. One sequence, or two items and more."""

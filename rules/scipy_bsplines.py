@@ -140,8 +140,8 @@ def check_ends(bc_type):
     """Refuse the conditions at the ends that are no names, and periodic ones."""
     if bc_type is not None and (not isinstance(bc_type, str) or bc_type == "periodic"):
         raise NotImplementedError(
-            "make_interp_spline: a derivative with bc_type a word, not periodic; CubicSpline takes "
-            "other conditions"
+            "make_interp_spline has a derivative where bc_type is a string other than periodic; "
+            "CubicSpline takes other conditions"
         )
 
 
@@ -188,7 +188,7 @@ def push_make_smoothing_spline(out, x, y, x_dot, y_dot, *, w=None, lam=None):
 def smoothing_units(x, y, w, lam):
     """Return the coefficients of smoothing splines near unit vectors."""
     if lam is None:
-        raise NotImplementedError("make_smoothing_spline: a derivative where lam= is given")
+        raise NotImplementedError("make_smoothing_spline has a derivative where lam= is given")
     if y.ndim > 1:
-        raise NotImplementedError("make_smoothing_spline: a derivative of values along one axis")
+        raise NotImplementedError("make_smoothing_spline has a derivative of values along one axis")
     return np.stack([interpolate.make_smoothing_spline(x, e, w, lam).c for e in np.eye(len(x))])

@@ -47,7 +47,7 @@ refuse(
 # eigenvalues and eigenvectors
 
 
-@pullback(linalg.eigh, masks=True, once="its settings choose what is differentiated as it runs")
+@pullback(linalg.eigh, masks=True, once="its settings choose at run time what is differentiated")
 def pull_scipy_eigh(
     out_bar,
     out,
@@ -82,7 +82,7 @@ def pencil_cotangents(w_bar, v_bar, w, v, b, type, uplo):
     if b is not None:
         check_real(v, b)
         if type != 1:
-            raise NotImplementedError("eigh: a derivative for type=1")
+            raise NotImplementedError("eigh has a derivative for type=1")
     middle = np.zeros((w.size, w.size), v.dtype)
     turned = np.zeros_like(middle) if v_bar is None else v.T @ v_bar
     if v_bar is not None:
@@ -129,7 +129,7 @@ def pencil_tangents(w, v, a_dot, b_dot, b, type, uplo):
     if b is not None:
         check_real(v, b)
         if type != 1:
-            raise NotImplementedError("eigh: a derivative for type=1")
+            raise NotImplementedError("eigh has a derivative for type=1")
     middle, scaled = np.zeros((w.size, w.size), v.dtype), np.zeros(w.size, v.dtype)
     if a_dot is not None:
         middle = np.conj(v.T) @ from_triangle(a_dot, uplo) @ v
@@ -139,7 +139,9 @@ def pencil_tangents(w, v, a_dot, b_dot, b, type, uplo):
     return np.real(np.diag(middle)), v @ over_gaps(middle, w) - 0.5 * v * scaled
 
 
-@pullback(linalg.eigvalsh, masks=True, once="its settings choose what is differentiated as it runs")
+@pullback(
+    linalg.eigvalsh, masks=True, once="its settings choose at run time what is differentiated"
+)
 def pull_eigvalsh_of_pencil(
     out_bar, out, a, b=None, *, lower=True, type=1, check_finite=True, driver=None
 ):
@@ -209,7 +211,7 @@ def tridiagonal_tangents(w, v, d_dot, e_dot):
     return pencil_tangents(w, v, whole, None, None, 1, "L")
 
 
-@pullback(linalg.eigvals, once="the order of the eigenvalues is found as it runs")
+@pullback(linalg.eigvals, once="only the run shows the order of the eigenvalues")
 def pull_scipy_eigvals(out_bar, out, a, *, check_finite=True):
     """The eigenvalues are complex, also of a real matrix."""
     check_single(a)
@@ -232,7 +234,7 @@ def push_scipy_eigvals(out, a, a_dot, *, check_finite=True):
 @pullback(linalg.eig, turns_complex=True)
 def pull_scipy_eig(out_bar, out, a, *, right=True, check_finite=True):
     if a.ndim != 2:
-        raise NotImplementedError("scipy.linalg.eig: a derivative for single matrices")
+        raise NotImplementedError("scipy.linalg.eig has a derivative for single matrices")
     if not right:
         return pull_scipy_eigvals(out_bar, out, a)
     if np.iscomplexobj(a):
@@ -255,12 +257,12 @@ def push_scipy_eig(out, a, a_dot, *, right=True, check_finite=True):
 def check_scipy_qr(a, mode):
     """Refuse the decompositions whose last columns nobody determines."""
     if mode not in ("full", "economic", "r"):
-        raise NotImplementedError("qr: a derivative for mode full, economic and r")
+        raise NotImplementedError("qr has a derivative for mode full, economic and r")
     if mode != "economic" and a.shape[-2] > a.shape[-1]:
         raise NotImplementedError("qr: of a tall matrix with mode='economic' only")
 
 
-@pullback(linalg.qr, once="its settings choose what is differentiated as it runs")
+@pullback(linalg.qr, once="its settings choose at run time what is differentiated")
 def pull_scipy_qr(out_bar, out, a, *, mode="full", pivoting=False, check_finite=True):
     check_scipy_qr(a, mode)
     if mode == "r":
@@ -293,7 +295,7 @@ def pull_lu(out_bar, out, a, *, permute_l=False, p_indices=False, check_finite=T
     """After de Hoog, Anderssen and Lukas, 2011; the order of the rows does not change nearby."""
     check_single(a)
     if a.shape[0] != a.shape[1]:
-        raise NotImplementedError("lu: a derivative for square matrices")
+        raise NotImplementedError("lu has a derivative for square matrices")
     order, lower, upper = linalg.lu(a, p_indices=True)
     lower_bar, upper_bar = out_bar[-2], out_bar[-1]
     if lower_bar is None:
@@ -310,7 +312,7 @@ def pull_lu(out_bar, out, a, *, permute_l=False, p_indices=False, check_finite=T
 def push_lu(out, a, a_dot, *, permute_l=False, p_indices=False, check_finite=True):
     check_single(a)
     if a.shape[0] != a.shape[1]:
-        raise NotImplementedError("lu: a derivative for square matrices")
+        raise NotImplementedError("lu has a derivative for square matrices")
     order, lower, upper = linalg.lu(a, p_indices=True)
     moved = np.empty_like(lower)
     moved[order] = a_dot
@@ -365,7 +367,7 @@ def right_polar_tangents(a_dot, u, p):
 # least squares
 
 
-@pullback(linalg.pinv, once="its settings choose what is differentiated as it runs")
+@pullback(linalg.pinv, once="its settings choose at run time what is differentiated")
 def pull_scipy_pinv(out_bar, out, a, *, rtol=None, check_finite=True):
     return pull_pinv(out_bar, out, a, rtol=kept_by_scipy(a, rtol))
 
@@ -380,7 +382,7 @@ def kept_by_scipy(a, rtol):
     return max(a.shape[-2:]) * np.finfo(a.dtype).eps if rtol is None else rtol
 
 
-@pullback(linalg.lstsq, once="its settings choose what is differentiated as it runs")
+@pullback(linalg.lstsq, once="its settings choose at run time what is differentiated")
 def pull_scipy_lstsq(out_bar, out, a, b, *, cond=None, check_finite=True, lapack_driver=None):
     """Without more rows than columns there are no residuals, whose cotangent is zeros then."""
     check_single(a)
@@ -401,7 +403,7 @@ def push_scipy_lstsq(out, a, b, a_dot, b_dot, *, cond=None, check_finite=True, l
     return x_dot, np.reshape(residuals_dot, np.shape(out[1])), None, s_dot
 
 
-@pullback(linalg.pinvh, masks=True, once="its settings choose what is differentiated as it runs")
+@pullback(linalg.pinvh, masks=True, once="its settings choose at run time what is differentiated")
 def pull_pinvh(out_bar, out, a, *, rtol=None, lower=True, check_finite=True):
     uplo = "L" if lower else "U"
     whole = from_triangle(a, uplo)
@@ -506,7 +508,7 @@ def push_solve_toeplitz(out, c_or_cr, b, c_or_cr_dot, b_dot, *, check_finite=Tru
 @pullback(linalg.solve_circulant, samples=unit_toeplitz)
 def pull_solve_circulant(out_bar, out, c, b, *, singular="raise", tol=None):
     if c.ndim != 1:
-        raise NotImplementedError("solve_circulant: a derivative for single matrices")
+        raise NotImplementedError("solve_circulant has a derivative for single matrices")
     turned = np.concatenate([c[:1], c[:0:-1]])
     b_bar = np.real_if_close(linalg.solve_circulant(turned, out_bar, singular, tol))
     whole = -np.reshape(b_bar, (c.size, -1)) @ np.reshape(out, (c.size, -1)).T
@@ -516,7 +518,7 @@ def pull_solve_circulant(out_bar, out, c, b, *, singular="raise", tol=None):
 @pushforward(linalg.solve_circulant)
 def push_solve_circulant(out, c, b, c_dot, b_dot, *, singular="raise", tol=None):
     if c.ndim != 1:
-        raise NotImplementedError("solve_circulant: a derivative for single matrices")
+        raise NotImplementedError("solve_circulant has a derivative for single matrices")
     rest = np.zeros_like(out) if b_dot is None else b_dot
     if c_dot is not None:
         rest = rest - linalg.circulant(c_dot) @ out

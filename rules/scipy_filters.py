@@ -25,7 +25,7 @@ def pad_settings(mode, cval):
     if mode in ("constant", "grid-constant"):
         return {"mode": "constant", "constant_values": cval}
     if mode not in PADDED:
-        raise NotImplementedError("a derivative with one mode for all axes only")
+        raise NotImplementedError("there is a derivative with one mode for all axes only")
     return {"mode": PADDED[mode]}
 
 
@@ -116,11 +116,14 @@ def per_axis(value, axis):
 def check_axes(image):
     """Refuse an image without axes, of which there is no slope."""
     if image.ndim == 0:
-        raise NotImplementedError("a derivative of images that have axes only")
+        raise NotImplementedError("there is a derivative of images that have axes only")
 
 
 @pullback(
-    ndimage.uniform_filter, result=like_image, linear=True, once="modes in a list are not known"
+    ndimage.uniform_filter,
+    result=like_image,
+    linear=True,
+    once="s2sad does not know modes in a list",
 )
 def pull_uniform_filter(out_bar, out, input, *, size=3, mode="reflect", cval=0.0, origin=0):
     for axis in range(input.ndim):
@@ -145,7 +148,7 @@ def slope_back(out_bar, image, across, axis, mode):
     return out_bar
 
 
-@pullback(ndimage.sobel, result=like_image, linear=True, once="modes in a list are not known")
+@pullback(ndimage.sobel, result=like_image, linear=True, once="s2sad does not know modes in a list")
 def pull_sobel(out_bar, out, input, *, axis=-1, mode="reflect", cval=0.0):
     return slope_back(out_bar, input, (1, 2, 1), axis, mode)
 
@@ -155,7 +158,9 @@ def push_sobel(out, input, input_dot, *, axis=-1, mode="reflect", cval=0.0):
     return ndimage.sobel(input_dot, axis, None, mode)
 
 
-@pullback(ndimage.prewitt, result=like_image, linear=True, once="modes in a list are not known")
+@pullback(
+    ndimage.prewitt, result=like_image, linear=True, once="s2sad does not know modes in a list"
+)
 def pull_prewitt(out_bar, out, input, *, axis=-1, mode="reflect", cval=0.0):
     return slope_back(out_bar, input, (1, 1, 1), axis, mode)
 
@@ -165,7 +170,9 @@ def push_prewitt(out, input, input_dot, *, axis=-1, mode="reflect", cval=0.0):
     return ndimage.prewitt(input_dot, axis, None, mode)
 
 
-@pullback(ndimage.laplace, result=like_image, linear=True, once="modes in a list are not known")
+@pullback(
+    ndimage.laplace, result=like_image, linear=True, once="s2sad does not know modes in a list"
+)
 def pull_laplace(out_bar, out, input, *, mode="reflect", cval=0.0):
     check_axes(input)
     return sum(
@@ -184,7 +191,10 @@ def order_along(axis, order, ndim):
 
 
 @pullback(
-    ndimage.gaussian_laplace, result=like_image, linear=True, once="modes in a list are not known"
+    ndimage.gaussian_laplace,
+    result=like_image,
+    linear=True,
+    once="s2sad does not know modes in a list",
 )
 def pull_gaussian_laplace(
     out_bar, out, input, *, sigma=None, mode="reflect", cval=0.0, truncate=4.0
@@ -208,7 +218,7 @@ def push_gaussian_laplace(
 @pullback(
     ndimage.gaussian_gradient_magnitude,
     result=like_image,
-    once="modes in a list are not known, and it is a norm of filters",
+    once="s2sad does not know modes in a list, and it is a norm of filters",
 )
 def pull_gaussian_gradient_magnitude(
     out_bar, out, input, *, sigma=None, mode="reflect", cval=0.0, truncate=4.0

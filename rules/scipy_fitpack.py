@@ -75,7 +75,7 @@ def over_spline(a, b, tck, *rest):
     return a, b, knots_and_coefficients(tck), *rest
 
 
-ONCE = "how the coefficients count is found at the places, without a rule"
+ONCE = "the weights of the coefficients come from a function without a rule"
 
 
 def held(tck):
@@ -104,7 +104,7 @@ def coefficients_tangent(tck, tck_dot):
         return tck_dot
     t_dot, c_dot, _ = tck_dot
     if t_dot is not None and np.any(t_dot):
-        raise NotImplementedError("splev and splint: no derivative in knots that move")
+        raise NotImplementedError("splev and splint have no derivative in knots that move")
     return np.zeros(len(tck[1])) if c_dot is None else np.asarray(c_dot)
 
 
@@ -198,7 +198,7 @@ def push_splrep(
 def by_given(x, tck, w, s, t, per):
     """Return how the coefficients move with each value: through all, or near them over knots."""
     if per:
-        raise NotImplementedError("splrep: no derivative of periodic splines; use CubicSpline")
+        raise NotImplementedError("splrep has no derivative of periodic splines; use CubicSpline")
     if t is not None:
         return by_least_squares(x, w, tck)
     check_through(0 if s is None and w is None else s)
@@ -251,7 +251,7 @@ def univariate(spline, x, nu=0, ext=None):
     return spline(x, nu, ext)
 
 
-@pullback(univariate, once="the spline of the slopes has no kind that is known")
+@pullback(univariate, once="s2sad does not know the type of the spline of the slopes")
 def pull_univariate(out_bar, out, spline, x, *, nu=0, ext=None):
     beyond = spline.ext if ext is None else ext
     c_bar = np.ravel(out_bar) @ weights_at(x, tck_of(spline), nu, beyond)
@@ -570,7 +570,9 @@ def rising_both(x, y, z, *rest):
 def through_plane(x, y, out, s):
     """Return how the coefficients move with the values, along both axes."""
     if s != 0:
-        raise NotImplementedError("RectBivariateSpline: a derivative in the values with s=0 only")
+        raise NotImplementedError(
+            "RectBivariateSpline has a derivative in the values with s=0 only"
+        )
     (tx, ty, _), (kx, ky) = out.tck, out.degrees
     by_x = interpolate.make_interp_spline(x, np.eye(len(x)), kx, t=tx).c
     return by_x, interpolate.make_interp_spline(y, np.eye(len(y)), ky, t=ty).c

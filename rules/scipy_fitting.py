@@ -26,7 +26,7 @@ class FitOutcome(Fit, Outcome):
     success = True
     message = ""
     status = nfev = njev = nit = 0
-    advice = "Take np.sum(residuals(result.x) ** 2), halved: its derivative is that of the cost."
+    advice = "Use 0.5 * np.sum(residuals(result.x) ** 2), which has the derivative of the cost."
 
 
 # nonlinear
@@ -93,7 +93,7 @@ def fitted_curve(cost, f, xdata, ydata, p0, sigma, options):
 def pull_fitted_curve(out_bar, out, cost, f, xdata, ydata, p0, sigma, options):
     popt_bar, pcov_bar = out_bar
     if np.any(pcov_bar):
-        raise NotImplementedError("curve_fit: no derivative of the covariances")
+        raise NotImplementedError("curve_fit has no derivative of the covariances")
     _, cost_bar = at_solution(popt_bar, out[0], cost, ())
     return cost_bar, None, None, None, None, None, None
 
@@ -137,7 +137,7 @@ def curve_fit(
     gtol=None,
 ):
     if p0 is None:
-        raise NotImplementedError("curve_fit: a derivative where p0 is given")
+        raise NotImplementedError("curve_fit has a derivative where p0 is given")
 
     def cost(p):
         r = f(xdata, *p) - ydata
@@ -162,7 +162,9 @@ def inactive(x, A, b, free):
     """
     columns = A[:, free]
     if np.linalg.matrix_rank(columns) < columns.shape[1]:
-        raise NotImplementedError("a derivative where the columns of A are independent only")
+        raise NotImplementedError(
+            "there is a derivative where the columns of A are independent only"
+        )
     return columns, b - A @ x
 
 
@@ -197,7 +199,7 @@ def tall(A, b, *rest):
     optimize.lsq_linear,
     samples=tall,
     result=lambda A, b, *rest, **settings: FitOutcome(np.zeros(A.shape[1])),
-    once="which unknowns are at their bounds is decided as it runs",
+    once="only the run shows which unknowns are at their bounds",
 )
 def pull_lsq_linear(
     out_bar,
@@ -233,9 +235,7 @@ def push_lsq_linear(
     return (linear_tangent(out.x, A, b, out.active_mask == 0, A_dot, b_dot),)
 
 
-@pullback(
-    optimize.nnls, samples=tall, once="which unknowns are at their bounds is decided as it runs"
-)
+@pullback(optimize.nnls, samples=tall, once="only the run shows which unknowns are at their bounds")
 def pull_nnls(out_bar, out, A, b, *, maxiter=None):
     """What is left over moves along itself."""
     x, length = out

@@ -219,7 +219,7 @@ def gathered(out, shares, input_dot):
     ndimage.sum_labels,
     masks=True,
     linear=True,
-    once="whether one label is meant or several is decided by the call",
+    once="the call decides whether it means one label or several",
 )
 def pull_sum_labels(out_bar, out, input, *, labels=None, index=None):
     return total(out_bar, regions(input, labels, index).astype(out_bar.dtype))
@@ -239,7 +239,7 @@ def mean_shares(input, labels, index):
     ndimage.mean,
     masks=True,
     linear=True,
-    once="whether one label is meant or several is decided by the call",
+    once="the call decides whether it means one label or several",
 )
 def pull_mean(out_bar, out, input, *, labels=None, index=None):
     return total(out_bar, mean_shares(input, labels, index))
@@ -280,7 +280,7 @@ def extreme_shares(out, input, labels, index):
     ndimage.minimum,
     masks=True,
     linear=True,
-    once="whether one label is meant or several is decided by the call",
+    once="the call decides whether it means one label or several",
 )
 def pull_extreme(out_bar, out, input, *, labels=None, index=None):
     return total(out_bar, extreme_shares(out, input, labels, index))
@@ -298,9 +298,7 @@ def center_slopes(out, input):
     return [(place - center) / mass for place, center in zip(places, out, strict=True)]
 
 
-@pullback(
-    ndimage.center_of_mass, once="whether one label is meant or several is decided by the call"
-)
+@pullback(ndimage.center_of_mass, once="the call decides whether it means one label or several")
 def pull_center_of_mass(out_bar, out, input):
     slopes = center_slopes(out, input)
     return sum(

@@ -84,7 +84,7 @@ def in_shape(rows, shape, axis, count):
     return np.moveaxis(whole, range(count), range(axis, axis + count))
 
 
-@pullback(looked_up, once="what the table holds has no kind that is known")
+@pullback(looked_up, once="s2sad does not know the type of the values in the table")
 def pull_looked_up(out_bar, out, table, x):
     weights, slopes = table_weights(table, x)
     bars = by_places(out_bar, table.axis, np.ndim(x))
@@ -118,8 +118,8 @@ def check_beyond(kind, fill_value):
     """Refuse steps that go on beyond the ends: there SciPy holds the value at the end apart."""
     if kind in ("previous", "next") and isinstance(fill_value, str):
         raise NotImplementedError(
-            "interp1d: no derivative of steps that go on beyond the ends; use kind='nearest', or "
-            "let the table reach further"
+            "interp1d has no derivative of steps that go on beyond the ends; use kind='nearest', "
+            "or let the table reach further"
         )
 
 
@@ -171,7 +171,8 @@ def push_interp1d(
 
 
 NO_METHOD = (
-    "RegularGridInterpolator: a derivative with method linear, nearest, slinear, cubic or quintic"
+    "RegularGridInterpolator has a derivative with method linear, nearest, slinear, cubic or "
+    "quintic"
 )
 
 
@@ -249,7 +250,7 @@ def points_of(xi):
 def points_cotangent(out_bar, grid, xi, method, nu):
     """Return the cotangent of points, in the form in which they are given."""
     if nu is not None:
-        raise NotImplementedError("RegularGridInterpolator: no derivative where nu is given")
+        raise NotImplementedError("RegularGridInterpolator has no derivative where nu is given")
     points = points_of(xi)
     bars = []
     for slope in grid_slopes(grid, points, method):
@@ -311,7 +312,7 @@ def pull_on_grid(out_bar, out, grid, xi, *, method=None, nu=None):
 @pushforward(on_grid)
 def push_on_grid(out, grid, xi, grid_dot, xi_dot, *, method=None, nu=None):
     if nu is not None:
-        raise NotImplementedError("RegularGridInterpolator: no derivative where nu is given")
+        raise NotImplementedError("RegularGridInterpolator has no derivative where nu is given")
     out_dot = np.zeros_like(out)
     if grid_dot is not None:
         beyond = None if grid.fill_value is None else 0.0
@@ -377,7 +378,7 @@ def push_regular_grid(
 def interpn(points, values, xi, method="linear", bounds_error=True, fill_value=np.nan):
     """A grid, made and asked."""
     if method == "splinef2d":
-        raise NotImplementedError("interpn: no derivative with splinef2d; use method='cubic'")
+        raise NotImplementedError("interpn has no derivative with splinef2d; use method='cubic'")
     values = np.asarray(values)
     grid = interpolate.RegularGridInterpolator(
         points, values, method=method, bounds_error=bounds_error, fill_value=fill_value

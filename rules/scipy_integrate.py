@@ -96,7 +96,7 @@ def simpson_slopes(y, h):
     return by_y, by_h
 
 
-@pullback(integrate.simpson, once="whether the number of places is odd is decided as it runs")
+@pullback(integrate.simpson, once="only the run shows whether the number of points is odd")
 def pull_simpson(out_bar, out, y, x=None, *, dx=1.0, axis=-1):
     by_y, by_h = simpson_slopes(np.moveaxis(y, axis, -1), widths(y, x, dx, axis))
     out_bar = np.expand_dims(out_bar, -1)
@@ -138,7 +138,7 @@ def numbers_in(bars):
         return numbers_in(vars(bars))
     if bars is None:
         return []
-    raise NotImplementedError("quad: a derivative by real numbers and structures of them only")
+    raise NotImplementedError("quad has a derivative by real numbers and structures of them only")
 
 
 def with_numbers(bars, numbers):
@@ -187,7 +187,7 @@ def pull_quad(
     """Leibniz: the derivative by what the integrand depends on goes under the integral."""
     y_bar, error_bar = out_bar
     if error_bar:
-        raise NotImplementedError("quad: no derivative of the error estimate")
+        raise NotImplementedError("quad has no derivative of the error estimate")
     args = args if isinstance(args, tuple) else (args,)
     known = {}
 
@@ -252,13 +252,13 @@ refuse(
 refuse(
     integrate,
     "tplquad nquad",
-    because="it calls a function of yours, at places of its own choice",
+    because="it calls your function at points of its own choice",
     instead="Put integrate.dblquad into the function of integrate.quad.",
 )
 refuse(
     integrate,
     "quad_vec cubature qmc_quad tanhsinh nsum",
-    because="it calls a function of yours, at places of its own choice",
+    because="it calls your function at points of its own choice",
     instead="Use integrate.quad, or np.sum over the nodes of np.polynomial.legendre.leggauss.",
 )
 
@@ -280,7 +280,9 @@ def pull_cumulative_simpson(out_bar, out, y, *, x=None, dx=1.0, axis=-1, initial
 def simpson_units(count, x, dx):
     """Return how samples count in the integrals up to each place."""
     if np.ndim(x) > 1 or np.ndim(dx) > 0:
-        raise NotImplementedError("cumulative_simpson: a derivative for places along one axis only")
+        raise NotImplementedError(
+            "cumulative_simpson has a derivative for places along one axis only"
+        )
     return integrate.cumulative_simpson(np.eye(count), x=x, dx=dx, axis=0)
 
 

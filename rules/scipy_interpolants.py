@@ -10,7 +10,7 @@ from scipy import interpolate
 from s2sad.registry import library_objects, pullback, pushforward, written_out
 from s2sad.rules.scipy_interpolate import along_curve, over_values, rising
 
-ONCE = "how the values count is found by other objects of SciPy's"
+ONCE = "the weights of the values come from other objects of SciPy"
 
 # one polynomial
 

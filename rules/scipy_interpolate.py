@@ -56,9 +56,9 @@ def over_values(x_bar, x):
     return np.sum(x_bar, axis=tuple(range(np.ndim(x), x_bar.ndim)))
 
 
-BY_AXES = "the values are a curve's: over which axes slopes are added up is decided as it runs"
+BY_AXES = "the values are a curve's: only the run shows over which axes the slopes are added up"
 
-BY_COEFFICIENTS = "how the coefficients count is found in a way that has no derivative itself"
+BY_COEFFICIENTS = "the code that finds the weights of the coefficients has no derivative itself"
 
 # piecewise polynomials
 
@@ -503,6 +503,6 @@ refuse(
 refuse(
     interpolate.PPoly,
     "roots solve",
-    because="how many there are is decided by the values",
+    because="the number of roots depends on the values",
     instead="Find a root by scipy.optimize.brentq, whose function evaluates the spline.",
 )

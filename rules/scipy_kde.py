@@ -9,7 +9,7 @@ from scipy import stats
 
 from s2sad.registry import library_objects, pullback, pushforward
 
-ONCE = "what an estimate holds has no kind that is known"
+ONCE = "s2sad does not know the types of the attributes of an estimate"
 
 
 def like(kde):

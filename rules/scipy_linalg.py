@@ -29,13 +29,15 @@ _HALF = {"sym", "symmetric", "her", "hermitian", "pos", "positive definite"}
 def check_single(a, b=None):
     """Refuse stacks of matrices, and stacks of right sides."""
     if a.ndim != 2 or (b is not None and b.ndim > 2):
-        raise NotImplementedError("scipy.linalg: a derivative for single matrices, not for stacks")
+        raise NotImplementedError(
+            "scipy.linalg has a derivative for single matrices, not for stacks"
+        )
 
 
 def check_real(*arrays):
     """Refuse complex matrices."""
     if any(np.iscomplexobj(a) for a in arrays):
-        raise NotImplementedError("scipy.linalg: no derivative here for complex matrices")
+        raise NotImplementedError("scipy.linalg has no derivative here for complex matrices")
 
 
 # equations
@@ -47,7 +49,7 @@ def fold(a_bar, assume_a, lower):
         return a_bar
     if assume_a in _HALF:
         return onto_triangle(a_bar, "L" if lower else "U")
-    raise NotImplementedError(f"scipy.linalg: no derivative with assume_a={assume_a!r}")
+    raise NotImplementedError(f"scipy.linalg has no derivative with assume_a={assume_a!r}")
 
 
 def unfold(a_dot, assume_a, lower):
@@ -56,7 +58,7 @@ def unfold(a_dot, assume_a, lower):
         return a_dot
     if assume_a in _HALF:
         return from_triangle(a_dot, "L" if lower else "U")
-    raise NotImplementedError(f"scipy.linalg: no derivative with assume_a={assume_a!r}")
+    raise NotImplementedError(f"scipy.linalg has no derivative with assume_a={assume_a!r}")
 
 
 @pullback(linalg.solve, masks=("assume_a",))
@@ -88,7 +90,7 @@ def push_solve(
 def solved_transposed(trans):
     """Say whether a code of LAPACK's asks for the transposed system."""
     if trans in (2, "C"):
-        raise NotImplementedError("scipy.linalg: no derivative with trans=2")
+        raise NotImplementedError("scipy.linalg has no derivative with trans=2")
     return trans in (1, "T")
 
 
@@ -360,7 +362,7 @@ def pull_lu_factor(out_bar, out, a, *, check_finite=True):
     """After de Hoog, Anderssen and Lukas, 2011; the order of the rows does not change nearby."""
     check_single(a)
     if a.shape[0] != a.shape[1]:
-        raise NotImplementedError("lu_factor: a derivative for square matrices")
+        raise NotImplementedError("lu_factor has a derivative for square matrices")
     lu, piv = out
     a_bar = np.empty_like(lu)
     a_bar[row_order(piv)] = lu_cotangent(out_bar[0], lu)
@@ -371,7 +373,7 @@ def pull_lu_factor(out_bar, out, a, *, check_finite=True):
 def push_lu_factor(out, a, a_dot, *, check_finite=True):
     check_single(a)
     if a.shape[0] != a.shape[1]:
-        raise NotImplementedError("lu_factor: a derivative for square matrices")
+        raise NotImplementedError("lu_factor has a derivative for square matrices")
     lower_dot, upper_dot = lu_tangents(a_dot[row_order(out[1])], out[0])
     return lower_dot + upper_dot, None
 
@@ -475,7 +477,9 @@ def log_slope(a, e):
     """
     w, v = np.linalg.eig(a)
     if np.linalg.cond(v) > 0.01 / np.finfo(w.dtype).eps:
-        raise NotImplementedError("logm: no derivative at a real matrix that is not diagonalizable")
+        raise NotImplementedError(
+            "logm has no derivative at a real matrix that is not diagonalizable"
+        )
     logs = np.log(w + 0j)
     gap = w[:, None] - w
     same = gap == 0

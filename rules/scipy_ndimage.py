@@ -149,7 +149,10 @@ def push_gaussian_filter1d(
 
 
 @pullback(
-    ndimage.gaussian_filter, result=like_image, linear=True, once="modes in a list are not known"
+    ndimage.gaussian_filter,
+    result=like_image,
+    linear=True,
+    once="s2sad does not know modes in a list",
 )
 def pull_gaussian_filter(
     out_bar, out, input, *, sigma=None, order=0, mode="reflect", cval=0.0, truncate=4.0
@@ -321,7 +324,8 @@ def spline_cotangents(out_bar, image, coordinates, order, mode, prefilter):
     """Return the cotangents of an image and of the places where splines go through it."""
     if mode not in ("constant", "grid-wrap", "mirror", "nearest", "reflect"):
         raise NotImplementedError(
-            "map_coordinates: a derivative with mode constant, grid-wrap, mirror, nearest, reflect"
+            "map_coordinates has a derivative with mode constant, grid-wrap, mirror, nearest "
+            "and reflect"
         )
     if mode == "constant":
         limit = np.reshape(np.array(image.shape) - 1, (-1,) + (1,) * (coordinates.ndim - 1))

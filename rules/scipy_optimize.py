@@ -39,7 +39,7 @@ class Minimum(NamedTuple):
 class MinimumOutcome(Minimum, Outcome):
     """The rest of it."""
 
-    advice = "Compute it from what was found, `result.x`, which has a derivative."
+    advice = "Compute it from `result.x`, which has a derivative."
     success = True
     message = ""
     status = nfev = njev = nhev = nit = 0
@@ -70,8 +70,8 @@ def solved(jacobian, right):
     scaled = scaled / np.where(columns == 0.0, 1.0, columns)
     if np.linalg.cond(scaled) > 1e12:
         raise ValueError(
-            "the Jacobian at the solution is singular, as far as its numbers tell: what is found "
-            "is not the only solution there, and has no derivative"
+            "the Jacobian at the solution is singular to machine precision: the solution is not "
+            "unique there, and has no derivative"
         )
     return np.linalg.solve(jacobian, right)
 
@@ -91,10 +91,12 @@ def at_solution(x_bar, x, vjp, args, minus_x=False, free=None):
 def adjoint(x_bar, x, value, pull, minus_x, free):
     """Return the cotangent of the value that is zero at x, from that of x."""
     if np.iscomplexobj(x):
-        raise NotImplementedError("a derivative of real solutions only")
+        raise NotImplementedError("there is a derivative of real solutions only")
     size = np.size(x)
     if np.size(value) != size:
-        raise NotImplementedError("a derivative where there are as many equations as unknowns")
+        raise NotImplementedError(
+            "there is a derivative where there are as many equations as unknowns"
+        )
     rows = [np.ravel(pull(shaped_as(value, row))[0]) for row in np.eye(np.size(value))]
     jacobian = np.reshape(rows, (np.size(value), size)) - minus_x * np.eye(size)
     free = np.ones(size, bool) if free is None else free
@@ -125,12 +127,14 @@ def forward_at_solution(x, vjp, args, vjp_dot, args_dot, minus_x=False, free=Non
     `vjp_dot` are the tangents of what the function captures. Unknowns that are not `free` stay.
     """
     if np.iscomplexobj(x):
-        raise NotImplementedError("a derivative of real solutions only")
+        raise NotImplementedError("there is a derivative of real solutions only")
     args, args_dot = all_of(args, args_dot)
     value, pull = vjp(x, *args)
     size = np.size(x)
     if np.size(value) != size:
-        raise NotImplementedError("a derivative where there are as many equations as unknowns")
+        raise NotImplementedError(
+            "there is a derivative where there are as many equations as unknowns"
+        )
     rows, moved = [], []
     for row in np.eye(size):
         x_bar, *args_bar, captured_bar = pull(shaped_as(value, row))
@@ -224,13 +228,13 @@ def in_double(x0):
 def found_root(fun, x0, args=(), *, method="hybr", **settings):
     x = in_double(x0)
     if not method:
-        raise ValueError("which method it is decides of what kind the result is")
+        raise ValueError("the method decides which type the result has")
     return RootOutcome(np.ravel(x) if method in ("hybr", "lm") else x)
 
 
 def found_scalar_root(f, args=(), *, method=None, bracket=None, **settings):
     if method == "":
-        raise ValueError("which method it is decides of what kind the result is")
+        raise ValueError("the method decides which type the result has")
     within = bracket is not None if method is None else method in BRACKETED
     return ScalarRootOutcome(0.5 if within else np.float64(0.5))
 
@@ -680,7 +684,7 @@ refuse(
     "fmin_powell fmin_slsqp fmin_tnc fminbound brent golden bracket basinhopping brute "
     "differential_evolution direct dual_annealing shgo",
     because="it has no rule here",
-    instead="Use optimize.minimize, or give it what these find as a start.",
+    instead="Use optimize.minimize, with the result of this function as its start.",
 )
 refuse(
     optimize,
@@ -691,7 +695,7 @@ refuse(
 refuse(
     optimize,
     "linprog milp linear_sum_assignment quadratic_assignment",
-    because="what it finds jumps from one corner to another",
+    because="its result jumps from one corner to another",
     instead="Make its inputs Const, or compute its result outside the function.",
 )
 

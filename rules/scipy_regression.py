@@ -36,7 +36,7 @@ class LineOutcome(Line, Outcome):
 def check_significance(fn, *bars):
     """Refuse what depends on a probability or an error."""
     if any(bar is not None and np.any(bar) for bar in bars):
-        raise NotImplementedError(f"{fn}: no derivative of the p-value and of errors")
+        raise NotImplementedError(f"{fn} has no derivative of the p-value and of errors")
 
 
 def about_means(x, y):
@@ -60,7 +60,7 @@ def line_slopes(slope, x, y):
 def check_plain(x, y):
     """Refuse several lines at once."""
     if np.ndim(x) != 1 or np.shape(x) != np.shape(y):
-        raise NotImplementedError("a derivative of two vectors of one length only")
+        raise NotImplementedError("there is a derivative of two vectors of one length only")
 
 
 @pullback(stats.pearsonr, result=lambda x, y: CorrelationOutcome(np.float64(0.5), np.float64(0.5)))

@@ -26,9 +26,11 @@ def convolve2d_cotangents(out_bar, in1, in2, mode, boundary, fillvalue, before):
     if mode == "valid":
         boundary, fillvalue = "fill", 0
     if boundary not in BORDERS:
-        raise NotImplementedError("a derivative for the boundaries fill, wrap and symm")
+        raise NotImplementedError("there is a derivative for the boundaries fill, wrap and symm")
     if boundary != "fill" and any(m > n for n, m in zip(in1.shape, in2.shape, strict=True)):
-        raise NotImplementedError("a derivative where the second image is not the larger one")
+        raise NotImplementedError(
+            "there is a derivative where the second image is not the larger one"
+        )
     if mode == "same":
         out_bar = np.pad(out_bar, [(b, m - 1 - b) for b, m in zip(before, in2.shape, strict=True)])
     whole = whole_cotangent(out_bar, in1, in2, "full" if mode == "same" else mode)
@@ -42,7 +44,7 @@ def convolve2d_cotangents(out_bar, in1, in2, mode, boundary, fillvalue, before):
 
 
 @pullback(
-    signal.convolve2d, masks=True, once="which one is slid over the other is decided by lengths"
+    signal.convolve2d, masks=True, once="the lengths decide which array slides over the other"
 )
 def pull_convolve2d(out_bar, out, in1, in2, *, mode="full", boundary="fill", fillvalue=0):
     before = [(m - 1) // 2 for m in in2.shape]
@@ -60,7 +62,7 @@ def push_convolve2d(out, in1, in2, in1_dot, in2_dot, *, mode="full", boundary="f
 
 
 @pullback(
-    signal.correlate2d, masks=True, once="which one is slid over the other is decided by lengths"
+    signal.correlate2d, masks=True, once="the lengths decide which array slides over the other"
 )
 def pull_correlate2d(out_bar, out, in1, in2, *, mode="full", boundary="fill", fillvalue=0):
     """A correlation is the convolution with the conjugate of in2 turned around."""
@@ -75,7 +77,9 @@ def pull_correlate2d(out_bar, out, in1, in2, *, mode="full", boundary="fill", fi
 def check_smaller(in1, in2, mode):
     """Refuse what SciPy turns around: where the second image is the larger one."""
     if mode == "valid" and any(m > n for n, m in zip(in1.shape, in2.shape, strict=True)):
-        raise NotImplementedError("a derivative where the second image is not the larger one")
+        raise NotImplementedError(
+            "there is a derivative where the second image is not the larger one"
+        )
 
 
 @pushforward(signal.correlate2d)
@@ -94,7 +98,7 @@ def push_correlate2d(out, in1, in2, in1_dot, in2_dot, *, mode="full", boundary="
 def check_start(zi):
     """Refuse a filter that starts from a state: it returns one, too."""
     if zi is not None:
-        raise NotImplementedError("sosfilt: a derivative without zi= only; lfilter takes it")
+        raise NotImplementedError("sosfilt has a derivative without zi= only; lfilter takes it")
 
 
 def with_one_section(sos, x):
@@ -158,7 +162,7 @@ def edge_length(padtype, padlen, taps):
 def check_gust(method):
     """Refuse the other way to treat the ends."""
     if method != "pad":
-        raise NotImplementedError("filtfilt: a derivative with method='pad' only")
+        raise NotImplementedError("filtfilt has a derivative with method='pad' only")
 
 
 def like_the_signal(b, a, x, *settings, **named):
@@ -234,7 +238,7 @@ def push_sosfiltfilt(out, sos, x, sos_dot, x_dot, *, axis=-1, padtype="odd", pad
 def check_decimation(ftype, zero_phase):
     """Refuse other filters than the one that SciPy takes by itself."""
     if ftype != "iir" or not zero_phase:
-        raise NotImplementedError("decimate: a derivative with ftype='iir' and zero_phase only")
+        raise NotImplementedError("decimate has a derivative with ftype='iir' and zero_phase only")
 
 
 def long_enough(x, *settings):
@@ -358,7 +362,7 @@ def push_hilbert(out, x, x_dot, *, N=None, axis=-1):
 def check_resampling(x, t, window, domain):
     """Refuse what is more than a real signal in time."""
     if t is not None or window is not None or domain != "time" or np.iscomplexobj(x):
-        raise NotImplementedError("resample: a derivative of real signals, without t and window")
+        raise NotImplementedError("resample has a derivative of real signals, without t and window")
 
 
 @pullback(signal.resample, linear=True)
@@ -385,9 +389,9 @@ def push_resample(out, x, x_dot, *, num=None, t=None, axis=0, window=None, domai
 def pull_upfirdn(out_bar, out, h, x, *, up=1, down=1, axis=-1, mode="constant", cval=0):
     """With the rates exchanged and the filter turned around."""
     if mode != "constant":
-        raise NotImplementedError("upfirdn: a derivative with mode='constant' only")
+        raise NotImplementedError("upfirdn has a derivative with mode='constant' only")
     if np.iscomplexobj(h):
-        raise NotImplementedError("upfirdn: a derivative with real filters only")
+        raise NotImplementedError("upfirdn has a derivative with real filters only")
     n, before = x.shape[axis], np.size(h) - 1
     whole = np.moveaxis(signal.upfirdn(np.flip(h), out_bar, down, 1, axis), axis, -1)
     short = before + up * n - whole.shape[-1]

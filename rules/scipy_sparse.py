@@ -494,6 +494,6 @@ def pull_kron(out_bar, out, A, B, *, format=None):
 refuse(
     sparse,
     "block_array block_diag bmat eye eye_array hstack identity kronsum vstack",
-    because="what it makes here is not known",
+    because="s2sad does not know its result here",
     instead="Make a constant matrix outside of the function, or multiply by the blocks.",
 )

@@ -14,7 +14,7 @@ from s2sad.rules.scipy_sparse import on_pattern
 refuse(
     linalg,
     "factorized",
-    because="it is a method of an object that nobody names",
+    because="it is a method of an object without a name",
     instead="Write lu = splu(A), and lu.solve(b).",
 )
 refuse(

@@ -59,8 +59,8 @@ def by_differences(name, out, rest, metric, p):
     if metric == "minkowski" and np.isfinite(p) and p >= 1:
         return np.sign(rest) * (np.abs(rest) / np.where(out == 0, 1, out)[..., None]) ** (p - 1)
     raise NotImplementedError(
-        f"{name}: a derivative of the metrics euclidean, sqeuclidean, cityblock, minkowski, cosine "
-        "and correlation"
+        f"{name} has a derivative of the metrics euclidean, sqeuclidean, cityblock, minkowski, "
+        "cosine and correlation"
     )
 
 

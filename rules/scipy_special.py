@@ -46,7 +46,7 @@ def rgamma(out, x):
 @elementwise(special.psi, special.digamma, regular={"out": 0.5, "x": 0.5})
 def psi(out, x):
     if np.iscomplexobj(x):
-        raise NotImplementedError("psi: a derivative of real numbers only")
+        raise NotImplementedError("psi has a derivative of real numbers only")
     return special.zeta(2.0, x)
 
 
@@ -107,7 +107,9 @@ def binom(out, n, k):
 def check_counts(exact, repetition=False):
     """Refuse what counts whole numbers only."""
     if exact or repetition:
-        raise NotImplementedError("a derivative with exact=False and repetition=False only")
+        raise NotImplementedError(
+            "there is a derivative with exact=False and repetition=False only"
+        )
 
 
 @pullback(special.comb)
@@ -694,7 +696,7 @@ def eval_legendre(out, n, x):
     special.eval_chebyt,
     unknown=("n",),
     regular={"out": 0.5, "n": 0.5, "x": 0.5},
-    once="the kind of a polynomial of the second kind is not known",
+    once="s2sad does not know the type of a polynomial of the second kind",
 )
 def eval_chebyt(out, n, x):
     return None, n * special.eval_chebyu(n - 1, x)

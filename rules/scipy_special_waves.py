@@ -100,7 +100,7 @@ def push_shichi(out, x, x_dot):
 @elementwise(
     special.berp,
     regular={"out": 0.5, "x": 0.5},
-    once="a Kelvin function has no rule of s2sad's: docs/rules.md",
+    once="s2sad has no rule for a Kelvin function: docs/rules.md",
 )
 def berp(out, x):
     return -special.bei(x) - out / x
@@ -109,7 +109,7 @@ def berp(out, x):
 @elementwise(
     special.beip,
     regular={"out": 0.5, "x": 0.5},
-    once="a Kelvin function has no rule of s2sad's: docs/rules.md",
+    once="s2sad has no rule for a Kelvin function: docs/rules.md",
 )
 def beip(out, x):
     return special.ber(x) - out / x
@@ -118,7 +118,7 @@ def beip(out, x):
 @elementwise(
     special.kerp,
     regular={"out": 0.5, "x": 0.5},
-    once="a Kelvin function has no rule of s2sad's: docs/rules.md",
+    once="s2sad has no rule for a Kelvin function: docs/rules.md",
 )
 def kerp(out, x):
     return -special.kei(x) - out / x
@@ -127,7 +127,7 @@ def kerp(out, x):
 @elementwise(
     special.keip,
     regular={"out": 0.5, "x": 0.5},
-    once="a Kelvin function has no rule of s2sad's: docs/rules.md",
+    once="s2sad has no rule for a Kelvin function: docs/rules.md",
 )
 def keip(out, x):
     return special.ker(x) - out / x
@@ -153,7 +153,9 @@ def struve(out, v, x, *, own):
 )
 def scaled_bessel(out, v, z, *, own):
     if np.iscomplexobj(z):
-        raise NotImplementedError("a derivative of real numbers only: the scale is not analytic")
+        raise NotImplementedError(
+            "there is a derivative of real numbers only: the scale is not analytic"
+        )
     return None, 0.5 * (own(v - 1, z) - own(v + 1, z))
 
 

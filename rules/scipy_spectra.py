@@ -196,7 +196,7 @@ def push_csd(
 def check_alike(x, y):
     """Refuse signals of several shapes, and complex ones."""
     if np.shape(x) != np.shape(y) or np.iscomplexobj(x) or np.iscomplexobj(y):
-        raise NotImplementedError("csd: a derivative of real signals of one shape only")
+        raise NotImplementedError("csd has a derivative of real signals of one shape only")
 
 
 @pullback(signal.periodogram, once=ONCE)
@@ -282,10 +282,10 @@ def on_circle(out, fs):
 def check_vectors(b, a, worN, whole, plot):
     """Refuse filters in several columns."""
     if np.ndim(b) > 1 or np.ndim(a) > 1:
-        raise NotImplementedError("freqz: a derivative of coefficients in a vector only")
+        raise NotImplementedError("freqz has a derivative of coefficients in a vector only")
 
 
-@pullback(signal.freqz, once="the powers have a kind that is not known")
+@pullback(signal.freqz, once="s2sad does not know the type of the powers")
 def pull_freqz(
     out_bar,
     out,

@@ -16,7 +16,7 @@ from s2sad.registry import pullback, pushforward
 def check_nans(nan_policy):
     """Refuse what takes nans out."""
     if nan_policy != "propagate":
-        raise NotImplementedError("a derivative with nan_policy='propagate' only")
+        raise NotImplementedError("there is a derivative with nan_policy='propagate' only")
 
 
 def kept(value, axis, keepdims, ndim):
@@ -53,7 +53,9 @@ def shares_of(a, weights, axis):
     if weights is None:
         return 1.0 / length_along(a, axis)
     if np.shape(weights) != a.shape:
-        raise NotImplementedError("a derivative of a weighted mean for a weight per entry only")
+        raise NotImplementedError(
+            "there is a derivative of a weighted mean for a weight per entry only"
+        )
     return weights / np.sum(weights, axis=axis, keepdims=True)
 
 
@@ -65,7 +67,7 @@ def gmean_slope(out, a, axis, weights, nan_policy, keepdims):
     return kept(out, axis, keepdims, a.ndim) * shares_of(a, weights, axis) / a
 
 
-@pullback(stats.gmean, once="over all axes the slope has no kind that is known")
+@pullback(stats.gmean, once="with axis=None s2sad does not know the type of the slope")
 def pull_gmean(
     out_bar,
     out,
@@ -102,7 +104,7 @@ def hmean_slope(out, a, axis, weights, nan_policy, keepdims):
     return shares_of(a, weights, axis) * (kept(out, axis, keepdims, a.ndim) / a) ** 2
 
 
-@pullback(stats.hmean, once="over all axes the slope has no kind that is known")
+@pullback(stats.hmean, once="with axis=None s2sad does not know the type of the slope")
 def pull_hmean(
     out_bar,
     out,
@@ -137,7 +139,7 @@ def push_hmean(
 def among_middle(a, proportiontocut, axis):
     """Return what each entry has in a trimmed mean; equal ones stay in their order."""
     if axis is not None and not isinstance(axis, int):
-        raise NotImplementedError("trim_mean: a derivative along one axis only")
+        raise NotImplementedError("trim_mean has a derivative along one axis only")
     lines = np.ravel(a) if axis is None else a
     along = 0 if axis is None else axis
     n = lines.shape[along]
@@ -220,7 +222,7 @@ def push_tmean(
 def moment_slope(a, order, axis, center, nan_policy):
     check_nans(nan_policy)
     if np.ndim(order) > 0:
-        raise NotImplementedError("moment: a derivative of one order only")
+        raise NotImplementedError("moment has a derivative of one order only")
     if order == 0 or (order == 1 and center is None):
         return np.zeros_like(a)
     n = length_along(a, axis)
@@ -230,7 +232,7 @@ def moment_slope(a, order, axis, center, nan_policy):
     return order / n * (d ** (order - 1) - mean_power(d, order - 1, axis))
 
 
-@pullback(stats.moment, masks=True, once="over all axes the slope has no kind that is known")
+@pullback(stats.moment, masks=True, once="with axis=None s2sad does not know the type of the slope")
 def pull_moment(
     out_bar, out, a, *, order=1, axis=0, nan_policy="propagate", center=None, keepdims=False
 ):
@@ -254,7 +256,7 @@ def skew_slope(a, axis, bias, nan_policy):
     return factor * 3.0 / n * (d * d - m2 - m3 / m2 * d) / (m2 * np.sqrt(m2))
 
 
-@pullback(stats.skew, once="over all axes the slope has no kind that is known")
+@pullback(stats.skew, once="with axis=None s2sad does not know the type of the slope")
 def pull_skew(out_bar, out, a, *, axis=0, bias=True, nan_policy="propagate", keepdims=False):
     return kept(out_bar, axis, keepdims, a.ndim) * skew_slope(a, axis, bias, nan_policy)
 
@@ -273,7 +275,7 @@ def kurtosis_slope(a, axis, bias, nan_policy):
     return factor * 4.0 / n * (d * d * d - m3 - m4 / m2 * d) / (m2 * m2)
 
 
-@pullback(stats.kurtosis, once="over all axes the slope has no kind that is known")
+@pullback(stats.kurtosis, once="with axis=None s2sad does not know the type of the slope")
 def pull_kurtosis(
     out_bar, out, a, *, axis=0, fisher=True, bias=True, nan_policy="propagate", keepdims=False
 ):
@@ -293,7 +295,7 @@ def sem_slope(out, a, axis, ddof, nan_policy, keepdims):
     return about_mean(a, axis) / (n * (n - ddof) * np.where(out == 0, 1, out))
 
 
-@pullback(stats.sem, once="over all axes the slope has no kind that is known")
+@pullback(stats.sem, once="with axis=None s2sad does not know the type of the slope")
 def pull_sem(out_bar, out, a, *, axis=0, ddof=1, nan_policy="propagate", keepdims=False):
     slope = sem_slope(out, a, axis, ddof, nan_policy, keepdims)
     return kept(out_bar, axis, keepdims, a.ndim) * slope
@@ -313,7 +315,7 @@ def variation_slope(out, a, axis, ddof, nan_policy, keepdims):
     return (a - mean) / ((n - ddof) * width) - out / (n * mean)
 
 
-@pullback(stats.variation, once="over all axes the slope has no kind that is known")
+@pullback(stats.variation, once="with axis=None s2sad does not know the type of the slope")
 def pull_variation(out_bar, out, a, *, axis=0, nan_policy="propagate", ddof=0, keepdims=False):
     slope = variation_slope(out, a, axis, ddof, nan_policy, keepdims)
     return kept(out_bar, axis, keepdims, a.ndim) * slope
@@ -328,7 +330,7 @@ def push_variation(out, a, a_dot, *, axis=0, nan_policy="propagate", ddof=0, kee
 # scores
 
 
-@pullback(stats.zscore, once="over all axes the slope has no kind that is known")
+@pullback(stats.zscore, once="with axis=None s2sad does not know the type of the slope")
 def pull_zscore(out_bar, out, a, *, axis=0, ddof=0, nan_policy="propagate"):
     check_nans(nan_policy)
     n, width = length_along(a, axis), np.std(a, axis=axis, ddof=ddof, keepdims=True)
@@ -363,10 +365,10 @@ def entropy_slopes(out, pk, qk, base, axis, nan_policy, keepdims):
 def check_alike(pk, qk):
     """Refuse distributions of several shapes, which SciPy makes alike before it takes sums."""
     if qk is not None and qk.shape != pk.shape:
-        raise NotImplementedError("entropy: a derivative for pk and qk of one shape only")
+        raise NotImplementedError("entropy has a derivative for pk and qk of one shape only")
 
 
-@pullback(stats.entropy, once="over all axes the slope has no kind that is known")
+@pullback(stats.entropy, once="with axis=None s2sad does not know the type of the slope")
 def pull_entropy(
     out_bar, out, pk, qk=None, *, base=None, axis=0, nan_policy="propagate", keepdims=False
 ):

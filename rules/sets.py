@@ -41,7 +41,7 @@ def pull_unique(
     equal_nan=True,
 ):
     if not equal_nan:
-        raise NotImplementedError("unique: no derivative where nans are told apart")
+        raise NotImplementedError("unique has no derivative where nans are told apart")
     if return_index or return_inverse or return_counts:
         out, out_bar = out[0], out_bar[0]
     if axis is None:
@@ -64,7 +64,7 @@ def push_unique(
     equal_nan=True,
 ):
     if not equal_nan:
-        raise NotImplementedError("unique: no derivative where nans are told apart")
+        raise NotImplementedError("unique has no derivative where nans are told apart")
     several = return_index or return_inverse or return_counts
     values = out[0] if several else out
     if axis is None:

@@ -52,7 +52,7 @@ def push_reshape_method(out, a, a_dot, *, shape=(), order="C"):
 @pullback(np.ravel, view="maybe", window=Window(copied=True, unless=("order",)))
 def pull_ravel(out_bar, out, a, *, order="C"):
     if order == "K":
-        raise NotImplementedError("ravel: no derivative for order='K'; use 'C', 'F' or 'A'")
+        raise NotImplementedError("ravel has no derivative for order='K'; use 'C', 'F' or 'A'")
     if order == "A":
         order = "F" if a.flags.fnc else "C"
     if order == "C":
@@ -63,7 +63,7 @@ def pull_ravel(out_bar, out, a, *, order="C"):
 @pushforward(np.ravel)
 def push_ravel(out, a, a_dot, *, order="C"):
     if order == "K":
-        raise NotImplementedError("ravel: no derivative for order='K'; use 'C', 'F' or 'A'")
+        raise NotImplementedError("ravel has no derivative for order='K'; use 'C', 'F' or 'A'")
     if order == "A":
         order = "F" if a.flags.fnc else "C"
     return np.ravel(a_dot, order)

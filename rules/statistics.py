@@ -261,7 +261,7 @@ def histogram_forward(out, columns, columns_dot, weights, weights_dot, found, de
     return count_dot, [e_dot.astype(e.dtype) for e_dot, e in zip(edges_dot, edges, strict=True)]
 
 
-@pullback(np.histogram, masks=True, once="how many bins there are is decided as it runs")
+@pullback(np.histogram, masks=True, once="only the run shows how many bins there are")
 def pull_histogram(out_bar, out, a, weights=None, *, bins=10, range=None, density=None):
     hist_bar, edges_bar = out_bar
     hist, edges = out
@@ -316,7 +316,7 @@ def edges_of_both(bins, range):
     return found_on_axes(bins, range, 2)
 
 
-@pullback(np.histogram2d, masks=True, once="how many bins there are is decided as it runs")
+@pullback(np.histogram2d, masks=True, once="only the run shows how many bins there are")
 def pull_histogram2d(out_bar, out, x, y, weights=None, *, bins=10, range=None, density=None):
     (x_bar, y_bar), weights_bar = histogram_back(
         (out_bar[0], out_bar[1:]),
@@ -345,7 +345,7 @@ def push_histogram2d(
     return hist_dot, *edges_dot
 
 
-@pullback(np.histogramdd, masks=True, once="how many bins there are is decided as it runs")
+@pullback(np.histogramdd, masks=True, once="only the run shows how many bins there are")
 def pull_histogramdd(out_bar, out, sample, weights=None, *, bins=10, range=None, density=None):
     columns = list(sample.T) if isinstance(sample, np.ndarray) else list(sample)
     edges_bars = [None] * len(columns) if out_bar[1] is None else out_bar[1]

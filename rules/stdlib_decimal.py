@@ -7,6 +7,6 @@ from s2sad.registry import refuse
 refuse(
     decimal,
     "Decimal",
-    because="it is a number of another kind than floats",
+    because="it is not a float",
     instead="Use floats.",
 )

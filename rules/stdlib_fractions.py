@@ -7,6 +7,6 @@ from s2sad.registry import refuse
 refuse(
     fractions,
     "Fraction",
-    because="it is an exact number, and no float",
+    because="it is an exact number, not a float",
     instead="Use floats.",
 )

@@ -34,6 +34,6 @@ def push_normal_number(out, mu=0.0, sigma=1.0, mu_dot=None, sigma_dot=None):
 refuse(
     random.Random,
     "choice choices sample shuffle",
-    because="it picks from values by chance",
-    instead="Draw indices, and pick by them: x[random.randrange(len(x))].",
+    because="it chooses among values at random",
+    instead="Draw indices, and index with them: x[random.randrange(len(x))].",
 )

@@ -55,7 +55,7 @@ def push_mean(out, data, data_dot):
     return weighted(even_weights(data), data_dot, data)
 
 
-OF_TUPLES = "how many cotangents a tuple gets is decided as it runs"
+OF_TUPLES = "only the run shows how many cotangents a tuple gets"
 
 
 @pullback(statistics.fmean, samples=of_one_length, once=OF_TUPLES)
@@ -216,7 +216,7 @@ refuse(
 refuse(
     statistics,
     "median_grouped",
-    because="how many numbers lie in an interval changes in steps",
+    because="the count of numbers in an interval changes in steps",
     instead="Use statistics.median.",
 )
 

@@ -150,9 +150,7 @@ def along_parts(out, array, array_dot, indices, axis, partials):
     return out_dot
 
 
-@pullback(
-    np.multiply.reduceat, masks=True, once="how long the result is, is decided by the indices"
-)
+@pullback(np.multiply.reduceat, masks=True, once="the indices decide how long the result is")
 def pull_multiply_reduceat(out_bar, out, array, *, indices=None, axis=0):
     return back_to_parts(out_bar, out, array, indices, axis, factors)
 

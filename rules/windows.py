@@ -7,7 +7,7 @@ from s2sad.registry import pullback, pushforward, refuse
 refuse(
     np.lib.stride_tricks,
     "as_strided",
-    because="it looks at memory, whatever lies there",
+    because="it reads memory without checking what lies there",
     instead="Use sliding_window_view, np.reshape, or an index.",
 )
 

@@ -16,7 +16,7 @@ def on_rows(func1d, rows, *args, **kwargs):
     elif rows.ndim == 4:
         found = [func1d(row, *args, **kwargs) for whole in rows for part in whole for row in part]
     else:
-        raise NotImplementedError("apply_along_axis: a derivative of up to four axes only")
+        raise NotImplementedError("apply_along_axis has a derivative of up to four axes only")
     made = np.array(found, dtype=np.asarray(found[0]).dtype.type)
     if rows.ndim == 2:
         return made
@@ -102,7 +102,7 @@ def outer(ufunc, A, B):
         return ufunc(A[..., None, None], B)
     if B.ndim == 3:
         return ufunc(A[..., None, None, None], B)
-    raise NotImplementedError("outer: a derivative of up to three axes on the right only")
+    raise NotImplementedError("outer has a derivative of up to three axes on the right only")
 
 
 @written_out(np.vectorize, of=("pyfunc",))
@@ -121,7 +121,7 @@ def vectorized(pyfunc, first, /, *rest):
         found = [pyfunc(a, b) for a, b in zip(one.tolist(), two.tolist(), strict=True)]
         return in_shape(trial, found, np.shape(wholes[0]))
     if len(rest) > 2:
-        raise NotImplementedError("np.vectorize: a derivative of up to three arguments only")
+        raise NotImplementedError("np.vectorize has a derivative of up to three arguments only")
     wholes = np.broadcast_arrays(first, rest[0], rest[1])
     one, two, three = np.ravel(wholes[0]), np.ravel(wholes[1]), np.ravel(wholes[2])
     trial = pyfunc(one[0], two[0], three[0])
@@ -143,7 +143,7 @@ def vectorized_to(pyfunc, otypes, first, /, *rest):
         found = [pyfunc(a, b) for a, b in zip(one.tolist(), two.tolist(), strict=True)]
         return np.reshape(np.array(found, dtype=otypes[0]), np.shape(wholes[0]))
     if len(rest) > 2:
-        raise NotImplementedError("np.vectorize: a derivative of up to three arguments only")
+        raise NotImplementedError("np.vectorize has a derivative of up to three arguments only")
     wholes = np.broadcast_arrays(first, rest[0], rest[1])
     one, two, three = np.ravel(wholes[0]), np.ravel(wholes[1]), np.ravel(wholes[2])
     rows = zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
@@ -159,7 +159,7 @@ def in_shape(trial, found, shape):
     two = np.array([r[1] for r in found], dtype=np.asarray(trial[1]).dtype.type)
     if len(trial) == 2:
         return np.reshape(one, shape), np.reshape(two, shape)
-    raise NotImplementedError("np.vectorize: a derivative of up to two results only")
+    raise NotImplementedError("np.vectorize has a derivative of up to two results only")
 
 
 @written_out(typing.cast)

@@ -76,7 +76,7 @@ MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 def callee_of(f: Any, operator: str) -> Callee:
     """Return the Python function behind a callable, or say why there is none."""
     if not callable(f):
-        raise TypeError(f"{operator} wants a function, not {f!r}")
+        raise TypeError(f"{operator} needs a function, not {f!r}")
     callee = unwrap(f)
     if callee is None:
         name = getattr(f, "__name__", repr(f))

@@ -36,7 +36,7 @@ def checkpoint(f: Callable[..., Any]) -> Any:
     if isinstance(bound, types.MethodType) and not isinstance(f, type):
         return checkpoint(bound)
     if not callable(f):
-        raise TypeError(f"checkpoint wants a function, not {f!r}")
+        raise TypeError(f"checkpoint needs a function, not {f!r}")
     name = getattr(f, "__name__", repr(f))
     raise SourceError(
         f"{name} is not written in Python: checkpoint cannot run it again.",

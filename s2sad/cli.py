@@ -168,7 +168,7 @@ def _write(job: Job) -> int:
 def _compare(job: Job) -> int:
     """Derive once more, and print how that differs from the file."""
     if job.file is None:
-        raise UsageError("--check compares with a file: name it with -o")
+        raise UsageError("--check needs the file to compare with: name it with -o")
     derived, _ = job.text()
     if not job.file.exists():
         print(f"s2sad: {job.name} does not exist", file=sys.stderr)
@@ -196,8 +196,8 @@ def _prepare(options: argparse.Namespace) -> tuple[Callable[..., Any], dict[str,
 def _refuse_jit(options: argparse.Namespace) -> None:
     if getattr(options, "jit", False):
         raise UnsupportedError(
-            "--jit is not supported yet: nothing compiles derived code.",
-            remedy="Leave it out; the derived source is plain Python and NumPy.",
+            "--jit is not supported yet: s2sad does not compile derived code.",
+            remedy="Leave --jit out; the derived source is plain Python and NumPy.",
         )
 
 
@@ -207,9 +207,11 @@ def _check_grads(options: argparse.Namespace) -> int:
 
     modes = tuple(m.strip() for m in options.modes.split(","))
     if set(modes) - {"forward", "reverse"}:
-        raise UsageError(f"--modes {options.modes!r}: known are forward and reverse")
+        raise UsageError(f"--modes {options.modes!r}: the modes are forward and reverse")
     if options.order < 1:
-        raise UsageError(f"--order counts derivatives from 1; it is {options.order}")
+        raise UsageError(
+            f"--order must be 1 or more (1 means first derivatives); it is {options.order}"
+        )
     args, wrt = settings["args"], settings["wrt"]
     with Caught() as caught:
         checking.check_grads(function, args, modes=modes, order=options.order, wrt=wrt)
@@ -371,7 +373,9 @@ def _command(
 
 def _columns(text: str) -> int:
     if not text.isdecimal() or int(text) < _NARROWEST:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of columns from {_NARROWEST}")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of columns from {_NARROWEST} upward"
+        )
     return int(text)
 
 

@@ -739,7 +739,7 @@ def missing(fn: Any, label: str) -> tuple[str, str]:
         return f"This call of {label} cannot be differentiated: {'; '.join(said)}.", _LOOP
     source = ", and no Python source to derive one from."
     if is_foreign(fn) and inspect.isfunction(fn):
-        source = ": a library is known by its rules."
+        source = ": s2sad differentiates library functions by their rules."
     if (
         isinstance(fn, type)
         and not is_foreign(fn)
@@ -747,7 +747,7 @@ def missing(fn: Any, label: str) -> tuple[str, str]:
     ):
         return (
             f"s2sad cannot follow how this call of {label} makes an object.",
-            f"Give it its arguments one by one, and let {label} have an __init__ that sets "
+            f"Pass the arguments one by one, and let {label} have an __init__ that sets "
             "attributes, no metaclass and no __iter__ or __new__; or make its inputs Const.",
         )
     return f"s2sad has no derivative rule for {label}{source}", instead_of_rule(fn, label)

@@ -102,7 +102,7 @@ def written_once(x: Any, index: Any) -> int:
     np.add.at(times, index, 1)
     if (times > 1).any():
         raise ValueError(
-            "an element is written twice by one statement: a GPU does not say which value stays"
+            "one statement writes an element twice: a GPU does not say which value stays"
         )
     return 1
 
@@ -118,7 +118,7 @@ def view_of(shadow: Any, part: Any, base: Any, view: Any) -> Any:
     if not np.may_share_memory(base, view):
         return np.zeros_like(view)
     if not np.may_share_memory(shadow, part):
-        raise ValueError("an array and its derivative lie in memory in different ways")
+        raise ValueError("an array and its derivative have different memory layouts")
     return part
 
 
@@ -132,14 +132,14 @@ def same_view(twin: Any, part: Any, base: Any, view: Any) -> Any:
             return part.copy()
         if any(np.may_share_memory(one, part) for one in twin):
             return part
-        raise ValueError("arrays of a list and their derivatives lie in memory in different ways")
+        raise ValueError("the arrays of a list and their derivatives have different memory layouts")
     if not np.may_share_memory(base, view):
         return part.copy()
     if np.may_share_memory(twin, part):
         return part
     if all(f(base) == f(view) for f in (address, np.shape, lambda x: (x.strides, x.dtype))):
         return twin
-    raise ValueError("an array and its derivative lie in memory in different ways")
+    raise ValueError("an array and its derivative have different memory layouts")
 
 
 def same_views(twin: Any, parts: Any, base: Any, views: Any) -> Any:
@@ -341,8 +341,8 @@ def refuse_twice(x: Any, *places: Any) -> None:
             for other, too in met:
                 if (written or too) and (part is other or share_memory(part, other)):
                     raise ValueError(
-                        "memory that is written stands twice in one structure: give each place "
-                        "an array of its own"
+                        "an array that is written is in one structure twice: put a copy in "
+                        "one of the places"
                     )
             met.append((part, written))
         for step, inner in parts:
@@ -536,8 +536,8 @@ def put_into(shadow: Any, value: Any, *, more: bool = False) -> None:
     if hasattr(type(shadow), "dtype"):
         if value.shape != shadow.shape:
             raise ValueError(
-                f"a shadow of shape {value.shape} for what has shape {shadow.shape} in the end: "
-                "what is replaced must keep its shape"
+                f"a shadow has shape {shadow.shape}, but its primal has shape {value.shape} "
+                "in the end: a replaced array must keep its shape"
             )
         shadow[...] = shadow + value if more else value
     elif isinstance(shadow, tuple):
@@ -545,7 +545,9 @@ def put_into(shadow: Any, value: Any, *, more: bool = False) -> None:
             put_into(part, v, more=more)
     elif isinstance(shadow, list | dict):
         if len(shadow) != len(value):
-            raise ValueError(f"a shadow with {len(value)} entries for what has {len(shadow)}")
+            raise ValueError(
+                f"a shadow has {len(shadow)} entries, but its primal has {len(value)} in the end"
+            )
         for key in shadow if isinstance(shadow, dict) else range(len(shadow)):
             if not isinstance(shadow[key], int | float | complex | np.number):
                 put_into(shadow[key], value[key], more=more)
@@ -643,7 +645,10 @@ def shadow_of(shadows: dict[int, Any], x: Any) -> Any:
         while is_array(owner.base):
             owner = owner.base
         if type(owner.base).__name__ == "DummyArray":
-            raise ValueError("an array that has several names was made by as_strided")
+            raise ValueError(
+                "as_strided made one of several views of an array that is "
+                "written; s2sad cannot follow it"
+            )
         if id(owner) not in shadows:
             shadows[id(owner)] = owner, *lying_like(owner)
         _, shadow, memory, start = shadows[id(owner)]

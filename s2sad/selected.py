@@ -45,7 +45,7 @@ class Selected:
                 here = ".".join((self.parameter, *self.path[:at]))
                 words = [step for step, _ in _parts(kind)]
                 raise ActivityError(
-                    f"wrt={str(self)!r}: {here} is {K.describe(kind)} without a part {word!r}.",
+                    f"wrt={str(self)!r}: {here} is {K.describe(kind)} and has no part {word!r}.",
                     remedy=f"Its parts are {', '.join(words)}." if words else f"Name {here}.",
                 )
             kind = inner

@@ -42,7 +42,7 @@ def jacobian(
     "forward" (columns in groups), "reverse" (rows in groups) or "auto": what makes fewer groups.
     """
     if mode not in MODES:
-        raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
+        raise ValueError(f"mode={mode!r} is not one of {', '.join(MODES)}")
     return SparseJacobian(f, api.jacobian(f, wrt), pattern, mode)
 
 
@@ -117,15 +117,15 @@ class SparseJacobian:
             made, missed = self._filled(point, plan, _TIGHT)
             if missed is not None:
                 raise self._error(
-                    f"The pattern misses an entry in {missed} of the Jacobian.",
-                    "Add it, or leave the pattern out: it is found.",
+                    f"The pattern misses a nonzero entry in {missed} of the Jacobian.",
+                    "Add the entry, or leave pattern= out: s2sad finds the pattern itself.",
                 )
             return made
         if not self._dense._found(self._dense._forward, point).repeatable:
             raise self._error(
-                "Its pattern cannot be looked for: the function would run once more, and it draws, "
-                "prints or changes what is outside.",
-                "Give pattern=, a matrix with an entry for each that may be there.",
+                "s2sad cannot look for the pattern: it would have to run the function once "
+                "more, and the function draws, prints or changes values outside of itself.",
+                "Give pattern=, a matrix with an entry in each place that may be nonzero.",
             )
         key = np.shape(point.moving)
         plan = self._plans.get(key) or self._plan(key, self._found(point))
@@ -138,8 +138,8 @@ class SparseJacobian:
         made, missed = self._filled(point, self._plan(key, more, anew=True), _LOOSE)
         if missed is not None:
             raise self._error(
-                f"The pattern that was found misses an entry in {missed} of the Jacobian.",
-                "Give pattern=, a matrix with an entry for each that may be there.",
+                f"The pattern that s2sad found misses a nonzero entry in {missed} of the Jacobian.",
+                "Give pattern=, a matrix with an entry in each place that may be nonzero.",
             )
         return made
 
@@ -156,8 +156,8 @@ class SparseJacobian:
         x = point.moving
         if not isinstance(x, np.ndarray) or x.dtype.kind != "f" or point.settled.picked:
             raise self._error(
-                "A sparse Jacobian is by one array of real numbers.",
-                "Let wrt name one, and make what else there is a constant.",
+                "A sparse Jacobian is taken with respect to one array of real numbers.",
+                "Let wrt name one array, and make the other arguments constants.",
             )
         return point
 
@@ -189,8 +189,10 @@ class SparseJacobian:
                     y, dots = self._pushed(point, seeds)
             except (ValueError, ArithmeticError) as error:
                 raise UnsupportedError(
-                    f"The pattern cannot be found: the derivative does not take nan ({error}).",
-                    remedy="Give pattern=, a matrix with an entry for each that may be there.",
+                    f"s2sad cannot find the pattern: the derivative fails for nan ({error}).",
+                    remedy=(
+                        "Give pattern=, a matrix with an entry in each place that may be nonzero."
+                    ),
                     place=place_of(self._dense._reverse._parameters.fn),
                 ) from None
             height = y.size
@@ -253,14 +255,14 @@ class SparseJacobian:
     def _result(self, y: Any) -> None:
         if not isinstance(y, np.ndarray) or y.dtype.kind != "f":
             raise self._error(
-                "A sparse Jacobian is of one array of real numbers.",
-                "Return one, or use s2sad.jacobian.",
+                "A sparse Jacobian needs a function that returns one array of real numbers.",
+                "Return one array, or use s2sad.jacobian.",
             )
 
     def _same(self, length: int, size: int, what: str, of: str) -> None:
         if length != size:
             raise self._error(
-                f"The pattern has {length} {what}, and there are {size} {of}.",
+                f"The pattern has {length} {what}, but there are {size} {of}.",
                 "Give a matrix with a row for each number of the result and a column for each of "
                 "the argument.",
             )

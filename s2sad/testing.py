@@ -245,7 +245,7 @@ def _refuse_dicts(call: _Call, out: Any) -> None:
     for value, what in [(out, "the result"), *((a, "an argument") for a in call.args)]:
         if isinstance(value, dict) and objects_of(type(value)) is None:
             raise AssertionError(
-                f"{_name(call.fn)}: {what} is a dict, into which check_rule does not look; give "
+                f"{_name(call.fn)}: {what} is a dict, which check_rule does not support; give "
                 "s2sad.check_grads a function of arrays that calls it"
             )
 
@@ -270,8 +270,8 @@ def _without_writing(fn: Any, rule: Callable[..., Any], *args: Any, **settings: 
     except ValueError as error:
         if any(text in str(error) for text in READ_ONLY):
             raise WritesError(
-                f"{_name(fn)}: the rule {_name(rule)} writes into an array that it is given, which "
-                "is read-only; a rule returns new arrays"
+                f"{_name(fn)}: the rule {_name(rule)} writes into one of its arguments, which "
+                "are read-only; a rule returns new arrays"
             ) from error
         raise
 
@@ -316,8 +316,8 @@ def _check_zero(call: _Call, names: tuple[str, ...], index: int, direction: Any)
     change = np.abs(ends[0] - ends[1]) / (2.0 * step)
     if np.any(change > 0.0):
         raise AssertionError(
-            f"{_name(call.fn)}, {names[index]}: declared to have derivative 0, differences give "
-            f"{np.max(change):.6g}"
+            f"{_name(call.fn)}, {names[index]}: declared to have derivative 0, but "
+            f"differences give {np.max(change):.6g}"
         )
 
 
@@ -340,7 +340,7 @@ def _check_differences(
     found, _ = inner(call.arrays(names)[index], bars[index], direction, where)
     if not abs(found - expected) <= bound:
         raise AssertionError(
-            f"{where}: the {_way(call.rule)} gives {found:.12g}, differences give "
+            f"{where}: the {_way(call.rule)} gives {found:.12g}, but differences give "
             f"{expected:.12g} +- {bound:.1g}"
         )
 

@@ -211,7 +211,8 @@ class _Trail:
         if id(node) in self.open:
             raise ValueError(
                 f"{self} is {self.path(self.open[id(node)])} again: a structure that contains "
-                f"itself has no end.\nHold the reference outside of the structure, or leave it out."
+                "itself has no end.\nKeep the reference outside of the structure, or leave "
+                "it out."
             )
         self.open[id(node)] = len(self.steps)
 

@@ -328,7 +328,7 @@ def test_an_argument_that_contains_itself():
 
 
 def test_no_function():
-    assert message(TypeError, s2sad.grad, 3.0) == "grad wants a function, not 3.0"
+    assert message(TypeError, s2sad.grad, 3.0) == "grad needs a function, not 3.0"
 
 
 def test_no_python_function():
@@ -962,7 +962,7 @@ def test_static_methods():
 
 
 def test_the_decorator_wants_a_function():
-    assert message(TypeError, s2sad.differentiate, 3) == "differentiate wants a function, not 3"
+    assert message(TypeError, s2sad.differentiate, 3) == "differentiate needs a function, not 3"
 
 
 def test_only_dataclasses_of_floats_come_back_as_such():

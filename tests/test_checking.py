@@ -145,11 +145,11 @@ def test_every_number_may_be_wrong():
 
 
 BAD = [
-    (TypeError, {"args": X}, "wants args as a tuple"),
+    (TypeError, {"args": X}, "needs args as a tuple"),
     (ValueError, {"modes": ("sideways",)}, "not 'sideways'"),
     (ValueError, {"modes": ()}, "modes is empty"),
-    (ValueError, {"order": 0}, "order counts"),
-    (ValueError, {"order": True}, "order counts"),
+    (ValueError, {"order": 0}, "order must be 1 or more"),
+    (ValueError, {"order": True}, "order must be 1 or more"),
     (s2sad.ActivityError, {"wrt": "q"}, "names no parameter"),
 ]
 

@@ -303,7 +303,7 @@ REFUSED = {
     one_at_the_end: "may share memory",
     writes_for_others: "whose memory the caller may see",
     part_by_another_name: "`s` and `y` may share memory",
-    twice_in_a_list: "stands twice",
+    twice_in_a_list: "in one structure twice",
     gives_what_it_reads: "may",
     returns_from_within: "return inside an inner loop",
 }

@@ -375,7 +375,7 @@ def test_data_from_outside():
 
 
 def test_bad_input():
-    with pytest.raises(TypeError, match="wants a function"):
+    with pytest.raises(TypeError, match="needs a function"):
         checkpoint(3)
     with pytest.raises(s2sad.SourceError, match="not written in Python"):
         checkpoint(np.sin)

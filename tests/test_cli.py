@@ -425,8 +425,8 @@ def test_check_of_a_wrong_derivative(others, capsys):
     ("options", "message"),
     [
         ([], "the following arguments are required: --args"),
-        (["--args", "0.7, 2", "--modes", "sideways"], "known are forward and reverse"),
-        (["--args", "0.7, 2", "--order", "0"], "--order counts derivatives from 1"),
+        (["--args", "0.7, 2", "--modes", "sideways"], "the modes are forward and reverse"),
+        (["--args", "0.7, 2", "--order", "0"], "--order must be 1 or more"),
         (["--args", "float('inf'), 2"], "fails at --args with ValueError"),
     ],
 )

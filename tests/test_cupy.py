@@ -324,7 +324,7 @@ def turned_round(u):
 def test_a_write_of_memory_into_itself_that_a_gpu_does_in_any_order(cp):
     u, index = cp.asarray(np.arange(1.0, 5.0)), cp.asarray(np.array([3, 1]))
     for f, args in ((moved_up, (u,)), (chosen_from_itself, (u, index))):
-        with pytest.raises(s2sad.AliasError, match=r"Write a copy: \.copy\(\)"):
+        with pytest.raises(s2sad.AliasError, match=r"Store a copy: \.copy\(\)"):
             s2sad.grad(f)(*args)
     host = s2sad.grad(turned_round)(u.get())
     np.testing.assert_allclose(s2sad.grad(turned_round)(u).get(), host)

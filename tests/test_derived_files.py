@@ -167,7 +167,7 @@ def test_the_source_stays(model, folder, link):
     os.link(folder / "model.py", folder / "hard.py")
     source = (folder / "model.py").read_bytes()
     assert emit(*LOSS, "-o", link) == 1
-    with pytest.raises(s2sad.Error, match="holds the source that is derived"):
+    with pytest.raises(s2sad.Error, match="holds the source of the function"):
         s2sad.grad(model.loss).emit(link, np.ones(3), model.X, model.y)
     assert (folder / "model.py").read_bytes() == source
 
@@ -475,11 +475,11 @@ USAGE = [
     (["--check", "model.py"], "model.py is not a derived file: it does not begin with"),
     (["--check"], "there is no pyproject.toml here"),
     ([], "there is no pyproject.toml here"),
-    (["--check", *LOSS], "--check compares with a file: name it with -o"),
+    (["--check", *LOSS], "--check needs the file to compare with: name it with -o"),
     (["good.py", "model.py:loss"], "emit takes one function, or derived files: not both"),
     (["model.py:loss", "model.py:typed"], "emit takes one function"),
-    (["good.py", "--wrt", "w"], "--wrt goes with a function; a derived file says how"),
-    (["good.py", "--check", "-o", "x.py"], "-o goes with a function"),
+    (["good.py", "--wrt", "w"], "--wrt needs a function; the header of a derived file says how"),
+    (["good.py", "--check", "-o", "x.py"], "-o needs a function"),
     (["--check", "*.txt"], "no file is named like *.txt"),
     (["--check", "old.py"], "old.py cannot be compared: the header has no command"),
     (["--check", "gone.py"], "model.py has no 'lost'; did you mean 'loss'?"),

@@ -476,7 +476,7 @@ def test_a_function_without_a_name(tmp_path):
     def apply(fn, x):
         return np.sum(fn(x))
 
-    with pytest.raises(SourceError, match="no name outside"):
+    with pytest.raises(SourceError, match="without a name in a module"):
         s2sad.grad(apply, wrt="x").emit(tmp_path / "a.py", lambda v: v * v, X)
 
 
@@ -564,7 +564,7 @@ def test_classes_of_a_script_are_printed(refusal):
 
 def test_a_default_that_cannot_be_written(model, refusal):
     assert refusal(model.default, 1.0).startswith(
-        "The default [1, 2] of a parameter of default cannot be written down.\n"
+        "s2sad cannot write the default [1, 2] of a parameter of default as text.\n"
     )
     assert s2sad.grad(model.default)(3.0) == 6.0
 

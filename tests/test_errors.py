@@ -776,7 +776,7 @@ def test_a_function_that_is_not_python():
 
 
 def test_no_function_at_all():
-    with pytest.raises(TypeError, match=r"^grad wants a function, not 3\.0$"):
+    with pytest.raises(TypeError, match=r"^grad needs a function, not 3\.0$"):
         s2sad.grad(3.0)
 
 
@@ -894,7 +894,7 @@ def makes_a_dataclass(x):
     return P(x).a ** 2
 
 
-MAKES = "{} has no derivative: the class that it makes is another one in every call."
+MAKES = "{} has no derivative: it makes a new class in every call."
 
 
 @pytest.mark.parametrize(
@@ -915,7 +915,7 @@ MAKES = "{} has no derivative: the class that it makes is another one in every c
             MAKES.format("collections.namedtuple"),
             "return P(x, x * x).b",
             "P(x, x * x)",
-            "Make the class outside of functions.",
+            "Make the class at module level, outside all functions.",
         ),
         (
             makes_a_dataclass,
@@ -923,7 +923,7 @@ MAKES = "{} has no derivative: the class that it makes is another one in every c
             MAKES.format("dataclasses.make_dataclass"),
             "return P(x).a ** 2",
             "P(x)",
-            "Make the class outside of functions.",
+            "Make the class at module level, outside all functions.",
         ),
     ],
 )
@@ -1063,12 +1063,15 @@ def groups(x):
     [
         (
             pushes,
-            r"heapq.heappush has no derivative: where in .*\n.*\n.*\n.*\nKeep a list",
+            r"heapq.heappush has no derivative: only the .*\n.*\n.*\n.*\nKeep a list",
         ),
-        (in_part, r"itertools.islice has no derivative: how far .*\n.*\n.*\n.*\nMake it a list"),
-        (over_numbers, r"itertools.islice has no derivative: how far .*\n.*\n.*\n.*\nMake it a"),
+        (in_part, r"itertools.islice has no derivative: only the .*\n.*\n.*\n.*\nMake it a list"),
+        (over_numbers, r"itertools.islice has no derivative: only the .*\n.*\n.*\n.*\nMake it a"),
         (around, r"itertools.cycle has no derivative: it is read .*\n.*\n.*\n.*\nIndex what"),
-        (groups, r"itertools.groupby has no derivative: its groups .*\n.*\n.*\n.*\nWrite the loop"),
+        (
+            groups,
+            r"itertools.groupby has no derivative: each of its groups .*\n.*\n.*\n.*\nWrite a loop",
+        ),
     ],
 )
 def test_of_the_standard_library(fn, reason):

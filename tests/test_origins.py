@@ -17,7 +17,7 @@ def smooth(x, k):
 
 def of_small(x):
     if np.max(x) > 3.0:
-        raise NotImplementedError("smooth: a derivative for small numbers only")
+        raise NotImplementedError("smooth has a derivative for small numbers only")
     return x
 
 
@@ -179,7 +179,7 @@ def test_place_of_our_own(f):
         lambda: s2sad.grad(f)(given),
         lambda: s2sad.jvp(f, (given,), (given,)),
     ):
-        with pytest.raises(s2sad.AliasError, match="give each place an array of its own") as caught:
+        with pytest.raises(s2sad.AliasError, match="put a copy in one of the places") as caught:
             derive()
         assert caught.value.place.file == __file__
         assert caught.value.place.text.strip() == "y = copy.deepcopy(x)"

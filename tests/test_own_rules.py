@@ -534,13 +534,13 @@ def any_setting(out_bar, out, x, y, **settings):
 
 
 FORMS = {
-    no_out: r"takes \(out_bar, x\): a pullback takes out_bar and out, and then arrays",
-    too_many: r"takes 3 arrays \(x, y, z\), and product takes 2",
-    in_another_order: "takes the arrays y, x, and product takes them in the order x, y",
-    another_setting: "a setting `scale`, and product has no such parameter",
-    any_setting: r"gathers settings by \*\*settings",
-    np.multiply: "multiply is not a rule",
-    3: "is not a rule",
+    no_out: r"takes \(out_bar, x\), but a pullback takes out_bar and out first, and then arrays",
+    too_many: r"takes 3 arrays \(x, y, z\), but product takes 2",
+    in_another_order: "takes the arrays y, x, but product takes them in the order x, y",
+    another_setting: "a setting `scale`, but product has no such parameter",
+    any_setting: r"collects settings in \*\*settings",
+    np.multiply: "multiply is not a Python function",
+    3: "is not a Python function",
 }
 
 
@@ -552,7 +552,7 @@ def test_a_rule_is_of_a_function(decorator):
     with pytest.raises(s2sad.UnsupportedError, match="is given no function"):
         decorator()
     for given in ("np.sin", 3, None):
-        with pytest.raises(s2sad.UnsupportedError, match="where it wants a function"):
+        with pytest.raises(s2sad.UnsupportedError, match="but it needs a function"):
             decorator(given)(lambda out_bar, out, x: out_bar)
 
 
@@ -569,7 +569,7 @@ def test_a_default_is_that_of_the_function():
     def g(x, *, by=2.0):
         return x * by
 
-    with pytest.raises(s2sad.UnsupportedError, match="default of `by` is 1.0 .*, and 2.0 in g"):
+    with pytest.raises(s2sad.UnsupportedError, match="default of `by` is 1.0 .*, but 2.0 in g"):
 
         @pullback(g)
         def pull(out_bar, out, x, *, by=1.0):
@@ -585,7 +585,7 @@ def test_a_pushforward_has_a_tangent_for_each_array():
 
 
 def test_the_method_of_one_object_has_no_rule():
-    with pytest.raises(s2sad.UnsupportedError, match="Give the rule to Model.energy"):
+    with pytest.raises(s2sad.UnsupportedError, match="Write the rule for Model.energy"):
         pullback(Model(TABLE).energy)(lambda out_bar, out, x: out_bar)
 
 
@@ -746,7 +746,7 @@ def test_check_rule_does_not_pass_over_dicts():
     def pull(out_bar, out, d):
         return {"a": out_bar["sum"] + 2.0 * out_bar["a"], "b": out_bar["sum"]}
 
-    with pytest.raises(AssertionError, match="the result is a dict, into which check_rule"):
+    with pytest.raises(AssertionError, match="the result is a dict, which check_rule"):
         check_rule(g, {"a": X, "b": X})
     with pytest.raises(AssertionError, match="an argument is a dict"):
         check_rule(total_of, {"a": X})

@@ -93,7 +93,7 @@ def test_pattern_that_misses_something(mode):
     for k in rng.choice(rows.size, 12, replace=False):
         less = full.copy()
         less[rows[k], columns[k]] = False
-        with pytest.raises(ActivityError, match="misses an entry") as caught:
+        with pytest.raises(ActivityError, match="misses a nonzero entry") as caught:
             sparse.jacobian(reaction, pattern=less, mode=mode)(U, 2.0)
         assert "test_sparse.py" in str(caught.value)
 
@@ -121,7 +121,7 @@ def test_another_path_has_another_pattern():
     J = sparse.jacobian(f)
     for x in (U, -U, U):
         assert J(x).toarray() == pytest.approx(s2sad.jacobian(f)(x))
-    with pytest.raises(ActivityError, match="misses an entry"):
+    with pytest.raises(ActivityError, match="misses a nonzero entry"):
         sparse.jacobian(f, pattern=np.eye(30))(-U)
 
 
@@ -137,15 +137,15 @@ def test_dtypes_and_empty():
 
 def test_which_argument():
     made = sparse.jacobian(reaction, "rate")
-    with pytest.raises(ActivityError, match="by one array"):
+    with pytest.raises(ActivityError, match="with respect to one array"):
         made(U, 2.0)
     both = sparse.jacobian(lambda a, b: a * b, 1, mode="reverse")(U, 2.0 * U)
     assert both.diagonal() == pytest.approx(U)
-    with pytest.raises(ActivityError, match="by one array"):
+    with pytest.raises(ActivityError, match="with respect to one array"):
         sparse.jacobian(lambda z: z * z)(1j * U)
-    with pytest.raises(ActivityError, match="by one array"):
+    with pytest.raises(ActivityError, match="with respect to one array"):
         sparse.jacobian(lambda a, b: a * b, (0, 1))(U, U)
-    with pytest.raises(ActivityError, match="of one array"):
+    with pytest.raises(ActivityError, match="one array of real numbers"):
         sparse.jacobian(lambda x: (x, x))(U)
     with pytest.raises(ActivityError, match="The pattern has 4 columns"):
         sparse.jacobian(reaction, pattern=np.eye(4))(U, 2.0)

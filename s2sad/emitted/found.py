@@ -21,6 +21,6 @@ def surely_real(result: Any) -> None:
     """Refuse a result that is found to be complex: it has no gradient."""
     if np.iscomplexobj(result):
         raise TypeError(
-            "grad wants a real scalar, and the result is complex here: return np.real of it, or "
-            "use s2sad.jacobian or s2sad.vjp"
+            "grad needs a real scalar, but the result is complex here: return its real part "
+            "(np.real), or use s2sad.jacobian or s2sad.vjp"
         )

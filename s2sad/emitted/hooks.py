@@ -23,7 +23,9 @@ def fitting(given: Any, bar: Any) -> Any:
     """Return what a hook gives in the place of an adjoint: in the shape and dtype of that."""
     if np.shape(given) != np.shape(bar) or (np.iscomplexobj(given) and not np.iscomplexobj(bar)):
         told = f"{type(given).__name__} of shape {np.shape(given)}"
-        raise TypeError(f"An adjoint hook gives {told}, the adjoint has shape {np.shape(bar)}.")
+        raise TypeError(
+            f"An adjoint hook returned {told}, but the adjoint has shape {np.shape(bar)}."
+        )
     if not is_array(bar):
         return given[()] if is_array(given) else given
     made = bar.copy()
@@ -44,10 +46,14 @@ def built_like(given: Any, bar: Any) -> Any:
         return None if bar is None else fitting(given, bar)
     if type(given) is not type(bar):
         told = f"{type(given).__name__}, not {type(bar).__name__}"
-        raise TypeError(f"An adjoint hook gives {told} as the adjoint is.")
+        raise TypeError(
+            f"An adjoint hook must return the same type as the adjoint: it returned {told}."
+        )
     if isinstance(bar, list | tuple | dict):
         if len(given) != len(bar) or (isinstance(bar, dict) and given.keys() != bar.keys()):
-            raise TypeError("An adjoint hook gives other parts than the adjoint has.")
+            raise TypeError(
+                "An adjoint hook returned a structure whose parts differ from those of the adjoint."
+            )
     if isinstance(bar, dict):
         for key in bar:
             given[key] = built_like(given[key], bar[key])

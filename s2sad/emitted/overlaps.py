@@ -46,8 +46,9 @@ def in_order(place: Any, value: Any, at: str) -> None:
     early = last > turn if backward else first < turn
     if np.any(early & (first <= last)):
         raise ValueError(
-            f"{at}: what is written lies in the memory that is written, and NumPy changes it on "
-            "the way: that cannot be differentiated. Write a copy: .copy()"
+            f"{at}: the stored value shares memory with the place where it is stored, and "
+            "NumPy changes the value on the way; s2sad cannot differentiate that. Store a "
+            "copy: .copy()"
         )
 
 
@@ -62,8 +63,9 @@ def moved_apart(place: Any, value: Any, at: str) -> None:
     alike = (place.shape, place.strides, place.dtype) == (value.shape, value.strides, value.dtype)
     if alike and address(place) != address(value) and np.may_share_memory(place, value):
         raise ValueError(
-            f"{at}: what is written lies in the memory that is written, and a GPU moves it in no "
-            "known order: that cannot be differentiated. Write a copy: .copy()"
+            f"{at}: the stored value shares memory with the place where it is stored, and a "
+            "GPU writes in no fixed order; s2sad cannot differentiate that. Store a copy: "
+            ".copy()"
         )
 
 
@@ -74,6 +76,7 @@ def apart_from(x: Any, value: Any, at: str) -> None:
             apart_from(x, part, at)
     elif share_memory(x, value):
         raise ValueError(
-            f"{at}: what is written lies in the memory that is written, and NumPy may change it "
-            "on the way: that cannot be differentiated. Write a copy: .copy()"
+            f"{at}: the stored value shares memory with the place where it is stored, and "
+            "NumPy may change the value on the way; s2sad cannot differentiate that. Store a "
+            "copy: .copy()"
         )

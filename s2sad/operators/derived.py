@@ -176,7 +176,7 @@ class Derived:
             settled = settle(self.parameters, self.choice, kinds)
             if settled.picked and o.mode in ("jvp", "reverse"):
                 raise ActivityError(
-                    f"wrt={settled.picked[0]!s} selects a part of an argument, but "
+                    f"wrt={str(settled.picked[0])!r} selects a part of an argument, but "
                     f"{o.mode} takes whole parameters.",
                     remedy="Give a tangent or a shadow of the whole argument.",
                 )

@@ -37,7 +37,7 @@ def chosen() -> tuple[str, ...]:
             close = difflib.get_close_matches(n, KNOWN, 1)
             hint = f"; did you mean {close[0]!r}?" if close else "."
             raise SettingError(
-                f"{VARIABLE}={given}: s2sad does not know {n}{hint}",
+                f"{VARIABLE}={given!r}: s2sad does not know {n!r}{hint}",
                 remedy=f"It knows {', '.join(KNOWN)}; separate several by commas.",
             )
     return tuple(n for n in KNOWN if n in names)

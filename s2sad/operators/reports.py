@@ -152,7 +152,7 @@ class Report:
             if v.name == name:
                 return v
         known = ", ".join(dict.fromkeys(v.name for v in self.variables))
-        raise KeyError(f"{name} is not a variable here; the variables are {known}")
+        raise KeyError(f"{name!r} is not a variable here; the variables are {known}")
 
     def __str__(self) -> str:
         return "\n\n".join(["\n".join(_told(f)) for f in self.functions] + _totals(self)) + "\n"

@@ -139,9 +139,9 @@ def _kept(old: Rule, changes: Mapping[str, Any]) -> Rule:
             continue
         if not is_brought(rival):
             raise UnsupportedError(
-                f"{old.name} has a rule by @elementwise and one by @pullback: which of them "
-                "counts is not known.",
-                remedy="Keep one of the two.",
+                f"{old.name} has a rule by @elementwise and another by @pullback; s2sad "
+                "cannot choose between them.",
+                remedy="Keep only one of them.",
             )
         old = replace(old, pullback=None) if word == "partials" else replace(old, partials=None)
     return old

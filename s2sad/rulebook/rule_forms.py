@@ -37,23 +37,25 @@ def check_form(fn: Any, rule: Any, word: str) -> None:
         _refuse(
             fn,
             rule,
-            f"{_name(fn)} is bound to one object: calls of the method of others would not meet "
-            f"the rule {_name(rule)}.",
-            f"Give the rule to {cls}.{_name(fn)}; its first array is then self, and gets None.",
+            f"{_name(fn)} is bound to one object: the rule {_name(rule)} would not apply to "
+            "the method of other objects.",
+            f"Write the rule for {cls}.{_name(fn)}; its first array is then self, for which "
+            "it returns None.",
         )
     if type(fn).__hash__ is None:
         _refuse(
             fn,
             rule,
-            f"{_name(fn)}, a {type(fn).__name__}, has no hash, by which its rule would be found.",
-            "Give the rule to a function of yours that calls it.",
+            f"{_name(fn)}, a {type(fn).__name__}, is not hashable, so s2sad cannot find its rule.",
+            "Write the rule for a function of yours that calls it.",
         )
     own = _parameters(rule)
     if own is None or isinstance(rule, np.ufunc):
         _refuse(
             fn,
             rule,
-            f"{_name(rule)} is not a rule: s2sad cannot ask which arrays and settings it takes.",
+            f"{_name(rule)} is not a Python function: s2sad cannot see which arrays and "
+            "settings it takes.",
             f"Write a function of {', '.join(first)} and the arrays of {_name(fn)}.",
         )
         return
@@ -63,9 +65,9 @@ def check_form(fn: Any, rule: Any, word: str) -> None:
         _refuse(
             fn,
             rule,
-            f"The rule {_name(rule)} of {_name(fn)} gathers settings by **{gathered}: which of "
-            "them it knows nobody can tell.",
-            "List the settings by name: a keyword that is not listed is refused at the call.",
+            f"The rule {_name(rule)} of {_name(fn)} collects settings in **{gathered}: s2sad "
+            "cannot tell which settings it knows.",
+            "List the settings by name; s2sad refuses calls with keywords that are not listed.",
         )
     given = [p.name for p in own if p.kind in _BY_POSITION]
     gathers = inspect.Parameter.VAR_POSITIONAL in kinds
@@ -74,8 +76,8 @@ def check_form(fn: Any, rule: Any, word: str) -> None:
         _refuse(
             fn,
             rule,
-            f"The rule {_name(rule)} of {_name(fn)} takes ({', '.join(given)}): a "
-            f"{_what(word)} takes {' and '.join(first)}, and then arrays.",
+            f"The rule {_name(rule)} of {_name(fn)} takes ({', '.join(given)}), but a "
+            f"{_what(word)} takes {' and '.join(first)} first, and then arrays.",
             f"Write def {_name(rule)}({', '.join(first)}, *arrays).",
         )
     if word == "pushforward" and not gathers:
@@ -83,8 +85,8 @@ def check_form(fn: Any, rule: Any, word: str) -> None:
             _refuse(
                 fn,
                 rule,
-                f"The rule {_name(rule)} of {_name(fn)} takes {len(arrays)} arrays after out: a "
-                "pushforward takes all arrays and then all tangents, one for each.",
+                f"The rule {_name(rule)} of {_name(fn)} takes {len(arrays)} arrays after out, "
+                "but a pushforward takes all arrays and then one tangent for each of them.",
                 f"Write def {_name(rule)}(out, x, y, x_dot, y_dot).",
             )
         arrays = arrays[: len(arrays) // 2]
@@ -102,8 +104,8 @@ def check_named(fns: tuple[object, ...], word: str) -> None:
     """Refuse a rule that is given to no function."""
     if not fns:
         raise UnsupportedError(
-            f"{word} is given no function: of which function this is the rule nobody can tell.",
-            remedy=f"Name the function that it is of: {word}(fn).",
+            f"{word} is given no function: s2sad cannot tell which function this rule is for.",
+            remedy=f"Name the function: {word}(fn).",
         )
 
 
@@ -113,8 +115,8 @@ def check_ruled(fn: Any, word: str, rule: Any = None) -> None:
         _refuse(
             fn,
             rule,
-            f"{word} is given {fn!r}, a {type(fn).__name__}, where it wants a function.",
-            "Give it the function itself, not its name.",
+            f"{word} is given {fn!r}, a {type(fn).__name__}, but it needs a function.",
+            "Pass the function itself, not its name.",
         )
 
 
@@ -123,9 +125,9 @@ def _check_count(fn: Any, rule: Any, arrays: list[str], most: int) -> None:
         _refuse(
             fn,
             rule,
-            f"The rule {_name(rule)} takes {len(arrays)} arrays ({', '.join(arrays)}), and "
+            f"The rule {_name(rule)} takes {len(arrays)} arrays ({', '.join(arrays)}), but "
             f"{_name(fn)} takes {most}.",
-            "A rule takes the arrays of its function by position; its settings come after a `*`.",
+            "A rule takes the arrays of its function by position, and its settings after a `*`.",
         )
 
 
@@ -142,9 +144,10 @@ def _check_names(fn: Any, rule: Any, arrays: list[str], theirs: list[inspect.Par
         _refuse(
             fn,
             rule,
-            f"The rule {_name(rule)} takes the arrays {', '.join(listed)}, and {_name(fn)} takes "
-            f"them in the order {', '.join(order)}.",
-            "Arrays come by position: give them in the order of the function's own signature.",
+            f"The rule {_name(rule)} takes the arrays {', '.join(listed)}, but {_name(fn)} "
+            f"takes them in the order {', '.join(order)}.",
+            "Arrays are passed by position: list them in the order of the function's own "
+            "signature.",
         )
 
 
@@ -159,9 +162,9 @@ def _check_settings(
             _refuse(
                 fn,
                 rule,
-                f"The rule {_name(rule)} takes a setting `{p.name}`, and {_name(fn)} has no such "
-                f"parameter: it takes ({', '.join(names)}).",
-                "Settings have the names of the function's own signature.",
+                f"The rule {_name(rule)} takes a setting `{p.name}`, but {_name(fn)} has no "
+                f"such parameter: it takes ({', '.join(names)}).",
+                "Give settings the names that the function's own signature has.",
             )
 
 
@@ -176,9 +179,9 @@ def _check_defaults(
             _refuse(
                 fn,
                 rule,
-                f"The default of `{p.name}` is {here!r} in the rule {_name(rule)}, and {there!r} "
-                f"in {_name(fn)}: a call that leaves it out would get the derivative of another.",
-                f"Give the rule the default {there!r}, or None for what is not given.",
+                f"The default of `{p.name}` is {here!r} in the rule {_name(rule)}, but {there!r} "
+                f"in {_name(fn)}: a call without it would get a wrong derivative.",
+                f"Give the rule the default {there!r}, or None for a setting that is not given.",
             )
 
 

@@ -29,10 +29,12 @@ def refuse_copy(name: str, kind: Kind, functions: Iterable[tuple[Function, KindF
         for node, found in _asked(function, kinds):
             if any(K.may_hold(kind, k) for k in found):
                 raise UnsupportedError(
-                    "Whether these are the same object cannot be asked here: the derivative works "
-                    f"on a copy of `{name}`.",
-                    remedy="Compare something that they hold: a name, a number, a member of an "
-                    "Enum.",
+                    f"The derivative works on a copy of `{name}`, so s2sad cannot ask here "
+                    "whether two objects are the same.",
+                    remedy=(
+                        "Compare something that the objects hold: a name, a number, or a "
+                        "member of an Enum."
+                    ),
                     place=function.source.place(node),
                 )
 

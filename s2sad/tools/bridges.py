@@ -80,7 +80,8 @@ def to_torch(f: Callable[..., Any]) -> Callable[..., Any]:
             if not any(map(wrapped, tensors)):
                 raise
             raise UnsupportedError(
-                f"The transforms of torch.func do not go through {_name(f)}: it needs the numbers.",
+                f"The transforms of torch.func cannot go through {_name(f)}, which needs the "
+                "numbers themselves.",
                 remedy="Use torch.autograd, or s2sad's own grad, jacobian and hvp.",
             ) from None
         given = iter(parts)
@@ -99,8 +100,9 @@ def _by_position(f: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, 
         bound = signature.bind(*args, **kwargs)
         if bound.kwargs:
             raise UnsupportedError(
-                f"{next(iter(bound.kwargs))} of {_name(f)} has no place among its arguments.",
-                remedy="Wrap it in a function that takes all by position.",
+                f"The argument {next(iter(bound.kwargs))} of {_name(f)} cannot be given by "
+                "position.",
+                remedy=f"Wrap {_name(f)} in a function that takes all arguments by position.",
             )
         return bound.args
 
@@ -236,7 +238,8 @@ def _torch_function(torch: Any, f: Callable[..., Any]) -> Any:
             marked = _replaced(y, lambda leaf: _TENSOR if is_float_leaf(leaf) else leaf)
             if len(leaves(marked)) or len(parts) != _count(marked):
                 raise ActivityError(
-                    f"{_name(f)} returns an object that holds arrays, which no tensor stands for.",
+                    f"{_name(f)} returns an object that holds arrays, and PyTorch has no "
+                    "tensor for such an object.",
                     remedy="Return numbers, arrays, or lists, tuples and dicts of these.",
                 )
             return _Result(marked), *parts
@@ -275,8 +278,8 @@ def _torch_function(torch: Any, f: Callable[..., Any]) -> Any:
             directions, bars, tensors = rest[:size], rest[size : size + count], rest[-size:]
             if any(torch.is_complex(t) for t in (*bars, *tensors)):
                 raise UnsupportedError(
-                    "Second derivatives by complex tensors are not supported under PyTorch.",
-                    remedy="Give real and imaginary parts as tensors of their own.",
+                    "s2sad does not support second derivatives with complex tensors under PyTorch.",
+                    remedy="Pass the real and imaginary parts as separate tensors.",
                 )
             args, positions = first.call.arrays(tensors), first.positions
             along = first.call.tangents(positions, directions, tensors)
@@ -301,7 +304,7 @@ def _torch_function(torch: Any, f: Callable[..., Any]) -> Any:
         @staticmethod
         def backward(ctx: Any, *_: Any) -> Any:
             raise UnsupportedError(
-                f"Third derivatives of {_name(f)} are not supported under PyTorch.",
+                f"s2sad does not support third derivatives of {_name(f)} under PyTorch.",
                 remedy="Differentiate it with s2sad: grad, hessian and hvp nest to any order.",
             )
 
@@ -358,8 +361,8 @@ def to_jax(f: Callable[..., Any], like: Any = None) -> Callable[..., Any]:
             y = f(*ones)
         if caught.error is not None:
             raise UnsupportedError(
-                f"{_name(f)} is run on ones to see what it returns, and raises {caught}.",
-                remedy="Say it beforehand: to_jax(f, like=...).",
+                f"to_jax runs {_name(f)} on ones to see what it returns, and it raises {caught}.",
+                remedy="Describe the result: to_jax(f, like=...).",
             ) from caught.error
         return jax.tree_util.tree_map(_shape_of(jax), y)
 

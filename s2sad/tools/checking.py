@@ -57,9 +57,9 @@ def check_grads(
     """
     wanted = _modes(modes)
     if not isinstance(args, tuple | list):
-        raise TypeError(f"check_grads wants args as a tuple, not {type(args).__name__}.")
+        raise TypeError(f"check_grads needs args as a tuple, not {type(args).__name__}.")
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:
-        raise ValueError(f"order counts derivatives from 1; it is {order!r}.")
+        raise ValueError(f"order must be 1 or more (1 means first derivatives); it is {order!r}.")
     f = fitted(f, args, None, wrt, every=True)
     case = _case(f, tuple(args), wrt)
     _check(case, wanted)
@@ -142,7 +142,7 @@ def _case(f: Callable[..., Any], args: tuple[Any, ...], wrt: Wrt) -> _Case:
     spread = [p.name for p in parameters.signature.parameters.values() if p.kind in _SPREAD]
     if beyond or len(names) != len(args) or set(spread) & set(names):
         raise ActivityError(
-            f"check_grads wants an argument for each parameter of {parameters.name}.",
+            f"check_grads needs an argument for each parameter of {parameters.name}.",
             remedy="Wrap it in a function of plain parameters: `lambda x: f(x, option=1)`.",
             place=place_of(callee.fn),
         )
@@ -293,8 +293,8 @@ def _check(case: _Case, modes: Sequence[str], blame: bool = True) -> None:
     once, again = (_vector(case.run(_structure(aside, case.point))) for _ in range(2))
     if not np.array_equal(once, again, equal_nan=True):
         raise AssertionError(
-            f"{case.label} gives another value when it is called again: differences say nothing. "
-            "Give it what it draws from as an argument, or seed it inside."
+            f"{case.label} gives another value when it is called again, so differences cannot "
+            "check it. Pass its random generator as an argument, or seed it inside."
         )
     for mode in modes:
         gap = _gap(case, y, mode)
@@ -415,7 +415,7 @@ def _result(case: _Case, vector: Any, n: int) -> Any:
     """Return the numbers that the function gives at a point near by."""
     found = _vector(case.run(_structure(vector, case.point)))
     if len(found) != n:
-        raise AssertionError(f"{case.label} gives a result of another structure near this point.")
+        raise AssertionError(f"{case.label} returns another structure near this point.")
     return found
 
 
@@ -423,7 +423,7 @@ def _same_value(case: _Case, value: Any, y: Any, operator: str) -> None:
     one, two = _vector(value), _vector(y)
     rtol = 1e3 * _epsilon(y)
     if one.shape != two.shape or not np.allclose(one, two, rtol=rtol, atol=0.0, equal_nan=True):
-        raise AssertionError(f"{case.label}: {operator} gives another value than the plain call.")
+        raise AssertionError(f"{case.label}: {operator} returns another value than the plain call.")
 
 
 def _same_structure(case: _Case, bars: Any) -> None:

@@ -131,7 +131,9 @@ def jobs_of(options: argparse.Namespace, folder: Path, parse: Parse) -> Iterator
     said = [o for o in _OPTIONS if getattr(options, o)]
     if said:
         option = "-o" if said[0] == "output" else f"--{said[0].replace('_', '-')}"
-        raise UsageError(f"{option} goes with a function; a derived file says how it is made")
+        raise UsageError(
+            f"{option} needs a function; the header of a derived file says how the file was made"
+        )
     for word in given:
         found = sorted(folder.glob(word)) if set(word) & set("*?[") else [folder / word]
         if not found:
@@ -164,8 +166,8 @@ def _from_header(path: Path, folder: Path, parse: Parse) -> Job:
         raise UsageError(f"{shown} is not a derived file: it does not begin with `{MARK}`")
     if isinstance(words, str):
         raise UsageError(
-            f"{shown} cannot be compared: {words}. Write it with `s2sad emit` and --args, which "
-            "the header then holds"
+            f"{shown} cannot be compared: {words}. Write it with `s2sad emit` and --args; "
+            "its header then holds them"
         )
     options = parse(words)
     (target,) = options.targets or [""]

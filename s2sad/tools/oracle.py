@@ -104,8 +104,8 @@ def paired(value: Any, bar: Any, where: str) -> Iterator[tuple[Any, Any]]:
             bar = kind([None] * len(value))
         if not isinstance(bar, kind) or len(bar) != len(value):
             raise AssertionError(
-                f"{where}: a sequence of {len(value)} needs a derivative that is a "
-                f"{kind.__name__} of as many, not {type(bar).__name__}"
+                f"{where}: a sequence of length {len(value)} needs a derivative that is a "
+                f"{kind.__name__} of the same length, not {type(bar).__name__}"
             )
         for part, part_bar in zip(value, bar, strict=True):
             yield from paired(part, part_bar, where)

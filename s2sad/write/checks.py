@@ -133,10 +133,12 @@ def _is_function(path: str, kind: Kind, numpy: str) -> str:
     home, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if not isinstance(home, str) or not isinstance(name, str) or "<" in name:
         raise SourceError(
-            f"{path} is a function that has no name outside: the file could not tell it from "
-            "another.",
-            remedy="Give a function of a module, or write the function that is differentiated so "
-            "that it calls it by name.",
+            f"{path} is a function without a name in a module, so the file could not tell it "
+            "from another one.",
+            remedy=(
+                "Pass a function of a module, or let the differentiated function call it "
+                "by its name."
+            ),
         )
     return _is_named(path, value)
 

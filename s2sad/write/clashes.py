@@ -37,15 +37,15 @@ def settle_names(
             continue
         bound = _bound(node)
         for name in sorted(bound & ours):
-            raise _refusal(fn, name, "derived text needs that name for something else")
+            raise _refusal(fn, name, "derived code needs that name for something else")
         for name in _builtins_called(node):
             if name in bound or name in fn.__code__.co_freevars:
-                raise _refusal(fn, name, f"derived text calls Python's own {name}")
+                raise _refusal(fn, name, f"derived code calls Python's own {name}")
             own = getattr(builtins, name)
             if fn.__globals__.get(name, own) is own:
                 continue
             if name in set(_mentioned(fn.__code__)):
-                raise _refusal(fn, name, f"derived text calls Python's own {name}, too")
+                raise _refusal(fn, name, f"derived code calls Python's own {name}, too")
             cells[node.name][name] = own
 
 
@@ -75,7 +75,7 @@ def _refusal(fn: Any, name: str, why: str) -> UnsupportedError:
     file, line = fn.__code__.co_filename, fn.__code__.co_firstlineno
     text = linecache.getline(file, line).rstrip()
     return UnsupportedError(
-        f"`{name}` has a meaning of its own in {fn.__name__}, and {why}.",
-        remedy="Give it another name.",
+        f"{fn.__name__} gives the name `{name}` a meaning of its own, and {why}.",
+        remedy="Use another name.",
         place=Place(file, line, 0, len(text), text, fn.__name__),
     )

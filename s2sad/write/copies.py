@@ -132,8 +132,8 @@ def _constant(fn: types.FunctionType, name: str, refs: Any, constants: dict[str,
     value = fn.__globals__[name]
     if not _is_table(value):
         raise SourceError(
-            f"{fn.__name__}, which a rule calls, reads {name}, a {type(value).__name__}: that "
-            "cannot be copied.",
+            f"{fn.__name__}, which a rule calls, reads {name}, a {type(value).__name__}, "
+            "which s2sad cannot copy.",
             remedy="A helper of a rule may use modules, functions and literals.",
         )
     for known, other in constants.items():

@@ -34,7 +34,7 @@ def write_own(path: str | Path, text: str, mark: str, sources: Iterable[str] = (
         if not own:
             raise SourceError(
                 f"{path} exists, and s2sad did not write it: it does not begin with "
-                f"`{mark.splitlines()[-1]}`. It is left as it is.",
+                f"`{mark.splitlines()[-1]}`. The file is left as it is.",
                 remedy="Choose another file, or remove this one first.",
             )
     _replace(place, text, found)
@@ -52,8 +52,8 @@ def _refuse_source(path: Path, found: os.stat_result, sources: Iterable[str]) ->
     for source in sources:
         if os.path.isfile(source) and os.path.samestat(found, os.stat(source)):
             raise SourceError(
-                f"{path} holds the source that is derived: writing the derivative there would "
-                "lose it. It is left as it is.",
+                f"{path} holds the source of the function: the derivative would overwrite it. "
+                "The file is left as it is.",
                 remedy="Choose another file.",
             )
 

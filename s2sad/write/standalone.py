@@ -271,7 +271,7 @@ class _Linker:
         for n in (n for n in walk(node) if isinstance(n, gast.Global)):
             if self.strict:
                 raise SourceError(
-                    f"{fn.__name__} assigns the global {n.names[0]}: in a file of its own that "
+                    f"{fn.__name__} assigns the global {n.names[0]}: in a separate file that "
                     "would be another variable.",
                     remedy="Return the value instead, or use the derivative in memory.",
                 )
@@ -299,8 +299,8 @@ class _Linker:
         if not self.strict or (path and _path_value(fn, expression) is value):
             return expression
         raise SourceError(
-            f"The default {value!r} of a parameter of {fn.__name__} cannot be written down.",
-            remedy="Use None, a number, or the name of something global as the default.",
+            f"s2sad cannot write the default {value!r} of a parameter of {fn.__name__} as text.",
+            remedy="Use None, a number, or the name of a global as the default.",
         )
 
 

@@ -175,7 +175,7 @@ def test_sorted(reverse):
     ("exact", "reason"),
     [
         (lambda x: float(fractions.Fraction(x) * 2), "exact number"),
-        (lambda x: float(decimal.Decimal(x) * 2), "another kind than floats"),
+        (lambda x: float(decimal.Decimal(x) * 2), "it is not a float"),
     ],
 )
 def test_numbers_that_are_no_floats_are_refused(exact, reason):
