@@ -126,7 +126,7 @@ def exists(name):
 def wrong_direction(here, there):
     """Say why an import from one part of the house to another is not in the plan, or None."""
     if there == "rules":
-        return "rules are found through the entry point, never imported"
+        return "rules are loaded by name, in rulebook.loading alone; nothing else imports them"
     if here == there:
         return None
     if here in ROOMS and there in ROOMS:

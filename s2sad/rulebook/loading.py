@@ -14,8 +14,9 @@ _underway: set[str] = set()
 
 
 def load_rules() -> None:
-    """Import every rule package that announces itself in the entry-point group `s2sad.rules`.
+    """Import s2sad's own rules, and packages that announce theirs in the group `s2sad.rules`.
 
+    Its own are there also in a copy of s2sad that was never installed, and has no entry points.
     What others wait for is loaded as soon as they are imported: see `when_imported`.
     """
     if not _loaded:
@@ -34,6 +35,7 @@ def _load_packages() -> None:
     global _loaded, _loading
     _loading = True
     try:
+        importlib.import_module("s2sad.rules")
         for entry in entry_points(group="s2sad.rules"):
             entry.load()
         _loaded = True
