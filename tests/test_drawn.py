@@ -183,7 +183,7 @@ def grown_inside(x, y):
     [
         (replaced_meanwhile, "then computes its right side, which may set it"),
         (counted, "The result depends on `total`, and an inner function rebinds it"),
-        (in_a_default, "lasts from call to call (a default argument"),
+        (in_a_default, "something that lasts from call to call"),
         (grown_inside, "a tuple of 0 on one path"),
     ],
 )

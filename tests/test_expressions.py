@@ -76,7 +76,7 @@ def in_place(x):
 
 
 def test_an_assignment_that_reads_what_its_value_binds_is_refused():
-    with pytest.raises(s2sad.UnsupportedError, match="walrus"):
+    with pytest.raises(s2sad.UnsupportedError, match="already read"):
         s2sad.grad(in_place)(1.3)
 
 

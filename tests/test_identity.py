@@ -135,7 +135,7 @@ def test_copies_are_not_told_apart(fn):
     s2sad.grad(fn)(0.7, unit)
     with pytest.raises(s2sad.UnsupportedError) as caught:
         s2sad.vjp(fn, 0.7, unit, wrt=0)
-    assert "the derivative works on a copy of `unit`" in str(caught.value)
+    assert "The derivative works on a copy of `unit`" in str(caught.value)
 
 
 def logs(x):

@@ -73,7 +73,7 @@ def test_nothing_saved(monkeypatch, capsys):
 
 def test_unknown_names_are_refused(monkeypatch):
     monkeypatch.setenv("S2SAD_LOGS", "source,actvity")
-    with pytest.raises(SettingError, match="'actvity' is not known; did you mean 'activity'") as e:
+    with pytest.raises(SettingError, match="does not know 'actvity'; did you mean 'activity'") as e:
         s2sad.grad(made())(0.5)
     assert isinstance(e.value, s2sad.Error) and isinstance(e.value, ValueError)
     assert "source, activity, saved" in str(e.value)

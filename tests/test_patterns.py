@@ -213,7 +213,7 @@ def guarded_and_bound_again(x):
 
 
 def test_a_name_that_a_guard_lets_through_is_not_read_elsewhere():
-    with pytest.raises(s2sad.Error, match="`a` is bound by this case also where its guard is fals"):
+    with pytest.raises(s2sad.Error, match="This case binds `a` even where its guard is fals"):
         s2sad.grad(guarded_and_read)(0.7)
     check(guarded_and_bound_again, 0.7)
 

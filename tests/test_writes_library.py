@@ -191,7 +191,7 @@ def test_rows_picked_and_written(f):
         (two_outputs, "by `np.modf`"),
         (repeated_signs, "by `np.copysign.at`"),
         (summed_wider, "by `np.sum`"),
-        (nothing_elsewhere, "does not take `where`"),
+        (nothing_elsewhere, "has no parameter `where`"),
     ],
 )
 def test_refused(f, words):

@@ -205,7 +205,7 @@ def stepped(theta):
 REFUSED = {
     of_the_error: "error estimate",
     of_complex: "real numbers",
-    weighted: "does not take `weight`",
+    weighted: "has no parameter `weight`",
     stepped: "chooses its steps",
 }
 
