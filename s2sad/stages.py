@@ -439,6 +439,7 @@ class Aliases:
     such an array when it is written; `slots` are those of structures whose items are. `touched` are
     the names whose content a statement changes; `structures` are, for a statement that writes an
     item of a structure, the names that may hold that structure;
+    `made` are the names that are bound once, to a list or dict that is written out there;
     `result` is what the function's result may share memory with; `same` are the calls that bind
     a variable to the very array that it was: `A = fill(A)`.
     A name with an @ is a ghost: what a name was before it was bound anew, or on entry.
@@ -455,6 +456,7 @@ class Aliases:
     touched: dict[Any, Names] = field(default_factory=dict)
     arrays: Names = NONE
     slots: Names = NONE
+    made: Names = NONE
     structures: dict[Any, Names] = field(default_factory=dict)
     result: Names = NONE
     same: frozenset[Any] = NONE
@@ -477,9 +479,32 @@ class Aliases:
         return {s: names for s, names in self.touched.items() if s in calls}
 
     def arguments(self, write: Write) -> Names:
-        """Return the parameters whose memory, as given, a write may change."""
+        """Return the parameters whose memory, as given, a write may change.
+
+        A list or dict that the function makes is part of no argument where the function stores
+        nothing in arguments, also where it holds what they hold.
+        """
+        found = self._given(write)
+        if not found or not self._of_made(write):
+            return found
+        others = (w for w in self.writes if not w.in_array and not self._of_made(w))
+        return found if any(map(self._given, others)) else NONE
+
+    def _given(self, write: Write) -> Names:
         shared = self.sharing(write.statement, write.base)
         return frozenset(n.removesuffix("@arg") for n in shared if n.endswith("@arg"))
+
+    def _of_made(self, write: Write) -> bool:
+        """Say whether a write changes a list or dict that the function makes, and no part of it."""
+        s = write.statement
+        if write.base not in self.made or write.in_array:
+            return False
+        if any(w is not write and w.statement is s and w.base == write.base for w in self.writes):
+            return False
+        place = s.targets[0] if isinstance(s, gast.Assign) else None
+        func = s.value.func if isinstance(getattr(s, "value", None), gast.Call) else None
+        whole = (getattr(place, "value", None), getattr(func, "value", None))
+        return any(isinstance(n, gast.Name) and n.id == write.base for n in whole)
 
     def ghosts_of(self, name: str, statement: Any = None) -> Names:
         """Return what stands for the memory of what a name was before a statement bound it.

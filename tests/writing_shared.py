@@ -1224,3 +1224,29 @@ def counter_in_an_object_that_a_call_writes(y, x):
     for _ in range(3):
         o, y = counted(o, y)
     return o.m * y + x[1]
+
+
+# --- a list that the function makes of arrays that an argument holds is not the argument ----------
+
+
+@prog([np.array([0.5, 0.3]), np.array([0.2, 0.7])], 0.7)
+def arguments_arrays_collected(xs, y):
+    kept = []
+    for x in xs:
+        kept.append(x)
+    kept[0] = kept[0] * y
+    return np.sum(kept[0] * kept[1] * xs[0])
+
+
+@prog([np.array([0.5, 0.3]), np.array([0.2, 0.7])], 0.7)
+def largest_of_arguments_arrays(xs, y):
+    return y * np.sum(max((x for x in xs), key=np.sum) * xs[0])
+
+
+@prog({"a": np.array([0.5, 0.3]), "b": np.array([0.2, 0.7])}, 0.7)
+def arguments_arrays_in_another_dict(d, y):
+    kept = {}
+    for k, x in d.items():
+        kept[k] = x
+    kept["a"] = kept["b"] * y
+    return np.sum(kept["a"] * d["a"])

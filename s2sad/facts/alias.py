@@ -23,6 +23,7 @@ from s2sad.nodes import (
     all_inside,
     block_writes,
     constant,
+    count_writes,
     key,
     name,
     names_read,
@@ -82,6 +83,7 @@ def alias(
     worker.block(function.node.body, (pairs, {}))
     facts = worker.facts
     facts.writes = tuple(writes)
+    facts.made = _made(function)
     given = NOBODY.union(*(facts.arguments(w) for w in writes if w.in_array))
     read = frozenset({function.result}) | visible | (given - block_writes(function.node.body))
     *body, last = function.node.body
@@ -97,6 +99,20 @@ def alias(
     _holders(function, facts)
     facts.result = facts.pairs_before.get(last, {}).get(function.result, NOBODY)
     return facts
+
+
+def _made(function: Function) -> frozenset[str]:
+    """Return the names that are bound once, to a list or dict that is written out there."""
+    counts = count_writes(function.node.body, tuple(function.params))
+    found = {
+        s.targets[0].id
+        for s in all_inside(function.node.body)
+        if isinstance(s, gast.Assign)
+        and isinstance(s.targets[0], gast.Name)
+        and isinstance(s.value, gast.List | gast.Dict)
+    }
+    elsewhere = {n for s in walk(function.node) if isinstance(s, gast.Nonlocal) for n in s.names}
+    return frozenset(n for n in found & function.locals - elsewhere if counts.get(n) == 1)
 
 
 def _written_arrays(function: Function, kinds: KindFacts, facts: Aliases) -> frozenset[str]:
