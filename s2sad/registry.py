@@ -18,14 +18,16 @@ keyword that a rule does not list is refused where the call stands.
 
 from __future__ import annotations
 
+import ast
 import collections
 import functools
 import inspect
 import sys
+import textwrap
 import threading
 import types
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -284,15 +286,20 @@ TOLD = ("np.vectorize", "otypes")
 def refusals_of_form(fn: Any) -> tuple[str, ...]:
     """Return what Python that stands for a library's function says of what it does not take.
 
-    It, or a function of its module that it calls, raises NotImplementedError with these words.
+    It, or a function of its module that it calls, raises NotImplementedError with a literal text.
     """
     if not any(fn is form for form, _ in _written.values()):
         return ()
     called = [fn.__globals__.get(n) for n in fn.__code__.co_names]
-    codes = [f.__code__ for f in (fn, *called) if inspect.isfunction(f) and is_brought(f)]
-    codes = [code for code in codes if "NotImplementedError" in code.co_names]
-    words = [c for code in codes for c in code.co_consts if isinstance(c, str)]
-    return tuple(w for w in words if " has a derivative of " in w)
+    functions = [f for f in (fn, *called) if inspect.isfunction(f) and is_brought(f)]
+    return tuple(words for f in functions for words in _texts_raised(f))
+
+
+def _texts_raised(fn: types.FunctionType) -> Iterator[str]:
+    for n in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(fn)))):
+        raised = isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+        if raised and n.func.id == NotImplementedError.__name__:
+            yield from (a.value for a in n.args if isinstance(a, ast.Constant))
 
 
 def is_vectorized(fn: Any) -> bool:
