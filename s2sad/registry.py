@@ -297,9 +297,9 @@ def refusals_of_form(fn: Any) -> tuple[str, ...]:
 
 def _texts_raised(fn: types.FunctionType) -> Iterator[str]:
     for n in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(fn)))):
-        raised = isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-        if raised and n.func.id == NotImplementedError.__name__:
-            yield from (a.value for a in n.args if isinstance(a, ast.Constant))
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
+            if n.func.id == NotImplementedError.__name__:
+                yield from (str(a.value) for a in n.args if isinstance(a, ast.Constant))
 
 
 def is_vectorized(fn: Any) -> bool:
