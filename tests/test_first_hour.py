@@ -984,3 +984,59 @@ def other_flags(x):
 
 def test_flags_that_tell_the_order_of_elements_may_be_read():
     s2sad.check_grads(other_flags, (np.array([0.5, 0.3, 0.2]),))
+
+
+def one_or_many(x):
+    scalar = np.isscalar(x)
+    if scalar:
+        x = np.array([x])
+    y = x * x
+    if scalar:
+        return y[0]
+    return np.sum(y)
+
+
+def of_no_axis(x):
+    x = np.asarray(x)
+    alone = x.ndim == 0
+    if alone:
+        x = x[None]
+    y = x * x
+    return y[0] if alone else y.sum()
+
+
+def told_to_an_inner_one(x):
+    alone = isinstance(x, float)
+
+    def squared(v):
+        return v * v if alone else np.sum(v * v)
+
+    return squared(x)
+
+
+def of_several_flags(x):
+    many = not np.isscalar(x)
+    several = many and x.ndim > 0
+    return np.sum(x * x) if several else x * x
+
+
+FLAGGED = [one_or_many, of_no_axis, told_to_an_inner_one, of_several_flags]
+
+
+@pytest.mark.parametrize("f", FLAGGED)
+@pytest.mark.parametrize("x", [0.7, np.array([0.5, 0.3])], ids=["number", "array"])
+def test_a_test_of_kinds_that_has_a_name_is_decided(f, x):
+    assert s2sad.grad(f)(x) == pytest.approx(2.0 * x)
+    assert s2sad.jvp(f, (x,), (x,))[1] == pytest.approx(np.sum(2.0 * x * x))
+
+
+def test_a_flag_that_changes_in_a_loop_is_not_decided():
+    def f(x):
+        total, first = 0.0, x is None
+        for v in x:
+            total += v * 3.0 if first else v
+            first = not first
+        return total
+
+    x = np.array([0.5, 0.3, 0.2])
+    assert s2sad.grad(f)(x).tolist() == [1.0, 3.0, 1.0]

@@ -64,6 +64,7 @@ from s2sad.nodes import (
 )
 from s2sad.selected import worked_out
 from s2sad.stages import Function, KindFacts, Loop
+from s2sad.syntax.decided import decided
 
 
 def once(loop: Loop) -> Loop:
@@ -149,6 +150,9 @@ class _Walker(Tries):
             self._method_called(s.value, env)
             self._learn(self.proved, env)
         self._left_by_calls(s.value, env)
+        known = truth(s.value, self.facts.of) if isinstance(s.targets[0], gast.Name) else None
+        if known is not None and isinstance(kind, K.Num) and kind.type == "bool":
+            kind = decided(known)  # `scalar = np.isscalar(x)`: tests of it are decided, too
         if isinstance(s.value, gast.List) and self._is_setting(s):
             kind = K.List(K.INT, len(s.value.elts), tuple(self.facts.of[e] for e in s.value.elts))
         if isinstance(s.targets[0], gast.Tuple | gast.List):
