@@ -329,7 +329,7 @@ def test_a_case_takes_the_dtype_of_the_array():
         return np.sum(np.piecewise(k, [k < 1, k >= 1], [lambda v: v * x[0], lambda v: v + 0.7]))
 
     k = np.arange(3)
-    with pytest.raises(s2sad.ActivityError, match="returns an int, which changes by steps"):
+    with pytest.raises(s2sad.ActivityError, match="returns an int, which changes in steps"):
         s2sad.grad(f)(X, k)
     value, moved = s2sad.jvp(lambda x: f(x, k) + x[0], (X,), (np.ones(3),))
     assert (value, moved) == (f(X, k) + X[0], 1.0)

@@ -208,7 +208,7 @@ def test_a_rule_by_elementwise_and_one_by_pullback():
     def partial_g(out, x):
         return 2.0 * x
 
-    with pytest.raises(s2sad.UnsupportedError, match="g has a rule by @elementwise and one by"):
+    with pytest.raises(s2sad.UnsupportedError, match="g has a rule by @elementwise and another by"):
 
         @s2sad.pullback(g)
         def pull_g(out_bar, out, x):

@@ -162,11 +162,11 @@ def test_every_part_of_every_program(name):
 
 
 BAD = {
-    "model.nope": "is an instance of Model without a part 'nope'",
-    "model.params.q": "is a dict without a part 'q'",
+    "model.nope": "is an instance of Model and has no part 'nope'",
+    "model.params.q": "is a dict and has no part 'q'",
     "model.name": "has no derivative",
     "model.order": "has no derivative",
-    "model.": "without a part ''",
+    "model.": "has no part ''",
     "modl.params": "names no parameter of loss",
 }
 

@@ -104,13 +104,18 @@ def paired(value: Any, bar: Any, where: str) -> Iterator[tuple[Any, Any]]:
             bar = kind([None] * len(value))
         if not isinstance(bar, kind) or len(bar) != len(value):
             raise AssertionError(
-                f"{where}: a sequence of length {len(value)} needs a derivative that is a "
-                f"{kind.__name__} of the same length, not {type(bar).__name__}"
+                f"{where}: the derivative must be a {kind.__name__} of length {len(value)}, as "
+                f"the argument is; it is {_worded(bar)}"
             )
         for part, part_bar in zip(value, bar, strict=True):
             yield from paired(part, part_bar, where)
     elif is_number(value):
         yield value, bar
+
+
+def _worded(bar: Any) -> str:
+    sized = f" of length {len(bar)}" if isinstance(bar, tuple | list) else ""
+    return f"a {type(bar).__name__}{sized}"
 
 
 def random_like(value: Any, rng: np.random.Generator) -> Any:
