@@ -803,3 +803,16 @@ def written_after_calls_that_keep_it(x):
         put_and_counted(x, w)
     x[1] += np.sum(w)
     return x @ x
+
+
+@prog(np.array([1.138, 1.021, -1.093]), 0.8)
+def left_by_a_test_of_an_item(x, y):
+    t = 0.0
+    for v in x:
+        if v > 1.0:
+            t += y * v
+        if v < 0.62:
+            x[2] = t * y
+            x = x * 2.0
+            return np.sum(x) * y
+    return 0.5 * y * t

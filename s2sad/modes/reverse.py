@@ -8,8 +8,8 @@ to by later ones; where paths meet, what only one of them has set is set to zero
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
@@ -689,9 +689,22 @@ class Reverse(Hooks, Joins):
     def _with_restored_deaths(self, s: Node, body: Block) -> Block:
         """Undo a block; what ends with it comes back behind the statement that may leave it."""
         at, _ = split_exit(body)
+        self._note_arms(body[at:], self.ends.dying(s, body))
         exit_ = self.block(body[at:])
         rest = self.block(body[:at])
         return exit_ + self._deaths(s, body) + rest
+
+    def _note_arms(self, leaving: Block, dying: Iterable[str]) -> None:
+        """Note which arms are taken where a loop is left, and what dies there comes back later.
+
+        Tests of it cannot be asked again: they would read what the names held a round later.
+        """
+        chains = self.notes.chains
+        for s in all_inside(leaving):
+            chain = chains.get(s)
+            if chain is not None and chain.note is None and chain.tests:
+                if set().union(*map(names_read, chain.tests)) & set(dying):
+                    chains[s] = replace(chain, note=self.names.fresh("arm"))
 
     def _deaths(self, s: Node, body: Block) -> Block:
         """Names that a block binds and nobody reads afterwards get their last values back first.
