@@ -172,3 +172,27 @@ def scaled_and_read(x, y, w):
 @pytest.mark.parametrize("first", [0.2, 0.9])
 def test_what_a_call_in_a_loop_writes_with(fn, first):
     slopes.check(fn, np.array([first, 1.3]), 0.7, np.array([[0.3, 1.0], [-0.4, 0.6]]))
+
+
+class Scale:
+    def __init__(self, m):
+        self.m = m
+
+
+def lowered(x):
+    x[1] = 1.0
+    return 1.0
+
+
+def written_and_not_read(x, y, o):
+    while lowered(x) < 0.81:
+        x[1] = o.m
+    return y
+
+
+def test_what_nobody_reads_takes_no_cotangent_into_a_loop():
+    x_bar, y_bar, o_bar = s2sad.grad(written_and_not_read, wrt=(0, 1, 2))(
+        np.array([-1.1, 1.0, -1.1]), 0.8, Scale(2.0)
+    )
+    assert not x_bar.any()
+    assert (y_bar, o_bar.m) == (1.0, 0.0)

@@ -635,18 +635,11 @@ class Reverse(Hooks, Joins):
     def _fill_head(self, s: Node) -> Block:
         out: Block = []
         after = self.kinds.after.get(s, {})
-        head = self.activity.head(s) | self._read_by_writers(s)
-        for n in sorted(head - self.live - self.asked):
+        for n in sorted(self.activity.head(s) - self.live - self.asked):
             kind = after.get(n, K.UNKNOWN)
             if K.differentiable(kind) and not isinstance(kind, K.Unbound):
                 out += self.ensure(n, kind, s)
         return out
-
-    def _read_by_writers(self, s: Node) -> frozenset[str]:
-        """Return what calls in a loop read that write arrays: shadows of these pass on to it."""
-        inside = (c for c in all_inside(s.body) if c in self.call_writes)
-        read = (names_read(c) & self.activity.varied_before.get(c, frozenset()) for c in inside)
-        return frozenset().union(*read) & self.activity.head_varied.get(s, frozenset())
 
     def _bound(self, s: Node) -> Block:
         """What the header bound is computed again, where the body leaves it alone."""

@@ -42,7 +42,8 @@ class WrittenCalls(Writes):
         link = self.aliases.links_after.get(s, {}).get(variable or "")
         asked = variable in self.asked | self.split
         if asked and not same:
-            seeded = variable in self.activity.varied_after.get(s, frozenset())
+            varied = variable in self.activity.varied_after.get(s, frozenset())
+            seeded = varied and (variable in self.live - self.asked or self.useful(s, variable))
             if variable in self.asked:
                 self.live.discard(variable or "")
             link = None
