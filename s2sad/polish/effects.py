@@ -26,7 +26,7 @@ class Effects(NamedTuple):
     """Names read and written (parts included), and whether unknown code may run.
 
     `named` are the names written by name; `writes` also has those that share their memory.
-    `spoilt` are those whose memory calls of reverses change while the statement is evaluated.
+    `spoilt` are those whose memory calls change while the statement is evaluated.
     """
 
     reads: frozenset[str]
@@ -131,11 +131,9 @@ class EffectTable:
             kind = type(n)
             if kind is gast.Call:
                 owner = mutated_by(n)
-                seen.spoilt |= self.changes(n)
+                seen.spoilt |= self.changes(n) | ({owner} if owner is not None else set())
                 changed |= seen.spoilt
-                if owner is not None:
-                    changed.add(owner)
-                elif not self.pure(n):
+                if owner is None and not self.pure(n):
                     seen.unknown = True
             elif kind is gast.Subscript or kind is gast.Attribute:
                 if isinstance(n.ctx, _CHANGING):
@@ -188,13 +186,18 @@ def root(node: Node) -> str:
 
 def pure_expression(node: Node, pure: Pure) -> bool:
     """Say whether evaluating an expression does nothing but give its value."""
-    changes = getattr(pure, "changes", _nothing)
     for n in walk(node):
-        if isinstance(n, gast.Call) and (mutated_by(n) is not None or not pure(n) or changes(n)):
+        if isinstance(n, gast.Call) and not pure_call(n, pure):
             return False
         if isinstance(n, gast.NamedExpr | gast.Await | gast.Yield | gast.YieldFrom):
             return False
     return True
+
+
+def pure_call(node: Node, pure: Pure) -> bool:
+    """Say whether a call, its arguments aside, does nothing but give its value."""
+    changes = getattr(pure, "changes", _nothing)
+    return mutated_by(node) is None and pure(node) and not changes(node)
 
 
 def is_compound(statement: Node) -> bool:

@@ -27,7 +27,13 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.polish.effects import EffectTable, is_compound, mutated_by, pure_expression
+from s2sad.polish.effects import (
+    EffectTable,
+    is_compound,
+    mutated_by,
+    pure_call,
+    pure_expression,
+)
 from s2sad.stages import Comment, Restore, RestorePart, Save, SavePart
 from s2sad.syntax.flow import live_in
 
@@ -344,7 +350,7 @@ class _Propagator:
         for n in _evaluated(s):
             if type(n) is gast.Name and n.id == target:
                 return True
-            if isinstance(n, gast.Call) and (not self.effects.pure(n) or self.effects.changes(n)):
+            if isinstance(n, gast.Call) and not pure_call(n, self.effects.pure):
                 return False
         return False
 
