@@ -22,6 +22,7 @@ from s2sad.nodes import (
     blocks_of,
     children,
     clone,
+    copied,
     is_constant,
     names_read,
     substitute,
@@ -301,7 +302,7 @@ class _Propagator:
             if _ends_sweep(s):
                 return False
             e = self.effects.of(s)
-            if e.unknown or e.writes & (effects.reads - {target}):
+            if e.unknown or e.writes & effects.reads:
                 return False
             if effects.writes & (e.reads | e.writes):
                 return False
@@ -393,7 +394,10 @@ class _Propagator:
         return True
 
     def _lift(self, block: Block, position: int, target: str, value: Node, at: int) -> bool:
-        """Move the statement that uses a value up to where the value is computed."""
+        """Move the statement that uses a value up to where the value is computed.
+
+        What changes the memory that the value is, under any name, is met there as well.
+        """
         user = block[at]
         if is_compound(user) or isinstance(
             user, gast.Return | Restore | RestorePart | Save | SavePart | gast.Break
@@ -402,6 +406,7 @@ class _Propagator:
         effects = self.effects.of(user)
         if effects.unknown or _augments(user, target):
             return False
+        reads = effects.reads if copied(value) is None else effects.reads - {target}
         if effects.spoilt & names_read(value) and not self._first_of_all(user, target):
             return False
         for s in block[position + 1 : at]:
@@ -410,7 +415,7 @@ class _Propagator:
             if isinstance(s, Comment):
                 continue
             e = self.effects.of(s)
-            if e.unknown or e.writes & (effects.reads - {target}):
+            if e.unknown or e.writes & reads:
                 return False
             if effects.writes & (e.reads | e.writes):
                 return False
