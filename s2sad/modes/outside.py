@@ -29,12 +29,18 @@ from s2sad.nodes import (
     attribute,
     block_writes,
     call,
+    clone,
+    constant,
     copied,
     name,
     names_read,
+    rename,
+    subscript,
+    tuple_,
     walk,
 )
 from s2sad.stages import Aliases, Function
+from s2sad.syntax.flow import live_in
 
 _CONSTANT = ("numpy", "math", "cmath", "scipy", "cupy")
 
@@ -43,8 +49,8 @@ _CONSTANT = ("numpy", "math", "cmath", "scipy", "cupy")
 class Lent:
     """Parameters of a called function whose memory is another's when its reverse runs.
 
-    What `changed` ones hold may be anything by then; `resized` ones are lists that the caller makes
-    longer or shorter.
+    What `changed` ones hold may be anything by then; `resized` ones are, or hold, lists that the
+    caller makes longer or shorter.
     """
 
     changed: frozenset[str] = frozenset()
@@ -74,15 +80,46 @@ class Outside:
 
     def copied(self, variable: str) -> Node:
         """Return a copy of what a variable holds."""
-        array = isinstance(self.kinds.get(variable), K.Array)
-        return copy_of(variable, self.borrowed[variable] and not array, self.private)
+        kind = self.kinds.get(variable, K.UNKNOWN)
+        deep = self.borrowed[variable] and not isinstance(kind, K.Array)
+        return copy_of(variable, kind, deep, self.private)
 
 
-def copy_of(variable: str, deep: bool, private: Callable[[], str]) -> Node:
+def copy_of(variable: str, kind: Kind, deep: bool, private: Callable[[], str]) -> Node:
     """Return a copy of what a variable holds: of its arrays and structures, too, where `deep`."""
     if deep:
         return call(private(), name(variable))
+    if isinstance(kind, K.Tuple | K.Dict):
+        return _with_own_lists(name(variable), kind)
     return call(attribute(name(variable), "copy"))
+
+
+def holds_list(kind: Kind) -> bool:
+    """Say whether a value is a list, or a tuple or a dict that holds one."""
+    parts = [k for _, k in kind.items] if isinstance(kind, K.Dict) else getattr(kind, "items", ())
+    return isinstance(kind, K.List) or (
+        isinstance(kind, K.Tuple | K.Dict) and any(map(holds_list, parts))
+    )
+
+
+def _with_own_lists(node: Node, kind: Kind) -> Node:
+    """Return a structure with copies of the lists that it holds: `(t[0].copy(), t[1])`."""
+    if isinstance(kind, K.List):
+        return call(attribute(node, "copy"))
+    if not holds_list(kind):
+        return node
+    assert isinstance(kind, K.Tuple | K.Dict)
+    entries = kind.items if isinstance(kind, K.Dict) else enumerate(kind.items)
+    parts = {key: _with_own_lists(subscript(clone(node), constant(key)), k) for key, k in entries}
+    if isinstance(kind, K.Dict):
+        return gast.Dict([constant(key) for key in parts], [*parts.values()])
+    if kind.cls is None:
+        return tuple_([*parts.values()])
+    fields: tuple[str, ...] = kind.cls._fields  # type: ignore[attr-defined]
+    made = call(attribute(node, "_replace"))
+    named = zip(fields, parts.values(), kind.items, strict=True)
+    made.keywords = [gast.keyword(n, part) for n, part, k in named if holds_list(k)]
+    return made
 
 
 def borrowed(
@@ -108,7 +145,7 @@ def borrowed(
             outside = {m for m in ever if "@" not in m} - function.locals
             if _reaches(n, ever, lent.changed) or (later and outside):
                 found[n] = True
-            elif isinstance(kind, K.List) and _reaches(n, ever, lent.resized) and n not in asked:
+            elif holds_list(kind) and _reaches(n, ever, lent.resized) and n not in asked:
                 found[n] = False
     return found
 
@@ -168,6 +205,15 @@ def kept_copies(backward: Block, bound: set[str], outside: Outside) -> Block:
     worker = _Outside(outside, {*outside.defined, *bound, *own}, frozenset(own), stored)
     backward[:] = [worker.visit(s) for s in backward]
     return worker.kept
+
+
+def lent_copies(backward: Block, outside: Outside) -> Block:
+    """Let a backward sweep read copies of what it is lent, and return what makes these."""
+    read = live_in(backward, frozenset()) & outside.borrowed.keys() - block_writes(backward)
+    table = {n: outside.names.numbered(n) for n in sorted(read)}
+    for s in backward:
+        rename(s, table)
+    return [assign(copy, outside.copied(n)) for n, copy in table.items()]
 
 
 class _Outside(gast.NodeTransformer):  # type: ignore[misc]

@@ -30,7 +30,7 @@ from s2sad.facts.memory import shares_nothing
 from s2sad.inside import adjoint_hook, stop_gradient
 from s2sad.known.pieces import Assume, elsewhere, never
 from s2sad.modes.guarded import Site
-from s2sad.modes.outside import Lent
+from s2sad.modes.outside import Lent, holds_list
 from s2sad.modes.reverse import Reverse
 from s2sad.modes.structured import Contribution
 from s2sad.nodes import (
@@ -203,7 +203,7 @@ def lent_by(
         outside = {n for n in reached if "@" not in n} - local
         if d.reusable and (not names or p not in supplied or outside or reached & given):
             changed.add(p)
-        elif isinstance(kind, K.List) and reached & grown:
+        elif holds_list(kind) and reached & grown:
             resized.add(p)
     return Lent(frozenset(changed), frozenset(resized))
 

@@ -295,9 +295,10 @@ def _stored(
     theirs: Mapping[str, bool],
 ) -> tuple[Block, Block]:
     """Return both sweeps with what is kept stored: of what callers may change, a copy."""
-    function = known.analysed.function
+    function, kinds = known.analysed.function, known.kinds
     apart = {
-        n: copy_of(n, deep, lambda: d.refs.function(runtime.private)) for n, deep in theirs.items()
+        n: copy_of(n, kinds.get(n, K.UNKNOWN), deep, lambda: d.refs.function(runtime.private))
+        for n, deep in theirs.items()
     }
     bound = set(function.params) | rebound_outside(function)
     return store_values(

@@ -21,7 +21,7 @@ from s2sad.modes.assemble import (
     result_of,
     wrapped,
 )
-from s2sad.modes.outside import kept_copies, with_copies
+from s2sad.modes.outside import kept_copies, lent_copies, with_copies
 from s2sad.modes.storage import bind_unbound
 from s2sad.modes.writes import laid_out
 from s2sad.nodes import (
@@ -75,8 +75,8 @@ def write_pair(
     if pair.seeded and not pair.recursive and not laid_out(p.aliases):
         seed = _used_up(backward, bar)
         pair.consumes = seed != bar
-    if d.reusable:
-        p.forward = _with_outside_copies(p, backward, pair, supplied, seed)
+    if d.reusable or p.borrowed:
+        p.forward = _with_copies(p, backward, pair, supplied, seed)
     saved = _saved(p, backward, pair, supplied, {bar, seed})
     d.told[a] = dataclasses.replace(d.told[a], handed=tuple(saved))
     where = title_of(d, function.source)
@@ -176,15 +176,22 @@ def _defined(function: str, params: list[str], doc: str, body: Block) -> Node:
     return gast.FunctionDef(function, args, [docstring, *body], [], None, None)
 
 
-def _with_outside_copies(
+def _with_copies(
     p: Parts, backward: Block, pair: Pair, supplied: frozenset[str], seed: str
 ) -> Block:
-    """Let a reverse read copies of what others may change; return the forward with these."""
+    """Let a reverse read copies of what others may change; return the forward with these.
+
+    Where it runs once, soon, that is what it is lent; globals are as they were.
+    """
     written = block_writes(p.forward)
     passed = supplied - written if not pair.recursive else frozenset[str]()
     lent = {n: deep for n, deep in p.borrowed.items() if n not in passed}
     outside = dataclasses.replace(outside_of(p), borrowed=lent)
-    kept = kept_copies(backward, {*written, *p.bars, seed}, outside)
+    bound = {*written, *p.bars, seed}
+    if p.pure.d.reusable:
+        kept = kept_copies(backward, bound, outside)
+    else:
+        kept = lent_copies(backward, outside)
     return with_copies(p.forward, kept, set(p.analysed.function.params), outside)
 
 
