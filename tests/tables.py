@@ -1296,9 +1296,12 @@ def written_name(fn):
 
 
 def is_ours(rule):
-    """Say whether a rule comes with s2sad: tests register rules of their own."""
+    """Say whether a rule comes with s2sad: tests register rules of their own.
+
+    A rule that a test runs from a text may have no module at all.
+    """
     fn = rule.partials or rule.pullback or rule.pushforward
-    return fn is None or getattr(fn, "func", fn).__module__.startswith("s2sad.rules")
+    return fn is None or (getattr(fn, "func", fn).__module__ or "").startswith("s2sad.rules")
 
 
 def settings(rule):

@@ -1,6 +1,7 @@
 """What a rule raises as it runs says where the user's source has the call."""
 
 import copy
+import pathlib
 import pickle
 import runpy
 
@@ -88,7 +89,7 @@ def not_inlined(x):
 
 
 def line_of(f, mark="# here"):
-    lines = f.__code__.co_consts and open(__file__, encoding="utf-8").read().split("\n")
+    lines = pathlib.Path(__file__).read_text(encoding="utf-8").split("\n")
     first = f.__code__.co_firstlineno
     return next(n for n in range(first, len(lines)) if mark in lines[n - 1])
 
