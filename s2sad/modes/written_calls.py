@@ -41,11 +41,11 @@ class WrittenCalls(Writes):
         out = self._comment(s)
         link = self.aliases.links_after.get(s, {}).get(variable or "")
         asked = variable in self.asked | self.split
-        if asked and not same:
+        if asked and not same and variable is not None:
             varied = variable in self.activity.varied_after.get(s, frozenset())
             seeded = varied and (variable in self.live - self.asked or self.useful(s, variable))
             if variable in self.asked:
-                self.live.discard(variable or "")
+                self.live.discard(variable)
             link = None
         if seeded and variable is not None and link is not None:
             out += self._into_argument(s, variable, link)
