@@ -239,6 +239,41 @@ METHODS = {
             "a, b = t\ns += a * x[0]",
         ],
     ),
+    "method_in_rounds": (
+        "def run(self, k=1.0):\n    self.write()\n    return k",
+        [
+            "if sum([t.run() for e in (1, 2)]) > 0.0:\n    s += x[0]",
+            "if x[0] > -9.0 and max([t.run(e) for e in (1, 2)]) > 0.0:\n    s += x[0]",
+            "if len([e for e in (1, 2) if t.run() > 0.0]) > 0:\n    s += x[0]",
+            "if sum({e: t.run() for e in (1, 2)}.values()) > 0.0:\n    s += x[0]",
+            "if np.any(np.array([t.run() for e in (1, 2)]) > 0.0):\n    s += x[0]",
+            "if sum([t.run() + d for e in (1, 2) for d in (3, 4)]) > 0.0:\n    s += x[0]",
+            "if sum(map(lambda e: e * t.run(), (1, 2))) > 0.0:\n    s += x[0]",
+            "if max([o.run() for o in [t, t]]) > 0.0:\n    s += x[0]",
+            "while sum([t.run() for e in (1, 2)]) > 0.0:\n    s += x[0]\n    if t.n > 5: break",
+            "assert sum([t.run() for e in (1, 2)]) > 0.0",
+            "s += len(f'{sum([t.run() for e in (1, 2)]) > 0.0}')",
+            "s += x[int(sum([t.run() for e in (1, 2)]) > 99.0)]",
+            "u = {int(sum([t.run() for e in (1, 2)]) > 0.0): x[0]}\ns += u[1]",
+            "for i in range(int(sum([t.run() for e in (1, 2)]) > 0.0) + 1):\n    s += x[i]",
+            "s += x[0] if sum([t.run() for e in (1, 2)]) > 0.0 else x[1]",
+        ],
+    ),
+    "property_in_rounds": (
+        "@property\ndef q(self):\n    self.write()\n    return 2.0",
+        [
+            "if sum([t.q for e in (1, 2)]) > 0.0:\n    s += x[0]",
+            "if not sum(e for e in [t.q, t.q]) > 9.0:\n    s += x[0]",
+            "if len([e for e in (1, 2) if t.q > 0.0]) > 0:\n    s += x[0]",
+        ],
+    ),
+    "add_in_rounds": (
+        "def __add__(self, k):\n    self.write()\n    return k * 2.0",
+        [
+            "if sum([t + 1.0 for e in (1, 2)]) > 0.0:\n    s += x[0]",
+            "if max(map(lambda e: t + e, (1, 2))) > 0.0:\n    s += x[0]",
+        ],
+    ),
     "matmul": (
         "def __matmul__(self, k):\n    self.write()\n    return k * 2.0",
         ["if t @ 1.0 > 0.0:\n    s += x[0]"],

@@ -866,6 +866,38 @@ def call_in_map(g, at, inner):
     return [f"y = y * {g.number()} + sum(map({text}, [{g.number()}, {g.number()}]))"]
 
 
+def _method(g, at, inner):
+    """Write a method that gives a number; return what makes its object, and a call of it."""
+    lines, given, _ = g.body(at, inner, scalar=True)
+    name = _class(g, g.define("run", given, lines, first="self"), ["scale"])
+    work = g.new("work")
+    return [f"{work} = {name}({g.number()})"], f"{work}.run({', '.join(given)})"
+
+
+@frame
+def call_in_rounds_of_test(g, at, inner):
+    name, given = _numbered(g, at, inner)
+    word = g.pick(["sum", "max", "len"])
+    text = f"[{name}({', '.join(given)}) for {g.variable()} in (1, 2)]"
+    return [f"if {word}({text}) > {g.number()}:", *indented(g.other())]
+
+
+@frame
+def call_in_method_rounds(g, at, inner):
+    made, run = _method(g, at, inner)
+    e = g.variable()
+    text = g.pick([f"[{run} for {e} in (1, 2)]", f"map(lambda {e}: {run} * {e}, (1, 2))"])
+    return [*made, f"if sum({text}) > {g.number()}:", *indented(g.other())]
+
+
+@frame
+def call_in_method_filter(g, at, inner):
+    made, run = _method(g, at, inner)
+    e = g.variable()
+    text = f"[{e} for {e} in (1, 2) if {run} > {g.number()}]"
+    return [*made, f"y = y * {g.number()} if len({text}) > 1 else y * {g.scalar()}"]
+
+
 @frame
 def call_in_format(g, at, inner):
     name, given = _numbered(g, at, inner)

@@ -431,6 +431,24 @@ class Expressions:
 
     def ex_GeneratorExp(self, node: Node, env: Env) -> Kind:
         """It is read later, or in part: no kind is that of what it gives."""
+        self._rounds_of(node, [node.elt], env)
+        return K.Unknown("a generator, which may be read only in part", None, _WHOLE)
+
+    def ex_SetComp(self, node: Node, env: Env) -> Kind:
+        self._rounds_of(node, [node.elt], env)
+        return K.Unknown("a set")
+
+    def ex_ListComp(self, node: Node, env: Env) -> Kind:
+        """One that stayed in a test: elsewhere it has become a loop."""
+        self._rounds_of(node, [node.elt], env)
+        return K.UNKNOWN
+
+    def ex_DictComp(self, node: Node, env: Env) -> Kind:
+        self._rounds_of(node, [node.key, node.value], env)
+        return K.UNKNOWN
+
+    def _rounds_of(self, node: Node, made: list[Node], env: Env) -> None:
+        """Find the kinds of what a comprehension computes in each round."""
         inner = dict(env)
         for generator in node.generators:
             each = element_kind(self.kind(generator.iter, inner))
@@ -438,14 +456,9 @@ class Expressions:
             for test in generator.ifs:
                 self.kind(test, inner)
                 self.tested(test, inner)
-        self.kind(node.elt, inner)
-        self.tested(node.elt, inner)
-        lazy = isinstance(node, gast.GeneratorExp)
-        if not lazy:
-            return K.Unknown("a set")
-        return K.Unknown("a generator, which may be read only in part", None, _WHOLE)
-
-    ex_SetComp = ex_GeneratorExp
+        for value in made:
+            self.kind(value, inner)
+            self.tested(value, inner)
 
     def _first_of(self, node: Node, args: list[Kind]) -> Kind:
         """Return the kind of `next(generator, default)`, where it carries no derivative."""
