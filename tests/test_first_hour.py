@@ -132,6 +132,11 @@ def chosen(x, marks, out):
 
 # A line that begins with "# " names a program, what follows is the body of f(x).
 PROGRAMS = """
+# a function that only one version of a library has
+old = lambda v: np.trapezoid(v) if hasattr(np, "trapezoid") else np.trapz(v)
+if hasattr(math, "never_there"):
+    return math.never_there(x)
+return old(x * x)
 # ndarray allocates
 out = np.ndarray((3,), float)
 for i in range(3):

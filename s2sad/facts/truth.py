@@ -11,6 +11,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.kinds import MISSING, Kind
+from s2sad.known.libraries import is_installed
 from s2sad.nodes import Node
 from s2sad.syntax.decided import COMPARISONS, verdict
 
@@ -178,6 +179,10 @@ def _hasattr_truth(value: Kind | None, attr: Kind | None) -> bool | None:
     word = getattr(attr, "value", MISSING) if isinstance(attr, K.Str) else MISSING
     if not isinstance(word, str):
         return None
+    if isinstance(value, K.Known) and inspect.ismodule(value.value):
+        file = getattr(value.value, "__file__", None)  # what is built in has none
+        settled = file is None or is_installed(file)
+        return hasattr(value.value, word) if settled else None
     if not isinstance(value, K.Obj):
         cls = python_type(value)
         if cls is None or hasattr(cls, word):
