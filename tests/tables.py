@@ -1562,7 +1562,7 @@ def support():
 def targets():
     """Return docs/targets.md."""
     lines = [
-        *("# The target programs", "", *made_from("tests/targets/ and tests/golden/derived/"), ""),
+        *("# The target programs", "", *made_from("tests/golden/targets/ and tests/golden/derived/"), ""),
         "Nine programs with the derivative a careful person wrote first, and what s2sad derives.",
         "The derived text has no more statements, operations or saved values; a test keeps that.",
     ]
