@@ -614,7 +614,8 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     >>> s2sad.autodiff(s2sad.Forward, lambda x: x**3, s2sad.Duplicated(2.0, 1.0))
     (8.0, 12.0)
 
-    Every argument comes with an activity. f runs on your arrays, without copies.
+    Every argument comes with an activity; a plain argument counts as Active if it can carry a
+    derivative and f's annotations do not say otherwise. f runs on your arrays, without copies.
 
     With Reverse the result is `(value, bars)`. `bars` has one entry for each argument: the
     derivative for Active, the shadow for Duplicated, None for Const. The derivative with respect to
@@ -626,9 +627,9 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     With Forward the result is `(value, value_dot)`. The shadow of a Duplicated argument holds its
     tangent; if f writes the argument, the shadow holds the tangent of the final content afterwards.
 
-    Errors: AliasError (arguments or shadows share memory that is written), MismatchError (a shadow
-    or a seed does not fit), ActivityError (an argument cannot have its activity), and the others
-    of `grad`.
+    Errors: AliasError (arguments or shadows share memory that is written), ActivityError (a shadow
+    does not fit its argument, or an argument cannot have its activity), MismatchError (a seed does
+    not fit the result), and the other errors of `grad`.
     """
     require_mode(mode)
     f = fitted(f, activities, every=True)
@@ -715,7 +716,7 @@ def source(
 
     `mode` says what to derive: "grad", "value_and_grad", "vjp", "jvp" or "reverse" (the function
     that `autodiff(Reverse, ...)` calls). `wrt` selects parameters, as for `grad`. `args` is a tuple
-    of example arguments; only their kinds (float, dtype, rank, structure) count. Without `args`,
+    of example arguments; only their kinds (float, dtype, rank, structure) matter. Without `args`,
     f's annotations must say the kinds: `def f(x: float, n: int)`. `jit=True` is not supported yet.
     Errors are the same as for `grad`; a mode that does not exist raises a ValueError.
     """
@@ -740,7 +741,7 @@ def emit(
 
     The module imports without s2sad and checks the kinds of its arguments on entry. `path` is a new
     file, or a file that begins with the header of a derived file: emit does not overwrite any other
-    file. `mode`, `wrt`, `args` and the errors are the same as for `source`. The header of the file
+    file, but raises a SourceError. `mode`, `wrt`, `args` and the errors are the same as for `source`. The header of the file
     names the command that makes it again; `s2sad emit --check path` reports whether the file is up
     to date.
     """
