@@ -533,8 +533,8 @@ def jvp(
     (9.0, 6.0)
 
     `primals` are the arguments. `tangents` holds one tangent for each of them, with the same
-    structure and shapes, or None for a constant. With `has_aux`, f returns `(y, aux)` and the result
-    is `(y, y_dot, aux)`. A tangent of the wrong shape or structure raises a MismatchError.
+    structure and shapes, or None for a constant. With `has_aux`, f returns `(y, aux)` and the
+    result is `(y, y_dot, aux)`. A tangent of the wrong shape or structure raises a MismatchError.
     """
     chosen = directions(primals, tangents)
     f = fitted(f, primals, None, chosen, every=True)
@@ -563,8 +563,8 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     >>> s2sad.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
     array([6., 0.])
 
-    f must return a real scalar. The result has the structure and shapes of the tangents that are not
-    None: one product if there is one such tangent, otherwise a tuple of products.
+    f must return a real scalar. The result has the structure and shapes of the tangents that are
+    not None: one product if there is one such tangent, otherwise a tuple of products.
     """
     chosen = directions(primals, tangents)
     f = fitted(f, primals, None, chosen, every=True)
@@ -740,10 +740,10 @@ def emit(
         path = s2sad.emit(model.loss, "loss_grad.py", mode="value_and_grad", args=(w, X, y))
 
     The module imports without s2sad and checks the kinds of its arguments on entry. `path` is a new
-    file, or a file that begins with the header of a derived file: emit does not overwrite any other
-    file, but raises a SourceError. `mode`, `wrt`, `args` and the errors are the same as for `source`. The header of the file
-    names the command that makes it again; `s2sad emit --check path` reports whether the file is up
-    to date.
+    file, or a file that begins with the header of a derived file; emit does not overwrite any other
+    file, but raises a SourceError. `mode`, `wrt`, `args` and the other errors are the same as for
+    `source`. The header of the file names the command that makes it again; `s2sad emit --check
+    path` reports whether the file is up to date.
     """
     _refuse_jit(jit)
     args = () if args is None else tuple(args)

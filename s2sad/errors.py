@@ -93,7 +93,7 @@ class UnsupportedError(Error, NotImplementedError):
 
 
 class NotFiniteError(Error, FloatingPointError):
-    """With debug_nans, a derivative is nan or infinite; the error names the line where that arose."""
+    """With debug_nans: a derivative is nan or infinite; the error names the line where it arose."""
 
 
 class RuleRefusal(UnsupportedError, ValueError):
@@ -128,7 +128,7 @@ class SettingError(Error, ValueError):
 
 
 class DerivativeWarning(UserWarning):
-    """The program rounds an active float, as in a store into an integer array: its derivative is 0."""
+    """The program rounds an active float, as by a store into an integer array: derivative 0."""
 
 
 class InternalError(Error, AssertionError):

@@ -512,7 +512,7 @@ _zero_methods: set[str] = set()
 def array_methods(
     methods: dict[str, object], properties: dict[str, object], zero: frozenset[str]
 ) -> None:
-    """Declare the functions whose rules serve ndarray's methods and properties, and zero methods."""
+    """Declare the functions whose rules serve ndarray's methods, and methods of derivative 0."""
     _methods.update(methods)
     _properties.update(properties)
     _zero_methods.update(zero)

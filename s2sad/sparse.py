@@ -93,7 +93,7 @@ def pattern(f: Callable[..., Any], wrt: Wrt = None) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Groups:
-    """Columns (or rows) in groups: `count` is the number of groups, `of` the group of each column."""
+    """Columns (or rows) in groups: `count` groups; `of` holds the group of each column."""
 
     count: int
     of: Any
@@ -206,7 +206,7 @@ class SparseJacobian:
         return made
 
     def _found(self, point: Point) -> Any:
-        """Return the pattern: for each element of the argument, the elements of the result it reaches."""
+        """Return the pattern: for each element of the argument, the results that it reaches."""
         sparse = _module("scipy.sparse")
         again = self._dense._found(self._dense._forward, point).repeatable
         size = point.moving.size
@@ -257,7 +257,7 @@ class SparseJacobian:
         return made, None if missed is None else f"{word} {missed}"
 
     def _along(self, point: Point, found: Groups, shape: tuple[int, int]) -> Any:
-        """Return the tangents along each group of columns, and along a weighted sum of all columns."""
+        """Return the tangents along each group of columns, and along all columns, weighted."""
         x = point.moving
         self._same(shape[1], x.size, "columns", "numbers in the argument")
         seeds = [(found.of == g).astype(x.dtype).reshape(x.shape) for g in range(found.count)]
@@ -267,7 +267,7 @@ class SparseJacobian:
         return np.stack([np.ravel(dot) for dot in dots])
 
     def _pulled(self, point: Point, found: Groups, shape: tuple[int, int]) -> Any:
-        """Return the cotangents of each group of rows, and of a weighted sum of all rows."""
+        """Return the cotangents of each group of rows, and of all rows, weighted."""
         self._same(shape[1], point.moving.size, "columns", "numbers in the argument")
         y, pullback, *_ = self._dense._value_and_pullback(point)
         self._result(y)

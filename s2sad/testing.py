@@ -142,7 +142,7 @@ class _Call:
         return replace(self, args=args, settings=settings)
 
     def _apart(self, listed: set[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arrays by position, and by keyword the arguments that the rule calls settings."""
+        """Return the arrays by position, and by keyword the arguments that are settings."""
         try:
             parameters = inspect.signature(self.fn).parameters.values()
         except (TypeError, ValueError):
@@ -193,7 +193,7 @@ class _Call:
     def forward(
         self, names: tuple[str, ...], out: Any, index: int, direction: Any
     ) -> list[tuple[str, Any]]:
-        """Return the tangents of the result for a tangent of one array, one for each way to compute it."""
+        """Return the tangents of the result for a tangent of one array, one for each method."""
         arrays = self.arrays(names)
         found: list[tuple[str, Any]] = []
         if self.rule.partials is not None:
@@ -577,7 +577,7 @@ def _is_single(value: Any) -> bool:
 
 
 def _may_stand_for_single(leaf: Any, found: Any) -> bool:
-    """Return whether a derivative keeps single precision; for a scalar, a Python float does, too."""
+    """Return whether a derivative keeps single precision; for a scalar a Python float does, too."""
     return _is_single(found) or (np.ndim(leaf) == 0 and type(found) in (int, float, complex))
 
 

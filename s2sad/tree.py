@@ -459,7 +459,8 @@ def ravel(structure: Any) -> tuple[Any, Unravel]:
     {'w': array([2., 2.]), 'b': 1.0, 'n': 3}
 
     `unravel(vector)` returns a structure like the original, with the shape and dtype of every leaf.
-    It raises a ValueError for a vector of the wrong length, and can be pickled if the structure can.
+    It raises a ValueError for a vector of the wrong length, and can be pickled if the structure
+    can.
 
     The vector's dtype follows from the leaves' dtypes by NumPy's promotion; a Python float counts
     as float64, a complex number as complex128. If one array is several leaves, each leaf has its

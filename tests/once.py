@@ -30,7 +30,10 @@ def page():
     listed = [(", ".join(f"`{n}`" for n in sorted(names)), why) for why, names in rows.items()]
     lines += [f"| {names} | {why} |" for names, why in sorted(listed)]
     halves = [name_of(r, homes) for r in registry.all_rules() if tables.is_ours(r) and is_half(r)]
-    lines += ["", "Functions whose rule serves only one mode, and which therefore have no second derivative: "]
+    lines += [
+        "",
+        "Functions without a second derivative, because their rule serves only one mode: ",
+    ]
     lines[-1] += (", ".join(f"`{n}`" for n in sorted(halves)) or "none") + "."
     return "\n".join(lines) + "\n"
 

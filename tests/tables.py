@@ -1468,7 +1468,12 @@ def is_of_scipy(home):
 def of_scipy():
     """Return docs/scipy.md: a table for each module of SciPy with rules."""
     homes = [importlib.import_module(f"scipy.{part}") for part in SCIPY]
-    lines = ["# What is supported of SciPy", "", *made_from("the registered rules and refusals"), ""]
+    lines = [
+        "# What is supported of SciPy",
+        "",
+        *made_from("the registered rules and refusals"),
+        "",
+    ]
     lines += [
         "s2sad refuses a keyword that a rule does not list, and a function that no table lists."
     ]
@@ -1562,7 +1567,12 @@ def support():
 def targets():
     """Return docs/targets.md."""
     lines = [
-        *("# The target programs", "", *made_from("tests/golden/targets/ and tests/golden/derived/"), ""),
+        *(
+            "# The target programs",
+            "",
+            *made_from("tests/golden/targets/ and tests/golden/derived/"),
+            "",
+        ),
         "Nine programs with the derivative a careful person wrote first, and what s2sad derives.",
         "The derived text has no more statements, operations or saved values; a test keeps that.",
     ]

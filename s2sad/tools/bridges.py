@@ -255,7 +255,7 @@ def _torch_function(torch: Any, f: Callable[..., Any]) -> Any:
             return None, *Backward.apply(ctx, *bars, *ctx.saved_tensors)
 
     class Backward(torch.autograd.Function):  # type: ignore[misc,name-defined,unused-ignore]
-        """The pullback; it can be differentiated with respect to its cotangent and the arguments."""
+        """The pullback; it has derivatives with respect to its cotangent and the arguments."""
 
         @staticmethod
         def forward(ctx: Any, first: Any, *rest: Any) -> Any:
@@ -330,7 +330,7 @@ def _filled(like: Any, parts: list[Any]) -> Any:
 
 
 def _weighted(f: Callable[..., Any], count: int, paths: tuple[str, ...]) -> Callable[..., Any]:
-    """Return the sum of f's result times weights, as a function of f's arguments and the weights."""
+    """Return the sum of f's result times weights, as a function of arguments and weights."""
     given = ", ".join(f"a{i}" for i in range(count))
     terms = " + ".join(f"np.sum(weights[{i}] * {path})" for i, path in enumerate(paths))
     text = f"def weighted({given}, weights):\n    y = f({given})\n    return {terms}\n"
