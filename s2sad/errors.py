@@ -50,9 +50,9 @@ def _cell(file: str) -> str:
 
 
 class Error(Exception):
-    """Base class of everything s2sad raises.
+    """Base class of all errors of s2sad.
 
-    `reason` says what is not possible, `remedy` what to do instead, `place` where (or None).
+    `reason` says why s2sad refuses, `remedy` what to do instead, `place` where it is (or None).
     """
 
     def __init__(self, reason: str, *, remedy: str = "", place: Place | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Functions by which a differentiated function gives instructions for its own derivative.
+"""Functions that a differentiated function calls to control its own derivative.
 
 They have no effect in a plain call: `stop_gradient` and `adjoint_hook` return their first argument,
 and `within_gradient()` is False. Derived text calls none of the three.

@@ -15,7 +15,7 @@ import numpy as np
 def has_fields(cls: Any) -> bool:
     """Return whether the attributes of an object are parts of a structure: user-defined classes.
 
-    Enums, exceptions, iterables and objects of libraries are not structures.
+    Dataclasses are structures; enums, exceptions, iterables and objects of libraries are not.
     """
     if hasattr(cls, "__dataclass_fields__"):
         return True

@@ -152,7 +152,7 @@ def zeros_of(value: Any) -> Any:
 
 
 def shifted(value: Any, direction: Any, step: float) -> Any:
-    """Return a value moved along a direction; None is no direction."""
+    """Return a value moved along a direction; None means no change."""
     if direction is None:
         return value
     if isinstance(value, tuple | list):
