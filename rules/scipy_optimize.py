@@ -106,10 +106,10 @@ def adjoint(x_bar, x, value, pull, minus_x, free):
 
 
 def at_minimum(out_bar, x, vjp, args, free=None):
-    """Return the cotangents of args, and of the variables that a function captures, at its minimum x.
+    """Return the cotangents of args, and of the variables that a function captures, at a minimum.
 
-    For the value, only its direct dependence on them counts: its slope with respect to x is zero, or x
-    stays at a bound.
+    For the value, only its direct dependence on them counts: its slope by x is zero, or x stays at
+    a bound.
     """
     x_bar, fun_bar = out_bar
     args = args if isinstance(args, tuple) else (args,)

@@ -234,7 +234,7 @@ class _BoundOperator(Shown, Generic[P, R]):
         return result
 
     def source(self, *args: Any, **kwargs: Any) -> str:
-        """Return the derived source for example arguments, or from the annotations alone."""
+        """Return the derived source, for example arguments or, without any, for the annotations."""
         return str(self._operator._bound(self._method.__self__).source(*args, **kwargs))
 
     def emit(self, path: str | Path, *args: Any, **kwargs: Any) -> Path:

@@ -608,7 +608,7 @@ def takes_objects(fn: Any) -> bool:
 
 
 def operator_function(op: str, left: type | None, right: type | None) -> object | None:
-    """Return the function whose rule serves `left op right`, one of which is an object's class."""
+    """Return the function whose rule serves `left op right`; one operand is an object's class."""
     found = object_function(left, op) if left is not None else None
     if found is None and right is not None:
         found = object_function(right, f"r{op}")
