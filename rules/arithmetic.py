@@ -1,4 +1,4 @@
-"""Operators and the ufuncs behind them: plus, minus, times, powers and their kin."""
+"""Operators and the ufuncs behind them: plus, minus, times, powers and related ones."""
 
 import builtins
 import operator
@@ -48,7 +48,7 @@ def complex_number(out, x, y=None):
 
 @elementwise(builtins.abs, operator.abs, np.absolute)
 def absolute(out, x):
-    """Zero at zero. For complex x the derivative is that of sqrt(x * conj(x))."""
+    """Zero at zero. For complex x it is the derivative of sqrt(x * conj(x))."""
     if np.iscomplexobj(x):
         return np.conj(x) / np.where(out == 0, np.inf, out)
     return np.sign(x)
@@ -65,7 +65,7 @@ def fabs(out, x):
     steep=("x",),
 )
 def power(out, x, y):
-    """At x = 0, x**0 has the derivative 0, too, and not 0 * inf: there the base is 1."""
+    """At x = 0 the derivative of x**0 is 0, not 0 * inf: the base is replaced by 1 there."""
     return y * (x + (x == 0) * (y == 0)) ** (y - 1), out * log_of_base(x)
 
 
@@ -137,7 +137,7 @@ nondifferentiable(np.floor_divide)
 
 @pullback(np.sign, of_complex=True)
 def pull_sign(out_bar, out, x):
-    """Of a complex number z / |z|, which turns with z; zero where z is."""
+    """For complex z the sign is z / |z|, which turns with z; it is zero where z is zero."""
     if not np.iscomplexobj(x):
         return None
     r = np.abs(x)

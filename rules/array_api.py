@@ -1,4 +1,4 @@
-"""array_api_compat: what tells the namespace of an array is no function of its content."""
+"""array_api_compat: functions that return the namespace of an array; the content is irrelevant."""
 
 import array_api_compat
 

@@ -1,8 +1,8 @@
-"""Loops that keep a few states, and run rounds again on the way back.
+"""Loops that keep a few states and run iterations again in the backward sweep.
 
-The order is that of checkpoint_schedules' MultistageCheckpointSchedule: Griewank and Walther,
-Algorithm 799: revolve, 2000. Where nobody knows how many rounds there will be it is that of its
-TwoLevelCheckpointSchedule: one state a period, and revolve in each.
+The order follows MultistageCheckpointSchedule of checkpoint_schedules: Griewank and Walther,
+Algorithm 799: revolve, 2000. If the number of iterations is unknown, it follows
+TwoLevelCheckpointSchedule: one state for each period, and revolve within each period.
 """
 
 from s2sad.emitted.replay import run_checkpointed, run_until

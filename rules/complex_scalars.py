@@ -118,7 +118,7 @@ def push_phase(out, z, z_dot):
 
 @pullback(cmath.polar, once="s2sad does not know the type of the cotangents of unused parts")
 def pull_polar(out_bar, out, z):
-    """Of both parts of log(z): the modulus is exp of the real one, the phase the imaginary one."""
+    """The real part of log(z) is the log of the modulus, the imaginary part is the phase."""
     r_bar, phi_bar = out_bar
     if not np.iscomplexobj(z):
         return None if r_bar is None else math.copysign(1.0, z) * r_bar

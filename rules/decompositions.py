@@ -32,14 +32,14 @@ def lower_half(x):
 
 
 def cholesky_cotangent(L_bar, L):
-    """Return the cotangent of L @ L.T, to be moved onto the triangle that was read."""
+    """Return the cotangent of L @ L.T; the caller moves it onto the triangle that was read."""
     L_T = np.swapaxes(L, -1, -2)
     left = np.linalg.solve(L_T, lower_half(L_T @ L_bar))
     return np.swapaxes(np.linalg.solve(np.conj(L_T), np.swapaxes(left, -1, -2)), -1, -2)
 
 
 def cholesky_tangent(a_dot, L):
-    """Return the tangent of L from that of L @ L.T."""
+    """Return the tangent of L from the tangent of L @ L.T."""
     half = np.linalg.solve(L, a_dot)
     whole = np.conj(np.linalg.solve(L, np.conj(np.swapaxes(half, -1, -2))))
     return L @ lower_half(np.swapaxes(whole, -1, -2))
@@ -69,7 +69,7 @@ def push_cholesky(out, a, a_dot, *, upper=False):
 def over_gaps(turn, x):
     """Return turn[i, j] / (x[j] - x[i]), and 0 where i == j, or where both are 0.
 
-    So values that are equal do no harm where nothing depends on their vectors.
+    So equal values do no harm if nothing depends on their vectors.
     """
     gap = x[..., None, :] - x[..., :, None]
     asked = ((turn != 0) | (gap != 0)) & ~np.eye(x.shape[-1], dtype=bool)
@@ -77,10 +77,10 @@ def over_gaps(turn, x):
 
 
 def check_phases(turn):
-    """Refuse what depends on the phases of complex eigenvectors: LAPACK chooses those freely.
+    """Refuse results that depend on the phases of complex eigenvectors, which LAPACK chooses.
 
     The diagonal of `turn` tells how the result changes when an eigenvector is multiplied by a
-    phase; as in PyTorch, it may not change at all.
+    phase; as in PyTorch, the result must not change at all.
     """
     phases = np.abs(np.imag(np.diagonal(turn, axis1=-2, axis2=-1)))
     if np.any(phases > np.sqrt(np.finfo(turn.dtype).eps) * np.max(np.abs(turn))):
@@ -146,7 +146,7 @@ def push_svdvals(out, x, x_dot):
 def pull_svd(out_bar, out, a, *, full_matrices=True, compute_uv=True, hermitian=False):
     """For singular values that differ; singular vectors of real matrices only.
 
-    Of a Hermitian matrix one triangle is read.
+    If the matrix is Hermitian, only one triangle is read.
     """
     if hermitian:
         whole = from_triangle(a, "L")
@@ -157,7 +157,7 @@ def pull_svd(out_bar, out, a, *, full_matrices=True, compute_uv=True, hermitian=
 
 
 def svd_pulled(out_bar, out, a, full_matrices):
-    """Return the cotangent of a matrix of which there are singular values and vectors."""
+    """Return the cotangent of a matrix from the cotangents of its singular values and vectors."""
     u_bar, s_bar, vh_bar = out_bar
     u, s, vh = out
     free = np.iscomplexobj(a) or (full_matrices and a.shape[-1] != a.shape[-2])
@@ -169,7 +169,7 @@ def svd_pulled(out_bar, out, a, full_matrices):
 
 
 def is_asked(bar):
-    """Say whether something depends on a result: it has a cotangent that is not all zeros."""
+    """Return whether something depends on a result: its cotangent is not all zeros."""
     return bar is not None and np.any(bar)
 
 
@@ -184,7 +184,7 @@ def check_svd(a, full_matrices):
 
 
 def svd_cotangent(u_bar, s_bar, vh_bar, u, s, vh):
-    """Return the cotangent of u @ diag(s) @ vh; one that is None is zero.
+    """Return the cotangent of u @ diag(s) @ vh; a cotangent of None means zero.
 
     After Townsend, "Differentiating the singular value decomposition", 2016.
     """
@@ -233,7 +233,7 @@ def svd_pushed(out, a, a_dot, full_matrices):
 
 
 def values_only_forward(a_dot, u, s, vh):
-    """Return the tangents of a svd of which some vectors are any that fill up: nan for vectors."""
+    """Return the tangents of an svd whose vectors are not unique: nan for the vectors."""
     k = s.shape[-1]
     turned = np.conj(u[..., :k]) * (a_dot @ np.conj(np.swapaxes(vh[..., :k, :], -1, -2)))
     return np.full_like(u, np.nan), np.real(np.sum(turned, axis=-2)), np.full_like(vh, np.nan)
@@ -254,13 +254,13 @@ def pull_qr(out_bar, out, a, *, mode="reduced"):
 
 
 def triangle_cotangent(r_bar, a):
-    """Return the cotangent of a matrix of whose factors only r is asked for."""
+    """Return the cotangent of a matrix from the cotangent of its factor r alone."""
     q, r = np.linalg.qr(a)
     return qr_cotangent(None, r_bar, q, r, a)
 
 
 def qr_cotangent(q_bar, r_bar, q, r, a):
-    """Return the cotangent of q @ r; of a wide matrix the first columns decide q."""
+    """Return the cotangent of q @ r; in a wide matrix the first columns determine q."""
     rows = a.shape[-2]
     r_bar = np.zeros_like(r) if r_bar is None else r_bar
     q_bar = np.zeros_like(q) if q_bar is None else q_bar
@@ -273,7 +273,7 @@ def qr_cotangent(q_bar, r_bar, q, r, a):
 
 
 def tall_qr_cotangent(q_bar, r_bar, q, r):
-    """Return the cotangent of q @ r, of at least as many rows as columns."""
+    """Return the cotangent of q @ r, for at least as many rows as columns."""
     middle = r @ np.swapaxes(r_bar, -1, -2) - np.swapaxes(q_bar, -1, -2) @ q
     symmetric = np.tril(middle) + np.swapaxes(np.tril(middle, -1), -1, -2)
     return np.swapaxes(np.linalg.solve(r, np.swapaxes(q_bar + q @ symmetric, -1, -2)), -1, -2)
@@ -299,7 +299,7 @@ def triangle_tangent(a, a_dot):
 
 
 def qr_tangent(q, r, a, a_dot):
-    """Return the tangents of both factors; of a wide matrix the first columns decide q."""
+    """Return the tangents of both factors; in a wide matrix the first columns determine q."""
     rows = a.shape[-2]
     if rows >= a.shape[-1]:
         return tall_qr_tangent(q, r, a_dot)
@@ -310,7 +310,7 @@ def qr_tangent(q, r, a, a_dot):
 
 
 def tall_qr_tangent(q, r, a_dot):
-    """Return the tangents of the factors of at least as many rows as columns."""
+    """Return the tangents of the factors, for at least as many rows as columns."""
     scaled = np.swapaxes(
         np.linalg.solve(np.swapaxes(r, -1, -2), np.swapaxes(a_dot, -1, -2)), -1, -2
     )
@@ -329,7 +329,7 @@ def real_component(v):
 def eigen_cotangent(w_bar, v_bar, w, v):
     """Return the cotangent of a matrix with the eigenvalues w, all different, and eigenvectors v.
 
-    The eigenvectors are those of LAPACK: of length 1, and real in their largest component.
+    LAPACK's eigenvectors have length 1, and are real in their largest component.
     """
     v_T = np.swapaxes(v, -1, -2)
     eye = np.eye(w.shape[-1], dtype=bool)
@@ -380,7 +380,7 @@ def pull_eigvals(out_bar, out, a):
 
 
 def eigenvalues_back(w_bar, a):
-    """Return the cotangent of a matrix of which there are only the eigenvalues."""
+    """Return the cotangent of a matrix from the cotangent of its eigenvalues alone."""
     w, v = np.linalg.eig(a)
     return eigen_cotangent(w_bar, None, w, v)
 

@@ -1,4 +1,4 @@
-"""Differences along an axis, and what is made of them: gradients, phases without jumps."""
+"""Differences along an axis, and functions that use them: gradients, phases without jumps."""
 
 import numpy as np
 

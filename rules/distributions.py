@@ -13,7 +13,7 @@ BOTH = (np.random.Generator, np.random.RandomState)
 
 
 def zero(dot):
-    """Return a tangent, 0 for what is constant."""
+    """Return a tangent, or 0 for a constant."""
     return 0.0 if dot is None else dot
 
 

@@ -266,9 +266,9 @@ def sinc(out, x):
 
 
 def shares(out, x, y):
-    """Return the shares of two complex numbers in that of them which is the result.
+    """Return the shares of two complex numbers in the result, which is one of the two.
 
-    NumPy orders them by their real parts, then by the imaginary ones.
+    NumPy orders them by their real parts, then by the imaginary parts.
     """
     both = np.where(np.equal(y, out), 0.5, 1.0).astype(np.real(out).dtype)
     return np.where(np.equal(x, out), both, 0.0), np.where(np.equal(x, out), 1.0 - both, 1.0)

@@ -1,8 +1,8 @@
 """numpy.fft. A transform is a symmetric matrix: its transpose is the same transform.
 
-By the convention of JAX nothing is conjugated. Transforms that keep half of a spectrum pair up:
-hfft is the transpose of rfft and irfft that of ihfft, and the other way round, but for the
-frequencies that half a spectrum holds for two.
+By the convention of JAX nothing is conjugated. Transforms that keep half of a spectrum form pairs:
+hfft is the transpose of rfft, and ihfft is the transpose of irfft, and vice versa, except for a
+factor 2 at the frequencies that stand for two in half a spectrum.
 """
 
 import numpy as np
@@ -166,9 +166,9 @@ def push_ifftn(out, a, a_dot, *, s=None, axes=None, norm=None):
 
 
 def real_to_half(out_bar, a, s, axes, norm):
-    """Return the cotangent of a real array of which rfftn made half a spectrum.
+    """Return the cotangent of a real array from the cotangent of its half spectrum (rfftn).
 
-    The other axes first, then the one that was halved.
+    The other axes are transformed first, then the axis that was halved.
     """
     axes = transformed(a.ndim, s, axes)
     n = a.shape[axes[-1]] if s is None or s[-1] == -1 else s[-1]
@@ -178,7 +178,7 @@ def real_to_half(out_bar, a, s, axes, norm):
 
 
 def half_to_real(out_bar, a, s, axes, norm):
-    """Return the cotangent of half a spectrum of which irfftn made a real array."""
+    """Return the cotangent of a half spectrum from the cotangent of its real array (irfftn)."""
     axes = transformed(a.ndim, s, axes)
     half = np.fft.ihfft(out_bar, None, axes[-1], norm)
     half = weighted(half, out_bar.shape[axes[-1]], axes[-1], 2)

@@ -13,7 +13,7 @@ nondifferentiable(np.diag_indices_from, np.tril_indices_from, np.triu_indices_fr
 
 
 def may_repeat(index):
-    """Say whether an index may name one element twice: integers in a list or an array."""
+    """Return whether an index may name one element twice: integers in a list or an array."""
     if isinstance(index, tuple):
         return any(may_repeat(part) for part in index)
     return np.ndim(index) > 0 and np.asarray(index).dtype != bool

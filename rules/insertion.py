@@ -14,7 +14,7 @@ def inserted(obj, n, m):
 
 
 def is_one_place(obj):
-    """Say whether np.insert is told one place, before which it puts all the values."""
+    """Return whether np.insert gets a single position, before which it puts all values."""
     return not isinstance(obj, slice) and np.ndim(obj) == 0
 
 

@@ -1,4 +1,4 @@
-"""Joining and splitting: what one puts together the other takes apart."""
+"""Joining and splitting; each is the derivative of the other."""
 
 import numpy as np
 
@@ -109,7 +109,7 @@ def unblock(bar, arrays, depth):
 
 
 def tangents_of_blocks(dots, arrays):
-    """Return nested lists of tangents, with zeros for what is constant."""
+    """Return nested lists of tangents, with zeros for constants."""
     if not isinstance(arrays, list):
         return np.zeros_like(arrays) if dots is None else dots
     dots = [None] * len(arrays) if dots is None else dots

@@ -58,10 +58,10 @@ def push_inv(out, a, a_dot):
 
 
 def cofactor(a):
-    """Return the cofactor matrix, the gradient of det, of any matrix, also of a singular one.
+    """Return the cofactor matrix, the gradient of det, of any matrix, singular ones included.
 
-    By the singular value decomposition a = u diag(s) vh: the cofactors of a product are the
-    product of the cofactors, those of diag(s) are the products of all the other s.
+    It uses the singular value decomposition a = u diag(s) vh: the cofactors of a product are the
+    product of the cofactors, and the cofactors of diag(s) are the products of all the other s.
     """
     u, s, vh = np.linalg.svd(a)
     eye = np.eye(s.shape[-1], dtype=bool)
@@ -71,15 +71,15 @@ def cofactor(a):
 
 
 def far_from_singular(a):
-    """Say whether matrices may be inverted without losing more than half of the digits."""
+    """Return whether matrices can be inverted without losing more than half of the digits."""
     return a.size == 0 or bool(np.all(np.linalg.cond(a) < 1e7))
 
 
 def cofactor_change(a, a_dot):
     """Return how the cofactors move with a matrix, which may be singular.
 
-    The second derivatives of det at diag(s) are the products of all the s but two. Those of the
-    rest are had from there: cofactors of a product are the product of the cofactors.
+    The second derivatives of det at diag(s) are the products of all the s but two. For the full
+    matrix they follow from these: cofactors of a product are the product of the cofactors.
     """
     u, s, vh = np.linalg.svd(a)
     eye = np.eye(s.shape[-1], dtype=bool)
@@ -128,7 +128,7 @@ def push_det(out, a, a_dot):
 
 
 def slogdet_cotangent(logabsdet_bar, a):
-    """Return the cotangent of a matrix from that of its determinant's logarithm, or of none."""
+    """Return the cotangent of a matrix from the cotangent of log abs(det), which may be None."""
     if logabsdet_bar is None:
         return np.zeros_like(a)
     logabsdet_bar = np.asarray(logabsdet_bar, dtype=a.dtype)
@@ -136,7 +136,7 @@ def slogdet_cotangent(logabsdet_bar, a):
 
 
 def with_phase(sign_bar, logabsdet_bar, sign):
-    """Return the cotangent of a complex logarithm, of which the sign tells the imaginary part."""
+    """Return the cotangent of a complex logarithm; its imaginary part comes from the sign."""
     if sign_bar is None:
         return logabsdet_bar
     turn = 1j * np.imag(sign_bar * sign)
@@ -145,7 +145,7 @@ def with_phase(sign_bar, logabsdet_bar, sign):
 
 @pullback(np.linalg.slogdet)
 def pull_slogdet(out_bar, out, a):
-    """The sign of a real determinant is constant; that of a complex one turns with it."""
+    """A real determinant has a constant sign; the sign of a complex determinant turns with it."""
     if np.iscomplexobj(a):
         return slogdet_cotangent(with_phase(out_bar[0], out_bar[1], out[0]), a)
     return slogdet_cotangent(out_bar[1], a)
@@ -160,7 +160,7 @@ def push_slogdet(out, a, a_dot):
 
 
 def entry_partials(out, x, ord):
-    """Return the partial derivatives of a norm of entries, of which `out` kept the axes."""
+    """Return the partial derivatives of an entrywise norm `out`, which kept the reduced axes."""
     if ord == 2:
         return np.conj(x) / np.where(out == 0, np.inf, out)
     sign = np.conj(np.sign(x))
@@ -174,14 +174,14 @@ def entry_partials(out, x, ord):
 
 
 def extreme_partials(out, x, axis):
-    """Return those of the largest or smallest size of an entry, equal for entries that share it."""
+    """Return the partials of the largest or smallest abs of an entry; ties share equally."""
     chosen = np.abs(x) == out
     count = np.sum(chosen, axis=axis, keepdims=True, dtype=x.real.dtype)
     return np.conj(np.sign(x)) * chosen / count
 
 
 def column_partials(out, x, row_axis, column_axis):
-    """Return the partial derivatives of the largest or smallest sum of a column's sizes."""
+    """Return the partial derivatives of the largest or smallest column sum of absolute values."""
     chosen = np.sum(np.abs(x), axis=row_axis, keepdims=True) == out
     sign = np.conj(np.sign(x))
     return sign * chosen / np.sum(chosen, axis=column_axis, keepdims=True, dtype=x.real.dtype)
@@ -249,8 +249,8 @@ def kept_values(s, rcond, rtol):
 def pinv_map(x, u, s, vh, f):
     """Apply the derivative of u diag(f(s)) vh, an odd function of the singular values, to x.
 
-    f is 1 / s or 0. By the divided differences of f at s[i] and s[j] and at s[i] and -s[j]; they
-    are those of 1 / s where both are kept, also where they are equal.
+    f is 1 / s or 0. The divided differences of f at s[i] and s[j], and at s[i] and -s[j], are the
+    divided differences of 1 / s if both values are kept, even if they are equal.
     """
     u_H, v = np.conj(np.swapaxes(u, -1, -2)), np.conj(np.swapaxes(vh, -1, -2))
     middle = u_H @ x @ v
@@ -278,7 +278,7 @@ def pinv_change(out, a, a_dot):
 
 
 def pinv_cotangent(out_bar, a, rcond, rtol):
-    """Return the cotangent of a matrix of whose singular values some may be cut off.
+    """Return the cotangent of a matrix; some of its singular values may be cut off.
 
     The derivative of an odd function of singular values is symmetric as a linear map.
     """
@@ -288,7 +288,7 @@ def pinv_cotangent(out_bar, a, rcond, rtol):
 
 
 def pinv_tangent(a, a_dot, rcond, rtol):
-    """Return how the pseudoinverse moves of a matrix of whose singular values some are cut off."""
+    """Return the tangent of a pseudoinverse; some of the singular values may be cut off."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     f = kept_values(s, rcond, rtol)
     return np.conj(np.swapaxes(pinv_map(a_dot, u, s, vh, f), -1, -2))
@@ -296,7 +296,7 @@ def pinv_tangent(a, a_dot, rcond, rtol):
 
 @pullback(np.linalg.pinv, masks=("rcond", "rtol", "hermitian"))
 def pull_pinv(out_bar, out, a, *, rcond=None, hermitian=False, rtol=None):
-    """For matrices of which as many singular values stay as are kept."""
+    """For matrices whose number of kept singular values does not change."""
     if hermitian:
         return onto_triangle(pinv_cotangent(out_bar, from_triangle(a, "L"), rcond, rtol), "L")
     if rcond is None and rtol is None:
@@ -314,7 +314,7 @@ def push_pinv(out, a, a_dot, *, rcond=None, hermitian=False, rtol=None):
 
 
 def check_lstsq(a, rank):
-    """Refuse the least squares problems that have no derivative here."""
+    """Refuse least squares problems that have no derivative here."""
     if rank < min(a.shape):
         raise NotImplementedError("lstsq has no derivative where the rank is deficient")
     if np.iscomplexobj(a):
@@ -440,7 +440,7 @@ def push_matrix_norm(out, x, x_dot, *, keepdims=False, ord="fro"):
 
 
 def system_axes(ndim, axes):
-    """Return all axes of a tensor equation, with those that are named last."""
+    """Return all axes of a tensor equation, with the named axes last."""
     named = [k % ndim for k in axes or ()]
     return [k for k in range(ndim) if k not in named] + named
 
@@ -489,7 +489,7 @@ def pull_matrix_power(out_bar, out, a, *, n=None):
 
 
 def power_cotangent(out_bar, a, n):
-    """Sum the cotangents that a has in each of the n places where it is a factor."""
+    """Sum the cotangents of a from each of the n positions where it is a factor."""
     if n < 0:
         inverse = np.linalg.inv(a)
         inverse_T = np.swapaxes(inverse, -1, -2)
@@ -522,12 +522,12 @@ def power_tangent(a, a_dot, n):
 
 
 def chain(*arrays):
-    """Return the product of several matrices, of which the first and last may be vectors."""
+    """Return the product of several matrices; the first and the last may be vectors."""
     return np.linalg.multi_dot(arrays)
 
 
 def product_factors(arrays):
-    """Return the matrices of a product, with a vector at either end made a matrix."""
+    """Return the matrices of a product, with a vector at either end turned into a matrix."""
     factors = list(arrays)
     if np.ndim(factors[0]) == 1:
         factors[0] = factors[0][None, :]
@@ -538,7 +538,7 @@ def product_factors(arrays):
 
 @pullback(chain, multilinear=True)
 def pull_chain(out_bar, out, *arrays):
-    """The cotangent of a factor is between what stands before it and what stands after it."""
+    """The cotangent of a factor stands between the factors before it and the factors after it."""
     factors = product_factors(arrays)
     left = [np.reshape(out_bar, (factors[0].shape[0], factors[-1].shape[1]))]
     for factor in factors[:-1]:

@@ -1,4 +1,4 @@
-"""np.pad: what is padded is taken off, and what it was made of gets its cotangent."""
+"""np.pad: the derivative cuts the padding off and adds its cotangents to its sources."""
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def pull_pad(
 
 
 def padded_back(out_bar, array, *, pad_width, mode="constant", **settings):
-    """Return the cotangent of an array that was padded by numbers, or by what is in it."""
+    """Return the cotangent of an array that was padded, with numbers or with its own content."""
     return pull_pad(out_bar, None, array, pad_width=pad_width, mode=mode, **settings)[0]
 
 
@@ -62,7 +62,7 @@ def filled_back(out_bar, pad_width, shape, values_shape):
 
 
 def unpad(out_bar, array, pad_width, mode, end_values, stat_length, reflect_type):
-    """Return the cotangent of an array that is padded by what is in it, axis by axis."""
+    """Return the cotangent of an array that was padded with its own content, axis by axis."""
     check_mode(mode)
     if mode in ("reflect", "symmetric") and reflect_type == "odd":
         return unpad_odd(out_bar, array, pad_widths(pad_width, array.ndim), mode)

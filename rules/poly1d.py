@@ -1,6 +1,6 @@
-"""np.poly1d: polynomials that are objects, as np.polyval has them.
+"""np.poly1d: polynomials that are objects, in the convention of np.polyval.
 
-The cotangent of one is that of its coefficients, the highest power first.
+The cotangent of a polynomial is the cotangent of its coefficients, the highest power first.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""np.polynomial's classes: series that are objects. The cotangent of one is that of its coef."""
+"""Classes of np.polynomial: series that are objects; their cotangent is the cotangent of coef."""
 
 import numpy as np
 
@@ -106,7 +106,7 @@ def roots(series):
 
 
 def zeros_slope(out, series):
-    """Return how each zero moves with each coefficient: simple ones only."""
+    """Return how each zero moves with each coefficient; the zeros must be simple."""
     n = series.coef.size
     basis = [series.basis(k, series.domain, series.window)(out) for k in range(n)]
     return -np.stack(basis, -1) / series.deriv()(out)[:, None]

@@ -28,7 +28,7 @@ from s2sad.rules.polynomial_series import (
 def points_back(out_bar, out, x, y, c, tensor, val, der, vander):
     """Return the cotangents of the points and the coefficients of a series of two variables.
 
-    `tensor` says whether all values of y go with all those of x.
+    With `tensor` all values of y are combined with all values of x.
     """
     inner = val(x, c)
     y_bar, inner_bar = pull_val(

@@ -79,7 +79,7 @@ def tangent_sum(out, c1_dot, c2_dot, c2_sign):
 
 
 def series_back(out_bar, c):
-    """Return the cotangent of coefficients of which the first are the result's."""
+    """Return the cotangent of coefficients c; the result holds the first of them."""
     return np.reshape(to_length(out_bar, np.size(c)), np.shape(c))
 
 

@@ -13,7 +13,7 @@ def powers(x, n, dtype):
 
 
 def derived(p):
-    """Return the coefficients of the derivative, in the dtype of p; those of integers as floats."""
+    """Return the coefficients of the derivative, in the dtype of p; floats for integers."""
     p = 1.0 * p
     return p[:-1] * np.arange(p.size - 1, 0, -1, dtype=p.dtype)
 
@@ -96,7 +96,7 @@ def leading(a):
 
 @pullback(np.polymul, masks=True)
 def pull_polymul(out_bar, out, a1, a2):
-    """Leading zeros are no coefficients: np.polymul leaves them out."""
+    """Leading zeros do not count as coefficients: np.polymul leaves them out."""
     a1_bar = from_end(np.convolve(out_bar, leading(a2)[::-1], "valid"), a1)
     return a1_bar, from_end(np.convolve(out_bar, leading(a1)[::-1], "valid"), a2)
 
@@ -113,7 +113,7 @@ def push_polymul(out, a1, a2, a1_dot, a2_dot):
 
 
 def division(v, n):
-    """Return the matrix of which the products with n coefficients are the first of those with v."""
+    """Return the matrix M for which M @ q has the first n coefficients of polymul(v, q)."""
     k = np.arange(n)
     lag = k[:, None] - k
     return np.where((lag >= 0) & (lag < v.size), v[np.clip(lag, 0, v.size - 1)], 0)
@@ -205,7 +205,7 @@ def adjugates(matrix, coefficients):
 
 @pullback(np.poly)
 def pull_poly(out_bar, out, seq_of_zeros):
-    """Of zeros, or of a square matrix: its characteristic polynomial."""
+    """For zeros, or for a square matrix: its characteristic polynomial."""
     if seq_of_zeros.ndim == 2:
         matrices = np.swapaxes(adjugates(seq_of_zeros, out), -1, -2)
         return -np.tensordot(out_bar[1:], matrices, 1)
@@ -228,7 +228,7 @@ def push_poly(out, seq_of_zeros, seq_of_zeros_dot):
 
 @pullback(np.roots, turns_complex=True)
 def pull_roots(out_bar, out, p):
-    """Where p(z) = 0 stays, the root z moves by -p_dot(z) / p'(z): simple roots only."""
+    """While p(z) = 0 holds, the root z moves by -p_dot(z) / p'(z); it must be a simple root."""
     return -(out_bar / np.polyval(derived(p), out)) @ fitted(np.vander(out, p.size), out)
 
 
@@ -291,7 +291,7 @@ def check_points(x):
 
 @pullback(np.polyfit)
 def pull_polyfit(out_bar, out, x, y, w=None, *, deg=None, rcond=None):
-    """Of a fit that is determined: the points are enough for the degree."""
+    """For a determined fit: there are enough points for the degree."""
     check_points(x)
     basis = np.vander(x, len(out))
     basis_bar, y_bar, w_bar = fit_back(out_bar, basis, out, y, w)

@@ -249,8 +249,9 @@ def einsum_terms(subscripts, operands):
 def einsum_cotangent(out_bar, subscripts, operands, k, optimize):
     """Return the cotangent of one operand of an einsum, by another einsum.
 
-    A subscript that nothing else has was summed away: a vector of ones spreads the cotangent
-    over it. One that the operand repeats takes a diagonal: an identity matrix puts it back.
+    If only this operand has a subscript, the einsum summed over it: a vector of ones spreads the
+    cotangent over it. If the operand repeats a subscript, the einsum took a diagonal: an identity
+    matrix puts the cotangent back onto it.
     """
     terms, right, spare = einsum_terms(subscripts, operands)
     x = operands[k]
@@ -277,7 +278,7 @@ def einsum_cotangent(out_bar, subscripts, operands, k, optimize):
 
 
 def takes_diagonal(arguments):
-    """Say whether an einsum may repeat an index in an operand: what is off the diagonal is zero."""
+    """Return whether an einsum may repeat an index in an operand, and so take its diagonal."""
     subscripts = arguments[0]
     if not isinstance(subscripts, str):
         return True
@@ -306,7 +307,7 @@ def push_einsum(out, subscripts, *operands_and_tangents, optimize=False):
 
 
 def kron_blocks(out_bar, a, b):
-    """Return out_bar with the axes of a first and those of b after them."""
+    """Return out_bar with the axes of a first and the axes of b after them."""
     n = out_bar.ndim
     a_shape = (1,) * (n - a.ndim) + a.shape
     b_shape = (1,) * (n - b.ndim) + b.shape

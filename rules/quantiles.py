@@ -1,7 +1,7 @@
 """Medians, quantiles and percentiles, with and without nans. Ties follow NumPy's stable order.
 
-Where a quantile lies is asked of NumPy itself: the quantiles of the ranks 0, 1, 2, ... are
-positions among the sorted values, whole or between two of them. So one rule serves every method.
+NumPy itself says where a quantile lies: the quantiles of the ranks 0, 1, 2, ... are positions among
+the sorted values, whole or between two of them. So one rule serves every method.
 """
 
 import numpy as np
@@ -54,7 +54,7 @@ def positions(quantile, a, q, axis, weights, method):
 
 
 def middles(a, axis):
-    """Return where the medians lie among the sorted values that are no nans."""
+    """Return the positions of the medians among the sorted values that are not nan."""
     return (np.sum(~np.isnan(to_rows(a, axis)), axis=-1) - 1) / 2
 
 

@@ -448,7 +448,7 @@ def push_nanprod(out, a, a_dot, *, axis=None, dtype=None, keepdims=False, initia
 
 
 def nan_deviation(a, axis, where):
-    """Return what is counted of a, how much that is, and how far it is from its mean; else 0."""
+    """Return the mask of counted elements, their number, and their deviations from the mean."""
     counted = where & ~np.isnan(a)
     n = np.sum(counted, axis=axis, keepdims=True, dtype=np.real(a).dtype)
     mean = np.sum(np.where(counted, a, 0), axis=axis, keepdims=True) / n
@@ -655,7 +655,7 @@ def push_multiply_accumulate(out, array, array_dot, *, axis=0, dtype=None):
 
 @pullback(np.add.reduceat, masks=True, linear=True)
 def pull_add_reduceat(out_bar, out, array, *, indices=None, axis=0, dtype=None):
-    """Each sum runs to where the next begins, or is one element where that is no way on."""
+    """Each sum ends where the next one begins; if that is not further on, it is one element."""
     array_bar = np.zeros_like(array)
     rows, bars = np.moveaxis(array_bar, axis, 0), np.moveaxis(out_bar, axis, 0)
     starts = np.asarray(indices).tolist()

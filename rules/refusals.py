@@ -12,7 +12,7 @@ from s2sad.registry import held, refuse
 
 
 def is_of_text(home, name):
-    """Say whether a name in np.char or np.strings is that of something for text alone."""
+    """Return whether a name in np.char or np.strings belongs to a function of text."""
     return name == "chararray" or held(home, name) is not held(np, name)
 
 

@@ -6,7 +6,7 @@ from s2sad.registry import held, refuse
 
 
 def is_masked(name):
-    """Say whether a name in np.ma is that of something for masked arrays."""
+    """Return whether a name in np.ma belongs to a function of masked arrays."""
     home = getattr(held(np.ma, name), "__module__", None) or ""
     return not name.startswith("_") and home.startswith("numpy.ma")
 

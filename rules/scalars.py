@@ -292,7 +292,7 @@ def push_hypot(out, *coordinates_and_tangents):
 
 @pullback(math.dist)
 def pull_dist(out_bar, out, p, q):
-    """Zero where the points are one, like the norm."""
+    """Zero where both points are the same, like the derivative of norm."""
     scale = out_bar * (out != 0) / (out + (out == 0))
     p_bar = [scale * (a - b) for a, b in zip(p, q, strict=True)]
     return like(p_bar, p), like([-part for part in p_bar], q)
@@ -343,7 +343,7 @@ if hasattr(math, "sumprod"):
 
 
 def taken_apart(out_bar, parts):
-    """Return the cotangents of lists or tuples from that of all of them, one after the other."""
+    """Return the cotangents of lists or tuples from the cotangent of their concatenation."""
     found, at = [], 0
     for part in parts:
         found.append(out_bar[at : at + len(part)])

@@ -137,7 +137,7 @@ def pull_make_interp_spline(
 
 
 def check_ends(bc_type):
-    """Refuse the conditions at the ends that are no names, and periodic ones."""
+    """Refuse end conditions that are not names, and periodic ends."""
     if bc_type is not None and (not isinstance(bc_type, str) or bc_type == "periodic"):
         raise NotImplementedError(
             "make_interp_spline has a derivative where bc_type is a string other than periodic; "

@@ -202,7 +202,7 @@ def tridiagonal_cotangents(w_bar, v_bar, w, v):
 
 
 def tridiagonal_tangents(w, v, d_dot, e_dot):
-    """Return the tangents of the eigenvalues and eigenvectors, from those of both diagonals."""
+    """Return the tangents of eigenvalues and eigenvectors, from the tangents of both diagonals."""
     whole = np.zeros_like(v)
     if d_dot is not None:
         whole = whole + np.diag(d_dot)
@@ -255,7 +255,7 @@ def push_scipy_eig(out, a, a_dot, *, right=True, check_finite=True):
 
 
 def check_scipy_qr(a, mode):
-    """Refuse the decompositions whose last columns nobody determines."""
+    """Refuse decompositions whose last columns are not unique."""
     if mode not in ("full", "economic", "r"):
         raise NotImplementedError("qr has a derivative for mode full, economic and r")
     if mode != "economic" and a.shape[-2] > a.shape[-1]:
@@ -355,7 +355,7 @@ def push_polar(out, a, a_dot, *, side="right"):
 
 
 def right_polar_tangents(a_dot, u, p):
-    """Return the tangents of u and p from that of u @ p."""
+    """Return the tangents of u and p from the tangent of u @ p."""
     if u.shape[0] < u.shape[1]:
         raise NotImplementedError("polar: the factor p has no inverse for this side")
     middle = u.T @ a_dot
@@ -384,7 +384,7 @@ def kept_by_scipy(a, rtol):
 
 @pullback(linalg.lstsq, once="its settings choose at run time what is differentiated")
 def pull_scipy_lstsq(out_bar, out, a, b, *, cond=None, check_finite=True, lapack_driver=None):
-    """Without more rows than columns there are no residuals, whose cotangent is zeros then."""
+    """Without more rows than columns there are no residuals; their cotangent is then zero."""
     check_single(a)
     x_bar, residuals_bar, _, s_bar = out_bar
     if np.shape(residuals_bar) != np.shape(out[1]):

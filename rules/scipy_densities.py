@@ -1,7 +1,7 @@
 """scipy.stats: densities of further distributions, by the slopes of their logarithms.
 
-As in rules/scipy_stats.py, where `placed`, `inside` and `scaled` say what becomes of the slope in
-z = (x - loc) / scale. The densities are those of SciPy's documentation of each distribution.
+As in rules/scipy_stats.py, where `placed`, `inside` and `scaled` use the slope in
+z = (x - loc) / scale. The formulas follow SciPy's documentation of each distribution.
 """
 
 import numpy as np

@@ -26,14 +26,14 @@ def chebyshev_slopes(out, u, v):
 
 
 def braycurtis_slopes(out, u, v):
-    """Of sum(abs(u - v)) / sum(abs(u + v))."""
+    """Return the slopes of sum(abs(u - v)) / sum(abs(u + v))."""
     total = np.sum(np.abs(u + v))
     apart, both = np.sign(u - v) / total, out * np.sign(u + v) / total
     return apart - both, -apart - both
 
 
 def canberra_slopes(out, u, v):
-    """Of the sum of abs(u - v) / (abs(u) + abs(v)), where both are zero without a share."""
+    """Return the slopes of the sum of abs(u - v) / (abs(u) + abs(v)); 0 where both are zero."""
     size = np.abs(u) + np.abs(v)
     safe = np.where(size == 0, 1.0, size)
     # Of different signs the quotient is 1: dividing twice leaves exactly nothing then.
@@ -42,14 +42,14 @@ def canberra_slopes(out, u, v):
 
 
 def cosine_slopes(out, u, v):
-    """Of 1 - u @ v / sqrt(u @ u * v @ v)."""
+    """Return the slopes of 1 - u @ v / sqrt(u @ u * v @ v)."""
     scale = np.sqrt((u @ u) * (v @ v))
     share = (u @ v) / scale
     return share * u / (u @ u) - v / scale, share * v / (v @ v) - u / scale
 
 
 def correlation_slopes(out, u, v):
-    """The same, of what is left without the means."""
+    """Return the slopes of the cosine distance after subtraction of the means."""
     by_u, by_v = cosine_slopes(out, u - np.mean(u), v - np.mean(v))
     return by_u - np.mean(by_u), by_v - np.mean(by_v)
 
@@ -111,7 +111,7 @@ def check_apart(out):
 
 @pullback(distance.mahalanobis)
 def pull_mahalanobis(out_bar, out, u, v, VI):
-    """Of sqrt((u - v) @ VI @ (u - v)); zero where u and v are the same."""
+    """For sqrt((u - v) @ VI @ (u - v)); zero where u and v are the same."""
     rest, half_bar, VI = u - v, 0.5 * out_bar / check_apart(out), 1.0 * VI
     u_bar = half_bar * ((VI + VI.T) @ rest)
     return u_bar, -u_bar, half_bar * np.outer(rest, rest)
@@ -132,7 +132,7 @@ def push_mahalanobis(out, u, v, VI, u_dot, v_dot, VI_dot):
 
 @pullback(distance.seuclidean)
 def pull_seuclidean(out_bar, out, u, v, V):
-    """Of sqrt(sum((u - v) ** 2 / V))."""
+    """For sqrt(sum((u - v) ** 2 / V))."""
     scaled = (u - v) / V
     bar = out_bar / check_apart(out)
     return bar * scaled, -bar * scaled, -0.5 * bar * scaled * scaled
@@ -185,7 +185,7 @@ def push_pdist(out, X, X_dot, *, metric="euclidean", p=None):
 
 @pullback(distance.squareform, masks=True)
 def pull_squareform(out_bar, out, X, *, force="no", checks=True):
-    """A vector stands above and below the diagonal; of a matrix, what is above it is read."""
+    """A vector is copied above and below the diagonal; in a matrix only the upper part is read."""
     if X.ndim == 1:
         first, second = pairs(len(out))
         return out_bar[first, second] + out_bar[second, first]

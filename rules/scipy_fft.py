@@ -169,13 +169,13 @@ def turned_norm(norm):
 
 
 def real_cotangent(out_bar, x, s, axes, norm):
-    """Return the cotangent of a real array of which rfftn made half a spectrum."""
+    """Return the cotangent of a real array from the cotangent of its half spectrum (rfftn)."""
     s = (s,) if isinstance(s, int) else s
     return real_to_half(out_bar, x, s, several(x.ndim, s, axes), norm)
 
 
 def half_cotangent(out_bar, x, s, axes, norm):
-    """Return the cotangent of half a spectrum of which irfftn made a real array."""
+    """Return the cotangent of a half spectrum from the cotangent of its real array (irfftn)."""
     return half_to_real(out_bar, x, s, several(x.ndim, s, axes), norm)
 
 

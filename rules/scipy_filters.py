@@ -114,7 +114,7 @@ def per_axis(value, axis):
 
 
 def check_axes(image):
-    """Refuse an image without axes, of which there is no slope."""
+    """Refuse 0-d images, which have no slope."""
     if image.ndim == 0:
         raise NotImplementedError("there is a derivative of images that have axes only")
 
@@ -141,7 +141,7 @@ def push_uniform_filter(out, input, input_dot, *, size=3, mode="reflect", cval=0
 
 
 def slope_back(out_bar, image, across, axis, mode):
-    """Return the cotangent of an image of which a slope was taken, and means across."""
+    """Return the cotangent of an image from the cotangent of a slope of it, with means across."""
     for k in range(image.ndim):
         weights = (-1, 0, 1) if k == axis % image.ndim else across
         out_bar = filter_back(out_bar, image, weights, k, per_axis(mode, k), 0)
@@ -275,9 +275,9 @@ def neighbours(image, window, mode, cval, origin):
 
 
 def rank_shares(out, image, size, footprint, mode, cval, origin, ties):
-    """Return what each neighbour has in the result of a filter by rank, and where it lies.
+    """Return the share of each neighbour in the result of a rank filter, and its position.
 
-    Equal ones share a maximum or minimum; of those in the middle one is taken.
+    Equal neighbours share a maximum or minimum; for ranks in between, one neighbour is taken.
     """
     window = check_rank_filter(image, size, footprint)
     values, places = neighbours(image, window, mode, cval, origin)

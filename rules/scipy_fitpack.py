@@ -1,7 +1,8 @@
 """scipy.interpolate: FITPACK's splines, where they are evaluated and in the values they go through.
 
-Where the knots do not depend on the values, a spline is linear in these. The cotangent of an
-object is that of its coefficients; SciPy's B-splines of the same knots tell how these count.
+If the knots do not depend on the values, a spline is linear in the values. The cotangent of a
+spline object is the cotangent of its coefficients; SciPy's B-splines over the same knots give the
+weights of the coefficients.
 """
 
 import numpy as np
@@ -110,7 +111,7 @@ def coefficients_tangent(tck, tck_dot):
 
 @pullback(interpolate.splint, samples=over_spline, once=ONCE)
 def pull_splint(out_bar, out, a, b, tck):
-    """Outside of the knots there is nothing to integrate."""
+    """Outside of the knots the integrand is zero."""
     a_bar = -out_bar * interpolate.splev(a, held(tck), 0, 1)
     tck_bar = spline_cotangent(out_bar * integrals_of(a, b, held(tck)), tck)
     return a_bar, out_bar * interpolate.splev(b, held(tck), 0, 1), tck_bar
@@ -161,7 +162,7 @@ def push_splev(out, x, tck, x_dot, tck_dot, *, der=0, ext=0):
 
 
 def like_spline(x, y, *, k=3, **settings):
-    """Return knots and coefficients; how many there are is nobody's business."""
+    """Return knots and coefficients of some length; their number does not matter."""
     size = 2 * np.size(y) + 9
     return np.zeros(size), np.zeros(size), k
 

@@ -1,8 +1,8 @@
 """scipy.optimize: fits, whose parameters are where the gradient of a sum of squares is zero.
 
-The implicit function theorem is applied to that gradient, so that what is left over counts, too:
-a fit need not be exact. The solvers run as they stand; beside the residuals their rules get half
-the sum of squares, of which they know the gradient.
+The implicit function theorem is applied to that gradient, so residuals count, too: a fit need not
+be exact. The solvers run unchanged; in addition to the residuals, their rules receive half the sum
+of squares, whose gradient they know.
 """
 
 from typing import Any, NamedTuple
@@ -116,7 +116,7 @@ def push_fitted_curve(
     sigma_dot,
     options_dot,
 ):
-    """The covariances have no tangent: what is made of them is nan."""
+    """The covariances have no tangent: values that depend on them get nan."""
     return forward_at_solution(out[0], cost, (), cost_dot, None), np.full_like(out[1], np.nan)
 
 
@@ -155,10 +155,10 @@ def curve_fit(
 
 
 def inactive(x, A, b, free):
-    """Return what moves where some of the unknowns stay at their bounds, and what is left over.
+    """Return the columns of A for the free unknowns, which are not at their bounds, and b - A x.
 
-    Of the others A^T (b - A x) is zero: Golub and Pereyra, The Differentiation of Pseudo-Inverses
-    and Nonlinear Least Squares Problems, 1973.
+    For the free unknowns A^T (b - A x) is zero: Golub and Pereyra, The Differentiation of
+    Pseudo-Inverses and Nonlinear Least Squares Problems, 1973.
     """
     columns = A[:, free]
     if np.linalg.matrix_rank(columns) < columns.shape[1]:
@@ -169,7 +169,7 @@ def inactive(x, A, b, free):
 
 
 def linear_cotangents(x_bar, x, A, b, free):
-    """Return the cotangents of A and b for unknowns, some of which are free."""
+    """Return the cotangents of A and b for unknowns; only some of the unknowns are free."""
     columns, rest = inactive(x, A, b, free)
     moved = np.zeros_like(x)
     moved[free] = np.linalg.solve(columns.T @ columns, x_bar[free])
@@ -178,7 +178,7 @@ def linear_cotangents(x_bar, x, A, b, free):
 
 
 def linear_tangent(x, A, b, free, A_dot, b_dot):
-    """Return the tangent of unknowns, some of which are free."""
+    """Return the tangent of unknowns; only some of them are free."""
     columns, rest = inactive(x, A, b, free)
     right = np.zeros_like(x)
     if A_dot is not None:

@@ -61,7 +61,7 @@ def table_weights(table, x):
 
 
 def table_slopes(table, places):
-    """Return the slopes of a table, place by place; those of steps are zero."""
+    """Return the slopes of a table, place by place; the slope of a step is zero."""
     if table._kind == "linear":
         left = np.clip(np.searchsorted(table.x, places) - 1, 0, table.x.size - 2)
         y, width = by_places(table.y, table.axis, 1), table.x[left + 1] - table.x[left]
@@ -297,7 +297,7 @@ def values_cotangent(out_bar, grid, xi, method):
 
 
 def on_plane(grid, xi, *rest):
-    """Return points with two coordinates, as those of the sample of a grid."""
+    """Return points with two coordinates, like the points of the sample of a grid."""
     if isinstance(xi, tuple):
         return grid, tuple(0.0 * x for x in np.broadcast_arrays(*xi)[:1] * 2), *rest
     return grid, np.zeros((*np.shape(xi)[:-1], 2)), *rest

@@ -20,7 +20,7 @@ def widths(y, x, dx, axis):
 
 
 def places(width_bar, x, axis):
-    """Return the cotangent of x from that of the widths between, along the last axis."""
+    """Return the cotangent of x from the cotangent of its differences, along the last axis."""
     none = np.zeros((*width_bar.shape[:-1], 1), dtype=width_bar.dtype)
     x_bar = np.concatenate((none, width_bar), -1) - np.concatenate((width_bar, none), -1)
     return unbroadcast(x_bar if np.ndim(x) == 1 else np.moveaxis(x_bar, -1, axis), np.shape(x))
@@ -223,7 +223,7 @@ def push_quad(
     limit=50,
     points=None,
 ):
-    """The estimate of the error has no tangent: what is made of it is nan."""
+    """The estimate of the error has no tangent: values that depend on it get nan."""
     args, args_dot = all_of(args, args_dot)
 
     def integrand(t):
@@ -264,7 +264,7 @@ refuse(
 
 
 def like_integrals(y, *, x=None, dx=1.0, axis=-1, initial=None):
-    """Return what is like the integrals up to each place but the first."""
+    """Return a sample of the integrals up to each place but the first."""
     return y if initial is not None else np.diff(y, axis=axis)
 
 

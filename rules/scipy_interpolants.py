@@ -59,7 +59,7 @@ def slope_at(polynomial, x, der=1):
 
 
 def values_cotangent(out_bar, weights, polynomial):
-    """Return the cotangent of the values, of which each place weighs all."""
+    """Return the cotangent of the values; at each place all of them have a weight."""
     size = polynomial.n
     return np.reshape(weights, (-1, size)).T @ np.reshape(out_bar, (-1, polynomial.r))
 
@@ -173,7 +173,7 @@ def radial_value(radial, x):
 
 
 def on_sample(radial, x):
-    """Return points with as many coordinates as those of a sample."""
+    """Return points with as many coordinates as the points of a sample."""
     return radial, np.zeros((np.shape(x)[0], 2))
 
 

@@ -1,8 +1,8 @@
 """scipy.interpolate: splines and grids, where they are evaluated and in the values they go through.
 
-The slope of a spline is a spline. What is linear in its values (cubic splines, B-splines) is
-differentiated by the splines through unit vectors; the cotangent of a spline is that of its
-coefficients, in an array.
+The slope of a spline is a spline. Splines that are linear in their values (cubic splines,
+B-splines) are differentiated by the splines through unit vectors; the cotangent of a spline is the
+cotangent of its coefficients, in an array.
 """
 
 import math
@@ -255,7 +255,7 @@ def rising(x, y, *rest):
 
 
 def through_units(y_bar_of_units, c_bar):
-    """Return the cotangent of values from that of coefficients and those of unit vectors."""
+    """Return the cotangent of values from the cotangent of coefficients, by unit vectors."""
     axes = tuple(range(y_bar_of_units.ndim - 1))
     return np.tensordot(y_bar_of_units, c_bar, (axes, axes))
 
@@ -327,7 +327,7 @@ def push_cubic_hermite_spline(out, x, y, dydx, x_dot, y_dot, dydx_dot, *, axis=0
 
 
 def hermite_cotangents(c_bar, x):
-    """Return the cotangents of values and of slopes at knots, from that of coefficients."""
+    """Return the cotangents of values and slopes at knots, from the cotangent of coefficients."""
     unit, nothing = np.eye(len(x)), np.zeros((len(x), len(x)))
     by_values = interpolate.CubicHermiteSpline(x, unit, nothing)
     by_slopes = interpolate.CubicHermiteSpline(x, nothing, unit)
@@ -341,7 +341,7 @@ def secants(x, y):
 
 
 def from_secants(m_bar, widths):
-    """Return the cotangent of values from that of secants."""
+    """Return the cotangent of values from the cotangent of secants."""
     bar = m_bar / widths
     none = np.zeros_like(bar[:1])
     return np.concatenate([none, bar]) - np.concatenate([bar, none])
@@ -372,7 +372,7 @@ def pchip_partials(h, m):
 
 
 def pchip_slopes_back(slopes_bar, x, y):
-    """Return the cotangent of values from that of the slopes at the knots."""
+    """Return the cotangent of values from the cotangent of the slopes at the knots."""
     h, m = secants(x, y)
     if len(y) == 2:
         return from_secants(np.sum(slopes_bar, axis=0, keepdims=True), h)
@@ -423,7 +423,7 @@ def akima_secants(m):
 
 
 def akima_slopes(m, m_dot):
-    """Return the tangent of the slopes at the knots from that of all the secants.
+    """Return the tangent of the slopes at the knots from the tangent of all secants.
 
     Akima, "A new method of interpolation and smooth curve fitting based on local procedures", 1970.
     """

@@ -1,7 +1,7 @@
-"""scipy.stats: densities that are estimated from a constant sample, where they are asked.
+"""scipy.stats: densities that are estimated from a constant sample, at the points of evaluation.
 
-The estimate is a sum of normal densities around the points of the sample: its slopes are those of
-these. With the sample the width of all of them would move: that has no rule.
+The estimate is a sum of normal densities around the points of the sample; its slope is the sum of
+their slopes. The width of all of them depends on the sample, so the sample has no rule.
 """
 
 import numpy as np

@@ -88,7 +88,7 @@ def push_solve(
 
 
 def solved_transposed(trans):
-    """Say whether a code of LAPACK's asks for the transposed system."""
+    """Return whether a code of LAPACK asks for the transposed system."""
     if trans in (2, "C"):
         raise NotImplementedError("scipy.linalg has no derivative with trans=2")
     return trans in (1, "T")
@@ -350,7 +350,7 @@ def lu_cotangent(lu_bar, lu):
 
 
 def lu_tangents(a_dot, lu):
-    """Return the tangents of both factors that stand in one matrix, from that of their product."""
+    """Return the tangents of both factors, in one matrix, from the tangent of their product."""
     L = np.tril(lu, -1) + np.eye(lu.shape[0], dtype=lu.dtype)
     left = linalg.solve_triangular(L, a_dot, lower=True, unit_diagonal=True)
     inner = linalg.solve_triangular(np.triu(lu), left.T, trans=1).T

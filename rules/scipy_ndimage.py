@@ -36,7 +36,7 @@ def filter_back(out_bar, image, weights, axis, mode, origin):
 
 
 def like_image(input, *rest, **settings):
-    """Return what is like an image, as filters of it are."""
+    """Return a sample like an image, as a filter of the image returns it."""
     return np.zeros_like(input)
 
 
@@ -304,10 +304,10 @@ def reflected_back(bar, order, axis):
 
 
 def image_cotangent(held_bar, image, order, mode, filtered, pad):
-    """Return the cotangent of an image from that of the coefficients of splines through it.
+    """Return the cotangent of an image from the cotangent of its spline coefficients.
 
     The filter that makes them is its own transpose, but for ends that are mirrored once, not twice.
-    On short axes SciPy's is only nearly so where ends are repeated: there it is a matrix.
+    On short axes SciPy's filter is only nearly so where ends are repeated: there it is a matrix.
     """
     if not filtered:
         return held_bar

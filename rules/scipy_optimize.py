@@ -1,10 +1,10 @@
-"""scipy.optimize: what is defined by an equation, by the implicit function theorem.
+"""scipy.optimize: solutions of equations, by the implicit function theorem.
 
 Where F(x, theta) = 0, the cotangent of theta is -(dF/dtheta)^T (dF/dx)^-T x_bar, and the tangent of
 x is -(dF/dx)^-1 (dF/dtheta) theta_dot: Blondel et al., Efficient and Modular Implicit
 Differentiation, 2022 (arXiv:2105.15183). The Jacobian dF/dx is made row by row, by the pullback of
-F at the solution. Where the search starts, or between which limits
-it goes on, does not matter there: the derivative with respect to these is zero.
+F at the solution. The start of the search and the limits of a bracket do not matter there: the
+derivative with respect to them is zero.
 """
 
 from typing import Any, NamedTuple
@@ -89,7 +89,7 @@ def at_solution(x_bar, x, vjp, args, minus_x=False, free=None):
 
 
 def adjoint(x_bar, x, value, pull, minus_x, free):
-    """Return the cotangent of the value that is zero at x, from that of x."""
+    """Return the cotangent of the value that is zero at x, from the cotangent of x."""
     if np.iscomplexobj(x):
         raise NotImplementedError("there is a derivative of real solutions only")
     size = np.size(x)
@@ -106,10 +106,10 @@ def adjoint(x_bar, x, value, pull, minus_x, free):
 
 
 def at_minimum(out_bar, x, vjp, args, free=None):
-    """Return the cotangents of args, and of what a function captures that is least at x.
+    """Return the cotangents of args, and of the variables that a function captures, at a minimum.
 
-    Of the value there only what stands in the function beside x counts: by x its slope is zero, or
-    x stays at a bound.
+    For the value, only its direct dependence on them counts: its slope by x is zero, or x stays at
+    a bound.
     """
     x_bar, fun_bar = out_bar
     args = args if isinstance(args, tuple) else (args,)

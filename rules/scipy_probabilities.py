@@ -1,9 +1,8 @@
-"""scipy.stats: distribution functions and their inverses, of all distributions alike.
+"""scipy.stats: distribution functions and their inverses, for all distributions.
 
-The slope of a distribution function is the density; what is a function of z = (x - loc) / scale
-moves with loc and scale as z does. In the shapes of a distribution there are no slopes that SciPy
-would have. Outside of the support slopes are zero, and so they are where a logarithm is minus
-infinity.
+The slope of a distribution function is the density; a function of z = (x - loc) / scale moves with
+loc and scale as z does. SciPy has no slopes for the shapes of a distribution. Outside of the
+support, and where a logarithm is minus infinity, slopes are zero.
 """
 
 import numpy as np

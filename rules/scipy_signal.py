@@ -8,13 +8,13 @@ from s2sad.runtime import unbroadcast
 
 
 def check_signal_mode(mode):
-    """Refuse what is no mode of a convolution."""
+    """Refuse a word that is not a mode of a convolution."""
     if mode not in ("full", "same", "valid"):
         raise NotImplementedError("a convolution has a derivative for mode full, same or valid")
 
 
 def whole_cotangent(out_bar, one, other, mode, axes=None):
-    """Return the cotangent of the full convolution of which a mode takes the middle."""
+    """Return the cotangent of the full convolution; a mode keeps only its middle."""
     check_signal_mode(mode)
     if mode == "full":
         return out_bar

@@ -1,4 +1,4 @@
-"""scipy.signal: what is linear in its signal, run backwards: filters to and fro, resampling.
+"""scipy.signal: functions that are linear in the signal, run backwards: filters, resampling.
 
 The rules for convolutions and for lfilter are in rules/scipy_signal.py.
 """
@@ -102,7 +102,7 @@ def check_start(zi):
 
 
 def with_one_section(sos, x):
-    """Return a sample with coefficients that are those of a filter."""
+    """Return a sample with the coefficients of a filter."""
     return np.eye(1, 6) + np.eye(1, 6, 3), x
 
 
@@ -146,7 +146,7 @@ def twice_back(out_bar, x, axis, edge, padtype, run, settled):
 
 
 def start_back(bar, run, after):
-    """Return the cotangent of what is filtered once, with the state its first number sets."""
+    """Return the cotangent of a signal that is filtered once; its first number sets the state."""
     found = np.flip(run(np.flip(bar, -1)), -1).copy()
     found[..., 0] += bar @ after
     return found
@@ -236,19 +236,19 @@ def push_sosfiltfilt(out, sos, x, sos_dot, x_dot, *, axis=-1, padtype="odd", pad
 
 
 def check_decimation(ftype, zero_phase):
-    """Refuse other filters than the one that SciPy takes by itself."""
+    """Refuse filters other than SciPy's default."""
     if ftype != "iir" or not zero_phase:
         raise NotImplementedError("decimate has a derivative with ftype='iir' and zero_phase only")
 
 
 def long_enough(x, *settings):
-    """Return a longer sample: a signal must be longer than what is put to its ends."""
+    """Return a longer sample: a signal must be longer than the extension at its ends."""
     return np.tile(x, (9,) * x.ndim), *settings
 
 
 @pullback(signal.decimate, masks=True, samples=long_enough, linear=True)
 def pull_decimate(out_bar, out, x, *, q=None, n=None, ftype="iir", axis=-1, zero_phase=True):
-    """A Chebyshev filter to and fro, of which every q-th number is kept."""
+    """A Chebyshev filter runs forward and backward; every q-th number of the result is kept."""
     check_decimation(ftype, zero_phase)
     sos = signal.cheby1(8 if n is None else n, 0.05, 0.8 / q, output="sos").astype(x.dtype)
     kept = [slice(None)] * x.ndim
@@ -360,7 +360,7 @@ def push_hilbert(out, x, x_dot, *, N=None, axis=-1):
 
 
 def check_resampling(x, t, window, domain):
-    """Refuse what is more than a real signal in time."""
+    """Refuse resampling of anything but a real signal in time."""
     if t is not None or window is not None or domain != "time" or np.iscomplexobj(x):
         raise NotImplementedError("resample has a derivative of real signals, without t and window")
 

@@ -40,7 +40,7 @@ def on_pattern(A, left, right):
 
 
 def of_real(A, A_bar):
-    """Return the cotangent of a matrix: that of a real one is real."""
+    """Return the cotangent of a matrix; for a real matrix it is real."""
     return A_bar if np.iscomplexobj(A) or not np.iscomplexobj(A_bar) else A_bar.real
 
 

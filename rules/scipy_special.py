@@ -1,7 +1,7 @@
 """scipy.special. Formulas after DLMF, the NIST Digital Library of Mathematical Functions.
 
-The derivative by the order of a Bessel function, by the parameters of an incomplete gamma or beta
-function and the like have no simple form: what is active there is refused.
+The derivatives with respect to the order of a Bessel function, the parameters of an incomplete
+gamma or beta function and the like have no simple form; s2sad refuses active values there.
 """
 
 import math

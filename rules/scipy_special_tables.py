@@ -21,7 +21,7 @@ from s2sad.rules.scipy_special import weak
 
 @elementwise(special.inv_boxcox, regular={"out": 0.5, "y": 0.5, "lmbda": 0.5})
 def inv_boxcox(out, y, lmbda):
-    """Of x**lmbda = 1 + lmbda y."""
+    """From x**lmbda = 1 + lmbda y."""
     return out ** (1.0 - lmbda), out * boxed_slope(y, lmbda)
 
 
@@ -258,7 +258,7 @@ def pdtri(out, k, y):
 
 @elementwise(special.agm, regular={"out": 1.0, "a": 1.0, "b": 1.0})
 def agm(out, a, b):
-    """Of out = pi / 2 * a / K(m) with m = 1 - (b / a)**2."""
+    """From out = pi / 2 * a / K(m) with m = 1 - (b / a)**2."""
     m = 1.0 - (b / a) ** 2
     whole = special.ellipk(m)
     nonzero = np.where(m == 0, 0.5, m)

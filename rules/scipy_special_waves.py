@@ -1,4 +1,4 @@
-"""scipy.special: Airy, Kelvin, Struve and spherical Bessel functions, scaled and derived ones.
+"""scipy.special: Airy, Kelvin, Struve and spherical Bessel functions, also scaled or derived.
 
 Formulas after DLMF chapters 7, 9, 10 and 11. The order of a function has no derivative.
 """
@@ -10,7 +10,7 @@ from s2sad.registry import Kin, elementwise, pullback, pushforward, refuse
 
 
 def summed(bars, slopes, z):
-    """Return the cotangent of an argument of which several functions were worked out."""
+    """Return the cotangent of an argument from the cotangents of several functions of it."""
     total = 0.0
     for bar, slope in zip(bars, slopes, strict=True):
         if bar is not None:

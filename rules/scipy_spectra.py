@@ -12,7 +12,7 @@ from s2sad.registry import pullback, pushforward, written_out
 
 
 def parts_of(x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling):
-    """Return how SciPy cuts a signal, along its last axis, into parts, and what is done to each."""
+    """Return how SciPy cuts a signal into parts along its last axis, and treats each part."""
     n = x.shape[-1]
     if isinstance(window, str | tuple):
         length = min(256 if nperseg is None else nperseg, n)
@@ -43,7 +43,7 @@ def parts_of(x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, s
 
 
 def level(part, detrend):
-    """Return parts without their mean or their line: what is left by a projection."""
+    """Return parts without their mean or their line: the rest after a projection."""
     return part if detrend is False else signal.detrend(part, axis=-1, type=detrend)
 
 
@@ -57,7 +57,7 @@ def transforms(x, parts):
 
 
 def transforms_back(bars, x, parts):
-    """Return the cotangent of a signal from that of the transforms of its parts."""
+    """Return the cotangent of a signal from the cotangent of the transforms of its parts."""
     size = parts["window"].size
     whole = np.fft.fft(bars, parts["nfft"])[..., :size]
     if whole.shape[-1] < size:
@@ -270,7 +270,7 @@ def coherence(
 
 
 def polynomial_powers(count, z):
-    """Return the powers of z by which coefficients are multiplied, the first of them by one."""
+    """Return the powers of z that multiply the coefficients; the first power is one."""
     return z[..., None] ** np.arange(count)
 
 

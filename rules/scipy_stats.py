@@ -16,7 +16,7 @@ from s2sad.runtime import unbroadcast
 
 
 def placed(slope, z, scale):
-    """Return how a log-density moves with x, loc and scale; slope is that of its logarithm in z."""
+    """Return how a log-density moves with x, loc and scale, from its slope in z."""
     return slope / scale, -slope / scale, -(1.0 + z * slope) / scale
 
 
@@ -32,7 +32,7 @@ def inside(out, slopes):
 
 
 def scaled(out, slopes):
-    """Return the slopes of a density from those of its logarithm; zero where it is zero."""
+    """Return the slopes of a density from the slopes of its logarithm; zero where it is zero."""
     return tuple(np.where(out > 0.0, out * slope, 0.0) for slope in slopes)
 
 

@@ -8,7 +8,7 @@ from s2sad.registry import pullback, pushforward, refuse, written_out
 
 @written_out(stats.iqr)
 def iqr(x, axis=None, rng=(25, 75), scale=1.0, *, keepdims=False):
-    """The distance of two percentiles, over that of normal numbers or over a number."""
+    """The distance of two percentiles, over the distance for normal numbers or over a number."""
     x = np.asarray(x)
     high = np.percentile(x, rng[1], axis=axis, keepdims=keepdims)
     apart = high - np.percentile(x, rng[0], axis=axis, keepdims=keepdims)
@@ -18,7 +18,7 @@ def iqr(x, axis=None, rng=(25, 75), scale=1.0, *, keepdims=False):
 
 
 def completed(x, alpha):
-    """Return shares that sum to 1, of which the last one may be left out."""
+    """Return shares that sum to 1; the last share may be missing in the argument."""
     if np.shape(x)[0] == np.size(alpha):
         return x
     return np.concatenate((x, 1.0 - np.sum(x, axis=0, keepdims=True)))

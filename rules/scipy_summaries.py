@@ -39,7 +39,7 @@ def length_along(a, axis):
 
 
 def about_mean(a, axis):
-    """Return what is left without the mean."""
+    """Return the values minus their mean."""
     return a - np.mean(a, axis=axis, keepdims=True)
 
 

@@ -16,7 +16,7 @@ def places(values, a):
 
 
 def put_back(values_bar, values, a):
-    """Return the cotangent of a from that of values which stand in it."""
+    """Return the cotangent of a from the cotangent of values that occur in it."""
     a_bar = np.zeros(np.size(a), a.dtype)
     if values_bar is not None:
         a_bar[places(values, a)] = values_bar
@@ -95,7 +95,7 @@ def push_unique_all(out, x, x_dot):
 
 
 def both_back(out_bar, out, ar1, ar2):
-    """Return the cotangents of two arrays of which the result holds values."""
+    """Return the cotangents of two arrays from the cotangent of values that occur in them."""
     both = np.concatenate((np.ravel(ar1), np.ravel(ar2)))
     both_bar = put_back(out_bar, out, both)
     ar1_bar = np.reshape(both_bar[: np.size(ar1)], np.shape(ar1))

@@ -39,7 +39,7 @@ def deviations(m, y, rowvar, bias, ddof, fweights, aweights, dtype):
 
 
 def split_variables(rows_bar, m, y, rowvar):
-    """Return the cotangents of the two arguments of np.cov, of which rows were made."""
+    """Return the cotangents of the two arguments of np.cov from the cotangent of their rows."""
     if y is None:
         m_bar = rows_bar
     else:
@@ -112,7 +112,7 @@ def push_cov(
 
 @pullback(np.corrcoef)
 def pull_corrcoef(out_bar, out, x, y=None, *, rowvar=True, dtype=None):
-    """A coefficient is a covariance over two standard deviations; those of one variable are 1."""
+    """A coefficient is a covariance over two standard deviations; on the diagonal it is 1."""
     c = np.atleast_2d(np.cov(x, y, rowvar, dtype=out.dtype))
     s = np.sqrt(np.real(np.diagonal(c)))
     c_bar = np.reshape(out_bar, c.shape) * (1 - np.eye(len(c), dtype=s.dtype))
@@ -125,7 +125,7 @@ def pull_corrcoef(out_bar, out, x, y=None, *, rowvar=True, dtype=None):
 
 @pushforward(np.corrcoef)
 def push_corrcoef(out, x, y, x_dot, y_dot, *, rowvar=True, dtype=None):
-    """A coefficient is a covariance over two standard deviations; those of one variable are 1."""
+    """A coefficient is a covariance over two standard deviations; on the diagonal it is 1."""
     c = np.atleast_2d(np.cov(x, y, rowvar, dtype=out.dtype))
     s = np.sqrt(np.real(np.diagonal(c)))
     c_dot = cov_tangent(c, x, y, x_dot, y_dot, rowvar, False, None, None, None)
@@ -145,7 +145,7 @@ def push_bincount(out, x, weights, x_dot, weights_dot, *, minlength=0):
 
 
 def bin_of(x, edges):
-    """Return in which bin each x is, the last one with both its edges; -1 for those in none."""
+    """Return the bin of each x, or -1; the last bin includes both its edges."""
     k = np.searchsorted(edges, x, side="right") - 1
     k = np.where(x == edges[-1], len(edges) - 2, k)
     return np.where(k < len(edges) - 1, k, -1)
@@ -161,17 +161,17 @@ def in_bins(columns, edges):
 
 
 def is_single(bins):
-    """Say whether bins are a number of them, or how to choose it, and no edges."""
+    """Return whether bins are a number of bins, or the name of a method, rather than edges."""
     return np.isscalar(bins) or getattr(bins, "ndim", None) == 0
 
 
 def ends_found(bins, range):
-    """Say whether the edges run from the smallest value to the largest."""
+    """Return whether the edges run from the smallest value to the largest."""
     return range is None and is_single(bins)
 
 
 def edges_back(edges_bar, x):
-    """Return the cotangent of values whose smallest and largest lie at the ends of even edges."""
+    """Return the cotangent of values whose minimum and maximum are the ends of even edges."""
     t = np.linspace(0, 1, len(edges_bar), dtype=edges_bar.dtype)
     low, high = x == np.min(x), x == np.max(x)
     low_bar = np.sum(edges_bar * (1 - t)) / np.sum(low, dtype=t.dtype)

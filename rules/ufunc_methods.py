@@ -44,7 +44,7 @@ def along_pairs(out, partials, A, B, A_dot, B_dot):
 
 
 def extreme(out, x, y):
-    """Return the shares of both in what is the greater one, or the lesser one: half of a tie."""
+    """Return the shares of x and y in their maximum or minimum; in a tie both have one half."""
     share = np.where(x == out, np.where(y == out, 0.5, 1.0), 0.0).astype(out.dtype)
     return share, 1 - share
 
@@ -113,7 +113,7 @@ def push_logaddexp_outer(out, A, B, A_dot, B_dot):
 
 
 def parts(indices, length):
-    """Return the rows that each result of reduceat is made of: one where there is no way on."""
+    """Return the rows of each result of reduceat: one row if the next part begins no later."""
     starts = [int(start) % length for start in np.asarray(indices).tolist()]
     stops = [*starts[1:], length]
     return [slice(a, max(b, a + 1)) for a, b in zip(starts, stops, strict=True)]
@@ -125,13 +125,13 @@ def factors(part, made):
 
 
 def shares(part, made):
-    """Return the shares of rows in the extreme among them: equal ones of ties."""
+    """Return the shares of rows in their maximum or minimum; tied rows share equally."""
     ties = (part == made).astype(part.dtype)
     return ties / np.sum(ties, axis=0, keepdims=True)
 
 
 def back_to_parts(out_bar, out, array, indices, axis, partials):
-    """Return the cotangent of an array of which parts were reduced."""
+    """Return the cotangent of an array from the cotangents of its reduced parts."""
     array_bar = np.zeros_like(array)
     rows, into = np.moveaxis(array, axis, 0), np.moveaxis(array_bar, axis, 0)
     made, bars = np.moveaxis(out, axis, 0), np.moveaxis(out_bar, axis, 0)
@@ -189,7 +189,7 @@ def push_logaddexp_accumulate(out, array, array_dot, *, axis=0):
 
 
 def step_at(ufunc, x, y):
-    """Return what a ufunc makes of what was there and what is given, and its two partials."""
+    """Return the result of a ufunc for an element and a new value, and its two partials."""
     if ufunc is np.multiply:
         return np.multiply(x, y), y, x
     if ufunc is np.true_divide:

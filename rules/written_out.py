@@ -78,7 +78,7 @@ def accumulate(ufunc, array, axis=0):
 
 @written_out(np.ufunc.reduceat, of=("__self__",))
 def reduceat(ufunc, array, indices, axis=0):
-    """Each part runs to where the next begins, or is one row where that is no way on."""
+    """Each part ends where the next one begins; if that is not further on, it is one row."""
     rows = np.moveaxis(array, axis, 0)
     ends = [*indices[1:], len(rows)]
     made = []

@@ -8,18 +8,18 @@
 A function goes in, and a function with the same parameters comes out:
 
     grad, value_and_grad       of a function that returns a real scalar
-    jacobian, hessian          all first derivatives of any result; all second ones of a scalar
+    jacobian, hessian          all first derivatives of any result; second ones of a scalar
     vjp, jvp, hvp              products with the transposed Jacobian, the Jacobian, the Hessian
     autodiff                   with activities: Active, Const, Duplicated, BatchDuplicated; the mode
                                is Reverse or Forward
     @differentiate             f.grad, f.value_and_grad, f.vjp ... on the function itself
 
-Inside of a differentiated function: stop_gradient, within_gradient, adjoint_hook, checkpoint,
+Inside a differentiated function: stop_gradient, within_gradient, adjoint_hook, checkpoint,
 checkpointed. Structures: ravel, tree_map. Rules of your own: pullback, pushforward, elementwise,
 nondifferentiable. Looking and checking: source, emit, explain, check_grads, and the commands of
 `s2sad --help`. Other libraries: to_torch, to_jax.
 
-Modules: s2sad.control (scan, cond and their kin), s2sad.sparse (sparse Jacobians and Hessians),
+Modules: s2sad.control (scan, cond, while_loop ...), s2sad.sparse (sparse Jacobians and Hessians),
 s2sad.testing (check_rule). All errors derive from s2sad.Error; they name the line of your function
 and say what to do. S2SAD_TRACEBACK=full shows the frames inside s2sad.
 """

@@ -1,6 +1,6 @@
-"""Activities: what is to become of an argument's derivative.
+"""Activities: they say what s2sad does with an argument's derivative.
 
-As annotations they say it of a parameter; around an argument they say it in one call.
+An activity annotates a parameter, or wraps an argument in one call of `autodiff`.
 
     def loss(w: Active, x: Const[np.ndarray], n: Annotated[int, Const]): ...
     annotated(loss)     {"w": Active, "x": Const, "n": Const}
@@ -23,27 +23,33 @@ class Activity:
     """Base of the four activities."""
 
     def __class_getitem__(cls, item: Any) -> Any:
-        """Return `Annotated[item, cls]`, which is what type checkers can read."""
+        """Return `Annotated[item, cls]`, which type checkers can read."""
         return Annotated[item, cls]
 
 
 @dataclass(frozen=True, eq=False)
 class Active(Activity):
-    """The derivative is returned, as a new value of the argument's structure."""
+    """The argument is differentiated; its derivative is returned as a new value.
+
+    `w: Active` annotates a parameter; `Active(w)` wraps an argument of `autodiff`.
+    """
 
     value: Any
 
 
 @dataclass(frozen=True, eq=False)
 class Const(Activity):
-    """There is no derivative, and no instruction is emitted for it."""
+    """The argument is constant: it has no derivative, and s2sad emits no instruction for one."""
 
     value: Any
 
 
 @dataclass(frozen=True, eq=False)
 class Duplicated(Activity):
-    """The derivative is accumulated in place into the shadow, which the caller owns."""
+    """The argument is differentiated; its derivative is added in place into the caller's shadow.
+
+    The shadow has the structure, shapes and dtypes of the argument: `Duplicated(A, A_bar)`.
+    """
 
     value: Any
     shadow: Any
@@ -51,7 +57,10 @@ class Duplicated(Activity):
 
 @dataclass(frozen=True, eq=False)
 class BatchDuplicated(Activity):
-    """Several shadows: the primal runs once, the rules once for each."""
+    """An argument with several shadows, one for each direction: `BatchDuplicated(A, (A_1, A_2))`.
+
+    The primal runs once, and the rules run once for each direction.
+    """
 
     value: Any
     shadows: tuple[Any, ...]
@@ -60,8 +69,8 @@ class BatchDuplicated(Activity):
 def annotated(fn: types.FunctionType) -> dict[str, type[Activity]]:
     """Return the activities that a function's annotations give to its parameters.
 
-    Text (`from __future__ import annotations`) is read where the function sees names; what is
-    there for type checkers only says nothing.
+    Annotations that are text (`from __future__ import annotations`) are evaluated in the scope of
+    the function. Names that exist only for type checkers give no activity.
     """
     found: dict[str, type[Activity]] = {}
     scope = _Scope(fn)
@@ -108,7 +117,7 @@ class _Scope(Mapping[str, Any]):
         return 0
 
     def evaluate(self, text: str) -> Any:
-        """Return what an annotation's text denotes; what cannot be had is left out of it."""
+        """Return the value of an annotation's text, without the parts that cannot be evaluated."""
         try:
             return self._denoted(ast.parse(text.strip(), mode="eval").body)
         except (SyntaxError, _Unknown):
@@ -155,7 +164,7 @@ class _Scope(Mapping[str, Any]):
 
 
 class _Unknown(Exception):
-    """A name in an annotation denotes nothing here."""
+    """A name in an annotation is not defined here."""
 
 
 def _activity(annotation: Any, scope: _Scope) -> type[Activity] | None:

@@ -74,7 +74,7 @@ MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
 
 def callee_of(f: Any, operator: str) -> Callee:
-    """Return the Python function behind a callable, or say why there is none."""
+    """Return the Python function behind a callable; raise an error that says why there is none."""
     if not callable(f):
         raise TypeError(f"{operator} needs a function, not {f!r}")
     callee = unwrap(f)
@@ -88,11 +88,11 @@ def callee_of(f: Any, operator: str) -> Callee:
 
 
 class Operator(Shown, Generic[P, R]):
-    """A function's derivative: derived when first called, and for other kinds of arguments."""
+    """A function's derivative: derived at the first call, and again for new kinds of arguments."""
 
     __s2sad_operator__ = True
-    # Calling an instance calls what is in this slot: at first `_general`, then what the entry used
-    # last made of it. A method would cost a call more.
+    # Calling an instance calls the function in this slot: at first `_general`, later the shortcut
+    # of the entry that was used last. A method would cost one more call.
     __slots__ = ("__call__", "__dict__", "__weakref__")
     __call__: Callable[P, R]
 
@@ -123,7 +123,7 @@ class Operator(Shown, Generic[P, R]):
             _ = self._derived.choice
 
     def _start(self, fn: types.FunctionType, entries: Entries | None = None) -> None:
-        """Begin with nothing derived."""
+        """Start without anything derived."""
         bound, fixed = len(self._prefix) + self._skipped, frozenset(self._keywords)
         self._parameters = Parameters.of(fn, bound, fixed)
         self._derived = Derived(
@@ -132,7 +132,7 @@ class Operator(Shown, Generic[P, R]):
         self.__call__ = self._general
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Return the derivative, however the arguments are given and whatever is known yet."""
+        """Return the derivative, for arguments in any form and with any state of the cache."""
         bound = self._bind(args, kwargs)
         parameters, values = self._parameters, bound.arguments
         try:
@@ -149,14 +149,14 @@ class Operator(Shown, Generic[P, R]):
         return result if entry.finish is None else entry.finish(result, values)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
-        """Return all arguments of a call, by the parameters that the function has now."""
+        """Return all arguments of a call, bound to the current parameters of the function."""
         fn = as_called(self._fn)
         if fn is not self._parameters.fn or not self._parameters.current():
             self._start(fn)
         return self._parameters.bind((*self._prefix, *args), {**self._keywords, **kwargs})
 
     def _unfold(self, /, *args: Any) -> Any:
-        """Take over from a shortcut: its arguments stand in order, those not given are UNSET."""
+        """Take over from a shortcut: arguments come in order; a missing argument is UNSET."""
         if all(arg is not UNSET for arg in args):
             return self._general(*args)
         names = self._parameters.names[len(self._prefix) :]
@@ -184,16 +184,16 @@ class Operator(Shown, Generic[P, R]):
 
     @door
     def source(self, *args: Any, **kwargs: Any) -> str:
-        """Return the derived source for example arguments, or from the annotations alone."""
+        """Return the derived source, for example arguments or, without any, for the annotations."""
         from s2sad.operators.emitting import source_of
 
         return source_of(self, args, kwargs)
 
     @door
     def emit(self, path: str | Path, *args: Any, **kwargs: Any) -> Path:
-        """Write the derived source as a module that needs NumPy and the user's modules only.
+        """Write the derived source as a module that needs only NumPy and the user's modules.
 
-        Nothing is written over but a file that begins with the header of a derived file.
+        An existing file is overwritten only if it begins with the header of a derived file.
         """
         from s2sad.operators.emitting import emit_to
 
@@ -206,7 +206,7 @@ class Operator(Shown, Generic[P, R]):
     def _asked(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Request, Settled, Given]:
-        """Return what is to be derived for example arguments, and these without activities."""
+        """Return the request for example arguments, and the arguments without their activities."""
         parameters = self._parameters
         derived = self._derived
         given = Given()
@@ -234,7 +234,7 @@ class Operator(Shown, Generic[P, R]):
         return *derived.request(kinds, examples), given
 
     def _annotated(self) -> dict[str, K.Kind]:
-        """Return the kinds that annotations, defaults and bound arguments decide."""
+        """Return the kinds of all parameters, from annotations, defaults and bound arguments."""
         parameters = self._parameters
         given = parameters.signature.bind_partial(*self._prefix, **self._keywords).arguments
         kinds: dict[str, K.Kind] = {}
@@ -314,15 +314,16 @@ def grad(
     >>> s2sad.grad(loss, wrt=("w", "x"))(np.ones(2), x)[1].shape
     (2, 2)
 
-    f returns a real float, or an array without axes. It may use loops, branches, in-place writes,
-    exceptions and calls; its arguments are left as they were. The result takes f's arguments and
-    returns a derivative built like the argument: an array of its shape, a dict with its keys.
+    f must return a real scalar: a float or a 0-d array. f may use loops, branches, in-place writes,
+    exceptions and calls. The gradient function takes the same arguments as f and leaves them
+    unchanged. It returns a derivative with the structure, shapes and dtypes of the differentiated
+    argument: an array of the same shape, a dict with the same keys.
 
-    `wrt` selects parameters by position or name; a tuple selects several, and gives a tuple.
-    Without it annotations decide (`w: Active`, `x: Const`), otherwise it is the first parameter.
-    With `has_aux`, f returns `(loss, aux)` and the result is `(gradient, aux)`. With `debug_nans`,
-    a gradient that is not finite raises a NotFiniteError that names the line of f where nan or
-    infinity first arises, in either sweep; that is slow.
+    `wrt` selects parameters by position or name; a tuple selects several, and the result is then a
+    tuple. Without `wrt`, annotations select them (`w: Active`, `x: Const`); without annotations,
+    the first parameter is differentiated. With `has_aux`, f returns `(loss, aux)` and the result is
+    `(gradient, aux)`. With `debug_nans`, a gradient that is not finite raises a NotFiniteError that
+    names the line of f where nan or infinity first arises, in either sweep; this is slow.
 
     Errors are raised when the gradient is first called, and name the line of f: ActivityError (the
     argument or the result has no gradient), UnsupportedError, MissingRuleError, SourceError,
@@ -366,15 +367,16 @@ def value_and_grad(
     >>> s2sad.value_and_grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
     (np.float64(9.0), array([ 3., 12.]))
 
-    `wrt`, `debug_nans` and the errors are those of `grad`. With `has_aux`, f returns `(loss, aux)`
-    and the result is `((loss, aux), gradient)`. It fits `scipy.optimize.minimize(..., jac=True)`.
+    `wrt`, `debug_nans` and the errors are the same as for `grad`. With `has_aux`, f returns
+    `(loss, aux)` and the result is `((loss, aux), gradient)`. The result suits
+    `scipy.optimize.minimize(..., jac=True)`.
     """
     _refuse_jit(jit)
     return _operator(debug_nans)(f, Options("value_and_grad", wrt, has_aux, plain=debug_nans))
 
 
 class Watched(Operator[P, R]):
-    """A derivative that says where it first is not finite."""
+    """A derivative that reports the line where it first stops being finite."""
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         from s2sad.operators.deriving import lines_of
@@ -420,10 +422,13 @@ def jacobian(
     array([[3., 0., 1.],
            [0., 3., 2.]])
 
-    The result has the structure of f's result, and for each leaf that of the arguments; a block
-    has the shape of the result's leaf followed by that of the argument's. `mode` is "forward" (a
-    sweep for all columns), "reverse" (the pullback for each row) or "auto", which takes what there
-    are fewer of. With `has_aux`, f returns `(y, aux)` and the result is `(jacobian, aux)`.
+    The Jacobian is an array of shape `y.shape + x.shape`, for f's result y and argument x. If f
+    returns a structure, the Jacobian has the same structure; in place of each leaf it holds a block
+    for each leaf of the arguments.
+
+    `mode` is "forward" (one sweep for all columns), "reverse" (one call of the pullback for each
+    row) or "auto", which takes the smaller number of columns or rows. `wrt` and the errors are the
+    same as for `grad`. With `has_aux`, f returns `(y, aux)` and the result is `(jacobian, aux)`.
     """
     return jacobian_of(f, wrt, mode, has_aux, 0)
 
@@ -476,17 +481,18 @@ def vjp(
 @operator
 @door
 def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False) -> Any:
-    """Return `(y, pullback)`: f's value, and the product with its transposed Jacobian.
+    """Return `(y, pullback)`: f's value, and a function that multiplies by the transposed Jacobian.
 
     >>> y, pullback = s2sad.vjp(lambda x: np.sin(x), np.array([0.0, np.pi]))
     >>> pullback(np.ones(2))
     array([ 1., -1.])
 
-    `pullback(dy)` takes a cotangent with the structure and the shapes of y, and returns those of
-    the arguments: bare for one, else a tuple. It may be called again, and pickled where f may.
-    Every argument that can be is differentiated, unless `wrt` or annotations choose. With
-    `has_aux`, f returns `(y, aux)` and the result is `(y, pullback, aux)`. A cotangent that does
-    not fit raises a MismatchError; other errors are those of `grad`.
+    `pullback(y_bar)` takes a cotangent with the structure and the shapes of y. It returns the
+    cotangent of the argument, or a tuple of cotangents if there are several. The pullback may be
+    called repeatedly, and pickled if f can be pickled. All arguments that can carry a derivative
+    are differentiated, unless `wrt` or annotations select some. With `has_aux`, f returns
+    `(y, aux)` and the result is `(y, pullback, aux)`. A cotangent of the wrong shape or structure
+    raises a MismatchError; the other errors are the same as for `grad`.
     """
     f = fitted(f, args, None, wrt, every=True)
     options = Options("vjp", wrt, has_aux, len(args))
@@ -521,13 +527,14 @@ def jvp(
     *,
     has_aux: bool = False,
 ) -> Any:
-    """Return `(y, dy)`: f's value, and its derivative along the tangents of its arguments.
+    """Return `(y, y_dot)`: f's value, and its derivative along the tangents of its arguments.
 
     >>> s2sad.jvp(lambda x, n: x**n, (3.0, 2), (1.0, None))
     (9.0, 6.0)
 
-    There is one tangent for each of `primals`, built like it; None for a constant. With `has_aux`,
-    f returns `(y, aux)` and the result is `(y, dy, aux)`.
+    `primals` are the arguments. `tangents` holds one tangent for each of them, with the same
+    structure and shapes, or None for a constant. With `has_aux`, f returns `(y, aux)` and the
+    result is `(y, y_dot, aux)`. A tangent of the wrong shape or structure raises a MismatchError.
     """
     chosen = directions(primals, tangents)
     f = fitted(f, primals, None, chosen, every=True)
@@ -556,8 +563,8 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     >>> s2sad.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
     array([6., 0.])
 
-    f returns a real scalar. The result is built like the tangents that are not None: bare where
-    there is one, else a tuple.
+    f must return a real scalar. The result has the structure and shapes of the tangents that are
+    not None: one product if there is one such tangent, otherwise a tuple of products.
     """
     chosen = directions(primals, tangents)
     f = fitted(f, primals, None, chosen, every=True)
@@ -581,23 +588,48 @@ def hessian(f: Callable[..., Any], wrt: Wrt = None, *, has_aux: bool = False) ->
     array([[4., 6.],
            [6., 0.]])
 
-    For an array of shape s they have shape s + s; for a structure, or several arguments, there is
-    a structure of such blocks for each leaf.
+    For an array x the result has shape `x.shape + x.shape`. For a structure, or several arguments,
+    it is a structure of such blocks for each leaf. `wrt` and the errors are the same as for `grad`.
+    With `has_aux`, f returns `(loss, aux)` and the result is `(hessian, aux)`.
     """
     return Hessian(f, Operator(f, Options("grad", wrt, has_aux)), has_aux)
 
 
 @door
 def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = None) -> Any:
-    """Run f and its reverse: `(value, (a_bar, A_bar, None))` for Active, Duplicated and Const.
+    """Run f and its derivative on your own arrays; derivatives are added into your shadows.
 
-    f runs on your own arrays, without copies. Derivatives with respect to Duplicated arguments are
-    added into their shadows. The shadow of an array that f writes holds the cotangent of the final
-    content on entry, and the cotangent of the initial content on return. `seed` is the cotangent of
-    the result; for a scalar it is 1.0. Under BatchDuplicated it is a tuple, one for each direction.
+    >>> A, A_bar = np.eye(2), np.zeros((2, 2))
+    >>> s2sad.autodiff(
+    ...     s2sad.Reverse,
+    ...     lambda x, A, n: n * np.sum(A @ x),
+    ...     s2sad.Active(np.ones(2)),
+    ...     s2sad.Duplicated(A, A_bar),
+    ...     s2sad.Const(3.0),
+    ... )[1][0]
+    array([3., 3.])
+    >>> A_bar
+    array([[3., 3.],
+           [3., 3.]])
+    >>> s2sad.autodiff(s2sad.Forward, lambda x: x**3, s2sad.Duplicated(2.0, 1.0))
+    (8.0, 12.0)
 
-    With Forward it is `(value, value_dot)`: Duplicated arguments bring their tangents, and those of
-    what f writes are in their shadows afterwards.
+    Every argument comes with an activity; a plain argument counts as Active if it can carry a
+    derivative and f's annotations do not say otherwise. f runs on your arrays, without copies.
+
+    With Reverse the result is `(value, bars)`. `bars` has one entry for each argument: the
+    derivative for Active, the shadow for Duplicated, None for Const. The derivative with respect to
+    a Duplicated argument is added into its shadow. If f writes an array, its shadow must hold the
+    cotangent of the final content on entry; it holds the cotangent of the initial content on
+    return. `seed` is the cotangent of the result; for a scalar it is 1.0. With BatchDuplicated, a
+    seed is a tuple with one cotangent for each direction.
+
+    With Forward the result is `(value, value_dot)`. The shadow of a Duplicated argument holds its
+    tangent; if f writes the argument, the shadow holds the tangent of the final content afterwards.
+
+    Errors: AliasError (arguments or shadows share memory that is written), ActivityError (a shadow
+    does not fit its argument, or an argument cannot have its activity), MismatchError (a seed does
+    not fit the result), and the other errors of `grad`.
     """
     require_mode(mode)
     f = fitted(f, activities, every=True)
@@ -676,7 +708,18 @@ def source(
     args: Any = None,
     jit: bool = False,
 ) -> str:
-    """Return the source of f's derivative, for example arguments or from annotations alone."""
+    """Return the source of f's derivative, without running it.
+
+    >>> text = s2sad.source(lambda x, y: x * y, mode="jvp", wrt="y", args=(0.5, 2.0))
+    >>> text.splitlines()[-2:]
+    ['    value_dot = y_dot * x', '    return x * y, value_dot']
+
+    `mode` says what to derive: "grad", "value_and_grad", "vjp", "jvp" or "reverse" (the function
+    that `autodiff(Reverse, ...)` calls). `wrt` selects parameters, as for `grad`. `args` is a tuple
+    of example arguments; only their kinds (float, dtype, rank, structure) matter. Without `args`,
+    f's annotations must say the kinds: `def f(x: float, n: int)`. `jit=True` is not supported yet.
+    Errors are the same as for `grad`; a mode that does not exist raises a ValueError.
+    """
     _refuse_jit(jit)
     args = () if args is None else tuple(args)
     return operator_for(f, mode, wrt, args).source(*args)
@@ -694,10 +737,13 @@ def emit(
 ) -> Path:
     """Write the source of f's derivative as a module, and return its path.
 
-    `path` is a new file, or one that begins with the header of a derived file: others are left as
-    they are. `mode` is "grad", "value_and_grad", "vjp", "jvp" or "reverse"; `args` are example
-    arguments, of which only the kinds count. The header says which command makes the file again:
-    `s2sad emit --check path` compares.
+        path = s2sad.emit(model.loss, "loss_grad.py", mode="value_and_grad", args=(w, X, y))
+
+    The module imports without s2sad and checks the kinds of its arguments on entry. `path` is a new
+    file, or a file that begins with the header of a derived file; emit does not overwrite any other
+    file, but raises a SourceError. `mode`, `wrt`, `args` and the other errors are the same as for
+    `source`. The header of the file names the command that makes it again; `s2sad emit --check
+    path` reports whether the file is up to date.
     """
     _refuse_jit(jit)
     args = () if args is None else tuple(args)

@@ -1,7 +1,11 @@
-"""Control flow as functions, with the signatures that JAX gives them: plain Python.
+"""Control flow as functions, with JAX's signatures, in plain Python.
 
-Code written for `jax.lax` runs with these on NumPy's arrays, and is differentiated like any other:
-nothing here is known to the transformer.
+    >>> from s2sad import control
+    >>> control.scan(lambda total, x: (total + x, total * x), 0.0, np.array([1.0, 2.0, 3.0]))
+    (np.float64(6.0), array([0., 2., 9.]))
+
+Code that was written for `jax.lax` runs with these functions on NumPy's arrays. s2sad
+differentiates them like any other Python functions; it has no special knowledge of them.
 """
 
 from __future__ import annotations
@@ -21,7 +25,11 @@ def cond(
 ) -> Any:
     """Return `true_fun(*operands)` if pred is true, else `false_fun(*operands)`.
 
-    `operand`, as JAX has it from of old, stands for operands that are one.
+    >>> from s2sad import control
+    >>> s2sad.grad(lambda x: control.cond(x > 0.0, lambda v: v * v, lambda v: -v, x))(3.0)
+    6.0
+
+    The keyword `operand`, from older versions of JAX, passes a single operand.
     """
     if operand is not ...:
         operands = (operand,)
@@ -33,7 +41,12 @@ def cond(
 def switch(
     index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = ...
 ) -> Any:
-    """Return `branches[index](*operands)`; an index before or behind is the first, or the last."""
+    """Return `branches[index](*operands)`; an index out of range is clipped to the range.
+
+    >>> from s2sad import control
+    >>> control.switch(5, [lambda x: x, lambda x: 2.0 * x], 3.0)
+    6.0
+    """
     if operand is not ...:
         operands = (operand,)
     branch = branches[int(min(max(index, 0), len(branches) - 1))]
@@ -43,7 +56,14 @@ def switch(
 def while_loop(
     cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
 ) -> Any:
-    """Return what body_fun makes of init_val, again and again while cond_fun of that is true."""
+    """Start with `val = init_val`, repeat `val = body_fun(val)` while `cond_fun(val)`; return val.
+
+    >>> from s2sad import control
+    >>> control.while_loop(lambda v: v < 100.0, lambda v: v * v, 3.0)
+    6561.0
+
+    Unlike JAX's function, it is differentiated in reverse mode, too.
+    """
     val = init_val
     while cond_fun(val):
         val = body_fun(val)
@@ -58,7 +78,14 @@ def fori_loop(
     *,
     unroll: Any = None,
 ) -> Any:
-    """Return what `val = body_fun(i, val)` leaves for i from lower on, below upper."""
+    """Start with `val = init_val`, run `val = body_fun(i, val)` for i in range(lower, upper).
+
+    >>> from s2sad import control
+    >>> control.fori_loop(0, 3, lambda i, v: v + i, 10)
+    13
+
+    The final val is returned. `unroll` has no effect.
+    """
     val = init_val
     for i in range(lower, upper):
         val = body_fun(i, val)
@@ -74,12 +101,18 @@ def scan(
     unroll: Any = 1,
     _split_transpose: bool = False,
 ) -> tuple[Any, Any]:
-    """Run `carry, y = f(carry, x)` over the leading axis of xs; return the last carry, and all ys.
+    """Run `carry, y = f(carry, x)` for each x along the leading axis of xs; return `(carry, ys)`.
 
-    xs may be an array, a tuple, list or dict of arrays, nested, or None with a `length`; ys are
-    stacked along a new leading axis, in the same structure as y, and stand where their xs do. With
-    `reverse` the last x comes first. Where there are no xs, f is called once with zeros, for the
-    structure of y.
+    >>> from s2sad import control
+    >>> control.scan(lambda total, x: (total + x, total * x), 0.0, np.array([1.0, 2.0, 3.0]))
+    (np.float64(6.0), array([0., 2., 9.]))
+
+    xs may be an array, a nested structure (tuples, lists, dicts) of arrays with leading axes of the
+    same length, or None; with None, `length` must give the number of steps. ys has the structure of
+    y, with a new leading axis along which the ys are stacked in the order of the xs. With `reverse`
+    the last x is used first; the order of the ys does not change. If xs has length 0, f is called
+    once with zeros to find the structure of y. `unroll` has no effect. A ValueError is raised if
+    the lengths differ or are not given.
     """
     count = _count(xs, length)
     carry = init
@@ -94,17 +127,29 @@ def scan(
 
 
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
-    """Return `f(x)` for each x along the leading axis of xs, stacked along a new one."""
+    """Return `f(x)` for each x along the leading axis of xs, stacked along a new leading axis.
+
+    >>> from s2sad import control
+    >>> control.map(lambda row: row @ row, np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([ 5., 25.])
+
+    xs may be a structure, as for `scan`. `batch_size` has no effect.
+    """
     return scan(lambda carry, x: (carry, f(x)), None, xs)[1]
 
 
 def select(pred: Any, on_true: Any, on_false: Any) -> Any:
-    """Return the elements of on_true where pred is true, and of on_false elsewhere."""
+    """Return the elements of on_true where pred is true, and the elements of on_false elsewhere.
+
+    >>> from s2sad import control
+    >>> control.select(np.array([True, False]), np.ones(2), np.zeros(2))
+    array([1., 0.])
+    """
     return np.where(pred, on_true, on_false)
 
 
 def _count(xs: Any, length: int | None) -> int:
-    """Return how many xs there are; ValueError where nobody says, or not all say the same."""
+    """Return the number of xs; ValueError if it is not given, or if the lengths differ."""
     found = _lengths(xs)
     if length is not None:
         found.append(int(length))
@@ -133,7 +178,7 @@ def _lengths(xs: Any) -> list[int]:
 
 
 def _item(xs: Any, i: int) -> Any:
-    """Return what a structure of arrays holds at one place of their leading axes."""
+    """Return a structure of arrays at one index of their leading axes."""
     if xs is None:
         return None
     if isinstance(xs, tuple):
@@ -151,7 +196,7 @@ def _items(parts: Any, i: int) -> Any:
 
 
 def _blank(xs: Any) -> Any:
-    """Return what stands for one item of a structure of arrays that hold none: zeros."""
+    """Return zeros in the structure of one item, for a structure of arrays that are empty."""
     if xs is None:
         return None
     if isinstance(xs, tuple):
@@ -169,7 +214,7 @@ def _blanks(parts: Any) -> Any:
 
 
 def _nothing(y: Any) -> Any:
-    """Return the structure of which each part is as those of many ys along a new axis: of none."""
+    """Return the structure of y with empty arrays: ys stacked along a new axis of length 0."""
     if y is None:
         return None
     if isinstance(y, tuple):
@@ -187,9 +232,9 @@ def _nothings(parts: Any) -> Any:
 
 
 def _stacked(ys: Any, reverse: bool) -> Any:
-    """Return the structure of which each part holds those of all ys, along a new leading axis.
+    """Return a structure like each y, whose parts are stacked along a new leading axis.
 
-    With `reverse` the last comes first.
+    With `reverse` the last y comes first.
     """
     first = ys[0]
     if first is None:

@@ -50,7 +50,7 @@ class Differentiable(Generic[P, R]):
 
     @functools.cached_property
     def _unbound(self) -> Differentiable[P, R]:
-        """The function itself, where it is no method that has lost its class."""
+        """The function itself; an error if a decorator has detached the method from its class."""
         refuse_below_classmethod(self)
         return self
 
@@ -234,7 +234,7 @@ class _BoundOperator(Shown, Generic[P, R]):
         return result
 
     def source(self, *args: Any, **kwargs: Any) -> str:
-        """Return the derived source for example arguments, or from the annotations alone."""
+        """Return the derived source, for example arguments or, without any, for the annotations."""
         return str(self._operator._bound(self._method.__self__).source(*args, **kwargs))
 
     def emit(self, path: str | Path, *args: Any, **kwargs: Any) -> Path:
@@ -256,7 +256,7 @@ def differentiate(
 ) -> Callable[[Callable[P, R]], Differentiable[P, R]]: ...
 @door
 def differentiate(f: Callable[..., Any] | None = None, *, wrt: Wrt = None) -> Any:
-    """Give a function its derivatives as attributes: `f.grad`, `f.value_and_grad`, `f.vjp`.
+    """Add derivatives to a function as attributes: `f.grad`, `f.value_and_grad`, `f.vjp` ...
 
     >>> @s2sad.differentiate
     ... def loss(w):
@@ -264,7 +264,8 @@ def differentiate(f: Callable[..., Any] | None = None, *, wrt: Wrt = None) -> An
     >>> loss(np.ones(2)), loss.grad(np.ones(2))
     (np.float64(2.0), array([2., 2.]))
 
-    Used as `@differentiate` or `@differentiate(wrt="w")`. Calling f stays what it was.
+    Use it as `@differentiate` or `@differentiate(wrt="w")`. A call of f itself is unchanged. On a
+    method, the derivatives of `obj.f` treat self as a constant unless `wrt` names it.
     """
     if f is None:
         return functools.partial(Differentiable, wrt=wrt)

@@ -1,8 +1,8 @@
-"""Functions that stand for derivatives: read nowhere, they are derived when they are wanted.
+"""Functions that stand for derivatives; s2sad derives their source when it needs it.
 
-grad(f) is a callable; what analyses a program wants a function with parameters, defaults and
-annotations. Its stand-in is one, with those of f, and is never called: where its source would be
-read, the derivative is written for the kinds of the arguments at hand, and that is read.
+grad(f) is a callable, but the analyses need a function with parameters, defaults and annotations.
+Its stand-in is such a function, with the signature of f, and is never called. When the analyses
+would read its source, s2sad writes the derivative for the kinds of the arguments and reads that.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Applied:
-    """What an operator is asked for: a mode and its options."""
+    """The request to an operator: a mode and its options."""
 
     mode: str
     wrt: Any = None
@@ -32,9 +32,10 @@ class Applied:
 
 @dataclass(frozen=True)
 class Derivative:
-    """A function and what is derived of it; parameters are bound: some first ones, and by name.
+    """A function and the derivative asked of it.
 
-    `declared` is the wrt of a decorator around the function.
+    The first `skipped` parameters and the parameters named in `fixed` are bound. `declared` is the
+    wrt of a decorator around the function.
     """
 
     fn: types.FunctionType
@@ -52,19 +53,19 @@ _lock = threading.Lock()
 
 
 def derivative_of(fn: object) -> Derivative | None:
-    """Return what a function stands for, None for one that is what it is."""
+    """Return the derivative that a function stands for; None for any other function."""
     if type(fn) is not types.FunctionType:
         return None
     return _derivatives.get(fn)
 
 
 def is_operator(value: object) -> bool:
-    """Say whether an object is what an operator has made of a function."""
+    """Return whether an object is the result of an operator, as grad(f) is."""
     return getattr(type(value), "__s2sad_operator__", False) is True
 
 
 def is_decorated(value: object) -> bool:
-    """Say whether an object is a function that carries its derivatives."""
+    """Return whether an object is a function that carries its derivatives."""
     return getattr(type(value), "__s2sad_decorated__", False) is True
 
 
@@ -74,7 +75,7 @@ def applies(fn: Any) -> str:
 
 
 def operator(fn: F) -> F:
-    """Declare a function an operator: where a program calls it, its result is known."""
+    """Mark a function as an operator, so that s2sad knows the result of its calls."""
     setattr(fn, _APPLIES, fn.__name__)
     return fn
 
@@ -83,9 +84,9 @@ _APPLIES = "__s2sad_applies__"
 
 
 def stand_in(derivative: Derivative) -> types.FunctionType:
-    """Return a function that stands for a derivative, in the surroundings of what it is of.
+    """Return a function that stands for a derivative, with the globals of the primal.
 
-    Those of functions of one code have one code.
+    Stand-ins of functions that share a code object share a code object, too.
     """
     fn, applied = derivative.fn, derivative.applied
     # 1, 1.0 and True are equal, but name different parameters, or none.

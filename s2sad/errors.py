@@ -1,7 +1,7 @@
-"""One family of errors, and the one place that names file, line and column and draws the caret.
+"""The errors of s2sad, and the code that names file, line and column and draws the caret.
 
-Every refusal of s2sad derives from `Error`. Its message points at the *user's* source the way
-Python's own tracebacks do, says what is not possible and what to do instead.
+Every refusal of s2sad derives from `Error`. Its message points at the *user's* source as Python's
+own tracebacks do, and says why s2sad refuses the program and what to do instead.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ class Place:
 
 
 def shown_file(file: str) -> str:
-    """Return what a reader calls a file: its name without folders, or a notebook's cell."""
+    """Return the name of a file for a reader: without folders; for a notebook, the cell."""
     return _cell(file) or file.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def _cell(file: str) -> str:
-    """Return `In[2]` for what IPython made of that cell; nothing for other files."""
+    """Return `In[2]` for the file that IPython made from that cell, else an empty text."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     told = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)
     return told[1] if told else ""
 
 
 class Error(Exception):
-    """Base class of everything s2sad raises.
+    """Base class of all errors of s2sad.
 
-    `reason` says what is not possible, `remedy` what to do instead, `place` where (or None).
+    `reason` says why s2sad refuses, `remedy` what to do instead, `place` where it is (or None).
     """
 
     def __init__(self, reason: str, *, remedy: str = "", place: Place | None = None) -> None:
@@ -93,23 +93,23 @@ class UnsupportedError(Error, NotImplementedError):
 
 
 class NotFiniteError(Error, FloatingPointError):
-    """Under debug_nans: a derivative is nan or infinite, and this is the line where that arose."""
+    """With debug_nans: a derivative is nan or infinite; the error names the line where it arose."""
 
 
 class RuleRefusal(UnsupportedError, ValueError):
-    """A rule raised a ValueError: it does not take what it was given."""
+    """A rule raised a ValueError for its arguments."""
 
 
 class MissingRuleError(Error, NotImplementedError):
-    """An active value goes into a function with neither a rule nor readable source."""
+    """An active value is passed to a function that has neither a rule nor readable source."""
 
 
 class ActivityError(Error, TypeError):
-    """Activities contradict, or an argument cannot be active."""
+    """Activities contradict one another, or an argument or result cannot be active."""
 
 
 class MismatchError(ActivityError, ValueError):
-    """A cotangent, a tangent or a seed is not built like what it belongs to."""
+    """A cotangent, tangent or seed does not match the shape or structure of its primal."""
 
 
 class SourceError(Error, OSError):
@@ -120,16 +120,16 @@ class SourceError(Error, OSError):
 
 
 class AliasError(Error, ValueError):
-    """Memory reached by two ways overlaps and is written."""
+    """Two arguments or variables share memory that the function or its derivative writes."""
 
 
 class SettingError(Error, ValueError):
-    """An environment variable that s2sad reads says something that makes no sense."""
+    """An environment variable that s2sad reads has an invalid value."""
 
 
 class DerivativeWarning(UserWarning):
-    """A derivative ends where the program rounds: a float stored into an array of integers."""
+    """The program rounds an active float, as by a store into an integer array: derivative 0."""
 
 
 class InternalError(Error, AssertionError):
-    """A pass broke its own claim: a bug in s2sad, never the user's fault."""
+    """A pass violated its own claim: this is a bug in s2sad, never the user's fault."""

@@ -1,7 +1,7 @@
-"""What a differentiated function says to its own derivative.
+"""Functions that a differentiated function calls to control its own derivative.
 
-A plain call knows nothing of derivatives: there `stop_gradient` and `adjoint_hook` give back what
-they are given, and `within_gradient()` is False. Derived text holds none of the three.
+They have no effect in a plain call: `stop_gradient` and `adjoint_hook` return their first argument,
+and `within_gradient()` is False. Derived text calls none of the three.
 """
 
 from __future__ import annotations
@@ -16,15 +16,28 @@ T = TypeVar("T")
 
 
 def stop_gradient(x: T) -> T:
-    """Return x, with no derivative: a number, an array or a structure, itself and no copy."""
+    """Return x itself; derivatives treat the result as a constant.
+
+    >>> s2sad.grad(lambda x: x * s2sad.stop_gradient(x))(3.0)
+    3.0
+
+    x may be a number, an array or a structure.
+    """
     return x
 
 
 def within_gradient() -> bool:
-    """Say whether this is derived code: that is decided when the code is derived.
+    """Return True in derived code and False in a plain call.
 
-    `if within_gradient():` leaves one branch in the derived text, and the other one in the plain
-    function. What reaches it is derived with it: called functions, too, whether active or not.
+    >>> def f(x):
+    ...     return 5.0 * x if s2sad.within_gradient() else x
+    >>> f(1.0), s2sad.grad(f)(1.0)
+    (1.0, 5.0)
+
+    s2sad decides the answer when it derives the code: only one branch of `if within_gradient():`
+    is in the derived text. Functions on the way to the call are derived as well, even if they are
+    not active. An UnsupportedError is raised if derived code reaches a call that s2sad did not see
+    when it derived the code.
     """
     if _derived_code_runs():
         raise UnsupportedError(
@@ -38,20 +51,29 @@ def within_gradient() -> bool:
 
 
 def adjoint_hook(x: T, fn: Callable[[Any], Any]) -> T:
-    """Return x; in the backward sweep `fn` gets the adjoint of x, whole, before it is used.
+    """Return x; in the backward sweep, `fn` receives the adjoint of x and may replace it.
 
-    What fn returns is used in its place; None leaves it as fn leaves it: fn gets memory of its own,
-    which it may change. Forward mode has no adjoints: there x is just x.
+    >>> def f(x):
+    ...     y = s2sad.adjoint_hook(x * x, lambda bar: np.clip(bar, -1.0, 1.0))
+    ...     return 10.0 * y
+    >>> f(3.0), float(s2sad.grad(f)(3.0))
+    (90.0, 6.0)
+
+    fn is called when the adjoint of x is complete and before it is used. If fn returns a value, the
+    backward sweep uses that value instead of the adjoint; it must have the adjoint's shape and
+    structure, otherwise an ActivityError is raised. fn may also change its argument in place and
+    return None; the argument is a copy that belongs to fn. Forward mode has no adjoints, so the
+    hook has no effect there.
     """
     return x
 
 
 def hook_here(x: Any, fn: Callable[[Any], Any]) -> None:
-    """Stand for a hook in a function that is being derived: `fn` gets the adjoint of x here."""
+    """Mark a hook in a function that is being derived: `fn` receives the adjoint of x here."""
 
 
 def _derived_code_runs() -> bool:
-    """Say whether a function of derived text is among those that run."""
+    """Return whether a function of derived text is running."""
     frame = sys._getframe(2)
     found: Any = frame
     while found is not None:

@@ -1,4 +1,4 @@
-"""Where rules live: hand-written derivatives, found by the function they belong to.
+"""The registry of rules: hand-written derivatives, found by the function that they belong to.
 
 A rule is an ordinary function that can be called and tested alone:
 
@@ -12,8 +12,8 @@ A rule is an ordinary function that can be called and tested alone:
             out_bar = np.expand_dims(out_bar, axis)
         return np.broadcast_to(out_bar, a.shape)
 
-Arrays come by position, settings by keyword, with the names of the function's own signature; a
-keyword that a rule does not list is refused where the call stands.
+Arrays come by position and settings by keyword, with the names of the function's own signature.
+s2sad refuses a call with a keyword that the rule does not list.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _rule_of(fn: object, rule: Callable[..., Any], word: str) -> tuple[object, Callable[..., Any]]:
-    """Return a function, and the rule as it is for this one of those that share it."""
+    """Return a function, and its rule; a shared rule is bound to the values for this function."""
     made: Callable[..., Any] = rule
     if isinstance(fn, Kin):
         parameters = inspect.signature(rule).parameters.values()
@@ -74,24 +74,24 @@ def _rule_of(fn: object, rule: Callable[..., Any], word: str) -> tuple[object, C
 
 
 def given_to(rule: Callable[..., Any] | None) -> Mapping[str, Callable[..., Any]]:
-    """Return what a rule that several functions share gets for this one."""
+    """Return the values that a rule shared by several functions receives for this function."""
     return rule.keywords if isinstance(rule, Shared) else {}
 
 
 _lock = threading.RLock()  # while something is registered: by any import, in any thread
-_served: dict[Any, Any] = {}  # of which function a rule is the pullback or the pushforward
+_served: dict[Any, Any] = {}  # the function that a pullback or pushforward belongs to
 _rules: dict[Hashable, Rule] = {}
 _histories: dict[Hashable, History] = {}
 _asked: weakref.WeakSet[SameRules] = weakref.WeakSet()
-_called: set[int] = set()  # objects that are called as functions are, and have rules
+_called: set[int] = set()  # callable objects, not functions, that have rules
 _unruled: weakref.WeakSet[Unruled] = weakref.WeakSet()
 
 
 def _key(fn: object) -> Hashable:
     """Return the identity under which a rule is filed.
 
-    Bound ufunc methods (`np.add.reduce`) are made anew at each access, so they are filed under
-    the ufunc and the method's name; everything else under its own identity.
+    Each access of a bound ufunc method (`np.add.reduce`) makes a new object, so such methods are
+    filed under the ufunc and the method's name. Everything else is filed under its own identity.
     """
     owner = getattr(fn, "__self__", None)
     name = getattr(fn, "__name__", None)
@@ -123,7 +123,7 @@ def _file(fn: object, brought: bool, **changes: Any) -> None:
 def _zeros(
     masks: Masks, regular: Mapping[str, float] | None, steep: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return what a rule says about zeros and singular points, where it says something."""
+    """Return the options of a rule about zeros and singular points, if there are any."""
     said: dict[str, Any] = {"masks": masks} if masks else {}
     return {**said, "regular": dict(regular), "steep": steep} if regular else said
 
@@ -138,16 +138,26 @@ def elementwise(
 ) -> Callable[[F], F]:
     """Register `partials(out, *arrays)`, the partial derivatives of an elementwise function.
 
-    For one array the rule returns its partial, for several a tuple with one entry per array;
-    None stands for a partial that is zero. Broadcasting is the caller's business. Gives both the
-    pullback and the pushforward. `masks` says that partials are zero by structure, as those of
-    np.maximum are. A function with singular points says with `regular` where its rule is finite:
-    `regular={"x": 1.0}` for 1 / x. There the rule is evaluated where such a zero comes in. By
-    the arrays that are `steep` the derivative may be infinite where the value is finite, as at the
-    root of 0: there every zero is kept, also one that only happens to be zero.
-    For `unknown` arrays no derivative is known (the order of a Bessel function): the rule returns
-    None for them, and a program in which they are active is refused. `once` says why the rule need
-    not be differentiated itself: `check_rule` then accepts that it is refused.
+    >>> def cube(x):
+    ...     return np.power(x, 3)
+    >>> @s2sad.elementwise(cube)
+    ... def cube_partial(out, x):
+    ...     return 3.0 * x * x
+    >>> s2sad.grad(lambda x: np.sum(cube(x)))(np.array([1.0, 2.0]))
+    array([ 3., 12.])
+
+    The rule receives the result and the arrays. It returns one partial derivative, or a tuple with
+    one for each array; None means zero. s2sad makes the pullback and the pushforward from it and
+    takes care of broadcasting. An UnsupportedError says what is wrong with a rule's form.
+
+    - masks: the partials contain zeros by structure, as for np.maximum.
+    - regular: values at which a rule with singular points is finite, as `{"x": 1.0}` for 1 / x.
+      The rule is evaluated there wherever a cotangent is zero by structure.
+    - steep: arrays with respect to which the derivative may be infinite while the value is finite,
+      as for sqrt at 0. For these arrays every zero stays zero, not only zeros by structure.
+    - unknown: arrays without a known derivative (the order of a Bessel function). The rule returns
+      None for them; s2sad refuses a program in which they are active.
+    - once: the reason why the rule has no derivative itself; `check_rule` then accepts that.
     """
 
     check_named(fns, "@s2sad.elementwise")
@@ -181,34 +191,40 @@ def pullback(
     multilinear: bool = False,
     once: str = "",
 ) -> Callable[[F], F]:
-    """Register `pull(out_bar, out, *arrays, **settings)`, returning one cotangent per array.
+    """Register `pull(out_bar, out, *arrays, **settings)`, which returns a cotangent per array.
 
-    For one array the rule returns its cotangent bare, for several a tuple; None stands for zero.
-    An array argument that is a sequence of arrays has a sequence of cotangents; a rule that also
-    takes lists in it apart is `nested`. `view` says
-    whether the function's result may share memory with its first argument; where it shows each
-    element of that once at most, `window` tells more. `masks` says that
-    entries get zero because they are not in the result, as with np.max; a tuple names the
-    settings that make it so, a function tells it from the literals among the arguments.
-    `regular`, `steep` and `unknown` are as for `elementwise`. With `turns_complex` the content of
-    real arguments decides whether the result is real or complex.
-    The kind of a result is found by calls with samples of any lengths: `samples(*args)` returns
-    arguments that fit one another. `of_complex` says that the rule is for complex arguments only:
-    for real ones the derivative is zero by decision.
+    >>> def product(x, y):
+    ...     return np.multiply(x, y)
+    >>> @s2sad.pullback(product)
+    ... def pull_product(out_bar, out, x, y):
+    ...     return out_bar * y, out_bar * x
+    >>> s2sad.grad(lambda x: np.sum(product(x, 3.0)))(np.ones(2))
+    array([3., 3.])
 
-    A function that calls functions it is given, as a solver does, says how:
-    `calls={"fun": "fun(out, *args)"}`. In the place of `fun` the rule gets a function of the same
-    arguments that returns `(value, pullback)`; `pullback(value_bar)` returns a tuple, one cotangent
-    per argument (None where there is none), and one last entry for what `fun` captures: that is
-    what the rule returns for `fun`. The kind of the result is then found by calling `result` with
-    samples, and with None for functions. Parameters on which the result does not depend, as the
-    start of a search, are `constant`: the rule gives None for them.
+    The rule returns one cotangent, or a tuple with one for each array, in the array's shape. None
+    means zero. For an argument that is a list of arrays it returns a list of cotangents. An
+    UnsupportedError says what is wrong with a rule's form. `regular`, `steep`, `unknown` and `once`
+    are the same as for `elementwise`.
 
-    A rule is `linear` where what it does to a cotangent does not depend on the numbers in the
-    arrays, or only by steps: a sum, a transform, a permutation. With a pushforward beside it,
-    nothing more is needed for second derivatives. So it is where the function is `multilinear`:
-    linear in each array while the others stay, as a product of matrices is. `once` is as for
-    `elementwise`.
+    - view, window: whether the result may share memory with the first argument ("never", "always",
+      "maybe"); a `Window` says more if the result shows each element of it at most once.
+    - nested: the rule also unpacks lists inside a list of arrays.
+    - masks: some entries get zero by structure, as for np.max: always (True), if one of these
+      settings is given (a tuple), or if a function of the call's literal arguments returns True.
+    - turns_complex: the numbers in real arguments decide whether the result is complex.
+    - of_complex: the rule is for complex arguments; for real ones the derivative is 0 by decision.
+    - samples: s2sad calls the function with sample arguments to find the kind of the result;
+      `samples(*args)` returns sample arguments whose lengths fit together.
+    - result: a function that s2sad calls with samples instead (with None for functions).
+    - calls: how the function calls its function arguments, as `{"fun": "fun(out, *args)"}`. In
+      place of `fun` the rule receives a function of the same arguments, which returns `(value,
+      pullback)`. That pullback returns a cotangent (or None) for each argument, and a last entry
+      for the variables that `fun` captures; the rule returns this entry as the cotangent of `fun`.
+    - constant: parameters on which the result does not depend, as the start of a search; the rule
+      returns None for them.
+    - linear: the effect of the rule on a cotangent does not depend on the numbers in the arrays, or
+      only in steps (a sum, a permutation). Then a pushforward is enough for second derivatives.
+    - multilinear: as linear, for a function that is linear in each array (a matrix product).
     """
 
     check_named(fns, "@s2sad.pullback")
@@ -230,7 +246,14 @@ def pullback(
 
 
 def pushforward(*fns: object) -> Callable[[F], F]:
-    """Register `push(out, *arrays, *tangents, **settings)`, returning the tangent of out."""
+    """Register `push(out, *arrays, *tangents, **settings)`, which returns the tangent of out.
+
+    A tangent of None means zero; the errors are the same as for `pullback`.
+
+        @s2sad.pushforward(product)
+        def push_product(out, x, y, x_dot, y_dot):
+            return x_dot * y + x * y_dot
+    """
 
     check_named(fns, "@s2sad.pushforward")
 
@@ -244,7 +267,12 @@ def pushforward(*fns: object) -> Callable[[F], F]:
 
 
 def nondifferentiable(*fns: Any) -> Any:
-    """Declare functions whose derivative is zero by decision; usable as a decorator."""
+    """Declare that the derivative of functions is zero by decision; usable as a decorator.
+
+    >>> bucket = s2sad.nondifferentiable(lambda x: np.floor(10.0 * x))
+    >>> float(s2sad.grad(lambda x: x * bucket(x))(0.57))
+    5.0
+    """
     check_named(fns, "s2sad.nondifferentiable")
     by = str(sys._getframe(1).f_globals.get("__name__"))
     for fn in fns:
@@ -258,10 +286,10 @@ _written_functions: list[object] = []
 
 
 def written_out(*fns: object, of: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """Register Python that does what a library's function does: that is derived in its place.
+    """Register Python code with the effect of a library function; s2sad derives it instead.
 
-    So is what calls functions of the user's, which no rule could know. For a method of a class
-    (`np.ufunc.reduce`), `of` names attributes of the bound method that come first.
+    This serves library functions that call functions of the user, for which no rule is possible.
+    For methods of a class (`np.ufunc.reduce`), `of` names attributes that become first arguments.
     """
 
     def register(written: F) -> F:
@@ -274,19 +302,19 @@ def written_out(*fns: object, of: tuple[str, ...] = ()) -> Callable[[F], F]:
 
 
 def all_written() -> tuple[object, ...]:
-    """Return what is derived as if it were written out in Python, in the order of registration."""
+    """Return the functions with a form written out in Python, in the order of registration."""
     load_rules()
     return tuple(_written_functions)
 
 
 TOLD = ("np.vectorize", "otypes")
-"""Stands for what np.vectorize does where it is told of what kind the results are."""
+"""Stands for np.vectorize with the argument otypes."""
 
 
 def refusals_of_form(fn: Any) -> tuple[str, ...]:
-    """Return what Python that stands for a library's function says of what it does not take.
+    """Return the refusals of Python code that stands for a library function.
 
-    It, or a function of its module that it calls, raises NotImplementedError with a literal text.
+    These are the literal texts of NotImplementedErrors in the code and its module's functions.
     """
     if not any(fn is form for form, _ in _written.values()):
         return ()
@@ -303,9 +331,9 @@ def _texts_raised(fn: types.FunctionType) -> Iterator[str]:
 
 
 def is_vectorized(fn: Any) -> bool:
-    """Say whether this is np.vectorize of a function, for every element of all arguments.
+    """Return whether this is np.vectorize of a function, for every element of all arguments.
 
-    Of what kind the results are may be told for one of them only, and that of a number.
+    `otypes` may describe only one result, which must be a number.
     """
     if type(fn) is not np.vectorize or fn.signature is not None or fn.excluded:
         return False
@@ -314,7 +342,7 @@ def is_vectorized(fn: Any) -> bool:
 
 
 def written_form(fn: Any) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
-    """Return the Python that stands for a library's function, and what of it comes first."""
+    """Return the Python that stands for a library function, and the attributes that come first."""
     load_rules()
     if is_vectorized(fn):
         return _written[_key(np.vectorize if fn.otypes is None else TOLD)]
@@ -332,7 +360,7 @@ def written_form(fn: Any) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
 def rule_for(fn: object) -> Rule | None:
     """Return the rule of a function, or None. Loads rule packages at the first call.
 
-    What CuPy calls as NumPy does has NumPy's rule, where it has none of its own.
+    A CuPy function without a rule of its own has the rule of NumPy's function of the same name.
     """
     load_rules()
     try:
@@ -347,27 +375,27 @@ def rule_for(fn: object) -> Rule | None:
 
 
 def is_called(value: object) -> bool:
-    """Say whether an object that is no function has a rule, and so is called as functions are."""
+    """Return whether a callable object that is not a function has a rule."""
     return id(value) in _called
 
 
 def is_rule(fn: Any) -> bool:
-    """Say whether a function is the pullback or the pushforward of another."""
+    """Return whether a function is the pullback or the pushforward of another function."""
     return inspect.isfunction(fn) and fn in _served
 
 
 def is_ours(fn: Any) -> bool:
-    """Say whether a function is one of s2sad's, rules included."""
+    """Return whether a function belongs to s2sad, rules included."""
     return str(getattr(fn, "__module__", "")).partition(".")[0] == __name__.partition(".")[0]
 
 
 def is_helper(fn: Any) -> bool:
-    """Say whether a function is one of those that s2sad's rules are made of."""
+    """Return whether a function is a helper of s2sad's rules."""
     return inspect.isfunction(fn) and is_brought(fn)
 
 
 def _rule_of_rule(fn: Any) -> Rule | None:
-    """Return the rule of a rule that is linear: its derivative is the rule of the other mode."""
+    """Return the rule of a linear rule: its derivative is the rule of the other mode."""
     of = _served.get(fn) if inspect.isfunction(fn) else None
     rule = None if of is None else _rules.get(_key(of))
     if rule is None or not rule.turns:
@@ -379,9 +407,9 @@ def _rule_of_rule(fn: Any) -> Rule | None:
 
 
 def same_in_numpy(fn: Any, count: int) -> Any:
-    """Return NumPy's function that does what `fn` does with `count` arguments by position.
+    """Return the NumPy function that equals `fn` for `count` arguments by position.
 
-    Itself where there is none, and where it has a rule or a refusal of its own.
+    Return `fn` itself if there is none, or if `fn` has its own rule or refusal.
     """
     load_rules()
     key = _key(fn)
@@ -389,13 +417,13 @@ def same_in_numpy(fn: Any, count: int) -> Any:
 
 
 def constant_parameters(fn: object) -> tuple[str, ...]:
-    """Return the parameters of a function on which its result does not depend."""
+    """Return the parameters that do not affect the result of a function."""
     rule = rule_for(fn)
     return () if rule is None else rule.constant
 
 
 def defaults(fn: object) -> Mapping[str, Any]:
-    """Return the settings of a function by its rule, with what they are where nobody gives them."""
+    """Return the settings in the rule of a function, with their default values."""
     rule = rule_for(fn) if is_foreign(fn) else None
     return {} if rule is None or rule.pullback is None else _settings(rule.pullback)
 
@@ -408,7 +436,7 @@ def _settings(rule: Callable[..., Any]) -> Mapping[str, Any]:
 
 
 def is_elementwise(fn: object) -> bool:
-    """Say whether a library's function works on each element, and broadcasts its arguments."""
+    """Return whether a library function is elementwise and broadcasts its arguments."""
     if isinstance(fn, np.ufunc):
         return fn.signature is None and fn.nout == 1
     rule = rule_for(fn) if is_foreign(fn) else None
@@ -416,15 +444,15 @@ def is_elementwise(fn: object) -> bool:
 
 
 def reduces(fn: object) -> bool:
-    """Say whether a library's function makes a number of an array: it could keep the axes."""
+    """Return whether a library function reduces an array to a number (it accepts keepdims)."""
     settings = defaults(fn)
     return "keepdims" in settings and settings.get("axis", 0) is None
 
 
 class SameRules:
-    """Says whether some functions still have the rules that they had when this was made.
+    """Checks whether some functions still have the rules that they had when this was made.
 
-    It need not be asked while it is `fresh`: no rule has been registered since.
+    While it is `fresh`, no rule has been registered since, and the check is not needed.
     """
 
     def __init__(self, functions: Iterable[object]) -> None:
@@ -434,15 +462,15 @@ class SameRules:
             _asked.add(self)
 
     def __call__(self) -> bool:
-        """Look again."""
+        """Check again."""
         self.fresh = all(rule_for(fn) is rule for fn, rule in self._rules)
         return self.fresh
 
 
 class Unruled:
-    """Says whether functions have no rule; all of a code, and so it stays a question.
+    """Checks whether functions have no rule; one object serves all functions of one code.
 
-    It need not be asked while it is `fresh`: no rule has been registered since it was made.
+    While it is `fresh`, no rule has been registered since, and the check is not needed.
     """
 
     def __init__(self) -> None:
@@ -451,7 +479,7 @@ class Unruled:
             _unruled.add(self)
 
     def __call__(self, fn: object) -> bool:
-        """Look again."""
+        """Check again."""
         return rule_for(fn) is None
 
 
@@ -470,7 +498,7 @@ def positional_names(rule_fn: Callable[..., Any], skip: int) -> tuple[str, ...]:
 
 
 def array_names(rule: Rule) -> tuple[str, ...]:
-    """Return the names of the arrays that the rule of a function is about."""
+    """Return the names of the array parameters in the rule of a function."""
     if rule.partials is not None:
         return positional_names(rule.partials, 1)
     return positional_names(rule.pullback, 2) if rule.pullback is not None else ()
@@ -484,7 +512,7 @@ _zero_methods: set[str] = set()
 def array_methods(
     methods: dict[str, object], properties: dict[str, object], zero: frozenset[str]
 ) -> None:
-    """Say which functions' rules serve ndarray's methods and properties, and which give zero."""
+    """Declare the functions whose rules serve ndarray's methods, and methods of derivative 0."""
     _methods.update(methods)
     _properties.update(properties)
     _zero_methods.update(zero)
@@ -505,21 +533,21 @@ def property_function(name: str) -> object | None:
 
 
 def is_zero_method(name: str) -> bool:
-    """Say whether no derivative flows through an array method."""
+    """Return whether no derivative flows through an array method."""
     load_rules()
     return name in _zero_methods
 
 
 @dataclass(frozen=True)
 class Objects:
-    """What is known of the objects of a library's class: a sparse matrix, a spline.
+    """What s2sad knows about objects of a library's class: a sparse matrix, a spline.
 
-    `like` gives an array, which need not be filled, with the dtype and the shape that tell of what
-    kind an object is, or None of an object without rules; `zero` the cotangent of an object that
-    nothing depends on; `sample(cls, array)` makes an object of that kind. `functions` are by
-    operator ("MatMult", or "rMatMult" with the object on the right only), attribute (".T"), method
+    `like` returns an array (which need not be filled) whose dtype and shape describe the kind of an
+    object, or None for an object without rules. `zero` returns the cotangent of an object on which
+    nothing depends. `sample(cls, array)` makes an object of that kind. The keys of `functions` are
+    operators ("MatMult", or "rMatMult" if the object is on the right), attributes (".T"), methods
     ("dot"), or "__call__". Classes `of_data` are called with (data, ...) and perhaps a shape.
-    `check` is the text of a test that {0} is like an array with {1} axes, for emitted files.
+    `check` is the text of a test, for emitted files, that {0} is like an array with {1} axes.
     """
 
     like: Callable[[Any], np.ndarray[Any, Any] | None]
@@ -545,9 +573,9 @@ def library_objects(
     check: str = "",
     of_tuples: tuple[str, ...] = (),
 ) -> None:
-    """Say which functions' rules serve the operators and methods of a library's objects.
+    """Declare the functions whose rules serve the operators and methods of a library's objects.
 
-    They get arrays for lists and tuples; those `of_tuples` tell tuples from arrays.
+    The functions receive arrays for lists and tuples; functions `of_tuples` distinguish tuples.
     """
     for cls in classes:
         _objects[cls] = Objects(like, sample, zero, functions, of_data, check)
@@ -556,31 +584,31 @@ def library_objects(
 
 
 def objects_of(cls: type) -> Objects | None:
-    """Return what is known of the objects of a class, or None."""
+    """Return what s2sad knows about the objects of a class, or None."""
     load_rules()
     return _objects.get(cls)
 
 
 def has_cotangents(cls: type) -> bool:
-    """Say whether objects of a class have derivatives; those without rules have none."""
+    """Return whether objects of a class have derivatives; without rules they have none."""
     known = objects_of(cls)
     return known is not None and known.zero is not None
 
 
 def object_function(cls: type, name: str) -> object | None:
-    """Return the function whose rule serves what an object does (it is an argument), or None."""
+    """Return the function whose rule serves an operation of an object (an argument), or None."""
     found = objects_of(cls)
     return None if found is None else found.functions.get(name)
 
 
 def takes_objects(fn: Any) -> bool:
-    """Say whether a function's rule is made for a library's objects."""
+    """Return whether a function's rule is made for a library's objects."""
     module = getattr(fn, "__module__", None) or ""
     return id(fn) in _of_objects or module.split(".")[0] == "scipy"
 
 
 def operator_function(op: str, left: type | None, right: type | None) -> object | None:
-    """Return the function whose rule serves `left op right`: one is the class of an object."""
+    """Return the function whose rule serves `left op right`; one operand is an object's class."""
     found = object_function(left, op) if left is not None else None
     if found is None and right is not None:
         found = object_function(right, f"r{op}")
@@ -588,9 +616,9 @@ def operator_function(op: str, left: type | None, right: type | None) -> object 
 
 
 def is_foreign(fn: Any) -> bool:
-    """Say whether a function belongs to an array library: those are known by rules only.
+    """Return whether a function belongs to an array library: s2sad knows it only by a rule.
 
-    JAX is one whose functions have no rules: its source is not read.
+    JAX is such a library, but its functions have no rules; s2sad does not read its source.
     """
     root = (getattr(fn, "__module__", "") or "").split(".")[0]
     known = generator_of(fn) is not None or fn is checkpoint
@@ -598,7 +626,7 @@ def is_foreign(fn: Any) -> bool:
 
 
 def method_like(name: str) -> object | None:
-    """Return the function that does what an array method does (self comes first), or None."""
+    """Return the function that is equivalent to an array method (self comes first), or None."""
     return method_function(name) or (getattr(np, name, None) if is_zero_method(name) else None)
 
 
@@ -616,13 +644,13 @@ _OF_ARRAYS = (
 
 
 def only_computes(fn: Any) -> bool:
-    """Say whether a library's function without a rule may be tried: filter designs, windows."""
+    """Return whether s2sad may try a library function without a rule: filter designs, windows."""
     module = str(getattr(fn, "__module__", "") or "")
     return inspect.isfunction(fn) and module.startswith(_OF_ARRAYS[1:]) and rule_for(fn) is None
 
 
 def wants_arrays(fn: Any) -> bool:
-    """Say whether a library function's rule needs arrays where NumPy takes lists too."""
+    """Return whether a library function's rule needs arrays although NumPy takes lists, too."""
     if isinstance(fn, np.ufunc) or isinstance(getattr(fn, "__self__", None), np.ufunc):
         return True
     if id(fn) in _of_objects:
@@ -636,7 +664,7 @@ def wants_arrays(fn: Any) -> bool:
 
 
 def tells_tuples(fn: Any) -> bool:
-    """Say whether to a function of a library's objects only a list is the same as an array."""
+    """Return whether a function of a library's objects treats a list, but no tuple, as an array."""
     return id(fn) in _of_tuples
 
 
@@ -661,7 +689,7 @@ def instead_of_rule(fn: Any, label: str) -> str:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Functions, classes or methods of one home that have no derivative here, why, and advice."""
+    """Functions, classes or methods of one home without a derivative, the reason, and advice."""
 
     home: Any
     names: tuple[str, ...]
@@ -674,9 +702,9 @@ _stated: list[Refusal] = []
 
 
 def refuse(home: Any, names: str, *, because: str, instead: str) -> None:
-    """Say why what a module or class holds under these names has no derivative.
+    """Declare why the functions with these names in a module or class have no derivative.
 
-    It is no rule: off active paths such a function is what it is without.
+    A refusal is not a rule: off active paths it has no effect.
     """
     refusal = Refusal(home, tuple(names.split()), because, instead)
     _stated.append(refusal)
@@ -693,7 +721,7 @@ def all_refusals() -> tuple[Refusal, ...]:
 
 
 def is_refused(fn: Any) -> bool:
-    """Say whether a function, or the class of an object, is refused by name."""
+    """Return whether a function, or the class of an object, is refused by name."""
     load_rules()
     if fn is None or is_vectorized(fn):
         return False
@@ -701,7 +729,7 @@ def is_refused(fn: Any) -> bool:
 
 
 def advice_for(value: object) -> str:
-    """Return what to do instead of using an object of which nothing is known, if that is known."""
+    """Return advice on what to use instead of an unknown object, if there is any."""
     cls = type(value)
     if cls in _objects:
         return "Let its values be along the first axis: np.moveaxis(values, axis, 0)."
@@ -715,7 +743,7 @@ def advice_for(value: object) -> str:
 
 
 def instead_of(fn: object) -> str:
-    """Return what to use instead of a function that is refused by name, if it is."""
+    """Return advice on what to use instead of a function that is refused by name."""
     refusal = _refusals.get(_key(fn))
     return "" if refusal is None else refusal.instead
 
@@ -724,7 +752,7 @@ WITHOUT_RULE = "the result of a function without a derivative"
 
 
 def is_without_rule(fn: Any) -> bool:
-    """Say whether a function is a library's, and neither has a rule nor is written out."""
+    """Return whether a library function has neither a rule nor a form written out in Python."""
     if fn is None or not callable(fn) or not (is_foreign(fn) or is_refused(fn)):
         return False
     return rule_for(fn) is None and written_form(fn) is None

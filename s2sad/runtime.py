@@ -13,9 +13,9 @@ import numpy as np
 
 
 def has_fields(cls: Any) -> bool:
-    """Say whether objects of a class are what their attributes are: the user's, not enumerated.
+    """Return whether the attributes of an object are parts of a structure: user-defined classes.
 
-    Others are known by their identity, as members of an Enum are, or are nobody's to copy.
+    Dataclasses are structures; enums, exceptions, iterables and objects of libraries are not.
     """
     if hasattr(cls, "__dataclass_fields__"):
         return True
@@ -27,14 +27,14 @@ def has_fields(cls: Any) -> bool:
 
 
 def is_array(x: Any) -> bool:
-    """Say whether a value is an array, NumPy's or CuPy's."""
+    """Return whether a value is an array of NumPy or CuPy."""
     cls = type(x)
     on_device = cls.__name__ == "ndarray" and cls.__module__.partition(".")[0] == "cupy"
     return on_device or isinstance(x, np.ndarray)
 
 
 def share_memory(x: Any, y: Any) -> bool:
-    """Say whether two arrays of one namespace have an element in common."""
+    """Return whether two arrays have an element in common; arrays of two libraries never do."""
     if not is_array(x) or not is_array(y) or isinstance(x, np.ndarray) != isinstance(y, np.ndarray):
         return False
     return bool(np.may_share_memory(x, y) and np.shares_memory(x, y))
@@ -56,14 +56,14 @@ def always() -> Any:
 
 
 def attributes(x: Any) -> Any:
-    """Return what an object of the user's holds, by name; nothing of other objects."""
+    """Return the attributes of a user-defined object by name; for other objects an empty dict."""
     if not has_fields(type(x)):
         return {}
     return {name: getattr(x, name) for name in attribute_names(x)}
 
 
 def attribute_names(x: Any) -> Any:
-    """Return the names of what an object holds: in slots that are filled, and besides."""
+    """Return the names of an object's attributes: the filled slots, then the `__dict__`."""
     if not hasattr(type(x), "__slots__"):
         return getattr(x, "__dict__", ())
     names = []
@@ -78,7 +78,7 @@ def attribute_names(x: Any) -> Any:
 
 
 def unbroadcast(x_bar: Any, shape: tuple[int, ...]) -> Any:
-    """Sum a cotangent over the axes along which its argument, of this shape, was broadcast."""
+    """Sum a cotangent over the axes along which its argument, with this shape, was broadcast."""
     found = x_bar.shape if hasattr(x_bar, "shape") else ()
     if found == shape:
         return x_bar
@@ -89,7 +89,7 @@ def unbroadcast(x_bar: Any, shape: tuple[int, ...]) -> Any:
 
 
 def last_writes(x: Any, index: Any) -> Any:
-    """Say which parts of a value written to x[index] stay: where an index repeats, the last one."""
+    """Return a mask of the elements written to x[index] that remain; the last write wins."""
     writer = np.zeros(x.shape, int)
     order = np.arange(writer[index].size).reshape(writer[index].shape)
     writer[index] = order
@@ -97,7 +97,7 @@ def last_writes(x: Any, index: Any) -> Any:
 
 
 def written_once(x: Any, index: Any) -> int:
-    """Return 1 where an index names no element twice: of several writes a device keeps any."""
+    """Return 1; raise a ValueError if an index names an element twice, as a GPU may keep either."""
     times = np.zeros(x.shape, np.int32)
     np.add.at(times, index, 1)
     if (times > 1).any():
@@ -108,13 +108,13 @@ def written_once(x: Any, index: Any) -> int:
 
 
 def writeable(view: Any) -> Any:
-    """Return a view that NumPy gives read-only, as one that can be written."""
+    """Return a view that NumPy made read-only, after making it writeable."""
     view.flags.writeable = True
     return view
 
 
 def view_of(shadow: Any, part: Any, base: Any, view: Any) -> Any:
-    """Return the part of a base's shadow that belongs to a view, and zeros to a copy."""
+    """Return the part of a base's shadow that belongs to a view; zeros for a copy."""
     if not np.may_share_memory(base, view):
         return np.zeros_like(view)
     if not np.may_share_memory(shadow, part):
@@ -123,7 +123,7 @@ def view_of(shadow: Any, part: Any, base: Any, view: Any) -> Any:
 
 
 def same_view(twin: Any, part: Any, base: Any, view: Any) -> Any:
-    """Return the part of a base's twin that belongs to a view; a copy of it for a copy.
+    """Return the part of a base's twin that belongs to a view; a copy of the part for a copy.
 
     The base may be a list or tuple of arrays.
     """
@@ -143,22 +143,22 @@ def same_view(twin: Any, part: Any, base: Any, view: Any) -> Any:
 
 
 def same_views(twin: Any, parts: Any, base: Any, views: Any) -> Any:
-    """Return for each of some arrays made of a base what `same_view` does for one."""
+    """Apply `same_view` to each of several arrays that were made from one base."""
     pairs = zip(parts, views, strict=True)
     return type(views)([same_view(twin, part, base, view) for part, view in pairs])
 
 
 def laid_like(x_dot: Any, x: Any) -> Any:
-    """Return a tangent that lies in memory as its array does."""
+    """Return a tangent with the memory layout of its array."""
     twin = lying_like(x)[0]
     twin[...] = x_dot
     return twin
 
 
 def real(x_bar: Any) -> Any:
-    """Return a derivative of what is real; one that is complex is refused.
+    """Return a derivative that must be real; raise NotImplementedError if it is complex.
 
-    Python gives complex powers of negative floats: what follows was not derived for these.
+    In Python a power of a negative float is complex; the derivative is not valid for it.
     """
     if isinstance(x_bar, complex) or getattr(getattr(x_bar, "dtype", None), "kind", "") == "c":
         raise NotImplementedError("a power of a negative float is complex: write abs(x) ** y")
@@ -166,7 +166,7 @@ def real(x_bar: Any) -> Any:
 
 
 def all_real(x_bar: Any) -> Any:
-    """Return derivatives in a structure; one that is complex is refused."""
+    """Return derivatives in a structure; raise NotImplementedError if one is complex."""
     if isinstance(x_bar, list | tuple):
         for part in x_bar:
             all_real(part)
@@ -178,14 +178,14 @@ def all_real(x_bar: Any) -> Any:
 
 
 def log_of_base(x: Any) -> Any:
-    """Return log(x), but 0 where x is 0: there x**y stays 0 whatever a positive exponent does."""
+    """Return log(x), but 0 where x is 0: there x**y is 0 for every positive exponent y."""
     if isinstance(x, float | int) and x >= 0:
         return float(np.log(x)) if x else 0.0
     return np.log(x + (x == 0))
 
 
 def zeros_like(x: Any, integers: Any = None) -> Any:
-    """Return zeros in x's structure, `integers` for ints; None for what carries no derivative."""
+    """Return zeros in x's structure, `integers` for ints, None for parts without a derivative."""
     if isinstance(x, float | complex | np.inexact):
         return type(x)(0.0)
     if isinstance(x, int):
@@ -212,9 +212,9 @@ def zeros_like(x: Any, integers: Any = None) -> Any:
 
 
 def fitted(x_bar: Any, x: Any) -> Any:
-    """Return cotangents of several arrays with their dtypes, where one that is wider took them in.
+    """Return a cotangent with the dtype of its primal x: real for a real x, float32 for float32.
 
-    That of a real array is real, that of a narrow one is narrow.
+    For a list or tuple x, each part of the cotangent gets the dtype of its own part.
     """
     if x_bar is None:
         return None
@@ -228,7 +228,7 @@ def fitted(x_bar: Any, x: Any) -> Any:
 
 
 def pull_chosen(out_bar: Any, out: Any, xs: Any, key: Any) -> Any:
-    """Return the cotangent of a sequence from that of the first item with the key of out."""
+    """Return the cotangent of a sequence from which max or min, with this key, chose out."""
     keys = [key(x) for x in xs]
     first = keys.index(key(out)) if keys else 0
     parts = [out_bar if i == first else 0.0 for i in range(len(keys))]
@@ -238,12 +238,12 @@ def pull_chosen(out_bar: Any, out: Any, xs: Any, key: Any) -> Any:
 
 
 def push_items(x: Any, x_dot: Any) -> list[Any]:
-    """Return the tangents of a dict's items, in its order: keys have none."""
+    """Return the tangents of a dict's items in order; the tangent of a key is None."""
     return [(None, x_dot[key]) for key in x]
 
 
 def push_chosen(out: Any, xs: Any, xs_dot: Any, key: Any) -> Any:
-    """Return the tangent of the item that max or min chose by a key: the first of its rank."""
+    """Return the tangent of the item that max or min chose by a key: the first with out's key."""
     for x, x_dot in zip(xs, xs_dot, strict=True):
         if key(x) == key(out):
             return x_dot
@@ -251,7 +251,7 @@ def push_chosen(out: Any, xs: Any, xs_dot: Any, key: Any) -> Any:
 
 
 def fold(parts: Any, xs: Any) -> Any:
-    """Return the cotangent of a list from those of the items of the list repeated."""
+    """Return the cotangent of the list xs from the cotangents of the items of `xs * n`."""
     if len(parts) < len(xs):
         return zeros_like(xs)
     folded = parts[: len(xs)]
@@ -261,7 +261,7 @@ def fold(parts: Any, xs: Any) -> Any:
 
 
 def object_of(cls: Any, /, **fields: Any) -> Any:
-    """Return an object of a class with these attributes, as its __init__ would have made it."""
+    """Return an object of a class with these attributes, without a call of its __init__."""
     made = object.__new__(cls)
     for name in fields:
         object.__setattr__(made, name, fields[name])
@@ -269,17 +269,17 @@ def object_of(cls: Any, /, **fields: Any) -> Any:
 
 
 def from_values(mapping: Any, parts: Any) -> Any:
-    """Return the cotangent of a dict from those of its values, in order."""
+    """Return the cotangent of a dict from the cotangents of its values, in order."""
     return dict(zip(mapping, parts, strict=True))
 
 
 def from_items(mapping: Any, pairs: Any) -> Any:
-    """Return the cotangent of a dict from those of its items, in order."""
+    """Return the cotangent of a dict from the cotangents of its items, in order."""
     return {key: pair[1] for key, pair in zip(mapping, pairs, strict=True)}
 
 
 def private(x: Any) -> Any:
-    """Return a structure with arrays and containers of its own, which nobody else changes."""
+    """Return a deep copy of a structure: its arrays, containers and objects are new."""
     copies = hasattr(type(x), "copy") and hasattr(x, "dtype")
     if copies and (hasattr(type(x), "dtype") or not has_fields(type(x))):
         return x.copy(order="K") if hasattr(type(x), "strides") else x.copy()
@@ -303,7 +303,7 @@ def private(x: Any) -> Any:
 
 
 def stands_at(path: Any, places: Any) -> bool:
-    """Say whether a path leads to one of some places, or below one that ends with an ellipsis."""
+    """Return whether a path is one of some places, or below a place that ends with an ellipsis."""
     for place in places:
         below = len(place) > 0 and place[-1] is ...
         steps = place[:-1] if below else place
@@ -314,15 +314,15 @@ def stands_at(path: Any, places: Any) -> bool:
 
 
 def unshared(x: Any, *places: Any) -> Any:
-    """Return a copy of a structure to be written, at some places or anywhere."""
+    """Return a copy of a structure that will be written, at some places or anywhere."""
     refuse_twice(x, *places)
     return private(x)
 
 
 def refuse_twice(x: Any, *places: Any) -> None:
-    """Refuse a structure in which memory stands twice that is written, at some places or anywhere.
+    """Raise a ValueError if a structure contains the same written memory twice.
 
-    What is only read may.
+    Memory is written at the given places, or anywhere without places; other memory may repeat.
     """
     met: list[Any] = []
 
@@ -352,7 +352,7 @@ def refuse_twice(x: Any, *places: Any) -> None:
 
 
 def lying_like(x: Any) -> Any:
-    """Return zeros that lie in memory as an array does, that memory, and where they start there."""
+    """Return zeros with the memory layout of an array, their memory, and their offset in it."""
     if x.flags.c_contiguous or x.flags.f_contiguous:
         zeros = np.zeros_like(x)
         return zeros, zeros.reshape(-1, order="A"), 0
@@ -364,19 +364,19 @@ def lying_like(x: Any) -> Any:
 
 
 def laid_in(memory: Any, start: int, x: Any) -> Any:
-    """Return an array in some memory, from a byte on, that lies there as x does."""
+    """Return an array with the memory layout of x, in some memory, from byte `start` on."""
     if isinstance(x, np.ndarray):
         return np.ndarray(x.shape, x.dtype, memory, start, x.strides)
     return type(x)(x.shape, x.dtype, memory.data + start, x.strides)
 
 
 def address(x: Any) -> Any:
-    """Return where the first element of an array lies."""
+    """Return the memory address of the first element of an array."""
     return x.__array_interface__["data"][0] if isinstance(x, np.ndarray) else x.data.ptr
 
 
 def apart(*values: Any) -> Any:
-    """Return copies of arrays and structures of them that share memory as the originals do."""
+    """Return copies of arrays and structures that share memory in the same way as the originals."""
     owners: dict[int, Any] = {}
     holders: dict[int, Any] = {}
 
@@ -447,7 +447,7 @@ def add_into(shadow: Any, value: Any) -> None:
 
 
 def add_into_arrays(shadow: Any, value: Any) -> Any:
-    """Return a shadow to which a derivative is added, in place also in the arrays it holds."""
+    """Add a derivative to a shadow, in place where it has arrays, and return the sum."""
     if shadow is None or value is None:
         return shadow
     if isinstance(shadow, tuple):
@@ -469,19 +469,19 @@ def add_into_arrays(shadow: Any, value: Any) -> Any:
 
 
 def add_into_each(shadows: Any, values: Any) -> None:
-    """Add derivatives to the items of a slice, which it shares with the list it was taken from."""
+    """Add derivatives, in place, to the items that a slice shares with its list."""
     for shadow, value in zip(shadows, values, strict=True):
         add_into(shadow, value)
 
 
 def add_at(parts: Any, index: int, value: Any) -> Any:
-    """Return a tuple of cotangents with one of its parts increased."""
+    """Return a tuple of cotangents with a value added to one of its parts."""
     index = range(len(parts))[index]
     return (*parts[:index], add(parts[index], value), *parts[index + 1 :])
 
 
 def add(a: Any, b: Any) -> Any:
-    """Return the sum of two derivatives of one structure; None is zero."""
+    """Return the sum of two derivatives of the same structure; None means zero."""
     if a is None or b is None:
         return b if a is None else a
     if isinstance(a, list):
@@ -527,9 +527,9 @@ def accumulate(shadow: Any, value: Any) -> None:
 
 
 def put_into(shadow: Any, value: Any, *, more: bool = False) -> None:
-    """Put what a structure of derivatives holds into another one, in place down to its arrays.
+    """Copy a structure of derivatives into a structure of shadows, in place down to its arrays.
 
-    Where there is `more` to come, it is added: memory that has two names has two shadows' sum.
+    With `more` the derivatives are added: memory with two names gets the sum of both shadows.
     """
     if shadow is None or value is None:
         return
@@ -563,7 +563,7 @@ def put_into(shadow: Any, value: Any, *, more: bool = False) -> None:
 
 
 def held_by(x: Any) -> Any:
-    """Return the arrays, lists, dicts and objects in a structure, itself included."""
+    """Return the arrays, lists, tuples, dicts and objects in a structure, itself included."""
     found: dict[int, Any] = {}
 
     def look(part: Any) -> None:
@@ -583,7 +583,7 @@ def held_by(x: Any) -> Any:
 
 
 def content_of(x: Any) -> Any:
-    """Return what is in a structure, each with its content as it is now, to be put back."""
+    """Return the parts of a structure that can change, each with its present content."""
     kept: list[Any] = []
     for part in held_by(x):
         if hasattr(type(part), "dtype"):
@@ -597,7 +597,7 @@ def content_of(x: Any) -> Any:
 
 
 def arrays_at(x: Any, *places: Any) -> Any:
-    """Return the arrays at some places of a structure, each with its content as it is now."""
+    """Return the arrays at some places of a structure, each with its present content."""
     kept: list[Any] = []
 
     def look(part: Any, path: Any) -> None:
@@ -617,7 +617,7 @@ def arrays_at(x: Any, *places: Any) -> Any:
 
 
 def put_into_place(kept: Any) -> None:
-    """Put back what content_of or arrays_at has kept."""
+    """Restore the contents that content_of or arrays_at has kept."""
     for part, content in kept:
         if hasattr(type(part), "dtype"):
             part[...] = content
@@ -634,9 +634,9 @@ def put_into_place(kept: Any) -> None:
 
 
 def shadow_of(shadows: dict[int, Any], x: Any) -> Any:
-    """Return the shadow of what x holds: zeros first; what shares memory has views of one shadow.
+    """Return the shadow of x, zeros at first; arrays that share memory get views of one shadow.
 
-    `shadows` keeps them, by the owner of the memory, together with that.
+    `shadows` keeps all shadows, by the id of the owner of the memory, together with the owner.
     """
     if is_array(x):
         if x.dtype.kind not in "fc":
@@ -685,9 +685,9 @@ def shadow_of(shadows: dict[int, Any], x: Any) -> Any:
 
 
 def twin_of(twins: dict[int, Any], x: Any) -> Any:
-    """Return a tangent of zeros for a structure: what shares memory in x shares memory there.
+    """Return a tangent of zeros for a structure; parts share memory as in the structure.
 
-    Any number may become a float. `twins` keeps what was made, by what it belongs to.
+    An integer gets the tangent 0.0. `twins` keeps the tangents, by the id of their primal.
     """
     if isinstance(x, int):
         return 0.0
@@ -748,7 +748,7 @@ def add_into_shadow(shadow: Any, value: Any) -> None:
 
 
 def take_from_shadow(shadow: Any) -> Any:
-    """Return the content of a shadow, and leave zeros: memory that stands twice counts once."""
+    """Return the content of a shadow and set the shadow to zero; repeated memory counts once."""
     if is_array(shadow):
         content = np.zeros_like(shadow, order="C")
         sizes = zip(shadow.shape, shadow.strides, strict=True)

@@ -1,12 +1,14 @@
-"""Sparse Jacobians: columns that share no row come from one tangent, rows from one cotangent.
+"""Sparse Jacobians and Hessians, from few tangents or cotangents.
 
-    J = s2sad.sparse.jacobian(f)(x)                  a scipy.sparse.csr_array, y.size by x.size
-    s2sad.sparse.jacobian(f, pattern=P)(x)           where P says which numbers depend on which
-    s2sad.sparse.pattern(f)(x)                       that, found with tangents of nan
-    s2sad.sparse.hessian(f)(x)                       of a function that returns a number
+    J = s2sad.sparse.jacobian(f)(x)              a scipy.sparse.csr_array, y.size by x.size
+    J = s2sad.sparse.jacobian(f, pattern=P)(x)   with a pattern that you give
+    P = s2sad.sparse.pattern(f)(x)               the pattern, found with tangents of nan
+    H = s2sad.sparse.hessian(f)(x)               for a function that returns a real scalar
 
-Whether the pattern has missed something shows in one more direction, which is compared with the
-matrix at every call: a number that is missing is an error. Needs SciPy and networkx.
+Columns that have no row in common are computed together, from one tangent; rows that have no column
+in common are computed from one cotangent. Every call also computes the product with one more
+direction and compares it with the matrix: if the pattern misses an entry, an error is raised.
+This module needs SciPy and networkx (`pip install "s2sad[sparse]"`).
 """
 
 from __future__ import annotations
@@ -35,11 +37,22 @@ _TIGHT, _LOOSE = 0.7, 0.5  # powers of the rounding error: what a matrix may be 
 def jacobian(
     f: Callable[..., Any], wrt: Wrt = None, *, pattern: Any = None, mode: str = "auto"
 ) -> SparseJacobian:
-    """Return a function that gives the Jacobian of an array by an array, as a sparse matrix.
+    """Return a function that gives the Jacobian of f as a sparse matrix.
 
-    `pattern` is a boolean or sparse matrix with an entry for each number of the result (row) and of
-    the argument (column) that may depend on one another; without it, it is found. `mode` is
-    "forward" (columns in groups), "reverse" (rows in groups) or "auto": what makes fewer groups.
+    >>> J = s2sad.sparse.jacobian(lambda x: x[1:] * x[:-1])(np.array([1.0, 2.0, 3.0, 4.0]))
+    >>> J.toarray()
+    array([[2., 1., 0., 0.],
+           [0., 3., 2., 0.],
+           [0., 0., 4., 3.]])
+
+    f must return one real array, and is differentiated with respect to one real array, which `wrt`
+    selects as for `grad`. The result is a scipy.sparse.csr_array of shape `(y.size, x.size)`.
+
+    `pattern` is a boolean or sparse matrix of this shape, with an entry wherever an element of y
+    (row) may depend on an element of x (column). Without it, s2sad finds the pattern. `mode` is
+    "forward" (columns in groups), "reverse" (rows in groups) or "auto": the smaller number of
+    groups. An ActivityError is raised if f, x or the pattern is not suitable, a ValueError for
+    another mode, an ImportError without SciPy and networkx.
     """
     if mode not in MODES:
         raise ValueError(f"mode={mode!r} is not one of {', '.join(MODES)}")
@@ -47,9 +60,17 @@ def jacobian(
 
 
 def hessian(f: Callable[..., Any], wrt: Wrt = None, *, pattern: Any = None) -> SparseJacobian:
-    """Return a function that gives the Hessian of a real function of an array, as a sparse matrix.
+    """Return a function that gives the Hessian of f as a sparse matrix.
 
-    It is the Jacobian of the gradient, by columns.
+    >>> H = s2sad.sparse.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2))(np.array([1.0, 2.0, 3.0]))
+    >>> H.toarray()
+    array([[4., 2., 0.],
+           [2., 6., 4.],
+           [0., 4., 0.]])
+
+    f must return a real scalar, and is differentiated with respect to one real array. The Hessian
+    is the Jacobian of the gradient, computed by columns in groups. `pattern`, `wrt` and the errors
+    are the same as for `jacobian`.
     """
     gradient = api.grad(f, wrt)
     return SparseJacobian(f, api.jacobian(gradient, wrt), pattern, "forward")
@@ -58,22 +79,32 @@ def hessian(f: Callable[..., Any], wrt: Wrt = None, *, pattern: Any = None) -> S
 def pattern(f: Callable[..., Any], wrt: Wrt = None) -> Callable[..., Any]:
     """Return a function that gives the pattern of f's Jacobian: a sparse matrix of booleans.
 
-    Tangents of nan go through the derivative, and what they reach depends on them: also where a
-    factor happens to be 0. It is the pattern at these arguments, on the path that they take.
+    >>> s2sad.sparse.pattern(lambda x: x[1:] * x[:-1])(np.ones(3)).toarray()
+    array([[ True,  True, False],
+           [False,  True,  True]])
+
+    s2sad pushes tangents of nan through f. An element of the result depends on an element of the
+    argument if its tangent becomes nan; a factor that happens to be 0 does not hide a dependence.
+    The pattern holds for these arguments, on the path that they take through f's branches. An
+    UnsupportedError is raised if the derivative fails for nan.
     """
     return SparseJacobian(f, api.jacobian(f, wrt), None, "forward").pattern
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Columns (or rows) in groups: the number of groups, and in which each one is."""
+    """Columns (or rows) in groups: `count` groups; `of` holds the group of each column."""
 
     count: int
     of: Any
 
 
 def groups(matrix: Any) -> Groups:
-    """Return the columns of a pattern in few groups: those of one group share no row."""
+    """Return the columns of a pattern in few groups; columns in a group have no row in common.
+
+    >>> s2sad.sparse.groups(np.array([[1, 1, 0], [0, 1, 1]]))
+    Groups(count=2, of=array([0, 1, 0]))
+    """
     networkx = _module("networkx")
     entries = _boolean(matrix).astype(np.int32)
     shared = (entries.T @ entries).tocoo()
@@ -88,7 +119,7 @@ def groups(matrix: Any) -> Groups:
 
 @dataclass(frozen=True)
 class _Plan:
-    """A pattern as a csr_array, and the groups in which it is gone through."""
+    """A pattern as a csr_array, and its groups of columns or rows."""
 
     entries: Any
     groups: Groups
@@ -96,7 +127,7 @@ class _Plan:
 
 
 class SparseJacobian:
-    """A function's Jacobian as a sparse matrix, by groups of columns or rows."""
+    """A function's Jacobian as a sparse matrix, computed by groups of columns or rows."""
 
     def __init__(
         self, f: Callable[..., Any], dense: Jacobian[..., Any], given: Any, mode: str
@@ -110,7 +141,7 @@ class SparseJacobian:
         self.__doc__ = f"Sparse Jacobian of {getattr(f, '__name__', f)}."
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Return the Jacobian, as a csr_array with an entry for each of the pattern."""
+        """Return the Jacobian, as a csr_array with an entry for each entry of the pattern."""
         point = self._point(args, kwargs)
         if self._given is not None:
             plan = self._plan(("given",), self._given)
@@ -175,7 +206,7 @@ class SparseJacobian:
         return made
 
     def _found(self, point: Point) -> Any:
-        """Return which numbers of the result tangents of nan reach, from each of the argument."""
+        """Return the pattern: for each element of the argument, the results that it reaches."""
         sparse = _module("scipy.sparse")
         again = self._dense._found(self._dense._forward, point).repeatable
         size = point.moving.size
@@ -209,7 +240,7 @@ class SparseJacobian:
     # numbers
 
     def _filled(self, point: Point, plan: _Plan, tolerance: float) -> tuple[Any, str | None]:
-        """Return the matrix, and a row or column of which something is missing, or None."""
+        """Return the matrix, and a row or column with a missing entry, or None."""
         entries = plan.entries
         rows, columns = entries.tocoo().coords
         if plan.by_rows:
@@ -226,7 +257,7 @@ class SparseJacobian:
         return made, None if missed is None else f"{word} {missed}"
 
     def _along(self, point: Point, found: Groups, shape: tuple[int, int]) -> Any:
-        """Return the tangents along each group of columns, and along all that is weighted."""
+        """Return the tangents along each group of columns, and along all columns, weighted."""
         x = point.moving
         self._same(shape[1], x.size, "columns", "numbers in the argument")
         seeds = [(found.of == g).astype(x.dtype).reshape(x.shape) for g in range(found.count)]
@@ -236,7 +267,7 @@ class SparseJacobian:
         return np.stack([np.ravel(dot) for dot in dots])
 
     def _pulled(self, point: Point, found: Groups, shape: tuple[int, int]) -> Any:
-        """Return the cotangents of each group of rows, and of all that is weighted."""
+        """Return the cotangents of each group of rows, and of all rows, weighted."""
         self._same(shape[1], point.moving.size, "columns", "numbers in the argument")
         y, pullback, *_ = self._dense._value_and_pullback(point)
         self._result(y)
@@ -272,7 +303,7 @@ class SparseJacobian:
 
 
 def _missed(matrix: Any, along: Any, weights: Any, tolerance: float) -> int | None:
-    """Return a row in which a matrix times a vector is not what it is along that vector."""
+    """Return a row where the matrix times a vector differs from the tangent along the vector."""
     limit = np.finfo(along.dtype).eps ** tolerance
     with np.errstate(all="ignore"):
         product = matrix @ weights
@@ -285,7 +316,7 @@ def _missed(matrix: Any, along: Any, weights: Any, tolerance: float) -> int | No
 
 @functools.lru_cache(maxsize=16)
 def _weights(size: int) -> Any:
-    """Return weights of which no combination at hand is zero, always the same ones."""
+    """Return reproducible random weights, so that no sum of entries cancels by accident."""
     made = np.random.default_rng(size).uniform(0.5, 1.5, size)
     made.flags.writeable = False
     return made

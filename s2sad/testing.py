@@ -1,7 +1,10 @@
-"""Check a rule against differences, against its own other direction, and against awkward inputs.
+"""Check a rule: compare it with differences and with its other mode, and try awkward inputs.
 
-`check_rule` is what every row of the tables in tests/rules goes through, and what somebody who
-writes a rule of their own runs first. `differences` is the oracle, usable by itself.
+    >>> from s2sad.testing import check_rule
+    >>> check_rule(np.cumsum, np.array([1.0, 2.0, 3.0]))
+
+Run `check_rule` first when you write a rule of your own; every row of the tables in tests/rules
+goes through it. `differences` is the oracle and may be used by itself.
 """
 
 from __future__ import annotations
@@ -39,27 +42,32 @@ _NUMBERS = (int, float, complex, np.generic, np.ndarray)
 
 
 def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
-    """Check the rule registered for `fn` at these arguments; AssertionError says what is wrong.
+    """Check the rule of `fn` at these arguments; an AssertionError says what is wrong.
 
-    `fn(*args, **settings)` is the call that is differentiated. Floats, complex numbers, arrays of
-    them and sequences of those are active, everything else is constant. It checks
+    >>> def cube(x):
+    ...     return np.power(x, 3)
+    >>> @s2sad.elementwise(cube)
+    ... def cube_partial(out, x):
+    ...     return 3.0 * x * x
+    >>> s2sad.testing.check_rule(cube, np.array([0.5, -2.0]))
+
+    check_rule differentiates the call `fn(*args, **settings)`. Floats, complex numbers, arrays of
+    them and sequences of those are active; all other arguments are constant. It checks
 
     - the pullback (or the partials of an elementwise rule) against `differences`,
-    - the pushforward against the pullback by one inner product, to 1e-12,
-    - a rule without derivative against differences that are zero,
-    - that cotangents have the shape of their arguments, and are float32 where those are,
-    - that neither arguments nor cotangents are written to, and that strided, reversed,
-      Fortran-ordered and read-only arguments give the same,
-    - shapes and differences for arrays of length 1 and 0, and for arrays without axes, where fn
-      and the rule take them,
-    - what is derived of the call: its value is that of the plain call, to the last bit,
-    - second derivatives, backward and forward, against differences of first ones. A rule that
-      says that there need be none (`once="why"`) may be refused there: a `FirstOrderOnly` warning
-      tells that it was.
+    - the pushforward against the pullback by an inner product, to 1e-12,
+    - for a function declared without derivative, that differences are zero,
+    - that cotangents have the shapes of their arguments, and are float32 for float32 arguments,
+    - that the rule does not write to arguments or cotangents, and that strided, reversed,
+      Fortran-ordered and read-only arguments give the same result,
+    - shapes and differences for arrays of length 1 and 0 and for 0-d arrays, if fn and the rule
+      accept them,
+    - that derived code computes the same value as the plain call, to the last bit,
+    - second derivatives in both modes against differences of first derivatives. If a rule declares
+      that it has none (`once="why"`), a refusal gives only a `FirstOrderOnly` warning.
 
-    It does not look at CuPy's arrays: the rows of s2sad's own tables also run on a strict stand-in
-    for those (tests/rules/conftest.py). Call `check_rule` once for every keyword, and for points at
-    boundaries.
+    Call check_rule once for every keyword, and at boundaries of the domain. It does not check
+    CuPy's arrays; for those, s2sad's own tables run on a strict stand-in (tests/rules/conftest.py).
 
     Cotangents of complex arguments follow JAX: the pullback of a holomorphic function multiplies
     by its derivative, without conjugate; the inner product is `Re(sum(cotangent * tangent))`.
@@ -69,7 +77,7 @@ def check_rule(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
 
 
 def check_first(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
-    """Check a rule by itself: as `check_rule` does, but nothing is derived."""
+    """Check a rule by itself, as `check_rule` does, without deriving anything."""
     rule = rule_for(fn)
     assert rule is not None, f"{_name(fn)}: s2sad has no rule for it"
     call = _Call(rule, fn, args, settings).by_rule()
@@ -134,7 +142,7 @@ class _Call:
         return replace(self, args=args, settings=settings)
 
     def _apart(self, listed: set[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arrays by position, and by keyword what the rule has among its settings."""
+        """Return the arrays by position, and by keyword the arguments that are settings."""
         try:
             parameters = inspect.signature(self.fn).parameters.values()
         except (TypeError, ValueError):
@@ -147,7 +155,7 @@ class _Call:
         return (*kept, *self.args[len(given) :]), {**settings, **self.settings}
 
     def arrays(self, names: tuple[str, ...]) -> tuple[Any, ...]:
-        """Return the arrays in the rule's order; None for one that is not given."""
+        """Return the arrays in the rule's order; None for an array that is not given."""
         rest = tuple(self.settings.get(name) for name in names[len(self.args) :])
         return self.args + rest
 
@@ -185,7 +193,7 @@ class _Call:
     def forward(
         self, names: tuple[str, ...], out: Any, index: int, direction: Any
     ) -> list[tuple[str, Any]]:
-        """Return the tangent of the result, once per way to compute it, when one array moves."""
+        """Return the tangents of the result for a tangent of one array, one for each method."""
         arrays = self.arrays(names)
         found: list[tuple[str, Any]] = []
         if self.rule.partials is not None:
@@ -238,9 +246,9 @@ class _Call:
 
 
 def _refuse_dicts(call: _Call, out: Any) -> None:
-    """Say so where there is a dict: what is in it would not be looked at.
+    """Refuse dicts, because check_rule would not check their content.
 
-    Objects of a library are looked at as wholes; a sparse matrix may be a dict besides.
+    Objects of a library are allowed: some sparse matrices are also dicts.
     """
     for value, what in [(out, "the result"), *((a, "an argument") for a in call.args)]:
         if isinstance(value, dict) and objects_of(type(value)) is None:
@@ -251,7 +259,7 @@ def _refuse_dicts(call: _Call, out: Any) -> None:
 
 
 def _count_of(rule: Rule) -> int:
-    """Return how many arrays a rule takes that gathers none."""
+    """Return the number of arrays that a rule takes; for rules without *args."""
     if rule.pullback is not None:
         return len(positional_names(rule.pullback, 2))
     if rule.partials is not None:
@@ -260,11 +268,11 @@ def _count_of(rule: Rule) -> int:
 
 
 class WritesError(AssertionError, ValueError):
-    """A rule writes into what it is given."""
+    """A rule writes into its arguments."""
 
 
 def _without_writing(fn: Any, rule: Callable[..., Any], *args: Any, **settings: Any) -> Any:
-    """Call a rule; one that writes into what it is given is told so."""
+    """Call a rule; raise a WritesError if it writes into its arguments."""
     try:
         return rule(*args, **settings)
     except ValueError as error:
@@ -279,7 +287,7 @@ def _without_writing(fn: Any, rule: Callable[..., Any], *args: Any, **settings: 
 def _check_shapes(
     call: _Call, names: tuple[str, ...], out: Any, out_bar: Any
 ) -> tuple[Any, ...] | None:
-    """Call the backward rule with arguments it cannot write to, and look at what it returns."""
+    """Call the backward rule with read-only arguments, and check the shapes of its result."""
     arrays = [mapped(_read_only, value) for value in call.arrays(names)]
     bars = call.with_arrays(names, arrays).backward(names, out, mapped(_read_only, out_bar))
     if bars is None:
@@ -305,7 +313,7 @@ def _check_shapes(
 
 
 def _check_zero(call: _Call, names: tuple[str, ...], index: int, direction: Any) -> None:
-    """Look for a change over a step so small that no jump should lie in it."""
+    """Check that the value does not change over a step so small that it should contain no jump."""
     step = 2.0**-26
     arrays = list(call.arrays(names))
     value = arrays[index]
@@ -443,9 +451,9 @@ def _check_single_precision(call: _Call, names: tuple[str, ...], rng: np.random.
 
 
 def _check_sizes(call: _Call, names: tuple[str, ...], rng: np.random.Generator) -> None:
-    """Look at arrays of length 0 and 1 along every axis, and without axes, where fn takes them.
+    """Check arrays of length 0 and 1 along every axis, and 0-d arrays, if fn takes them.
 
-    A rule that raises something there is left alone: that is not silent.
+    A rule that raises an exception for them passes: it does not return a wrong derivative.
     """
     arrays = call.arrays(names)
     if not any(isinstance(leaf, np.ndarray) for value in arrays for leaf in leaves_of(value)):
@@ -476,7 +484,7 @@ def _check_sizes(call: _Call, names: tuple[str, ...], rng: np.random.Generator) 
 
 
 def _sees_arrays(call: _Call) -> bool:
-    """Say whether a function reads arrays besides those it is given: of objects, or outside."""
+    """Return whether a function reads other arrays than its arguments: of objects, or globals."""
     if any(hasattr(value, "__dict__") and not callable(value) for value in call.args):
         return True
     code = getattr(call.fn, "__code__", None)
@@ -488,7 +496,7 @@ def _sees_arrays(call: _Call) -> bool:
 
 
 def _keeps_rank(call: _Call, out: Any) -> bool:
-    """Say whether a call is no reduction: those take axes of arrays that have none."""
+    """Return whether a call is not a reduction; reductions accept axes of 0-d arrays."""
     reduces = isinstance(getattr(call.fn, "__self__", None), np.ufunc)
     along = call.settings.keys() & {"axis", "axes", "dim"}
     return not reduces and not along and bool(leaves_of(out)) and np.ndim(out) == 0
@@ -503,7 +511,7 @@ def _check_size(
     bars: Any,
     rng: np.random.Generator,
 ) -> None:
-    """Hold a cotangent against differences, where these tell."""
+    """Compare a cotangent with differences, where differences are conclusive."""
     direction = random_like(call.arrays(names)[index], rng)
     try:
         change, error = _oracle(call, names, index, direction)
@@ -549,7 +557,7 @@ def _way(rule: Rule) -> str:
 
 
 def _fit(bar: Any, value: Any) -> Any:
-    """Sum a cotangent to its argument's shape, and drop the imaginary part of a real one's."""
+    """Sum a cotangent to its argument's shape; drop its imaginary part for a real argument."""
     if not is_number(value):
         return None
     shape = np.shape(value)
@@ -569,12 +577,12 @@ def _is_single(value: Any) -> bool:
 
 
 def _may_stand_for_single(leaf: Any, found: Any) -> bool:
-    """Say whether a derivative keeps single precision; for a scalar Python's own floats do too."""
+    """Return whether a derivative keeps single precision; for a scalar a Python float does, too."""
     return _is_single(found) or (np.ndim(leaf) == 0 and type(found) in (int, float, complex))
 
 
 def _single(value: Any) -> Any:
-    """Return an array or NumPy scalar in single precision; Python's numbers have only one."""
+    """Return an array or NumPy scalar in single precision, a Python number unchanged."""
     if not isinstance(value, np.ndarray | np.generic):
         return value
     return value.astype(np.complex64 if value.dtype.kind == "c" else np.float32)
@@ -612,7 +620,7 @@ def _reversed(value: Any) -> Any:
 
 
 def _one_long(value: Any) -> Any:
-    """Return the part of an array that is one long along every axis."""
+    """Return the part of an array that has length 1 along every axis."""
     return value[(slice(0, 1),) * value.ndim] if isinstance(value, np.ndarray) else value
 
 
@@ -621,13 +629,13 @@ def _empty(value: Any) -> Any:
 
 
 def _no_axes(value: Any) -> Any:
-    """Return the first entry of an array, as an array without axes."""
+    """Return the first entry of an array, as a 0-d array."""
     if not isinstance(value, np.ndarray) or not value.size:
         return value
     return value.ravel()[:1].reshape(())
 
 
-_WITHOUT_AXES = "arrays without axes"
+_WITHOUT_AXES = "0-d arrays"
 _SIZES: dict[str, Callable[[Any], Any]] = {
     "arrays of length 1": _one_long,
     "empty arrays": _empty,

@@ -35,25 +35,25 @@ _OPAQUE = (int, str, bytes, type, enum.Enum, np.ndarray, np.generic, np.ufunc, n
 
 
 def is_cupy_array(value: object) -> bool:
-    """Say whether `value` is a CuPy array, without importing CuPy."""
+    """Return whether `value` is a CuPy array, without importing CuPy."""
     cupy = sys.modules.get("cupy")
     return cupy is not None and isinstance(value, cupy.ndarray)
 
 
 def is_array(value: object) -> bool:
-    """Say whether `value` is an array of NumPy or CuPy, of any dtype."""
+    """Return whether `value` is an array of NumPy or CuPy, of any dtype."""
     return isinstance(value, np.ndarray) or is_cupy_array(value)
 
 
 def is_float_leaf(value: object) -> bool:
-    """Say whether `value` is a leaf that can carry a derivative."""
+    """Return whether `value` is a leaf that can carry a derivative."""
     if isinstance(value, _SCALARS):
         return not isinstance(value, enum.Enum)
     return is_array(value) and value.dtype.kind in "fc"  # type: ignore[attr-defined]
 
 
 def _is_plain_object(value: object) -> bool:
-    """Say whether `value` is an instance whose attributes are the parts of a structure.
+    """Return whether `value` is an instance whose attributes are the parts of a structure.
 
     Functions in every disguise (also objects that wrap one) and the standard library's own
     objects (loggers, locks, paths, files) are not.
@@ -336,7 +336,7 @@ def map_leaves(
     other: Callable[[Any], Any] = _keep,
     name: str = "structure",
 ) -> Any:
-    """Do `tree_map` with a say over the leaves that are no floats, and a name for messages.
+    """Do `tree_map`; `other` maps the leaves that are not floats, `name` is used in messages.
 
     `other=lambda leaf: None` gives the structure of a derivative.
     """
@@ -344,13 +344,15 @@ def map_leaves(
 
 
 def tree_map(fn: Callable[..., Any], structure: Any, *more: Any) -> Any:
-    """Apply `fn` to each float leaf of `structure`, and to the leaves of `more` beside it.
+    """Apply `fn` to each float leaf of `structure` and the corresponding leaves of `more`.
 
-    The result has the containers of `structure`: same classes, same keys, same order. Leaves
-    that carry no derivative are those of `structure`; there the structures in `more` may hold
-    None, as derivatives do.
+    >>> s2sad.tree_map(lambda p, g: p - 0.1 * g, {"w": 1.0, "n": 3}, {"w": 5.0, "n": None})
+    {'w': 0.5, 'n': 3}
 
-        params = tree_map(lambda p, g: p - 0.1 * g, params, gradient)
+    The result has the containers of `structure`: same classes, same keys, same order. Leaves that
+    carry no derivative (integers, strings, None ...) are copied from `structure`; the structures in
+    `more` may hold None in their place, as derivatives do. A ValueError is raised if the structures
+    do not match.
     """
     return map_leaves(fn, structure, *more)
 
@@ -373,7 +375,7 @@ class _Slot:
 
 
 def is_slot(node: object) -> bool:
-    """Say whether this is a float leaf's place in a template."""
+    """Return whether this is a float leaf's place in a template."""
     return type(node) is _Slot
 
 
@@ -448,12 +450,21 @@ def _namespace_of(found: Sequence[Leaf]) -> str:
 
 
 def ravel(structure: Any) -> tuple[Any, Unravel]:
-    """Return the float leaves of `structure` as one vector, and the function that goes back.
+    """Return `(vector, unravel)`: the float leaves of `structure` in one vector, and the way back.
 
-    The vector's dtype is what NumPy's promotion makes of the leaves' dtypes, Python numbers
-    counting as float64 and complex128. Leaves that are one and the same array have each their
-    place. `unravel(vector)` gives every leaf its own shape and dtype again; it can be pickled
-    where the structure can.
+    >>> vector, unravel = s2sad.ravel({"w": np.ones(2), "b": 0.5, "n": 3})
+    >>> vector
+    array([1. , 1. , 0.5])
+    >>> unravel(2.0 * vector)
+    {'w': array([2., 2.]), 'b': 1.0, 'n': 3}
+
+    `unravel(vector)` returns a structure like the original, with the shape and dtype of every leaf.
+    It raises a ValueError for a vector of the wrong length, and can be pickled if the structure
+    can.
+
+    The vector's dtype follows from the leaves' dtypes by NumPy's promotion; a Python float counts
+    as float64, a complex number as complex128. If one array is several leaves, each leaf has its
+    own place in the vector. A TypeError is raised for subclasses of arrays, such as masked arrays.
     """
     found = leaves(structure)
     for leaf in found:

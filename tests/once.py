@@ -1,4 +1,4 @@
-"""docs/second.md: the rules of which there are calls that are not differentiated twice, and why."""
+"""docs/second.md: the rules with calls that s2sad does not differentiate twice, and why."""
 
 import importlib
 
@@ -7,10 +7,11 @@ import tables
 
 from s2sad import registry
 
-HEAD = """Rules are differentiated as other functions are, so second derivatives go through all
-that has a rule; the functions below have calls where they are refused. Those are errors of s2sad's
-that say where, as ever. `check_rule` holds every other rule to it: a refusal that is not declared
-(`once="why"`, docs/rules.md) fails there.
+HEAD = """In a second derivative, s2sad differentiates rules like other functions, so functions with
+a rule have second derivatives. The functions below are exceptions: s2sad refuses the second
+derivative of some of their calls, with an `s2sad.Error` that names the line. A rule declares such
+calls by `once="why"` (docs/rules.md); `check_rule` fails if a rule without this declaration is
+refused.
 """
 
 
@@ -23,12 +24,16 @@ def page():
     for rule in registry.all_rules():
         if tables.is_ours(rule) and rule.once:
             rows.setdefault(rule.once, []).append(name_of(rule, homes))
-    lines = ["# What is not differentiated twice", "", tables.MADE, "", *HEAD.splitlines(), ""]
-    lines += ["| calls of | are refused where |", "|---|---|"]
+    lines = ["# What is not differentiated twice", ""]
+    lines += [*tables.made_from("the registered rules"), "", *HEAD.splitlines(), ""]
+    lines += ["| calls of | are refused because |", "|---|---|"]
     listed = [(", ".join(f"`{n}`" for n in sorted(names)), why) for why, names in rows.items()]
     lines += [f"| {names} | {why} |" for names, why in sorted(listed)]
     halves = [name_of(r, homes) for r in registry.all_rules() if tables.is_ours(r) and is_half(r)]
-    lines += ["", "Without a pushforward, and so without a second derivative: "]
+    lines += [
+        "",
+        "Functions without a second derivative, because their rule serves only one mode: ",
+    ]
     lines[-1] += (", ".join(f"`{n}`" for n in sorted(halves)) or "none") + "."
     return "\n".join(lines) + "\n"
 

@@ -119,7 +119,7 @@ def test_a_sum_of_lists():
     assert s2sad.vjp(lambda x: sum([[x[0]], [x[1]]], []), X)[1]([1.0, 2.0]).tolist() == [1, 2, 0]
 
 
-# numbers as arrays without axes
+# numbers as 0-d arrays
 
 
 @pytest.mark.parametrize(

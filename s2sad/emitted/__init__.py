@@ -1,1 +1,1 @@
-"""Helpers of derived text beside runtime.py; their source is copied into emitted files."""
+"""More helpers of derived text, beside runtime.py; their source is copied into emitted files."""

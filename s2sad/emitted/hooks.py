@@ -1,4 +1,4 @@
-"""Helpers of derived text that hand adjoints to hooks; their source is copied into emitted files.
+"""Helpers of derived text that pass adjoints to hooks; their source is copied into emitted files.
 
 They need NumPy and one another, nothing else.
 """
@@ -13,14 +13,14 @@ from s2sad.runtime import attributes, is_array, private
 
 
 def hooked(fn: Any, bar: Any) -> Any:
-    """Return the adjoint that fn gives for one; where that is None, the one that fn was given."""
+    """Return the adjoint that fn returns for bar; if fn returns None, the copy that fn received."""
     own = bar.copy() if is_array(bar) else bar
     given = fn(own)
     return own if given is None else fitting(given, bar)
 
 
 def fitting(given: Any, bar: Any) -> Any:
-    """Return what a hook gives in the place of an adjoint: in the shape and dtype of that."""
+    """Return the result of a hook in the dtype of the adjoint; raise if its shape differs."""
     if np.shape(given) != np.shape(bar) or (np.iscomplexobj(given) and not np.iscomplexobj(bar)):
         told = f"{type(given).__name__} of shape {np.shape(given)}"
         raise TypeError(
@@ -34,14 +34,14 @@ def fitting(given: Any, bar: Any) -> Any:
 
 
 def hooked_structure(fn: Any, bar: Any) -> Any:
-    """Return the adjoint that fn gives for that of a structure, or the one that fn was given."""
+    """Do `hooked` for the adjoint of a structure."""
     own = private(bar)
     given = fn(own)
     return own if given is None else built_like(given, bar)
 
 
 def built_like(given: Any, bar: Any) -> Any:
-    """Return what a hook gives in the place of the adjoint of a structure, part by part."""
+    """Do `fitting` for the adjoint of a structure, part by part."""
     if bar is None or is_array(bar) or np.isscalar(bar):
         return None if bar is None else fitting(given, bar)
     if type(given) is not type(bar):
@@ -69,7 +69,7 @@ def built_like(given: Any, bar: Any) -> Any:
 
 
 def refilled(shadow: Any, given: Any) -> Any:
-    """Put what a hook gives into a shadow, which stays the memory that it is; return that."""
+    """Copy the result of a hook into a shadow, in place down to its arrays; return the shadow."""
     if is_array(shadow):
         shadow[...] = given
         return shadow

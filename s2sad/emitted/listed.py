@@ -1,4 +1,4 @@
-"""A helper of derived text for lists of which rules make arrays."""
+"""A helper of derived text for lists that a rule converts to arrays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def listed_like(x_bar: Any, x: Any) -> Any:
-    """Return the cotangent of a list or a tuple with its structure: rules make arrays of lists."""
+    """Return the cotangent of a list or tuple x as a list or tuple; rules return an array."""
     if x_bar is not None and isinstance(x, (list, tuple)):
         parts = [listed_like(part, a) for part, a in zip(x_bar, x, strict=True)]
         return tuple(parts) if isinstance(x, tuple) else parts

@@ -1,6 +1,6 @@
-"""Looks at memory before it is written: derived code calls them; their source is copied.
+"""Helpers of derived text that check memory before it is written; emitted files have copies.
 
-They need NumPy, the helpers of s2sad.runtime and one another, nothing else.
+They need only NumPy, the helpers of s2sad.runtime and one another.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from s2sad.runtime import address, is_array, share_memory
 
 
 def in_order(place: Any, value: Any, at: str) -> None:
-    """Refuse to write a value into a place where NumPy's order of copying decides what comes out.
+    """Raise a ValueError if the result of a store depends on NumPy's order of copying.
 
-    NumPy copies a value first that overlaps the place, but not where both have one axis, along
-    which they go in one direction, nor the items of a list. `at` says where that is written.
+    If value and place overlap, NumPy copies the value first; it does not do so if both have one
+    axis with the same direction, or for the items of a list. `at` names the line of the store.
     """
     if isinstance(value, list | tuple):
         if len(value) != len(place):
@@ -53,10 +53,10 @@ def in_order(place: Any, value: Any, at: str) -> None:
 
 
 def moved_apart(place: Any, value: Any, at: str) -> None:
-    """Refuse to write a value into a place of a device where nobody knows what comes out.
+    """Raise a ValueError if the result of a store on a device is not defined.
 
-    CuPy copies a value first that overlaps the place, but where both lie alike without gaps it has
-    the memory moved as it is, and nobody says in which order.
+    If value and place overlap, CuPy copies the value first; it does not do so if both have the same
+    layout without gaps: then it moves the memory in an unspecified order.
     """
     if not is_array(place) or not is_array(value) or not place.flags.c_contiguous:
         return
@@ -70,7 +70,7 @@ def moved_apart(place: Any, value: Any, at: str) -> None:
 
 
 def apart_from(x: Any, value: Any, at: str) -> None:
-    """Refuse to write a value that lies in the array x, of which NumPy makes no copy first."""
+    """Raise a ValueError if a value to be stored shares memory with x: NumPy does not copy it."""
     if isinstance(value, list | tuple):
         for part in value:
             apart_from(x, part, at)

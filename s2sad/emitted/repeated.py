@@ -1,4 +1,4 @@
-"""What ufunc.at does to an array, as a function that writes nothing; derived code may call it."""
+"""The effect of ufunc.at, as a function that does not write; derived code may call it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ UFUNCS = (
     *(np.multiply, np.true_divide, np.power, np.float_power, np.remainder, np.fmod),
     *(np.maximum, np.minimum, np.hypot, np.arctan2, np.logaddexp),
 )
-"""The rule of `applied_at` knows the derivatives of these."""
+"""The ufuncs whose derivatives the rule of `applied_at` knows."""
 
 
 def turns(positions: Any) -> Any:
-    """Return which positions are taken in each turn: none twice in one, the first ones first."""
+    """Return the indices into positions for each turn; no position occurs twice in a turn."""
     order = np.argsort(positions, kind="stable")
     ordered = positions[order]
     starts = np.flatnonzero(np.append(np.ones(1, dtype=bool), ordered[1:] != ordered[:-1]))
@@ -27,7 +27,7 @@ def turns(positions: Any) -> Any:
 def applied_at(a: Any, b: Any, *, ufunc: Any, positions: Any) -> Any:
     """Return a copy of an array, with a ufunc applied once for each of the positions.
 
-    They count elements as if the array were flat.
+    The positions are indices into the flattened array.
     """
     made = np.ravel(np.array(a))
     ufunc.at(made, positions, b)

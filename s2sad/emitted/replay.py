@@ -1,4 +1,4 @@
-"""What runs the rounds of checkpointed loops in derived text, and keeps states for the way back."""
+"""Functions that run checkpointed loops in derived text and keep states for the backward sweep."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from s2sad.runtime import private
 
 
 def runs_rounds(fn: object) -> bool:
-    """Say whether a function runs the rounds of a checkpointed loop."""
+    """Return whether a function runs the iterations of a checkpointed loop."""
     return fn is run_checkpointed or fn is run_until
 
 
 def run_checkpointed(body: Any, steps: Any, snapshots: Any, state: Any) -> Any:
-    """Run `state = body(step, *state)`; return the last state, and those kept for going back.
+    """Run `state = body(step, *state)`; return the last state, and states for the backward sweep.
 
-    What is kept or returned is nobody else's: a body may give what it captures.
+    All these states are copies, because a body may return arrays that it captures.
     """
     from checkpoint_schedules import EndForward, MultistageCheckpointSchedule
 
@@ -35,7 +35,7 @@ def run_checkpointed(body: Any, steps: Any, snapshots: Any, state: Any) -> Any:
 def run_until(body: Any, steps: Any, snapshots: Any, period: Any, state: Any) -> Any:
     """Run `state = body(step, *state)` until a state ends with True; return the last state.
 
-    Beside it: how many rounds that were, and the state at the beginning of each period of them.
+    Also return the number of iterations, and the state at the beginning of each period.
     """
     state = private(state)
     kept: dict[Any, Any] = {}

@@ -1,6 +1,6 @@
-"""What rules of somebody's own return, looked at where it comes into derived text.
+"""Helpers of derived text that check the results of users' rules at run time.
 
-Nothing here is called for a rule whose text says that it returns what it should.
+Derived text does not call them for a rule whose source shows that its result is right.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from s2sad.runtime import zeros_like
 
 
 def for_each(found: Any, count: int) -> Any:
-    """Return what a rule returned for several arrays, if that is something for each."""
+    """Return the result of a rule for several arrays; raise if it is not one entry for each."""
     if not isinstance(found, tuple | list):
         raise NotImplementedError(
             f"the rule returned a {type(found).__name__}, and not a tuple of {count}, one for "
@@ -23,7 +23,7 @@ def for_each(found: Any, count: int) -> Any:
 
 
 def cotangent(bar: Any, x: Any) -> Any:
-    """Return what a rule returned for an array, if that has the shape of the array."""
+    """Return the cotangent of an array; raise if it does not have the shape of the array."""
     shape = getattr(x, "shape", None)
     if bar is not None and shape is not None and getattr(bar, "shape", ()) != shape:
         raise NotImplementedError(
@@ -34,10 +34,10 @@ def cotangent(bar: Any, x: Any) -> Any:
 
 
 def or_zeros(bar: Any, x: Any) -> Any:
-    """Return a cotangent, for which None may stand where it is zero."""
+    """Return a cotangent, or zeros for None."""
     return zeros_like(x) if bar is None else bar
 
 
 def or_zero(partial: Any) -> Any:
-    """Return a partial derivative, for which None may stand where it is zero."""
+    """Return a partial derivative, or 0.0 for None."""
     return 0.0 if partial is None else partial

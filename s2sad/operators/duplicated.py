@@ -26,7 +26,7 @@ from s2sad.tree import is_array, leaves
 
 
 class Mode(enum.Enum):
-    """The direction in which autodiff goes."""
+    """The mode of autodiff: `Reverse` accumulates cotangents, `Forward` propagates tangents."""
 
     REVERSE = "Reverse"
     FORWARD = "Forward"

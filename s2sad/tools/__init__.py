@@ -1,1 +1,1 @@
-"""Tools that users hold beside their derivatives: checking, looking, other libraries."""
+"""Tools for users: checking derivatives, looking at them, and bridges to other libraries."""

@@ -1,9 +1,9 @@
-"""Functions of NumPy arrays inside other libraries' derivatives: PyTorch's and JAX's.
+"""Functions of NumPy arrays inside the derivatives of other libraries: PyTorch and JAX.
 
-    layer = to_torch(f)         takes and gives tensors; backward, and backward of that
-    layer = to_jax(f)           takes and gives JAX arrays; inside jit and grad
+    layer = to_torch(f)         takes and returns tensors; can be differentiated twice
+    layer = to_jax(f)           takes and returns JAX arrays; works inside jit and grad
 
-Either library is imported when it is asked for.
+The other library is imported at the first call of the bridge.
 """
 
 from __future__ import annotations
@@ -51,10 +51,16 @@ def _replaced(structure: Any, change: Callable[[Any], Any]) -> Any:
 def to_torch(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return f as a function of PyTorch tensors, which can be differentiated twice.
 
-    Tensors in the arguments, also in lists, tuples and dicts, become NumPy arrays; float arrays and
-    numbers in the result become tensors. Those that require a gradient are differentiated, other
-    arguments are constants. Tensors are on the CPU. Derivatives by complex tensors follow
-    PyTorch: they are the conjugates of s2sad's.
+        layer = s2sad.to_torch(lambda x: np.cumsum(np.tanh(x)))
+        x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+        layer(x).sum().backward()           # x.grad is a tensor of shape (3,)
+
+    Tensors in the arguments, also inside lists, tuples and dicts, become NumPy arrays; float arrays
+    and numbers in the result become tensors. s2sad differentiates with respect to the tensors that
+    require a gradient; all other arguments are constants. Tensors must be on the CPU. Derivatives
+    with respect to complex tensors follow PyTorch: they are the conjugates of s2sad's derivatives.
+    An UnsupportedError is raised if PyTorch is not installed, or under the transforms of
+    torch.func; the errors of `grad` are raised when the derivative is computed.
     """
     torch = _imported("torch", "to_torch")
     callee_of(f, "to_torch")
@@ -91,7 +97,7 @@ def to_torch(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _by_position(f: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
-    """Return what puts the arguments of a call of f in order."""
+    """Return a function that puts the arguments of a call of f in order."""
     signature = inspect.signature(f)
 
     def ordered(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -110,7 +116,7 @@ def _by_position(f: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, 
 
 
 def _require_array(torch: Any, tensor: Any, name: str) -> None:
-    """Raise for a tensor that is no array of NumPy's."""
+    """Raise for a tensor that cannot be a NumPy array."""
     dtype = str(tensor.dtype).removeprefix("torch.")
     if tensor.device.type != "cpu":
         why, remedy = f"is on {tensor.device}", "tensor.cpu()"
@@ -135,7 +141,7 @@ class _Slot:
 
 
 class _Result:
-    """What a call returned, with a mark in the place of each tensor."""
+    """The result of a call, with a mark in the place of each tensor."""
 
     def __init__(self, structure: Any) -> None:
         self.structure = structure
@@ -145,7 +151,7 @@ _TENSOR = object()
 
 
 class _Call:
-    """A function and its arguments, of which some are tensors."""
+    """A function and its arguments; some of them are tensors."""
 
     def __init__(self, f: Callable[..., Any], args: tuple[Any, ...]) -> None:
         self.f = f
@@ -162,11 +168,11 @@ class _Call:
         return tuple(_replaced(a, filled) for a in self.args)
 
     def moving(self, wanted: Any) -> tuple[int, ...]:
-        """Return the positions of the arguments that hold tensors to be differentiated."""
+        """Return the positions of the arguments with tensors that are differentiated."""
         return tuple(i for i, a in enumerate(self.args) if any(wanted[s.index] for s in _slots(a)))
 
     def by_tensor(self, positions: Any, bars: Any, count: int) -> list[Any]:
-        """Return cotangents of arguments as a list of those of the tensors."""
+        """Return the cotangents of the tensors in a list, from the cotangents of the arguments."""
         found: list[Any] = [None] * count
         for i, bar in zip(positions, bars, strict=True):
             for slot, part in _beside(self.args[i], bar):
@@ -174,7 +180,7 @@ class _Call:
         return found
 
     def tangents(self, positions: Any, given: Any, tensors: Any) -> tuple[Any, ...]:
-        """Return tangents built like the arguments, zero where none is given."""
+        """Return tangents with the structure of the arguments; zero for a missing tangent."""
 
         def filled(leaf: Any) -> Any:
             if not isinstance(leaf, _Slot):
@@ -203,7 +209,7 @@ def _beside(structure: Any, bar: Any) -> list[tuple[_Slot, Any]]:
 
 
 def _array(tensor: Any) -> Any:
-    """Return a copy of a tensor's content; a number where it has no axes."""
+    """Return a copy of a tensor's content; a number for a 0-d tensor."""
     made = np.array(tensor.detach().resolve_conj().resolve_neg().numpy())
     return made if made.ndim else made[()]
 
@@ -249,7 +255,7 @@ def _torch_function(torch: Any, f: Callable[..., Any]) -> Any:
             return None, *Backward.apply(ctx, *bars, *ctx.saved_tensors)
 
     class Backward(torch.autograd.Function):  # type: ignore[misc,name-defined,unused-ignore]
-        """The pullback, which can be differentiated by what it is given and by the arguments."""
+        """The pullback; it has derivatives with respect to its cotangent and the arguments."""
 
         @staticmethod
         def forward(ctx: Any, first: Any, *rest: Any) -> Any:
@@ -269,7 +275,7 @@ def _torch_function(torch: Any, f: Callable[..., Any]) -> Any:
             return None, *Second.apply(ctx.first, *directions, *ctx.saved_tensors)
 
     class Second(torch.autograd.Function):  # type: ignore[misc,name-defined,unused-ignore]
-        """The derivative of the pullback: the last one."""
+        """The derivative of the pullback; it has no further derivative."""
 
         @staticmethod
         def forward(ctx: Any, first: Any, *rest: Any) -> Any:
@@ -318,13 +324,13 @@ def _count(structure: Any) -> int:
 
 
 def _filled(like: Any, parts: list[Any]) -> Any:
-    """Return parts in a structure; None where it holds what is no float."""
+    """Return parts in a structure, with None in place of leaves that are not floats."""
     given = iter(parts)
     return _replaced(like, lambda leaf: next(given) if is_float_leaf(leaf) else None)
 
 
 def _weighted(f: Callable[..., Any], count: int, paths: tuple[str, ...]) -> Callable[..., Any]:
-    """Return the sum of f's result times weights, as a function of f's arguments and those."""
+    """Return the sum of f's result times weights, as a function of arguments and weights."""
     given = ", ".join(f"a{i}" for i in range(count))
     terms = " + ".join(f"np.sum(weights[{i}] * {path})" for i, path in enumerate(paths))
     text = f"def weighted({given}, weights):\n    y = f({given})\n    return {terms}\n"
@@ -340,12 +346,16 @@ def _name(f: Callable[..., Any]) -> str:
 
 
 def to_jax(f: Callable[..., Any], like: Any = None) -> Callable[..., Any]:
-    """Return f as a function of JAX arrays, with a derivative that `jax.grad` and `jax.jit` take.
+    """Return f as a function of JAX arrays that works inside `jax.grad` and `jax.jit`.
 
-    JAX calls back to NumPy (`jax.pure_callback`) for the value and, with the arguments and the
-    cotangent, for the gradient. It has to know shapes and dtypes of the result beforehand: `like`
-    is a structure of arrays or `jax.ShapeDtypeStruct`; without it f is run once on ones. It has
-    first derivatives, by reverse mode. f has to be pure, as JAX demands.
+        smooth = s2sad.to_jax(lambda u: np.cumsum(np.tanh(u)))
+        jax.jit(jax.grad(lambda u: smooth(u).sum()))(jnp.ones(3))     # shape (3,)
+
+    JAX calls NumPy (`jax.pure_callback`) for the value and for the pullback. It must know the
+    shapes and dtypes of the result in advance: pass them as `like`, a structure of arrays or
+    `jax.ShapeDtypeStruct`. Without `like`, s2sad runs f once on ones. Only first derivatives in
+    reverse mode are available. f must be pure, as JAX demands. An UnsupportedError is raised if JAX
+    is not installed, or if f raises an exception for ones.
     """
     jax = _imported("jax", "to_jax")
     callee_of(f, "to_jax")

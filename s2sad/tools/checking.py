@@ -1,6 +1,6 @@
-"""Hold derivatives of a function against differences, and find the statement that is to blame.
+"""Compare derivatives of a function with differences, and find the statement that is wrong.
 
-check_grads(loss, (params, x))      passes, or an AssertionError that names the entry
+check_grads(loss, (params, x))      passes, or raises an AssertionError that names the entry
 """
 
 from __future__ import annotations
@@ -42,18 +42,22 @@ def check_grads(
     order: int = 2,
     wrt: Wrt = None,
 ) -> None:
-    """Check derivatives of `f` at `args`; AssertionError names the argument and both figures.
+    """Check the derivatives of f at `args` against finite differences.
 
-    `args` is the tuple of arguments, structures included. Mode `"forward"` compares tangents
-    (`jvp`), mode `"reverse"` cotangents (`vjp`), along random directions, with finite differences
-    that are extrapolated to step zero (Ridders 1982) and bound their own error. The value is
-    compared with that of the plain call. With `order` 2, mode `"reverse"` also compares the tangent
-    of the gradient (forward over reverse, as in `hessian`), and so on. Every argument that can be
-    is differentiated, unless `wrt` or annotations choose.
+    >>> s2sad.check_grads(lambda x, n: np.sum(np.sin(x) ** n), (np.ones(3), 2))
 
-    Where they disagree, the error names the entry, and the statement whose own derivative is
-    wrong where there is one. Differences say nothing at a kink, and where `f` gives another value
-    each time: that is an AssertionError, too.
+    `args` is the tuple of arguments; they may be structures. f may return any structure. Mode
+    "forward" compares tangents (`jvp`) and mode "reverse" cotangents (`vjp`), along random
+    directions, with finite differences that are extrapolated to step zero (Ridders 1982) and bound
+    their own error. check_grads also compares the value with the value of the plain call. With
+    `order=2`, mode "reverse" also compares the tangent of the gradient (forward over reverse, as in
+    `hessian`); higher orders continue in the same way. All arguments that can carry a derivative
+    are differentiated, unless `wrt` or annotations select some.
+
+    If derivative and differences disagree, an AssertionError names the argument, the entry and both
+    figures, and if possible the statement whose derivative is wrong. Differences are not conclusive
+    at a kink, or if f returns another value at each call; that is an AssertionError, too. The
+    errors of `grad` pass through.
     """
     wanted = _modes(modes)
     if not isinstance(args, tuple | list):
@@ -73,7 +77,7 @@ def check_grads(
 
 
 def _not_twice(f: Callable[..., Any], case: _Case, error: Error) -> Error:
-    """Return a refusal of a second derivative as one that says what can be checked."""
+    """Return the refusal of a second derivative as an error that says what can be checked."""
     place = error.place
     if place is None or place.file.startswith("<s2sad"):
         place = place_of(callee_of(f, "check_grads").fn)
@@ -99,7 +103,7 @@ def _modes(modes: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Case:
-    """A function and arguments of it, of which some are differentiated."""
+    """A function and its arguments; some of them are differentiated."""
 
     f: Callable[..., Any]
     args: tuple[Any, ...]
@@ -108,7 +112,7 @@ class _Case:
     label: str
 
     def with_moving(self, parts: Sequence[Any]) -> tuple[Any, ...]:
-        """Return fresh arguments, with others in the place of those differentiated."""
+        """Return fresh arguments, with new values for the differentiated arguments."""
         given = list(_copied(self.args))
         for position, part in zip(self.moving, parts, strict=True):
             given[position] = part
@@ -154,7 +158,7 @@ def _case(f: Callable[..., Any], args: tuple[Any, ...], wrt: Wrt) -> _Case:
 
 
 def _copied(value: Any) -> Any:
-    """Return a copy of arguments: what a call changes does not reach the next one."""
+    """Return a copy of arguments, so that a call cannot change the arguments of the next one."""
     try:
         return copy.deepcopy(value)
     except TypeError:  # locks, modules, and what holds them
@@ -178,7 +182,7 @@ def _real_parts(leaf: Any) -> Any:
 
 
 def _structure(vector: Any, like: Any) -> Any:
-    """Return the structure whose numbers a vector holds."""
+    """Return the structure that has the numbers of a vector."""
     at = 0
 
     def part(leaf: Any) -> Any:
@@ -239,7 +243,7 @@ def _item(path: str, leaf: Any, flat: int, is_complex: bool, imaginary: int) -> 
 
 @dataclass(frozen=True)
 class _Gap:
-    """A derivative and differences that are not the same."""
+    """A derivative and differences that disagree."""
 
     where: str
     found: float
@@ -257,7 +261,7 @@ Compare = Callable[[Any], _Gap | None]
 
 
 def _derivatives(case: _Case, order: int) -> Iterator[_Case]:
-    """Yield the gradients below an order, of weighted sums of results: functions of the same."""
+    """Yield the gradients below an order, of weighted sums of results, as functions of args."""
     if order < 2:
         return
     y = case.run(_copied(case.point))
@@ -304,7 +308,7 @@ def _check(case: _Case, modes: Sequence[str], blame: bool = True) -> None:
 
 
 def _gap(case: _Case, y: Any, mode: str) -> _Gap | None:
-    """Return where one mode and differences disagree: the one entry that shows it most plainly."""
+    """Return the entry where one mode and differences disagree most clearly, or None."""
     rng = np.random.default_rng(_SEED)
     compare = (_reverse if mode == "reverse" else _forward)(case, y, rng)
     x = _vector(case.point)
@@ -317,7 +321,7 @@ def _gap(case: _Case, y: Any, mode: str) -> _Gap | None:
 
 
 def _narrowed(case: _Case, compare: Compare, direction: Any) -> _Gap | None:
-    """Return the disagreement along one entry, found by halving; None where it needs several."""
+    """Return the disagreement along one entry, found by halving; None if it needs several."""
     low, high = 0, len(direction)
     while high - low > 1:
         middle = (low + high) // 2
@@ -342,7 +346,7 @@ def _narrowed(case: _Case, compare: Compare, direction: Any) -> _Gap | None:
 def _reverse(case: _Case, y: Any, rng: np.random.Generator) -> Compare:
     """Return the comparison of cotangents with differences, for a random cotangent of the result.
 
-    Cotangents follow JAX: of complex numbers `Re(sum(bar * dot))` is the change.
+    Cotangents follow JAX: for complex numbers the change is `Re(sum(bar * dot))`.
     """
     value, pullback = vjp(case.f, *_copied(case.args), wrt=case.moving)
     _same_value(case, value, y, "vjp")
@@ -392,7 +396,7 @@ def _worst(
     found: Any,
     where: Callable[[int], str],
 ) -> _Gap | None:
-    """Return where figures and differences along a direction are furthest apart, if they are."""
+    """Return the place where derivative and differences disagree most, or None."""
     epsilon = max(_epsilon(case.point), _epsilon(y))
     change, error = differences(at, (_vector(case.point),), (direction,), epsilon=epsilon)
     expected, error = np.atleast_1d(change), np.atleast_1d(error)
@@ -412,7 +416,7 @@ def _worst(
 
 
 def _result(case: _Case, vector: Any, n: int) -> Any:
-    """Return the numbers that the function gives at a point near by."""
+    """Return the numbers that the function returns at a nearby point."""
     found = _vector(case.run(_structure(vector, case.point)))
     if len(found) != n:
         raise AssertionError(f"{case.label} returns another structure near this point.")
@@ -437,7 +441,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _cotangent(leaf: Any, rng: np.random.Generator, one: bool) -> Any:
-    """Return random numbers in the place of a leaf; with `one` the number 1."""
+    """Return random numbers in place of a leaf; the number 1 with `one`."""
     n = (2 if _dtype(leaf).kind == "c" else 1) * int(np.size(leaf))
     numbers = np.ones(n) if one else rng.uniform(0.25, 1.0, n) * rng.choice([-1.0, 1.0], n)
     return _structure(numbers, leaf)
@@ -451,7 +455,7 @@ def _conjugate(structure: Any) -> Any:
 
 
 def _blame(case: _Case, mode: str) -> str:
-    """Return what is to be said about the statement whose own derivative is wrong, if one is."""
+    """Return the message about the statement whose own derivative is wrong, if there is one."""
     worst: tuple[int, Executed, _Gap] | None = None
     for one in executed(case.f, _copied(case.args)):
         if worst is not None and one.depth <= worst[0]:
@@ -478,7 +482,7 @@ _NOT_ALONE = (
 
 
 def _gap_of(one: Executed, mode: str) -> _Gap | None:
-    """Return what is wrong with the derivative of one statement; None if it cannot be told."""
+    """Return the error in the derivative of one statement; None if it cannot be determined."""
     moving = tuple(i for i, value in enumerate(one.args) if leaves(value))
     if not moving:
         return None

@@ -28,7 +28,7 @@ _OWN = __name__.partition(".")[0]
 
 @dataclass(frozen=True)
 class Executed:
-    """A statement as a function of what it reads, which returns what it writes."""
+    """A statement as a function of the values that it reads; it returns the values it writes."""
 
     fn: Callable[..., Any]
     names: tuple[str, ...]
@@ -38,7 +38,7 @@ class Executed:
 
 
 def executed(f: Callable[..., Any], args: tuple[Any, ...]) -> list[Executed]:
-    """Call f and return the statements it executed, also in functions it calls, in their order."""
+    """Call f; return the statements that it executed, also in called functions, in order."""
     watch = _Watch()
     before = sys.gettrace()
     sys.settrace(watch.called)
@@ -51,7 +51,7 @@ def executed(f: Callable[..., Any], args: tuple[Any, ...]) -> list[Executed]:
 
 @dataclass
 class _Watch:
-    """Looks on while a program runs."""
+    """Observes a program while it runs."""
 
     found: list[Executed] = field(default_factory=list)
     counts: dict[Any, int] = field(default_factory=dict)
@@ -94,7 +94,7 @@ def _depth(frame: types.FrameType | None) -> int:
 
 
 def _statement(code: types.CodeType, line: int) -> ast.stmt | None:
-    """Return the simple statement of a function that stands on a line."""
+    """Return the simple statement of a function on a line."""
     for s in _statements(code):
         if s.lineno <= line <= (s.end_lineno or s.lineno):
             return s
@@ -117,7 +117,7 @@ def _statements(code: types.CodeType) -> tuple[ast.stmt, ...]:
 
 
 def _made_of(code: types.CodeType, node: ast.Lambda) -> bool:
-    """Say whether a lambda's code is that of a node: several may stand on one line."""
+    """Return whether a lambda's code belongs to a node; a line may contain several lambdas."""
     if code.co_name != "<lambda>" or node.lineno != code.co_firstlineno:
         return False
     spans = [(p[0], p[2]) for p in code.co_positions() if p[2] is not None and p[3] != p[2]]
@@ -131,7 +131,7 @@ def _starts(node: ast.FunctionDef) -> int:
 
 
 def _simple(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the simple statements of a block, those of inner blocks included."""
+    """Yield the simple statements of a block, inner blocks included."""
     for s in body:
         if isinstance(s, _SIMPLE):
             yield s
@@ -143,7 +143,7 @@ def _simple(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _alone(s: ast.stmt, frame: types.FrameType, depth: int) -> Executed | None:
-    """Return a statement as a function, with the values it is about to read."""
+    """Return a statement as a function, with the values that it is about to read."""
     here = frame.f_locals
     names = tuple(n for n in _read(s) if n in here)
     try:
@@ -168,7 +168,7 @@ def _text(body: list[ast.stmt], names: tuple[str, ...]) -> str:
 
 
 def _read(s: ast.stmt) -> list[str]:
-    """Return the names that a statement reads, those of arrays it writes into included."""
+    """Return the names that a statement reads, including the arrays that it writes into."""
     found: dict[str, None] = {}
     for node in ast.walk(s):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -184,7 +184,7 @@ def _stored(s: ast.stmt) -> list[str]:
 
 
 def _written(s: ast.stmt) -> list[str]:
-    """Return the names that a statement binds, and those of what it may write into."""
+    """Return the names that a statement binds, and the names of objects it may write into."""
     found = dict.fromkeys(_stored(s))
     for node in ast.walk(s):
         if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):

@@ -1,7 +1,7 @@
-"""Derived files in a repository: what each is made from, and whether it is still that.
+"""Derived files in a repository: the source of each file, and whether the file is up to date.
 
-A job is one file and what it is derived from. It comes from a command line, from the header of a
-file that was derived before, or from the targets that pyproject.toml lists:
+A job is one file and the source that it is derived from. A job comes from a command line, from the
+header of a file that was derived before, or from the targets that pyproject.toml lists:
 
     [tool.s2sad]
     targets = [
@@ -47,9 +47,9 @@ _OPTIONS = ("wrt", "args", "output", "mode", "has_aux", "line_length")
 
 @dataclass(frozen=True)
 class Job:
-    """A file, and what it is derived from: `recipe.target` is seen from `folder`.
+    """A file and its source; `recipe.target` is relative to `folder`.
 
-    `file` is what is written, None for standard output; `output` what the header says of it.
+    `file` is the file to write, or None for standard output; `output` is its name in the header.
     """
 
     recipe: Recipe
@@ -60,11 +60,11 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The file, as the user says it."""
+        """The name of the file, as the user wrote it."""
         return str(self.file)
 
     def text(self) -> tuple[str, tuple[str, ...]]:
-        """Return what the file is to hold, and the files that this was made from."""
+        """Return the content for the file, and the files that it was made from."""
         r = self.recipe
         _, operator, args = asked(r, self.folder)
         with columns(r.columns):
@@ -103,7 +103,7 @@ def asked(recipe: Recipe, folder: Path | None = None) -> tuple[Any, Any, tuple[A
 
 
 def recipe_of(options: argparse.Namespace, target: str) -> Recipe:
-    """Return what the options of a command say of a derivative."""
+    """Return the recipe for a derivative from the options of a command."""
     columns = getattr(options, "line_length", None)
     args = options.args
     return Recipe(
@@ -120,7 +120,7 @@ def recipe_of(options: argparse.Namespace, target: str) -> Recipe:
 
 
 def jobs_of(options: argparse.Namespace, folder: Path, parse: Parse) -> Iterator[Callable[[], Job]]:
-    """Yield the jobs of a command line, whose paths begin in a folder."""
+    """Yield the jobs of a command line; its paths are relative to a folder."""
     given = options.targets
     files = [not _is_target(word, folder) for word in given]
     if len(given) == 1 and not files[0]:
@@ -155,7 +155,7 @@ def _from_options(options: argparse.Namespace, target: str, folder: Path) -> Job
 
 
 def _from_header(path: Path, folder: Path, parse: Parse) -> Job:
-    """Return the job that made a file, as its header says."""
+    """Return the job that made a file, from the header of the file."""
     shown = path.relative_to(folder) if folder == Path.cwd() and _below(path, folder) else path
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -181,7 +181,7 @@ def _below(path: Path, folder: Path) -> bool:
 
 
 def _base(path: Path, output: str | None) -> Path:
-    """Return the folder in which the command of a header begins."""
+    """Return the folder in which the command of a header runs."""
     path = Path(os.path.realpath(path))
     parts = Path(output or "").parts
     if parts and path.parts[-len(parts) :] == parts:
@@ -228,7 +228,7 @@ def _is_listed(target: Any) -> bool:
 
 
 def _words_of(table: dict[str, Any], path: Path) -> list[str]:
-    """Return what stands behind `s2sad emit` for a target that is a table of its options."""
+    """Return the arguments of `s2sad emit` for a target that is a table of options."""
     unknown = sorted(set(table) - set(_TABLE))
     if unknown:
         raise UsageError(f"{path}: a target has {', '.join(_TABLE)}, not {unknown[0]!r}")

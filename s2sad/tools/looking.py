@@ -1,4 +1,4 @@
-"""Looking into a derivation: `explain` says per variable whether it is active and saved, and why.
+"""Looking into a derivation: `explain` says which variables are active and saved, and why.
 
 print(explain(f, args=(x, 3)))          as text
 explain(f, args=(x, 3))["h"].saves      as data
@@ -34,12 +34,23 @@ from s2sad.tree import tree_map
 
 @door
 def explain(f: Callable[..., Any], *, wrt: Wrt = None, args: Any = None) -> Report:
-    """Return what is known of each variable of f when its derivative is written.
+    """Return a report on the variables of f: which are active, which are saved, and why.
 
-    Whether it is active and by which line, whether it is saved for the backward sweep and why, and
-    with example arguments the bytes that this takes, measured: f and its derivative run once on
-    them. Arguments may be wrapped in Active, Duplicated and Const, as for autodiff. `str()` of the
-    result is text, its `variables` are data.
+    >>> def f(x, y):
+    ...     z = np.exp(x)
+    ...     return z * y
+    >>> report = s2sad.explain(f, args=(0.5, 2.0))
+    >>> [(v.name, v.active, v.saved) for v in report.variables]
+    [('x', True, False), ('y', False, False), ('z', True, False)]
+
+    For each variable the report says whether it is active and which line makes it active, and
+    whether it is saved for the backward sweep and why. `print(report)` shows this as text;
+    `report.variables` and `report["z"]` hold it as data.
+
+    `wrt` selects parameters, as for `grad`. `args` are example arguments: f and its derivative run
+    once on them, and the report adds the measured number of bytes that are saved. The arguments may
+    be wrapped in Active, Duplicated and Const, as for `autodiff`. Without `args`, f's annotations
+    must say the kinds. Errors are the same as for `source`.
     """
     args = () if args is None else tuple(args)
     operator = operator_fitting(f, wrt, args)
@@ -55,10 +66,10 @@ def _frame(request: Request, report: Report) -> str:
 
 
 def operator_fitting(f: Callable[..., Any], wrt: Wrt, args: tuple[Any, ...]) -> Operator[..., Any]:
-    """Return the derivative that f has with these arguments: its gradient, if it has one.
+    """Return the derivative of f for these arguments: the gradient, if f returns a real scalar.
 
-    For a result that is not a real scalar it is the pullback, for a function that returns nothing
-    the reverse into shadows. The same parameters are differentiated as for a gradient.
+    For other results it is the pullback; for a function that returns nothing it is the reverse into
+    shadows. The differentiated parameters are the same as for a gradient.
     """
     if any(isinstance(a, Activity) for a in args):
         return operator_for(f, "reverse", wrt, args)
@@ -77,7 +88,7 @@ def operator_fitting(f: Callable[..., Any], wrt: Wrt, args: tuple[Any, ...]) -> 
 
 
 def _mode_for(request: Request) -> str | None:
-    """Return the mode for a function that has no gradient by its result; None if it has one."""
+    """Return the mode for a function whose result has no gradient; None if it has one."""
     if derivative_of(request.fn) is not None:
         return "vjp"
     d = Derivation()
@@ -89,7 +100,7 @@ def _mode_for(request: Request) -> str | None:
 
 
 def report_for(operator: Operator[..., Any], args: tuple[Any, ...]) -> Report:
-    """Return the report on a derivative, with sizes where there are example arguments."""
+    """Return the report on a derivative, with sizes if there are example arguments."""
     request, settled, given = operator._asked(args, {})
     request = replace(request, explained=True)
     report = report_of(derive(request))

@@ -1,7 +1,6 @@
-"""The oracle that derivatives are held against: differences that bound their own error.
+"""The oracle for derivatives: finite differences that bound their own error.
 
-Beside it, how values with derivatives are walked over, made and compared: numbers, arrays, and
-sequences of those.
+This module also has helpers that walk over, make and compare numbers, arrays and sequences of them.
 """
 
 from __future__ import annotations
@@ -25,13 +24,19 @@ def differences(
 ) -> tuple[Any, Any]:
     """Return the derivative of `f` at `args` along `directions`, and a bound on its error.
 
-    `f` takes `*args` and returns an array or a number. A direction has its argument's structure;
-    None stands for an argument that stays as it is. Both results have the shape of f's result.
+    >>> from s2sad.testing import differences
+    >>> derivative, bound = differences(np.sin, (0.0,), (1.0,))
+    >>> bool(abs(derivative - 1.0) <= bound)
+    True
 
-    Central differences with halved steps, extrapolated to step zero (Ridders 1982); every
-    component takes the entry of the extrapolation table whose error estimate, rounding included,
-    is smallest. Steps that leave the domain of f do not count; a component that no step could
-    determine has an infinite bound. `epsilon` is the rounding unit of what f computes in.
+    `f` takes `*args` and returns an array or a number. A direction has the structure of its
+    argument; None means that the argument does not change. The derivative and the bound have the
+    shape of f's result.
+
+    The method is central differences with halved steps, extrapolated to step zero (Ridders 1982).
+    Each component is the entry of the extrapolation table with the smallest error estimate,
+    rounding included. Steps that leave the domain of f are ignored; a component that no step
+    determines has an infinite bound. `epsilon` is the rounding unit of f's precision.
     """
     moving = [x for x, direction in zip(args, directions, strict=True) if direction is not None]
     sizes = np.abs(flattened(moving))
@@ -74,7 +79,7 @@ def differences(
 
 
 def is_number(value: Any) -> bool:
-    """Say whether a value is a number or array that can have a derivative."""
+    """Return whether a value is a number or array that can have a derivative."""
     if isinstance(value, np.ndarray | np.generic):
         return bool(value.dtype.kind in "fc")
     return isinstance(value, float | complex)
@@ -147,7 +152,7 @@ def zeros_of(value: Any) -> Any:
 
 
 def shifted(value: Any, direction: Any, step: float) -> Any:
-    """Return a value moved along a direction; None is no direction."""
+    """Return a value moved along a direction; None means no change."""
     if direction is None:
         return value
     if isinstance(value, tuple | list):
@@ -158,7 +163,7 @@ def shifted(value: Any, direction: Any, step: float) -> Any:
 
 
 def flattened(value: Any) -> Any:
-    """Return all differentiable numbers of a value, in one vector."""
+    """Return all differentiable numbers of a value in one vector."""
     leaves = leaves_of(value)
     return np.concatenate([np.ravel(leaf) for leaf in leaves]) if leaves else np.zeros(0)
 
@@ -173,6 +178,6 @@ def flat_cotangent(value: Any, bar: Any, where: str) -> Any:
 
 
 def inner(value: Any, bar: Any, other: Any, where: str) -> tuple[float, float]:
-    """Return `Re(sum(bar * other))` and the size of what was summed."""
+    """Return `Re(sum(bar * other))`, and the sum of the sizes of its terms."""
     products = flat_cotangent(value, bar, where) * flattened(other)
     return float(np.real(np.sum(products))), float(np.sum(np.abs(products)))

@@ -1,6 +1,6 @@
-"""Second order: what is derived of one call is derived once more, and held against differences.
+"""Second order: the derivative of one call is differentiated and compared with differences.
 
-row(a, w)            w . fn(a), with everything that is no array written into the text
+row(a, w)            w . fn(a), with all arguments that are not arrays written into the text
 row_grad(a, w)       its gradient, which is differentiated along a direction
 """
 
@@ -31,12 +31,12 @@ _numbers = itertools.count(1)
 
 
 class FirstOrderOnly(UserWarning):
-    """A call whose rule says that its derivative need not have one."""
+    """`check_rule` did not check second derivatives, because the rule declares that it has none."""
 
 
 @dataclass
 class Row:
-    """A call as a program of its arrays and floats; all else stands in its text."""
+    """A call as a program of its arrays and floats; the other arguments are in its text."""
 
     fn: Callable[..., Any]
     params: list[Any] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Row:
     call: str = ""
 
     def plain(self) -> types.FunctionType:
-        """Return the call itself, of its arrays."""
+        """Return the call itself, as a function of its arrays."""
         text = f"def row({', '.join(self._listed())}):\n    return {self.call}\n"
         return _function(text, self.names | {"FN": self.fn, "np": np})
 
@@ -106,7 +106,7 @@ def _moves(name: str, still: tuple[str, ...]) -> bool:
 
 
 def method_of(fn: Any) -> str | None:
-    """Return the name of the array method that a rule is for, where it is for one."""
+    """Return the name of the array method that a rule is for, if it is for one."""
     if isinstance(fn, types.MethodDescriptorType) and fn.__objclass__ is np.ndarray:
         return fn.__name__
     if fn in (np.real, np.imag):
@@ -118,7 +118,7 @@ def method_of(fn: Any) -> str | None:
 
 
 def _written(row: Row, value: Any, moves: bool) -> str:
-    """Return how an argument stands in the text; of sequences it is the parts that move."""
+    """Return the text of an argument; in a sequence, the differentiated parts are parameters."""
     if moves and type(value) in (list, tuple) and leaves_of(value):
         parts = ", ".join(_written(row, part, moves) for part in value)
         if isinstance(value, list):
@@ -141,12 +141,12 @@ def _written(row: Row, value: Any, moves: bool) -> str:
 
 
 def _is_nothing(index: Any) -> bool:
-    """Say whether an index is `()`."""
+    """Return whether an index is `()`."""
     return isinstance(index, tuple) and not index
 
 
 def _written_index(row: Row, index: Any) -> str:
-    """Return how an index stands in the text: slices and tuples of them are no literals."""
+    """Return the text of an index; slices, and tuples of slices, have no literal form."""
     if isinstance(index, slice):
         bounds = index.start, index.stop, index.step
         return ":".join("" if n is None else repr(n) for n in bounds)
@@ -172,12 +172,12 @@ def _function(text: str, space: dict[str, Any]) -> types.FunctionType:
 
 
 def check_second(fn: Callable[..., Any], *args: Any, **settings: Any) -> None:
-    """Derive a call, hold its value against the plain one's, and second derivatives against first.
+    """Derive a call; check its value, and its second derivatives against first derivatives.
 
     The gradient of `w . fn(...)` is differentiated backward and forward, along random directions.
-    A component that differences do not determine, as at a kink, is not looked at. AssertionError
-    says what is wrong. What is refused is wrong, too, but for rules that are declared `once`, and
-    those of one mode only: that is told by a warning.
+    Components that differences do not determine, as at a kink, are skipped. An AssertionError says
+    what is wrong. A refusal is wrong, too, except for rules that are declared `once` and for rules
+    of only one mode; for these a warning is issued.
     """
     rule = registry.rule_for(fn)
     if rule is not None and (rule.pullback is None) is not (rule.pushforward is None):
@@ -210,7 +210,7 @@ def _tell(rule: Rule, why: str) -> None:
 
 
 def _check_value(row: Row, out: Any) -> None:
-    """The value in derived code is that of the plain call, to the last bit."""
+    """Check that derived code computes the same value as the plain call, to the last bit."""
     value = api.vjp(row.plain(), *row.params, wrt=tuple(row.active))[0]
     for one, other in paired(out, value, row.call):
         if not np.array_equal(one, other, equal_nan=True):
@@ -218,7 +218,7 @@ def _check_value(row: Row, out: Any) -> None:
 
 
 def _check_products(row: Row, out: Any) -> None:
-    """Hold a gradient that is differentiated, backward and forward, against its differences."""
+    """Compare a differentiated gradient, backward and forward, with its differences."""
     rng = np.random.default_rng(1982)
     total = " + ".join(_terms(row, out, "out", rng))
     values = [*row.params, *row.weights]
@@ -248,7 +248,7 @@ def _check_products(row: Row, out: Any) -> None:
 
 
 def _kinks(f: Callable[..., Any], values: list[Any], moving: list[Any], size: Any) -> Any:
-    """Say where the slopes on both sides differ: there is no derivative to compare with."""
+    """Return where the slopes on both sides differ: there is no derivative to compare with."""
     step = 2.0**-20
     try:
         up, down = (f(*map(shifted, values, moving, [h] * len(values))) for h in (step, -step))
@@ -258,7 +258,7 @@ def _kinks(f: Callable[..., Any], values: list[Any], moving: list[Any], size: An
 
 
 def _terms(row: Row, out: Any, path: str, rng: np.random.Generator) -> list[str]:
-    """Return the products of the parts of a result with weights, which the row takes."""
+    """Return the products of the parts of a result with the weights that the row takes."""
     if isinstance(out, tuple | list):
         return [t for i, part in enumerate(out) for t in _terms(row, part, f"{path}[{i}]", rng)]
     weight = random_like(out, rng)
@@ -271,6 +271,6 @@ def _terms(row: Row, out: Any, path: str, rng: np.random.Generator) -> list[str]
 
 
 def _may_be_complex(fn: Any) -> bool:
-    """Say whether a function's results are of no certain type: eigenvalues, roots."""
+    """Return whether a function's result may be real or complex: eigenvalues, roots."""
     rule = registry.rule_for(fn)
     return fn is np.poly or (rule is not None and rule.turns_complex)

@@ -1,7 +1,7 @@
 """`s2sad view`: one page with a program on the left and its derivative on the right.
 
-The page needs nothing from outside: its style and its script are in page.html, the lines and what
-is known of them are written into it here.
+The page needs no other files: its style and script are in page.html, and this module writes the
+lines and the notes on them into it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MARK = '<!DOCTYPE html>\n<html lang="en" data-made-by="s2sad">'
 
 @dataclass
 class _Side:
-    """One column: what is known of its lines, by a key of each."""
+    """One column: the notes on its lines, by a key for each line."""
 
     notes: dict[Any, list[str]] = field(default_factory=dict)
     saved: dict[Any, list[str]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ def view(
 ) -> Path:
     """Write the page for a derivative of f, and return its path.
 
-    Without a mode it is the gradient, or what comes next to it for other results than scalars.
+    Without a mode it is the gradient, or for a result that is not a scalar the pullback.
     """
     args = () if args is None else tuple(args)
     if mode is None:
@@ -78,7 +78,7 @@ def page_of(operator: Operator[..., Any], args: tuple[Any, ...]) -> str:
 
 
 def page_for(request: Request, report: Report) -> str:
-    """Return the page for what was asked for, with the report on it."""
+    """Return the page for a request, with the report on it."""
     d = derive(replace(request, explained=True))
     body = prelude(d.refs, d.functions)
     text = module(body)
@@ -141,7 +141,7 @@ def _spot(line: Line) -> Spot:
 def _derived_side(
     d: Derivation, body: list[Any], report: Report, origins: Mapping[int, Origin]
 ) -> _Side:
-    """Note where derived text keeps a value, and why."""
+    """Note where derived text saves a value, and why."""
     side = _Side()
     values = {(f.derived[0], v.name): v for f in report.functions for v in f.variables}
     for node in body:
@@ -163,7 +163,7 @@ def _derived_side(
 
 
 def _holds(statement: Any, owner: Any) -> bool:
-    """Say whether a statement is where a value is kept; of a compound one, its header."""
+    """Return whether a value is saved in a statement; in a compound one, only the header counts."""
     if statement is None or hasattr(statement, "body"):
         return False
     if statement is owner:
@@ -181,7 +181,7 @@ def _holds(statement: Any, owner: Any) -> bool:
 def _sources(
     report: Report, origins: Mapping[int, Origin], side: _Side, ids: _Ids
 ) -> Iterator[str]:
-    """Yield the user's functions, the differentiated one first, then those it calls."""
+    """Yield the user's functions: the differentiated function first, then the called ones."""
     spots = {spot for o in origins.values() for spot in o.spots}
     shown: dict[Spot, None] = {}
     named = {(f.file, f.line): f for f in report.functions}
@@ -206,7 +206,7 @@ def _sources(
 
 
 def _function_around(file: str, number: int) -> tuple[int, int]:
-    """Return the first and last line of the function that a line stands in."""
+    """Return the first and last line of the function that contains a line."""
     lines = linecache.getlines(file)
     try:
         tree = gast.parse("".join(lines))
@@ -223,7 +223,7 @@ def _function_around(file: str, number: int) -> tuple[int, int]:
 
 
 def _continued(file: str) -> dict[int, int]:
-    """Return the lines on which statements go on, each with the line where its statement begins."""
+    """Return the continuation lines, each with the line where its statement begins."""
     found: dict[int, int] = {}
     try:
         tree = ast.parse("".join(linecache.getlines(file)))

@@ -1,4 +1,4 @@
-"""What the user's code raises where it runs by the way: told, whatever it is, and not passed on.
+"""Exceptions from the user's code where s2sad runs it on the side: caught and reported.
 
 with Caught() as caught:
     module = importlib.import_module("model")
@@ -16,7 +16,7 @@ from types import TracebackType
 
 @dataclass
 class Caught:
-    """A block of the user's code, and the exception that ended it: an exit of the program too."""
+    """A block of the user's code, and the exception that ended it, SystemExit included."""
 
     error: BaseException | None = None
 

@@ -1,7 +1,7 @@
-"""What a command line names: a function in a file or a module, example arguments, parameters.
+"""The parts of a command line: a function in a file or module, example arguments, parameters.
 
-load_target("model.py:loss")          the function, and the module it was named by
-evaluate_args("np.ones(3), X", m)     the arguments, in the module's names
+load_target("model.py:loss")          the function and its module
+evaluate_args("np.ones(3), X", m)     the arguments, evaluated in the module
 parse_wrt("w,b")                      ("w", "b")
 """
 
@@ -24,7 +24,7 @@ from s2sad.tools.raised import Caught
 
 
 class UsageError(ValueError):
-    """The command line says something that makes no sense."""
+    """The command line is not valid."""
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -45,7 +45,7 @@ def split_target(target: str) -> tuple[str, str]:
 def load_target(
     target: str, folder: str | Path | None = None
 ) -> tuple[Callable[..., Any], ModuleType]:
-    """Return the function that `target` names, as seen from a folder, and its module."""
+    """Return the function that `target` names, relative to a folder, and its module."""
     where, qualname = split_target(target)
     folder = Path(os.getcwd() if folder is None else folder)
     module = _load_file(where, folder) if is_file(where) else _load_module(where, folder)
@@ -53,7 +53,7 @@ def load_target(
 
 
 def is_file(where: str) -> bool:
-    """Say whether a target names a file; otherwise it names a module."""
+    """Return whether a target names a file; otherwise it names a module."""
     return where.endswith(".py") or "/" in where or os.sep in where
 
 

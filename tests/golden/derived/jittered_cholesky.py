@@ -11,7 +11,7 @@ def put_on_diagonal(d, a, offset, axis1=0, axis2=1):
 
 
 def cholesky_cotangent(L_bar, L):
-    """Return the cotangent of L @ L.T, to be moved onto the triangle that was read."""
+    """Return the cotangent of L @ L.T; the caller moves it onto the triangle that was read."""
     L_T = np.swapaxes(L, -1, -2)
     left = np.linalg.solve(L_T, lower_half(L_T @ L_bar))
     return np.swapaxes(np.linalg.solve(np.conj(L_T), np.swapaxes(left, -1, -2)), -1, -2)

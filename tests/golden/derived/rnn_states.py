@@ -4,7 +4,7 @@ import sys
 
 
 def zeros_like(x, integers=None):
-    """Return zeros in x's structure, `integers` for ints; None for what carries no derivative."""
+    """Return zeros in x's structure, `integers` for ints, None for parts without a derivative."""
     if isinstance(x, float | complex | np.inexact):
         return type(x)(0.0)
     if isinstance(x, int):
@@ -31,16 +31,16 @@ def zeros_like(x, integers=None):
 
 
 def attributes(x):
-    """Return what an object of the user's holds, by name; nothing of other objects."""
+    """Return the attributes of a user-defined object by name; for other objects an empty dict."""
     if not has_fields(type(x)):
         return {}
     return {name: getattr(x, name) for name in attribute_names(x)}
 
 
 def has_fields(cls):
-    """Say whether objects of a class are what their attributes are: the user's, not enumerated.
+    """Return whether the attributes of an object are parts of a structure: user-defined classes.
 
-    Others are known by their identity, as members of an Enum are, or are nobody's to copy.
+    Dataclasses are structures; enums, exceptions, iterables and objects of libraries are not.
     """
     if hasattr(cls, "__dataclass_fields__"):
         return True
@@ -52,7 +52,7 @@ def has_fields(cls):
 
 
 def attribute_names(x):
-    """Return the names of what an object holds: in slots that are filled, and besides."""
+    """Return the names of an object's attributes: the filled slots, then the `__dict__`."""
     if not hasattr(type(x), "__slots__"):
         return getattr(x, "__dict__", ())
     names = []

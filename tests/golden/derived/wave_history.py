@@ -2,7 +2,7 @@ import numpy as np
 
 
 def unbroadcast(x_bar, shape):
-    """Sum a cotangent over the axes along which its argument, of this shape, was broadcast."""
+    """Sum a cotangent over the axes along which its argument, with this shape, was broadcast."""
     found = x_bar.shape if hasattr(x_bar, "shape") else ()
     if found == shape:
         return x_bar
