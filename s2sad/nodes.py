@@ -9,6 +9,7 @@ from typing import Any
 import gast
 from gast import Assign, Attribute, BinOp, Call, Constant, Name, Subscript
 
+from s2sad.errors import InternalError
 from s2sad.names import Names
 from s2sad.stages import STANDS_FOR, Comment, Restore, Save
 
@@ -147,6 +148,7 @@ class _Copied(dict[type, tuple[str, ...] | None]):
 
 _fields_copied = _Copied()
 _CHANGING = frozenset({gast.Store, gast.Del})
+_BINDING = _CHANGING | {gast.Param}
 _WRITES = ("each", *STANDS_FOR)
 
 
@@ -156,8 +158,15 @@ def clone(node: Node, table: Mapping[str, Node] = MappingProxyType({})) -> Node:
     fields = _fields_copied[cls]
     if fields is None:
         return node
-    if cls is Name and node.id in table and node.ctx.__class__ not in _CHANGING:
+    if cls is Name and node.id in table and node.ctx.__class__ not in _BINDING:
         return clone(table[node.id])
+    inside = table
+    if table and cls in _HIDING:
+        own = _bound_in(node)
+        inside = {n: value for n, value in table.items() if n not in own}
+        caught = {n for n, value in inside.items() if own & names_read(value)}
+        if caught and caught & names_read(node):
+            raise InternalError(f"{sorted(own)} of an inner scope would be read in another's place")
     new = cls.__new__(cls)
     held = node.__dict__
     values = new.__dict__
@@ -166,12 +175,15 @@ def clone(node: Node, table: Mapping[str, Node] = MappingProxyType({})) -> Node:
         return new
     for field in fields:
         value = held[field] if field in held else getattr(node, field, None)
+        known = table if field == "args" else inside  # defaults are evaluated outside
         if value.__class__ is list:
-            values[field] = [clone(v, table) for v in value]
+            values[field] = [clone(v, known) for v in value]
         elif _fields_copied[value.__class__] is not None:
-            values[field] = clone(value, table)
+            values[field] = clone(value, known)
         else:
             values[field] = value
+    if inside is not table and cls in COMPREHENSIONS:  # so is what the first loop runs over
+        values["generators"][0].iter = clone(held["generators"][0].iter, table)
     if cls is Assign or cls is gast.AugAssign:
         for word in _WRITES:
             if word in held:
@@ -185,6 +197,17 @@ def clone(node: Node, table: Mapping[str, Node] = MappingProxyType({})) -> Node:
         if "home" in held:  # the source it stands in, where that is another function's
             values["home"] = held["home"]
     return new
+
+
+def _bound_in(scope: Node) -> set[str]:
+    """Return the names that a lambda, a comprehension or an inner function has of its own.
+
+    What an inner function binds in its body is replaced as ever: it has been looked at before.
+    """
+    if isinstance(scope, COMPREHENSIONS):
+        return {n.id for g in scope.generators for n in walk(g.target) if isinstance(n, Name)}
+    given = walk(scope.args) if hasattr(scope, "args") else ()
+    return {n.id for n in given if n.__class__ is Name and n.ctx.__class__ is gast.Param}
 
 
 def locate(node: Node, origin: Node) -> Node:

@@ -347,6 +347,15 @@ def test_plain_calls_of_the_three_give_back_what_they_get():
 # --- adjoint_hook --------------------------------------------------------------------------------
 
 
+def clipped(x):
+    y = adjoint_hook(x * x, lambda y_bar: np.clip(y_bar, -1.0, 1.0))
+    return 10.0 * y
+
+
+def test_a_hook_may_name_its_parameter_as_the_derived_text_names_an_adjoint():
+    assert s2sad.grad(clipped)(0.7) == 1.4
+
+
 @pytest.mark.parametrize(("fn", "args"), named(programs.HOOKING))
 def test_a_hook_gives_the_adjoint_that_is_used(fn, args, monkeypatch):
     want = slopes(fn, args, monkeypatch)

@@ -5,6 +5,7 @@ import ast
 import gast
 import pytest
 
+from s2sad.errors import InternalError
 from s2sad.nodes import (
     blocks_of,
     clone,
@@ -141,6 +142,26 @@ def test_names_replaced_in_a_copy_are_those_that_are_read():
     copy = clone(s, {"x": expression("a * b"), "y": expression("x")})
     assert shown(copy) == "(a * b)[i] = a * b + x"
     assert shown(s) == "x[i] = x + y"
+
+
+@pytest.mark.parametrize(
+    "text, want",
+    [
+        ("y = (lambda x, k=x: x + k + z)(x)", "y = (lambda x, k=a * b: x + k + c)(a * b)"),
+        ("y = [x * z for x in x if z]", "y = [x * c for x in a * b if c]"),
+        ("y = {x: z for x, w in z}", "y = {x: c for x, w in c}"),
+    ],
+)
+def test_names_of_inner_scopes_are_not_replaced(text, want):
+    s = statement(text)
+    assert shown(clone(s, {"x": expression("a * b"), "z": expression("c")})) == want
+
+
+def test_names_of_inner_scopes_catch_nothing():
+    s = statement("y = [x * z for x in xs]")
+    assert shown(clone(s, {"w": expression("x")})) == shown(s)
+    with pytest.raises(InternalError, match="inner scope"):
+        clone(s, {"z": expression("x + 1")})
 
 
 MATCH = (
