@@ -11,13 +11,13 @@ from s2sad.rules import differences as differences
 from s2sad.rules import distributions as distributions
 from s2sad.rules import elementwise as elementwise
 from s2sad.rules import facts as facts
+from s2sad.rules import facts_methods as facts_methods
 from s2sad.rules import helpers as helpers
 from s2sad.rules import indexing as indexing
 from s2sad.rules import insertion as insertion
 from s2sad.rules import joining as joining
 from s2sad.rules import linalg as linalg
 from s2sad.rules import methods as methods
-from s2sad.rules import methods_facts as methods_facts
 from s2sad.rules import ordering as ordering
 from s2sad.rules import padding as padding
 from s2sad.rules import poly1d as poly1d
