@@ -10,6 +10,8 @@ from s2sad.rules import decompositions as decompositions
 from s2sad.rules import differences as differences
 from s2sad.rules import distributions as distributions
 from s2sad.rules import elementwise as elementwise
+from s2sad.rules import facts as facts
+from s2sad.rules import facts_methods as facts_methods
 from s2sad.rules import helpers as helpers
 from s2sad.rules import indexing as indexing
 from s2sad.rules import insertion as insertion

@@ -6,7 +6,7 @@ Arguments that SciPy reads one triangle of have their cotangent on that triangle
 import numpy as np
 from scipy import linalg
 
-from s2sad.registry import Kin, nondifferentiable, pullback, pushforward
+from s2sad.registry import Kin, declare, nondifferentiable, pullback, pushforward
 from s2sad.rules.decompositions import (
     COMPLEX_VECTORS,
     cholesky_cotangent,
@@ -643,3 +643,9 @@ def push_expm_frechet(
     if E_dot is not None:
         slope_dot = slope_dot + linalg.expm_frechet(A, E_dot, compute_expm=False)
     return (value_dot, slope_dot) if compute_expm else slope_dot
+
+
+declare(linalg.cholesky, linalg.solve, linalg.inv, linalg.lstsq, raises="the same")
+declare(linalg.eigh, linalg.eig, linalg.svd, linalg.qr, linalg.pinv, raises="the same")
+declare(linalg.block_diag, linalg.cho_solve, linalg.lu_solve, sequences=True)
+declare(linalg.solve_toeplitz, sequences=True)

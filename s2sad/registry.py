@@ -34,7 +34,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from s2sad.checkpoints import checkpoint
-from s2sad.known import fixed, spaces
+from s2sad.known import spaces
 from s2sad.known.fixed import copied as copied
 from s2sad.known.fixed import held_by as held_by
 from s2sad.known.fixed import like_functions as like_functions
@@ -44,6 +44,12 @@ from s2sad.known.spaces import to_host as to_host
 from s2sad.known.spaces import twins as twins
 from s2sad.rulebook import linear as turned
 from s2sad.rulebook import multilinear as multilinear_rules
+from s2sad.rulebook.facts import declare as declare
+from s2sad.rulebook.facts import effects_of as effects_of
+from s2sad.rulebook.facts import method_only_looks as method_only_looks
+from s2sad.rulebook.facts import method_writes as method_writes
+from s2sad.rulebook.facts import numbers_of as numbers_of
+from s2sad.rulebook.identity import key_of
 from s2sad.rulebook.loading import load_rules as load_rules
 from s2sad.rulebook.loading import when_imported as when_imported
 from s2sad.rulebook.rule import History
@@ -87,30 +93,13 @@ _called: set[int] = set()  # callable objects, not functions, that have rules
 _unruled: weakref.WeakSet[Unruled] = weakref.WeakSet()
 
 
-def _key(fn: object) -> Hashable:
-    """Return the identity under which a rule is filed.
-
-    Each access of a bound ufunc method (`np.add.reduce`) makes a new object, so such methods are
-    filed under the ufunc and the method's name. Everything else is filed under its own identity.
-    """
-    owner = getattr(fn, "__self__", None)
-    name = getattr(fn, "__name__", None)
-    if owner is not None and not inspect.ismodule(owner) and isinstance(name, str):
-        owner = fixed.original(owner)
-        try:
-            return ("method", id(owner), name) if not isinstance(owner, type) else (owner, name)
-        except TypeError:
-            pass
-    return id(fn)
-
-
 def _file(fn: object, brought: bool, **changes: Any) -> None:
     with _lock:
         for asked in list(_asked) if len(_asked) else ():
             asked.fresh = False
         for unruled in list(_unruled) if len(_unruled) and not is_foreign(fn) else ():
             unruled.fresh = False
-        key = _key(fn)
+        key = key_of(fn)
         if not (inspect.isroutine(fn) or inspect.isclass(fn)):
             _called.add(id(fn))
         history = _histories.setdefault(key, History(fn))
@@ -294,7 +283,7 @@ def written_out(*fns: object, of: tuple[str, ...] = ()) -> Callable[[F], F]:
 
     def register(written: F) -> F:
         for fn in fns:
-            _written[_key(fn)] = written, of
+            _written[key_of(fn)] = written, of
             _written_functions.append(fn)
         return written
 
@@ -345,16 +334,16 @@ def written_form(fn: Any) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
     """Return the Python that stands for a library function, and the attributes that come first."""
     load_rules()
     if is_vectorized(fn):
-        return _written[_key(np.vectorize if fn.otypes is None else TOLD)]
-    found = _written.get(_key(fn))
-    if _key(fn) in _refusals:
+        return _written[key_of(np.vectorize if fn.otypes is None else TOLD)]
+    found = _written.get(key_of(fn))
+    if key_of(fn) in _refusals:
         return None
     owner = getattr(fn, "__self__", None)
     if found is not None or owner is None or inspect.ismodule(owner) or isinstance(owner, type):
         return found
     called = getattr(fn, "__name__", "")  # an object may answer to every name, with anything
     method = getattr(type(owner), called, None) if isinstance(called, str) else None
-    return None if method is None or rule_for(fn) is not None else _written.get(_key(method))
+    return None if method is None or rule_for(fn) is not None else _written.get(key_of(method))
 
 
 def rule_for(fn: object) -> Rule | None:
@@ -364,13 +353,13 @@ def rule_for(fn: object) -> Rule | None:
     """
     load_rules()
     try:
-        found = _rules.get(_key(fn))
+        found = _rules.get(key_of(fn))
     except TypeError:
         return None
     if found is None:
         twin = spaces.twin(fn)
         load_rules()  # looking for it may have imported its module
-        found = None if twin is fn else _rules.get(_key(twin))
+        found = None if twin is fn else _rules.get(key_of(twin))
     return _rule_of_rule(fn) if found is None else found
 
 
@@ -397,7 +386,7 @@ def is_helper(fn: Any) -> bool:
 def _rule_of_rule(fn: Any) -> Rule | None:
     """Return the rule of a linear rule: its derivative is the rule of the other mode."""
     of = _served.get(fn) if inspect.isfunction(fn) else None
-    rule = None if of is None else _rules.get(_key(of))
+    rule = None if of is None else _rules.get(key_of(of))
     if rule is None or not rule.turns:
         return None
     maker = turned if rule.linear else multilinear_rules
@@ -412,7 +401,7 @@ def same_in_numpy(fn: Any, count: int) -> Any:
     Return `fn` itself if there is none, or if `fn` has its own rule or refusal.
     """
     load_rules()
-    key = _key(fn)
+    key = key_of(fn)
     return fn if key in _rules or key in _refusals else spaces.twin_of_call(fn, count)
 
 
@@ -522,14 +511,14 @@ def method_function(name: str) -> object | None:
     """Return the function whose rule serves an array method (self comes first), or None."""
     load_rules()
     own = getattr(np.ndarray, name, None)
-    return own if own is not None and _key(own) in _rules else _methods.get(name)
+    return own if own is not None and key_of(own) in _rules else _methods.get(name)
 
 
 def property_function(name: str) -> object | None:
     """Return the function whose rule serves an array property, or None."""
     load_rules()
     own = getattr(np.ndarray, name, None)
-    return own if own is not None and _key(own) in _rules else _properties.get(name)
+    return own if own is not None and key_of(own) in _rules else _properties.get(name)
 
 
 def is_zero_method(name: str) -> bool:
@@ -630,13 +619,6 @@ def method_like(name: str) -> object | None:
     return method_function(name) or (getattr(np, name, None) if is_zero_method(name) else None)
 
 
-_TAKE_SEQUENCES = frozenset(
-    "concatenate concat stack vstack hstack dstack column_stack array asarray asanyarray block "
-    "select choose multi_dot einsum dist fsum prod sumprod max min sum tuple list "
-    "hypot ix_ broadcast_arrays histogramdd block_diag cho_solve lu_solve solve_toeplitz".split()
-)
-
-
 _OF_ARRAYS = (
     *("numpy", "scipy.special", "scipy.linalg", "scipy.signal", "scipy.ndimage", "scipy.fft"),
     *("scipy.stats", "scipy.integrate", "scipy.spatial"),
@@ -656,11 +638,7 @@ def wants_arrays(fn: Any) -> bool:
     if id(fn) in _of_objects:
         return id(fn) not in _of_tuples
     module = getattr(fn, "__module__", "") or ""
-    if fn in (max, min, sum) or not module.startswith(_OF_ARRAYS):
-        return False
-    if fn in (np.sum, np.prod, np.max, np.min):
-        return True
-    return getattr(fn, "__name__", "") not in _TAKE_SEQUENCES
+    return module.startswith(_OF_ARRAYS) and not effects_of(fn).sequences
 
 
 def tells_tuples(fn: Any) -> bool:
@@ -668,7 +646,6 @@ def tells_tuples(fn: Any) -> bool:
     return id(fn) in _of_tuples
 
 
-_LAZY = (zip, enumerate, reversed, iter, next, map, filter, tuple, dict, set, frozenset)
 ONE_KIND = "Give it the same kind on all paths: start sums of arrays with np.zeros(...), not 0."
 ONE_LENGTH = "Use a list that grows by append: a tuple needs the same number of items on all paths."
 ON_ALL_PATHS = "Set the attribute on all paths: before the branch or the loop, or in __init__."
@@ -677,7 +654,7 @@ LISTED = "Make it a list: `[... for ...]`, or `list(...)`."
 
 def instead_of_rule(fn: Any, label: str) -> str:
     """Return the advice for a function without a rule."""
-    if any(fn is f for f in _LAZY):
+    if effects_of(fn).reads:
         return "Write a loop, or make a list of it by a comprehension: `[... for ...]`."
     if fn is collections.deque:
         return (
@@ -711,7 +688,7 @@ def refuse(home: Any, names: str, *, because: str, instead: str) -> None:
     for name in refusal.names:
         found = held(home, name)
         if found is not None:
-            _refusals[_key(found)] = refusal
+            _refusals[key_of(found)] = refusal
 
 
 def all_refusals() -> tuple[Refusal, ...]:
@@ -725,7 +702,7 @@ def is_refused(fn: Any) -> bool:
     load_rules()
     if fn is None or is_vectorized(fn):
         return False
-    return bool(_refusals.keys() & {_key(fn), _key(type(fn))})
+    return bool(_refusals.keys() & {key_of(fn), key_of(type(fn))})
 
 
 def advice_for(value: object) -> str:
@@ -744,7 +721,7 @@ def advice_for(value: object) -> str:
 
 def instead_of(fn: object) -> str:
     """Return advice on what to use instead of a function that is refused by name."""
-    refusal = _refusals.get(_key(fn))
+    refusal = _refusals.get(key_of(fn))
     return "" if refusal is None else refusal.instead
 
 
@@ -765,7 +742,7 @@ def missing(fn: Any, label: str) -> tuple[str, str]:
     """Return why a function without a rule cannot be differentiated, and what to do."""
     load_rules()
     for asked in (fn, type(fn)):
-        refusal = _refusals.get(_key(asked))
+        refusal = _refusals.get(key_of(asked))
         if refusal is not None:
             return f"{label} has no derivative: {refusal.because}.", refusal.instead
     form = written_form(fn)
@@ -790,7 +767,7 @@ def missing(fn: Any, label: str) -> tuple[str, str]:
 
 def missing_method(name: str) -> tuple[str, str]:
     """Return why an array method without a rule cannot be differentiated, and what to do."""
-    refusal = _refusals.get(_key(getattr(np.ndarray, name, None)))
+    refusal = _refusals.get(key_of(getattr(np.ndarray, name, None)))
     if refusal is not None:
         return f"The array method .{name}() has no derivative: {refusal.because}.", refusal.instead
     return (

@@ -10,7 +10,6 @@ Lazy expressions become branches, comprehensions loops.
 from __future__ import annotations
 
 import builtins
-import math
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -38,19 +37,17 @@ from s2sad.nodes import (
     names_written,
     walk,
 )
-from s2sad.registry import is_foreign
+from s2sad.registry import effects_of, is_foreign
 from s2sad.stages import Loop, SourceLike
 from s2sad.syntax.elements import all_statements, plain, rename_scoped
-
-_READS_WHOLE: tuple[Any, ...] = (
-    sum, max, min, list, tuple, set, frozenset, sorted, math.prod, math.fsum
-)  # fmt: skip
-
 
 _LIBRARY = (types.BuiltinFunctionType, np.ufunc)
 
 
-_READ_ALL = ("list", "sum", "max", "min", "sorted", "tuple")
+def is_read_whole(fn: Any) -> bool:
+    """Say whether a function reads an iterable to its end, and does nothing else meanwhile."""
+    known = effects_of(fn)
+    return known.reads == "whole" and known.does == "nothing"
 
 
 def has_walrus(node: Node) -> bool:
@@ -354,7 +351,7 @@ class Expressions(Applied):
         if self.denotes(func, "functools", "partial") and node.args:
             return self.partial(node)
         if self.is_builtin(func) and len(node.args) == 1 and not node.keywords:
-            if func.id in _READ_ALL and self.is_accumulate(node.args[0]):
+            if is_read_whole(getattr(builtins, func.id)) and self.is_accumulate(node.args[0]):
                 made = self.accumulate(node.args[0])
                 return made if func.id == "list" else gast.Call(func, [made], [])
         if self.denotes(func, "_functools", "reduce") and len(node.args) in (2, 3):
@@ -397,7 +394,7 @@ class Expressions(Applied):
         if node.args[0] is not arg:
             return False
         found = denoted(node.func, self.source.fn, self.locals | self.temps)
-        return any(found is f for f in _READS_WHOLE) and (len(node.args) == 1 or found is sum)
+        return is_read_whole(found) and (len(node.args) == 1 or found is sum)
 
     def lazy(self, node: Node) -> Node:
         """A generator expression that may be read in part, or later, stays what it is."""

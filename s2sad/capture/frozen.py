@@ -37,11 +37,10 @@ from s2sad.nodes import (
     uses_of,
     walk,
 )
-from s2sad.registry import positional_names, rule_for
+from s2sad.registry import effects_of, positional_names, rule_for
 
 Denoted = Callable[[Node], Any]
 _METHODS = frozenset("pdf logpdf pmf logpmf cdf logcdf sf logsf ppf isf".split())
-_HARMLESS = (abs, float, int, len, max, min, sum, pow, round)
 
 
 @dataclass(frozen=True)
@@ -255,7 +254,7 @@ def _harmless(values: Iterable[Node], denoted: Denoted) -> bool:
 
 
 def _only_computes(fn: Any) -> bool:
-    if isinstance(fn, np.ufunc) or any(fn is f for f in _HARMLESS):
+    if isinstance(fn, np.ufunc) or effects_of(fn).is_pure:
         return True
     module = str(getattr(fn, "__module__", None) or "")
     return module in ("math", "numpy", "numpy.linalg")

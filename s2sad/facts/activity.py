@@ -28,28 +28,6 @@ from s2sad.nodes import (
 from s2sad.stages import Activity, Function, KindFacts
 
 _NO_FLOW = frozenset({"shape", "ndim", "size", "dtype", "nbytes", "itemsize", "strides", "flags"})
-_ZERO_BUILTINS: frozenset[Any] = frozenset(
-    {
-        len,
-        range,
-        isinstance,
-        issubclass,
-        print,
-        int,
-        bool,
-        str,
-        repr,
-        any,
-        all,
-        hash,
-        id,
-        type,
-        callable,
-        hasattr,
-        round,
-    }
-)
-_LAZY: frozenset[Any] = frozenset({zip, enumerate, reversed, map, filter, iter, sorted})
 Names = frozenset[str]
 NONE: Names = frozenset()
 
@@ -118,12 +96,10 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
     if isinstance(target, K.Known):
         fn = target.value
         rule = registry.rule_for(fn)
-        hashable = getattr(type(fn), "__hash__", None) is not None
-        lazy = hashable and fn in _LAZY
         of_complex = any(K.is_complex(kinds.of.get(a, K.UNKNOWN)) for a in node.args)
         zero = rule is not None and rule.is_zero(of_complex)
         makes = fn is type and len(node.args) > 1
-        if not lazy and not makes and (zero or (hashable and fn in _ZERO_BUILTINS)):
+        if not makes and (zero or not registry.numbers_of(fn).carries):
             return set()
     elif isinstance(node.func, gast.Attribute) and registry.is_zero_method(node.func.attr):
         owner = kinds.of.get(node.func.value)
@@ -294,7 +270,7 @@ class _Walker:
         given: set[str] = set()
         for arg in [*value.args, *(k.value for k in value.keywords)]:
             given |= names_read(arg)
-        if given & varied and value.func.attr in _MUTATORS:
+        if given & varied and registry.method_writes(value.func.attr, "puts"):
             self.facts.cause.setdefault(owner, s)
             return varied | {owner}
         return varied
@@ -376,7 +352,7 @@ class _Walker:
             value = s.value
             if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
                 owner = _root(value.func.value)
-                if owner in useful and value.func.attr in _MUTATORS:
+                if owner in useful and registry.method_writes(value.func.attr, "puts"):
                     for arg in value.args:
                         useful = useful | names_read(arg)
             return useful
@@ -452,23 +428,6 @@ class _Walker:
             useful = self._useful_assign(binding, useful)
             self.facts.useful_before[binding] = useful
         return useful
-
-
-_MUTATORS = frozenset(
-    {
-        "append",
-        "extend",
-        "insert",
-        "update",
-        "setdefault",
-        "add",
-        "appendleft",
-        "fill",
-        "put",
-        "itemset",
-        "__setitem__",
-    }
-)
 
 
 def _changes(memory: Memory) -> dict[Any, list[str]]:

@@ -594,7 +594,8 @@ def appended(s: Node, write: Write, kinds: KindFacts) -> frozenset[str]:
 
 def _numbers_of(call: Node, kinds: KindFacts) -> frozenset[str]:
     """Return the vectors that `any(f(v) for v in x)` and its like only go through: numbers."""
-    if kinds.objects.get(call.func) not in (all, any, max, min, sum) or len(call.args) != 1:
+    reads = registry.effects_of(kinds.objects.get(call.func)).reads
+    if reads not in ("whole", "until") or len(call.args) != 1:
         return frozenset()
     [given] = call.args
     if call.keywords or not isinstance(given, gast.GeneratorExp):

@@ -10,7 +10,6 @@ takes. Overflow is no singular point: exp counts as finite.
 
 from __future__ import annotations
 
-import builtins
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +24,9 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.tested import Tested, tested
+from s2sad.known import spaces
 from s2sad.nodes import Block, Node, blocks_of, name, names_read, names_written, number
+from s2sad.rulebook.facts import Form
 from s2sad.stages import Function, KindFacts
 
 
@@ -55,6 +56,8 @@ class Value:
 
 ANY = Value()
 WILD = Value(Sign.ANY, True)
+_LOGARITHMS: tuple[Form, ...] = ("logarithm", "logarithm of one plus")
+_SINGULAR_AT_ZERO: tuple[Form, ...] = ("logarithm", "root", "cube root", "reciprocal")
 CalleeIsWild = Callable[[Any, Any, frozenset[str]], bool | None]
 
 OPERATORS: dict[type, Any] = {
@@ -66,28 +69,6 @@ OPERATORS: dict[type, Any] = {
     gast.Pow: operator.pow,
     gast.MatMult: operator.matmul,
 }
-_SQUARES: tuple[Any, ...] = (np.square, np.abs, np.fabs, builtins.abs, math.fabs)
-_SIZES: tuple[Any, ...] = (
-    *(np.var, np.std, np.nanvar, np.nanstd, np.linalg.norm, np.linalg.vector_norm, np.hypot),
-    *(np.linalg.matrix_norm, math.hypot, math.dist, np.ptp),
-)
-_INNER: tuple[Any, ...] = (operator.matmul, np.matmul, np.dot, np.inner, np.vdot)
-_EXPONENTIALS: tuple[Any, ...] = (np.exp, np.exp2, math.exp, math.exp2, np.cosh, math.cosh)
-_ROOTS: tuple[Any, ...] = (np.sqrt, math.sqrt)
-_LOGS: tuple[Any, ...] = (np.log, np.log2, np.log10)
-_SUMS: tuple[Any, ...] = (operator.add, np.add)
-_DIFFERENCES: tuple[Any, ...] = (operator.sub, np.subtract)
-_PRODUCTS: tuple[Any, ...] = (operator.mul, np.multiply)
-_QUOTIENTS: tuple[Any, ...] = (operator.truediv, np.true_divide)
-_REMAINDERS: tuple[Any, ...] = (operator.mod, np.remainder, np.fmod)
-_POWERS: tuple[Any, ...] = (operator.pow, builtins.pow, np.power, np.float_power, math.pow)
-_FINITE: tuple[Any, ...] = (np.cbrt, math.cbrt, np.arctan2, math.atan2)
-_SPREADS: tuple[Any, ...] = (
-    *(np.sum, np.mean, np.max, np.min, np.amax, np.amin, np.reshape, np.ravel, np.transpose),
-    *(np.expand_dims, np.squeeze, np.broadcast_to, np.copy, np.sort, np.asarray, np.array),
-    *(np.cumsum, np.nanmean, np.nanmedian, np.nanmax, np.nanmin),
-    *(builtins.float, builtins.sum, operator.pos, np.positive, np.median),
-)
 
 
 def finite(
@@ -253,49 +234,57 @@ class Finite:
         A quotient may as well, but then nearly every value might, and every product would need a
         guard: that a divisor vanishes is answered at the division alone.
         """
-        if fn not in _LOGS and fn is not np.log1p:
+        if registry.numbers_of(fn).form not in _LOGARITHMS:
+            return False
+        if not isinstance(spaces.twin(fn), np.ufunc):  # Python's own raise there
             return False
         return not all(_is_python_number(self.kind(a)) for a in args) and self.singular(s, fn, args)
 
     def _sign(self, s: Node, fn: Any, args: list[Node], inner: list[Value]) -> Sign:
         signs = [v.sign for v in inner]
-        if not _hashable(fn) or not inner:
-            return Sign.ANY
-        if fn in _EXPONENTIALS:
-            return Sign.TINY
-        if fn in _SQUARES:
-            return min(max(signs[0], Sign.TINY), Sign.NONNEGATIVE)
-        if fn in _SIZES:
-            return Sign.NONNEGATIVE
-        if fn in _INNER and len(args) == 2:
+        form, count = registry.numbers_of(fn).form, len(signs)
+        match form:
+            case "exponential" if count:
+                return Sign.TINY
+            case "magnitude" if count:
+                return min(max(signs[0], Sign.TINY), Sign.NONNEGATIVE)
+            case "size" if count:
+                return Sign.NONNEGATIVE
+            case "root" | "entries" | "mean" | "running total" | "identity" if count:
+                return signs[0]
+            case "total" if count:
+                return max(signs[0], Sign.TINY)
+            case "smallest" if count:
+                return max(signs)
+            case "largest" if count == 2:
+                return min(signs)
+            case "choice" if count == 3:
+                return max(signs[1:])
+            case "clip" if count == 3:
+                return max(min(signs[:2]), signs[2])
+        return self._sign_of_two(s, form, args, signs) if count == 2 else Sign.ANY
+
+    def _sign_of_two(self, s: Node, form: Form, args: list[Node], signs: list[Sign]) -> Sign:
+        left, right = signs
+        known = max(left, right) < Sign.ANY
+        if form == "inner":
             square = _same_name(*args) and all(getattr(self.kind(a), "rank", 0) == 1 for a in args)
-            return Sign.NONNEGATIVE if square or max(signs) < Sign.ANY else Sign.ANY
-        if fn in _PRODUCTS and len(args) == 2:
-            square = _same_name(args[0], args[1])
-            known = max(*signs, Sign.TINY)
-            return min(known, Sign.NONNEGATIVE) if square else known
-        if fn in _POWERS and len(args) == 2:
+            return Sign.NONNEGATIVE if square or known else Sign.ANY
+        if form == "product":
+            product = max(left, right, Sign.TINY)
+            return min(product, Sign.NONNEGATIVE) if _same_name(*args) else product
+        if form == "power":
             exponent = self._literal(args[1])
             even = exponent is not None and exponent >= 0 and exponent % 2 == 0
-            known = max(signs[0], Sign.TINY)
-            return min(known, Sign.NONNEGATIVE) if even else known
-        if fn in _SUMS and len(args) == 2:
-            return min(signs) if max(signs) < Sign.ANY else Sign.ANY
-        if fn in _DIFFERENCES and len(args) == 2:
+            power = max(left, Sign.TINY)
+            return min(power, Sign.NONNEGATIVE) if even else power
+        if form == "sum":
+            return min(left, right) if known else Sign.ANY
+        if form == "difference":
             return self._sign_of_difference(s, *args)
-        if fn in _QUOTIENTS and len(args) == 2:
-            return max(signs[0], Sign.TINY) if signs[1] == Sign.POSITIVE else Sign.ANY
-        if fn in _ROOTS:
-            return signs[0]
-        if fn in (np.maximum, builtins.max) and len(args) == 2:
-            return min(signs)
-        if fn is np.clip and len(args) == 3:
-            return max(min(signs[0], signs[1]), signs[2])
-        if fn in (np.minimum, np.where, builtins.min):
-            return max(signs[-2:])
-        if fn in (np.sum, builtins.sum):
-            return max(signs[0], Sign.TINY)
-        return signs[0] if fn in _SPREADS else Sign.ANY
+        if form == "quotient":
+            return max(left, Sign.TINY) if right == Sign.POSITIVE else Sign.ANY
+        return Sign.ANY
 
     def _sign_of_difference(self, s: Node, left: Node, right: Node) -> Sign:
         """Return the sign of `x - 1.0` where x was compared with a number."""
@@ -313,16 +302,15 @@ class Finite:
             return False
         if not args or any(isinstance(a, gast.Starred) for a in args):
             return True
-        if fn in _QUOTIENTS or fn in _REMAINDERS:
+        form = registry.numbers_of(fn).form
+        if form in ("quotient", "remainder"):
             return self._may_vanish(s, args)
         first = self.of(s, args[0]) or ANY
-        if fn in _POWERS and len(args) == 2:
+        if form == "power" and len(args) == 2:
             return self._singular_power(first, args)
-        if fn is np.log1p:
+        if form == "logarithm of one plus":
             return first.sign > Sign.NONNEGATIVE
-        if fn in _LOGS or fn in _ROOTS or fn in (np.cbrt, math.cbrt, np.reciprocal):
-            return first.sign > Sign.POSITIVE
-        return True
+        return form not in _SINGULAR_AT_ZERO or first.sign > Sign.POSITIVE
 
     def steep(self, s: Node, fn: Any, args: list[Node], active: frozenset[str]) -> bool:
         """Say whether the derivative by an active operand may be infinite and the value finite."""
@@ -333,10 +321,11 @@ class Finite:
         still = {p for p, a in zip(named, args, strict=False) if not names_read(a) & active}
         if still >= set(rule.steep):
             return False
-        at_zero = fn in _ROOTS or fn in _POWERS
+        form = registry.numbers_of(fn).form
+        at_zero = form in ("root", "power")
         if at_zero and args and (self.of(s, args[0]) or ANY).sign <= Sign.TINY:
             return False
-        return fn not in _POWERS or len(args) != 2 or self._may_be_root(args[1])
+        return form != "power" or len(args) != 2 or self._may_be_root(args[1])
 
     def _may_be_root(self, exponent: Node) -> bool:
         """Say whether an exponent may be between 0 and 1."""
@@ -395,10 +384,6 @@ def _of_number(value: float) -> Value:
     if value > 0:
         return Value(Sign.POSITIVE)
     return Value(Sign.NONNEGATIVE) if value == 0 else ANY
-
-
-def _hashable(fn: Any) -> bool:
-    return getattr(type(fn), "__hash__", None) is not None
 
 
 def assignments(function: Function, facts: Finite) -> Iterator[tuple[Node, tuple[str, ...], Node]]:

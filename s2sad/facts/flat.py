@@ -46,7 +46,6 @@ _FRESH: tuple[Any, ...] = (
     *(np.zeros, np.empty, np.ones, np.full),
     *(np.zeros_like, np.empty_like, np.ones_like, np.full_like),
 )
-_HARMLESS: tuple[Any, ...] = (print, len, range, abs, float, int, round, isinstance, str, repr)
 
 
 def flat(function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> Function | None:
@@ -280,7 +279,8 @@ class _Flat(Rewriter):
             numbers = all(self._is_number(a, self.numbers) for a in arguments)
             own = self.function.locals | self.function.temps | set(self.function.params)
             return not numbers or owner not in own
-        if any(fn is known for known in _HARMLESS):
+        effects = registry.effects_of(fn)
+        if "nothing" in (effects.does, effects.writes):
             return False
         rule = None if fn is None else registry.rule_for(fn)
         return rule is None or bool(rule.calls)

@@ -7,12 +7,9 @@ the memory of the whole class. Scalars, strings and None share nothing.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
 import logging
-import operator
 import types
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,67 +50,9 @@ from s2sad.syntax.fresh import makes_new
 shares_nothing = K.shares_nothing
 Summary = Callable[[Any, Any], "tuple[list[Any], list[Any], Kind] | None"]
 
-MUTATORS = frozenset(
-    """append extend insert pop remove clear reverse sort update setdefault popitem add discard
-    fill put itemset partition resize setfield byteswap appendleft popleft""".split()
-)
-_SETTERS: tuple[Any, ...] = (
-    operator.setitem,
-    operator.delitem,
-    setattr,
-    delattr,
-    operator.iadd,
-    operator.isub,
-    operator.imul,
-    operator.itruediv,
-    operator.iconcat,
-)
 _LIBRARIES = ("numpy", "scipy", "cupy", "cupyx", "s2sad", "logging")
 _CONTROL = "s2sad.control"  # as good as the user's
-_APPLIERS: tuple[Any, ...] = (map, filter, functools.reduce)
-_HARMLESS = frozenset(
-    "tolist tobytes item view astype copy flatten ravel __len__ __array__ nonzero".split()
-)
 _CHOOSERS: tuple[Any, ...] = (max, min)
-_OBSERVERS: tuple[Any, ...] = (
-    print,
-    len,
-    str,
-    repr,
-    isinstance,
-    type,
-    id,
-    hash,
-    format,
-    bool,
-    int,
-    callable,
-    hasattr,
-    getattr,
-    warnings.warn,
-    sorted,
-    any,
-    all,
-    range,
-    enumerate,
-    zip,
-    reversed,
-    list,
-    tuple,
-    dict,
-    np.isscalar,
-    np.shape,
-    np.ndim,
-    np.size,
-    np.printoptions,
-    np.errstate,
-    iter,
-    set,
-    frozenset,
-    dataclasses.replace,
-    np.may_share_memory,
-    np.shares_memory,
-)
 
 
 @dataclass
@@ -383,10 +322,13 @@ class Walker:
         if fn is not None:
             for argument in positional_outs(fn, node.args):
                 self.write(s, argument, "item", whole=True)
-        if (fn in _SETTERS or (fn is np.nan_to_num and spares_copy(fn, node))) and node.args:
+        effects = registry.effects_of(fn)
+        if (
+            effects.writes == "puts" or (fn is np.nan_to_num and spares_copy(fn, node))
+        ) and node.args:
             self.write(s, node.args[0], "item", whole=True)
             return
-        if fn in _APPLIERS:
+        if effects.does == "calls" and effects.reads:
             given = frozenset(n for a in node.args for n in self.aliases(a))
             self.memory.opaque.append((s, node, given))
             return
@@ -455,7 +397,7 @@ class Walker:
             if method is not None:
                 args = [method[1], *operands(node, method[1])]
                 args += [k.value for k in getattr(node, "keywords", [])]
-            if self.kinds.objects.get(getattr(node, "func", None)) in _READERS:
+            if registry.effects_of(self.kinds.objects.get(getattr(node, "func", None))).is_reader:
                 args = [a for a in args if not isinstance(a, COMPREHENSIONS)]
             given = frozenset(n for a in args for n in self.aliases(a))
             given |= captured(node, self.kinds)
@@ -518,13 +460,14 @@ class Walker:
             method = registry.method_like(attr)
             for argument in positional_outs(method, [node.func.value, *node.args]):
                 self.write(s, argument, "item", whole=True)
-            if method is None and not registry.is_zero_method(attr) and attr not in _HARMLESS:
+            looks = registry.effects_of(getattr(np.ndarray, attr, None)).does == "nothing"
+            if method is None and not registry.is_zero_method(attr) and not looks:
                 self.write(s, node.func.value, "item", whole=True)
                 return
         elif attr.startswith("__") and not isinstance(owner, K.Num | K.Str):
             self.write(s, node.func.value, "item", whole=True)
             return
-        if attr in MUTATORS and not isinstance(owner, K.Num | K.Str):
+        if registry.method_writes(attr) and not isinstance(owner, K.Num | K.Str):
             how = "append" if attr == "append" and isinstance(owner, K.List) else "item"
             self.write(s, node.func.value, how, whole=True)
             base = root(node.func.value)
@@ -613,25 +556,6 @@ _MAKE_ANEW: tuple[Any, ...] = (
     run_until,
     runtime.zeros_like,
     runtime.twin_of,
-)
-
-
-# They read what they run over, and change nothing of it.
-_READERS = (
-    all,
-    any,
-    dict,
-    enumerate,
-    frozenset,
-    list,
-    max,
-    min,
-    next,
-    set,
-    sorted,
-    sum,
-    tuple,
-    zip,
 )
 
 
@@ -745,7 +669,7 @@ def touches(write: Write, kind: Kind) -> bool:
 
 def is_observer(fn: Any) -> bool:
     """Say whether a function only looks at its arguments."""
-    if any(fn is o for o in _OBSERVERS):
+    if registry.effects_of(fn).writes == "nothing":
         return True
     module = getattr(fn, "__module__", "") or ""
     owner = getattr(fn, "__self__", None)

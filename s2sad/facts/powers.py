@@ -6,16 +6,15 @@ A base that is never negative by what the function does is no such power: `max(r
 from __future__ import annotations
 
 import builtins
-import math
 import operator
-from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.kinds import MISSING, Kind
 from s2sad.nodes import Node, all_inside, count_writes, walk
+from s2sad.rulebook.facts import NEVER_NEGATIVE
 from s2sad.stages import Function, KindFacts
 
 
@@ -64,12 +63,6 @@ def _whole(kind: Kind) -> bool:
     return all(isinstance(k, K.Num) and k.type in ("int", "bool") for k in K.options(kind))
 
 
-_NEVER_NEGATIVE: tuple[Any, ...] = (
-    *(abs, len, math.fabs, math.exp, math.sqrt, math.cosh, math.hypot, math.dist),
-    *(np.abs, np.exp, np.sqrt, np.cosh, np.square),
-)
-
-
 class _Signs:
     """Which variables of a function are never negative, by all that is bound to them."""
 
@@ -115,4 +108,4 @@ class _Signs:
             return any(map(self.never_negative, node.args))
         if fn in (min, float) and node.args:
             return len(node.args) > (fn is min) and all(map(self.never_negative, node.args))
-        return any(fn is known for known in _NEVER_NEGATIVE)
+        return registry.numbers_of(fn).form in NEVER_NEGATIVE

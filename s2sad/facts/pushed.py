@@ -11,12 +11,10 @@ takes, as in `finite`.
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -26,14 +24,6 @@ from s2sad.stages import Activity, Function, Guard, KindFacts, Met, Pushed
 
 Calls = Callable[[Any, Any, frozenset[str], Met], "Met | None"]
 
-# What puts parts beside one another, of which some may be constant.
-_JOINS: tuple[Any, ...] = (
-    *(np.where, np.select, np.choose, np.concatenate, np.stack, np.hstack, np.vstack, np.dstack),
-    *(np.column_stack, np.block, np.append, np.insert, np.array, np.asarray, np.piecewise),
-    *(np.maximum, np.minimum, np.fmax, np.fmin, builtins.max, builtins.min),
-)
-# What puts zeros, or what stands elsewhere, beside the entries of its one array.
-_WIDENS: tuple[Any, ...] = (np.pad, np.tril, np.triu, np.diag, np.diagflat, np.clip, np.nan_to_num)
 _OPERATORS = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.Pow)
 
 
@@ -113,13 +103,10 @@ class _Walker:
 
     def _embeds(self, fn: Any, args: list[Node], active: frozenset[str]) -> bool:
         """Say whether some entries of a result do not depend on what is active."""
-        if not _hashable(fn):
-            return False
-        if fn in _WIDENS:
-            return True
-        if fn not in _JOINS:
-            return False
-        arrays = args[1:] if fn is np.where else args
+        known = registry.numbers_of(fn)
+        if known.parts != "joined":
+            return known.parts == "widened"
+        arrays = args[1:] if known.form == "choice" else args
         listed = [e for a in arrays for e in getattr(a, "elts", [a])]
         return any(not names_read(e) & active for e in listed)
 

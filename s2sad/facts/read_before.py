@@ -15,9 +15,9 @@ import dataclasses
 import gast
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.errors import UnsupportedError
 from s2sad.facts.alias import basic_index
-from s2sad.facts.memory import MUTATORS
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -136,4 +136,4 @@ def may_set(s: Node, place: Node) -> bool:
     if any(isinstance(t, gast.Subscript) for t in targets):
         return True
     func = getattr(getattr(s, "value", None), "func", None)
-    return isinstance(func, gast.Attribute) and func.attr in MUTATORS
+    return isinstance(func, gast.Attribute) and registry.method_writes(func.attr)

@@ -14,10 +14,8 @@ is guarded, but for cotangents that are never zero, as that of a loss.
 
 from __future__ import annotations
 
-import builtins
 import functools
 import inspect
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import IntEnum
@@ -25,7 +23,6 @@ from types import MappingProxyType
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -33,6 +30,7 @@ from s2sad.facts.activity import flows
 from s2sad.facts.finite import Finite
 from s2sad.facts.infinite import infinite
 from s2sad.nodes import Block, Node, blocks_of, names_read, names_written, ways_through
+from s2sad.rulebook.facts import PASSES
 from s2sad.stages import Activity, Arrival, Function, Guard, KindFacts, Zeros
 
 
@@ -45,13 +43,6 @@ class Zero(IntEnum):
 
 
 State = dict[str, Zero]
-# What passes a cotangent on as it is, or times a number that is not 0.
-_PASSES: tuple[Any, ...] = (
-    *(operator.add, operator.sub, np.add, np.subtract, operator.neg, np.negative, operator.pos),
-    *(np.positive, builtins.float, np.float64, np.sum, np.mean, np.asarray),
-)
-_PRODUCTS: tuple[Any, ...] = (operator.mul, np.multiply)
-_QUOTIENTS: tuple[Any, ...] = (operator.truediv, np.true_divide)
 Called = tuple[Arrival, list[tuple[str, bool]]]
 Calls = Callable[[Any, Any, Arrival], "Called | None"]
 
@@ -218,10 +209,10 @@ class _Walker:
         if operation is None or sum(operand in names_read(a) for a in operation[1]) != 1:
             return Zero.CHANCE
         fn, args = operation
-        if any(fn is f for f in _PASSES):
+        form = registry.numbers_of(fn).form
+        if form in PASSES:
             return zero
-        product, quotient = (any(fn is f for f in fs) for fs in (_PRODUCTS, _QUOTIENTS))
-        factors = args if product else args[1:] if quotient else []
+        factors = args if form == "product" else args[1:] if form == "quotient" else []
         others = [a for a in factors if operand not in names_read(a)]
         return zero if len(others) == 1 and self.finite.is_factor(others[0]) else Zero.CHANCE
 

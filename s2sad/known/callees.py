@@ -20,6 +20,7 @@ from s2sad import registry, runtime
 from s2sad.kinds import MISSING, Kind
 from s2sad.known import spaces
 from s2sad.nodes import Node, copied
+from s2sad.rulebook.facts import Numbers
 from s2sad.syntax.fresh import gives_new, makes_new, shown_by
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -79,6 +80,10 @@ class Callees:
             return False
         called = spaces.twin(self.of(node.func))
         return called is not None and any(called is fn for fn in fns)
+
+    def numbers(self, node: Node) -> Numbers:
+        """Return what is declared of the numbers that a call gives."""
+        return registry.numbers_of(self.of(node.func))
 
     def fits(self, node: Node) -> bool:
         """Say whether an expression sums a cotangent to a shape, or gives it back where it fits."""

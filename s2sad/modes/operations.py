@@ -49,6 +49,7 @@ from s2sad.nodes import (
     subscript,
     walk,
 )
+from s2sad.rulebook.facts import EXACT
 from s2sad.syntax.strong import chosen_once
 
 OPERATOR_FUNCTIONS: dict[type, Any] = {
@@ -623,7 +624,8 @@ class Operations(Structured):
 
         A rule that adds, multiplies or takes a logarithm would do it in the integers' own dtype.
         """
-        if fn in _EXACT:
+        form = registry.numbers_of(fn).form
+        if form in EXACT:
             return {}
         found = {}
         for n, operand in operands.items():
@@ -632,7 +634,7 @@ class Operations(Structured):
             if dtype in _NARROW_INTEGERS:
                 found[n] = self._as_float(operand, kind, _REALS.get(str(dtype_of(site)), "float64"))
             elif dtype == "bool" or getattr(kind, "type", "") == "bool":
-                if fn in _POWERS and n == "y":
+                if form == "power" and n == "y":
                     found[n] = self._as_number(operand, kind)
         return found
 
@@ -652,11 +654,6 @@ class Operations(Structured):
 
 _NARROW_INTEGERS = frozenset("int8 int16 int32 uint8 uint16 uint32 uint64".split())
 _REALS = {"float16": "float16", "float32": "float32", "complex64": "float32"}
-_EXACT: frozenset[Any] = frozenset(
-    {operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos}
-    | {np.add, np.subtract, np.multiply, np.true_divide, np.negative, np.positive}
-)
-_POWERS: tuple[Any, ...] = (operator.pow, builtins.pow, np.power, np.float_power)
 
 
 def _holds_lists(kind: Kind) -> bool:

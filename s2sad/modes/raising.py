@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any
 
 import gast
 import numpy as np
@@ -28,17 +27,6 @@ NOTHING: Raised = frozenset()
 ANYTHING: Raised = frozenset(
     {ZeroDivisionError, OverflowError, ValueError, np.linalg.LinAlgError, FloatingPointError}
 )
-_CALM: tuple[Any, ...] = (
-    *(math.sin, math.cos, math.tanh, math.sinh, math.cosh, math.atan, math.atan2, math.asinh),
-    *(math.fabs, math.copysign, math.floor, math.ceil, math.trunc, math.hypot, math.erf),
-    *(math.erfc, math.degrees, math.radians, math.isfinite, math.isnan, math.isinf),
-)
-_SAME: tuple[Any, ...] = (
-    *(np.linalg.cholesky, np.linalg.solve, np.linalg.inv, np.linalg.lstsq, np.linalg.eigh),
-    *(np.linalg.svd, np.linalg.qr, np.linalg.eig, np.linalg.pinv),
-)
-_WHOLE: tuple[Any, ...] = (float, list, tuple, zip, sum, len, dict)
-_LOGS: tuple[Any, ...] = (math.log, math.log2, math.log10, np.log, np.log2, np.log10)
 
 
 def caught_by(attempt: Node, facts: KindFacts) -> tuple[type[BaseException], ...]:
@@ -98,15 +86,14 @@ def _divisors(value: Node, callees: Callees) -> set[str]:
     """Return the names that were not zero, or the operation would have raised something."""
     if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Div | gast.Mod | gast.FloorDiv):
         return names_read(value.right)
-    return names_read(value.args[0]) if callees.is_call(value, *_LOGS) else set()
+    if isinstance(value, gast.Call) and callees.numbers(value).form == "logarithm":
+        return names_read(value.args[0])
+    return set()
 
 
 def _is_solver(value: Node, callees: Callees) -> bool:
     """Say whether an operation raises whatever its derivative would: NumPy's, or SciPy's alike."""
-    fn = callees.of(value.func) if isinstance(value, gast.Call) else None
-    return (
-        registry.is_foreign(fn) and getattr(np.linalg, getattr(fn, "__name__", ""), None) in _SAME
-    )
+    return isinstance(value, gast.Call) and callees.numbers(value).raises == "the same"
 
 
 def _called(node: Node, arrays: bool, same: bool, callees: Callees) -> set[type[BaseException]]:
@@ -114,13 +101,14 @@ def _called(node: Node, arrays: bool, same: bool, callees: Callees) -> set[type[
     fn = callees.of(node.func)
     home = str(getattr(fn, "__module__", None) or "")
     if isinstance(node.func, gast.Name) and not (registry.is_foreign(fn) or home == math.__name__):
-        if any(fn is known for known in _WHOLE):
+        if registry.numbers_of(fn).raises == "nothing":
             return set()
         if arrays:
             return set() if same else {np.linalg.LinAlgError}
         return set(ANYTHING)
     if home == math.__name__:
-        return set() if fn in _CALM else {ValueError, OverflowError}
+        calm = registry.numbers_of(fn).raises == "nothing"
+        return set() if calm else {ValueError, OverflowError}
     if home.endswith("linalg") or ".linalg." in home:
         return set() if same else {np.linalg.LinAlgError}
     return set()

@@ -12,20 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.kinds import Kind
 from s2sad.nodes import Block, Node, attribute, call, clone, name, walk
-
-# What takes numbers: it is worked out for each element, or makes an array.
-_TAKING = frozenset(
-    """add subtract multiply divide true_divide power sin cos tan exp log sqrt abs sign square
-    maximum minimum full zeros ones empty arange linspace eye
-    asarray array shape ndim size real conj negative exp2 expm1 log1p log2 log10 sinh cosh tanh
-    arctan arctan2 arcsin arccos hypot heaviside reciprocal float16 float32 float64 complex64
-    complex128 int64 isnan isfinite isinf logical_and logical_or logical_not equal not_equal less
-    greater less_equal greater_equal floor ceil""".split()
-)
 
 
 def devices(
@@ -56,7 +48,7 @@ def _settle(
     if isinstance(func, gast.Name) and func.id in helpers:
         node.args = [_array(a, device) if _is_float(a, plain) else a for a in node.args]
         return
-    if not _is_of(func, device) or not node.args or func.attr in _TAKING:
+    if not _is_of(func, device) or not node.args or _takes_numbers(func.attr):
         return
     first = node.args[0]
     if func.attr == "broadcast_to" and _has_no_axes(first, kinds):
@@ -66,13 +58,17 @@ def _settle(
         first.elts = [_array(e, device) if _is_float(e, plain) else e for e in first.elts]
     elif _is_plain(first, plain, kinds):
         node.args[0] = _array(first, device)
-    if func.attr in _TWO:
+    if registry.numbers_of(getattr(np, func.attr, None)).form in ("inner", "outer"):
         node.args[1:2] = [
             _array(a, device) if _is_plain(a, plain, kinds) else a for a in node.args[1:2]
         ]
 
 
-_TWO = frozenset("dot outer inner tensordot matmul kron vdot".split())
+def _takes_numbers(word: str) -> bool:
+    """Say whether a device's function takes numbers: for each element, or to make an array."""
+    fn = getattr(np, word, None)
+    each = isinstance(fn, np.ufunc) and fn.signature is None
+    return each or registry.effects_of(fn).scalars
 
 
 def _has_no_axes(node: Node, kinds: Mapping[str, Kind]) -> bool:

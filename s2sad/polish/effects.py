@@ -11,15 +11,13 @@ from typing import Any, NamedTuple
 
 import gast
 
+from s2sad import registry
 from s2sad.nodes import Node, blocks_of, survey, walk
 from s2sad.stages import Comment, Replay, RestorePart, Undo
 
 Pure = Callable[[Node], bool]
 Sharing = Mapping[str, frozenset[str]]
 _INTO = ("add_into", "put_into", "take_from_shadow")
-_MUTATING = frozenset(
-    {"append", "pop", "extend", "insert", "update", "clear", "sort", "fill", "reverse"}
-)
 
 
 class Effects(NamedTuple):
@@ -172,7 +170,7 @@ def mutated_by(node: Node) -> str | None:
         return str(node.args[0].id)
     if func.attr == "__setattr__" and node.args and isinstance(node.args[0], gast.Name):
         return str(node.args[0].id)
-    if func.attr in _MUTATING and isinstance(func.value, gast.Name | gast.Subscript):
+    if registry.method_writes(func.attr) and isinstance(func.value, gast.Name | gast.Subscript):
         return root(func.value)
     return None
 

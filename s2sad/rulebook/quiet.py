@@ -24,20 +24,6 @@ from s2sad import registry
 from s2sad.known.generators import generator_of, is_drawing
 from s2sad.nodes import Node, walk
 
-_LOOKING = frozenset(
-    "copy items values keys get index count tolist split join strip lower upper format startswith "
-    "endswith".split()
-)
-_CHANGING = frozenset(
-    "append extend insert pop update setdefault clear sort reverse add remove fill".split()
-)
-_PLAIN = frozenset(
-    "abs all any bool complex dict divmod enumerate filter float frozenset getattr hasattr int "
-    "isinstance issubclass len list map max min pow range repr reversed round set slice sorted str "
-    "sum tuple type zip ArithmeticError AssertionError IndexError KeyError NotImplementedError "
-    "RuntimeError TypeError ValueError ZeroDivisionError".split()
-)
-_FILES = frozenset("load save savez savez_compressed savetxt loadtxt genfromtxt fromfile".split())
 _STRANGE = (
     *(gast.Global, gast.Nonlocal, gast.Yield, gast.YieldFrom, gast.Await),
     *(gast.Import, gast.ImportFrom, gast.ClassDef),
@@ -59,14 +45,14 @@ def is_quiet(fn: Any) -> bool:
     rule = registry.rule_for(fn)
     if rule is not None and any(map(registry.is_ours, _rules_of(rule))):
         return True
-    word = getattr(fn, "__name__", "")
+    does = registry.effects_of(fn).does
     home = str(getattr(fn, "__module__", None) or "").partition(".")[0]
     if home == "builtins":
-        return word in _PLAIN
+        return does in ("nothing", "calls")
     if isinstance(fn, type):
         made = getattr(fn, "__init__", None)
         return not isinstance(made, types.FunctionType) or is_quiet(made)
-    return (home in ("math", "cmath") or registry.is_foreign(fn)) and word not in _FILES
+    return (home in ("math", "cmath") or registry.is_foreign(fn)) and does != "outside"
 
 
 def is_heard(fn: Any) -> bool:
@@ -121,8 +107,9 @@ def _is_quiet_call(fn: types.FunctionType, func: Node, own: set[str], inner: set
         return is_quiet(value)
     if not isinstance(func, gast.Attribute):
         return False
-    looks = func.attr in _LOOKING or registry.method_function(func.attr) is not None
-    return looks or (func.attr in _CHANGING and _root(func) in own)
+    word = func.attr
+    looks = registry.method_only_looks(word) or registry.method_function(word) is not None
+    return looks or (registry.method_writes(word) and _root(func) in own)
 
 
 def _denoted(fn: types.FunctionType, node: Node, own: set[str]) -> Any:

@@ -18,6 +18,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.aliasing import overlap
 from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import outside_of
@@ -415,9 +416,6 @@ def _object(a: Analysed, node: Node) -> Any:
     return chain[-1][0] if len(chain) == steps + 1 else MISSING
 
 
-_ADDING = ("append", "appendleft", "extend", "insert", "add")
-
-
 def _paths(node: Node) -> Iterator[Node]:
     """Yield the dotted names in a node that are read, each whole.
 
@@ -429,7 +427,7 @@ def _paths(node: Node) -> Iterator[Node]:
         root = n
         if isinstance(n, gast.Expr) and isinstance(n.value, gast.Call):
             func = n.value.func
-            if isinstance(func, gast.Attribute) and func.attr in _ADDING:
+            if isinstance(func, gast.Attribute) and registry.method_writes(func.attr, "puts"):
                 pending += [*n.value.args, *n.value.keywords]
                 continue
         while isinstance(root, gast.Attribute):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import types
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import gast
-import numpy as np
 
-from s2sad import registry, runtime
+from s2sad import registry
 from s2sad.capture.read import read
 from s2sad.emitted import hooks, overlaps
 from s2sad.errors import Error
@@ -65,7 +63,7 @@ class Purity:
             return (
                 registry.method_function(func.attr) is not None
                 or registry.is_zero_method(func.attr)
-                or func.attr in _PURE_METHODS
+                or registry.method_only_looks(func.attr)
             )
         if isinstance(func, gast.Name):
             if func.id in self.d.refs.functions or func.id in self.reverse_names():
@@ -143,43 +141,8 @@ class Purity:
 
 
 def is_pure(fn: Any) -> bool:
-    """Say whether a function is one of Python's or NumPy's that only give a value."""
-    hashable = getattr(type(fn), "__hash__", None) is not None
-    return hashable and fn in _PURE_FUNCTIONS
-
-
-_PURE_METHODS = frozenset({"copy", "items", "values", "keys", "get", "index", "count", "tolist"})
-_PURE_FUNCTIONS: frozenset[Any] = frozenset(
-    {
-        len,
-        range,
-        abs,
-        min,
-        max,
-        sum,
-        round,
-        divmod,
-        pow,
-        float,
-        int,
-        bool,
-        list,
-        tuple,
-        enumerate,
-        zip,
-        reversed,
-        sorted,
-        dict.fromkeys,
-        functools.partial,
-        isinstance,
-        hasattr,
-        complex,
-        np.zeros_like,
-        np.full_like,
-        np.broadcast_to,
-        runtime.object_of,
-    }
-)
+    """Say whether a function is declared to do nothing but give its value."""
+    return registry.effects_of(fn).is_pure
 
 
 def _path(node: Node) -> str:
