@@ -24,7 +24,7 @@ from s2sad.capture.fitted import fitted
 from s2sad.capture.read import Callee, unwrap
 from s2sad.capture.ruled import as_called
 from s2sad.derivative import Applied, Derivative, operator, stand_in
-from s2sad.errors import ActivityError, Error, SourceError, UnsupportedError
+from s2sad.errors import ActivityError, CallError, Error, SourceError, UnsupportedError
 from s2sad.operators.any_shape import of_any_shape
 from s2sad.operators.derived import (
     Derived,
@@ -38,7 +38,7 @@ from s2sad.operators.derived import (
     refuse_shared,
 )
 from s2sad.operators.directions import cast_tangents, directions, pushed
-from s2sad.operators.door import door, shown
+from s2sad.operators.door import door, shortened
 from s2sad.operators.duplicated import (
     Forward,
     Given,
@@ -135,12 +135,12 @@ class Operator(Shown, Generic[P, R]):
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the derivative, however the arguments are given and whatever is known yet."""
-        bound = self._bind(args, kwargs)
-        parameters, values = self._parameters, bound.arguments
         try:
+            bound = self._bind(args, kwargs)
+            parameters, values = self._parameters, bound.arguments
             entry = self._derived.find(tuple(values.values()))
-        except Error as error:
-            raise shown(error)  # noqa: B904 - its chain is as it is to be
+        except (Error, CallError) as error:
+            raise shortened(error)
         if entry.bound.shortcut is not None:
             self.__call__ = entry.bound.shortcut
         if entry.bound.writes:

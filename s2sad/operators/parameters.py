@@ -11,6 +11,7 @@ import dis
 import functools
 import inspect
 import operator
+import sys
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,12 +21,13 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.activities import Activity, BatchDuplicated, Const, annotated
-from s2sad.errors import ActivityError
+from s2sad.errors import ActivityError, CallError
 from s2sad.kinds import Kind
 from s2sad.operators.guard import UNSET
 from s2sad.selected import Selected
 
 Wrt = int | str | tuple[int | str, ...] | None
+_LONG = 30
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -97,17 +99,38 @@ class Parameters:
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
         """Bind all arguments of a call as Python would, defaults included."""
+        handled = sys.exc_info()[1]
         try:
             bound = self.signature.bind(*args, **kwargs)
-        except TypeError:
-            inspect.getcallargs(self.fn, *args, **kwargs)
-            raise
+        except TypeError as error:
+            error.__context__ = handled
+            raise CallError(f"{self._misfit(error, args, kwargs)}; {self._taken()}") from error
         given = set(bound.arguments)
         bound.apply_defaults()
         for n, value in (self.fn.__kwdefaults__ or {}).items():
             if n not in given:
                 bound.arguments[n] = value
         return bound
+
+    def _misfit(
+        self, error: TypeError, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> TypeError:
+        """Return the error that Python raises, rather than that of a signature."""
+        try:
+            inspect.getcallargs(self.fn, *args, **kwargs)
+        except TypeError as found:
+            return found
+        return error
+
+    def _taken(self) -> str:
+        """Return in words what the function takes: `f takes (x, y=2.0)`."""
+        listed = []
+        for p in self.visible().parameters.values():
+            default = p.default
+            if default is not p.empty and len(repr(default)) > _LONG:
+                default = ...
+            listed.append(p.replace(annotation=p.empty, default=default))
+        return f"{self.name} takes {inspect.Signature(listed)}".replace("=Ellipsis", "=...")
 
 
 @functools.lru_cache(1000)
