@@ -721,7 +721,7 @@ def test_generators_and_coroutines(fn, what, line):
         lambda: s2sad.grad(fn)(1.0),
         "UnsupportedError",
         NotImplementedError,
-        f"{fn.__name__} is {what}, which s2sad cannot differentiate",
+        f"{fn.__name__} is {what}, which s2sad cannot differentiate.",
         fn,
         line,
         remedy="Write a plain function that returns its result: collect the yielded or "
@@ -736,8 +736,8 @@ def test_a_function_without_source():
         s2sad.grad(space["typed"])(1.0)
     assert isinstance(caught.value, OSError)
     assert str(caught.value) == (
-        "the source of typed cannot be found: <none> is neither a file that can be read nor "
-        "text that linecache knows\n"
+        "The source of typed cannot be found: <none> is neither a file that can be read nor "
+        "text that linecache knows.\n"
         '  File "<none>", line 1, in typed\n'
         "Define the function in a file or a notebook cell, or put the text into linecache.cache "
         "before it is executed."
@@ -757,8 +757,8 @@ def test_a_file_that_was_edited(tmp_path, monkeypatch):
         del sys.modules["edited_model"]
     lines = str(caught.value).split("\n")
     assert lines[:2] == [
-        f"the source of f is not the source of the running code: {path} was edited after it was "
-        "imported",
+        f"The source of f is not the source of the running code: {path} was edited after it was "
+        "imported.",
         f'  File "{path}", line 1, in f',
     ]
     assert lines[2].startswith("Import the file again, or start a new process.")

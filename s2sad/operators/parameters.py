@@ -11,6 +11,7 @@ import dis
 import functools
 import inspect
 import operator
+import re
 import sys
 import types
 from collections.abc import Mapping
@@ -104,7 +105,8 @@ class Parameters:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
             error.__context__ = handled
-            raise CallError(f"{self._misfit(error, args, kwargs)}; {self._taken()}") from error
+            taken = f"{self.name} takes {self.shown()}"
+            raise CallError(f"{self._misfit(error, args, kwargs)}; {taken}") from error
         given = set(bound.arguments)
         bound.apply_defaults()
         for n, value in (self.fn.__kwdefaults__ or {}).items():
@@ -122,15 +124,21 @@ class Parameters:
             return found
         return error
 
-    def _taken(self) -> str:
-        """Return in words what the function takes: `f takes (x, y=2.0)`."""
+    @functools.cached_property
+    def gathering(self) -> Parameters | None:
+        """Those of the function as it is written, where it gathers the arguments of a call."""
+        of = getattr(self.fn, "__s2sad_of__", None)
+        return None if of is None else Parameters.of(of, self.skipped, self.fixed)
+
+    def shown(self) -> str:
+        """Return the parameters of what is called, as they are written: `(x, y=2.0)`."""
         listed = []
         for p in self.visible().parameters.values():
             default = p.default
             if default is not p.empty and len(repr(default)) > _LONG:
                 default = ...
             listed.append(p.replace(annotation=p.empty, default=default))
-        return f"{self.name} takes {inspect.Signature(listed)}".replace("=Ellipsis", "=...")
+        return str(inspect.Signature(listed)).replace("=Ellipsis", "=...")
 
 
 @functools.lru_cache(1000)
@@ -233,6 +241,12 @@ def _named(parameters: Parameters, wrt: Any) -> Selected:
             remedy=f"{_listed(parameters)}.",
         )
     if not -len(parameters.open) <= wrt < len(parameters.open):
+        if parameters.gathering is not None:
+            raise ActivityError(
+                f"{_given(parameters, parameters.gathering)}; wrt={wrt} is not one of their "
+                f"positions {', '.join(map(str, range(len(parameters.open))))}.",
+                remedy="Name one of these positions.",
+            )
         raise ActivityError(
             f"wrt={wrt} names no parameter: {parameters.name} has {len(parameters.open)}.",
             remedy=f"{_listed(parameters)}.",
@@ -240,7 +254,21 @@ def _named(parameters: Parameters, wrt: Any) -> Selected:
     return Selected(parameters.open[wrt])
 
 
+def _given(parameters: Parameters, own: Parameters) -> str:
+    count = len(parameters.open)
+    return f"{own.name}{own.shown()} was given {count} argument{'s' if count > 1 else ''}"
+
+
 def _listed(parameters: Parameters) -> str:
+    own = parameters.gathering
+    if own is not None:
+        gathered = (p for p in own.signature.parameters.values() if p.kind is p.VAR_POSITIONAL)
+        star = next((p.name for p in gathered), "")
+        names = [
+            f"{star}[{n[len(star) + 1 :]}]" if re.fullmatch(rf"{star}_\d+", n) else n
+            for n in parameters.open
+        ]
+        return f"{_given(parameters, own)}: {', '.join(names)}"
     return f"The parameters of {parameters.name} are {', '.join(parameters.names) or 'none'}"
 
 
@@ -321,7 +349,9 @@ def _check(name: str, kind: Kind) -> None:
     elif isinstance(kind, K.Unknown):
         reason = f"is {kind.why or 'of unknown type'}, which s2sad cannot differentiate."
         remedy = "Pass a float, a plain NumPy array, or a structure of these."
-        if hasattr(kind.cls, "__array__"):
+        if hasattr(kind.cls, "to_numpy"):
+            remedy = f"Pass {name}.to_numpy()."
+        elif hasattr(kind.cls, "__array__"):
             remedy = f"Pass np.asarray({name})."
     elif not K.differentiable(kind) and not _is_empty(kind):
         reason = f"{_no_floats(kind)}."
