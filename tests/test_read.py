@@ -710,7 +710,7 @@ def test_generator(tmp_path):
         read(m.A.walk)
     assert isinstance(caught.value, NotImplementedError)
     assert str(caught.value) == (
-        "A.walk is a generator function, which s2sad cannot differentiate\n"
+        "A.walk is a generator function, which s2sad cannot differentiate.\n"
         f'  File "{path}", line 2, in walk\n'
         "    def walk(self, x):\n"
         "    ^^^^^^^^^^^^^^^^^^\n"
