@@ -650,8 +650,8 @@ def test_a_long_string_is_broken_behind_its_spaces():
     text = "raise TypeError(f'of {rows} rows {columns + 1} were {{given}}, not that many')"
     assert printed(text, 40) == (
         "raise TypeError(\n"
-        '    f"of {rows} rows {columns + 1} were "\n'
-        '    f"{{given}}, not that many"\n'
+        '    f"of {rows} rows {columns + 1} "\n'
+        '    f"were {{given}}, not that many"\n'
         ")\n"
     )
 
