@@ -126,9 +126,20 @@ class Parameters:
 
     @functools.cached_property
     def gathering(self) -> Parameters | None:
-        """Those of the function as it is written, where it gathers the arguments of a call."""
+        """Those of the function as it is written, where it gathers arguments without names."""
         of = getattr(self.fn, "__s2sad_of__", None)
-        return None if of is None else Parameters.of(of, self.skipped, self.fixed)
+        if of is None or self.called == self.open:
+            return None
+        return Parameters.of(of, self.skipped, self.fixed)
+
+    @functools.cached_property
+    def called(self) -> tuple[str, ...]:
+        """What users call the open parameters: `args[0]` for one that `*args` gathers."""
+        of = getattr(self.fn, "__s2sad_of__", None)
+        if of is None or not of.__code__.co_flags & inspect.CO_VARARGS:
+            return self.open
+        star = of.__code__.co_varnames[of.__code__.co_argcount + of.__code__.co_kwonlyargcount]
+        return tuple(re.sub(rf"^{star}_(\d+)$", rf"{star}[\1]", n) for n in self.open)
 
     def shown(self) -> str:
         """Return the parameters of what is called, as they are written: `(x, y=2.0)`."""
@@ -262,13 +273,7 @@ def _given(parameters: Parameters, own: Parameters) -> str:
 def _listed(parameters: Parameters) -> str:
     own = parameters.gathering
     if own is not None:
-        gathered = (p for p in own.signature.parameters.values() if p.kind is p.VAR_POSITIONAL)
-        star = next((p.name for p in gathered), "")
-        names = [
-            f"{star}[{n[len(star) + 1 :]}]" if re.fullmatch(rf"{star}_\d+", n) else n
-            for n in parameters.open
-        ]
-        return f"{_given(parameters, own)}: {', '.join(names)}"
+        return f"{_given(parameters, own)}: {', '.join(parameters.called)}"
     return f"The parameters of {parameters.name} are {', '.join(parameters.names) or 'none'}"
 
 
