@@ -366,9 +366,9 @@ def test_a_wrong_call_reads_like_pythons_and_says_what_is_taken():
         taken = f"; {f.__name__} takes {inspect.signature(f)}"
         found, pythons = (message(TypeError, g, *args, **kwargs) for g in (operator, f))
         # Where a derivative is called directly it is Python that refuses.
-        return found == pythons + taken or (derived and found == pythons)
+        return found == pythons + taken or (called and found == pythons)
 
-    for derived in (False, True):
+    for called in (False, True):
         assert same(gradient, product)
         assert same(gradient, product, 1.0, 2.0, 3.0)
         assert same(gradient, product, 1.0, d=2.0)
