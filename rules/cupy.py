@@ -63,4 +63,6 @@ def register(cupy, cupyx=None):
         nondifferentiable(cupyx.scipy.get_array_module)
 
 
+if "cupy" not in sys.modules:
+    raise ImportError("s2sad.rules.cupy has the rules of CuPy: import cupy before it")
 register(sys.modules["cupy"], sys.modules.get("cupyx"))

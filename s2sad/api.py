@@ -24,7 +24,7 @@ from s2sad.capture.fitted import fitted
 from s2sad.capture.read import Callee, unwrap
 from s2sad.capture.ruled import as_called
 from s2sad.derivative import Applied, Derivative, operator, stand_in
-from s2sad.errors import ActivityError, Error, SourceError, UnsupportedError
+from s2sad.errors import ActivityError, CallError, Error, SourceError, UnsupportedError
 from s2sad.operators.any_shape import of_any_shape
 from s2sad.operators.derived import (
     Derived,
@@ -38,7 +38,7 @@ from s2sad.operators.derived import (
     refuse_shared,
 )
 from s2sad.operators.directions import cast_tangents, directions, pushed
-from s2sad.operators.door import door, shown
+from s2sad.operators.door import door, shortened
 from s2sad.operators.duplicated import (
     Forward,
     Given,
@@ -57,7 +57,7 @@ from s2sad.operators.hessians import Hessian
 from s2sad.operators.hints import kind_of_annotation
 from s2sad.operators.jacobians import Jacobian
 from s2sad.operators.parameters import Parameters, Settled, Wrt
-from s2sad.operators.pullbacks import Pullback
+from s2sad.operators.pullbacks import Pullback, outline
 from s2sad.operators.shown import Shown
 from s2sad.requests import Request
 from s2sad.selected import whole_parameters
@@ -95,6 +95,8 @@ class Operator(Shown, Generic[P, R]):
     # of the entry that was used last. A method would cost one more call.
     __slots__ = ("__call__", "__dict__", "__weakref__")
     __call__: Callable[P, R]
+    # How it is made again where what it stands on was made for a call, and has no name.
+    _as_called: tuple[Any, ...] | None = None
 
     def __init__(
         self,
@@ -133,12 +135,12 @@ class Operator(Shown, Generic[P, R]):
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the derivative, for arguments in any form and with any state of the cache."""
-        bound = self._bind(args, kwargs)
-        parameters, values = self._parameters, bound.arguments
         try:
+            bound = self._bind(args, kwargs)
+            parameters, values = self._parameters, bound.arguments
             entry = self._derived.find(tuple(values.values()))
-        except Error as error:
-            raise shown(error)  # noqa: B904 - its chain is as it is to be
+        except (Error, CallError) as error:
+            raise shortened(error)
         if entry.bound.shortcut is not None:
             self.__call__ = entry.bound.shortcut
         if entry.bound.writes:
@@ -258,7 +260,7 @@ class Operator(Shown, Generic[P, R]):
         return f"<s2sad.{self._options.mode}({self._f!r}{wrt})>"
 
     def __reduce__(self) -> Any:
-        return Operator, (self._f, self._options, self._skipped)
+        return self._as_called or (Operator, (self._f, self._options, self._skipped))
 
     if not TYPE_CHECKING:  # checkers would take properties that give operators for methods
 
@@ -494,12 +496,19 @@ def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = Fals
     `(y, aux)` and the result is `(y, pullback, aux)`. A cotangent of the wrong shape or structure
     raises a MismatchError; the other errors are the same as for `grad`.
     """
-    f = fitted(f, args, None, wrt, every=True)
-    options = Options("vjp", wrt, has_aux, len(args))
-    made: Operator[..., Any] = Operator(f, options, entries=_shared(f, options))
+    made = _vjp_of(f, args, Options("vjp", wrt, has_aux, len(args)))
     result = made(*args)
     result[1].operator = made
     return result
+
+
+def _vjp_of(f: Any, args: tuple[Any, ...], options: Options) -> Operator[..., Any]:
+    """Return the operator behind vjp, of a function as it is called with these arguments."""
+    one = fitted(f, args, None, options.wrt, every=True)
+    made: Operator[..., Any] = Operator(one, options, entries=_shared(one, options))
+    if one is not f:
+        made._as_called = _vjp_of, (f, tuple(map(outline, args)), options)
+    return made
 
 
 @overload

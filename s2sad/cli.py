@@ -408,8 +408,12 @@ def _told(error: UsageError | Error) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
+    parser = build_parser()
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help()
+        return _OK
     try:
-        options = build_parser().parse_args(argv)
+        options = parser.parse_args(argv)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else _USAGE
     try:

@@ -131,5 +131,16 @@ class DerivativeWarning(UserWarning):
     """The program rounds an active float, as by a store into an integer array: derivative 0."""
 
 
+class CallError(TypeError):
+    """A function does not take the arguments of a call; to users it is Python's own TypeError."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return TypeError, self.args
+
+
+CallError.__module__, CallError.__qualname__ = TypeError.__module__, TypeError.__qualname__
+CallError.__name__ = TypeError.__name__
+
+
 class InternalError(Error, AssertionError):
     """A pass violated its own claim: this is a bug in s2sad, never the user's fault."""

@@ -710,6 +710,10 @@ def advice_for(value: object) -> str:
     cls = type(value)
     if cls in _objects:
         return "Let its values be along the first axis: np.moveaxis(values, axis, 0)."
+    if hasattr(cls, "to_numpy"):
+        column = 'each column that is used, as df["x"].to_numpy()'
+        what = column if hasattr(cls, "columns") else "its values, by its method to_numpy()"
+        return f"Pass {what}."
     own = isinstance(vars(cls).get("__iter__"), types.FunctionType)
     if not own or cls.__module__.partition(".")[0] in sys.stdlib_module_names:
         return instead_of(cls)

@@ -358,17 +358,22 @@ def test_defaults_and_keywords():
     assert s2sad.grad(product, wrt="c")(2.0) == 6.0
 
 
-def test_a_wrong_call_reads_like_pythons():
+def test_a_wrong_call_reads_like_pythons_and_says_what_is_taken():
     gradient = s2sad.grad(product)
     with_c = s2sad.grad(vector_sum)
-    for _ in range(2):
-        assert message(TypeError, gradient) == message(TypeError, product)
-        assert message(TypeError, gradient, 1.0, 2.0, 3.0) == message(
-            TypeError, product, 1.0, 2.0, 3.0
-        )
-        assert message(TypeError, gradient, 1.0, d=2.0) == message(TypeError, product, 1.0, d=2.0)
+
+    def same(operator, f, *args, **kwargs):
+        taken = f"; {f.__name__} takes {inspect.signature(f)}"
+        found, pythons = (message(TypeError, g, *args, **kwargs) for g in (operator, f))
+        # Where a derivative is called directly it is Python that refuses.
+        return found == pythons + taken or (called and found == pythons)
+
+    for called in (False, True):
+        assert same(gradient, product)
+        assert same(gradient, product, 1.0, 2.0, 3.0)
+        assert same(gradient, product, 1.0, d=2.0)
         for args in ((), (1.0,), (1.0, 2.0, 3.0)):
-            assert message(TypeError, with_c, *args) == message(TypeError, vector_sum, *args)
+            assert same(with_c, vector_sum, *args)
         gradient(1.0)
         with_c(1.0, 2.0)
 

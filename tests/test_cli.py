@@ -232,8 +232,11 @@ def test_module_with_a_syntax_error(api, tmp_path, capsys):
 
 
 def test_no_command(capsys):
-    assert cli.main([]) == 2
-    assert "COMMAND" in capsys.readouterr().err
+    assert cli.main([]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("usage: s2sad") and captured.err == ""
+    cli.main(["--help"])
+    assert capsys.readouterr().out == captured.out
 
 
 def test_help_teaches(capsys):

@@ -205,7 +205,7 @@ def test_guards_say_what_was_given(tmp_path):
     space = {}
     exec(compile(text, "made.py", "exec"), space)
     name = next(n for n in space if n.endswith("_grad"))
-    with pytest.raises(TypeError, match=r"of float64; given: array\(\[\[1\., 1\.\]\]\)"):
+    with pytest.raises(TypeError, match=r"; given: ndarray of float64 with shape \(1, 2\)"):
         space[name](np.ones((1, 2)), 2)
     with pytest.raises(TypeError, match="given: 'two'"):
         space[name](np.ones(3), "two")
@@ -216,3 +216,52 @@ def test_guards_say_what_was_given(tmp_path):
 
 def test_the_frames_of_tools_are_found():
     assert "s2sad.operators.door" in sys.modules
+
+
+def scaled(x, y=2.0, *, table=np.ones(40)):  # noqa: B008
+    return x * y * table[0]
+
+
+MISTAKEN = {
+    "grad": lambda: s2sad.grad(scaled)(),
+    "value_and_grad": lambda: s2sad.value_and_grad(scaled)(),
+    "vjp": lambda: s2sad.vjp(scaled),
+    "jacobian": lambda: s2sad.jacobian(scaled)(),
+    "autodiff": lambda: s2sad.autodiff(s2sad.Reverse, scaled),
+    "source": lambda: s2sad.grad(scaled).source(y=1.0),
+}
+
+
+@pytest.mark.parametrize("call", MISTAKEN.values(), ids=MISTAKEN)
+def test_arguments_that_a_function_does_not_take_are_one_error(call, monkeypatch):
+    monkeypatch.delenv("S2SAD_TRACEBACK", raising=False)
+    with pytest.raises(TypeError) as caught:
+        call()
+    said = "scaled() missing 1 required positional argument: 'x'"
+    error = caught.value
+    assert str(error) == f"{said}; scaled takes (x, y=2.0, *, table=...)"
+    assert len(inner(files(error))) == 1 and not any("inspect" in p for p in files(error))
+    assert error.__context__ is None and error.__cause__ is None
+    assert traceback.format_exception_only(error)[0].startswith("TypeError: scaled()")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is TypeError and str(again) == str(error)
+
+
+def test_other_arguments_that_a_function_does_not_take():
+    with pytest.raises(TypeError, match=r"from 1 to 2 positional arguments but 3 .*; scaled takes"):
+        s2sad.grad(scaled)(1.0, 2.0, 3.0)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'z'; scaled takes \(x, "):
+        s2sad.grad(scaled)(1.0, z=3.0)
+    try:
+        raise KeyError("before")
+    except KeyError as before:
+        with pytest.raises(TypeError) as caught:
+            s2sad.grad(scaled)()
+        assert caught.value.__context__ is before
+
+
+def test_the_line_that_raises_has_no_comment():
+    with pytest.raises(s2sad.Error) as caught:
+        s2sad.grad(refused)(np.ones(3))
+    lines = [frame.line for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert lines[-1] == "raise shortened(error)"

@@ -1,6 +1,8 @@
 """Emitted modules: alone in a fresh process, what they say, what they check, what is refused."""
 
+import dataclasses
 import importlib
+import itertools
 import linecache
 import math
 import subprocess
@@ -313,8 +315,7 @@ def test_checks_of_an_array(model, tmp_path):
     grad, text = emitted(model.norm, (np.ones(3),), tmp_path)
     assert (
         '    if not (isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == "float64"):\n'
-        '        raise TypeError(f"norm_grad was derived for x: a 1-d array of float64; '
-        'given: {x!r:.60}")\n'
+        '        raise kind_error("norm_grad was derived for x: a 1-d array of float64", x)\n'
     ) in text
     assert np.array_equal(grad(np.array([3.0, 4.0])), [6.0, 8.0])
     assert np.array_equal(grad(np.array([3.0])), [6.0])
@@ -370,12 +371,13 @@ def test_checks_of_scalars(tmp_path):
     assert grad(2.0, 3, True, "b") == 12.0
     assert grad(2, 3, False, "b", None) == 12.0
     words = {0: "x: a float", 1: "n: an int", 2: "flag: a bool", 3: "name: a string"}
+    given = "ndarray of float64 with shape (2,)"
     for position, said in {**words, 4: "nothing: None"}.items():
         args = [2.0, 3, True, "b", None]
         args[position] = np.ones(2)
         with pytest.raises(TypeError) as caught:
             grad(*args)
-        assert str(caught.value) == f"scaled_grad was derived for {said}; given: array([1., 1.])"
+        assert str(caught.value) == f"scaled_grad was derived for {said}; given: {given}"
 
 
 def nested(params, x):
@@ -385,10 +387,128 @@ def nested(params, x):
 def test_checks_of_structures(tmp_path):
     grad, _ = emitted(nested, ({"a": 1.0, "b": (2.0, 3)}, 2.0), tmp_path, wrt="x")
     assert grad({"a": 1.0, "b": (2.0, 3)}, 2.0) == 3.0
-    wrong = [{"a": 1.0}, {"a": 1.0, "b": (2.0,)}, {"a": "1", "b": (2.0, 3)}, [1.0]]
-    for params in wrong:
-        with pytest.raises(TypeError):
+    two = 'params: a dict with the keys "a", "b"'
+    for params, said in (
+        ({"a": 1.0}, f"{two}; given: a dict with the keys ['a']"),
+        ({"a": 1.0, "b": (2.0,)}, 'params["b"]: a tuple of 2; given: (2.0,)'),
+        ({"a": 1.0, "b": (2.0, 3.0)}, 'params["b"][1]: an int; given: 3.0'),
+        ({"a": "1", "b": (2.0, 3)}, "params[\"a\"]: a float; given: '1'"),
+        ([1.0], f"{two}; given: [1.0]"),
+        ({}, f"{two}; given: an empty dict"),
+    ):
+        with pytest.raises(TypeError) as caught:
             grad(params, 2.0)
+        assert str(caught.value) == f"nested_grad was derived for {said}"
+
+
+@dataclasses.dataclass
+class Layer:
+    W: np.ndarray
+    rate: float
+
+
+def layered(net, by_step):
+    total = 0.0
+    for layer in net["layers"]:
+        total = total + layer.rate * np.sum(layer.W)
+    for step in by_step:
+        total = total + by_step[step] * net["it's {0}"]
+    return total
+
+
+def test_a_part_that_is_not_as_derived_for_is_named(tmp_path):
+    def given(**changes):
+        layers = [Layer(np.ones((2, 2)), 0.5), Layer(np.ones((3, 2)), 1)]
+        net = {"layers": layers, "it's {0}": 2.0}
+        return {**net, **changes}, {1: 1.0, 2: 3.0}
+
+    grad, text = emitted(layered, given(), tmp_path)
+    assert grad(*given())["it's {0}"] == 4.0
+    assert max(map(len, text[text.index("import") :].splitlines())) <= 100
+    W = "a 2-d array of float64"
+    layer = Layer(np.ones((2, 2)), 0.5)
+    for args, said in (
+        (given(layers=[layer, Layer(np.ones((2, 2), "float32"), 0.5)]), f'["layers"][1].W: {W}'),
+        (given(layers=[layer, Layer(np.ones(2), 0.5)]), f'["layers"][1].W: {W}'),
+        (given(layers=[Layer(np.ones((2, 2)), "a")]), "[\"layers\"][0].rate: a float; given: 'a'"),
+        (given(layers=[1.0]), '["layers"][0]: an instance of Layer; given: 1.0'),
+        (given(layers=None), '["layers"]: a list; given: None'),
+        (given(**{"it's {0}": None}), '["it\'s {0}"]: a float; given: None'),
+    ):
+        with pytest.raises(TypeError) as caught:
+            grad(*args)
+        assert f"layered_grad was derived for net{said}" in str(caught.value)
+    with pytest.raises(TypeError, match=r"derived for by_step\[2\]: a float; given: 'x'"):
+        grad(given()[0], {1: 2.0, 2: "x"})
+
+
+def test_a_table_is_shown_on_one_line(tmp_path):
+    class Table:
+        def __repr__(self):
+            return "a    1.0\nb    2.0"
+
+    grad, _ = emitted(product, (np.ones(2), np.ones(2)), tmp_path)
+    with pytest.raises(TypeError, match="given: a 1.0 b 2.0$"):
+        grad(Table(), np.ones(2))
+
+
+def by_name(p):
+    return np.sum(np.tanh(p["w"])) * p["b"] + p["c"]
+
+
+def in_order(p):
+    total = 0.0
+    for key in p:
+        total = total * 2.0 + np.sum(p[key])
+    return total
+
+
+def the_middle_one(p):
+    return np.sum(p[list(p)[1]])
+
+
+PARTS = {"w": np.ones(3), "b": 2.0, "c": 1.0}
+ORDERS = [dict(zip(o, map(PARTS.get, o), strict=True)) for o in itertools.permutations(PARTS)]
+
+
+@pytest.mark.parametrize("mode", ["grad", "vjp", "value_and_grad"])
+def test_keys_that_are_read_by_name_may_stand_in_any_order(mode, tmp_path):
+    operator = getattr(s2sad, mode)
+    path = s2sad.emit(by_name, tmp_path / "by_name.py", args=(PARTS,), mode=mode)
+    assert 'p.keys() == {"w", "b", "c"}' in path.read_text()
+    space = {}
+    exec(path.read_text(), space)
+    for p in ORDERS:
+        found = space[f"by_name_{mode}"](p)
+        expected = operator(by_name)(p) if mode != "vjp" else operator(by_name, p)
+        if mode == "vjp":
+            found, expected = found[1](1.0), expected[1](1.0)
+        elif mode == "value_and_grad":
+            found, expected = found[1], expected[1]
+        assert list(found) == list(expected) == list(p)
+        for key in p:
+            assert np.array_equal(found[key], expected[key])
+
+
+def test_keys_that_are_looked_up_when_it_runs_may_stand_in_any_order(tmp_path):
+    grad, _ = emitted(the_middle_one, (PARTS,), tmp_path)
+    for p in ORDERS:
+        expected = {key: float(key == list(p)[1]) for key in p}
+        for found in (grad(p), s2sad.grad(the_middle_one)(p)):
+            assert {key: np.max(part) for key, part in found.items()} == expected
+
+
+def test_keys_that_are_read_by_their_place_stand_in_the_order_derived_for(tmp_path):
+    f = in_order
+    grad, text = emitted(f, (PARTS,), tmp_path)
+    assert "refused: another order of the keys in p" in text
+    assert list(grad(PARTS)) == list(PARTS)
+    said = 'p: a dict with the keys "w", "b", "c" in this order; given: a dict with the keys '
+    for p in ORDERS[1:]:
+        with pytest.raises(TypeError) as caught:
+            grad(p)
+        assert str(caught.value) == f"{f.__name__}_grad was derived for {said}{list(p)}"
+        assert list(s2sad.grad(f)(p)) == list(p)
 
 
 FUNCTIONS = """

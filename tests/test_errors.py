@@ -721,7 +721,7 @@ def test_generators_and_coroutines(fn, what, line):
         lambda: s2sad.grad(fn)(1.0),
         "UnsupportedError",
         NotImplementedError,
-        f"{fn.__name__} is {what}, which s2sad cannot differentiate",
+        f"{fn.__name__} is {what}, which s2sad cannot differentiate.",
         fn,
         line,
         remedy="Write a plain function that returns its result: collect the yielded or "
@@ -736,8 +736,8 @@ def test_a_function_without_source():
         s2sad.grad(space["typed"])(1.0)
     assert isinstance(caught.value, OSError)
     assert str(caught.value) == (
-        "the source of typed cannot be found: <none> is neither a file that can be read nor "
-        "text that linecache knows\n"
+        "The source of typed cannot be found: <none> is neither a file that can be read nor "
+        "text that linecache knows.\n"
         '  File "<none>", line 1, in typed\n'
         "Define the function in a file or a notebook cell, or put the text into linecache.cache "
         "before it is executed."
@@ -757,8 +757,8 @@ def test_a_file_that_was_edited(tmp_path, monkeypatch):
         del sys.modules["edited_model"]
     lines = str(caught.value).split("\n")
     assert lines[:2] == [
-        f"the source of f is not the source of the running code: {path} was edited after it was "
-        "imported",
+        f"The source of f is not the source of the running code: {path} was edited after it was "
+        "imported.",
         f'  File "{path}", line 1, in f',
     ]
     assert lines[2].startswith("Import the file again, or start a new process.")
@@ -1092,3 +1092,106 @@ def test_second_derivatives_of_memory_with_several_names():
     assert "a shadow that must be found by its memory" in caught.value.reason
     assert caught.value.remedy.startswith("Copy a possible view where its memory is written")
     assert caught.value.place.function == "writes_through_a_reshape"
+
+
+def star(*args):
+    return args[0] * args[1]
+
+
+def named_and_gathered(a, *rest, **settings):
+    return a * rest[0] * settings["k"]
+
+
+@pytest.mark.parametrize(
+    ("call", "reason", "remedy"),
+    [
+        (
+            lambda: s2sad.grad(star, wrt=7)(1.0, 2.0),
+            "star(*args) was given 2 arguments; wrt=7 is not one of their positions 0, 1.",
+            "Name one of these positions.",
+        ),
+        (
+            lambda: s2sad.vjp(star, 1.0, wrt=-2),
+            "star(*args) was given 1 argument; wrt=-2 is not one of their positions 0.",
+            "Name one of these positions.",
+        ),
+        (
+            lambda: s2sad.grad(named_and_gathered, wrt="q")(1.0, 2.0, k=3.0),
+            "wrt='q' names no parameter of named_and_gathered.",
+            "named_and_gathered(a, *rest, **settings) was given 3 arguments: a, rest[0], k.",
+        ),
+    ],
+)
+def test_arguments_that_a_function_gathers_are_called_what_the_user_calls_them(
+    call, reason, remedy
+):
+    with pytest.raises(s2sad.ActivityError) as caught:
+        call()
+    assert (caught.value.reason, caught.value.remedy) == (reason, remedy)
+
+
+class Column:
+    """Stands for a column of a table, as pandas.Series."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values):
+        self.values = values
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __array__(self, *args, **kwargs):
+        return self.values
+
+    def to_numpy(self):
+        return self.values
+
+
+class Table(Column):
+    """Stands for a table, as pandas.DataFrame."""
+
+    __slots__ = ()
+    columns = ("x",)
+
+    def __getitem__(self, name):
+        return Column(self.values)
+
+
+def weighted_table(w, df):
+    return np.sum(w * df["x"])
+
+
+def weighted_column(w, x):
+    return np.sum(w * x)
+
+
+def test_tables_are_given_by_to_numpy(monkeypatch):
+    monkeypatch.setattr(Column, "__module__", "pandas.core.series")
+    monkeypatch.setattr(Table, "__module__", "pandas.core.frame")
+    for f, given, remedy in (
+        (weighted_table, Table, 'Pass each column that is used, as df["x"].to_numpy().'),
+        (weighted_column, Column, "Pass its values, by its method to_numpy()."),
+    ):
+        with pytest.raises(s2sad.UnsupportedError) as caught:
+            s2sad.grad(f)(2.0, given(np.ones(3)))
+        assert caught.value.remedy == remedy
+    with pytest.raises(s2sad.ActivityError) as caught:
+        s2sad.grad(weighted_column, "x")(2.0, Column(np.ones(3)))
+    assert caught.value.remedy == "Pass x.to_numpy()."
+
+
+def test_a_suggestion_of_pythons_ends_the_sentence():
+    def misspelt(x):
+        return np.sum(x, axs=0)
+
+    with pytest.raises(s2sad.UnsupportedError) as caught:
+        s2sad.grad(misspelt)(np.ones(3))
+    assert caught.value.reason.endswith(("'axs'.", "'axis'?"))
+
+
+@pytest.mark.skipif("cupy" in sys.modules, reason="CuPy is there")
+def test_the_rules_of_cupy_need_cupy():
+    sys.modules.pop("s2sad.rules.cupy", None)
+    with pytest.raises(ImportError, match="has the rules of CuPy: import cupy before it"):
+        importlib.import_module("s2sad.rules.cupy")

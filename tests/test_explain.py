@@ -78,7 +78,7 @@ def test_saved_has_causes():
     assert [line.number for line in saved.read_by] == [here(horner, 3)]
     assert (saved.times, saved.rounds, saved.bytes) == (3, 3, 24)
     assert y.bytes_per_iteration == 8 and y.bytes == 24 and report.bytes == 24
-    assert not report["x"].saved and "still there" in report["x"].why_saved
+    assert not report["x"].saved and "nothing has changed it" in report["x"].why_saved
 
 
 def test_straight_code_keeps_under_another_name():
@@ -87,7 +87,7 @@ def test_straight_code_keeps_under_another_name():
     (saved,) = x.saves
     assert saved.where == "as x_0" and saved.overwritten_by.number == here(chain, 2)
     assert [line.number for line in saved.read_by] == [here(chain, 1)]
-    assert f"line {here(chain, 3)} reads it as it is at the end" in x.why_saved
+    assert f"reads it for line {here(chain, 3)}, with its last value" in x.why_saved
     assert report["sin_y"].expression == "np.sin(y)" and not report["sin_y"].saved
 
 
@@ -190,7 +190,8 @@ def test_text():
         "",
         "  x: a float",
         f"      active: it is differentiated; the result depends on it by line {first + 3}",
-        f"      not saved: the undoing of line {first + 3} reads it, and it is still there then",
+        f"      not saved: the backward sweep reads it for line {first + 3}, and nothing has "
+        "changed it by then",
         f"          {first + 3:4} | y = y * x + a",
         "",
         "  c: a list",

@@ -180,7 +180,7 @@ def test_an_emitted_module_checks_what_it_was_derived_for(tmp_path):
     ]
     run = [sys.executable, "-c", "\n".join(lines)]
     out = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert "was derived for p: a dict" in out
+    assert "was derived for p[0]: a float; given: 'a'" in out
     assert "{0:" in out.splitlines()[0]
 
 

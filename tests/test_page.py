@@ -143,7 +143,8 @@ def test_what_is_saved_is_marked_with_why(lines):
     assert line["saved"] == "saved h"
     number = here(rnn, 4)
     assert any(
-        f"the undoing of line {number} reads it, and line {number}" in w for w in line["why"]
+        f"the backward sweep reads it for line {number}, and line {number}" in w
+        for w in line["why"]
     )
     (pushed,) = [v for v in lines.values() if v["code"].strip() == "saved.append((h, sin_h))"]
     assert pushed["saved"] == "saved h, sin_h" and len(pushed["why"]) == 2

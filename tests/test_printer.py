@@ -631,3 +631,40 @@ def test_the_hash_seed_does_not_matter():
         texts.add(run.stdout)
     assert len(texts) == 1
     assert texts != {""}
+
+
+def printed(text, width):
+    with wrap.columns(width):
+        return printer.module(gast.parse(text).body)
+
+
+def test_a_long_string_is_broken_behind_its_spaces():
+    text = "raise TypeError('a \"quoted\" message that is longer than a line', x)"
+    assert printed(text, 40) == (
+        "raise TypeError(\n"
+        "    'a \"quoted\" message that is '\n"
+        '    "longer than a line",\n'
+        "    x,\n"
+        ")\n"
+    )
+    text = "raise TypeError(f'of {rows} rows {columns + 1} were {{given}}, not that many')"
+    assert printed(text, 40) == (
+        "raise TypeError(\n"
+        '    f"of {rows} rows {columns + 1} "\n'
+        '    f"were {{given}}, not that many"\n'
+        ")\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "string",
+    ["'no_space_to_break_at_in_all_this_text'", "f'a {x:>{width}} b {y} c d e f g h i j k'"]
+    + [r"'one \N{GREEK SMALL LETTER ALPHA} two three'", "b'bytes are left as they are here'"],
+)
+def test_strings_that_stay_in_one_piece(string):
+    assert len(printed(f"f({string})", 30).splitlines()) <= 3
+
+
+def test_an_f_string_with_double_quotes_stands_in_single_ones():
+    assert printed("""f(f'p["w"][{i}]: a float')""", 80) == """f(f'p["w"][{i}]: a float')\n"""
+    assert printed("""f(f"it's \\"{i}\\"")""", 80) == """f(f"it's \\"{i}\\"")\n"""

@@ -1,6 +1,8 @@
 """Pullbacks can be pickled where their function can, with what their forward sweep kept."""
 
 import copy
+import functools
+import math
 import pickle
 import subprocess
 import sys
@@ -110,6 +112,43 @@ def test_a_pickled_pullback_gives_the_same(f, args, dy):
     assert same(pickle.loads(pickle.dumps(restored))(dy), expected)
     with pytest.raises((TypeError, ValueError)):
         restored("no cotangent")
+
+
+def star(*args):
+    return args[0] * args[1] ** 2
+
+
+class Scale:
+    def __init__(self, by):
+        self.by = by
+
+    def all(self, *args):
+        return sum(self.by * a for a in args)
+
+
+@pytest.mark.parametrize(
+    "f, args, dy",
+    [
+        (np.sin, (2.0,), 1.0),
+        (math.sin, (2.0,), 1.0),
+        (np.add.reduce, (X,), 1.0),
+        (np.sum, (np.ones((2, 3)), 0), np.ones(3)),
+        (functools.partial(np.sum, axis=1), (np.ones((2, 3)),), np.ones(2)),
+        (np.linalg.norm, (X,), 1.0),
+        (star, (2.0, 3.0), 1.0),
+        (Scale(3.0).all, (X, 2.0 * X), np.ones(3)),
+    ],
+)
+def test_a_function_of_any_arguments_is_pickled_by_its_name(f, args, dy):
+    _, pullback = s2sad.vjp(f, *args)
+    pickled = pickle.dumps(pullback)
+    assert same(pickle.loads(pickled)(dy), pullback(dy))
+    assert same(pickle.loads(pickle.dumps(pickle.loads(pickled)))(dy), pullback(dy))
+
+
+def test_a_part_of_any_arguments():
+    _, pullback = s2sad.vjp(star, 2.0, 3.0, wrt=1)
+    assert pickle.loads(pickle.dumps(pullback))(1.0) == pullback(1.0) == 12.0
 
 
 def with_aux(x):

@@ -557,8 +557,8 @@ def test_edited_file(tmp_path):
         read(m.f)
     assert isinstance(caught.value, OSError)
     assert str(caught.value) == (
-        "the source of f is not the source of the running code: "
-        f"{path} was edited after it was imported\n"
+        "The source of f is not the source of the running code: "
+        f"{path} was edited after it was imported.\n"
         f'  File "{path}", line 2, in f\n'
         "Import the file again, or start a new process. If the file was not edited, an "
         "import hook or a decorator has changed the code: exclude this function from it."
@@ -662,8 +662,8 @@ def test_exec_without_source():
     with pytest.raises(SourceError) as caught:
         read(names["f"])
     assert str(caught.value) == (
-        "the source of f cannot be found: <string> is neither a file that can be read nor text "
-        "that linecache knows\n"
+        "The source of f cannot be found: <string> is neither a file that can be read nor text "
+        "that linecache knows.\n"
         '  File "<string>", line 1, in f\n'
         "Define the function in a file or a notebook cell, or put the text into linecache.cache "
         "before it is executed."
@@ -673,7 +673,7 @@ def test_exec_without_source():
 def test_file_that_is_gone(tmp_path):
     m = load(tmp_path / "m.py", "def f(x): return x\n")
     (tmp_path / "m.py").unlink()
-    with pytest.raises(SourceError, match="the source of f cannot be found: .*m.py is neither"):
+    with pytest.raises(SourceError, match="The source of f cannot be found: .*m.py is neither"):
         read(m.f)
 
 
@@ -687,7 +687,7 @@ def test_bytecode_only(tmp_path):
         "import only; from s2sad.capture.read import read\n"
         "try: read(only.f)\nexcept OSError as e: print(str(e).split(':')[0])"
     )
-    assert python(tmp_path, "-c", script) == "the source of f cannot be found\n"
+    assert python(tmp_path, "-c", script) == "The source of f cannot be found\n"
 
 
 def test_errors_survive_pickling(tmp_path):
@@ -710,7 +710,7 @@ def test_generator(tmp_path):
         read(m.A.walk)
     assert isinstance(caught.value, NotImplementedError)
     assert str(caught.value) == (
-        "A.walk is a generator function, which s2sad cannot differentiate\n"
+        "A.walk is a generator function, which s2sad cannot differentiate.\n"
         f'  File "{path}", line 2, in walk\n'
         "    def walk(self, x):\n"
         "    ^^^^^^^^^^^^^^^^^^\n"

@@ -740,7 +740,7 @@ def _unsupported(fn: types.FunctionType, kind: str) -> UnsupportedError:
     except SourceError as error:
         place = error.place
     return UnsupportedError(
-        f"{fn.__qualname__} is {kind}, which s2sad cannot differentiate",
+        f"{fn.__qualname__} is {kind}, which s2sad cannot differentiate.",
         remedy=(
             "Write a plain function that returns its result: collect the yielded or "
             "awaited values in a list, or await them outside and pass them in."
@@ -751,8 +751,8 @@ def _unsupported(fn: types.FunctionType, kind: str) -> UnsupportedError:
 
 def _no_source(fn: types.FunctionType) -> SourceError:
     return SourceError(
-        f"the source of {fn.__qualname__} cannot be found: {fn.__code__.co_filename} is neither a "
-        "file that can be read nor text that linecache knows",
+        f"The source of {fn.__qualname__} cannot be found: {fn.__code__.co_filename} is neither a "
+        "file that can be read nor text that linecache knows.",
         remedy="Define the function in a file or a notebook cell, or put the text into "
         "linecache.cache before it is executed.",
         place=_bare_place(fn),
@@ -761,8 +761,8 @@ def _no_source(fn: types.FunctionType) -> SourceError:
 
 def _mismatch(fn: types.FunctionType) -> SourceError:
     return SourceError(
-        f"the source of {fn.__qualname__} is not the source of the running code: "
-        f"{fn.__code__.co_filename} was edited after it was imported",
+        f"The source of {fn.__qualname__} is not the source of the running code: "
+        f"{fn.__code__.co_filename} was edited after it was imported.",
         remedy=(
             "Import the file again, or start a new process. If the file was not edited, "
             "an import hook or a decorator has changed the code: exclude this function "

@@ -144,6 +144,8 @@ def closed(f: Any, shape: Shape) -> Any:
         known = _closed.get(key)
     if known is None or known[0] is not fn or not all(map(operator.is_, known[2], kept)):
         made = _calling(f, given) if callee is None else _filled(callee, given)
+        if callee is not None:
+            made.__s2sad_of__ = callee.fn
         known = fn, made, kept
         with _lock:
             _closed[key] = known

@@ -216,7 +216,8 @@ class Mistakes:
     def _fails(self, node: Node, kinds: Iterable[Kind], said: str, remedy: str) -> Said:
         given = ", ".join(map(_described, kinds))
         what = f" for {given}" if given else ""
-        return _wrong(f"`{self._text(node)}` fails{what}: {said}.", remedy)
+        stop = "" if said.endswith((".", "?", "!")) else "."
+        return _wrong(f"`{self._text(node)}` fails{what}: {said}{stop}", remedy)
 
     def _method(self, node: Node, args: list[Kind], named: dict[str, Kind]) -> Said | None:
         owner = self.facts.of.get(node.func.value, K.UNKNOWN)

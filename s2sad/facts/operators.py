@@ -281,8 +281,8 @@ def refuse_left_over(function: Function, kinds: KindFacts, activity: Activity) -
     statement, node = found
     at = node if getattr(node, "lineno", None) else function.origins.get(statement, statement)
     raise UnsupportedError(
-        "This call takes a derivative, and s2sad does not know of which function or at which "
-        "arguments, so it cannot differentiate the call.",
+        "This call takes a derivative, but s2sad cannot tell which function is differentiated, or "
+        "at which arguments, so it cannot differentiate the call.",
         remedy=("Give the operator a function by its name, literal settings, and plain arguments."),
         place=function.source.place(at),
     )

@@ -156,7 +156,7 @@ def _held(value: Any, refs: Refs) -> Node:
     for word, held in vars(home).items():
         if held is value:
             return attribute(name(refs.module(home)), word)
-    raise InternalError(f"{value!r}, of which a rule is given a method, is not where it says")
+    raise InternalError(f"a rule is given a method of {value!r}, which is not where it says")
 
 
 def _space_of(given: Mapping[str, Given | list[Given] | None]) -> str:

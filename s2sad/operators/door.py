@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from s2sad.errors import Error
+from s2sad.errors import CallError, Error
 
 VARIABLE = "S2SAD_TRACEBACK"
 FULL = "full"
@@ -20,10 +20,10 @@ FULL = "full"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def shown(error: Error) -> Error:
+def shortened(error: Error | CallError) -> Error | CallError:
     """Return an error as users see it: with the frames of derived text and of functions of theirs.
 
-    What was being handled when s2sad was called stays its context.
+    What was being handled when s2sad was called stays its context: so it is raised without `from`.
     """
     if os.environ.get(VARIABLE, "") == FULL:
         return error
@@ -58,7 +58,7 @@ _STANDARD = os.path.dirname(os.path.abspath(functools.__file__)) + os.sep
 
 
 def door(fn: F) -> F:
-    """Let a function hand its errors to the user as `shown` makes them."""
+    """Let a function hand its errors to the user as `shortened` makes them."""
     code = cast("types.FunctionType", inspect.unwrap(fn)).__code__
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     named = not code.co_flags & inspect.CO_VARKEYWORDS
@@ -70,8 +70,8 @@ def door(fn: F) -> F:
             _refuse_argnums(code.co_name, kwargs)
         try:
             return fn(*args, **kwargs)
-        except Error as error:
-            raise shown(error)  # noqa: B904 - its chain is as it is to be
+        except (Error, CallError) as error:
+            raise shortened(error)
 
     return cast("F", called)
 

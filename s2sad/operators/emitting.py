@@ -27,6 +27,7 @@ from s2sad.capture.read import read, unwrap
 from s2sad.errors import Error, SourceError
 from s2sad.operators.derived import place_of
 from s2sad.operators.higher import derive
+from s2sad.operators.key_orders import other_orders
 from s2sad.operators.logs import log, with_answers
 from s2sad.requests import Request
 from s2sad.write.copies import is_literal
@@ -39,6 +40,7 @@ _ROOTS = ("pyproject.toml", ".git")
 _ACTIVITIES = (Active, BatchDuplicated, Const, Duplicated)
 _SMALL = 3
 _AXES, _LINES = 6, 200  # for each axis a text is derived: long ones take too long
+_LINES_FOR_ORDERS = 500
 
 
 def source_of(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -57,7 +59,8 @@ def module_of(
 ) -> Emitted:
     """Return the derived module for example arguments, without its header.
 
-    It takes arrays of length 1, too, along those axes where its text is the same for them.
+    It takes arrays of length 1, too, along those axes where its text is the same for them, and
+    dicts with their keys in another order, where its text is the same for that.
     """
     request, _, _ = operator._asked(args, kwargs)
     derivation = derive(with_answers(request))
@@ -71,7 +74,8 @@ def module_of(
             again = derive(with_answers(wider))
             if again.not_one == derivation.not_one and standalone(again, _read_node) == text:
                 request, derivation = wider, again
-        return emitted(derivation, _read_node, dict(request.params))
+        orders = _in_any_order(request, derivation, text)
+        return emitted(derivation, _read_node, dict(request.params), orders)
     except SourceError as error:
         raise error.at(place_of(operator._parameters.fn)) from None
 
@@ -92,6 +96,25 @@ def _of_any_length(request: Request, parameter: str, axis: int) -> tuple[tuple[s
     dims[axis] = dataclasses.replace(dims[axis], many=False)
     found[parameter] = dataclasses.replace(kind, dims=tuple(dims))
     return tuple(found.items())
+
+
+def _in_any_order(request: Request, known: Any, text: str) -> frozenset[str]:
+    """Return the parameters for which a text is the same however the keys of dicts are ordered."""
+    if text.count("\n") > _LINES_FOR_ORDERS:
+        return frozenset()
+    found: set[str] = set()
+    for n, kind in request.params:
+        for other in other_orders(kind):
+            params = tuple((p, other if p == n else k) for p, k in request.params)
+            try:
+                again = derive(dataclasses.replace(request, params=params))
+                if again.not_one != known.not_one or standalone(again, _read_node) != text:
+                    break
+            except Error:
+                break
+        else:
+            found.add(n)
+    return frozenset(found)
 
 
 def _read_node(fn: types.FunctionType) -> gast.AST:

@@ -11,6 +11,8 @@ import dis
 import functools
 import inspect
 import operator
+import re
+import sys
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,12 +22,13 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.activities import Activity, BatchDuplicated, Const, annotated
-from s2sad.errors import ActivityError
+from s2sad.errors import ActivityError, CallError
 from s2sad.kinds import Kind
 from s2sad.operators.guard import UNSET
 from s2sad.selected import Selected
 
 Wrt = int | str | tuple[int | str, ...] | None
+_LONG = 30
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -97,17 +100,56 @@ class Parameters:
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
         """Bind all arguments of a call as Python would, defaults included."""
+        handled = sys.exc_info()[1]
         try:
             bound = self.signature.bind(*args, **kwargs)
-        except TypeError:
-            inspect.getcallargs(self.fn, *args, **kwargs)
-            raise
+        except TypeError as error:
+            error.__context__ = handled
+            taken = f"{self.name} takes {self.shown()}"
+            raise CallError(f"{self._misfit(error, args, kwargs)}; {taken}") from error
         given = set(bound.arguments)
         bound.apply_defaults()
         for n, value in (self.fn.__kwdefaults__ or {}).items():
             if n not in given:
                 bound.arguments[n] = value
         return bound
+
+    def _misfit(
+        self, error: TypeError, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> TypeError:
+        """Return the error that Python raises, rather than that of a signature."""
+        try:
+            inspect.getcallargs(self.fn, *args, **kwargs)
+        except TypeError as found:
+            return found
+        return error
+
+    @functools.cached_property
+    def gathering(self) -> Parameters | None:
+        """Those of the function as it is written, where it gathers arguments without names."""
+        of = getattr(self.fn, "__s2sad_of__", None)
+        if of is None or self.called == self.open:
+            return None
+        return Parameters.of(of, self.skipped, self.fixed)
+
+    @functools.cached_property
+    def called(self) -> tuple[str, ...]:
+        """What users call the open parameters: `args[0]` for one that `*args` gathers."""
+        of = getattr(self.fn, "__s2sad_of__", None)
+        if of is None or not of.__code__.co_flags & inspect.CO_VARARGS:
+            return self.open
+        star = of.__code__.co_varnames[of.__code__.co_argcount + of.__code__.co_kwonlyargcount]
+        return tuple(re.sub(rf"^{star}_(\d+)$", rf"{star}[\1]", n) for n in self.open)
+
+    def shown(self) -> str:
+        """Return the parameters of what is called, as they are written: `(x, y=2.0)`."""
+        listed = []
+        for p in self.visible().parameters.values():
+            default = p.default
+            if default is not p.empty and len(repr(default)) > _LONG:
+                default = ...
+            listed.append(p.replace(annotation=p.empty, default=default))
+        return str(inspect.Signature(listed)).replace("=Ellipsis", "=...")
 
 
 @functools.lru_cache(1000)
@@ -210,6 +252,12 @@ def _named(parameters: Parameters, wrt: Any) -> Selected:
             remedy=f"{_listed(parameters)}.",
         )
     if not -len(parameters.open) <= wrt < len(parameters.open):
+        if parameters.gathering is not None:
+            raise ActivityError(
+                f"{_given(parameters, parameters.gathering)}; wrt={wrt} is not one of their "
+                f"positions {', '.join(map(str, range(len(parameters.open))))}.",
+                remedy="Name one of these positions.",
+            )
         raise ActivityError(
             f"wrt={wrt} names no parameter: {parameters.name} has {len(parameters.open)}.",
             remedy=f"{_listed(parameters)}.",
@@ -217,7 +265,15 @@ def _named(parameters: Parameters, wrt: Any) -> Selected:
     return Selected(parameters.open[wrt])
 
 
+def _given(parameters: Parameters, own: Parameters) -> str:
+    count = len(parameters.open)
+    return f"{own.name}{own.shown()} was given {count} argument{'s' if count > 1 else ''}"
+
+
 def _listed(parameters: Parameters) -> str:
+    own = parameters.gathering
+    if own is not None:
+        return f"{_given(parameters, own)}: {', '.join(parameters.called)}"
     return f"The parameters of {parameters.name} are {', '.join(parameters.names) or 'none'}"
 
 
@@ -298,7 +354,9 @@ def _check(name: str, kind: Kind) -> None:
     elif isinstance(kind, K.Unknown):
         reason = f"is {kind.why or 'of unknown type'}, which s2sad cannot differentiate."
         remedy = "Pass a float, a plain NumPy array, or a structure of these."
-        if hasattr(kind.cls, "__array__"):
+        if hasattr(kind.cls, "to_numpy"):
+            remedy = f"Pass {name}.to_numpy()."
+        elif hasattr(kind.cls, "__array__"):
             remedy = f"Pass np.asarray({name})."
     elif not K.differentiable(kind) and not _is_empty(kind):
         reason = f"{_no_floats(kind)}."

@@ -12,7 +12,7 @@ import numpy as np
 from s2sad.errors import MismatchError, SourceError
 from s2sad.known.spaces import NUMPY, module_of, space_of
 from s2sad.operators.cotangents import Cast, caster
-from s2sad.operators.door import door, shown
+from s2sad.operators.door import door, shortened
 from s2sad.tree import branch_of, is_array, map_leaves
 
 
@@ -74,7 +74,7 @@ class Pullback:
             cast = self._cast(dy)
         except MismatchError as error:
             if not self._is_stack(dy):
-                raise shown(error)  # noqa: B904 - its chain is as it is to be
+                raise shortened(error)
             return self.rows(dy)
         return self._pulled(cast)
 

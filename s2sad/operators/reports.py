@@ -335,14 +335,14 @@ class _Teller:
         if saves:
             whys = dict.fromkeys(s.why for s in saves)
             if later and n not in self.handed():
-                whys[f"{_undoing(later)} as it is at the end"] = None
+                whys[f"{_read_for(later)}, with its last value"] = None
             reads = dict.fromkeys([*(line for s in saves for line in s.read_by), *later])
             return tuple(saves), "; ".join(whys), tuple(reads)
         if n not in self.read_later():
             return (), "the backward sweep does not read it", ()
         given = n in self.again()
-        why = f"{_undoing(later)}, and "
-        return (), why + ("the caller gives it again" if given else "it is still there then"), later
+        end = "the caller passes it again" if given else "nothing has changed it by then"
+        return (), f"{_read_for(later)}, and {end}", later
 
     def again(self) -> tuple[str, ...]:
         """Return the parameters that the caller gives to the reverse, too."""
@@ -363,14 +363,14 @@ class _Teller:
             return known
         end = "the next round binds it anew" if k.taped else "it is bound anew on another path"
         end = f"{over} overwrites it" if over is not None else end
-        return f"{_undoing(read_by)}, and {end}"
+        return f"{_read_for(read_by)}, and {end}"
 
     def returned(self, n: str) -> Saved:
         read_by = self.lines(self.later.reads.get(self.renamed(n), ()))
         name = _name(self.a.function.source)
-        why = f"{_undoing(read_by)}, when {name} has returned"
+        why = f"{_read_for(read_by)}, when {name} has returned"
         if self.names[0] in self.again_only:
-            why = f"{_undoing(read_by)}, when {name} has been run again for that"
+            why = f"{_read_for(read_by)}, when {name} has been run again for that"
         why = self.made_up(n) or why
         return Saved(n, "returned beside the value", False, why, read_by)
 
@@ -625,11 +625,11 @@ def _bytes(count: int) -> str:
     return f"{count:,} bytes".replace(",", " ")
 
 
-def _undoing(lines: tuple[Line, ...]) -> str:
+def _read_for(lines: tuple[Line, ...]) -> str:
     if not lines:
         return "the backward sweep reads it"
     numbers = _listed(tuple(dict.fromkeys(str(x.number) for x in lines)))
-    return f"the undoing of line{'s' if len(lines) > 1 else ''} {numbers} reads it"
+    return f"the backward sweep reads it for line{'s' if len(lines) > 1 else ''} {numbers}"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -1,13 +1,16 @@
 """Checks: an emitted function looks at what it was derived for before it computes.
 
 if not (isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == "float64" and len(x) != 1):
-    raise TypeError(f"f_grad was derived for x: a 1-d array of float64 ...; given: {x!r:.60}")
+    raise kind_error("f_grad was derived for x: a 1-d array of float64, not of length 1", x)
+
+Of a structure each part is looked at by itself, so that the error names the part: `p["w"]`.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
@@ -18,24 +21,105 @@ from s2sad import registry
 from s2sad.errors import SourceError
 from s2sad.kinds import Kind
 from s2sad.known.pieces import Piece, length_text, not_one_text
+from s2sad.names import Names
 from s2sad.nodes import Block
 from s2sad.stages import Written
 
 
-def check(entry: str, name: str, kind: Kind, numpy: str) -> Block:
-    """Return the statements that refuse an argument of another kind than the one derived for."""
-    tests = _tests(name, kind, numpy)
-    if not tests:
-        return []
-    message = f"{entry} was derived for {name}: {_words(kind)}"
-    negated = tests[0] if len(tests) == 1 else f"({' and '.join(tests)})"
-    if isinstance(kind, K.NoneKind):
-        test = f"{name} is not None"
-    else:
-        test = f"not {negated}"
-    text = message.replace("{", "{{").replace("}", "}}") + f"; given: {{{name}!r:.60}}"
-    body: Block = gast.parse(f"if {test}:\n    raise TypeError(f{text!r})").body
-    return body
+@dataclass(frozen=True)
+class Checks:
+    """Writes what looks at the arguments of `entry`.
+
+    `numpy` and `error` are the names of the module and of `kind_error`; `names` gives new ones. Of
+    the parameters `any_order` the text does not depend on the order of keys.
+    """
+
+    entry: str
+    numpy: str
+    error: str
+    names: Names
+    any_order: frozenset[str] = frozenset()
+
+    def of(self, name: str, kind: Kind) -> Block:
+        """Return the statements that refuse an argument of another kind than the one derived for.
+
+        They are none where nothing is known of it.
+        """
+        lines = self._lines(_Part(name, name, name in self.any_order), kind)
+        body: Block = gast.parse("\n".join(lines)).body
+        return body
+
+    def _lines(self, part: _Part, kind: Kind) -> list[str]:
+        lines = self._refusal(part, kind)
+        for inner, inner_kind in _parts(part, kind):
+            lines += self._lines(inner, inner_kind)
+        if isinstance(kind, K.List) and kind.items is None:
+            lines += self._each(part, kind.item, "i", "enumerate({})")
+        elif isinstance(kind, K.OpenDict):
+            lines += self._each(part, kind.item, "key", "{}.items()")
+        return lines
+
+    def _refusal(self, part: _Part, kind: Kind) -> list[str]:
+        """Return the statement that refuses a value by what it is itself, whatever its parts are.
+
+        No statement, where nothing is known of it.
+        """
+        tests = _tests(part, kind, self.numpy)
+        if not tests:
+            return []
+        test = f"not {tests[0]}" if len(tests) == 1 else f"not ({' and '.join(tests)})"
+        if isinstance(kind, K.NoneKind):
+            test = f"{part.text} is not None"
+        escaped = _words(kind, part.any_order).replace("{", "{{").replace("}", "}}")
+        message = f"{self.entry} was derived for {part.told}: {escaped}"
+        said = f"f{message!r}" if part.in_loop else repr(message.format())
+        return [f"if {test}:", f"    raise {self.error}({said}, {part.text})"]
+
+    def _each(self, part: _Part, kind: Kind, index: str, items: str) -> list[str]:
+        """Return the loop that looks at each item of a list or a dict."""
+        names = self.names.copy()
+        index, item = names.fresh(index), names.fresh("item")
+        told = f"{part.told}[{{{index}{'!r' if index.startswith('key') else ''}}}]"
+        inner = _Part(item, told, part.any_order, in_loop=True)
+        lines = replace(self, names=names)._lines(inner, kind)
+        loop = f"for {index}, {item} in {items.format(part.text)}:"
+        return [loop, *(f"    {line}" for line in lines)] if lines else []
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A value that is looked at: the expression that gives it, and what messages call it.
+
+    What messages call it is part of an f-string, which names the positions of loops.
+    """
+
+    text: str
+    told: str
+    any_order: bool
+    in_loop: bool = False
+
+    def at(self, step: str) -> _Part:
+        """Return the part of this one that a step leads to: `[0]`, `["w"]`, `.rate`."""
+        escaped = step.replace("{", "{{").replace("}", "}}")
+        return replace(self, text=self.text + step, told=self.told + escaped)
+
+
+def _parts(part: _Part, kind: Kind) -> Iterator[tuple[_Part, Kind]]:
+    """Yield the parts of a structure that have names or places of their own."""
+    if isinstance(kind, K.Dict):
+        for key, inner in kind.items:
+            yield part.at(f"[{_key(key)}]"), inner
+    elif isinstance(kind, K.Tuple | K.List):
+        for i, inner in enumerate(kind.items or ()):
+            yield part.at(f"[{i}]"), inner
+    elif isinstance(kind, K.Obj):
+        for attribute, inner in kind.fields:
+            yield part.at(f".{attribute}"), inner
+
+
+def _key(key: Any) -> str:
+    """Return a key as derived text has it, in double quotes."""
+    return f'"{key}"' if isinstance(key, str) and repr(key) == f"'{key}'" else repr(key)
 
 
 def check_length(entry: str, symbol: str, cut: int) -> Block:
@@ -72,8 +156,9 @@ def check_overlap(entry: str, params: Mapping[str, Kind], written: Written, nump
     return out
 
 
-def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
-    """Return the tests that a value of a kind passes, for an expression that gives the value."""
+def _tests(part: _Part, kind: Kind, numpy: str) -> list[str]:
+    """Return the tests that a value of a kind passes; those of its parts are others."""
+    path = part.text
     if isinstance(kind, K.Array):
         return _array_tests(path, kind, numpy)
     if isinstance(kind, K.Num):
@@ -83,38 +168,50 @@ def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
     if isinstance(kind, K.Str):
         return [f"isinstance({path}, str)"]
     if isinstance(kind, K.Tuple):
-        first = [f"isinstance({path}, tuple)", f"len({path}) == {len(kind.items)}"]
-        parts = [_tests(f"{path}[{i}]", k, numpy) for i, k in enumerate(kind.items)]
-        return first + [test for tests in parts for test in tests]
+        return [f"isinstance({path}, tuple)", f"len({path}) == {len(kind.items)}"]
     if isinstance(kind, K.Dict):
-        first = [f"isinstance({path}, dict)", f"list({path}) == {[k for k, _ in kind.items]!r}"]
-        parts = [_tests(f"{path}[{key!r}]", k, numpy) for key, k in kind.items]
-        return first + [test for tests in parts for test in tests]
+        return [f"isinstance({path}, dict)", _keys_test(part, kind)]
     if isinstance(kind, K.OpenDict):
-        return _each_tests(path, kind.item, "dict", f"{path}.values()", numpy)
+        return [f"isinstance({path}, dict)"]
     if isinstance(kind, K.List) and kind.items is not None:
-        first = [f"isinstance({path}, list)", f"len({path}) == {len(kind.items)}"]
-        parts = [_tests(f"{path}[{i}]", k, numpy) for i, k in enumerate(kind.items)]
-        return first + [test for tests in parts for test in tests]
+        return [f"isinstance({path}, list)", f"len({path}) == {len(kind.items)}"]
     if isinstance(kind, K.List):
-        return _list_tests(path, kind, numpy)
+        empty = isinstance(kind.item, K.Unbound)
+        return [f"{path} == []" if empty else f"isinstance({path}, list)"]
     if isinstance(kind, K.Opaque):
-        cls_test = _is_named(f"type({path})", kind.cls)
-        known = registry.objects_of(kind.cls)
-        if known is not None and known.check:
-            return [cls_test, known.check.format(path, kind.like.rank)]
-        if not hasattr(kind.cls, "dtype"):
-            return [cls_test]
-        shape = [t for t in _array_tests(path, kind.like, numpy) if f"{path}.shape" in t]
-        return [cls_test, f'{path}.dtype == "{kind.like.dtype}"', *shape]
+        return _opaque_tests(path, kind, numpy)
     if isinstance(kind, K.Obj):
-        parts = [_tests(f"{path}.{key}", k, numpy) for key, k in kind.fields]
-        return [_is_named(f"type({path})", kind.cls), *(t for tests in parts for t in tests)]
+        return _class_tests(path, kind.cls)
     if isinstance(kind, K.Known | K.Choice):
         options = kind.options if isinstance(kind, K.Choice) else (kind,)
         tests = [_is_function(path, k, numpy) for k in options]
-        return [" or ".join(t for t in tests if t)] if all(tests) else []
+        either = " or ".join(tests)
+        return [f"({either})" if len(tests) > 1 else either] if all(tests) else []
     return []
+
+
+def _class_tests(path: str, cls: type) -> list[str]:
+    """Return the tests that a value is of a class: by its name, as a file may hold a copy."""
+    names = ("__module__", "__qualname__")
+    return [f"type({path}).{n} == {_key(getattr(cls, n))}" for n in names]
+
+
+def _keys_test(part: _Part, kind: K.Dict) -> str:
+    keys = ", ".join(_key(key) for key, _ in kind.items)
+    if part.any_order and kind.items:
+        return f"{part.text}.keys() == {{{keys}}}"
+    return f"list({part.text}) == [{keys}]"
+
+
+def _opaque_tests(path: str, kind: K.Opaque, numpy: str) -> list[str]:
+    tests = _class_tests(path, kind.cls)
+    known = registry.objects_of(kind.cls)
+    if known is not None and known.check:
+        return [*tests, known.check.format(path, kind.like.rank)]
+    if not hasattr(kind.cls, "dtype"):
+        return tests
+    shape = [t for t in _array_tests(path, kind.like, numpy) if f"{path}.shape" in t]
+    return [*tests, f'{path}.dtype == "{kind.like.dtype}"', *shape]
 
 
 def _is_function(path: str, kind: Kind, numpy: str) -> str:
@@ -147,20 +244,6 @@ def _is_named(path: str, value: Any) -> str:
     names = ("__module__", "__qualname__")
     found = ", ".join(f'getattr({path}, "{n}", None)' for n in names)
     return f"({found}) == {tuple(getattr(value, n) for n in names)!r}"
-
-
-def _list_tests(path: str, kind: K.List, numpy: str) -> list[str]:
-    if isinstance(kind.item, K.Unbound):
-        return [f"{path} == []"]
-    return _each_tests(path, kind.item, "list", path, numpy)
-
-
-def _each_tests(path: str, kind: Kind, cls: str, items: str, numpy: str) -> list[str]:
-    """Return the tests that a value is of a class, and its items of a kind."""
-    item = "item" if not path.startswith("item") else f"{path.split('[')[0].split('.')[0]}_item"
-    tests = _tests(item, kind, numpy)
-    every = [f"all({' and '.join(tests)} for {item} in {items})"] if tests else []
-    return [f"isinstance({path}, {cls})", *every]
 
 
 def _array_tests(path: str, kind: K.Array, numpy: str) -> list[str]:
@@ -210,7 +293,26 @@ def said(entry: str, checks: Block) -> list[str]:
     return [s.body[0].exc.args[0].value.removeprefix(f"{entry}: ") for s in checks]
 
 
-def _words(kind: Kind) -> str:
+def has_ordered_keys(kind: Kind) -> bool:
+    """Say whether a value holds a dict of several keys that are known."""
+    if isinstance(kind, K.Dict):
+        return len(kind.items) > 1 or any(has_ordered_keys(k) for _, k in kind.items)
+    if isinstance(kind, K.Obj):
+        return any(has_ordered_keys(k) for _, k in kind.fields)
+    if isinstance(kind, K.List | K.OpenDict):
+        return any(map(has_ordered_keys, getattr(kind, "items", None) or (kind.item,)))
+    return isinstance(kind, K.Tuple) and any(map(has_ordered_keys, kind.items))
+
+
+def _words(kind: Kind, any_order: bool = False) -> str:
+    if isinstance(kind, K.Dict):
+        return _words_of_keys([_key(key) for key, _ in kind.items], any_order)
+    if isinstance(kind, K.List) and isinstance(kind.item, K.Unbound):
+        return "an empty list"
+    if isinstance(kind, K.List) and kind.items is not None:
+        return f"a list of {len(kind.items)}"
+    if isinstance(kind, K.Choice):
+        return " or ".join(map(_words, kind.options))
     if isinstance(kind, K.Known):
         return str(getattr(kind.value, "__name__", kind.value))
     if not isinstance(kind, K.Array) or not kind.rank:
@@ -224,3 +326,10 @@ def _words(kind: Kind) -> str:
         return f"{K.describe(kind)}{rest}"
     rest = "not of length 1" if kind.rank == 1 else "with no axis of length 1"
     return f"{K.describe(kind)}, {rest}"
+
+
+def _words_of_keys(keys: list[str], any_order: bool) -> str:
+    if not keys:
+        return "an empty dict"
+    order = " in this order" if len(keys) > 1 and not any_order else ""
+    return f"a dict with the key{'s' if len(keys) > 1 else ''} {', '.join(keys)}{order}"

@@ -41,7 +41,7 @@ def prelude(refs: Any, functions: Block) -> Block:
             compiled.append(_imported(fn, name))
             known.add(name)
             continue
-        helpers[name], free = _definition(fn, name, refs, constants)
+        helpers[name], free = definition(fn, name, refs, constants)
         used |= free
         pending += [n for n in refs.functions if n in used and n not in helpers]
     imports: Block = []
@@ -65,7 +65,7 @@ def _imported(fn: Any, name: str) -> Node:
     return found
 
 
-def _definition(
+def definition(
     fn: types.FunctionType, name: str, refs: Any, constants: dict[str, Any]
 ) -> tuple[Node, set[str]]:
     """Return a helper's definition under its name in the text, and the names it reads outside.

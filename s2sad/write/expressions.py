@@ -267,7 +267,9 @@ def _f_string(node: Node, level: int) -> str:
     """Print an f-string that Python 3.11 can read too: its quote occurs nowhere inside."""
     parts = _f_parts(node)
     inside = "".join(text for text, literal in parts if not literal)
-    quote = next((q for q in ('"', "'", '"""', "'''") if q not in inside), '"')
+    quotes = [q for q in ('"', "'", '"""', "'''") if q not in inside] or ['"']
+    outside = "".join(text for text, literal in parts if literal)
+    quote = "'" if "'" in quotes and '"' in outside and "'" not in outside else quotes[0]
     texts = [_f_literal(text, quote) if literal else text for text, literal in parts]
     return f"f{quote}{''.join(texts)}{quote}"
 

@@ -16,18 +16,19 @@ import textwrap
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import gast
 import numpy as np
 
+from s2sad.emitted.mistaken import kind_error
 from s2sad.errors import SourceError
 from s2sad.kinds import MISSING
 from s2sad.names import Names
 from s2sad.nodes import Block, Node, clone, free_reads, names_read, names_written, rename, walk
 from s2sad.stages import Comment
-from s2sad.write.checks import check, check_length, check_overlap, said, spelled
-from s2sad.write.copies import is_literal, literal, prelude
+from s2sad.write.checks import Checks, check_length, check_overlap, has_ordered_keys, said, spelled
+from s2sad.write.copies import definition, is_literal, literal, prelude
 from s2sad.write.homes import homes_of, import_of
 from s2sad.write.inside import denoted_in, without_ours
 from s2sad.write.live import live_in
@@ -57,28 +58,45 @@ def standalone(derivation: Any, define: Define) -> str:
     return module([*missing, *([Comment("")] if missing else []), *linker.body()])
 
 
-def emitted(derivation: Any, define: Define, params: Mapping[str, Any]) -> Emitted:
+def emitted(
+    derivation: Any, define: Define, params: Mapping[str, Any], any_order: frozenset[str]
+) -> Emitted:
     """Return the same as a module for a file: its entry checks that arguments are of their kinds.
 
-    What no import can reach is a SourceError.
+    In dicts of the parameters `any_order` the keys may stand in any order. What no import can
+    reach is a SourceError.
     """
     entry = derivation.entry
     linker = _linked(derivation, define, strict=True)
     last = linker.functions[[f.name for f in linker.functions].index(entry)]
     numpy = derivation.refs.module(np)
-    checked = {n: check(entry, n, kind, numpy) for n, kind in params.items()}
+    linker.names.take(*_names_in(last))
+    error = linker.names.fresh(kind_error.__name__)
+    checks = Checks(entry, numpy, error, linker.names, any_order)
+    checked = {n: checks.of(n, kind) for n, kind in params.items()}
     lengths = [s for fact in sorted(derivation.not_one) for s in check_length(entry, *fact)]
     overlaps = check_overlap(entry, params, derivation.written, numpy)
     last.body[1:1] = [*(s for found in checked.values() for s in found), *lengths, *overlaps]
+    if any(checked.values()):
+        helper, _ = definition(cast("types.FunctionType", kind_error), error, derivation.refs, {})
+        linker.functions.insert(0, helper)
     if numpy in free_reads(last) and not linker.imports_name(numpy):
         linker.imports.append(_import("numpy", numpy))
     kinds = tuple(f"{n}: {spelled(kind)}" for n, kind in params.items())
     same = [n for n, found in checked.items() if found]
     guards = [f"{entry} checks the kinds of {', '.join(same)}"] if same else []
+    ordered = [n for n, kind in params.items() if n not in any_order and has_ordered_keys(kind)]
+    guards += [f"refused: another order of the keys in {n}" for n in ordered]
     guards += [f"refused: {words}" for words in said(entry, [*lengths, *overlaps])]
     origins = (fn.__code__.co_filename for fn in [*derivation.origins.values(), *linker.copied])
     sources = tuple(dict.fromkeys(origins))
     return Emitted(module(linker.body()), kinds, tuple(guards), sources)
+
+
+def _names_in(node: Node) -> set[str]:
+    """Return all names that a function's text mentions."""
+    inner = {n.name for n in walk(node) if isinstance(n, gast.FunctionDef)}
+    return inner | {n.id for n in walk(node) if isinstance(n, gast.Name)}
 
 
 def _linked(derivation: Any, define: Define, strict: bool) -> _Linker:

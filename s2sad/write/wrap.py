@@ -134,6 +134,8 @@ def _inside(content: str, indent: int, suffix: str = "", literal: bool = False) 
     splits = _delimiters(content)
     if len(line) <= width() and not (literal and any(p == _COMMA for _, p in splits)):
         return [line]
+    if not splits and (pieces := _pieces(content, width() - indent - len(suffix))):
+        return [" " * indent + piece for piece in [*pieces[:-1], pieces[-1] + suffix]]
     if not splits:
         # wrap puts no parentheses around what has no delimiters but has brackets.
         return wrap("", content, suffix, indent) if _brackets(content) else [line]
@@ -155,6 +157,38 @@ def _inside(content: str, indent: int, suffix: str = "", literal: bool = False) 
         for piece, end in zip(pieces, ends, strict=True)
         for text in _inside_operand(piece, indent, end)
     ]
+
+
+def _pieces(content: str, room: int) -> list[str]:
+    """Return the strings that are one long string together, broken behind its spaces.
+
+    None where the content is anything else, or has no space to break at.
+    """
+    match = _PLAIN_STRING.fullmatch(content)
+    if match is None:
+        return []
+    prefix, quote, text = match.groups()
+    words = _WORD.findall(text) if prefix else re.findall(r"\S*\s?", text)
+    found: list[str] = []
+    for word in filter(None, words):
+        joined = found[-1] + word if found else ""
+        if found and len(prefix + quote + joined + quote) <= room:
+            found[-1] = joined
+        else:
+            found.append(word)
+    if "".join(found) != text:
+        return []
+    braces = any("{" in piece or "}" in piece for piece in found)
+    prefixes = [prefix if not braces or "{" in p or "}" in p else "" for p in found]
+    quotes = [quote if '"' in piece or "\\" in piece else '"' for piece in found]
+    made = [p + q + piece + q for p, q, piece in zip(prefixes, quotes, found, strict=True)]
+    return made if len(made) > 1 else []
+
+
+# A string on one line in which no backslash stands before a space or names a character.
+_PLAIN_STRING = re.compile(r"""(f?)(["'])((?:\\[^\sN]|(?!\2)[^\\\n])*)\2""")
+# A word of an f-string, with the expressions in it, and the space behind it.
+_WORD = re.compile(r"(?:\{\{|\{[^{}]*\}|[^\s{])*\s?")
 
 
 def _element(element: str, indent: int) -> list[str]:
