@@ -293,11 +293,18 @@ def _key(values: Iterable[Any]) -> Any:
 def _writes_alone(written: Written, kinds: Mapping[str, K.Kind]) -> bool:
     """Say whether all that is written is attributes and items of one argument, no arrays.
 
-    Where no other argument holds containers, there is no second way to what is written.
+    Where no other argument holds containers, there is no second way to what is written; of an
+    argument that is only written itself, no other may hold such a one.
     """
-    others = [kind for n, kind in kinds.items() if n not in written.containers]
-    holds_none = all(isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array) for kind in others)
-    return not written or (not written.arrays and len(written.containers) == 1 and holds_none)
+    if not written:
+        return True
+    if written.arrays or len(written.containers) > 1:
+        return False
+    ((name, places),) = written.containers.items()
+    others = [kind for n, kind in kinds.items() if n != name]
+    if places == ((),):
+        return not any(K.may_hold(kind, kinds[name]) for kind in others)
+    return all(isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array) for kind in others)
 
 
 def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]:

@@ -20,6 +20,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.activities import Activity
+from s2sad.capture.ruled import calls_another
 from s2sad.derivative import is_decorated
 from s2sad.known import spaces
 from s2sad.known.signature import PLAIN, lasting_key
@@ -104,8 +105,9 @@ class _Open:
 class _Draft:
     """Tests as text, and the constants in them.
 
-    `first` are what must hold before the shapes of arrays can be taken apart by `shapes`. Names
-    made up begin with `ours`, as none of the user's does.
+    `given` gives arguments that a call leaves out their defaults. `first` are what must hold before
+    the shapes of arrays can be taken apart by `shapes`. Names made up begin with `ours`, as none of
+    the user's does.
     """
 
     roles: Mapping[Any, Role]
@@ -113,6 +115,7 @@ class _Draft:
     first: list[str] = field(default_factory=list)
     shapes: list[str] = field(default_factory=list)
     tests: list[str] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)
     constants: dict[str, Any] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     modules: dict[int, _Open] = field(default_factory=dict)
@@ -168,7 +171,7 @@ class _Draft:
         is run where they hold.
         """
         freevars = dict.fromkeys([*freevars, *(() if body is None else body.freevars)])
-        gone = self.constant((NameError, AttributeError, KeyError, ValueError))
+        gone = self.constant((NameError, AttributeError, LookupError, TypeError, ValueError))
         first, tests = (" and ".join(texts) or "True" for texts in (self.first, self.tests))
         # The loop runs once: leaving it is how all that fails comes to the same end, and the
         # function is called where nothing that it raises is taken for a name that is gone.
@@ -177,6 +180,7 @@ class _Draft:
             f"    def {self.ours}asked({signature}):",
             "        while True:",
             "            try:",
+            *(f"                {line}" for line in self.given),
             f"                if {first}:",
             *(f"                    {line}" for line in self.shapes),
             f"                    if {tests}:",
@@ -388,9 +392,17 @@ def shortcut(
     names = [*(f"{draft.ours}bound_{i}" for i in range(bound)), *list(signature)[bound:]]
     for name, value in zip(names, values, strict=True):
         _value_tests(name, value, draft)
-    draft.test("{0}.__code__ is {1}", draft.constant(fn), fn.__code__)
+    own = draft.constant(fn)
+    draft.test("{0}.__code__ is {1}", own, fn.__code__)
     draft.test("({0}.fresh or {0}({1}))", draft.constant(Unruled()), fn)
     _seen_tests(seen, draft)
+    last = names[bound:][-len(fn.__defaults__) :] if fn.__defaults__ else []
+    last = [] if calls_another(fn) else last
+    unset = draft.constant(UNSET) if last else ""
+    draft.given = [
+        f"if {n} is {unset}: {n} = {own}.__defaults__[{-i}]"
+        for i, n in enumerate(reversed(last), 1)
+    ]
     for other in others:
         draft.test("{0}()", _role(draft, other))
     for position, name in enumerate(names[:bound]):
