@@ -52,11 +52,10 @@ from s2sad.operators.duplicated import (
     reverse,
     unwrapped,
 )
-from s2sad.operators.guard import UNSET
 from s2sad.operators.hessians import Hessian
 from s2sad.operators.hints import kind_of_annotation
 from s2sad.operators.jacobians import Jacobian
-from s2sad.operators.parameters import Parameters, Settled, Wrt
+from s2sad.operators.parameters import Parameters, Settled, Wrt, unfolded
 from s2sad.operators.pullbacks import Pullback
 from s2sad.operators.shown import Shown
 from s2sad.requests import Request
@@ -157,12 +156,8 @@ class Operator(Shown, Generic[P, R]):
 
     def _unfold(self, /, *args: Any) -> Any:
         """Take over from a shortcut: its arguments stand in order, those not given are UNSET."""
-        if all(arg is not UNSET for arg in args):
-            return self._general(*args)
-        names = self._parameters.names[len(self._prefix) :]
-        count = next(i for i, arg in enumerate(args) if arg is UNSET)
-        rest = zip(names[count:], args[count:], strict=True)
-        return self._general(*args[:count], **{n: arg for n, arg in rest if arg is not UNSET})
+        args, kwargs = unfolded(self._parameters, len(self._prefix), args)
+        return self._general(*args, **kwargs)
 
     @functools.cached_property
     def __s2sad_primal__(self) -> Any:

@@ -267,7 +267,7 @@ def test_what_an_object_holds_besides_is_not_copied(held, name):
     most = 12 if name == "counted" else 75
     assert calls_of(lambda: counted(0.5)) - calls_of(lambda: plain(0.5)) < most
     given = s2sad.grad(lambda x, p, o: p["k"] * o.counted(x))
-    assert calls_of(lambda: given(0.5, {"k": 2.0}, model)) < 60
+    assert calls_of(lambda: given(0.5, {"k": 2.0}, model)) - calls_of(lambda: plain(0.5)) < 30
     assert (model.calls, model.stats) == (0, {"calls": 0})
 
 

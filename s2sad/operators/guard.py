@@ -226,9 +226,16 @@ class Body:
 
 
 def body_of(
-    derived: types.FunctionType, text: str, fn: types.FunctionType, seen: Seen, bound: int
+    derived: types.FunctionType,
+    text: str,
+    fn: types.FunctionType,
+    seen: Seen,
+    bound: int,
+    along: bool = False,
 ) -> Body | None:
     """Return the body of a derived function, or None where its names would hide those of tests.
+
+    One that goes `along` a tangent takes it last, and returns a value and its tangent.
 
     Its free names are renamed: that `np` is what it was is asked of the `np` that `fn` sees, and
     the derived function has one of its own.
@@ -241,7 +248,7 @@ def body_of(
     if (
         bound
         or derived.__globals__ is not fn.__globals__
-        or code.co_varnames[: code.co_argcount] != arguments
+        or code.co_varnames[: code.co_argcount - along] != arguments
         or code.co_kwonlyargcount
         or code.co_flags & _UNPLAIN
         or any(n.startswith("s2sad_") for n in named | free | own | bound_within | tested)
@@ -256,9 +263,15 @@ def body_of(
     for n in ast.walk(node):
         if isinstance(n, _SCOPED) and n is not node:
             return None
+        if along and isinstance(n, ast.Return) and not _is_pair(n.value):
+            return None
         if isinstance(n, ast.Name) and n.id in free:
             n.id = _own(n.id)
     return Body(node, code.co_filename, tuple(map(_own, code.co_freevars)))
+
+
+def _is_pair(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Tuple) and len(node.elts) == 2
 
 
 def _own(name: str) -> str:
@@ -378,6 +391,7 @@ def shortcut(
     values: tuple[Any, ...],
     bound: int,
     body: Body | None = None,
+    along: tuple[str, Any] = ("", None),
 ) -> Question:
     """Return a function that calls DERIVED with arguments like `values`, and else OTHERWISE.
 
@@ -385,7 +399,8 @@ def shortcut(
 
     That is a lookup with one entry: it compares the arguments' types, dtypes and ranks with those
     of `values`, and what `fn` sees with what it saw. The first `bound` arguments are constants;
-    the others are parameters, named as those of `fn`.
+    the others are parameters, named as those of `fn`. Where DERIVED goes `along` a tangent, its
+    name and value are given, and SLOPE makes the result of the value and its tangent.
     """
     signature = inspect.signature(fn, follow_wrapped=False).parameters
     draft = _Draft(roles, _ours(fn, seen, signature))
@@ -409,6 +424,11 @@ def shortcut(
         draft.constants[name] = bound_role(position)
     derived, otherwise = _role(draft, DERIVED), _role(draft, OTHERWISE)
     holds = f"{derived}({', '.join(names)})"
+    dot, seed = along
+    if dot:
+        given, slope = draft.constant(seed), _role(draft, SLOPE)
+        holds = f"{slope}({given}, *{derived}({', '.join([*names, f'{dot}={given}'])}))"
+        body = None if body is None else _along(body, dot, given, slope)
     fails = f"{otherwise}({', '.join(names[bound:])})"
     open_ = list(signature.values())[bound:]
     only = sum(p.kind is p.POSITIONAL_ONLY for p in open_)
@@ -418,8 +438,25 @@ def shortcut(
     return draft.compiled(fn.__code__.co_freevars, ", ".join(listed), holds, fails, body)
 
 
+def _along(body: Body, dot: str, seed: str, slope: str) -> Body:
+    """Return a body that gives itself its last argument, and hands what it returns to `slope`."""
+    node = body.node
+    for n in ast.walk(node):
+        if isinstance(n, ast.Return) and isinstance(n.value, ast.Tuple):
+            called = ast.Call(_read(slope), [_read(seed), *n.value.elts], [])
+            n.value = ast.fix_missing_locations(ast.copy_location(called, n))
+    given = ast.Assign([ast.Name(dot, ast.Store())], _read(seed))
+    node.body.insert(0, ast.fix_missing_locations(ast.copy_location(given, node)))
+    return body
+
+
+def _read(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
 DERIVED = Role("derived")
 OTHERWISE = Role("otherwise")
+SLOPE = Role("slope")
 
 
 def _length(length: int) -> str:

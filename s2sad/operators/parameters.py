@@ -110,6 +110,20 @@ class Parameters:
         return bound
 
 
+def unfolded(
+    parameters: Parameters, bound: int, args: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call that gives some in order, those left out as UNSET.
+
+    The first `bound` parameters are not among them.
+    """
+    if all(arg is not UNSET for arg in args):
+        return args, {}
+    count = next(i for i, arg in enumerate(args) if arg is UNSET)
+    rest = zip(parameters.names[bound + count :], args[count:], strict=True)
+    return args[:count], {n: arg for n, arg in rest if arg is not UNSET}
+
+
 @functools.lru_cache(1000)
 def _mentioned(code: types.CodeType) -> frozenset[str]:
     """Return the variables that code reads or writes."""
