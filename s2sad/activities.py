@@ -63,6 +63,8 @@ def annotated(fn: types.FunctionType) -> dict[str, type[Activity]]:
     Text (`from __future__ import annotations`) is read where the function sees names; what is
     there for type checkers only says nothing.
     """
+    if not fn.__annotations__:
+        return {}
     found: dict[str, type[Activity]] = {}
     scope = _Scope(fn)
     for name, annotation in inspect.get_annotations(fn).items():

@@ -21,6 +21,7 @@ from s2sad import kinds as K
 from s2sad.activities import Const
 from s2sad.aliasing import reach
 from s2sad.capture.fitted import fitted
+from s2sad.capture.plain import plain_callee
 from s2sad.capture.read import Callee, unwrap
 from s2sad.capture.ruled import as_called
 from s2sad.derivative import Applied, Derivative, operator, stand_in
@@ -29,6 +30,7 @@ from s2sad.operators.any_shape import of_any_shape
 from s2sad.operators.derived import (
     Derived,
     Entries,
+    Entry,
     Options,
     kinds_of,
     place_of,
@@ -55,7 +57,7 @@ from s2sad.operators.duplicated import (
 from s2sad.operators.hessians import Hessian
 from s2sad.operators.hints import kind_of_annotation
 from s2sad.operators.jacobians import Jacobian
-from s2sad.operators.parameters import Parameters, Settled, Wrt, unfolded
+from s2sad.operators.parameters import Choice, Parameters, Settled, Wrt, unfolded
 from s2sad.operators.pullbacks import Pullback
 from s2sad.operators.shown import Shown
 from s2sad.requests import Request
@@ -74,6 +76,9 @@ MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
 def callee_of(f: Any, operator: str) -> Callee:
     """Return the Python function behind a callable, or say why there is none."""
+    plain = plain_callee(f)
+    if plain is not None:
+        return plain
     if not callable(f):
         raise TypeError(f"{operator} needs a function, not {f!r}")
     callee = unwrap(f)
@@ -448,9 +453,8 @@ _products: weakref.WeakKeyDictionary[types.FunctionType, dict[Any, Entries]]
 _products = weakref.WeakKeyDictionary()
 
 
-def _shared(f: Callable[..., Any], options: Options) -> Entries:
+def _shared(callee: Callee, options: Options) -> Entries:
     """Return the entries that all calls of vjp with this function and these options share."""
-    callee = callee_of(f, options.mode)
     by_options = _products.setdefault(callee.fn, {})
     asked = callee.wrt if options.wrt is None else options.wrt
     wrt = asked if isinstance(asked, tuple) else (None, asked)
@@ -484,11 +488,30 @@ def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = Fals
     not fit raises a MismatchError; other errors are those of `grad`.
     """
     f = fitted(f, args, None, wrt, every=True)
-    options = Options("vjp", wrt, has_aux, len(args))
-    made: Operator[..., Any] = Operator(f, options, entries=_shared(f, options))
-    result = made(*args)
-    result[1].operator = made
+    callee = callee_of(f, "vjp")
+    options = Options("vjp", callee.wrt if wrt is None else wrt, has_aux, len(args))
+    bound, entry, _ = _found(callee, args, options)
+    assert entry.finish is not None
+    result = entry.finish(entry.bound.call(*bound.args, **bound.kwargs), bound.arguments)
+    result[1].operator = functools.partial(Operator, f, options)
     return result
+
+
+def _found(
+    callee: Callee, args: Sequence[Any], options: Options
+) -> tuple[inspect.BoundArguments, Entry, Choice]:
+    """Return the arguments of a call, what is derived for such, and which are differentiated."""
+    parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
+    bound = parameters.bind((*callee.args, *args), callee.kwargs)
+    entries = _shared(callee, options)
+    derived = Derived(parameters, options, _no_shortcut, callee.args, entries)
+    values = bound.arguments
+    entry = derived.find(tuple(values.values()))
+    if entry.bound.writes:
+        refuse_shared(reached_by(entry.bound, values), parameters)
+    for n in entry.as_float:
+        values[n] = float(values[n])
+    return bound, entry, derived.choice
 
 
 @overload
@@ -527,20 +550,11 @@ def jvp(
     chosen = directions(primals, tangents)
     f = fitted(f, primals, None, chosen, every=True)
     callee = callee_of(f, "jvp")
-    parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
     along = [tangents[i] for i in chosen]
-    options = Options("jvp", chosen, has_aux, len(primals))
-    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
-    bound = parameters.bind((*callee.args, *primals), callee.kwargs)
-    values = bound.arguments
-    entry = derived.find(tuple(values.values()))
-    if entry.bound.writes:
-        refuse_shared(reached_by(entry.bound, values), parameters)
-    for n in entry.as_float:
-        values[n] = float(values[n])
-    names = derived.choice.names
-    cast = cast_tangents(along, [values[n] for n in names], names)
-    return pushed(entry.bound.call, bound, cast, fn=parameters.fn)
+    bound, entry, choice = _found(callee, primals, Options("jvp", chosen, has_aux, len(primals)))
+    names = choice.names
+    cast = cast_tangents(along, [bound.arguments[n] for n in names], names)
+    return pushed(entry.bound.call, bound, cast, fn=callee.fn)
 
 
 @operator
@@ -610,7 +624,7 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     except ActivityError as error:
         raise error.at(place_of(callee.fn)) from None
     options = Options("reverse", given=len(activities), pattern=activity)
-    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
+    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(callee, options))
     entry = derived.find(tuple(given.values.values()))
     reached = reached_in_shadows(entry.bound, given)
     refuse_shared(itertools.chain(reached, reach("the seed", seed)), parameters)
@@ -643,7 +657,7 @@ def _autodiff_forward(f: Callable[..., Any], activities: Any, seed: Any) -> Any:
     except ActivityError as error:
         raise error.at(place_of(callee.fn)) from None
     options = Options("jvp", given=len(activities), pattern=activity)
-    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
+    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(callee, options))
     entry = derived.find(tuple(given.values.values()))
     if entry.bound.writes:
         refuse_shared(reached_in_tangents(entry.bound, given), parameters)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from s2sad.activities import Const, annotated
+from s2sad.capture.plain import plain_callee
 from s2sad.capture.read import Callee, unwrap
 from s2sad.capture.shaped import (
     Shape,
@@ -32,6 +33,9 @@ def takes_shape(f: Any, wrt: Any, every: bool = False, skipped: int = 0) -> bool
     position, or by a name that is none of the function's own. `every` argument may be one. Of the
     arguments the first `skipped` are not differentiated.
     """
+    known = plain_callee(f)
+    if known is not None and not takes_any(known):
+        return False
     if not callable(f):
         return False
     if is_of_any_shape(f) or is_library(f):
