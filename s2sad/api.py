@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, ove
 from s2sad import kinds as K
 from s2sad.activities import Const
 from s2sad.aliasing import reach
-from s2sad.capture.fitted import fitted
-from s2sad.capture.plain import plain_callee
+from s2sad.capture.fitted import fitted, plain_callee
 from s2sad.capture.read import Callee, unwrap
 from s2sad.capture.ruled import as_called
 from s2sad.derivative import Applied, Derivative, operator, stand_in
