@@ -429,6 +429,8 @@ def shortcut(
         given, slope = draft.constant(seed), _role(draft, SLOPE)
         holds = f"{slope}({given}, *{derived}({', '.join([*names, f'{dot}={given}'])}))"
         body = None if body is None else _along(body, dot, given, slope)
+        if body is not None:
+            _Seeded(dot, seed, draft).visit(body.node)
     fails = f"{otherwise}({', '.join(names[bound:])})"
     open_ = list(signature.values())[bound:]
     only = sum(p.kind is p.POSITIONAL_ONLY for p in open_)
@@ -448,6 +450,29 @@ def _along(body: Body, dot: str, seed: str, slope: str) -> Body:
     given = ast.Assign([ast.Name(dot, ast.Store())], _read(seed))
     node.body.insert(0, ast.fix_missing_locations(ast.copy_location(given, node)))
     return body
+
+
+class _Seeded(ast.NodeTransformer):
+    """Computes `2.0 * x_dot` once, where x_dot stays what it is given: in loops that counts."""
+
+    def __init__(self, dot: str, seed: Any, draft: _Draft) -> None:
+        self.dot, self.seed, self.draft = dot, seed, draft
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        bound = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == self.dot]
+        alone = sum(isinstance(n.ctx, ast.Store | ast.Del) for n in bound) == 1
+        return self.generic_visit(node) if alone else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        left, right = node.left, node.right
+        if not isinstance(left, ast.Constant) or type(left.value) is not float:
+            return node
+        if not isinstance(node.op, ast.Mult) or type(self.seed) is np.ndarray:
+            return node
+        if not isinstance(right, ast.Name) or right.id != self.dot:
+            return node
+        return ast.copy_location(_read(self.draft.constant(left.value * self.seed)), node)
 
 
 def _read(name: str) -> ast.Name:
