@@ -72,6 +72,8 @@ def annotated(fn: types.FunctionType) -> dict[str, type[Activity]]:
     Annotations that are text (`from __future__ import annotations`) are evaluated in the scope of
     the function. Names that exist only for type checkers give no activity.
     """
+    if not fn.__annotations__:
+        return {}
     found: dict[str, type[Activity]] = {}
     scope = _Scope(fn)
     for name, annotation in inspect.get_annotations(fn).items():

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, ove
 from s2sad import kinds as K
 from s2sad.activities import Const
 from s2sad.aliasing import reach
-from s2sad.capture.fitted import fitted
+from s2sad.capture.fitted import fitted, plain_callee
 from s2sad.capture.read import Callee, unwrap
 from s2sad.capture.ruled import as_called
 from s2sad.derivative import Applied, Derivative, operator, stand_in
@@ -29,6 +29,7 @@ from s2sad.operators.any_shape import of_any_shape
 from s2sad.operators.derived import (
     Derived,
     Entries,
+    Entry,
     Options,
     kinds_of,
     place_of,
@@ -52,11 +53,10 @@ from s2sad.operators.duplicated import (
     reverse,
     unwrapped,
 )
-from s2sad.operators.guard import UNSET
 from s2sad.operators.hessians import Hessian
 from s2sad.operators.hints import kind_of_annotation
 from s2sad.operators.jacobians import Jacobian
-from s2sad.operators.parameters import Parameters, Settled, Wrt
+from s2sad.operators.parameters import Choice, Parameters, Settled, Wrt, unfolded
 from s2sad.operators.pullbacks import Pullback, outline
 from s2sad.operators.shown import Shown
 from s2sad.requests import Request
@@ -75,6 +75,9 @@ MODES = ("grad", "value_and_grad", "vjp", "jvp", "reverse")
 
 def callee_of(f: Any, operator: str) -> Callee:
     """Return the Python function behind a callable; raise an error that says why there is none."""
+    plain = plain_callee(f)
+    if plain is not None:
+        return plain
     if not callable(f):
         raise TypeError(f"{operator} needs a function, not {f!r}")
     callee = unwrap(f)
@@ -159,12 +162,8 @@ class Operator(Shown, Generic[P, R]):
 
     def _unfold(self, /, *args: Any) -> Any:
         """Take over from a shortcut: arguments come in order; a missing argument is UNSET."""
-        if all(arg is not UNSET for arg in args):
-            return self._general(*args)
-        names = self._parameters.names[len(self._prefix) :]
-        count = next(i for i, arg in enumerate(args) if arg is UNSET)
-        rest = zip(names[count:], args[count:], strict=True)
-        return self._general(*args[:count], **{n: arg for n, arg in rest if arg is not UNSET})
+        args, kwargs = unfolded(self._parameters, len(self._prefix), args)
+        return self._general(*args, **kwargs)
 
     @functools.cached_property
     def __s2sad_primal__(self) -> Any:
@@ -460,9 +459,8 @@ _products: weakref.WeakKeyDictionary[types.FunctionType, dict[Any, Entries]]
 _products = weakref.WeakKeyDictionary()
 
 
-def _shared(f: Callable[..., Any], options: Options) -> Entries:
+def _shared(callee: Callee, options: Options) -> Entries:
     """Return the entries that all calls of vjp with this function and these options share."""
-    callee = callee_of(f, options.mode)
     by_options = _products.setdefault(callee.fn, {})
     asked = callee.wrt if options.wrt is None else options.wrt
     wrt = asked if isinstance(asked, tuple) else (None, asked)
@@ -496,19 +494,41 @@ def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = Fals
     `(y, aux)` and the result is `(y, pullback, aux)`. A cotangent of the wrong shape or structure
     raises a MismatchError; the other errors are the same as for `grad`.
     """
-    made = _vjp_of(f, args, Options("vjp", wrt, has_aux, len(args)))
-    result = made(*args)
-    result[1].operator = made
+    one = fitted(f, args, None, wrt, every=True)
+    callee = callee_of(one, "vjp")
+    options = Options("vjp", callee.wrt if wrt is None else wrt, has_aux, len(args))
+    bound, entry, _ = _found(callee, args, options)
+    assert entry.finish is not None
+    result = entry.finish(entry.bound.call(*bound.args, **bound.kwargs), bound.arguments)
+    shown_as = None if one is f else tuple(map(outline, args))
+    result[1].operator = functools.partial(_behind_vjp, f, shown_as, options)
     return result
 
 
-def _vjp_of(f: Any, args: tuple[Any, ...], options: Options) -> Operator[..., Any]:
-    """Return the operator behind vjp, of a function as it is called with these arguments."""
-    one = fitted(f, args, None, options.wrt, every=True)
-    made: Operator[..., Any] = Operator(one, options, entries=_shared(one, options))
-    if one is not f:
-        made._as_called = _vjp_of, (f, tuple(map(outline, args)), options)
+def _behind_vjp(f: Any, args: tuple[Any, ...] | None, options: Options) -> Operator[..., Any]:
+    """Return the operator behind a vjp; `args` outline the arguments if these say what f takes."""
+    if args is None:
+        return Operator(f, options)
+    made: Operator[..., Any] = Operator(fitted(f, args, None, options.wrt, every=True), options)
+    made._as_called = _behind_vjp, (f, args, options)
     return made
+
+
+def _found(
+    callee: Callee, args: Sequence[Any], options: Options
+) -> tuple[inspect.BoundArguments, Entry, Choice]:
+    """Return the arguments of a call, what is derived for such, and which are differentiated."""
+    parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
+    bound = parameters.bind((*callee.args, *args), callee.kwargs)
+    entries = _shared(callee, options)
+    derived = Derived(parameters, options, _no_shortcut, callee.args, entries)
+    values = bound.arguments
+    entry = derived.find(tuple(values.values()))
+    if entry.bound.writes:
+        refuse_shared(reached_by(entry.bound, values), parameters)
+    for n in entry.as_float:
+        values[n] = float(values[n])
+    return bound, entry, derived.choice
 
 
 @overload
@@ -548,20 +568,11 @@ def jvp(
     chosen = directions(primals, tangents)
     f = fitted(f, primals, None, chosen, every=True)
     callee = callee_of(f, "jvp")
-    parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
     along = [tangents[i] for i in chosen]
-    options = Options("jvp", chosen, has_aux, len(primals))
-    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
-    bound = parameters.bind((*callee.args, *primals), callee.kwargs)
-    values = bound.arguments
-    entry = derived.find(tuple(values.values()))
-    if entry.bound.writes:
-        refuse_shared(reached_by(entry.bound, values), parameters)
-    for n in entry.as_float:
-        values[n] = float(values[n])
-    names = derived.choice.names
-    cast = cast_tangents(along, [values[n] for n in names], names)
-    return pushed(entry.bound.call, bound, cast, fn=parameters.fn)
+    bound, entry, choice = _found(callee, primals, Options("jvp", chosen, has_aux, len(primals)))
+    names = choice.names
+    cast = cast_tangents(along, [bound.arguments[n] for n in names], names)
+    return pushed(entry.bound.call, bound, cast, fn=callee.fn)
 
 
 @operator
@@ -656,7 +667,7 @@ def autodiff(mode: Mode, f: Callable[..., Any], *activities: Any, seed: Any = No
     except ActivityError as error:
         raise error.at(place_of(callee.fn)) from None
     options = Options("reverse", given=len(activities), pattern=activity)
-    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
+    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(callee, options))
     entry = derived.find(tuple(given.values.values()))
     reached = reached_in_shadows(entry.bound, given)
     refuse_shared(itertools.chain(reached, reach("the seed", seed)), parameters)
@@ -689,7 +700,7 @@ def _autodiff_forward(f: Callable[..., Any], activities: Any, seed: Any) -> Any:
     except ActivityError as error:
         raise error.at(place_of(callee.fn)) from None
     options = Options("jvp", given=len(activities), pattern=activity)
-    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
+    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(callee, options))
     entry = derived.find(tuple(given.values.values()))
     if entry.bound.writes:
         refuse_shared(reached_in_tangents(entry.bound, given), parameters)

@@ -140,6 +140,7 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     if request.has_aux:
         seed_name = f"{a.function.result}_0_bar"
     seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
+    kept = not K.shares_nothing(a.kinds.result)  # what f returns may be a part of an argument
     if request.mode == "reverse":
         from s2sad.steps.shadows import reverse_entry
 
@@ -147,7 +148,7 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     if request.mode == "jvp":
         from s2sad.steps.tangents import jvp_entry
 
-        copies = [] if request.shadowed else work_on_copies(d, a)
+        copies = [] if request.shadowed else work_on_copies(d, a, kept)
         node = jvp_entry(d, a, request, entry, copies, writers())
         return look_before_copies(d, a, node) if copies else node
     p = parts_of(
@@ -162,7 +163,9 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         outermost=True,
     )
     p.picked = request.results()
-    p.copies = tuple(work_on_copies(d, a))
+    # A pullback runs later, whatever has become of the arguments.
+    whole = request.mode == "vjp" or (request.has_aux and kept)
+    p.copies = tuple(work_on_copies(d, a, whole))
     p.ours = unseen(a, memory_of(d, a).aliases, whole=True)
     doc = _doc(d, a, request)
     if request.mode == "vjp":

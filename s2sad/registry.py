@@ -285,6 +285,8 @@ def written_out(*fns: object, of: tuple[str, ...] = ()) -> Callable[[F], F]:
         for fn in fns:
             _written[key_of(fn)] = written, of
             _written_functions.append(fn)
+            for unruled in () if is_foreign(fn) else list(_unruled):
+                unruled.fresh = False
         return written
 
     return register

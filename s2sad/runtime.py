@@ -346,7 +346,8 @@ def refuse_twice(x: Any, *places: Any) -> None:
                     )
             met.append((part, written))
         for step, inner in parts:
-            look(inner, (*path, step))
+            if type(inner) not in (float, int, str):
+                look(inner, (*path, step))
 
     look(x, ())
 

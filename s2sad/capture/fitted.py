@@ -3,14 +3,18 @@
 takes_shape(np.sum, None)              True: a library's function is known by its rule alone
 takes_shape(f, None)                   True for def f(*args), whose first argument is meant
 fitted(f, (x, y))                      def f(args_0, args_1), which does what f(x, y) does
+plain_callee(obj.method)               Callee(Class.method, (obj,)), found out once
 """
 
 from __future__ import annotations
 
 import inspect
+import types
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from s2sad import registry
 from s2sad.activities import Const, annotated
 from s2sad.capture.read import Callee, unwrap
 from s2sad.capture.shaped import (
@@ -23,6 +27,8 @@ from s2sad.capture.shaped import (
 )
 
 P = inspect.Parameter
+_known: weakref.WeakKeyDictionary[types.FunctionType, registry.Unruled]
+_known = weakref.WeakKeyDictionary()
 
 
 def takes_shape(f: Any, wrt: Any, every: bool = False, skipped: int = 0) -> bool:
@@ -32,6 +38,9 @@ def takes_shape(f: Any, wrt: Any, every: bool = False, skipped: int = 0) -> bool
     position, or by a name that is none of the function's own. `every` argument may be one. Of the
     arguments the first `skipped` are not differentiated.
     """
+    known = plain_callee(f)
+    if known is not None and not takes_any(known):
+        return False
     if not callable(f):
         return False
     if is_of_any_shape(f) or is_library(f):
@@ -117,3 +126,27 @@ def _asked(
     places = [*range(len(args)), *kwargs]
     found = {places[w] for w in chosen if isinstance(w, int) and w < len(places)}
     return lambda at: at in found
+
+
+def plain_callee(f: Any) -> Callee | None:
+    """Return what calling a plain function, or a method that is one, amounts to; else None."""
+    if type(f) is types.FunctionType:
+        return Callee(f) if _is_plain(f) else None
+    if type(f) is not types.MethodType or type(f.__func__) is not types.FunctionType:
+        return None
+    ruled = registry.rule_for(f) is not None
+    return None if ruled or not _is_plain(f.__func__) else Callee(f.__func__, (f.__self__,))
+
+
+def _is_plain(fn: types.FunctionType) -> bool:
+    """Say whether a function has no rule, carries no mark of s2sad's and stands for itself."""
+    if fn.__dict__ and any(n.startswith("__s2sad") for n in fn.__dict__):
+        return False
+    known = _known.get(fn)
+    if known is not None and known.fresh:
+        return True
+    unruled = registry.Unruled()
+    plain = unwrap(fn) == Callee(fn) and unruled(fn)
+    if plain:
+        _known[fn] = unruled
+    return plain

@@ -21,6 +21,12 @@ from s2sad import registry
 from s2sad.capture.read import remember_at
 
 _made: weakref.WeakKeyDictionary[types.FunctionType, Any] = weakref.WeakKeyDictionary()
+_calling_others: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
+
+
+def calls_another(fn: types.FunctionType) -> bool:
+    """Say whether a function was made to call one that has a rule, whose defaults may change."""
+    return fn in _calling_others
 
 
 def as_called(fn: types.FunctionType) -> types.FunctionType:
@@ -34,6 +40,7 @@ def as_called(fn: types.FunctionType) -> types.FunctionType:
     known = _made.get(fn)
     if known is None or known[0] != kept:
         known = _made[fn] = kept, _calling(fn)
+        _calling_others.add(known[1])
     made: types.FunctionType = known[1]
     return made
 

@@ -9,7 +9,8 @@ ys = copy.copy(xs)      ->   ys = xs[:]
 d = dict.fromkeys(p)    ->   d = {"a": None, "b": None}
 
 In derived text helpers make such copies: private(p), and unshared(p, ...), which looks whether
-memory stands twice in p first. So does what stands for deepcopy, whose copies would be one, too.
+memory stands twice in p first. For owned(p, ...), which copies what is written, a whole copy will
+do. What stands for deepcopy looks too: its copies would be one.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.emitted.owned import owned
 from s2sad.facts.members import copied_plainly
 from s2sad.facts.rewrite import HelpedRewriter, NumPy
 from s2sad.nodes import (
@@ -69,14 +71,14 @@ class _Copies(HelpedRewriter):
             or not all(isinstance(a, gast.Name) for a in value.args[:1])
         ):
             return None
-        if not value.args or (len(value.args) > 1 and fn is not runtime.unshared):
+        if not value.args or (len(value.args) > 1 and not _looks(fn)):
             return None
         found = self._copied(value.args[0], self.kind(value.args[0]), how, 0)
         if found is None:
             return None
         lines, result = found
         whole = self.kind(value.args[0])
-        if fn is runtime.unshared or (fn is copy.deepcopy and _memories(whole) > 2):
+        if _looks(fn) or (fn is copy.deepcopy and _memories(whole) > 2):
             look = gast.Call(name(self.helper(runtime.refuse_twice)), value.args, [])
             lines = [gast.Expr(look), *lines]
         return [*lines, gast.Assign(s.targets, result, None)]
@@ -202,7 +204,12 @@ _COPYING: tuple[tuple[Any, str], ...] = (
     (copy.deepcopy, "apart"),
     (runtime.private, "apart"),
     (runtime.unshared, "apart"),
+    (owned, "apart"),
 )
+
+
+def _looks(fn: Any) -> bool:
+    return fn is runtime.unshared or fn is owned
 
 
 def _memories(kind: K.Kind) -> int:

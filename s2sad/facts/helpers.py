@@ -8,6 +8,7 @@ from typing import Any
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.emitted.found import surely_real
+from s2sad.emitted.owned import COPYING
 from s2sad.kinds import Kind
 from s2sad.known.mapped import mapped
 
@@ -18,7 +19,7 @@ def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:
         return _zeros(args[0], K.NONE if len(args) == 1 else K.FLOAT)
     if fn is runtime.twin_of and len(args) == 2:
         return _zeros(args[1], K.FLOAT)
-    if fn is runtime.private or fn is runtime.unshared:
+    if any(fn is copying for copying in COPYING):
         return K.erase_value(args[0]) if args else None
     if fn is runtime.add and len(args) == 2 and K.is_container(args[0]):
         return _zeros(args[0], K.NONE)

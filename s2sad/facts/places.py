@@ -18,7 +18,7 @@ from s2sad import kinds as K
 from s2sad.facts.alias import appended
 from s2sad.facts.memory import Memory
 from s2sad.kinds import Kind
-from s2sad.nodes import Node, block_writes
+from s2sad.nodes import Node, block_writes, root_name
 from s2sad.stages import ANYWHERE, Aliases, Function, KindFacts, Steps, Write, Written
 
 
@@ -42,6 +42,31 @@ def places_written(
                 place = (*place, *_slot(w))
             found.setdefault(p, set()).add(ANYWHERE if place is None else place)
     return Written(_sorted(arrays), _sorted(containers))
+
+
+def only_there(memory: Memory, parameter: str) -> bool:
+    """Say whether what is written in a parameter is written at its places, and nowhere below them.
+
+    So it is where statements set attributes and items themselves: a call may go on from a place.
+    """
+    aliases = memory.aliases
+    mine = [w for w in memory.writes if parameter in aliases.arguments(w)]
+    given = [(s, n) for s, _, names in memory.opaque for n in names]
+    return all(_sets(w, memory.writes) for w in mine) and not any(
+        n == parameter or f"{parameter}@arg" in aliases.sharing(s, n) for s, n in given
+    )
+
+
+def _sets(write: Write, writes: list[Write]) -> bool:
+    """Say whether a statement sets an attribute or an item by the name that the write is of."""
+    s = write.statement
+    targets = s.targets if isinstance(s, gast.Assign) else [getattr(s, "target", None)]
+    target = targets[0]
+    if write.how != "item" or len(targets) > 1 or not isinstance(s, gast.Assign | gast.AugAssign):
+        return False
+    if not isinstance(target, gast.Attribute | gast.Subscript) or root_name(target) != write.base:
+        return False
+    return sum(w.statement is s and w.base == write.base for w in writes) == 1
 
 
 def _slot(write: Write) -> list[Any]:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from s2sad import kinds as K
 from s2sad.activities import Const, annotated
 from s2sad.aliasing import Reached, reach, reach_shadow, refuse_overlap
@@ -41,6 +43,7 @@ class Options:
     batch: bool = False  # for jvp: several directions in one sweep
     plain: bool = False  # each cotangent has a statement of its own, where it arises
     first: bool = False  # for vjp and jvp: of what nothing chooses the first, as grad does
+    along: bool = False  # for jvp: what is called takes no tangent, but gives the slope by a number
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,10 @@ class Derived:
         general: Callable[..., Any],
         prefix: tuple[Any, ...] = (),
         entries: Entries | None = None,
+        slope: Callable[..., Any] | None = None,
     ) -> None:
         self.parameters = parameters
+        self.slope = slope
         self.options = options
         self.general = general
         self.prefix = prefix
@@ -142,12 +147,13 @@ class Derived:
     def _shared_key(self, key: Any) -> Any:
         p, o = self.parameters, self.options
         code = K.Known(p.fn.__code__)
-        own = (o.mode, o.has_aux, o.pattern, o.batch, o.first, o.plain)
+        own = (o.mode, o.has_aux, o.pattern, o.batch, o.first, o.plain, o.along)
         return code, own, self.choice, p.skipped, p.fixed, len(self.prefix), key
 
     def _entry(self, made: Recipe, values: tuple[Any, ...], fresh: bool = False) -> Entry | None:
         p = self.parameters
-        bound = made.bind(p.fn, self.prefix, self.general, p.unset_defaults, fresh)
+        ends = self.general, self.slope
+        bound = made.bind(p.fn, self.prefix, ends, p.unset_defaults, fresh)
         if bound is None:
             return None
         settled = made.settled
@@ -218,7 +224,9 @@ class Derived:
         alone = _writes_alone(derivation.written, dict(settled.params))
         alone = alone and not derivation.written_outside
         plain = self.parameters.is_simple and not finished and not settled.as_float and alone
-        plain = plain and self.options.mode not in ("reverse", "jvp") and not derivation.not_one
+        plain = plain and self.options.mode != "reverse" and not derivation.not_one
+        seed = self._seed(settled, values)
+        plain = plain and (self.options.mode != "jvp" or seed is not None)
         made = recipe(
             request.fn,
             derivation,
@@ -228,6 +236,7 @@ class Derived:
             len(self.prefix),
             key,
             text.text,
+            seed,
         )
         if self.options.first:
             made = replace(made, repeatable=repeatable(derivation))
@@ -237,6 +246,12 @@ class Derived:
             return self._derive(key, values)
         recipes.add(self._shared_key(key), made)
         return entry
+
+    def _seed(self, settled: Settled, values: tuple[Any, ...]) -> Any:
+        """Return the tangent of 1 of the number that moves, None where it is no such number."""
+        if not self.options.along or self.options.has_aux or not settled.single or settled.picked:
+            return None
+        return one_like(values[self.parameters.names.index(settled.wrt[0])])
 
     def _finish(self, settled: Settled, mirrored: bool) -> Callable[[Any, Any], Any] | None:
         """Return what is still to be done to results, or None."""
@@ -280,6 +295,14 @@ class _Shaped:
         return tuple(mirror(g, point) for g, point in zip(gradient, points, strict=True))
 
 
+def one_like(value: Any) -> Any:
+    """Return 1 as a number or array without axes in double precision is, None for other values."""
+    if type(value) in (float, np.float64):
+        return type(value)(1.0)
+    plain = type(value) is np.ndarray and value.ndim == 0 and value.dtype == np.float64
+    return np.ones(()) if plain else None
+
+
 def _key(values: Iterable[Any]) -> Any:
     try:
         return tuple([key_of(value) for value in values])
@@ -293,11 +316,18 @@ def _key(values: Iterable[Any]) -> Any:
 def _writes_alone(written: Written, kinds: Mapping[str, K.Kind]) -> bool:
     """Say whether all that is written is attributes and items of one argument, no arrays.
 
-    Where no other argument holds containers, there is no second way to what is written.
+    Where no other argument holds containers, there is no second way to what is written; of an
+    argument that is only written itself, no other may hold such a one.
     """
-    others = [kind for n, kind in kinds.items() if n not in written.containers]
-    holds_none = all(isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array) for kind in others)
-    return not written or (not written.arrays and len(written.containers) == 1 and holds_none)
+    if not written:
+        return True
+    if written.arrays or len(written.containers) > 1:
+        return False
+    ((name, places),) = written.containers.items()
+    others = [kind for n, kind in kinds.items() if n != name]
+    if places == ((),):
+        return not any(K.may_hold(kind, kinds[name]) for kind in others)
+    return all(isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array) for kind in others)
 
 
 def kinds_of(parameters: Parameters, values: Iterable[Any]) -> dict[str, K.Kind]:

@@ -88,11 +88,12 @@ def recipe(
     bound: int,
     key: Any,
     text: str,
+    seed: Any = None,
 ) -> Recipe:
     """Return what was derived from `fn` without what is `fn`'s own.
 
     `values` are the arguments for the shortcut, or None where there can be none; `key` is that of
-    the arguments; `text` defines the functions.
+    the arguments; `text` defines the functions; `seed` is the tangent that the shortcut gives.
     """
     seen, entry = derivation.seen, derivation.entry
     by_identity = _functions_in(key)
@@ -119,8 +120,9 @@ def recipe(
             if asked is not roles[fn] or question is of_members or recursive
         ]
         own = seen.get(fn, {})
-        body = body_of(functions[entry], text, fn, own, bound)
-        short = shortcut(fn, own, roles, others, values, bound, body)
+        body = body_of(functions[entry], text, fn, own, bound, seed is not None)
+        dot = _last_parameter(functions[entry]) if seed is not None else ""
+        short = shortcut(fn, own, roles, others, values, bound, body, (dot, seed))
     others_seen = {v for own in seen.values() for v in own.values() if is_plain_function(v)}
     fixed = frozenset({*seen, *others_seen, *by_identity} - set(parts))
     templates = _templates(derivation, functions, roles)
@@ -137,6 +139,11 @@ def recipe(
         outside,
         lengths_assumed(derivation),
     )
+
+
+def _last_parameter(fn: types.FunctionType) -> str:
+    code = fn.__code__
+    return code.co_varnames[code.co_argcount + code.co_kwonlyargcount - 1]
 
 
 def lengths_assumed(derivation: Derivation) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.activities import Activity
+from s2sad.capture.ruled import calls_another
 from s2sad.derivative import is_decorated
 from s2sad.known import spaces
 from s2sad.known.signature import PLAIN, lasting_key
@@ -104,8 +105,9 @@ class _Open:
 class _Draft:
     """Tests as text, and the constants in them.
 
-    `first` are what must hold before the shapes of arrays can be taken apart by `shapes`. Names
-    made up begin with `ours`, as none of the user's does.
+    `given` gives arguments that a call leaves out their defaults. `first` are what must hold before
+    the shapes of arrays can be taken apart by `shapes`. Names made up begin with `ours`, as none of
+    the user's does.
     """
 
     roles: Mapping[Any, Role]
@@ -113,6 +115,7 @@ class _Draft:
     first: list[str] = field(default_factory=list)
     shapes: list[str] = field(default_factory=list)
     tests: list[str] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)
     constants: dict[str, Any] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     modules: dict[int, _Open] = field(default_factory=dict)
@@ -168,7 +171,7 @@ class _Draft:
         is run where they hold.
         """
         freevars = dict.fromkeys([*freevars, *(() if body is None else body.freevars)])
-        gone = self.constant((NameError, AttributeError, KeyError, ValueError))
+        gone = self.constant((NameError, AttributeError, LookupError, TypeError, ValueError))
         first, tests = (" and ".join(texts) or "True" for texts in (self.first, self.tests))
         # The loop runs once: leaving it is how all that fails comes to the same end, and the
         # function is called where nothing that it raises is taken for a name that is gone.
@@ -177,6 +180,7 @@ class _Draft:
             f"    def {self.ours}asked({signature}):",
             "        while True:",
             "            try:",
+            *(f"                {line}" for line in self.given),
             f"                if {first}:",
             *(f"                    {line}" for line in self.shapes),
             f"                    if {tests}:",
@@ -222,9 +226,16 @@ class Body:
 
 
 def body_of(
-    derived: types.FunctionType, text: str, fn: types.FunctionType, seen: Seen, bound: int
+    derived: types.FunctionType,
+    text: str,
+    fn: types.FunctionType,
+    seen: Seen,
+    bound: int,
+    along: bool = False,
 ) -> Body | None:
     """Return the body of a derived function, or None where its names would hide those of tests.
+
+    One that goes `along` a tangent takes it last, and returns a value and its tangent.
 
     Its free names are renamed: that `np` is what it was is asked of the `np` that `fn` sees, and
     the derived function has one of its own.
@@ -237,7 +248,7 @@ def body_of(
     if (
         bound
         or derived.__globals__ is not fn.__globals__
-        or code.co_varnames[: code.co_argcount] != arguments
+        or code.co_varnames[: code.co_argcount - along] != arguments
         or code.co_kwonlyargcount
         or code.co_flags & _UNPLAIN
         or any(n.startswith("s2sad_") for n in named | free | own | bound_within | tested)
@@ -252,9 +263,15 @@ def body_of(
     for n in ast.walk(node):
         if isinstance(n, _SCOPED) and n is not node:
             return None
+        if along and isinstance(n, ast.Return) and not _is_pair(n.value):
+            return None
         if isinstance(n, ast.Name) and n.id in free:
             n.id = _own(n.id)
     return Body(node, code.co_filename, tuple(map(_own, code.co_freevars)))
+
+
+def _is_pair(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Tuple) and len(node.elts) == 2
 
 
 def _own(name: str) -> str:
@@ -374,6 +391,7 @@ def shortcut(
     values: tuple[Any, ...],
     bound: int,
     body: Body | None = None,
+    along: tuple[str, Any] = ("", None),
 ) -> Question:
     """Return a function that calls DERIVED with arguments like `values`, and else OTHERWISE.
 
@@ -381,22 +399,38 @@ def shortcut(
 
     That is a lookup with one entry: it compares the arguments' types, dtypes and ranks with those
     of `values`, and what `fn` sees with what it saw. The first `bound` arguments are constants;
-    the others are parameters, named as those of `fn`.
+    the others are parameters, named as those of `fn`. Where DERIVED goes `along` a tangent, its
+    name and value are given, and SLOPE makes the result of the value and its tangent.
     """
     signature = inspect.signature(fn, follow_wrapped=False).parameters
     draft = _Draft(roles, _ours(fn, seen, signature))
     names = [*(f"{draft.ours}bound_{i}" for i in range(bound)), *list(signature)[bound:]]
     for name, value in zip(names, values, strict=True):
         _value_tests(name, value, draft)
-    draft.test("{0}.__code__ is {1}", draft.constant(fn), fn.__code__)
+    own = draft.constant(fn)
+    draft.test("{0}.__code__ is {1}", own, fn.__code__)
     draft.test("({0}.fresh or {0}({1}))", draft.constant(Unruled()), fn)
     _seen_tests(seen, draft)
+    last = names[bound:][-len(fn.__defaults__) :] if fn.__defaults__ else []
+    last = [] if calls_another(fn) else last
+    unset = draft.constant(UNSET) if last else ""
+    draft.given = [
+        f"if {n} is {unset}: {n} = {own}.__defaults__[{-i}]"
+        for i, n in enumerate(reversed(last), 1)
+    ]
     for other in others:
         draft.test("{0}()", _role(draft, other))
     for position, name in enumerate(names[:bound]):
         draft.constants[name] = bound_role(position)
     derived, otherwise = _role(draft, DERIVED), _role(draft, OTHERWISE)
     holds = f"{derived}({', '.join(names)})"
+    dot, seed = along
+    if dot:
+        given, slope = draft.constant(seed), _role(draft, SLOPE)
+        holds = f"{slope}({given}, *{derived}({', '.join([*names, f'{dot}={given}'])}))"
+        body = None if body is None else _along(body, dot, given, slope)
+        if body is not None:
+            _Seeded(dot, seed, draft).visit(body.node)
     fails = f"{otherwise}({', '.join(names[bound:])})"
     open_ = list(signature.values())[bound:]
     only = sum(p.kind is p.POSITIONAL_ONLY for p in open_)
@@ -406,8 +440,48 @@ def shortcut(
     return draft.compiled(fn.__code__.co_freevars, ", ".join(listed), holds, fails, body)
 
 
+def _along(body: Body, dot: str, seed: str, slope: str) -> Body:
+    """Return a body that gives itself its last argument, and hands what it returns to `slope`."""
+    node = body.node
+    for n in ast.walk(node):
+        if isinstance(n, ast.Return) and isinstance(n.value, ast.Tuple):
+            called = ast.Call(_read(slope), [_read(seed), *n.value.elts], [])
+            n.value = ast.fix_missing_locations(ast.copy_location(called, n))
+    given = ast.Assign([ast.Name(dot, ast.Store())], _read(seed))
+    node.body.insert(0, ast.fix_missing_locations(ast.copy_location(given, node)))
+    return body
+
+
+class _Seeded(ast.NodeTransformer):
+    """Computes `2.0 * x_dot` once, where x_dot stays what it is given: in loops that counts."""
+
+    def __init__(self, dot: str, seed: Any, draft: _Draft) -> None:
+        self.dot, self.seed, self.draft = dot, seed, draft
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        bound = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == self.dot]
+        alone = sum(isinstance(n.ctx, ast.Store | ast.Del) for n in bound) == 1
+        return self.generic_visit(node) if alone else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        left, right = node.left, node.right
+        if not isinstance(left, ast.Constant) or type(left.value) is not float:
+            return node
+        if not isinstance(node.op, ast.Mult) or type(self.seed) is np.ndarray:
+            return node
+        if not isinstance(right, ast.Name) or right.id != self.dot:
+            return node
+        return ast.copy_location(_read(self.draft.constant(left.value * self.seed)), node)
+
+
+def _read(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
 DERIVED = Role("derived")
 OTHERWISE = Role("otherwise")
+SLOPE = Role("slope")
 
 
 def _length(length: int) -> str:

@@ -48,7 +48,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.operators.matrices import Columns, Matrix, matrix
-from s2sad.operators.parameters import Parameters, Settled, choose, settle
+from s2sad.operators.parameters import Listed, Parameters, Settled, choose, settle
 from s2sad.requests import Request
 from s2sad.selected import Selected
 from s2sad.stages import Written
@@ -276,7 +276,7 @@ def _primal(fn: Any) -> tuple[Any, Applied, Parameters]:
     primal = replace(fn, applied=fn.applied[:-1])
     signature = signature_of(primal)
     assert signature is not None
-    return primal, fn.applied[-1], Parameters(fn.source.fn, signature)
+    return primal, fn.applied[-1], Parameters(fn.source.fn, Listed(signature))
 
 
 def _read(

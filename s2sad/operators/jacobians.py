@@ -12,21 +12,20 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad.capture.ruled import as_called
 from s2sad.errors import ActivityError, MissingRuleError, UnsupportedError
 from s2sad.operators.blocks import Blocks, sizes, unit
-from s2sad.operators.derived import Derived, Entry, place_of, reached_by, refuse_shared
+from s2sad.operators.derived import Derived, Entry, one_like, place_of, reached_by, refuse_shared
 from s2sad.operators.directions import built_like, pushed
 from s2sad.operators.door import door
 from s2sad.operators.moves import Moves
-from s2sad.operators.parameters import Settled
+from s2sad.operators.parameters import Settled, unfolded
 from s2sad.operators.shown import Shown
 from s2sad.tree import leaves
 
@@ -82,6 +81,7 @@ class Jacobian(Shown, Generic[P, R]):
         self._mode = mode
         self._made_by = made_by
         self._tall: set[Any] = set()
+        self._slopes: Derived | None = None
         self.__call__ = self._jacobian
         name = reverse.__name__.removesuffix("_vjp")
         self.__name__ = f"{name}_jacobian"
@@ -134,7 +134,9 @@ class Jacobian(Shown, Generic[P, R]):
         return Point(bound, settled, given)
 
     def _found(self, operator: Any, point: Point) -> Entry:
-        derived: Derived = operator._derived
+        return self._found_of(operator._derived, point)
+
+    def _found_of(self, derived: Derived, point: Point) -> Entry:
         entry = derived.find(point.given)
         if entry.bound.writes:
             refuse_shared(reached_by(entry.bound, point.bound.arguments), derived.parameters)
@@ -160,6 +162,11 @@ class Jacobian(Shown, Generic[P, R]):
     # columns
 
     def _columns(self, point: Point, instead_of: Exception | None = None) -> Any:
+        if point.settled.single and one_like(point.moving) is not None:
+            try:
+                return self._column(point)
+            except (UnsupportedError, MissingRuleError):
+                pass  # in several directions it may be known
         try:
             entry = self._found(self._forward, point)
         except (UnsupportedError, MissingRuleError):
@@ -167,8 +174,6 @@ class Jacobian(Shown, Generic[P, R]):
                 raise instead_of from None
             raise
         moves = list(point.moves.each())
-        if self._is_plain(entry, point):
-            self.__call__ = self._slope
         tangents = self._tangents(point, moves)
         y, dots, *aux = pushed(entry.bound.call, point.bound, tangents, batch=True)
         blocks = self._blocks(y, point.moving)
@@ -186,34 +191,48 @@ class Jacobian(Shown, Generic[P, R]):
 
     # one column
 
-    def _is_plain(self, entry: Entry, point: Point) -> bool:
-        """Say whether one number moves, given by position, as all arguments are."""
-        parameters = self._forward._parameters
-        plain = parameters.is_simple and not parameters.skipped and not point.settled.picked
-        chosen = point.settled.single and self._forward._derived.choice.must
-        return plain and chosen and type(point.moving) is float
+    def _column(self, point: Point) -> Any:
+        """Return the derivatives by one number, and call at once next time what gives them."""
+        derived = self._along_one()
+        entry = self._found_of(derived, point)
+        if entry.bound.shortcut is not None:
+            self.__call__ = entry.bound.shortcut
+        seed = one_like(point.moving)
+        y, dot, *aux = pushed(entry.bound.call, point.bound, {point.settled.wrt[0]: seed})
+        blocks = self._blocks(y, seed)
+        self._taken(blocks.column, 0, 0, dot, None)
+        return self._finished(blocks, tuple(aux))
+
+    def _along_one(self) -> Derived:
+        """Return what is derived in one direction, by the parameters that f has now."""
+        forward, parameters = self._forward, self._reverse._parameters
+        known = self._slopes
+        if known is None or known.parameters is not parameters:
+            options = replace(forward._options, batch=False, along=True)
+            known = self._slopes = Derived(
+                parameters, options, self._unfold, forward._prefix, slope=self._slope
+            )
+        return known
+
+    def _unfold(self, /, *args: Any) -> Any:
+        """Take over from a shortcut: see `unfolded`."""
+        args, kwargs = unfolded(self._reverse._parameters, len(self._reverse._prefix), args)
+        return self._jacobian(*args, **kwargs)
+
+    def _slope(self, seed: Any, y: Any, dot: Any) -> Any:
+        """Return the derivatives of y by a number such as `seed`, whose tangent of 1 gave `dot`."""
+        cls = type(y)
+        if cls is type(dot) and (cls is float or cls is np.float64):
+            if cls is type(seed):
+                return dot
+            return np.array(dot) if type(seed) is np.ndarray else type(seed)(dot)
+        return self._shaped(seed, y, dot)
 
     @door
-    def _slope(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Return the derivatives by one number, where all else is as it was; or look again."""
-        parameters = self._reverse._parameters
-        (by,) = self._forward._derived.choice.names
-        at = parameters.names.index(by)
-        same = as_called(self._reverse._fn) is parameters.fn and parameters.current()
-        if kwargs or not same or len(args) != len(parameters.names) or type(args[at]) is not float:
-            return self._jacobian(*args, **kwargs)
-        entry = self._forward._derived.find(args)
-        if entry.as_float or entry.bound.writes:
-            return self._jacobian(*args)
-        call = entry.bound.call
-        names = call.__code__.co_varnames[: len(args) + 1]  # its last parameter is for tangents
-        y, (tangent,), *aux = call(*args, **{names[-1]: (1.0,)})
-        tangent = built_like(y, tangent)
-        if type(tangent) in (float, np.float64):
-            return (float(tangent), *aux) if aux else float(tangent)
-        blocks = self._blocks(y, args[at])
-        blocks.column(0, 0, tangent, None)
-        return self._finished(blocks, tuple(aux))
+    def _shaped(self, seed: Any, y: Any, dot: Any) -> Any:
+        blocks = self._blocks(y, seed)
+        self._taken(blocks.column, 0, 0, built_like(y, dot), None)
+        return blocks.structure()
 
     # what comes out
 

@@ -14,8 +14,9 @@ import operator
 import re
 import sys
 import types
+import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,31 +34,13 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """The parameters of a function, of which the first `skipped` are bound already."""
+class Listed:
+    """The parameters in a signature, of which the first `skipped` are bound already."""
 
-    fn: types.FunctionType
     signature: inspect.Signature
     skipped: int = 0
     fixed: frozenset[str] = frozenset()
-    made_from: tuple[Any, ...] = ()
-
-    @classmethod
-    def of(
-        cls, fn: types.FunctionType, skipped: int = 0, fixed: frozenset[str] = frozenset()
-    ) -> Parameters:
-        """Return the parameters of a function that gets `skipped` arguments before the call's."""
-        signature = inspect.signature(fn, follow_wrapped=False)
-        return cls(fn, signature, skipped, fixed, _outside(fn))
-
-    def current(self) -> bool:
-        """Say whether the function still has the parameters and defaults it had."""
-        return all(map(operator.is_, _outside(self.fn), self.made_from))
-
-    @property
-    def name(self) -> str:
-        """The function's name in messages."""
-        return self.fn.__name__ if self.fn.__name__ != "<lambda>" else "the lambda"
+    chosen: dict[str, Choice] = field(default_factory=dict)  # what some wrt chooses of them
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
@@ -76,11 +59,100 @@ class Parameters:
                 names.append(p.name)
         return tuple(names)
 
-    @property
+    @functools.cached_property
     def is_simple(self) -> bool:
         """Say whether all parameters can be given by position, and none takes several."""
         listed = self.signature.parameters.values()
         return not self.fixed and all(p.kind in _POSITIONAL for p in listed)
+
+
+class _InOrder(inspect.BoundArguments):
+    """All arguments of a call, which can be given by position."""
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments."""
+        return tuple(self.arguments.values())
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        """None are given by name."""
+        return {}
+
+
+# The signatures of functions, and what these were read from: they do not hold the functions.
+_signatures: weakref.WeakKeyDictionary[
+    types.FunctionType, tuple[tuple[Any, ...], dict[Any, Listed]]
+]
+_signatures = weakref.WeakKeyDictionary()
+
+
+def _listed(fn: types.FunctionType, skipped: int, fixed: frozenset[str]) -> Listed:
+    """Return the parameters of a function, read again where it has changed."""
+    seen = (*_outside(fn), fn.__dict__.get("__signature__"), *fn.__annotations__.values())
+    known = _signatures.get(fn)
+    if known is None or len(known[0]) != len(seen) or not all(map(operator.is_, known[0], seen)):
+        known = _signatures[fn] = seen, {}
+    listed = known[1].get((skipped, fixed))
+    if listed is None:
+        signature = inspect.signature(fn, follow_wrapped=False)
+        listed = known[1][skipped, fixed] = Listed(signature, skipped, fixed)
+    return listed
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a function, of which some may be bound already."""
+
+    fn: types.FunctionType
+    listed: Listed
+    made_from: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(
+        cls, fn: types.FunctionType, skipped: int = 0, fixed: frozenset[str] = frozenset()
+    ) -> Parameters:
+        """Return the parameters of a function that gets `skipped` arguments before the call's."""
+        return cls(fn, _listed(fn, skipped, fixed), _outside(fn))
+
+    def current(self) -> bool:
+        """Say whether the function still has the parameters and defaults it had."""
+        return all(map(operator.is_, _outside(self.fn), self.made_from))
+
+    @property
+    def name(self) -> str:
+        """The function's name in messages."""
+        return self.fn.__name__ if self.fn.__name__ != "<lambda>" else "the lambda"
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """The signature of the function."""
+        return self.listed.signature
+
+    @property
+    def skipped(self) -> int:
+        """How many of the first parameters are bound already."""
+        return self.listed.skipped
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The parameters that are bound by name."""
+        return self.listed.fixed
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All parameters, those bound already included."""
+        return self.listed.names
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """The parameters that a call gives arguments to."""
+        return self.listed.open
+
+    @property
+    def is_simple(self) -> bool:
+        """Say whether all parameters can be given by position, and none takes several."""
+        return self.listed.is_simple
 
     @functools.cached_property
     def unread(self) -> frozenset[str]:
@@ -100,6 +172,9 @@ class Parameters:
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
         """Bind all arguments of a call as Python would, defaults included."""
+        if self.is_simple and not kwargs and len(args) == len(self.names):
+            by_name: Any = dict(zip(self.names, args, strict=True))
+            return _InOrder(self.signature, by_name)
         handled = sys.exc_info()[1]
         try:
             bound = self.signature.bind(*args, **kwargs)
@@ -152,6 +227,20 @@ class Parameters:
         return str(inspect.Signature(listed)).replace("=Ellipsis", "=...")
 
 
+def unfolded(
+    parameters: Parameters, bound: int, args: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call that gives some in order, those left out as UNSET.
+
+    The first `bound` parameters are not among them.
+    """
+    if all(arg is not UNSET for arg in args):
+        return args, {}
+    count = next(i for i, arg in enumerate(args) if arg is UNSET)
+    rest = zip(parameters.names[bound + count :], args[count:], strict=True)
+    return args[:count], {n: arg for n, arg in rest if arg is not UNSET}
+
+
 @functools.lru_cache(1000)
 def _mentioned(code: types.CodeType) -> frozenset[str]:
     """Return the variables that code reads or writes."""
@@ -190,7 +279,8 @@ def choose(
     """
     activities = annotated(parameters.fn) if activities is None else activities
     if wrt is not None:
-        return _by_wrt(parameters, wrt, activities)
+        known = parameters.listed.chosen.get(repr(wrt)) if not activities else None
+        return _by_wrt(parameters, wrt, activities) if known is None else known
     active = tuple(n for n in parameters.names if _is_active(activities.get(n)))
     if active:
         return Choice(active, True)
@@ -220,7 +310,7 @@ def _by_wrt(parameters: Parameters, wrt: Any, activities: Mapping[str, type[Acti
         picked = tuple(_named(parameters, w) for w in wrt)
         if not picked:
             raise ActivityError(
-                "wrt=() names no parameter.", remedy=f"{_listed(parameters)}: name at least one."
+                "wrt=() names no parameter.", remedy=f"{_told(parameters)}: name at least one."
             )
     else:
         picked = (_named(parameters, wrt),)
@@ -235,7 +325,9 @@ def _by_wrt(parameters: Parameters, wrt: Any, activities: Mapping[str, type[Acti
                 remedy=f"Drop {n} from wrt, or annotate it Active.",
             )
     parts = picked if any(one.path for one in picked) else ()
-    return Choice(names, True, not isinstance(wrt, tuple), parts)
+    made = Choice(names, True, not isinstance(wrt, tuple), parts)
+    parameters.listed.chosen[repr(wrt)] = made
+    return made
 
 
 def _named(parameters: Parameters, wrt: Any) -> Selected:
@@ -243,13 +335,13 @@ def _named(parameters: Parameters, wrt: Any) -> Selected:
         if wrt.partition(".")[0] not in parameters.names:
             raise ActivityError(
                 f"wrt={wrt!r} names no parameter of {parameters.name}.",
-                remedy=f"{_listed(parameters)}.",
+                remedy=f"{_told(parameters)}.",
             )
         return Selected.of(wrt)
     if not isinstance(wrt, int | np.integer) or isinstance(wrt, bool):
         raise ActivityError(
             f"wrt needs a position, a name, or a tuple of these, not {wrt!r}.",
-            remedy=f"{_listed(parameters)}.",
+            remedy=f"{_told(parameters)}.",
         )
     if not -len(parameters.open) <= wrt < len(parameters.open):
         if parameters.gathering is not None:
@@ -260,7 +352,7 @@ def _named(parameters: Parameters, wrt: Any) -> Selected:
             )
         raise ActivityError(
             f"wrt={wrt} names no parameter: {parameters.name} has {len(parameters.open)}.",
-            remedy=f"{_listed(parameters)}.",
+            remedy=f"{_told(parameters)}.",
         )
     return Selected(parameters.open[wrt])
 
@@ -270,7 +362,7 @@ def _given(parameters: Parameters, own: Parameters) -> str:
     return f"{own.name}{own.shown()} was given {count} argument{'s' if count > 1 else ''}"
 
 
-def _listed(parameters: Parameters) -> str:
+def _told(parameters: Parameters) -> str:
     own = parameters.gathering
     if own is not None:
         return f"{_given(parameters, own)}: {', '.join(parameters.called)}"

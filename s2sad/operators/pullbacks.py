@@ -49,8 +49,8 @@ def filled(value: Any) -> Any:
 class Pullback:
     """A pullback that takes only a cotangent built like the result, cast to its dtypes.
 
-    A pickle holds what the forward sweep kept, and the `operator` that derives the function again,
-    for arguments like `example`, an outline of those of the call.
+    A pickle holds what the forward sweep kept, and what makes the `operator` that derives the
+    function again, for arguments like `example`, an outline of those of the call.
     """
 
     __slots__ = ("_after", "_cast", "_pullback", "example", "operator")
@@ -66,7 +66,7 @@ class Pullback:
         self._cast = cast
         self._after = after
         self.example = example
-        self.operator: Any = None
+        self.operator: Callable[[], Any] | None = None
 
     def __call__(self, dy: Any) -> Any:
         """Return the cotangents of the arguments for a cotangent of the result, or for a stack."""
@@ -120,7 +120,7 @@ class Pullback:
             raise TypeError(
                 "s2sad cannot pickle this pullback; vjp(f, ...) returns one that can be pickled."
             )
-        outer = _outer(self.operator, self.example)
+        outer = _outer(self.operator(), self.example)
         _code_of(outer, pullback.__code__)
         cells = zip(pullback.__code__.co_freevars, pullback.__closure__ or (), strict=True)
         kept = {n: cell.cell_contents for n, cell in cells if n in outer.__code__.co_cellvars}
@@ -128,16 +128,21 @@ class Pullback:
 
 
 def _restored(
-    operator: Any, example: tuple[Any, ...], kept: dict[str, Any], cast: Cast, after: Any
+    operator: Callable[[], Any],
+    example: tuple[Any, ...],
+    kept: dict[str, Any],
+    cast: Cast,
+    after: Any,
 ) -> Pullback:
     """Return a pullback of the function that is derived now, with what another sweep kept."""
-    outer = _outer(operator, example)
+    made_of = operator()
+    outer = _outer(made_of, example)
     code = _code_of(outer, None)
     around = dict(zip(outer.__code__.co_freevars, outer.__closure__ or (), strict=True))
     own = {n: types.CellType(value) for n, value in kept.items()}
     if set(code.co_freevars) - around.keys() != own.keys():
         raise SourceError(
-            f"The function of this pickled pullback ({operator.__name__}) has changed since "
+            f"The function of this pickled pullback ({made_of.__name__}) has changed since "
             "it was pickled.",
             remedy="Call vjp again.",
         )

@@ -25,6 +25,7 @@ from s2sad.errors import (
 from s2sad.operators.guard import (
     DERIVED,
     OTHERWISE,
+    SLOPE,
     Question,
     Role,
     bound_role,
@@ -130,12 +131,13 @@ class Recipe:
         self,
         fn: types.FunctionType,
         prefix: tuple[Any, ...],
-        otherwise: Callable[..., Any],
+        ends: tuple[Callable[..., Any], Callable[..., Any] | None],
         defaults: tuple[Any, ...],
         fresh: bool = False,
     ) -> Bound | None:
         """Return the derived function and its guards for `fn`, or None where they do not fit.
 
+        The `ends` of a shortcut are what it calls otherwise, and what makes slopes of tangents.
         What is `fresh` was derived from `fn` just now, and fits unless code has changed meanwhile.
         """
         found = self._resolve(fn)
@@ -153,7 +155,7 @@ class Recipe:
         )
         if self.shortcut is None:
             return Bound(call, tuple(guards), None, self.written, outside, self.not_one)
-        stand_ins = {**found, DERIVED: call, OTHERWISE: otherwise}
+        stand_ins = {**found, DERIVED: call, OTHERWISE: ends[0], SLOPE: ends[1]}
         stand_ins |= {bound_role(i): value for i, value in enumerate(prefix)}
         stand_ins |= {guard_role(i): same for i, same in enumerate(guards)}
         short = self.shortcut.about(fn, stand_ins, defaults, fn.__name__, call)

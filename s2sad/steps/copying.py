@@ -6,11 +6,12 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.emitted.owned import owned
 from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import (
     arguments_written,
 )
-from s2sad.facts.places import places_written
+from s2sad.facts.places import only_there, places_written
 from s2sad.modes.assemble import literal
 from s2sad.modes.writes import laid_out
 from s2sad.nodes import (
@@ -33,8 +34,11 @@ from s2sad.syntax.identity import refuse_copy
 from s2sad.syntax.layouts import asks_for_layout
 
 
-def work_on_copies(d: Derivation, a: Analysed) -> Block:
-    """Return the copies of arguments whose arrays the function writes: the caller's stay."""
+def work_on_copies(d: Derivation, a: Analysed, whole: bool = True) -> Block:
+    """Return the copies of arguments whose arrays the function writes: the caller's stay.
+
+    Unless they are to be `whole`, what is surely not written in them may be the caller's.
+    """
     out: Block = []
     entry = a.kinds.before[a.function.node.body[0]]
     memory = memory_of(d, a)
@@ -62,7 +66,9 @@ def work_on_copies(d: Derivation, a: Analysed) -> Block:
         else:
             places = {place for part in found.of(p) for place in part}
             listed = [] if ANYWHERE in places else map(literal, sorted(places, key=repr))
-            copied = call(d.refs.function(runtime.unshared), name(p), *listed)
+            partly = not whole and ANYWHERE not in places and places and only_there(memory, p)
+            helper = d.refs.function(owned if partly else runtime.unshared)
+            copied = call(helper, name(p), *listed)
         out.append(assign(p, copied))
     return out
 

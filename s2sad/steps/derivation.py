@@ -24,6 +24,7 @@ from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Bound, Made, unfold
 from s2sad.causes import Story
 from s2sad.derivative import applies
+from s2sad.emitted.owned import COPYING
 from s2sad.emitted.repeated import applied_at
 from s2sad.emitted.replay import runs_rounds
 from s2sad.errors import Error, InternalError, UnsupportedError
@@ -219,14 +220,7 @@ class Derivation:
 
 _ROUNDS = 64
 Given = TypeVar("Given")
-_WRITTEN = (
-    hook_here,
-    runtime.object_of,
-    applied_at,
-    runtime.private,
-    runtime.unshared,
-    runtime.refuse_twice,
-)
+_WRITTEN = (hook_here, runtime.object_of, applied_at, *COPYING, runtime.refuse_twice)
 
 
 def analyse(
