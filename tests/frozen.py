@@ -173,7 +173,8 @@ def _compare(changes: Changes, name: str, was: Found, now: Found, slope: float) 
         apart = max(_apart(was[k], now[k]) for k in keys)
         if apart > RELATIVE:
             line = f"{name}: numbers differ by {apart:.1e}, relatively{_judged(was, now, slope)}"
-            mended = "now it does" in line and _apart(was["value"], now["value"]) <= RELATIVE
+            mended = line.endswith("did not agree, now it does")
+            mended &= _apart(was["value"], now["value"]) <= RELATIVE
             (changes.mended if mended else changes.numbers).append(line)
         elif any(was[k] != now[k] for k in keys):
             changes.bits += 1
@@ -201,12 +202,11 @@ def _apart(was: list[str], now: list[str]) -> float:
 
 
 def _judged(was: Found, now: Found, slope: float) -> str:
-    """Say whether what a tangent was and is agrees with differences; nothing of other modes."""
-    if len(was["derivative"]) != 1 or len(now["derivative"]) != 1 or math.isnan(slope):
+    """Say whether what a derivative was and is agrees with differences; nothing of some modes."""
+    along = [float(r["along"]) for r in (was, now)]
+    if any(map(math.isnan, [*along, slope])):
         return ""
-    agree = [
-        abs(float(r["derivative"][0]) - slope) <= SLOPES * (1.0 + abs(slope)) for r in (was, now)
-    ]
+    agree = [abs(a - slope) <= SLOPES * (1.0 + abs(slope)) for a in along]
     words = {True: "agreed", False: "did not agree"}
     then = "now it does" if agree[1] else "now it does not"
     return f"; with differences it {words[agree[0]]}, {then}"

@@ -69,14 +69,19 @@ def moved(x: Any, change: Callable[[Any], Any], known: Found | None = None) -> A
     return None
 
 
-def direction(x: Any, shift: float) -> Any:
-    """Return a tangent, or a cotangent, for a structure: waves in place of its numbers."""
+def direction(x: Any, shift: float, relative: bool = False) -> Any:
+    """Return a tangent, or a cotangent, for a structure: waves in place of its numbers.
+
+    Relative ones are as large as the numbers are.
+    """
     at = shift
 
     def waves(leaf: Any) -> Any:
         nonlocal at
         at += 0.37
         found = np.cos(1.7 * np.arange(np.size(leaf)) + at).reshape(np.shape(leaf))
+        if relative:
+            found = found * (float(np.mean(np.abs(leaf))) or 1.0)
         return found if np.shape(leaf) else float(found)
 
     return moved(x, waves)
@@ -263,6 +268,7 @@ class Record:
     shape: str = ""
     value: list[str] = field(default_factory=list)
     derivative: list[str] = field(default_factory=list)
+    along: str = "nan"  # the derivative along the program's tangents, where the mode tells it
     lines: tuple[int, int] = (0, 0)
     times: tuple[float, float] = (0.0, 0.0)  # seconds to derive, microseconds of a call
 
@@ -277,7 +283,7 @@ def tried(s: Subject, of: Callable[[Subject], Way]) -> Record:
     """Return what comes of a mode; nothing that a program does ends the run."""
     try:
         with limited(SECONDS):
-            return _run(of(s))
+            return _run(s, of(s))
     except InternalError as error:
         return Record("dead", plain(f"InternalError: {error.reason}"))
     except s2sad.Error as error:
@@ -288,12 +294,13 @@ def tried(s: Subject, of: Callable[[Subject], Way]) -> Record:
         return Record("dead", plain(f"{type(error).__name__}: {error}"))
 
 
-def _run(way: Way) -> Record:
+def _run(s: Subject, way: Way) -> Record:
     args = way.given()
     begin = time.process_time()
     value, derivative = way.call(args)
     first = time.process_time() - begin
     record = Record("right", "", shape_of((value, derivative)), numbers(value), numbers(derivative))
+    record.along = repr(_along(s, way.entry, leaves(derivative)))
     seconds = _timed(way)
     record.times = (round(max(first - seconds, 0.0), 5), round(1e6 * seconds, 2))
     try:
@@ -301,6 +308,16 @@ def _run(way: Way) -> Record:
     except s2sad.Error as error:
         record.message = plain(f"no text: {type(error).__name__}: {error.reason}")
     return record
+
+
+def _along(s: Subject, mode: str, found: np.ndarray) -> float:
+    """Return a derivative along the tangents of a program, not a number where that is not known."""
+    if mode == "jvp" and found.size == 1:
+        return float(found[0].real)
+    tangents = leaves([s.tangents[i] for i in s.program.wrt])
+    if mode != "value_and_grad" or tangents.size != found.size:
+        return float("nan")
+    return float((tangents @ found).real)
 
 
 def _timed(way: Way) -> float:

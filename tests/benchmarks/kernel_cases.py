@@ -76,7 +76,10 @@ class Verdict:
 def judged(kernel: Kernel) -> Verdict:
     """Compare the gradient of a kernel with differences along a direction."""
     args = kernel.arguments()
-    tangents = [direction(a, 0.4 + i) if i in kernel.wrt else None for i, a in enumerate(args)]
+    tangents = [
+        direction(a, 0.4 + i, relative=True) if i in kernel.wrt else None
+        for i, a in enumerate(args)
+    ]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         plain = kernel.f(*kernel.arguments())

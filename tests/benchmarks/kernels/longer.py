@@ -151,7 +151,7 @@ def house_heating(walls, windows, capacities, gains, weather, setpoint):
 def house_heating_args():
     rng = np.random.default_rng(0)
     walls = 20.0 + 10.0 * rng.random((4, 4))
-    walls[0, 3] = walls[3, 0] = 0.0
+    walls[0, 3] = walls[3, 0] = -1.0  # none
     hours = np.arange(36)
     weather = np.stack(
         [
