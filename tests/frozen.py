@@ -141,7 +141,9 @@ def compared(before: Found, after: Found) -> Changes:
             if not narrower:
                 changes.worse.append(f"{name}: was run, and is not any more")
         elif old["plain"] != new["plain"]:
-            changes.worse.append(f"{name}: the plain call: {old['plain']} -> {new['plain']}")
+            line = f"{name}: the plain call: {old['plain'] or 'runs'} -> {new['plain'] or 'runs'}"
+            of = changes.better if not new["plain"] else changes.messages
+            (of if old["plain"] else changes.worse).append(line)
         else:
             gone = [m for m in old["modes"] if m not in new["modes"]]
             changes.worse += [f"{name} [{m}]: was run, and is not any more" for m in gone]
