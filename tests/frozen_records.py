@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from frozen_programs import Held
-from frozen_text import derived_lines, source_lines
+from frozen_text import called, derived_lines, source_lines
 from pairs import NoEndError, limited
 from properties import Program, leaves, same
 
@@ -304,7 +304,7 @@ def _run(s: Subject, way: Way) -> Record:
     seconds = _timed(way)
     record.times = (round(max(first - seconds, 0.0), 5), round(1e6 * seconds, 2))
     try:
-        record.lines = derived_lines(way.text(), way.entry)
+        record.lines = derived_lines(way.text(), {p.__name__ for p in called(s.program.f)})
     except s2sad.Error as error:
         record.message = plain(f"no text: {type(error).__name__}: {error.reason}")
     return record

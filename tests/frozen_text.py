@@ -3,7 +3,7 @@
     from frozen_text import derived_lines, lines_of
 
 Blank lines, comments and docstrings are no lines here. A helper is a function of derived text that
-s2sad brings along: one of this name stands somewhere in s2sad/.
+s2sad brings along: one of this name stands somewhere in s2sad/ or rules/.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import functools
 import inspect
 import textwrap
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -49,17 +49,20 @@ def _numbers(text: str, left_out: set[int]) -> set[int]:
 
 @functools.cache
 def helpers() -> frozenset[str]:
-    """Return the names of all functions and classes at the top of a module of s2sad/."""
+    """Return the names of all functions and classes at the top of a module of s2sad/ or rules/."""
     names: set[str] = set()
-    for path in (ROOT / "s2sad").rglob("*.py"):
+    for path in sorted({p for room in ("s2sad", "rules") for p in (ROOT / room).rglob("*.py")}):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.endswith(MODES):
                 names.add(node.name)
     return frozenset(names)
 
 
-def derived_lines(text: str, entry: str = "") -> tuple[int, int]:
-    """Return how many lines a derived text has of its own, imports left out, and of helpers."""
+def derived_lines(text: str, users: Collection[str] = ()) -> tuple[int, int]:
+    """Return how many lines a derived text has of its own, imports left out, and of helpers.
+
+    `users` are names of the user's functions, which are no helpers.
+    """
     tree = ast.parse(text)
     own = _numbers(text, documented(tree))
     helping: set[int] = set()
@@ -67,7 +70,7 @@ def derived_lines(text: str, entry: str = "") -> tuple[int, int]:
         if isinstance(node, ast.Import | ast.ImportFrom):
             own -= set(range(node.lineno, node.end_lineno + 1))
         named = isinstance(node, ast.FunctionDef | ast.ClassDef)
-        if named and node.name != entry and node.name in helpers():
+        if named and node.name not in users and node.name in helpers():
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             helping |= own & set(range(first, node.end_lineno + 1))
     return len(own - helping), len(helping)
