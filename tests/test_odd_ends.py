@@ -227,7 +227,7 @@ def test_a_rule_of_the_users_takes_the_place_of_one_that_is_brought():
 
         assert s2sad.grad(lambda x: np.cosh(x))(2.0) == 7.0
     finally:
-        registry._rules[registry._key(np.cosh)] = old
+        registry._rules[registry.key_of(np.cosh)] = old
 
 
 def stepped(x, r):

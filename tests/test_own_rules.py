@@ -338,7 +338,7 @@ def test_a_method_of_arrays():
         pullback(np.ndarray.round)(lambda out_bar, out, a, *, decimals=0: out_bar)
         assert np.all(s2sad.grad(lambda x: np.sum(x.round(decimals=1)))(X) == 1.0)
     finally:
-        registry._rules.pop(registry._key(np.ndarray.round))
+        registry._rules.pop(registry.key_of(np.ndarray.round))
 
 
 def test_recipes_are_not_shared_by_functions_that_have_rules_of_their_own():

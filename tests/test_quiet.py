@@ -110,7 +110,7 @@ def ruled():
     heard.clear()
     s2sad.pullback(simulate, result=lambda x, steps: 0.0)(pull_simulate)
     yield
-    s2sad.registry._rules.pop(s2sad.registry._key(simulate))
+    s2sad.registry._rules.pop(s2sad.registry.key_of(simulate))
 
 
 def pull_simulate(out_bar, out, x, steps):
