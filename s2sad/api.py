@@ -529,23 +529,30 @@ def jvp(
     There is one tangent for each of `primals`, built like it; None for a constant. With `has_aux`,
     f returns `(y, aux)` and the result is `(y, dy, aux)`.
     """
-    chosen = directions(primals, tangents)
-    f = fitted(f, primals, None, chosen, every=True)
-    callee = callee_of(f, "jvp")
-    parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
-    along = [tangents[i] for i in chosen]
-    options = Options("jvp", chosen, has_aux, len(primals))
-    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
-    bound = parameters.bind((*callee.args, *primals), callee.kwargs)
-    values = bound.arguments
+    derived, bound, tangents = along(f, primals, tangents, has_aux)
+    parameters, values = derived.parameters, bound.arguments
     entry = derived.find(tuple(values.values()))
     if entry.bound.writes:
         refuse_shared(reached_by(entry.bound, values), parameters)
     for n in entry.as_float:
         values[n] = float(values[n])
     names = derived.choice.names
-    cast = cast_tangents(along, [values[n] for n in names], names)
+    cast = cast_tangents(tangents, [values[n] for n in names], names)
     return pushed(entry.bound.call, bound, cast, fn=parameters.fn)
+
+
+def along(
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool
+) -> tuple[Derived, inspect.BoundArguments, list[Any]]:
+    """Return what derives f along tangents, its arguments, and the tangents that there are."""
+    chosen = directions(primals, tangents)
+    f = fitted(f, primals, None, chosen, every=True)
+    callee = callee_of(f, "jvp")
+    parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
+    options = Options("jvp", chosen, has_aux, len(primals))
+    derived = Derived(parameters, options, _no_shortcut, callee.args, _shared(f, options))
+    bound = parameters.bind((*callee.args, *primals), callee.kwargs)
+    return derived, bound, [tangents[i] for i in chosen]
 
 
 @operator

@@ -35,7 +35,7 @@ LAYERS = (
     ("__main__",),
     ("cli",),
     ("__init__",),
-    ("sparse", "testing"),
+    ("dask", "sparse", "testing"),
     ("tools",),
     ("decorated",),
     ("api",),
