@@ -410,11 +410,12 @@ class _Call:
         """Return what is derived for partitions like examples, by the partitions' kinds."""
         found: dict[Any, tuple[Ready, ...]] = {}
         for example in examples:
-            values = self.values(example)
             bound = self.entry(example).bound
-            if bound.writes:
-                refuse_shared(reached_by(bound, values), self.derived.parameters)
-            key = tuple(key_of(values[n]) for n in self.split)
+            if bound.writes:  # a partition's memory is its own
+                given = self.bound.arguments.items()
+                others = {n: v for n, v in given if n not in self.split}
+                refuse_shared(reached_by(bound, others), self.derived.parameters)
+            key = tuple(key_of(filled(part)) for part in example)
             known = found.get(key, ())
             if all(one.call is not bound.call for one in known):
                 found[key] = (*known, Ready.of(bound))
@@ -422,7 +423,7 @@ class _Call:
 
     def given(self, tangents: dict[str, Any], as_float: Sequence[str]) -> Given:
         """Return the arguments with holes where partitions go."""
-        holes = {n: Hole(i) for i, n in enumerate(self.split)}
+        holes: dict[str, Any] = {n: Hole(i) for i, n in enumerate(self.split)}
         values = {n: holes.get(n) or in_one_piece(v) for n, v in self.bound.arguments.items()}
         values |= {n: float(values[n]) for n in as_float}
         holed = inspect.BoundArguments(self.bound.signature, OrderedDict(values))
@@ -546,7 +547,7 @@ class _Told:
 
     def places(self, text: str, number: int) -> Iterator[Place]:
         """Yield the user's lines that a line of derived text comes from."""
-        from s2sad.operators.deriving import lines_of
+        from s2sad.operators.deriving import lines_of, place_at_home
 
         derived = self.call.derived
         for example in self.examples:
@@ -558,7 +559,8 @@ class _Told:
                 for file, line in sorted(spots):
                     shown = linecache.getline(file, line).rstrip("\n")
                     start = len(shown) - len(shown.lstrip())
-                    yield Place(file, line, start, len(shown), shown)
+                    found = place_at_home(Place(file, line, start, len(shown), shown))
+                    yield from () if found is None else (found,)
                 return
 
 

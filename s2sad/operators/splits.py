@@ -48,12 +48,12 @@ def library(name: str) -> Any:
 class Split:
     """A collection of Dask's: the keys of its partitions, and what is known of them.
 
-    `like` is an outline of a partition without its length, where the first axes of its arrays are;
-    None where a partition has to be looked at.
+    `graph` has the tasks for them. `like` is an outline of a partition, of which the length is not
+    known; None where a partition has to be looked at.
     """
 
     name: str
-    collection: Any
+    graph: Any
     keys: tuple[Any, ...]
     lengths: tuple[float, ...] | None
     like: Any
@@ -61,14 +61,10 @@ class Split:
 
 def splits(given: Mapping[str, Any]) -> list[Split]:
     """Return the partitions of the arguments that are split, by name; all have equally many."""
-    dask = library("dask")
-    library("threadpoolctl")
     for name, value in given.items():
         _refuse_other(name, value)
-    as_given = [_delayed(value) for value in given.values()]
-    optimised = dask.optimize(*as_given)
-    pairs = zip(given, as_given, optimised, strict=True)
-    found = [_split(name, before, after) for name, before, after in pairs]
+    together = _optimised(list(given.values()))
+    found = [_split(name, value, together) for name, value in given.items()]
     first = found[0]
     for other in found[1:]:
         _refuse_unequal(first, other)
@@ -153,22 +149,37 @@ def _refuse_chunks(name: str, array: Any) -> None:
         )
 
 
-def _delayed(value: Any) -> Any:
-    """Return a collection with futures as delayed values."""
-    if not isinstance(value, list | tuple):
-        return value
+def _optimised(collections: Sequence[Any]) -> dict[Any, Any]:
+    """Return the tasks of arrays and bags, as Dask simplifies them.
+
+    Those of one sort are taken together, so that what several are made of is computed once.
+    """
+    graphs = library("dask.highlevelgraph").HighLevelGraph
+    tasks: dict[Any, Any] = {}
+    for module, cls in (("dask.array", "Array"), ("dask.bag", "Bag")):
+        some = [one for one in collections if _of(module, cls, one)]
+        if some:
+            merged = graphs.merge(*(one.__dask_graph__() for one in some))
+            keys = [one.__dask_keys__() for one in some]
+            tasks |= library("dask.utils").ensure_dict(some[0].__dask_optimize__(merged, keys))
+    return tasks
+
+
+def _split(name: str, value: Any, tasks: dict[Any, Any]) -> Split:
+    if _of("dask.array", "Array", value):
+        keys = tuple(_flat(value.__dask_keys__()))
+        return Split(name, tasks, keys, tuple(value.chunks[0]), _like_array(value))
+    if _of("dask.bag", "Bag", value):
+        return Split(name, tasks, tuple(value.__dask_keys__()), None, None)
+    listed = value if isinstance(value, list | tuple) else value.to_delayed()
     delayed = library("dask").delayed
-    return [delayed(v) if _is_future(v) else v for v in value]
-
-
-def _split(name: str, before: Any, after: Any) -> Split:
-    if isinstance(after, list):
-        return Split(name, after, tuple(v.key for v in after), None, None)
-    keys = tuple(_flat(after.__dask_keys__()))
-    if _of("dask.array", "Array", before):
-        return Split(name, after, keys, tuple(before.chunks[0]), _like_array(before))
-    frame = None if _of("dask.bag", "Bag", before) else _like_frame(name, before)
-    return Split(name, after, keys, None, frame)
+    parts = [delayed(v) if _is_future(v) else v for v in listed]
+    graphs = library("dask.highlevelgraph").HighLevelGraph
+    own = library("dask.utils").ensure_dict(
+        graphs.merge(*{id(v.dask): v.dask for v in parts}.values())
+    )
+    like = None if isinstance(value, list | tuple) else _like_frame(name, value)
+    return Split(name, own, tuple(v.key for v in parts), None, like)
 
 
 def _flat(keys: Any) -> Iterator[Any]:
@@ -316,10 +327,10 @@ def _computed(
 ) -> list[Any]:
     """Return what Dask computes for some tasks over partitions, wherever it computes now."""
     graphs = library("dask.highlevelgraph").HighLevelGraph
-    below: list[Any] = []
+    below = f"{layer}_partitions"
+    parts: dict[Any, Any] = {}
     for split in found:
-        below += split.collection if isinstance(split.collection, list) else [split.collection]
-    graph = graphs.from_collections(layer, tasks, dependencies=below)
+        parts |= split.graph
+    graph = graphs({layer: tasks, below: parts}, {layer: {below}, below: set()})
     delayed = library("dask.delayed").Delayed
-    asked = [delayed(key, graph, layer=layer) for key in keys]
-    return list(library("dask").compute(*asked))
+    return list(library("dask").compute(*(delayed(key, graph, layer=layer) for key in keys)))
