@@ -25,6 +25,7 @@ import numpy as np
 
 from s2sad import api
 from s2sad.capture.fitted import fit, fitted, takes_shape
+from s2sad.derivative import derivative_of
 from s2sad.errors import ActivityError, MismatchError, Place, UnsupportedError
 from s2sad.known.signature import key_of, lasting_key
 from s2sad.operators.any_shape import OfAnyShape
@@ -269,20 +270,22 @@ class Partitioned(Shown, Generic[R]):
     ) -> None:
         callee = api.callee_of(f, options.mode)
         parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
-        apart = frozenset(_split(parameters, over))
+        split = _split(parameters, over)
         self._f = f
         self._over = over
         self._reduce = reduce
         self._options = options
-        self._operator: api.Operator[..., Any] = api.Operator(f, replace(options, apart=apart))
+        self._operator: api.Operator[..., Any] = api.Operator(
+            f, replace(options, apart=frozenset(split))
+        )
         self._met: Met = {}
         self.__name__ = self._operator.__name__
         self.__qualname__ = self._operator.__qualname__
         self.__module__ = self._operator.__module__
-        self.__doc__ = f"{str(self._operator.__doc__)[:-1]}, over partitions of {', '.join(apart)}."
-        self._refuse_chosen(apart)
+        self.__doc__ = f"{str(self._operator.__doc__)[:-1]}, over partitions of {', '.join(split)}."
+        self._refuse_chosen(split)
 
-    def _refuse_chosen(self, split: frozenset[str]) -> None:
+    def _refuse_chosen(self, split: tuple[str, ...]) -> None:
         """Refuse to differentiate by what is split."""
         derived = self._operator._derived
         wrong = next((n for n in derived.choice.names if n in split), None)
@@ -537,31 +540,48 @@ class _Told:
         error: BaseException | None,
         traceback: types.TracebackType | None,
     ) -> None:
-        if error is None:
-            return
         frames = [f for f in _frames(traceback) if f[0].startswith("<s2sad ")]
-        if frames:
-            file, line = frames[-1]
-            for place in self.places("".join(linecache.getlines(file)), line):
-                error.add_note(place.render())
+        if error is None or not frames:
+            return
+        file, line = frames[-1]
+        places = [*self.places("".join(linecache.getlines(file)), line)]
+        if not places or any(place.file.startswith("<s2sad ") for place in places):
+            places = [self.home] if self.home is not None else []  # of a derivative's derivative
+        for place in places:
+            error.add_note(place.render())
+
+    @property
+    def home(self) -> Place | None:
+        """Where the user's function stands."""
+        fn = self.call.derived.parameters.fn
+        derivative = derivative_of(fn)
+        return place_of(fn if derivative is None else derivative.fn)
 
     def places(self, text: str, number: int) -> Iterator[Place]:
         """Yield the user's lines that a line of derived text comes from."""
-        from s2sad.operators.deriving import lines_of, place_at_home
+        from s2sad.operators.deriving import lines_of
 
         derived = self.call.derived
         for example in self.examples:
             values = self.call.values(example).values()
             request, _ = derived.request(kinds_of(derived.parameters, values), values)
             mine, origins = lines_of(request)
-            if mine.rstrip() == text.rstrip():
-                spots = origins[number].spots if number in origins else ()
-                for file, line in sorted(spots):
-                    shown = linecache.getline(file, line).rstrip("\n")
-                    start = len(shown) - len(shown.lstrip())
-                    found = place_at_home(Place(file, line, start, len(shown), shown))
-                    yield from () if found is None else (found,)
+            shift = _shift(text, mine)
+            if shift is not None and number + shift in origins:
+                yield from (_line(*spot) for spot in sorted(origins[number + shift].spots))
                 return
+
+
+def _shift(text: str, other: str) -> int | None:
+    """Return by how many lines a derived text is shifted in another, which has other imports."""
+    one, two = text.rstrip().splitlines(), other.rstrip().splitlines()
+    shift = len(two) - len(one)
+    return shift if two[max(shift, 0) :] == one[max(-shift, 0) :] else None
+
+
+def _line(file: str, number: int) -> Place:
+    text = linecache.getline(file, number).rstrip("\n")
+    return Place(file, number, len(text) - len(text.lstrip()), len(text), text)
 
 
 def _frames(traceback: types.TracebackType | None) -> Iterator[tuple[str, int]]:

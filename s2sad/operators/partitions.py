@@ -8,10 +8,12 @@ for: what is said of it goes back to the client, which derives, and asks again.
 from __future__ import annotations
 
 import importlib
+import io
 import linecache
 import sys
 import threading
 import types
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -182,8 +184,32 @@ class Work:
     def __reduce__(self) -> tuple[Any, ...]:
         with self._lock:
             if not self._packed:
-                self._packed = importlib.import_module("cloudpickle").dumps(self._plan)
+                self._packed = _pickled(self._plan)
             return Work, (None, self._packed)
+
+
+def _pickled(value: Any) -> bytes:
+    """Return a pickle of a value with the functions in it, whose code keeps its file's name.
+
+    cloudpickle drops that, and with it what tracebacks show.
+    """
+    library = importlib.import_module("cloudpickle")
+    plain = library.Pickler.dispatch_table
+
+    class Pickler(library.Pickler):  # type: ignore[misc,name-defined]
+        dispatch_table = ChainMap(
+            {types.CodeType: lambda code: (_code, (code.co_filename, plain[types.CodeType](code)))},
+            plain,
+        )
+
+    file = io.BytesIO()
+    Pickler(file).dump(value)
+    return file.getvalue()
+
+
+def _code(file: str, made: tuple[Callable[..., types.CodeType], tuple[Any, ...]]) -> types.CodeType:
+    make, args = made
+    return make(*args).replace(co_filename=file)
 
 
 _NO_CODE = compile("", "<s2sad>", "exec")
