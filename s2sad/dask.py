@@ -25,6 +25,7 @@ import numpy as np
 
 from s2sad import api
 from s2sad.capture.fitted import fit, fitted, takes_shape
+from s2sad.decorated import Differentiable
 from s2sad.derivative import derivative_of
 from s2sad.errors import ActivityError, MismatchError, Place, UnsupportedError
 from s2sad.known.signature import key_of, lasting_key
@@ -42,6 +43,7 @@ from s2sad.operators.directions import cast_tangents, directions
 from s2sad.operators.door import door
 from s2sad.operators.parameters import Parameters, Wrt
 from s2sad.operators.partitions import (
+    BY_VALUE,
     Given,
     Hole,
     Plan,
@@ -60,6 +62,9 @@ __all__ = ["Partitioned", "grad", "hvp", "jvp", "value_and_grad"]
 R = TypeVar("R")
 L = TypeVar("L")
 A = TypeVar("A")
+
+# By reference, as it pickles itself, a worker would not find one that a script defines.
+BY_VALUE[Differentiable] = lambda f: (Differentiable, (f.__s2sad_primal__, f.__s2sad_wrt__))
 
 Met = dict[Any, list[tuple[Any, ...]]]  # examples of partitions, by the kinds of what is not split
 Over = int | str | tuple[int | str, ...]

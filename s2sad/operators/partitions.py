@@ -188,6 +188,10 @@ class Work:
             return Work, (None, self._packed)
 
 
+# How objects of some classes are pickled on their way to workers: as `__reduce__` says it.
+BY_VALUE: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
+
+
 def _pickled(value: Any) -> bytes:
     """Return a pickle of a value with the functions in it, whose code keeps its file's name.
 
@@ -196,11 +200,11 @@ def _pickled(value: Any) -> bytes:
     library = importlib.import_module("cloudpickle")
     plain = library.Pickler.dispatch_table
 
+    def _reduced_code(code: types.CodeType) -> tuple[Any, ...]:
+        return _code, (code.co_filename, plain[types.CodeType](code))
+
     class Pickler(library.Pickler):  # type: ignore[misc,name-defined]
-        dispatch_table = ChainMap(
-            {types.CodeType: lambda code: (_code, (code.co_filename, plain[types.CodeType](code)))},
-            plain,
-        )
+        dispatch_table = ChainMap(BY_VALUE, {types.CodeType: _reduced_code}, plain)
 
     file = io.BytesIO()
     Pickler(file).dump(value)
