@@ -20,8 +20,9 @@ nondifferentiable. Looking and checking: source, emit, explain, check_grads, and
 `s2sad --help`. Other libraries: to_torch, to_jax.
 
 Modules: s2sad.control (scan, cond, while_loop ...), s2sad.sparse (sparse Jacobians and Hessians),
-s2sad.testing (check_rule). All errors derive from s2sad.Error; they name the line of your function
-and say what to do. S2SAD_TRACEBACK=full shows the frames inside s2sad.
+s2sad.dask (sums over partitions, on many machines), s2sad.testing (check_rule). All errors derive
+from s2sad.Error; they name the line of your function and say what to do. S2SAD_TRACEBACK=full shows
+the frames inside s2sad.
 """
 
 import importlib
@@ -61,6 +62,7 @@ from s2sad.tree import ravel, tree_map
 
 if TYPE_CHECKING:
     from s2sad import control as control
+    from s2sad import dask as dask
     from s2sad import sparse as sparse
     from s2sad import testing as testing
     from s2sad.tools.bridges import to_jax, to_torch
@@ -121,7 +123,7 @@ _LATER = {
     "to_jax": "tools.bridges",
     "to_torch": "tools.bridges",
 }
-_MODULES = ("control", "sparse", "testing")
+_MODULES = ("control", "dask", "sparse", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -56,7 +56,7 @@ from s2sad.operators.duplicated import (
 from s2sad.operators.hessians import Hessian
 from s2sad.operators.hints import kind_of_annotation
 from s2sad.operators.jacobians import Jacobian
-from s2sad.operators.parameters import Choice, Parameters, Settled, Wrt, unfolded
+from s2sad.operators.parameters import Parameters, Settled, Wrt, unfolded
 from s2sad.operators.pullbacks import Pullback, outline
 from s2sad.operators.shown import Shown
 from s2sad.requests import Request
@@ -497,7 +497,8 @@ def vjp(f: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = Fals
     one = fitted(f, args, None, wrt, every=True)
     callee = callee_of(one, "vjp")
     options = Options("vjp", callee.wrt if wrt is None else wrt, has_aux, len(args))
-    bound, entry, _ = _found(callee, args, options)
+    derived, bound = _derived(callee, args, options)
+    entry = _found(derived, bound)
     assert entry.finish is not None
     result = entry.finish(entry.bound.call(*bound.args, **bound.kwargs), bound.arguments)
     shown_as = None if one is f else tuple(map(outline, args))
@@ -514,21 +515,25 @@ def _behind_vjp(f: Any, args: tuple[Any, ...] | None, options: Options) -> Opera
     return made
 
 
-def _found(
+def _derived(
     callee: Callee, args: Sequence[Any], options: Options
-) -> tuple[inspect.BoundArguments, Entry, Choice]:
-    """Return the arguments of a call, what is derived for such, and which are differentiated."""
+) -> tuple[Derived, inspect.BoundArguments]:
+    """Return what derives a function, kept for all its calls, and the arguments of this call."""
     parameters = Parameters.of(callee.fn, len(callee.args), frozenset(callee.kwargs))
     bound = parameters.bind((*callee.args, *args), callee.kwargs)
     entries = _shared(callee, options)
-    derived = Derived(parameters, options, _no_shortcut, callee.args, entries)
+    return Derived(parameters, options, _no_shortcut, callee.args, entries), bound
+
+
+def _found(derived: Derived, bound: inspect.BoundArguments) -> Entry:
+    """Return what is derived for the arguments of a call; some ints become floats."""
     values = bound.arguments
     entry = derived.find(tuple(values.values()))
     if entry.bound.writes:
-        refuse_shared(reached_by(entry.bound, values), parameters)
+        refuse_shared(reached_by(entry.bound, values), derived.parameters)
     for n in entry.as_float:
         values[n] = float(values[n])
-    return bound, entry, derived.choice
+    return entry
 
 
 @overload
@@ -565,14 +570,20 @@ def jvp(
     structure and shapes, or None for a constant. With `has_aux`, f returns `(y, aux)` and the
     result is `(y, y_dot, aux)`. A tangent of the wrong shape or structure raises a MismatchError.
     """
+    derived, bound, given = along(f, primals, tangents, has_aux)
+    entry, names = _found(derived, bound), derived.choice.names
+    cast = cast_tangents(given, [bound.arguments[n] for n in names], names)
+    return pushed(entry.bound.call, bound, cast, fn=derived.parameters.fn)
+
+
+def along(
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool
+) -> tuple[Derived, inspect.BoundArguments, list[Any]]:
+    """Return what derives f along tangents, its arguments, and the tangents that there are."""
     chosen = directions(primals, tangents)
-    f = fitted(f, primals, None, chosen, every=True)
-    callee = callee_of(f, "jvp")
-    along = [tangents[i] for i in chosen]
-    bound, entry, choice = _found(callee, primals, Options("jvp", chosen, has_aux, len(primals)))
-    names = choice.names
-    cast = cast_tangents(along, [bound.arguments[n] for n in names], names)
-    return pushed(entry.bound.call, bound, cast, fn=callee.fn)
+    callee = callee_of(fitted(f, primals, None, chosen, every=True), "jvp")
+    derived, bound = _derived(callee, primals, Options("jvp", chosen, has_aux, len(primals)))
+    return derived, bound, [tangents[i] for i in chosen]
 
 
 @operator

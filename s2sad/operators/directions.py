@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,17 @@ def cast_tangents(tangents: Sequence[Any], values: Sequence[Any], names: Sequenc
     }
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """Arguments as a call gives them."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
 def pushed(
     call: Callable[..., Any],
-    bound: inspect.BoundArguments,
+    bound: inspect.BoundArguments | Arguments,
     tangents: dict[str, Any],
     batch: bool = False,
     fn: types.FunctionType | None = None,
