@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import sys
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +24,7 @@ from typing import Any, Generic, Literal, TypeVar, overload
 
 import numpy as np
 
-from s2sad import api
+from s2sad import api, registry
 from s2sad.capture.fitted import fit, fitted, takes_shape
 from s2sad.decorated import Differentiable
 from s2sad.derivative import derivative_of
@@ -593,3 +594,12 @@ def _frames(traceback: types.TracebackType | None) -> Iterator[tuple[str, int]]:
     while traceback is not None:
         yield traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
         traceback = traceback.tb_next
+
+
+registry.refuse(
+    sys.modules[__name__],
+    "grad value_and_grad jvp hvp",
+    because="its partitions are computed by Dask, elsewhere",
+    instead="Call it outside, and differentiate the function of one partition: "
+    "`s2sad.dask.value_and_grad(f, over=...)` gives what f's own parameters need.",
+)

@@ -770,6 +770,17 @@ def test_misuse(name):
         program(*split())
 
 
+def over_partitions(w):
+    X, y = split()
+    value, _ = s2sad.dask.value_and_grad(loss, over=("X", "y"))(w, X, y)
+    return 2.0 * value
+
+
+def test_is_refused_inside_a_differentiated_function():
+    with pytest.raises(s2sad.MissingRuleError, match="its partitions are computed by Dask"):
+        s2sad.grad(over_partitions)(np.ones(3))
+
+
 def test_an_error_names_the_user_s_file():
     with pytest.raises(ActivityError) as caught:
         s2sad.dask.grad(loss, over="Z")

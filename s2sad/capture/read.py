@@ -35,7 +35,7 @@ from s2sad.capture.unraveled import written_unravel
 from s2sad.derivative import derivative_of
 from s2sad.errors import Place, SourceError, UnsupportedError
 from s2sad.known.generators import generator_of
-from s2sad.registry import written_form
+from s2sad.registry import is_ours, is_refused, written_form
 from s2sad.tree import Unravel
 
 # ---------------------------------------------------------------- what an object calls
@@ -79,6 +79,8 @@ def unwrap(obj: object) -> Callee | None:
         unravel = written_unravel(obj)
         return None if unravel is None else Callee(unravel)
     if isinstance(obj, types.FunctionType):
+        if is_ours(obj) and is_refused(obj):
+            return None  # its source is s2sad's, and that of what it stands on
         derivative = derivative_of(obj)
         return Callee(obj, wrt=None if derivative is None else derivative.declared)
     if isinstance(obj, (type, *C_CALLABLES)) or generator_of(obj) is not None:
