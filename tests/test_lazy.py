@@ -291,3 +291,24 @@ def best_by_method(x):
 @pytest.mark.parametrize("f", [best, best_by_method])
 def test_key_functions_that_only_look(f):
     check(f, X)
+
+
+def first(values):
+    for v in values:
+        return v
+
+
+def first_of(x):
+    return first(v * v for v in x) * 1.0
+
+
+@pytest.mark.parametrize("derive", [s2sad.grad, s2sad.value_and_grad])
+def test_a_generator_given_to_a_function_is_refused_backward(derive):
+    with pytest.raises(s2sad.UnsupportedError, match="read only in part"):
+        derive(first_of)(np.array([0.5, 2.0]))
+
+
+def test_a_generator_given_to_a_function_is_refused_forward():
+    x = np.array([0.5, 2.0])
+    with pytest.raises(s2sad.UnsupportedError, match="read only in part"):
+        s2sad.jvp(first_of, (x,), (np.ones(2),))

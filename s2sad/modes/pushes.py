@@ -106,6 +106,8 @@ class Pushes(Operations):
             return node.id in self.wanted
         kind = self.kind(node)
         if names_read(node) & self.wanted and K.differentiable(kind) and node in self.kinds:
+            if isinstance(kind, K.Unknown) and kind.why:
+                raise self.undecided(node, kind)
             raise InternalError("an operand is no name", place=self.source.place(node))
         return False
 
