@@ -74,8 +74,10 @@ def written_owner(function: Function, kinds: KindFacts, memory: Memory) -> Kind:
 def writing(function: Function, kinds: KindFacts, summary: Summary) -> Callable[[Node, Node], bool]:
     """Return what says of a part of a statement whether it writes something where it is run."""
 
+    worker = Walker(function, kinds, summary)
+
     def writes(s: Node, node: Node) -> bool:
-        worker = Walker(function, kinds, summary)
+        worker.memory = Memory()
         worker.called(s, node)
         return bool(worker.memory.writes)
 

@@ -25,6 +25,7 @@ from s2sad.modes.writes import Writes, assign_place
 from s2sad.nodes import (
     Block,
     Node,
+    all_inside,
     assign,
     attribute,
     binary,
@@ -406,12 +407,20 @@ class Slots(Writes):
 
     def _listed(self, keys: Node) -> set[str]:
         """Return the dict of which the temporary that a loop runs over lists the keys."""
-        for n in walk(self.function.node):
-            if isinstance(n, gast.Assign) and isinstance(n.targets[0], gast.Name):
-                if n.targets[0].id == getattr(keys, "id", None) in self.function.temps:
-                    if self._lists_keys(n.value):
-                        return {n.value.args[0].id}
-        return set()
+        wanted = getattr(keys, "id", None)
+        made = (s.value for s in self._makers if s.targets[0].id == wanted)
+        return next(({v.args[0].id} for v in made if self._lists_keys(v)), set())
+
+    @functools.cached_property
+    def _makers(self) -> list[Node]:
+        """The assignments to temporaries, the last one first: it may read what others made."""
+        found = [
+            s
+            for s in all_inside(self.function.node.body)
+            if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name)
+            if s.targets[0].id in self.function.temps
+        ]
+        return found[::-1]
 
     def _lists_keys(self, value: Node) -> bool:
         """Say whether an expression makes a list of a dict's keys."""
@@ -468,15 +477,14 @@ class Slots(Writes):
 
         A list of a dict's keys is a copy; one of its values is, where the user has `copied` them.
         """
-        for n in walk(self.function.node):
-            if isinstance(n, gast.Assign) and isinstance(n.targets[0], gast.Name):
-                if n.targets[0].id in names & self.function.temps:
-                    kind = self.kinds.of.get(n.value)
-                    own = self._lists_keys(n.value)
-                    if isinstance(kind, K.List) and not _holds_memory(kind):
-                        own = own or copied or isinstance(kind.item, K.Str)
-                    if not own and not isinstance(kind, K.Num | K.Str):
-                        names |= names_read(n.value)
+        for s in self._makers:
+            if s.targets[0].id in names:
+                kind = self.kinds.of.get(s.value)
+                own = self._lists_keys(s.value)
+                if isinstance(kind, K.List) and not _holds_memory(kind):
+                    own = own or copied or isinstance(kind.item, K.Str)
+                if not own and not isinstance(kind, K.Num | K.Str):
+                    names |= names_read(s.value)
         return names
 
     def check_unpacked(self, s: Node, names: list[str]) -> None:
