@@ -11,9 +11,10 @@ import dataclasses
 import enum
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterable
+import operator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -47,9 +48,93 @@ MISSING: Any = _Missing()
 FLAGS = type(np.empty(0).flags)
 
 
+class Step(enum.Enum):
+    """What leads to a part whose place is not known, and stands for many."""
+
+    EACH = "each"
+
+    def __repr__(self) -> str:
+        return "EACH"
+
+
+EACH = Step.EACH
+
+
+class Part(NamedTuple):
+    """A part of a structure: how it is read (`[step]`, `.step`, or one of `options`), its kind.
+
+    The step EACH is for all items of a list, dict or iterator of which only one kind is known.
+    """
+
+    how: str
+    step: Any
+    kind: Kind
+
+    @property
+    def path(self) -> str:
+        """The text after a structure's name: `[0]`, `['w']`, `.w`, `[]` of EACH, `:0` of options"""
+        if self.how == "field":
+            return f".{self.step}"
+        if self.how == "option":
+            return f":{self.step}"
+        return "[]" if self.step is EACH else f"[{self.step!r}]"
+
+
 @dataclass(frozen=True)
 class Kind:
-    """Base of all kinds; by itself: nothing is known."""
+    """Base of all kinds; by itself: nothing is known.
+
+    What a structure holds is asked here alone. A class of its own says its `steps` and the kinds
+    `inside`, in one order, and how it is `rebuilt` of other kinds:
+
+        Tuple((FLOAT, INT)).inside            (FLOAT, INT)
+        Tuple((FLOAT, INT)).parts             (Part("item", 0, FLOAT), Part("item", 1, INT))
+        List(FLOAT).parts                     (Part("item", EACH, FLOAT),)
+        Tuple((FLOAT, INT)).over(erase)       Tuple((erase(FLOAT), erase(INT)))
+        List(FLOAT).at(2)                     FLOAT
+
+    `structure`: it has parts, if only later. `mutable`: it may be written, so that its cotangent is
+    a shadow. `how` its parts are read. `rest` is the kind of a part of which the step is not known.
+    """
+
+    structure: ClassVar[bool] = False
+    mutable: ClassVar[bool] = False
+    how: ClassVar[str] = "item"
+
+    @property
+    def inside(self) -> tuple[Kind, ...]:
+        """The kinds of the parts; of what may be one of several, these."""
+        return ()
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """What leads to the parts: positions, keys, names of fields, EACH."""
+        return tuple(range(len(self.inside)))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts, each with its step."""
+        return tuple(Part(self.how, s, k) for s, k in zip(self.steps, self.inside, strict=True))
+
+    @property
+    def rest(self) -> Kind | None:
+        """The kind of a part of which the step is not known, where all share one."""
+        return None
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Kind:
+        """Return the kind of a structure such as this one with other kinds of its parts."""
+        return self
+
+    def over(self, change: Callable[[Kind], Kind]) -> Kind:
+        """Return the kind of a structure such as this one whose parts are changed."""
+        old = self.inside
+        new = tuple(map(change, old))
+        return self if all(map(operator.is_, old, new)) else self.rebuilt(new)
+
+    def at(self, step: Any) -> Kind | None:
+        """Return the kind of a part, None where there is none that is known."""
+        found = (k for s, k in zip(self.steps, self.inside, strict=True) if s == step)
+        return next(found, self.rest)
 
 
 @dataclass(frozen=True)
@@ -128,6 +213,16 @@ class Tuple(Kind):
 
     items: tuple[Kind, ...]
     cls: type | None = None
+    structure: ClassVar[bool] = True
+
+    @property
+    def inside(self) -> tuple[Kind, ...]:
+        """The kinds of the items."""
+        return self.items
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Tuple:
+        """Return the kind of a tuple of the same class with other items."""
+        return Tuple(tuple(inside), self.cls)
 
 
 @dataclass(frozen=True)
@@ -141,6 +236,28 @@ class List(Kind):
     item: Kind
     length: int | None = None
     items: tuple[Kind, ...] | None = None
+    structure: ClassVar[bool] = True
+    mutable: ClassVar[bool] = True
+
+    @property
+    def inside(self) -> tuple[Kind, ...]:
+        """The kind of each item, or that of all."""
+        return (self.item,) if self.items is None else self.items
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """The positions, where the kind of each item is known."""
+        return (EACH,) if self.items is None else tuple(range(len(self.items)))
+
+    @property
+    def rest(self) -> Kind:
+        """The kind of all items."""
+        return self.item
+
+    def rebuilt(self, inside: Iterable[Kind]) -> List:
+        """Return the kind of a list as long with other items."""
+        items = list(inside)
+        return List(items[0], self.length) if self.items is None else list_of(items)
 
 
 @dataclass(frozen=True)
@@ -148,6 +265,22 @@ class Dict(Kind):
     """A dict with known keys."""
 
     items: tuple[tuple[Any, Kind], ...]
+    structure: ClassVar[bool] = True
+    mutable: ClassVar[bool] = True
+
+    @property
+    def inside(self) -> tuple[Kind, ...]:
+        """The kinds of the values."""
+        return tuple(kind for _, kind in self.items)
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """The keys."""
+        return tuple(key for key, _ in self.items)
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Dict:
+        """Return the kind of a dict with the same keys and other values."""
+        return Dict(tuple(zip(self.steps, inside, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -156,6 +289,27 @@ class OpenDict(Kind):
 
     key: Kind
     item: Kind
+    structure: ClassVar[bool] = True
+    mutable: ClassVar[bool] = True
+
+    @property
+    def inside(self) -> tuple[Kind, ...]:
+        """The kind of all values."""
+        return (self.item,)
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """One step for all."""
+        return (EACH,)
+
+    @property
+    def rest(self) -> Kind:
+        """The kind of all values."""
+        return self.item
+
+    def rebuilt(self, inside: Iterable[Kind]) -> OpenDict:
+        """Return the kind of a dict with keys of the same kind and other values."""
+        return replace(self, item=next(iter(inside)))
 
 
 @dataclass(frozen=True)
@@ -164,6 +318,23 @@ class Obj(Kind):
 
     cls: type
     fields: tuple[tuple[str, Kind], ...]
+    structure: ClassVar[bool] = True
+    mutable: ClassVar[bool] = True
+    how: ClassVar[str] = "field"
+
+    @property
+    def inside(self) -> tuple[Kind, ...]:
+        """The kinds of the fields."""
+        return tuple(kind for _, kind in self.fields)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The names of the fields."""
+        return tuple(name for name, _ in self.fields)
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Obj:
+        """Return the kind of an instance of the same class with other fields."""
+        return Obj(self.cls, tuple(zip(self.steps, inside, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -227,6 +398,16 @@ class Union(Kind):
     """
 
     options: tuple[Kind, ...]
+    how: ClassVar[str] = "option"
+
+    @property
+    def inside(self) -> tuple[Kind, ...]:
+        """The kinds that the value may have."""
+        return self.options
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Kind:
+        """Return what is known where these are the kinds that a value may have."""
+        return union(inside)
 
 
 @dataclass(frozen=True)
@@ -234,6 +415,17 @@ class OneOf(Kind):
     """An instance of one of several classes of the user's: what it holds depends on which."""
 
     options: tuple[Obj, ...]
+    mutable: ClassVar[bool] = True
+    how: ClassVar[str] = "option"
+
+    @property
+    def inside(self) -> tuple[Kind, ...]:
+        """The kinds that the object may have."""
+        return self.options
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Kind:
+        """Return what is known where these are the kinds that a value may have."""
+        return one_of(inside)
 
 
 @dataclass(frozen=True)
@@ -245,6 +437,26 @@ class Iterable_(Kind):
 
     item: Kind
     indexed: bool = False
+    structure: ClassVar[bool] = True
+
+    @property
+    def inside(self) -> tuple[Kind, ...]:
+        """The kind of all items."""
+        return (self.item,)
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """One step for all."""
+        return (EACH,)
+
+    @property
+    def rest(self) -> Kind:
+        """The kind of all items."""
+        return self.item
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Iterable_:
+        """Return the kind of an iterator such as this one over other items."""
+        return replace(self, item=next(iter(inside)))
 
 
 UNKNOWN = Unknown()
@@ -284,21 +496,66 @@ def differentiable(kind: Kind) -> bool:
         return kind.type in ("float", "complex") and not kind.const
     if isinstance(kind, Array):
         return is_float_dtype(kind.dtype) and not kind.const
-    if isinstance(kind, Tuple | List) and kind.items is not None:
-        return any(differentiable(k) for k in kind.items)
-    if isinstance(kind, List | Iterable_ | OpenDict):
-        # What is empty here may be filled where nobody looks: by an inner function, say.
-        return isinstance(kind.item, Unbound) or differentiable(kind.item)
-    if isinstance(kind, Dict):
-        return not kind.items or any(differentiable(k) for _, k in kind.items)
-    if isinstance(kind, Obj):
-        fields = () if is_enumerated(kind.cls) else kind.fields
-        return any(differentiable(k) for _, k in fields)
-    if isinstance(kind, OneOf):
-        return any(map(differentiable, kind.options))
     if isinstance(kind, Union):
         return bool(carriers(kind))
+    if isinstance(kind, Obj) and is_enumerated(kind.cls):
+        return False
+    # What is empty here may be filled where nobody looks: by an inner function, say.
+    if isinstance(kind.rest, Unbound) or (isinstance(kind, Dict) and not kind.items):
+        return True
+    if kind.inside:
+        return any(map(differentiable, kind.inside))
     return isinstance(kind, Unknown | Opaque) and kind.cls not in (*GENERATORS, slice)
+
+
+def leaves(kind: Kind) -> Iterator[Kind]:
+    """Yield the kinds of what a value is in the end: `((1.0, None), [x])` has three."""
+    for part in kind.inside:
+        yield from leaves(part)
+    if not kind.structure and not kind.inside:
+        yield kind
+
+
+def mapped(change: Callable[[Kind], Kind], kind: Kind) -> Kind:
+    """Return the kind of a structure with other leaves: `mapped(erase_value, kind)`."""
+    if kind.structure or kind.inside:
+        return kind.over(functools.partial(mapped, change))
+    return change(kind)
+
+
+def paired(left: Kind, right: Kind) -> list[tuple[Kind, Kind]] | None:
+    """Return the kinds of the parts of two structures side by side; None if built otherwise.
+
+    They are of one class, with the same steps, be it in another order.
+    """
+    if not left.structure or type(left) is not type(right) or cls_of(left) is not cls_of(right):
+        return None
+    if left.steps == right.steps:
+        return list(zip(left.inside, right.inside, strict=True))
+    if left.rest is not None and right.rest is not None:
+        return [(left.rest, right.rest)]
+    found = dict(zip(right.steps, right.inside, strict=True))
+    if set(left.steps) != found.keys():
+        return None
+    return [(kind, found[step]) for step, kind in zip(left.steps, left.inside, strict=True)]
+
+
+def cls_of(kind: Kind | None) -> type | None:
+    """Return the class of all values of a kind, or None where it is not one class."""
+    if isinstance(kind, Num):
+        if kind.dtype is None:
+            return {"bool": bool, "int": int, "float": float, "complex": complex}[kind.type]
+        return None if kind.dtype == "any" else np.dtype(kind.dtype).type
+    if isinstance(kind, Array):
+        return np.ndarray if kind.namespace == spaces.NUMPY else None
+    if isinstance(kind, Tuple):
+        return kind.cls or tuple
+    return kind.cls if isinstance(kind, Obj) else _CLASSES.get(type(kind))
+
+
+_CLASSES: dict[type, type] = {
+    **{Str: str, List: list, Dict: dict, OpenDict: dict, NoneKind: type(None)},
+}
 
 
 def options(kind: Kind) -> tuple[Kind, ...]:
@@ -338,63 +595,36 @@ def each(kinds: Iterable[Kind]) -> list[tuple[Kind, ...]]:
 
 def is_container(kind: Kind) -> bool:
     """Say whether this is a mutable structure, whose cotangent is a shadow."""
-    return isinstance(kind, List | Dict | OpenDict | Obj | OneOf)
+    return kind.mutable
 
 
 def holds_more(kind: Kind) -> bool:
     """Say whether a value may hold several arrays or structures."""
-    several = (List, Dict, OpenDict, Obj, OneOf, Opaque, Tuple, Union, Unknown, Iterable_)
-    return isinstance(kind, several)
+    return kind.structure or kind.mutable or isinstance(kind, Opaque | Union | Unknown)
 
 
 def reached(kind: Kind) -> frozenset[Any] | None:
     """Return the classes of the mutable structures in a value; None where nothing is known."""
     if isinstance(kind, Unknown):
         return None
-    own: frozenset[Any] = frozenset()
-    parts: list[Kind] = []
-    if isinstance(kind, List | Iterable_):
-        own = frozenset({list}) if isinstance(kind, List) else own
-        parts = [kind.item]
-    elif isinstance(kind, Dict):
-        own, parts = frozenset({dict}), [k for _, k in kind.items]
-    elif isinstance(kind, OpenDict):
-        own, parts = frozenset({dict}), [kind.item]
-    elif isinstance(kind, Obj):
-        own, parts = frozenset({kind.cls}), [k for _, k in kind.fields]
-    elif isinstance(kind, Tuple):
-        parts = list(kind.items)
-    elif isinstance(kind, Union | OneOf):
-        parts = list(kind.options)
-    inner = [reached(k) for k in parts]
-    if isinstance(kind, Iterable_):
-        return None if None in inner or is_container(kind.item) else frozenset()
-    if any(r is None for r in inner):
+    inner = [found for found in map(reached, kind.inside) if found is not None]
+    if len(inner) < len(kind.inside):
         return None
-    return own.union(*(r for r in inner if r is not None))
+    if isinstance(kind, Iterable_):
+        return None if is_container(kind.item) else frozenset()
+    own = frozenset({cls_of(kind)}) if kind.structure and kind.mutable else frozenset()
+    return own.union(*inner)
 
 
 def holds_complex(kind: Kind) -> bool:
     """Say whether a value of a kind is, or holds, a complex number, as far as is known."""
-    if isinstance(kind, Union | OneOf):
-        return any(map(holds_complex, kind.options))
-    if isinstance(kind, Tuple):
-        return any(map(holds_complex, kind.items))
-    if isinstance(kind, List):
-        return any(map(holds_complex, kind.items or (kind.item,)))
-    if isinstance(kind, Dict):
-        return any(holds_complex(k) for _, k in kind.items)
-    if isinstance(kind, Obj):
-        return any(holds_complex(k) for _, k in kind.fields)
-    return isinstance(kind, Unknown | Opaque) or is_complex(kind)
+    return any(isinstance(k, Unknown | Opaque) or is_complex(k) for k in leaves(kind))
 
 
 def shares_nothing(kind: Kind) -> bool:
     """Say whether values of a kind have no memory that could be written."""
-    if isinstance(kind, Tuple):
-        return all(shares_nothing(k) for k in kind.items)
-    if isinstance(kind, Union):
-        return all(map(shares_nothing, kind.options))
+    if isinstance(kind, Tuple | Union):
+        return all(map(shares_nothing, kind.inside))
     if isinstance(kind, Unknown):
         return kind.cls in (slice, FLAGS)
     return isinstance(kind, Num | Str | NoneKind | Known | LocalFunction | Choice | Unbound)
@@ -404,7 +634,7 @@ def may_hold(kind: Kind, owner: Kind) -> bool:
     """Say whether a value of a kind may be, or hold, a structure such as `owner`."""
     if isinstance(owner, OneOf):
         return any(may_hold(kind, option) for option in owner.options)
-    cls = {List: list, Dict: dict, OpenDict: dict}.get(type(owner), getattr(owner, "cls", None))
+    cls = cls_of(owner) if owner.mutable else getattr(owner, "cls", None)
     found = reached(kind)
     return found is None or cls is None or cls in found
 
@@ -419,19 +649,13 @@ def describe(kind: Kind) -> str:
         return kind.cls.__name__ if kind.cls else f"a tuple of {len(kind.items)}"
     if isinstance(kind, Obj | Opaque):
         return f"an instance of {kind.cls.__name__}"
-    if isinstance(kind, Union | OneOf):
-        return " or ".join(map(describe, kind.options))
-    words = {
-        Choice: "one of several functions",
-        List: "a list",
-        Dict: "a dict",
-        OpenDict: "a dict",
-        NoneKind: "None",
-        Str: "a string",
-    }
-    for cls, text in words.items():
-        if isinstance(kind, cls):
-            return text
+    if kind.how == "option":
+        return " or ".join(map(describe, kind.inside))
+    words = {list: "a list", dict: "a dict", type(None): "None", str: "a string"}
+    if (word := words.get(cls_of(kind))) is not None:
+        return word
+    if isinstance(kind, Choice):
+        return "one of several functions"
     return getattr(kind, "why", "") or "a value of unknown type"
 
 
@@ -449,28 +673,22 @@ def join(left: Kind, right: Kind) -> Kind:
         return Str(MISSING, left.keys if left.keys == right.keys else None)
     if isinstance(left, Array) and isinstance(right, Array):
         return _join_arrays(left, right)
-    if isinstance(left, Tuple) and isinstance(right, Tuple):
-        if left.cls is right.cls and len(left.items) == len(right.items):
-            items = tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True))
-            return Tuple(items, left.cls)
-    elif isinstance(left, List) and isinstance(right, List):
+    if isinstance(left, List) and isinstance(right, List):
         length = left.length if left.length == right.length else None
-        if left.items is not None and right.items is not None and length is not None:
-            return list_of([join(a, b) for a, b in zip(left.items, right.items, strict=True)])
-        return List(join(left.item, right.item), length)
-    elif isinstance(left, Dict) and isinstance(right, Dict):
-        if [k for k, _ in left.items] == [k for k, _ in right.items]:
-            pairs = zip(left.items, right.items, strict=True)
-            return Dict(tuple((k, join(a, b)) for (k, a), (_, b) in pairs))
-        return _join_open(opened(left), opened(right))
-    elif isinstance(left, Dict | OpenDict) and isinstance(right, Dict | OpenDict):
-        return _join_open(opened(left), opened(right))
+        if left.items is None or right.items is None or length is None:
+            return List(join(left.item, right.item), length)
+    pairs = paired(left, right)
+    # Of a dict whose keys come in another order, the order is not known any more.
+    if pairs is not None and (left.steps == right.steps or not isinstance(left, Dict)):
+        if isinstance(left, Iterable_) and isinstance(right, Iterable_):
+            left = replace(left, indexed=left.indexed and right.indexed)
+        if isinstance(left, OpenDict) and isinstance(right, OpenDict):
+            left = replace(left, key=join(left.key, right.key))
+        return left.rebuilt(itertools.starmap(join, pairs))
+    if isinstance(left, Dict | OpenDict) and isinstance(right, Dict | OpenDict):
+        return join(opened(left), opened(right))
     elif isinstance(left, Obj) and isinstance(right, Obj):
-        names = [n for n, _ in left.fields]
-        if left.cls is right.cls and names == [n for n, _ in right.fields]:
-            pairs = zip(left.fields, right.fields, strict=True)
-            return Obj(left.cls, tuple((n, join(a, b)) for (n, a), (_, b) in pairs))
-        apart = set(names) ^ {n for n, _ in right.fields}
+        apart = set(left.steps) ^ set(right.steps)
         if left.cls is right.cls and apart:
             why = f"{describe(left)} that has the attribute {min(apart)} on one path only"
             return Unknown(why, None, registry.ON_ALL_PATHS)
@@ -480,8 +698,6 @@ def join(left: Kind, right: Kind) -> Kind:
     elif isinstance(left, Opaque) and isinstance(right, Opaque) and left.cls is right.cls:
         like = join(left.like, right.like)
         return Opaque(left.cls, like) if isinstance(like, Array) else Unknown("an object")
-    elif isinstance(left, Iterable_) and isinstance(right, Iterable_):
-        return Iterable_(join(left.item, right.item), left.indexed and right.indexed)
     one, other = _functions(left), _functions(right)
     if one and other:
         return _one_of([*one, *other])
@@ -531,10 +747,6 @@ def _one_of_objects(found: list[Obj]) -> Kind:
     if any(is_enumerated(k.cls) for k in order):
         return _on_two_paths(order[0], order[1])
     return OneOf(tuple(order))
-
-
-def _join_open(left: OpenDict, right: OpenDict) -> OpenDict:
-    return OpenDict(join(left.key, right.key), join(left.item, right.item))
 
 
 def opened(kind: Dict | OpenDict) -> OpenDict:
