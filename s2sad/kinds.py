@@ -459,6 +459,10 @@ class Iterable_(Kind):
         return replace(self, item=next(iter(inside)))
 
 
+# Dicts, whether or not their keys are known, and what Python itself has `[]` for, to be written.
+AnyDict = Dict | OpenDict
+BuiltIn = List | AnyDict
+
 UNKNOWN = Unknown()
 UNBOUND = Unbound()
 NONE = NoneKind()
@@ -514,6 +518,11 @@ def leaves(kind: Kind) -> Iterator[Kind]:
         yield from leaves(part)
     if not kind.structure and not kind.inside:
         yield kind
+
+
+def together(kind: Kind) -> tuple[Kind, ...]:
+    """Return the kinds of the parts; of a list that of all its items, which may change places."""
+    return kind.inside if kind.rest is None else (kind.rest,)
 
 
 def mapped(change: Callable[[Kind], Kind], kind: Kind) -> Kind:

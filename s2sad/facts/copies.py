@@ -105,9 +105,8 @@ class _Copies(HelpedRewriter):
             if flat or how == "shallow":
                 return [], subscript(clone(node), gast.Slice(None, None, None))
             return self._each(node, kind, depth) if how == "apart" else None
-        if isinstance(kind, K.Dict | K.OpenDict):
-            parts = [k for _, k in kind.items] if isinstance(kind, K.Dict) else [kind.item]
-            if all(map(K.shares_nothing, parts)) or how == "shallow":
+        if isinstance(kind, K.AnyDict):
+            if all(map(K.shares_nothing, kind.inside)) or how == "shallow":
                 return [], gast.Dict([None], [clone(node)])
         if isinstance(kind, K.OpenDict) and how == "apart":
             return self._each(node, kind, depth)
@@ -212,15 +211,12 @@ def _memories(kind: K.Kind) -> int:
     """
     if K.shares_nothing(kind) and not isinstance(kind, K.Tuple):
         return 0
-    if isinstance(kind, K.List | K.OpenDict):
-        return 3 if _memories(kind.item) else 1
-    if isinstance(kind, K.Dict):
-        return 1 + sum(_memories(k) for _, k in kind.items)
-    if isinstance(kind, K.Obj):
-        return 1 + sum(_memories(k) for _, k in kind.fields)
-    if isinstance(kind, K.Tuple):
-        return sum(map(_memories, kind.items))
-    return 1
+    if isinstance(kind, K.Iterable_) or not kind.structure:
+        return 1
+    inside = sum(map(_memories, K.together(kind)))
+    if kind.rest is not None:
+        return 3 if inside else 1
+    return kind.mutable + inside
 
 
 def _is_literal(key: object) -> bool:

@@ -9,7 +9,6 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.emitted.found import surely_real
 from s2sad.kinds import Kind
-from s2sad.known.mapped import mapped
 
 
 def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:
@@ -29,19 +28,15 @@ def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:
 
 def _zeros(kind: Kind, integer: Kind) -> Kind:
     """Return the kind of zeros for a value, where `integer` is that of those for an int."""
-
-    def zeros(part: Kind) -> Kind:
-        return _zeros(part, integer)
-
     if isinstance(kind, K.Num):
         if K.differentiable(kind):
             return K.erase_value(kind)
         return integer if kind.dtype is None else K.NONE
     if isinstance(kind, K.Array):
         return kind if K.is_float_dtype(kind.dtype) else K.NONE
-    structure = mapped(kind, zeros)
-    if structure is not None:
-        return structure
-    if isinstance(kind, K.Union | K.OneOf):
-        return functools.reduce(K.join, map(zeros, kind.options))
+    inside = [_zeros(part, integer) for part in kind.inside]
+    if kind.how == "option":
+        return functools.reduce(K.join, inside)
+    if kind.structure and not isinstance(kind, K.Iterable_):
+        return kind.rebuilt(inside)
     return kind if isinstance(kind, K.Unknown | K.Unbound) else K.NONE

@@ -50,7 +50,7 @@ def _leaves(kind: Kind) -> Iterator[Kind | None]:
         if steps is None:
             yield None
         for step in steps or ():
-            yield from _leaves(part_of(kind, step) or K.UNKNOWN)
+            yield from _leaves(part_of(kind, step))
 
 
 def _in_order(kind: Kind) -> list[Any] | None:
@@ -160,7 +160,7 @@ class _Ravelled(HelpedRewriter):
             read = attribute if by_name else subscript
             at = read(clone(place), step if by_name else constant(step))
             lines += self.lines("part = v", v=at)
-            inner = part_of(kind, step) or K.UNKNOWN
+            inner = part_of(kind, step)
             more, part = self._back(name(lines[-1].targets[0].id), inner, vector)
             lines += more
             parts.append(part)

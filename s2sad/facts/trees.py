@@ -60,36 +60,16 @@ def _mapped(fn: Kind, first: Kind, more: list[Kind], called: Called, depth: int)
     if stays(first):
         return first
     steps = steps_of(first)
-    if steps is None or depth > _DEEP:
+    if steps is None or depth > _DEEP or not all(_matches(first, k) for k in more):
         return _UNDECIDED
     found: list[Kind] = []
     for step in steps:
         parts = [part_of(k, step) for k in (first, *more)]
-        if any(p is None for p in parts):
-            return _UNDECIDED
-        kind = _mapped(fn, parts[0], parts[1:], called, depth + 1)  # type: ignore[arg-type]
+        kind = _mapped(fn, parts[0], parts[1:], called, depth + 1)
         if isinstance(kind, K.Unknown):
             return kind
         found.append(kind)
-    return _like(first, found)
-
-
-def _like(first: Kind, parts: list[Kind]) -> Kind:
-    """Return the kind of a structure built as another one, of other parts."""
-    if isinstance(first, K.Tuple):
-        return K.Tuple(tuple(parts), first.cls)
-    if isinstance(first, K.Dict):
-        return K.Dict(tuple((key, k) for (key, _), k in zip(first.items, parts, strict=True)))
-    if isinstance(first, K.Obj):
-        return K.Obj(
-            first.cls, tuple((n, k) for (n, _), k in zip(first.fields, parts, strict=True))
-        )
-    if isinstance(first, K.OpenDict):
-        return K.OpenDict(first.key, parts[0])
-    assert isinstance(first, K.List)
-    if first.items is None:
-        return K.List(parts[0], first.length)
-    return K.list_of(parts)
+    return first.rebuilt(found)
 
 
 def is_leaf(kind: Kind) -> bool:
@@ -104,52 +84,28 @@ def stays(kind: Kind) -> bool:
     return isinstance(kind, K.Num | K.Array | K.NoneKind | K.Str | K.Known | K.LocalFunction)
 
 
-_EACH = object()  # the items of a list, or of a dict, that are all of one kind
-
-
 def steps_of(kind: Kind) -> list[Any] | None:
     """Return what leads to the parts of a structure, None where that is not known."""
-    if isinstance(kind, K.Tuple):
-        return list(range(len(kind.items)))
-    if isinstance(kind, K.Dict):
-        keys = [key for key, _ in kind.items]
-        return keys if all(isinstance(key, str | int | float | bool) for key in keys) else None
-    if isinstance(kind, K.Obj):
-        return [n for n, _ in kind.fields] if copied_plainly(kind) else None
-    if isinstance(kind, K.List) and kind.items is not None:
-        return list(range(len(kind.items)))
-    return [_EACH] if isinstance(kind, K.List | K.OpenDict) else None
+    if not kind.structure or isinstance(kind, K.Iterable_):
+        return None
+    if isinstance(kind, K.Obj) and not copied_plainly(kind):
+        return None
+    plain = all(isinstance(step, str | int | float | K.Step) for step in kind.steps)
+    return list(kind.steps) if plain else None
 
 
-def part_of(kind: Kind, step: Any) -> Kind | None:
+def part_of(kind: Kind, step: Any) -> Kind:
     """Return the kind of a part; None has None everywhere."""
-    if isinstance(kind, K.NoneKind):
-        return kind
-    if step is _EACH:
-        return kind.item if isinstance(kind, K.List | K.OpenDict) else None
-    if isinstance(kind, K.Tuple):
-        return kind.items[step] if isinstance(step, int) and step < len(kind.items) else None
-    if isinstance(kind, K.List):
-        if kind.items is None:
-            return kind.item
-        return kind.items[step] if isinstance(step, int) and step < len(kind.items) else None
-    found = kind.items if isinstance(kind, K.Dict) else getattr(kind, "fields", ())
-    return dict(found).get(step)
+    return kind if isinstance(kind, K.NoneKind) else kind.at(step) or K.UNKNOWN
 
 
 def _matches(first: Kind, other: Kind) -> bool:
     """Say whether another structure surely has the parts of the first one."""
     if isinstance(other, K.NoneKind):
         return True
-    if isinstance(first, K.Tuple) and isinstance(other, K.Tuple):
-        return first.cls is other.cls and len(first.items) == len(other.items)
-    if isinstance(first, K.Obj) and isinstance(other, K.Obj):
-        return first.cls is other.cls and dict(first.fields).keys() == dict(other.fields).keys()
-    if isinstance(first, K.Dict) and isinstance(other, K.Dict):
-        return dict(first.items).keys() == dict(other.items).keys()
-    if isinstance(first, K.List) and isinstance(other, K.List):
-        return first.items is None or first.length == other.length
-    return isinstance(first, K.OpenDict) and isinstance(other, K.OpenDict)
+    if isinstance(first, K.List) and first.items is not None:
+        return isinstance(other, K.List) and first.length == other.length
+    return K.paired(first, other) is not None
 
 
 # --- statements ----------------------------------------------------------------------------------
@@ -205,7 +161,7 @@ class _Trees(HelpedRewriter):
         steps = steps_of(first)
         if steps is None or depth > _DEEP or not all(_matches(first, k) for k in kinds[1:]):
             return None
-        if steps == [_EACH]:
+        if steps == [K.EACH]:
             return self._each(places, kinds, depth)
         lines: Block = []
         parts: list[Node] = []
@@ -227,9 +183,7 @@ class _Trees(HelpedRewriter):
         inner: list[Node] = []
         inside: list[Kind] = []
         for place, kind in zip(places, kinds, strict=True):
-            part = part_of(kind, step)
-            assert part is not None
-            inside.append(part)
+            inside.append(part_of(kind, step))
             if isinstance(kind, K.NoneKind):
                 inner.append(constant(None))
                 continue
@@ -278,7 +232,7 @@ class _Trees(HelpedRewriter):
                 continue
             reads += self.lines("part = v", v=subscript(clone(at), name(place)))
             inner.append(name(reads[-1].targets[0].id))
-        inside = [part_of(k, _EACH) or K.UNKNOWN for k in kinds]
+        inside = [part_of(k, K.EACH) for k in kinds]
         found = self._built(inner, inside, depth + 1)
         if found is None:
             return None

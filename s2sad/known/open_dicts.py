@@ -11,7 +11,7 @@ from s2sad import kinds as K
 from s2sad.kinds import MISSING, Kind
 
 
-def with_entry(owner: K.Dict | K.OpenDict, key: Kind, kind: Kind) -> K.Dict | K.OpenDict:
+def with_entry(owner: K.AnyDict, key: Kind, kind: Kind) -> K.AnyDict:
     """Return the kind of a dict after an entry is set."""
     literal = literal_key(key)
     if isinstance(owner, K.Dict) and literal is not MISSING:

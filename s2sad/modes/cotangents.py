@@ -142,7 +142,7 @@ class Cotangents:
         known = registry.objects_of(kind.cls) if isinstance(kind, K.Opaque) else None
         if known is not None and known.zero is not None:
             return call(name(self.refs.function(known.zero)), value)
-        if isinstance(kind, K.List | K.Dict | K.OpenDict | K.Obj | K.OneOf):
+        if K.is_container(kind):
             return call(name(self.refs.function(runtime.zeros_like)), value)
         if not K.differentiable(kind):
             return gast.Constant(None, None)
@@ -346,23 +346,16 @@ class Cotangents:
         return [gast.Expr(call(helper, name(self.bar(c.operand)), c.value))]
 
     def _part_kind(self, kind: Kind, how: str, where: Any) -> Kind:
-        if isinstance(kind, K.List):
-            at = getattr(self.kinds.of.get(where), "value", None)
-            if kind.items is not None and isinstance(at, int):
-                if -len(kind.items) <= at < len(kind.items):
-                    return kind.items[at]
-            return kind.item if not isinstance(where, gast.Slice) else kind
-        if isinstance(kind, K.Dict):
-            key = self.kinds.of.get(where, K.UNKNOWN)
-            literal = getattr(key, "value", K.MISSING)
-            part: Kind = kind.items[0][1] if kind.items else K.UNKNOWN
-            part = dict(kind.items).get(literal, part)
-            return part
-        if isinstance(kind, K.OpenDict):
-            return kind.item
         if isinstance(kind, K.Obj):
-            return dict(kind.fields).get(where, K.UNKNOWN)
-        return K.FLOAT
+            return kind.at(where) or K.UNKNOWN
+        if not isinstance(kind, K.BuiltIn):
+            return K.FLOAT
+        if isinstance(kind, K.List) and isinstance(where, gast.Slice):
+            return kind
+        step = getattr(self.kinds.of.get(where), "value", K.MISSING)
+        if isinstance(kind, K.List) and kind.items is not None and isinstance(step, int):
+            step += len(kind.items) if step < 0 else 0
+        return kind.at(step) or next(iter(kind.inside), K.UNKNOWN)
 
     def sum(self, left: Node, right: Node, kind: Kind) -> Node:
         """Return the sum of two cotangents of one kind."""
@@ -409,13 +402,7 @@ def _helps(zero: Node) -> bool:
 
 def _no_tuple(kind: Kind) -> bool:
     """Say whether neither a value of a kind nor a part of it is a tuple."""
-    parts: list[Kind] = [kind]
-    if isinstance(kind, K.List | K.OpenDict):
-        parts = [kind.item, *(getattr(kind, "items", None) or ())]
-    elif isinstance(kind, K.Dict):
-        parts = [k for _, k in kind.items]
-    elif isinstance(kind, K.Obj):
-        parts = [k for _, k in kind.fields]
+    parts = kind.inside if kind.mutable else (kind,)
     return not any(isinstance(k, K.Tuple) for part in parts for k in K.options(part))
 
 

@@ -96,10 +96,9 @@ def copy_of(variable: str, kind: Kind, deep: bool, private: Callable[[], str]) -
 
 def holds_list(kind: Kind) -> bool:
     """Say whether a value is a list, or a tuple or a dict that holds one."""
-    parts = [k for _, k in kind.items] if isinstance(kind, K.Dict) else getattr(kind, "items", ())
-    return isinstance(kind, K.List) or (
-        isinstance(kind, K.Tuple | K.Dict) and any(map(holds_list, parts))
-    )
+    if isinstance(kind, K.Tuple | K.Dict):
+        return any(map(holds_list, kind.inside))
+    return isinstance(kind, K.List)
 
 
 def _with_own_lists(node: Node, kind: Kind) -> Node:
@@ -109,8 +108,10 @@ def _with_own_lists(node: Node, kind: Kind) -> Node:
     if not holds_list(kind):
         return node
     assert isinstance(kind, K.Tuple | K.Dict)
-    entries = kind.items if isinstance(kind, K.Dict) else enumerate(kind.items)
-    parts = {key: _with_own_lists(subscript(clone(node), constant(key)), k) for key, k in entries}
+    parts = {
+        step: _with_own_lists(subscript(clone(node), constant(step)), k)
+        for _, step, k in kind.parts
+    }
     if isinstance(kind, K.Dict):
         return gast.Dict([constant(key) for key in parts], [*parts.values()])
     if kind.cls is None:

@@ -211,7 +211,7 @@ class Pushes(Operations):
         """Return the tangent of a call of a method that is no function's."""
         owner = self.owner_of_method(node)
         attr = getattr(node.func, "attr", "")
-        if isinstance(owner, K.Dict | K.OpenDict):
+        if isinstance(owner, K.AnyDict):
             return [], self._of_dict(node)
         if isinstance(owner, K.Tuple) and attr == "_replace":
             return [], self._replaced_tuple(node, owner)

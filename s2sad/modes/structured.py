@@ -69,7 +69,7 @@ class Structured(Guarded):
 
     def _structure_method(self, site: Site, node: Node) -> tuple[Block, list[Contribution]] | None:
         owner = self.owner_of_method(node)
-        if isinstance(owner, K.Dict | K.OpenDict):
+        if isinstance(owner, K.AnyDict):
             return self._dict_method(site, node, owner)
         if isinstance(owner, K.Tuple) and node.func.attr == "_replace":
             return [], self._replaced(site, node, node.func.value, owner)
@@ -155,7 +155,7 @@ class Structured(Guarded):
         ]
 
     def _dict_method(
-        self, site: Site, node: Node, owner: K.Dict | K.OpenDict
+        self, site: Site, node: Node, owner: K.AnyDict
     ) -> tuple[Block, list[Contribution]]:
         """Undo d.get(key), d.values() and d.items() of a dict with known keys."""
         variable, method = node.func.value.id, node.func.attr

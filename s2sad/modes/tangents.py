@@ -21,7 +21,6 @@ from s2sad import registry, runtime
 from s2sad.errors import Error, InternalError
 from s2sad.kinds import Kind
 from s2sad.known.callees import Callees
-from s2sad.known.joined import parts
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
 from s2sad.modes.hooks import is_hook, sets_flags, stopped_by
@@ -690,17 +689,17 @@ def _holds_numbers(kind: Kind) -> bool:
     """Say whether a structure holds numbers that are no floats, or may hold anything."""
     if isinstance(kind, K.Num):
         return not K.differentiable(kind)
-    return any(map(_holds_numbers, parts(kind)))
+    return any(map(_holds_numbers, kind.inside))
 
 
 def _memories(kind: Kind) -> int:
     """Return how many arrays and structures a value holds that may share memory; 2 for more."""
     if isinstance(kind, K.Array):
         return int(K.differentiable(kind))
-    inner = [_memories(k) for k in parts(kind)]
-    if isinstance(kind, K.Union | K.OneOf):
-        return max(inner, default=0)
-    many = isinstance(kind, K.List | K.OpenDict)
+    inner = [_memories(k) for k in K.together(kind)]
+    if kind.how == "option":
+        return max(inner)
+    many = kind.rest is not None
     return min(2, sum(inner) * (2 if many else 1)) or int(K.is_container(kind))
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -214,7 +213,7 @@ class _Events:
         for owner, attr, alike in _targets(a, w):
             if owner is MISSING and attr is None and not alike:
                 alike = self.leaves_kinds(a, w)
-            yield _Stored(owner, attr, roots, alike, place, of=_class_of(w.owner))
+            yield _Stored(owner, attr, roots, alike, place, of=K.cls_of(w.owner) or object)
 
     def leaves_kinds(self, a: Analysed, w: Write) -> bool:
         """Say whether a call leaves what it is given of the kind that it was."""
@@ -320,14 +319,6 @@ def _targets(a: Analysed, w: Write) -> Iterator[tuple[Any, str | None, bool]]:
         yield (found if isinstance(found, dict | set) else MISSING), None, False
 
 
-def _class_of(kind: Kind) -> Any:
-    """Return the class of the objects that are of a kind."""
-    if isinstance(kind, K.Obj):
-        return kind.cls
-    known = {K.Array: np.ndarray, K.List: list, K.Dict: dict, K.OpenDict: dict}
-    return known.get(type(kind), object)
-
-
 def _stored_kind(a: Analysed, s: Node) -> Kind:
     """Return the kind of what a statement stores."""
     if isinstance(s, gast.Delete):
@@ -350,12 +341,11 @@ def _is_plain(kind: Kind) -> bool:
 
 def _kind_there(owner: Kind, place: Node) -> Kind:
     """Return the kind of what is in a place of a structure, as far as it is known."""
-    if isinstance(owner, K.Obj) and isinstance(place, gast.Attribute):
-        return dict(owner.fields).get(place.attr, K.UNKNOWN)
-    if isinstance(owner, K.List | K.OpenDict):
-        return owner.item
-    key = getattr(getattr(place, "slice", None), "value", MISSING)
-    return dict(owner.items).get(key, K.UNKNOWN) if isinstance(owner, K.Dict) else K.UNKNOWN
+    field = isinstance(place, gast.Attribute)
+    if not isinstance(owner, K.Obj if field else K.BuiltIn):
+        return K.UNKNOWN
+    step = place.attr if field else getattr(getattr(place, "slice", None), "value", MISSING)
+    return owner.at(step) or K.UNKNOWN
 
 
 def _part_of(a: Analysed, owner: Any, place: Node) -> Any:

@@ -82,22 +82,13 @@ def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
         return [f"{path} is None"]
     if isinstance(kind, K.Str):
         return [f"isinstance({path}, str)"]
-    if isinstance(kind, K.Tuple):
-        first = [f"isinstance({path}, tuple)", f"len({path}) == {len(kind.items)}"]
-        parts = [_tests(f"{path}[{i}]", k, numpy) for i, k in enumerate(kind.items)]
-        return first + [test for tests in parts for test in tests]
-    if isinstance(kind, K.Dict):
-        first = [f"isinstance({path}, dict)", f"list({path}) == {[k for k, _ in kind.items]!r}"]
-        parts = [_tests(f"{path}[{key!r}]", k, numpy) for key, k in kind.items]
-        return first + [test for tests in parts for test in tests]
     if isinstance(kind, K.OpenDict):
         return _each_tests(path, kind.item, "dict", f"{path}.values()", numpy)
-    if isinstance(kind, K.List) and kind.items is not None:
-        first = [f"isinstance({path}, list)", f"len({path}) == {len(kind.items)}"]
-        parts = [_tests(f"{path}[{i}]", k, numpy) for i, k in enumerate(kind.items)]
-        return first + [test for tests in parts for test in tests]
-    if isinstance(kind, K.List):
+    if isinstance(kind, K.List) and kind.items is None:
         return _list_tests(path, kind, numpy)
+    if kind.structure:
+        parts = [_tests(path + part.path, part.kind, numpy) for part in kind.parts]
+        return _own_tests(path, kind) + [test for tests in parts for test in tests]
     if isinstance(kind, K.Opaque):
         cls_test = _is_named(f"type({path})", kind.cls)
         known = registry.objects_of(kind.cls)
@@ -107,14 +98,21 @@ def _tests(path: str, kind: Kind, numpy: str) -> list[str]:
             return [cls_test]
         shape = [t for t in _array_tests(path, kind.like, numpy) if f"{path}.shape" in t]
         return [cls_test, f'{path}.dtype == "{kind.like.dtype}"', *shape]
-    if isinstance(kind, K.Obj):
-        parts = [_tests(f"{path}.{key}", k, numpy) for key, k in kind.fields]
-        return [_is_named(f"type({path})", kind.cls), *(t for tests in parts for t in tests)]
     if isinstance(kind, K.Known | K.Choice):
         options = kind.options if isinstance(kind, K.Choice) else (kind,)
         tests = [_is_function(path, k, numpy) for k in options]
         return [" or ".join(t for t in tests if t)] if all(tests) else []
     return []
+
+
+def _own_tests(path: str, kind: Kind) -> list[str]:
+    """Return the tests that a structure is of its class, and has as many parts, or these keys."""
+    if isinstance(kind, K.Obj):
+        return [_is_named(f"type({path})", kind.cls)]
+    if isinstance(kind, K.Dict):
+        return [f"isinstance({path}, dict)", f"list({path}) == {list(kind.steps)!r}"]
+    cls = "tuple" if isinstance(kind, K.Tuple) else "list"
+    return [f"isinstance({path}, {cls})", f"len({path}) == {len(kind.inside)}"]
 
 
 def _is_function(path: str, kind: Kind, numpy: str) -> str:
