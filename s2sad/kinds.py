@@ -84,42 +84,51 @@ class Part(NamedTuple):
 class Kind:
     """Base of all kinds; by itself: nothing is known.
 
-    What a structure holds is asked here alone. A class of its own says its `steps` and the kinds
-    `inside`, in one order, and how it is `rebuilt` of other kinds:
+    What a structure holds is asked here alone. A class of its own says what is held `by_step` and
+    how it is `rebuilt` of other kinds of its parts:
 
+        Tuple((FLOAT, INT)).by_step           ((0, FLOAT), (1, INT))
         Tuple((FLOAT, INT)).inside            (FLOAT, INT)
-        Tuple((FLOAT, INT)).parts             (Part("item", 0, FLOAT), Part("item", 1, INT))
-        List(FLOAT).parts                     (Part("item", EACH, FLOAT),)
         Tuple((FLOAT, INT)).over(erase)       Tuple((erase(FLOAT), erase(INT)))
+        List(FLOAT).by_step                   ((EACH, FLOAT),)
         List(FLOAT).at(2)                     FLOAT
 
-    `structure`: it has parts, if only later. `mutable`: it may be written, so that its cotangent is
-    a shadow. `how` its parts are read. `rest` is the kind of a part of which the step is not known.
+    `how` parts are read: as an "item" or "field" of a structure, or as an "option" of what may be
+    one of several; "" has none. What is `mutable` may be written: its cotangent is a shadow.
     """
 
-    structure: ClassVar[bool] = False
+    how: ClassVar[str] = ""
     mutable: ClassVar[bool] = False
-    how: ClassVar[str] = "item"
+
+    @property
+    def by_step(self) -> tuple[tuple[Any, Kind], ...]:
+        """What leads to each part - positions, keys, names of fields, EACH - and its kind."""
+        return ()
+
+    @property
+    def structure(self) -> bool:
+        """Whether a value has parts, if only later."""
+        return self.how in ("item", "field")
 
     @property
     def inside(self) -> tuple[Kind, ...]:
         """The kinds of the parts; of what may be one of several, these."""
-        return ()
+        return tuple([kind for _, kind in self.by_step])
 
     @property
     def steps(self) -> tuple[Any, ...]:
-        """What leads to the parts: positions, keys, names of fields, EACH."""
-        return tuple(range(len(self.inside)))
+        """What leads to the parts."""
+        return tuple([step for step, _ in self.by_step])
 
     @property
     def parts(self) -> tuple[Part, ...]:
         """The parts, each with its step."""
-        return tuple(Part(self.how, s, k) for s, k in zip(self.steps, self.inside, strict=True))
+        return tuple(Part(self.how, *part) for part in self.by_step)
 
     @property
     def rest(self) -> Kind | None:
         """The kind of a part of which the step is not known, where all share one."""
-        return None
+        return next((kind for step, kind in self.by_step if step is EACH), None)
 
     def rebuilt(self, inside: Iterable[Kind]) -> Kind:
         """Return the kind of a structure such as this one with other kinds of its parts."""
@@ -133,8 +142,7 @@ class Kind:
 
     def at(self, step: Any) -> Kind | None:
         """Return the kind of a part, None where there is none that is known."""
-        found = (k for s, k in zip(self.steps, self.inside, strict=True) if s == step)
-        return next(found, self.rest)
+        return next((kind for known, kind in self.by_step if known == step), self.rest)
 
 
 @dataclass(frozen=True)
@@ -213,15 +221,13 @@ class Tuple(Kind):
 
     items: tuple[Kind, ...]
     cls: type | None = None
-    structure: ClassVar[bool] = True
+    how: ClassVar[str] = "item"
 
     @property
-    def inside(self) -> tuple[Kind, ...]:
-        """The kinds of the items."""
-        return self.items
+    def by_step(self) -> tuple[tuple[int, Kind], ...]:
+        return tuple(enumerate(self.items))
 
     def rebuilt(self, inside: Iterable[Kind]) -> Tuple:
-        """Return the kind of a tuple of the same class with other items."""
         return Tuple(tuple(inside), self.cls)
 
 
@@ -236,26 +242,18 @@ class List(Kind):
     item: Kind
     length: int | None = None
     items: tuple[Kind, ...] | None = None
-    structure: ClassVar[bool] = True
+    how: ClassVar[str] = "item"
     mutable: ClassVar[bool] = True
 
     @property
-    def inside(self) -> tuple[Kind, ...]:
-        """The kind of each item, or that of all."""
-        return (self.item,) if self.items is None else self.items
-
-    @property
-    def steps(self) -> tuple[Any, ...]:
-        """The positions, where the kind of each item is known."""
-        return (EACH,) if self.items is None else tuple(range(len(self.items)))
+    def by_step(self) -> tuple[tuple[Any, Kind], ...]:
+        return ((EACH, self.item),) if self.items is None else tuple(enumerate(self.items))
 
     @property
     def rest(self) -> Kind:
-        """The kind of all items."""
         return self.item
 
     def rebuilt(self, inside: Iterable[Kind]) -> List:
-        """Return the kind of a list as long with other items."""
         items = list(inside)
         return List(items[0], self.length) if self.items is None else list_of(items)
 
@@ -265,21 +263,14 @@ class Dict(Kind):
     """A dict with known keys."""
 
     items: tuple[tuple[Any, Kind], ...]
-    structure: ClassVar[bool] = True
+    how: ClassVar[str] = "item"
     mutable: ClassVar[bool] = True
 
     @property
-    def inside(self) -> tuple[Kind, ...]:
-        """The kinds of the values."""
-        return tuple(kind for _, kind in self.items)
-
-    @property
-    def steps(self) -> tuple[Any, ...]:
-        """The keys."""
-        return tuple(key for key, _ in self.items)
+    def by_step(self) -> tuple[tuple[Any, Kind], ...]:
+        return self.items
 
     def rebuilt(self, inside: Iterable[Kind]) -> Dict:
-        """Return the kind of a dict with the same keys and other values."""
         return Dict(tuple(zip(self.steps, inside, strict=True)))
 
 
@@ -289,26 +280,14 @@ class OpenDict(Kind):
 
     key: Kind
     item: Kind
-    structure: ClassVar[bool] = True
+    how: ClassVar[str] = "item"
     mutable: ClassVar[bool] = True
 
     @property
-    def inside(self) -> tuple[Kind, ...]:
-        """The kind of all values."""
-        return (self.item,)
-
-    @property
-    def steps(self) -> tuple[Any, ...]:
-        """One step for all."""
-        return (EACH,)
-
-    @property
-    def rest(self) -> Kind:
-        """The kind of all values."""
-        return self.item
+    def by_step(self) -> tuple[tuple[Any, Kind], ...]:
+        return ((EACH, self.item),)
 
     def rebuilt(self, inside: Iterable[Kind]) -> OpenDict:
-        """Return the kind of a dict with keys of the same kind and other values."""
         return replace(self, item=next(iter(inside)))
 
 
@@ -318,22 +297,14 @@ class Obj(Kind):
 
     cls: type
     fields: tuple[tuple[str, Kind], ...]
-    structure: ClassVar[bool] = True
-    mutable: ClassVar[bool] = True
     how: ClassVar[str] = "field"
+    mutable: ClassVar[bool] = True
 
     @property
-    def inside(self) -> tuple[Kind, ...]:
-        """The kinds of the fields."""
-        return tuple(kind for _, kind in self.fields)
-
-    @property
-    def steps(self) -> tuple[str, ...]:
-        """The names of the fields."""
-        return tuple(name for name, _ in self.fields)
+    def by_step(self) -> tuple[tuple[str, Kind], ...]:
+        return self.fields
 
     def rebuilt(self, inside: Iterable[Kind]) -> Obj:
-        """Return the kind of an instance of the same class with other fields."""
         return Obj(self.cls, tuple(zip(self.steps, inside, strict=True)))
 
 
@@ -401,12 +372,10 @@ class Union(Kind):
     how: ClassVar[str] = "option"
 
     @property
-    def inside(self) -> tuple[Kind, ...]:
-        """The kinds that the value may have."""
-        return self.options
+    def by_step(self) -> tuple[tuple[int, Kind], ...]:
+        return tuple(enumerate(self.options))
 
     def rebuilt(self, inside: Iterable[Kind]) -> Kind:
-        """Return what is known where these are the kinds that a value may have."""
         return union(inside)
 
 
@@ -415,16 +384,14 @@ class OneOf(Kind):
     """An instance of one of several classes of the user's: what it holds depends on which."""
 
     options: tuple[Obj, ...]
-    mutable: ClassVar[bool] = True
     how: ClassVar[str] = "option"
+    mutable: ClassVar[bool] = True
 
     @property
-    def inside(self) -> tuple[Kind, ...]:
-        """The kinds that the object may have."""
-        return self.options
+    def by_step(self) -> tuple[tuple[int, Kind], ...]:
+        return tuple(enumerate(self.options))
 
     def rebuilt(self, inside: Iterable[Kind]) -> Kind:
-        """Return what is known where these are the kinds that a value may have."""
         return one_of(inside)
 
 
@@ -437,25 +404,13 @@ class Iterable_(Kind):
 
     item: Kind
     indexed: bool = False
-    structure: ClassVar[bool] = True
+    how: ClassVar[str] = "item"
 
     @property
-    def inside(self) -> tuple[Kind, ...]:
-        """The kind of all items."""
-        return (self.item,)
-
-    @property
-    def steps(self) -> tuple[Any, ...]:
-        """One step for all."""
-        return (EACH,)
-
-    @property
-    def rest(self) -> Kind:
-        """The kind of all items."""
-        return self.item
+    def by_step(self) -> tuple[tuple[Any, Kind], ...]:
+        return ((EACH, self.item),)
 
     def rebuilt(self, inside: Iterable[Kind]) -> Iterable_:
-        """Return the kind of an iterator such as this one over other items."""
         return replace(self, item=next(iter(inside)))
 
 

@@ -58,7 +58,7 @@ def test_parts(kind, paths, inside, rest):
     assert tuple(part.path for part in kind.parts) == paths
     assert tuple(part.kind for part in kind.parts) == inside == kind.inside
     assert kind.rest == rest
-    assert len(kind.steps) == len(inside)
+    assert tuple(zip(kind.steps, inside, strict=True)) == kind.by_step
 
 
 @named
