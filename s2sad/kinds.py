@@ -257,6 +257,13 @@ class List(Kind):
         items = list(inside)
         return List(items[0], self.length) if self.items is None else list_of(items)
 
+    def over(self, change: Callable[[Kind], Kind]) -> Kind:
+        # What all items share changes as they do: joined anew, it would have other lengths.
+        item = change(self.item)
+        items = None if self.items is None else tuple(map(change, self.items))
+        same = item is self.item and (items is None or all(map(operator.is_, items, self.inside)))
+        return self if same else List(item, self.length, items)
+
 
 @dataclass(frozen=True)
 class Dict(Kind):
@@ -460,11 +467,16 @@ def differentiable(kind: Kind) -> bool:
     if isinstance(kind, Obj) and is_enumerated(kind.cls):
         return False
     # What is empty here may be filled where nobody looks: by an inner function, say.
-    if isinstance(kind.rest, Unbound) or (isinstance(kind, Dict) and not kind.items):
+    if is_empty(kind):
         return True
     if kind.inside:
         return any(map(differentiable, kind.inside))
     return isinstance(kind, Unknown | Opaque) and kind.cls not in (*GENERATORS, slice)
+
+
+def is_empty(kind: Kind) -> bool:
+    """Say whether this is a list or a dict into which nothing has been put yet."""
+    return isinstance(kind.rest, Unbound) or (isinstance(kind, Dict) and not kind.items)
 
 
 def leaves(kind: Kind) -> Iterator[Kind]:
@@ -514,7 +526,9 @@ def cls_of(kind: Kind | None) -> type | None:
         return np.ndarray if kind.namespace == spaces.NUMPY else None
     if isinstance(kind, Tuple):
         return kind.cls or tuple
-    return kind.cls if isinstance(kind, Obj) else _CLASSES.get(type(kind))
+    if isinstance(kind, Obj):
+        return kind.cls
+    return next((cls for known, cls in _CLASSES.items() if isinstance(kind, known)), None)
 
 
 _CLASSES: dict[type, type] = {
@@ -713,16 +727,12 @@ def _one_of_objects(found: list[Obj]) -> Kind:
     return OneOf(tuple(order))
 
 
-def opened(kind: Dict | OpenDict) -> OpenDict:
+def opened(kind: AnyDict) -> OpenDict:
     """Return the kind of a dict of which the keys are not known any more."""
     if isinstance(kind, OpenDict):
         return kind
-    keys: Kind = UNBOUND
-    item: Kind = UNBOUND
-    for key, value in kind.items:
-        keys = join(keys, key_kind(kind_of(key, "", literal=True)))
-        item = join(item, erase_value(value))
-    return OpenDict(keys, item)
+    keys = (key_kind(kind_of(key, "", literal=True)) for key in kind.steps)
+    return OpenDict(one_of(keys), one_of(map(erase_value, kind.inside)))
 
 
 def key_kind(kind: Kind) -> Kind:
@@ -736,9 +746,7 @@ def key_kind(kind: Kind) -> Kind:
 
 def list_of(found: list[Kind]) -> List:
     """Return the kind of a list with these items: of each, where they do not share one."""
-    item: Kind = UNBOUND
-    for kind in found:
-        item = join(item, kind)
+    item = one_of(found)
     mixed = isinstance(item, Unknown | Union | OneOf)
     mixed = mixed or (isinstance(item, Num) and item.dtype == "any")
     if mixed and len(found) <= _LONGEST:

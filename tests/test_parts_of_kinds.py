@@ -148,3 +148,11 @@ def test_classes(kind, cls):
 def test_fields_in_another_order_are_joined():
     turned = K.Obj(Body, BODY.fields[::-1])
     assert K.join(BODY, turned) == BODY
+
+
+def test_what_all_items_of_a_list_share_is_not_joined_anew():
+    other = K.Array("float64", (K.Dim("k"),))
+    table = K.Array("float64", (K.Dim("n"), K.Dim("m")))
+    kind = K.list_of([LONG, table, other])
+    assert kind.items is not None
+    assert K.mapped(lambda k: dataclasses.replace(k), kind) == kind

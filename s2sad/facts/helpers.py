@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from s2sad import kinds as K
@@ -34,9 +33,8 @@ def _zeros(kind: Kind, integer: Kind) -> Kind:
         return integer if kind.dtype is None else K.NONE
     if isinstance(kind, K.Array):
         return kind if K.is_float_dtype(kind.dtype) else K.NONE
-    inside = [_zeros(part, integer) for part in kind.inside]
     if kind.how == "option":
-        return functools.reduce(K.join, inside)
+        return K.one_of(_zeros(part, integer) for part in kind.inside)
     if kind.structure and not isinstance(kind, K.Iterable_):
-        return kind.rebuilt(inside)
+        return kind.over(lambda part: _zeros(part, integer))
     return kind if isinstance(kind, K.Unknown | K.Unbound) else K.NONE

@@ -328,12 +328,10 @@ def replaced_kind(owner: Kind, keywords: dict[str, Kind]) -> Kind:
     if isinstance(owner, K.Tuple) and owner.cls is not None:
         names = getattr(owner.cls, "_fields", ())
         if keywords.keys() <= set(names):
-            pairs = zip(names, owner.items, strict=True)
-            return K.Tuple(tuple(keywords.get(n, k) for n, k in pairs), owner.cls)
-    if isinstance(owner, K.Obj) and plain_fields(owner.cls) == tuple(n for n, _ in owner.fields):
-        if keywords.keys() <= {n for n, _ in owner.fields}:
-            fields = ((n, K.erase_value(keywords.get(n, k))) for n, k in owner.fields)
-            return K.Obj(owner.cls, tuple(fields))
+            return owner.rebuilt(map(keywords.get, names, owner.items))
+    if isinstance(owner, K.Obj) and plain_fields(owner.cls) == owner.steps:
+        if keywords.keys() <= set(owner.steps):
+            return owner.rebuilt(K.erase_value(keywords.get(n, k)) for n, k in owner.fields)
     return K.UNKNOWN
 
 
@@ -342,10 +340,7 @@ def item_kind(owner: Kind, index: Any) -> Kind:
     if isinstance(owner, K.Tuple):
         if isinstance(index, int) and -len(owner.items) <= index < len(owner.items):
             return owner.items[index]
-        result: Kind = K.UNBOUND
-        for kind in owner.items:
-            result = K.join(result, kind)
-        return result
+        return K.one_of(owner.items)
     if isinstance(owner, K.List) and owner.items is not None and isinstance(index, int):
         return item_kind(K.Tuple(owner.items), index)
     return element_kind(owner)

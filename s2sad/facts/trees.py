@@ -17,10 +17,11 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import runtime, tree
+from s2sad import tree
 from s2sad.facts.members import copied_plainly
 from s2sad.facts.rewrite import HelpedRewriter, NumPy
 from s2sad.kinds import Kind
+from s2sad.known.built import read
 from s2sad.nodes import (
     Block,
     Node,
@@ -34,7 +35,6 @@ from s2sad.nodes import (
     subscript,
 )
 from s2sad.stages import Function, KindFacts, Loop
-from s2sad.syntax.spelled import paths
 
 Called = Callable[[Kind, "list[Kind]"], Kind]
 _DEEP = 8
@@ -166,17 +166,17 @@ class _Trees(HelpedRewriter):
         lines: Block = []
         parts: list[Node] = []
         for step in steps:
-            reads, inner, inside = self._step(places, kinds, step, isinstance(first, K.Obj))
+            reads, inner, inside = self._step(places, kinds, step, first.how)
             found = self._built(inner, inside, depth + 1)
             if found is None:
                 return None
             lines += [*reads, *found[0], *self.lines("part = v", v=found[1])]
             parts.append(name(lines[-1].targets[0].id))
-        made = self._display(first, places[0], steps, parts)
-        return None if made is None else ([*lines, *made[0]], made[1])
+        more, made = self.display(first, places[0], parts)
+        return [*lines, *more], made
 
     def _step(
-        self, places: list[Node], kinds: list[Kind], step: Any, by_name: bool
+        self, places: list[Node], kinds: list[Kind], step: Any, how: str
     ) -> tuple[Block, list[Node], list[Kind]]:
         """Return what reads a part of each structure, and the parts' names and kinds."""
         lines: Block = []
@@ -187,35 +187,9 @@ class _Trees(HelpedRewriter):
             if isinstance(kind, K.NoneKind):
                 inner.append(constant(None))
                 continue
-            read = (
-                attribute(clone(place), step)
-                if by_name
-                else subscript(clone(place), constant(step))
-            )
-            lines += self.lines("part = v", v=read)
+            lines += self.lines("part = v", v=read(place, K.Part(how, step, inside[-1])))
             inner.append(name(lines[-1].targets[0].id))
         return lines, inner, inside
-
-    def _display(
-        self, kind: Kind, place: Node, steps: list[Any], parts: list[Node]
-    ) -> tuple[Block, Node] | None:
-        """Return what builds a structure of its parts."""
-        if isinstance(kind, K.Dict):
-            return [], gast.Dict([constant(key) for key in steps], parts)
-        if isinstance(kind, K.List):
-            return [], gast.List(parts, gast.Load())
-        if isinstance(kind, K.Tuple) and kind.cls is None:
-            return [], gast.Tuple(parts, gast.Load())
-        assert isinstance(kind, K.Obj | K.Tuple) and kind.cls is not None
-        cls = next(paths(self.function, kind.cls), None)
-        lines: Block = []
-        if cls is None or isinstance(cls, gast.Subscript):
-            lines = self.lines("cls = type(v)", v=place)
-            cls = name(lines[-1].targets[0].id)
-        if isinstance(kind, K.Tuple):
-            return lines, gast.Call(cls, parts, [])
-        keywords = [gast.keyword(n, p) for n, p in zip(steps, parts, strict=True)]
-        return lines, gast.Call(name(self.helper(runtime.object_of)), [cls], keywords)
 
     def _each(self, places: list[Node], kinds: list[Kind], depth: int) -> tuple[Block, Node] | None:
         """Return a list made of the items of lists, and the loop that makes it; or a dict."""

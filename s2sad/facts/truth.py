@@ -302,18 +302,12 @@ def _keep(node: Node, env: dict[str, Kind], test: Callable[[Kind], bool]) -> Non
     if not part or not isinstance(node.value, gast.Name):
         return
     owner = env.get(node.value.id)
-    if isinstance(owner, K.Obj) and isinstance(node, gast.Attribute):
-        kept = ((n, _passing(k, test) if n == node.attr else k) for n, k in owner.fields)
-        env[node.value.id] = K.Obj(owner.cls, tuple(kept))
-    elif isinstance(owner, K.Dict) and isinstance(getattr(node, "slice", None), gast.Constant):
-        key = node.slice.value
-        env[node.value.id] = K.Dict(
-            tuple((n, _passing(k, test) if n == key else k) for n, k in owner.items)
-        )
+    field = isinstance(node, gast.Attribute)
+    if isinstance(owner, K.Obj if field else K.Dict):
+        step = node.attr if field else getattr(node.slice, "value", K.MISSING)
+        kept = (_passing(k, test) if known == step else k for known, k in owner.by_step)
+        env[node.value.id] = owner.rebuilt(kept)
 
 
 def _passing(kind: Kind, test: Callable[[Kind], bool]) -> Kind:
-    if not isinstance(kind, K.Union | K.OneOf):
-        return kind
-    left = [k for k in kind.options if test(k)]
-    return K.one_of(left) if isinstance(kind, K.OneOf) else K.union(left)
+    return kind.rebuilt(filter(test, kind.inside)) if kind.how == "option" else kind

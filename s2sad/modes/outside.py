@@ -20,6 +20,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import MISSING, Kind
+from s2sad.known.built import display, read
 from s2sad.modes.storage import bind_unbound
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -29,14 +30,10 @@ from s2sad.nodes import (
     attribute,
     block_writes,
     call,
-    clone,
-    constant,
     copied,
     name,
     names_read,
     rename,
-    subscript,
-    tuple_,
     walk,
 )
 from s2sad.stages import Aliases, Function
@@ -108,17 +105,12 @@ def _with_own_lists(node: Node, kind: Kind) -> Node:
     if not holds_list(kind):
         return node
     assert isinstance(kind, K.Tuple | K.Dict)
-    parts = {
-        step: _with_own_lists(subscript(clone(node), constant(step)), k)
-        for _, step, k in kind.parts
-    }
-    if isinstance(kind, K.Dict):
-        return gast.Dict([constant(key) for key in parts], [*parts.values()])
-    if kind.cls is None:
-        return tuple_([*parts.values()])
+    parts = [_with_own_lists(read(node, part), part.kind) for part in kind.parts]
+    if isinstance(kind, K.Dict) or kind.cls is None:
+        return display(kind, parts)
     fields: tuple[str, ...] = kind.cls._fields  # type: ignore[attr-defined]
     made = call(attribute(node, "_replace"))
-    named = zip(fields, parts.values(), kind.items, strict=True)
+    named = zip(fields, parts, kind.items, strict=True)
     made.keywords = [gast.keyword(n, part) for n, part, k in named if holds_list(k)]
     return made
 

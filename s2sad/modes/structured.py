@@ -19,6 +19,7 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.known.built import read
 from s2sad.known.open_dicts import surely_has
 from s2sad.known.signature import by_position
 from s2sad.known.unread import by_cause, undecided
@@ -125,19 +126,12 @@ class Structured(Guarded):
         """p._replace(a=x) and replace(p, a=x): the other fields are still those of p."""
         found = []
         given = {k.arg: k.value for k in node.keywords}
-        fields = getattr(kind, "fields", None)
-        names = getattr(getattr(kind, "cls", None), "_fields", ())
-        pairs = (
-            fields if fields is not None else zip(names, getattr(kind, "items", ()), strict=True)
-        )
-        for i, (field, part) in enumerate(pairs):
-            if fields is not None:
-                bar, path = attribute(clone(site.bar), field), ("attr", field)
-            else:
-                bar, path = subscript(clone(site.bar), constant(i)), ("item", i)
-            value = given.get(field)
+        fields = kind.steps if kind.how == "field" else getattr(K.cls_of(kind), "_fields", ())
+        for part, field in zip(kind.parts, fields, strict=True):
+            bar, value = read(site.bar, part), given.get(field)
+            path = ("attr" if part.how == "field" else "item", part.step)
             if value is None:
-                if isinstance(owner, gast.Name) and K.differentiable(part):
+                if isinstance(owner, gast.Name) and K.differentiable(part.kind):
                     found.append(Contribution(owner.id, bar, path))
             elif isinstance(value, gast.Name) and K.differentiable(self.kind(value)):
                 found.append(Contribution(value.id, bar))

@@ -20,6 +20,7 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import Error, InternalError
 from s2sad.kinds import Kind
+from s2sad.known.built import read
 from s2sad.known.callees import Callees
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
@@ -48,7 +49,6 @@ from s2sad.nodes import (
     names_written,
     rename,
     store,
-    subscript,
     tuple_,
 )
 from s2sad.stages import Activity, Aliases, Function, KindFacts, Pushed
@@ -156,8 +156,7 @@ class Tangents(Twins):
         if isinstance(kind, K.Array) and not K.differentiable(kind):
             return call(self.zeros.np("zeros"), call(self.zeros.np("shape"), value))
         if isinstance(kind, K.Tuple):
-            parts = [subscript(clone(value), constant(i)) for i in range(len(kind.items))]
-            return tuple_(map(self.nothing, parts, kind.items))
+            return tuple_(self.nothing(read(value, part), part.kind) for part in kind.parts)
         if isinstance(kind, K.List) and isinstance(kind.item, K.Unbound):
             return gast.List([], gast.Load())
         if isinstance(kind, K.List) and isinstance(kind.item, K.Num):

@@ -300,7 +300,7 @@ def _check(name: str, kind: Kind) -> None:
         remedy = "Pass a float, a plain NumPy array, or a structure of these."
         if hasattr(kind.cls, "__array__"):
             remedy = f"Pass np.asarray({name})."
-    elif not K.differentiable(kind) and not _is_empty(kind):
+    elif not K.differentiable(kind) and not (K.is_empty(kind) or kind == K.Tuple(())):
         reason = f"{_no_floats(kind)}."
         remedy = f"Leave {name} out of what is differentiated."
         if _holds_ints(kind):
@@ -347,8 +347,3 @@ def _no_floats(kind: Kind) -> str:
         shown = getattr(kind.value, "__name__", repr(kind.value))
         return f"is {shown}, a {type(kind.value).__name__}: it has no derivative"
     return f"is {K.describe(kind)}, which has no derivative"
-
-
-def _is_empty(kind: Kind) -> bool:
-    plain = isinstance(kind, K.Tuple | K.BuiltIn)
-    return plain and all(isinstance(k, K.Unbound) for k in kind.inside)

@@ -375,19 +375,13 @@ def _alike(old: Kind, new: Kind) -> bool:
     if isinstance(old, K.Array) and isinstance(new, K.Array):
         if (old.dtype, old.rank, old.namespace) != (new.dtype, new.rank, new.namespace):
             return False
-        pairs = zip(old.dims, new.dims, strict=True)
-        return all(n == o or n.many if o.many else o != K.ONE or n == o for o, n in pairs)
+        dims = zip(old.dims, new.dims, strict=True)
+        return all(n == o or n.many if o.many else o != K.ONE or n == o for o, n in dims)
     if isinstance(old, K.Str) and isinstance(new, K.Str):
         return True
-    if isinstance(old, K.List) and isinstance(new, K.List):
-        return _alike(old.item, new.item)
-    if isinstance(old, K.Obj) and isinstance(new, K.Obj):
-        one, other = dict(old.fields), dict(new.fields)
-        return (
-            old.cls is new.cls
-            and one.keys() == other.keys()
-            and all(_alike(one[n], other[n]) for n in one)
-        )
+    if isinstance(old, K.List | K.Obj):
+        pairs = K.paired(old, new)
+        return pairs is not None and all(_alike(*pair) for pair in pairs)
     return old == new and not isinstance(new, K.Unknown)
 
 
