@@ -23,7 +23,7 @@ def with_entry(owner: K.AnyDict, key: Kind, kind: Kind) -> K.AnyDict:
     return K.OpenDict(K.join(old.key, K.key_kind(key)), K.join(old.item, K.erase_value(kind)))
 
 
-def literal_key(key: Kind) -> object:
+def literal_key(key: Kind) -> Any:
     """Return the key that stands in the program, MISSING where it does not."""
     if isinstance(key, K.NoneKind):
         return None

@@ -24,6 +24,7 @@ from s2sad.facts.fence import outside_of
 from s2sad.facts.results import binary_kind
 from s2sad.facts.scope import dotted_path, lookup
 from s2sad.kinds import MISSING, Kind
+from s2sad.known.callees import part_kind
 from s2sad.modes.rebound import rebound_outside
 from s2sad.nodes import Block, Node, all_inside, blocks_of, clone, names_written, walk
 from s2sad.runtime import attributes, has_fields
@@ -292,7 +293,11 @@ def _targets(a: Analysed, w: Write) -> Iterator[tuple[Any, str | None, bool]]:
             attr = place.attr if isinstance(place, gast.Attribute) else None
             owner = _object(a, place.value)
             old = _part_of(a, owner, place)
-            kind = _kind_there(w.owner, place) if old is MISSING else K.kind_of(old, "outside")
+            kind = (
+                part_kind(place, w.owner) or K.UNKNOWN
+                if old is MISSING
+                else K.kind_of(old, "outside")
+            )
             new = _stored_kind(a, s)
             any_entry = isinstance(owner, dict) and old is MISSING
             alike = _like_all(owner, new) if any_entry else _alike(kind, new)
@@ -337,15 +342,6 @@ def _like_all(entries: dict[Any, Any], new: Kind) -> bool:
 
 def _is_plain(kind: Kind) -> bool:
     return isinstance(kind, K.Num) and kind.dtype is None and kind.type in ("int", "float")
-
-
-def _kind_there(owner: Kind, place: Node) -> Kind:
-    """Return the kind of what is in a place of a structure, as far as it is known."""
-    field = isinstance(place, gast.Attribute)
-    if not isinstance(owner, K.Obj if field else K.BuiltIn):
-        return K.UNKNOWN
-    step = place.attr if field else getattr(getattr(place, "slice", None), "value", MISSING)
-    return owner.at(step) or K.UNKNOWN
 
 
 def _part_of(a: Analysed, owner: Any, place: Node) -> Any:
