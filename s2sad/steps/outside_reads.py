@@ -293,11 +293,8 @@ def _targets(a: Analysed, w: Write) -> Iterator[tuple[Any, str | None, bool]]:
             attr = place.attr if isinstance(place, gast.Attribute) else None
             owner = _object(a, place.value)
             old = _part_of(a, owner, place)
-            kind = (
-                part_kind(place, w.owner) or K.UNKNOWN
-                if old is MISSING
-                else K.kind_of(old, "outside")
-            )
+            known = part_kind(place, w.owner) or K.UNKNOWN
+            kind = known if old is MISSING else K.kind_of(old, "outside")
             new = _stored_kind(a, s)
             any_entry = isinstance(owner, dict) and old is MISSING
             alike = _like_all(owner, new) if any_entry else _alike(kind, new)
