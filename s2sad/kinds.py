@@ -128,7 +128,7 @@ class Kind:
     @property
     def rest(self) -> Kind | None:
         """The kind of a part of which the step is not known, where all share one."""
-        return next((kind for step, kind in self.by_step if step is EACH), None)
+        return None
 
     def rebuilt(self, inside: Iterable[Kind]) -> Kind:
         """Return the kind of a structure such as this one with other kinds of its parts."""
@@ -294,6 +294,10 @@ class OpenDict(Kind):
     def by_step(self) -> tuple[tuple[Any, Kind], ...]:
         return ((EACH, self.item),)
 
+    @property
+    def rest(self) -> Kind:
+        return self.item
+
     def rebuilt(self, inside: Iterable[Kind]) -> OpenDict:
         return replace(self, item=next(iter(inside)))
 
@@ -417,6 +421,10 @@ class Iterable_(Kind):
     def by_step(self) -> tuple[tuple[Any, Kind], ...]:
         return ((EACH, self.item),)
 
+    @property
+    def rest(self) -> Kind:
+        return self.item
+
     def rebuilt(self, inside: Iterable[Kind]) -> Iterable_:
         return replace(self, item=next(iter(inside)))
 
@@ -466,12 +474,15 @@ def differentiable(kind: Kind) -> bool:
         return bool(carriers(kind))
     if isinstance(kind, Obj) and is_enumerated(kind.cls):
         return False
-    # What is empty here may be filled where nobody looks: by an inner function, say.
-    if is_empty(kind):
-        return True
-    if kind.inside:
-        return any(map(differentiable, kind.inside))
+    if kind.structure or kind.mutable:
+        # What is empty here may be filled where nobody looks: by an inner function, say.
+        return any(map(differentiable, kind.inside)) or is_empty(kind)
     return isinstance(kind, Unknown | Opaque) and kind.cls not in (*GENERATORS, slice)
+
+
+def names_of(kind: Kind) -> tuple[str, ...]:
+    """Return the names by which parts are read: the fields of an object or a named tuple."""
+    return kind.steps if isinstance(kind, Obj) else getattr(cls_of(kind), "_fields", ())
 
 
 def is_empty(kind: Kind) -> bool:

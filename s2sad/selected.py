@@ -99,8 +99,7 @@ def _put(whole: Any, path: tuple[str, ...], part: Any) -> Any:
 
 
 def _words(kind: Kind) -> tuple[Any, ...]:
-    named = kind.cls if isinstance(kind, K.Tuple) else None
-    return getattr(named, "_fields", kind.steps)
+    return K.names_of(kind) or kind.steps
 
 
 def _part(kind: Kind, word: str) -> Kind | None:

@@ -53,7 +53,7 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         known = {"ndim": K.Num("int", None, 0), "shape": K.Tuple(()), "size": K.INT, "T": owner}
         return known.get(attr, K.UNKNOWN)
     if isinstance(owner, K.Tuple) and owner.cls is not None:
-        names = getattr(owner.cls, "_fields", ())
+        names = K.names_of(owner)
         if attr in names:
             return owner.items[names.index(attr)]
         if issubclass(owner.cls, registry.Outcome):

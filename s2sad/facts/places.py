@@ -119,7 +119,7 @@ def _reached(kind: Kind, steps: list[Any], owner: Kind) -> Steps | None:
         if isinstance(kind, K.Array):
             return tuple(steps[:at])
         if isinstance(kind, K.Tuple) and isinstance(step, str):
-            step = steps[at] = getattr(kind.cls, "_fields", ()).index(step)
+            step = steps[at] = K.names_of(kind).index(step)
         if isinstance(kind, K.Tuple | K.Dict):
             kind = kind.at(step) or K.one_of(kind.inside)
         elif isinstance(kind, K.OneOf) and isinstance(step, str):

@@ -325,14 +325,14 @@ _CHOOSING = (
 
 def replaced_kind(owner: Kind, keywords: dict[str, Kind]) -> Kind:
     """Return the kind of a named tuple or dataclass in which some fields are replaced."""
-    if isinstance(owner, K.Tuple) and owner.cls is not None:
-        names = getattr(owner.cls, "_fields", ())
-        if keywords.keys() <= set(names):
-            return owner.rebuilt(map(keywords.get, names, owner.items))
-    if isinstance(owner, K.Obj) and plain_fields(owner.cls) == owner.steps:
-        if keywords.keys() <= set(owner.steps):
-            return owner.rebuilt(K.erase_value(keywords.get(n, k)) for n, k in owner.fields)
-    return K.UNKNOWN
+    names = K.names_of(owner)
+    plain = isinstance(owner, K.Tuple) and bool(names)
+    if isinstance(owner, K.Obj):
+        plain = plain_fields(owner.cls) == names
+    if not plain or not keywords.keys() <= set(names):
+        return K.UNKNOWN
+    inside = map(keywords.get, names, owner.inside)
+    return owner.rebuilt(map(K.erase_value, inside) if isinstance(owner, K.Obj) else inside)
 
 
 def item_kind(owner: Kind, index: Any) -> Kind:

@@ -329,10 +329,9 @@ class Pushes(Operations):
         """p._replace(a=x) and replace(p, a=x): the other fields are still those of p."""
         given = {k.arg: k.value for k in node.keywords}
         held = self.part(owner)
-        names = kind.steps if kind.how == "field" else getattr(K.cls_of(kind), "_fields", ())
         fields = {
             f: self.part(given[f]) if f in given else read(held, part)
-            for f, part in zip(names, kind.parts, strict=True)
+            for f, part in zip(K.names_of(kind), kind.parts, strict=True)
         }
         if isinstance(kind, K.Tuple):
             return tuple_(fields.values())

@@ -126,8 +126,7 @@ class Structured(Guarded):
         """p._replace(a=x) and replace(p, a=x): the other fields are still those of p."""
         found = []
         given = {k.arg: k.value for k in node.keywords}
-        fields = kind.steps if kind.how == "field" else getattr(K.cls_of(kind), "_fields", ())
-        for part, field in zip(kind.parts, fields, strict=True):
+        for part, field in zip(kind.parts, K.names_of(kind), strict=True):
             bar, value = read(site.bar, part), given.get(field)
             path = ("attr" if part.how == "field" else "item", part.step)
             if value is None:
