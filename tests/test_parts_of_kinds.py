@@ -6,6 +6,7 @@ import dataclasses
 import pytest
 
 from s2sad import kinds as K
+from s2sad.facts.rounds import stays
 from s2sad.kinds import EACH, Part
 
 
@@ -156,3 +157,11 @@ def test_what_all_items_of_a_list_share_is_not_joined_anew():
     kind = K.list_of([LONG, table, other])
     assert kind.items is not None
     assert K.mapped(lambda k: dataclasses.replace(k), kind) == kind
+
+
+def test_a_state_stays_one_whose_keys_are_of_the_same_kind():
+    words, numbers = K.OpenDict(K.Str(), K.FLOAT), K.OpenDict(K.INT, K.FLOAT)
+    assert stays(words, words, frozenset()) and not stays(words, numbers, frozenset())
+    assert stays(K.List(LONG), K.List(LONG, 2), frozenset())
+    assert not stays(K.List(LONG, 2), K.List(LONG), frozenset())
+    assert stays(BODY, BODY, frozenset()) and not stays(BODY, OTHER, frozenset())

@@ -90,7 +90,11 @@ def brought_along(fn: Any, attr: str) -> Kind | None:
 
 def is_plain(kind: Kind) -> bool:
     """Say whether a value is known to hold no function that captures variables."""
-    return all(isinstance(k, K.Num | K.Array | K.Str | K.NoneKind) for k in K.leaves(kind))
+    if isinstance(kind, K.Iterable_):
+        return False  # of map it holds one
+    if kind.structure or kind.inside:
+        return all(map(is_plain, kind.inside))
+    return isinstance(kind, K.Num | K.Array | K.Str | K.NoneKind)
 
 
 def outlives(kind: Kind) -> Kind:

@@ -50,6 +50,8 @@ def _wider(before: Kind, after: Kind, made: set[str]) -> Kind:
         if before.items is not None or after.items is not None:
             return before
         before = before if before.length == after.length else K.List(before.item)
+    elif before.rest is not None:
+        return before
     pairs = K.paired(before, after)
     if pairs is not None:
         return before.rebuilt(_wider(b, a, made) for b, a in pairs)
@@ -106,6 +108,8 @@ def stays(before: Kind, after: Kind, free: frozenset[str]) -> bool:
     if isinstance(before, K.List) and isinstance(after, K.List):
         if before.items is not None or before.length not in (None, after.length):
             return before == after
+    elif before.rest is not None:
+        return before == after  # keys, too
     pairs = K.paired(before, after)
     return before == after if pairs is None else all(stays(b, a, free) for b, a in pairs)
 

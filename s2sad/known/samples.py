@@ -266,7 +266,7 @@ def _is_strange(kind: Kind) -> bool:
     if isinstance(kind, Unknown | Union | Obj):
         return True
     options = isinstance(kind, Dict) and any(map(is_called, kind.inside))
-    return options or any(map(_is_strange, kind.inside))
+    return options or (isinstance(kind, Tuple | List | Dict) and any(map(_is_strange, kind.inside)))
 
 
 def is_number(kind: Kind | None) -> bool:
