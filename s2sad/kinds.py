@@ -11,9 +11,10 @@ import dataclasses
 import enum
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterable
+import operator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -47,9 +48,101 @@ MISSING: Any = _Missing()
 FLAGS = type(np.empty(0).flags)
 
 
+class Step(enum.Enum):
+    """What leads to a part whose place is not known, and stands for many."""
+
+    EACH = "each"
+
+    def __repr__(self) -> str:
+        return "EACH"
+
+
+EACH = Step.EACH
+
+
+class Part(NamedTuple):
+    """A part of a structure: how it is read (`[step]`, `.step`, or one of `options`), its kind.
+
+    The step EACH is for all items of a list, dict or iterator of which only one kind is known.
+    """
+
+    how: str
+    step: Any
+    kind: Kind
+
+    @property
+    def path(self) -> str:
+        """The text after a structure's name: `[0]`, `['w']`, `.w`, `[]` of EACH, `:0` of options"""
+        if self.how == "field":
+            return f".{self.step}"
+        if self.how == "option":
+            return f":{self.step}"
+        return "[]" if self.step is EACH else f"[{self.step!r}]"
+
+
 @dataclass(frozen=True)
 class Kind:
-    """Base of all kinds; by itself: nothing is known."""
+    """Base of all kinds; by itself: nothing is known.
+
+    What a structure holds is asked here alone. A class of its own says what is held `by_step` and
+    how it is `rebuilt` of other kinds of its parts:
+
+        Tuple((FLOAT, INT)).by_step           ((0, FLOAT), (1, INT))
+        Tuple((FLOAT, INT)).inside            (FLOAT, INT)
+        Tuple((FLOAT, INT)).over(erase)       Tuple((erase(FLOAT), erase(INT)))
+        List(FLOAT).by_step                   ((EACH, FLOAT),)
+        List(FLOAT).at(2)                     FLOAT
+
+    `how` parts are read: as an "item" or "field" of a structure, or as an "option" of what may be
+    one of several; "" has none. What is `mutable` may be written: its cotangent is a shadow.
+    """
+
+    how: ClassVar[str] = ""
+    mutable: ClassVar[bool] = False
+
+    @property
+    def by_step(self) -> tuple[tuple[Any, Kind], ...]:
+        """What leads to each part - positions, keys, names of fields, EACH - and its kind."""
+        return ()
+
+    @property
+    def structure(self) -> bool:
+        """Whether a value has parts, if only later."""
+        return self.how in ("item", "field")
+
+    @property
+    def inside(self) -> tuple[Kind, ...]:
+        """The kinds of the parts; of what may be one of several, these."""
+        return tuple([kind for _, kind in self.by_step])
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """What leads to the parts."""
+        return tuple([step for step, _ in self.by_step])
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts, each with its step."""
+        return tuple(Part(self.how, *part) for part in self.by_step)
+
+    @property
+    def rest(self) -> Kind | None:
+        """The kind of a part of which the step is not known, where all share one."""
+        return None
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Kind:
+        """Return the kind of a structure such as this one with other kinds of its parts."""
+        return self
+
+    def over(self, change: Callable[[Kind], Kind]) -> Kind:
+        """Return the kind of a structure such as this one whose parts are changed."""
+        old = self.inside
+        new = tuple(map(change, old))
+        return self if all(map(operator.is_, old, new)) else self.rebuilt(new)
+
+    def at(self, step: Any) -> Kind | None:
+        """Return the kind of a part, None where there is none that is known."""
+        return next((kind for known, kind in self.by_step if known == step), self.rest)
 
 
 @dataclass(frozen=True)
@@ -128,6 +221,14 @@ class Tuple(Kind):
 
     items: tuple[Kind, ...]
     cls: type | None = None
+    how: ClassVar[str] = "item"
+
+    @property
+    def by_step(self) -> tuple[tuple[int, Kind], ...]:
+        return tuple(enumerate(self.items))
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Tuple:
+        return Tuple(tuple(inside), self.cls)
 
 
 @dataclass(frozen=True)
@@ -141,6 +242,27 @@ class List(Kind):
     item: Kind
     length: int | None = None
     items: tuple[Kind, ...] | None = None
+    how: ClassVar[str] = "item"
+    mutable: ClassVar[bool] = True
+
+    @property
+    def by_step(self) -> tuple[tuple[Any, Kind], ...]:
+        return ((EACH, self.item),) if self.items is None else tuple(enumerate(self.items))
+
+    @property
+    def rest(self) -> Kind:
+        return self.item
+
+    def rebuilt(self, inside: Iterable[Kind]) -> List:
+        items = list(inside)
+        return List(items[0], self.length) if self.items is None else list_of(items)
+
+    def over(self, change: Callable[[Kind], Kind]) -> Kind:
+        # What all items share changes as they do: joined anew, it would have other lengths.
+        item = change(self.item)
+        items = None if self.items is None else tuple(map(change, self.items))
+        same = item is self.item and (items is None or all(map(operator.is_, items, self.inside)))
+        return self if same else List(item, self.length, items)
 
 
 @dataclass(frozen=True)
@@ -148,6 +270,15 @@ class Dict(Kind):
     """A dict with known keys."""
 
     items: tuple[tuple[Any, Kind], ...]
+    how: ClassVar[str] = "item"
+    mutable: ClassVar[bool] = True
+
+    @property
+    def by_step(self) -> tuple[tuple[Any, Kind], ...]:
+        return self.items
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Dict:
+        return Dict(tuple(zip(self.steps, inside, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -156,6 +287,19 @@ class OpenDict(Kind):
 
     key: Kind
     item: Kind
+    how: ClassVar[str] = "item"
+    mutable: ClassVar[bool] = True
+
+    @property
+    def by_step(self) -> tuple[tuple[Any, Kind], ...]:
+        return ((EACH, self.item),)
+
+    @property
+    def rest(self) -> Kind:
+        return self.item
+
+    def rebuilt(self, inside: Iterable[Kind]) -> OpenDict:
+        return replace(self, item=next(iter(inside)))
 
 
 @dataclass(frozen=True)
@@ -164,6 +308,15 @@ class Obj(Kind):
 
     cls: type
     fields: tuple[tuple[str, Kind], ...]
+    how: ClassVar[str] = "field"
+    mutable: ClassVar[bool] = True
+
+    @property
+    def by_step(self) -> tuple[tuple[str, Kind], ...]:
+        return self.fields
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Obj:
+        return Obj(self.cls, tuple(zip(self.steps, inside, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -227,6 +380,14 @@ class Union(Kind):
     """
 
     options: tuple[Kind, ...]
+    how: ClassVar[str] = "option"
+
+    @property
+    def by_step(self) -> tuple[tuple[int, Kind], ...]:
+        return tuple(enumerate(self.options))
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Kind:
+        return union(inside)
 
 
 @dataclass(frozen=True)
@@ -234,6 +395,15 @@ class OneOf(Kind):
     """An instance of one of several classes of the user's: what it holds depends on which."""
 
     options: tuple[Obj, ...]
+    how: ClassVar[str] = "option"
+    mutable: ClassVar[bool] = True
+
+    @property
+    def by_step(self) -> tuple[tuple[int, Kind], ...]:
+        return tuple(enumerate(self.options))
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Kind:
+        return one_of(inside)
 
 
 @dataclass(frozen=True)
@@ -245,7 +415,23 @@ class Iterable_(Kind):
 
     item: Kind
     indexed: bool = False
+    how: ClassVar[str] = "item"
 
+    @property
+    def by_step(self) -> tuple[tuple[Any, Kind], ...]:
+        return ((EACH, self.item),)
+
+    @property
+    def rest(self) -> Kind:
+        return self.item
+
+    def rebuilt(self, inside: Iterable[Kind]) -> Iterable_:
+        return replace(self, item=next(iter(inside)))
+
+
+# Dicts, whether or not their keys are known, and what Python itself has `[]` for, to be written.
+AnyDict = Dict | OpenDict
+BuiltIn = List | AnyDict
 
 UNKNOWN = Unknown()
 UNBOUND = Unbound()
@@ -284,21 +470,81 @@ def differentiable(kind: Kind) -> bool:
         return kind.type in ("float", "complex") and not kind.const
     if isinstance(kind, Array):
         return is_float_dtype(kind.dtype) and not kind.const
-    if isinstance(kind, Tuple | List) and kind.items is not None:
-        return any(differentiable(k) for k in kind.items)
-    if isinstance(kind, List | Iterable_ | OpenDict):
-        # What is empty here may be filled where nobody looks: by an inner function, say.
-        return isinstance(kind.item, Unbound) or differentiable(kind.item)
-    if isinstance(kind, Dict):
-        return not kind.items or any(differentiable(k) for _, k in kind.items)
-    if isinstance(kind, Obj):
-        fields = () if is_enumerated(kind.cls) else kind.fields
-        return any(differentiable(k) for _, k in fields)
-    if isinstance(kind, OneOf):
-        return any(map(differentiable, kind.options))
     if isinstance(kind, Union):
         return bool(carriers(kind))
+    if isinstance(kind, Obj) and is_enumerated(kind.cls):
+        return False
+    if kind.structure or kind.mutable:
+        # What is empty here may be filled where nobody looks: by an inner function, say.
+        return any(map(differentiable, kind.inside)) or is_empty(kind)
     return isinstance(kind, Unknown | Opaque) and kind.cls not in (*GENERATORS, slice)
+
+
+def names_of(kind: Kind) -> tuple[str, ...]:
+    """Return the names by which parts are read: the fields of an object or a named tuple."""
+    return kind.steps if isinstance(kind, Obj) else getattr(cls_of(kind), "_fields", ())
+
+
+def is_empty(kind: Kind) -> bool:
+    """Say whether this is a list or a dict into which nothing has been put yet."""
+    return isinstance(kind.rest, Unbound) or (isinstance(kind, Dict) and not kind.items)
+
+
+def leaves(kind: Kind) -> Iterator[Kind]:
+    """Yield the kinds of what a value is in the end: `((1.0, None), [x])` has three."""
+    for part in kind.inside:
+        yield from leaves(part)
+    if not kind.structure and not kind.inside:
+        yield kind
+
+
+def together(kind: Kind) -> tuple[Kind, ...]:
+    """Return the kinds of the parts; of a list that of all its items, which may change places."""
+    return kind.inside if kind.rest is None else (kind.rest,)
+
+
+def mapped(change: Callable[[Kind], Kind], kind: Kind) -> Kind:
+    """Return the kind of a structure with other leaves: `mapped(erase_value, kind)`."""
+    if kind.structure or kind.inside:
+        return kind.over(functools.partial(mapped, change))
+    return change(kind)
+
+
+def paired(left: Kind, right: Kind) -> list[tuple[Kind, Kind]] | None:
+    """Return the kinds of the parts of two structures side by side; None if built otherwise.
+
+    They are of one class, with the same steps, be it in another order.
+    """
+    if not left.structure or type(left) is not type(right) or cls_of(left) is not cls_of(right):
+        return None
+    if left.steps == right.steps:
+        return list(zip(left.inside, right.inside, strict=True))
+    if left.rest is not None and right.rest is not None:
+        return [(left.rest, right.rest)]
+    found = dict(zip(right.steps, right.inside, strict=True))
+    if set(left.steps) != found.keys():
+        return None
+    return [(kind, found[step]) for step, kind in zip(left.steps, left.inside, strict=True)]
+
+
+def cls_of(kind: Kind | None) -> type | None:
+    """Return the class of all values of a kind, or None where it is not one class."""
+    if isinstance(kind, Num):
+        if kind.dtype is None:
+            return {"bool": bool, "int": int, "float": float, "complex": complex}[kind.type]
+        return None if kind.dtype == "any" else np.dtype(kind.dtype).type
+    if isinstance(kind, Array):
+        return np.ndarray if kind.namespace == spaces.NUMPY else None
+    if isinstance(kind, Tuple):
+        return kind.cls or tuple
+    if isinstance(kind, Obj):
+        return kind.cls
+    return next((cls for known, cls in _CLASSES.items() if isinstance(kind, known)), None)
+
+
+_CLASSES: dict[type, type] = {
+    **{Str: str, List: list, Dict: dict, OpenDict: dict, NoneKind: type(None)},
+}
 
 
 def options(kind: Kind) -> tuple[Kind, ...]:
@@ -338,63 +584,36 @@ def each(kinds: Iterable[Kind]) -> list[tuple[Kind, ...]]:
 
 def is_container(kind: Kind) -> bool:
     """Say whether this is a mutable structure, whose cotangent is a shadow."""
-    return isinstance(kind, List | Dict | OpenDict | Obj | OneOf)
+    return kind.mutable
 
 
 def holds_more(kind: Kind) -> bool:
     """Say whether a value may hold several arrays or structures."""
-    several = (List, Dict, OpenDict, Obj, OneOf, Opaque, Tuple, Union, Unknown, Iterable_)
-    return isinstance(kind, several)
+    return kind.structure or kind.mutable or isinstance(kind, Opaque | Union | Unknown)
 
 
 def reached(kind: Kind) -> frozenset[Any] | None:
     """Return the classes of the mutable structures in a value; None where nothing is known."""
     if isinstance(kind, Unknown):
         return None
-    own: frozenset[Any] = frozenset()
-    parts: list[Kind] = []
-    if isinstance(kind, List | Iterable_):
-        own = frozenset({list}) if isinstance(kind, List) else own
-        parts = [kind.item]
-    elif isinstance(kind, Dict):
-        own, parts = frozenset({dict}), [k for _, k in kind.items]
-    elif isinstance(kind, OpenDict):
-        own, parts = frozenset({dict}), [kind.item]
-    elif isinstance(kind, Obj):
-        own, parts = frozenset({kind.cls}), [k for _, k in kind.fields]
-    elif isinstance(kind, Tuple):
-        parts = list(kind.items)
-    elif isinstance(kind, Union | OneOf):
-        parts = list(kind.options)
-    inner = [reached(k) for k in parts]
-    if isinstance(kind, Iterable_):
-        return None if None in inner or is_container(kind.item) else frozenset()
-    if any(r is None for r in inner):
+    inner = [found for found in map(reached, kind.inside) if found is not None]
+    if len(inner) < len(kind.inside):
         return None
-    return own.union(*(r for r in inner if r is not None))
+    if isinstance(kind, Iterable_):
+        return None if is_container(kind.item) else frozenset()
+    own = frozenset({cls_of(kind)}) if kind.structure and kind.mutable else frozenset()
+    return own.union(*inner)
 
 
 def holds_complex(kind: Kind) -> bool:
     """Say whether a value of a kind is, or holds, a complex number, as far as is known."""
-    if isinstance(kind, Union | OneOf):
-        return any(map(holds_complex, kind.options))
-    if isinstance(kind, Tuple):
-        return any(map(holds_complex, kind.items))
-    if isinstance(kind, List):
-        return any(map(holds_complex, kind.items or (kind.item,)))
-    if isinstance(kind, Dict):
-        return any(holds_complex(k) for _, k in kind.items)
-    if isinstance(kind, Obj):
-        return any(holds_complex(k) for _, k in kind.fields)
-    return isinstance(kind, Unknown | Opaque) or is_complex(kind)
+    return any(isinstance(k, Unknown | Opaque) or is_complex(k) for k in leaves(kind))
 
 
 def shares_nothing(kind: Kind) -> bool:
     """Say whether values of a kind have no memory that could be written."""
-    if isinstance(kind, Tuple):
-        return all(shares_nothing(k) for k in kind.items)
-    if isinstance(kind, Union):
-        return all(map(shares_nothing, kind.options))
+    if isinstance(kind, Tuple | Union):
+        return all(map(shares_nothing, kind.inside))
     if isinstance(kind, Unknown):
         return kind.cls in (slice, FLAGS)
     return isinstance(kind, Num | Str | NoneKind | Known | LocalFunction | Choice | Unbound)
@@ -404,7 +623,7 @@ def may_hold(kind: Kind, owner: Kind) -> bool:
     """Say whether a value of a kind may be, or hold, a structure such as `owner`."""
     if isinstance(owner, OneOf):
         return any(may_hold(kind, option) for option in owner.options)
-    cls = {List: list, Dict: dict, OpenDict: dict}.get(type(owner), getattr(owner, "cls", None))
+    cls = cls_of(owner) if owner.mutable else getattr(owner, "cls", None)
     found = reached(kind)
     return found is None or cls is None or cls in found
 
@@ -419,19 +638,13 @@ def describe(kind: Kind) -> str:
         return kind.cls.__name__ if kind.cls else f"a tuple of {len(kind.items)}"
     if isinstance(kind, Obj | Opaque):
         return f"an instance of {kind.cls.__name__}"
-    if isinstance(kind, Union | OneOf):
-        return " or ".join(map(describe, kind.options))
-    words = {
-        Choice: "one of several functions",
-        List: "a list",
-        Dict: "a dict",
-        OpenDict: "a dict",
-        NoneKind: "None",
-        Str: "a string",
-    }
-    for cls, text in words.items():
-        if isinstance(kind, cls):
-            return text
+    if kind.how == "option":
+        return " or ".join(map(describe, kind.inside))
+    words = {list: "a list", dict: "a dict", type(None): "None", str: "a string"}
+    if (word := words.get(cls_of(kind))) is not None:
+        return word
+    if isinstance(kind, Choice):
+        return "one of several functions"
     return getattr(kind, "why", "") or "a value of unknown type"
 
 
@@ -449,28 +662,22 @@ def join(left: Kind, right: Kind) -> Kind:
         return Str(MISSING, left.keys if left.keys == right.keys else None)
     if isinstance(left, Array) and isinstance(right, Array):
         return _join_arrays(left, right)
-    if isinstance(left, Tuple) and isinstance(right, Tuple):
-        if left.cls is right.cls and len(left.items) == len(right.items):
-            items = tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True))
-            return Tuple(items, left.cls)
-    elif isinstance(left, List) and isinstance(right, List):
+    if isinstance(left, List) and isinstance(right, List):
         length = left.length if left.length == right.length else None
-        if left.items is not None and right.items is not None and length is not None:
-            return list_of([join(a, b) for a, b in zip(left.items, right.items, strict=True)])
-        return List(join(left.item, right.item), length)
-    elif isinstance(left, Dict) and isinstance(right, Dict):
-        if [k for k, _ in left.items] == [k for k, _ in right.items]:
-            pairs = zip(left.items, right.items, strict=True)
-            return Dict(tuple((k, join(a, b)) for (k, a), (_, b) in pairs))
-        return _join_open(opened(left), opened(right))
-    elif isinstance(left, Dict | OpenDict) and isinstance(right, Dict | OpenDict):
-        return _join_open(opened(left), opened(right))
+        if left.items is None or right.items is None or length is None:
+            return List(join(left.item, right.item), length)
+    pairs = paired(left, right)
+    # Of a dict whose keys come in another order, the order is not known any more.
+    if pairs is not None and (left.steps == right.steps or not isinstance(left, Dict)):
+        if isinstance(left, Iterable_) and isinstance(right, Iterable_):
+            left = replace(left, indexed=left.indexed and right.indexed)
+        if isinstance(left, OpenDict) and isinstance(right, OpenDict):
+            left = replace(left, key=join(left.key, right.key))
+        return left.rebuilt(itertools.starmap(join, pairs))
+    if isinstance(left, Dict | OpenDict) and isinstance(right, Dict | OpenDict):
+        return join(opened(left), opened(right))
     elif isinstance(left, Obj) and isinstance(right, Obj):
-        names = [n for n, _ in left.fields]
-        if left.cls is right.cls and names == [n for n, _ in right.fields]:
-            pairs = zip(left.fields, right.fields, strict=True)
-            return Obj(left.cls, tuple((n, join(a, b)) for (n, a), (_, b) in pairs))
-        apart = set(names) ^ {n for n, _ in right.fields}
+        apart = set(left.steps) ^ set(right.steps)
         if left.cls is right.cls and apart:
             why = f"{describe(left)} that has the attribute {min(apart)} on one path only"
             return Unknown(why, None, registry.ON_ALL_PATHS)
@@ -480,8 +687,6 @@ def join(left: Kind, right: Kind) -> Kind:
     elif isinstance(left, Opaque) and isinstance(right, Opaque) and left.cls is right.cls:
         like = join(left.like, right.like)
         return Opaque(left.cls, like) if isinstance(like, Array) else Unknown("an object")
-    elif isinstance(left, Iterable_) and isinstance(right, Iterable_):
-        return Iterable_(join(left.item, right.item), left.indexed and right.indexed)
     one, other = _functions(left), _functions(right)
     if one and other:
         return _one_of([*one, *other])
@@ -533,20 +738,12 @@ def _one_of_objects(found: list[Obj]) -> Kind:
     return OneOf(tuple(order))
 
 
-def _join_open(left: OpenDict, right: OpenDict) -> OpenDict:
-    return OpenDict(join(left.key, right.key), join(left.item, right.item))
-
-
-def opened(kind: Dict | OpenDict) -> OpenDict:
+def opened(kind: AnyDict) -> OpenDict:
     """Return the kind of a dict of which the keys are not known any more."""
     if isinstance(kind, OpenDict):
         return kind
-    keys: Kind = UNBOUND
-    item: Kind = UNBOUND
-    for key, value in kind.items:
-        keys = join(keys, key_kind(kind_of(key, "", literal=True)))
-        item = join(item, erase_value(value))
-    return OpenDict(keys, item)
+    keys = (key_kind(kind_of(key, "", literal=True)) for key in kind.steps)
+    return OpenDict(one_of(keys), one_of(map(erase_value, kind.inside)))
 
 
 def key_kind(kind: Kind) -> Kind:
@@ -560,9 +757,7 @@ def key_kind(kind: Kind) -> Kind:
 
 def list_of(found: list[Kind]) -> List:
     """Return the kind of a list with these items: of each, where they do not share one."""
-    item: Kind = UNBOUND
-    for kind in found:
-        item = join(item, kind)
+    item = one_of(found)
     mixed = isinstance(item, Unknown | Union | OneOf)
     mixed = mixed or (isinstance(item, Num) and item.dtype == "any")
     if mixed and len(found) <= _LONGEST:

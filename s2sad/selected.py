@@ -98,6 +98,10 @@ def _put(whole: Any, path: tuple[str, ...], part: Any) -> Any:
     return branch.rebuild([_put(p, path[1:], part) if w == path[0] else p for w, p in pairs])
 
 
+def _words(kind: Kind) -> tuple[Any, ...]:
+    return K.names_of(kind) or kind.steps
+
+
 def _part(kind: Kind, word: str) -> Kind | None:
     """Return the kind of the part that a word selects."""
     if isinstance(kind, K.List) and kind.items is None:
@@ -107,16 +111,9 @@ def _part(kind: Kind, word: str) -> Kind | None:
 
 def _parts(kind: Kind) -> list[tuple[str, Kind]]:
     """Return the parts of a structure by the words that select them."""
-    if isinstance(kind, K.Obj):
-        return list(kind.fields)
-    if isinstance(kind, K.Dict):
-        return [(key, part) for key, part in kind.items if isinstance(key, str)]
-    if isinstance(kind, K.Tuple):
-        words = getattr(kind.cls, "_fields", None) or map(str, range(len(kind.items)))
-        return list(zip(words, kind.items, strict=True))
-    if isinstance(kind, K.List) and kind.items is not None:
-        return [(str(i), part) for i, part in enumerate(kind.items)]
-    return []
+    keys = (str,) if isinstance(kind, K.Dict) else (str, int)
+    pairs = zip(_words(kind), kind.inside, strict=True) if kind.structure else ()
+    return [(str(word), part) for word, part in pairs if isinstance(word, keys)]
 
 
 def others_constant(
@@ -138,23 +135,12 @@ def _marked(kind: Kind, here: Steps, paths: list[tuple[str, ...]], written: Iter
     if isinstance(kind, K.Num | K.Array):
         return replace(kind, const=True)
 
-    def inner(part: Kind, step: Any) -> Any:
-        return _marked(part, (*here, step), paths, written)
-
-    if isinstance(kind, K.Obj):
-        return K.Obj(kind.cls, tuple((n, inner(part, n)) for n, part in kind.fields))
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((key, inner(part, key)) for key, part in kind.items))
-    if isinstance(kind, K.Tuple):
-        words = getattr(kind.cls, "_fields", None) or map(str, range(len(kind.items)))
-        pairs = zip(kind.items, words, strict=True)
-        return K.Tuple(tuple(inner(part, w) for part, w in pairs), kind.cls)
     through = any(path[: len(here)] == here for path in paths)
-    if isinstance(kind, K.List) and not through and kind.items is None:
-        return replace(kind, item=inner(kind.item, None))
-    if isinstance(kind, K.OpenDict) and not through:
-        return replace(kind, item=inner(kind.item, None))
-    return kind
+    if not kind.structure or (kind.rest is not None and through) or isinstance(kind, K.Iterable_):
+        return kind
+    steps = (None if word is K.EACH else str(word) for word in _words(kind))
+    parts = zip(steps, kind.inside, strict=True)
+    return kind.rebuilt(_marked(part, (*here, step), paths, written) for step, part in parts)
 
 
 def _touched(here: Steps, written: Iterable[Steps]) -> bool:

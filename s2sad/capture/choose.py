@@ -26,7 +26,6 @@ import gast
 from s2sad import kinds as K
 from s2sad.derivative import applies
 from s2sad.kinds import Kind
-from s2sad.known.mapped import mapped
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -239,16 +238,10 @@ class _Chooser:
 
 def _holds(kind: Kind, option: K.LocalFunction) -> bool:
     """Say whether a value may be an inner function, or hold it."""
-    parts: list[Kind] = [*K.options(kind), *getattr(kind, "options", ())]
     if isinstance(kind, K.LocalFunction):
         return kind.node is option.node
-
-    def note(part: Kind) -> Kind:
-        parts.append(part)
-        return part
-
-    mapped(kind, note)
-    return any(part is not kind and _holds(part, option) for part in parts)
+    inside = kind.options if isinstance(kind, K.Choice) else kind.inside
+    return any(_holds(part, option) for part in inside)
 
 
 def _all(block: Block) -> Iterator[Node]:

@@ -314,10 +314,10 @@ class _Spreader:
     def table(self, value: Node, before: Block) -> list[Node] | None:
         """Return `**table` as keywords."""
         kind = self.kinds.of.get(value, K.UNKNOWN)
-        if not isinstance(kind, K.Dict) or not all(isinstance(k, str) for k, _ in kind.items):
+        if not isinstance(kind, K.Dict) or not all(isinstance(k, str) for k in kind.steps):
             return None
         out = []
-        for k, _ in kind.items:
+        for k in kind.steps:
             temp = self.temp(k if k.isidentifier() else "t")
             before.append(assign(temp, subscript(clone(value), constant(k))))
             out.append(gast.keyword(k, name(temp)))

@@ -492,7 +492,7 @@ class _Walker:
         if not K.is_container(owner) or isinstance(getattr(value, "slice", None), gast.Slice):
             return None
         if isinstance(value, gast.Name | gast.Subscript):
-            named = isinstance(value, gast.Name) or isinstance(owner, K.List | K.Dict | K.OpenDict)
+            named = isinstance(value, gast.Name) or isinstance(owner, K.BuiltIn)
             return Link(value, base.id, owner) if named else None
         if isinstance(value, gast.Attribute) and isinstance(owner, K.Obj):
             return Link(value, base.id, owner) if value.attr in dict(owner.fields) else None

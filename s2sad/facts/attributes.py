@@ -40,10 +40,8 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         return K.Known(method) if is_known_method(owner.value, attr) else K.UNKNOWN
     if isinstance(owner, K.Known) and isinstance(owner.value, np.dtype) and attr == "type":
         return K.Known(owner.value.type)
-    if isinstance(owner, K.OneOf):
-        return K.one_of(attribute_kind(scope, k, attr) for k in owner.options)
-    if isinstance(owner, K.Union):
-        return K.union(attribute_kind(scope, k, attr) for k in owner.options)
+    if owner.how == "option":
+        return owner.rebuilt(attribute_kind(scope, k, attr) for k in owner.inside)
     if isinstance(owner, K.Array):
         return _array_attribute(owner, attr)
     if isinstance(owner, K.Num):
@@ -55,7 +53,7 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         known = {"ndim": K.Num("int", None, 0), "shape": K.Tuple(()), "size": K.INT, "T": owner}
         return known.get(attr, K.UNKNOWN)
     if isinstance(owner, K.Tuple) and owner.cls is not None:
-        names = getattr(owner.cls, "_fields", ())
+        names = K.names_of(owner)
         if attr in names:
             return owner.items[names.index(attr)]
         if issubclass(owner.cls, registry.Outcome):

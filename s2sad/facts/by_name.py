@@ -204,11 +204,9 @@ class _ByName(Rewriter):
         kind = self.kind(over)
         if not isinstance(over, gast.Name) or not isinstance(kind, K.Dict):
             return None
-        keys = [k for k, _ in kind.items]
+        keys = list(kind.steps)
         plain = all(isinstance(k, str | int) for k in keys) and len(keys) <= _MANY
-        joined: K.Kind = K.UNBOUND
-        for _, part in kind.items:
-            joined = K.join(joined, K.erase_value(part))
+        joined = K.one_of(map(K.erase_value, kind.inside))
         if not plain or not keys or not isinstance(joined, K.Unknown | K.Union):
             return None
         names = [getattr(t, "id", "") for t in getattr(s.target, "elts", [s.target])]

@@ -12,7 +12,6 @@ from s2sad.checkpoints import same_checkpoint
 from s2sad.errors import Error
 from s2sad.facts.passing import Lengths, rebase
 from s2sad.kinds import Kind
-from s2sad.known.mapped import mapped
 from s2sad.names import Names
 from s2sad.nodes import Node, walk
 from s2sad.stages import SourceLike
@@ -107,17 +106,9 @@ def inner_functions(kind: Kind | None) -> list[K.LocalFunction]:
     return [f for part in parts_of(kind) for f in inner_functions(part)]
 
 
-def parts_of(kind: Kind | None) -> list[Kind]:
-    """Return the kinds that a structure holds, in the order in which they are mapped."""
-    parts: list[Kind] = []
-
-    def note(part: Kind) -> Kind:
-        parts.append(part)
-        return part
-
-    if isinstance(kind, K.Tuple | K.List | K.Dict | K.OpenDict):
-        mapped(kind, note)
-    return parts
+def parts_of(kind: Kind | None) -> tuple[Kind, ...]:
+    """Return the kinds of the items that a structure holds; fields of objects are none."""
+    return kind.inside if kind is not None and kind.how == "item" else ()
 
 
 def _moved_inside(kind: Kind, rebased: Kind, table: Mapping[str, str]) -> Kind:
@@ -131,8 +122,7 @@ def _moved_inside(kind: Kind, rebased: Kind, table: Mapping[str, str]) -> Kind:
     if not inner_functions(kind) or type(kind) is not type(rebased):
         return rebased
     pairs = zip(parts_of(kind), parts_of(rebased), strict=True)
-    moved = iter([_moved_inside(*pair, table) for pair in pairs])
-    return mapped(rebased, lambda _: next(moved)) or rebased
+    return rebased.rebuilt(_moved_inside(*pair, table) for pair in pairs)
 
 
 def _moved(kind: K.LocalFunction, table: Mapping[str, str]) -> K.LocalFunction:

@@ -26,6 +26,7 @@ from s2sad import runtime
 from s2sad.emitted.owned import owned
 from s2sad.facts.members import copied_plainly
 from s2sad.facts.rewrite import HelpedRewriter, NumPy
+from s2sad.known.built import read
 from s2sad.nodes import (
     Block,
     Node,
@@ -39,7 +40,6 @@ from s2sad.nodes import (
     subscript,
 )
 from s2sad.stages import Function, KindFacts, Loop
-from s2sad.syntax.spelled import paths
 
 _DEEP = 4
 
@@ -89,7 +89,7 @@ class _Copies(HelpedRewriter):
         if not isinstance(keys, K.Dict) or len(node.args) > 2 or node.keywords:
             return None
         value = node.args[1] if len(node.args) == 2 else gast.Constant(None, None)
-        words = [key for key, _ in keys.items]
+        words = keys.steps
         if not isinstance(value, gast.Name | gast.Constant) or not all(map(_is_literal, words)):
             return None
         return gast.Dict([constant(key) for key in words], [clone(value) for _ in words])
@@ -107,39 +107,35 @@ class _Copies(HelpedRewriter):
             if flat or how == "shallow":
                 return [], subscript(clone(node), gast.Slice(None, None, None))
             return self._each(node, kind, depth) if how == "apart" else None
-        if isinstance(kind, K.Dict | K.OpenDict):
-            parts = [k for _, k in kind.items] if isinstance(kind, K.Dict) else [kind.item]
-            if all(map(K.shares_nothing, parts)) or how == "shallow":
+        if isinstance(kind, K.AnyDict):
+            if all(map(K.shares_nothing, kind.inside)) or how == "shallow":
                 return [], gast.Dict([None], [clone(node)])
         if isinstance(kind, K.OpenDict) and how == "apart":
             return self._each(node, kind, depth)
-        if isinstance(kind, K.Dict | K.Tuple) and how == "apart":
-            return self._display(node, kind, depth)
-        if not isinstance(kind, K.Obj) or not copied_plainly(kind):
-            return None
-        places = [(attribute(clone(node), field), part) for field, part in kind.fields]
-        found = self._parts(places, how, depth)
+        if isinstance(kind, K.Obj):
+            plain = copied_plainly(kind)
+        else:
+            plain = how == "apart" and kind.structure and getattr(kind, "cls", None) is None
+        found = self._parts(node, kind, how, depth) if plain else None
         if found is None:
             return None
         lines, held = found
-        cls = next(paths(self.function, kind.cls), None)
-        if cls is None or isinstance(cls, gast.Subscript):
-            lines += self.lines("cls = type(v)", v=node)
-            cls = name(lines[-1].targets[0].id)
-        keywords = [gast.keyword(f, part) for (f, _), part in zip(kind.fields, held, strict=True)]
-        return lines, gast.Call(name(self.helper(runtime.object_of)), [cls], keywords)
+        more, made = self.display(kind, node, held)
+        return [*lines, *more], made
 
     def _parts(
-        self, places: list[tuple[Node, K.Kind]], how: str, depth: int
+        self, node: Node, kind: K.Kind, how: str, depth: int
     ) -> tuple[Block, list[Node]] | None:
         """Return the parts of a structure, or copies of them, by names, and what computes them."""
         lines: Block = []
         held: list[Node] = []
-        for place, kind in places:
-            lines += self.lines("part = v", v=place)
+        if not all(map(_is_literal, kind.steps)):
+            return None
+        for there in kind.parts:
+            lines += self.lines("part = v", v=read(node, there))
             part = name(lines[-1].targets[0].id)
             if how != "shallow":
-                inner = self._copied(part, kind, how, depth + 1)
+                inner = self._copied(part, there.kind, how, depth + 1)
                 if inner is None:
                     return None
                 lines += inner[0]
@@ -147,24 +143,6 @@ class _Copies(HelpedRewriter):
                 part = name(lines[-1].targets[0].id)
             held.append(part)
         return lines, held
-
-    def _display(self, node: Node, kind: K.Dict | K.Tuple, depth: int) -> tuple[Block, Node] | None:
-        """Return the display of a dict or a tuple whose parts are copies."""
-        if isinstance(kind, K.Tuple):
-            if kind.cls is not None:
-                return None
-            places = [(subscript(clone(node), constant(i)), k) for i, k in enumerate(kind.items)]
-        else:
-            if not all(_is_literal(key) for key, _ in kind.items):
-                return None
-            places = [(subscript(clone(node), constant(key)), k) for key, k in kind.items]
-        found = self._parts(places, "apart", depth)
-        if found is None:
-            return None
-        lines, held = found
-        if isinstance(kind, K.Tuple):
-            return lines, gast.Tuple(held, gast.Load())
-        return lines, gast.Dict([constant(key) for key, _ in kind.items], held)
 
     def _each(self, node: Node, kind: K.List | K.OpenDict, depth: int) -> tuple[Block, Node] | None:
         """Return a list of copies of the items of a list, and the loop that makes it; or a dict."""
@@ -219,15 +197,12 @@ def _memories(kind: K.Kind) -> int:
     """
     if K.shares_nothing(kind) and not isinstance(kind, K.Tuple):
         return 0
-    if isinstance(kind, K.List | K.OpenDict):
-        return 3 if _memories(kind.item) else 1
-    if isinstance(kind, K.Dict):
-        return 1 + sum(_memories(k) for _, k in kind.items)
-    if isinstance(kind, K.Obj):
-        return 1 + sum(_memories(k) for _, k in kind.fields)
-    if isinstance(kind, K.Tuple):
-        return sum(map(_memories, kind.items))
-    return 1
+    if isinstance(kind, K.Iterable_) or not kind.structure:
+        return 1
+    inside = sum(map(_memories, K.together(kind)))
+    if kind.rest is not None:
+        return 3 if inside else 1
+    return kind.mutable + inside
 
 
 def _is_literal(key: object) -> bool:

@@ -9,7 +9,7 @@ from s2sad.kinds import Kind
 from s2sad.known.open_dicts import dict_item, surely_has
 
 
-def dict_method(owner: K.Dict | K.OpenDict, attr: str, args: list[Kind]) -> Kind:
+def dict_method(owner: K.AnyDict, attr: str, args: list[Kind]) -> Kind:
     """Return the kind of a dict's method call."""
     keys = element_kind(owner)
     values = K.opened(owner).item

@@ -102,7 +102,7 @@ class _Entries(Rewriter):
 
     def _is_dict(self, node: Node | None) -> bool:
         kind = self.kind(node)
-        return isinstance(node, gast.Name) and isinstance(kind, K.Dict | K.OpenDict)
+        return isinstance(node, gast.Name) and isinstance(kind, K.AnyDict)
 
     def _fresh(self, base: str) -> str:
         found = self.names.fresh(base)
@@ -393,7 +393,7 @@ class _Entries(Rewriter):
             if n not in temps or self._reads(n) != 1:
                 return None
         kind = self.kind(view.value.func.value)
-        values = K.opened(kind).item if isinstance(kind, K.Dict | K.OpenDict) else K.UNKNOWN
+        values = K.opened(kind).item if isinstance(kind, K.AnyDict) else K.UNKNOWN
         return (listed, view) if K.differentiable(values) else None
 
     def _reads(self, variable: str) -> int:

@@ -437,7 +437,7 @@ class _Drawn(Rewriter):
         if not isinstance(func, gast.Attribute) or func.attr not in ("items", "values"):
             return None
         d = func.value
-        if xs.id not in self.function.temps or not isinstance(self.kind(d), K.Dict | K.OpenDict):
+        if xs.id not in self.function.temps or not isinstance(self.kind(d), K.AnyDict):
             return None
         keys = self._fresh("keys")
         lines.append(assign(keys, call("list", clone(d))))

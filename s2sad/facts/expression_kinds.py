@@ -405,14 +405,14 @@ class Expressions:
         return K.List(item)
 
     def ex_Dict(self, node: Node, env: Env) -> Kind:
-        made: K.Dict | K.OpenDict = K.Dict(())
+        made: K.AnyDict = K.Dict(())
         for key, value in zip(node.keys, node.values, strict=True):
             kind = self.kind(value, env)
             if key is not None:
                 made = with_entry(made, self.kind(key, env), kind)
             elif isinstance(kind, K.Dict) and isinstance(made, K.Dict):
                 made = K.Dict(tuple({**dict(made.items), **dict(kind.items)}.items()))
-            elif isinstance(kind, K.Dict | K.OpenDict):
+            elif isinstance(kind, K.AnyDict):
                 joined = K.join(K.opened(made), K.opened(kind))
                 assert isinstance(joined, K.OpenDict)
                 made = joined
@@ -689,7 +689,7 @@ class Expressions:
             if fn is not None or registry.is_zero_method(attr):
                 return sample_method(owner, attr, tuple(args), tuple(sorted(keywords.items())))
             return K.UNKNOWN
-        if isinstance(owner, K.Dict | K.OpenDict):
+        if isinstance(owner, K.AnyDict):
             return dict_method(owner, attr, args)
         if isinstance(owner, K.List):
             if attr == "pop":

@@ -35,7 +35,6 @@ from s2sad.facts.staying import stays_here
 from s2sad.facts.stopped import check_stopped
 from s2sad.facts.unseen import check_stored, check_unseen_reads
 from s2sad.kinds import Kind
-from s2sad.known.mapped import mapped
 from s2sad.known.mixed import is_mixed
 from s2sad.known.unread import by_cause, undecided
 from s2sad.nodes import all_inside, children, names_read, names_written, walk
@@ -191,14 +190,7 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
 
 def _untold(kind: Kind, write: Write, kinds: KindFacts) -> bool:
     """Say whether a write makes something else of a structure that a value is known to hold."""
-    parts = list(getattr(kind, "options", ()))
-
-    def note(part: Kind) -> Kind:
-        parts.append(part)
-        return part
-
-    mapped(kind, note)
-    if any(_untold(part, write, kinds) for part in parts):
+    if any(_untold(part, write, kinds) for part in kind.inside):
         return True
     if not isinstance(kind, K.Dict | K.List | K.Obj) or _tells(
         write.owner, K.join(write.owner, kind)
@@ -223,14 +215,13 @@ def _tells(old: Kind | None, new: Kind | None, constants: bool = False) -> bool:
     `is None`, isinstance and hasattr are such tests, and so is what a cached property holds. With
     `constants`, it tells, too, that a number which had no derivative may have one.
     """
-    if isinstance(old, K.Obj) and isinstance(new, K.Obj):
-        one, other = dict(old.fields), dict(new.fields)
-        return one.keys() != other.keys() or any(_tells(one[n], other[n], constants) for n in one)
-    if isinstance(old, K.Dict) and isinstance(new, K.Dict):
-        one, other = dict(old.items), dict(new.items)
-        return one.keys() != other.keys() or any(_tells(one[n], other[n], constants) for n in one)
-    if isinstance(old, K.List) and isinstance(new, K.List):
-        return not isinstance(old.item, K.Unbound) and _tells(old.item, new.item, constants)
+    if old is None or new is None or type(old) is not type(new):
+        return type(old) is not type(new)
+    if isinstance(old, K.Obj | K.Dict | K.List):
+        if isinstance(old.rest, K.Unbound):
+            return False
+        pairs = K.paired(old, new)
+        return pairs is None or any(_tells(a, b, constants) for a, b in pairs)
     if isinstance(old, K.OneOf) and isinstance(new, K.OneOf):
         if set(K.classes(old)) != set(K.classes(new)):
             return True
@@ -240,7 +231,7 @@ def _tells(old: Kind | None, new: Kind | None, constants: bool = False) -> bool:
     if isinstance(old, K.Num) and isinstance(new, K.Num):
         gains = constants and K.differentiable(new) and not K.differentiable(old)
         return gains or (old.type != new.type and "bool" in (old.type, new.type))
-    return type(old) is not type(new)
+    return False
 
 
 def _instead(function: Function, kinds: KindFacts, write: Write) -> str:
@@ -482,7 +473,7 @@ def _active_keys(
         for d, key in _keys_in(s):
             if getattr(d, "id", None) not in active or not flows(key, kinds) & varied:
                 continue
-            if isinstance(kinds.of.get(d), K.Dict | K.OpenDict):
+            if isinstance(kinds.of.get(d), K.AnyDict):
                 raise _refusal(
                     function,
                     s,

@@ -105,7 +105,7 @@ def with_part(owner: Kind, place: Node, index: Kind, kind: Kind, inside: bool = 
         if inside and owner.items is not None and isinstance(kind, K.Obj):
             return K.list_of([_changed_one(k, kind) for k in owner.items])
         return K.List(K.join(owner.item, kind), owner.length)
-    if isinstance(owner, K.Dict | K.OpenDict) and not isinstance(place, gast.Attribute):
+    if isinstance(owner, K.AnyDict) and not isinstance(place, gast.Attribute):
         return with_entry(owner, index, kind)
     return owner
 
@@ -134,7 +134,7 @@ def after_write(owner: Kind, s: Node, of: Mapping[Any, Kind]) -> Kind:
         index = of.get(getattr(place, "slice", None), K.UNKNOWN)
         return with_part(owner, place, index, of.get(value, K.UNKNOWN))
     if isinstance(s, gast.Delete) and isinstance(s.targets[0], gast.Subscript):
-        known = isinstance(owner, K.Dict | K.OpenDict)
+        known = isinstance(owner, K.AnyDict)
         return without_part(owner, of.get(s.targets[0].slice, K.UNKNOWN)) if known else owner
     if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
         return after_method(owner, value.func.attr, [of.get(a, K.UNKNOWN) for a in value.args])
@@ -155,7 +155,7 @@ def after_method(owner: Kind, method: str, args: list[Kind]) -> Kind:
             item = K.join(item, element_kind(args[0]))
         known = method in ("reverse", "sort")
         return K.List(item, owner.length if known else None)
-    if isinstance(owner, K.Dict | K.OpenDict):
+    if isinstance(owner, K.AnyDict):
         return _after_dict_method(owner, method, args)
     return owner
 
@@ -282,7 +282,7 @@ def views_of(body: Block, params: tuple[str, ...]) -> dict[str, tuple[Node, str]
     return found
 
 
-def _after_dict_method(owner: K.Dict | K.OpenDict, method: str, args: list[Kind]) -> Kind:
+def _after_dict_method(owner: K.AnyDict, method: str, args: list[Kind]) -> Kind:
     if method == "setdefault" and args:
         if surely_has(owner, args[0]):
             return owner
@@ -293,7 +293,7 @@ def _after_dict_method(owner: K.Dict | K.OpenDict, method: str, args: list[Kind]
         return without_part(owner, args[0])
     if method == "update" and len(args) == 1:
         given = args[0]
-        if isinstance(given, K.Dict | K.OpenDict):
+        if isinstance(given, K.AnyDict):
             return K.join(K.opened(owner), K.opened(given))
         return K.Unknown("a dict that is updated from a value which may not be a dict")
     if method in ("popitem", "clear"):

@@ -222,7 +222,7 @@ class _Flat(Rewriter):
     def _is_apart(self, written: Node, owner: str) -> bool:
         """Say whether what is written has surely no memory of the array that is gone over."""
         kind = self.kind(written)
-        if isinstance(kind, K.List | K.Dict | K.OpenDict):
+        if isinstance(kind, K.BuiltIn):
             return True
         variable = getattr(written, "id", None)
         if variable is None or variable == owner or not self._is_fresh(variable):

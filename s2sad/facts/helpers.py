@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from s2sad import kinds as K
@@ -10,7 +9,6 @@ from s2sad import runtime
 from s2sad.emitted.found import surely_real
 from s2sad.emitted.owned import COPYING
 from s2sad.kinds import Kind
-from s2sad.known.mapped import mapped
 
 
 def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:
@@ -30,19 +28,14 @@ def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:
 
 def _zeros(kind: Kind, integer: Kind) -> Kind:
     """Return the kind of zeros for a value, where `integer` is that of those for an int."""
-
-    def zeros(part: Kind) -> Kind:
-        return _zeros(part, integer)
-
     if isinstance(kind, K.Num):
         if K.differentiable(kind):
             return K.erase_value(kind)
         return integer if kind.dtype is None else K.NONE
     if isinstance(kind, K.Array):
         return kind if K.is_float_dtype(kind.dtype) else K.NONE
-    structure = mapped(kind, zeros)
-    if structure is not None:
-        return structure
-    if isinstance(kind, K.Union | K.OneOf):
-        return functools.reduce(K.join, map(zeros, kind.options))
+    if kind.how == "option":
+        return K.one_of(_zeros(part, integer) for part in kind.inside)
+    if kind.structure and not isinstance(kind, K.Iterable_):
+        return kind.over(lambda part: _zeros(part, integer))
     return kind if isinstance(kind, K.Unknown | K.Unbound) else K.NONE

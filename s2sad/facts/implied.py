@@ -100,14 +100,6 @@ def _objects(kind: Kind) -> Iterator[Kind]:
     """Yield the kinds of the objects that a value is, or holds as items."""
     if isinstance(kind, K.Obj):
         yield kind
-    elif isinstance(kind, K.List | K.OpenDict | K.Iterable_):
-        yield from _objects(kind.item)
-    elif isinstance(kind, K.Tuple):
-        for item in kind.items:
-            yield from _objects(item)
-    elif isinstance(kind, K.Dict):
-        for _, item in kind.items:
-            yield from _objects(item)
-    elif isinstance(kind, K.Union | K.OneOf):
-        for option in kind.options:
-            yield from _objects(option)
+    else:
+        for part in kind.inside:
+            yield from _objects(part)

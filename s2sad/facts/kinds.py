@@ -233,7 +233,7 @@ class _Walker(Tries):
             owner = env.get(func.value.id)
             if isinstance(owner, K.Obj) and sets_attributes(owner.cls, func.attr):
                 self._opened(func.value, env)
-            elif isinstance(owner, K.Dict | K.OpenDict) and call.keywords:
+            elif isinstance(owner, K.AnyDict) and call.keywords:
                 changes = func.attr in ("update", "pop", "setdefault")
                 after = (
                     K.Unknown("a dict whose set of keys is changed by keyword arguments")
@@ -241,7 +241,7 @@ class _Walker(Tries):
                     else owner
                 )
                 self._changed(func.value.id, after, env)
-            elif isinstance(owner, K.List | K.Dict | K.OpenDict):
+            elif isinstance(owner, K.BuiltIn):
                 args = [self.facts.of.get(a, K.UNKNOWN) for a in call.args]
                 self._changed(func.value.id, after_method(owner, func.attr, args), env)
 
@@ -342,9 +342,7 @@ class _Walker(Tries):
             owner = target.value
             if isinstance(owner, gast.Name) and isinstance(env.get(owner.id), K.List):
                 self._changed(owner.id, after_method(env[owner.id], "pop", []), env)
-            elif isinstance(owner, gast.Name) and isinstance(
-                env.get(owner.id), K.Dict | K.OpenDict
-            ):
+            elif isinstance(owner, gast.Name) and isinstance(env.get(owner.id), K.AnyDict):
                 key = self.facts.of.get(getattr(target, "slice", None), K.UNKNOWN)
                 self._changed(owner.id, without_part(env[owner.id], key), env)
             elif isinstance(owner, gast.Name) and K.is_container(env.get(owner.id, K.UNKNOWN)):
@@ -461,7 +459,7 @@ class _Walker(Tries):
 
     def st_For(self, s: Node, env: Env) -> Env:
         iterable = self.kind(s.iter, env)
-        whole = isinstance(iterable, K.Dict | K.OpenDict) or self._over_members(s.iter)
+        whole = isinstance(iterable, K.AnyDict) or self._over_members(s.iter)
         if whole or _over_object(self.scope, s.iter, env):
             self.function.loops[s] = once(self.function.loops[s])  # type: ignore[index]
         loop = self.function.loops[s]
@@ -602,7 +600,7 @@ def _over_object(scope: Scope, iterable: Node, env: Env) -> bool:
     kind = env.get(iterable.id) if isinstance(iterable, gast.Name) else None
     if isinstance(kind, K.Tuple) and kind.cls is not None:
         return class_function(scope, kind, "__iter__") is not None
-    return isinstance(kind, K.Obj | K.Dict | K.OpenDict)
+    return isinstance(kind, K.Obj | K.AnyDict)
 
 
 _ROUNDS = 8

@@ -16,27 +16,24 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.kinds import Dim, Kind
-from s2sad.known.mapped import mapped
 
 Naming = Callable[[Dim], "Dim | None"]
 
 
 def relabel(kind: Kind, naming: Naming) -> Kind:
     """Return a kind with other lengths: None stands for one about which nothing is known."""
-    if isinstance(kind, K.Array):
-        return replace(kind, dims=tuple(naming(d) or K.fresh_dim() for d in kind.dims))
-    if isinstance(kind, K.Num):
-        return kind if kind.dim is None else replace(kind, dim=naming(kind.dim))
-    if isinstance(kind, K.Opaque):
-        return K.Opaque(kind.cls, relabel(kind.like, naming))  # type: ignore[arg-type]
-    structure = mapped(kind, lambda part: relabel(part, naming))
-    if structure is not None:
-        return structure
-    if isinstance(kind, K.OneOf):
-        return K.one_of(relabel(k, naming) for k in kind.options)
-    if isinstance(kind, K.Union):
-        return K.union(relabel(k, naming) for k in kind.options)
-    return replace(kind, item=relabel(kind.item, naming)) if isinstance(kind, K.Iterable_) else kind
+
+    def array(leaf: K.Array) -> K.Array:
+        return replace(leaf, dims=tuple(naming(d) or K.fresh_dim() for d in leaf.dims))
+
+    def renamed(leaf: Kind) -> Kind:
+        if isinstance(leaf, K.Array):
+            return array(leaf)
+        if isinstance(leaf, K.Num):
+            return leaf if leaf.dim is None else replace(leaf, dim=naming(leaf.dim))
+        return replace(leaf, like=array(leaf.like)) if isinstance(leaf, K.Opaque) else leaf
+
+    return K.mapped(renamed, kind)
 
 
 def inhabited(kind: K.Array) -> K.Array:
@@ -52,19 +49,9 @@ _DEPTH = 4
 
 def shallow(kind: Kind, depth: int = _DEPTH) -> Kind:
     """Return the kind of what a recursion gives: where it holds itself, no kind is deep enough."""
-    parts: tuple[Kind, ...] = ()
-    if isinstance(kind, K.Tuple):
-        parts = kind.items
-    elif isinstance(kind, K.List | K.OpenDict | K.Iterable_):
-        parts = (kind.item, *(getattr(kind, "items", None) or ()))
-    elif isinstance(kind, K.Dict | K.Obj):
-        parts = tuple(k for _, k in (kind.items if isinstance(kind, K.Dict) else kind.fields))
-    elif isinstance(kind, K.Union | K.OneOf):
-        parts = tuple(kind.options)
-    if not depth and parts:
-        return K.Unknown("a structure that grows as deep as a recursion goes")
-    if all(shallow(part, depth - 1) is part for part in parts):
-        return kind
+    if depth or not kind.inside:
+        if all(shallow(part, depth - 1) is part for part in kind.inside):
+            return kind
     return K.Unknown("a structure that grows as deep as a recursion goes")
 
 

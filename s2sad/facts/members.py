@@ -186,7 +186,7 @@ def copied_plainly(kind: Kind) -> bool:
     if isinstance(kind, K.OneOf):
         return all(map(copied_plainly, kind.options))
     if not isinstance(kind, K.Obj):
-        return isinstance(kind, K.Array | K.Num | K.List | K.Dict | K.OpenDict)
+        return isinstance(kind, K.Array | K.Num | K.BuiltIn)
     return not K.is_enumerated(kind.cls) and all(
         inspect.getattr_static(kind.cls, hook, None) is inspect.getattr_static(object, hook, None)
         for hook in _COPYING

@@ -530,10 +530,7 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
 def _copies_structure(node: Node, kinds: KindFacts) -> bool:
     """Say whether a value is a new list or dict of what has no memory: `xs[1:]`, `list(xs)`."""
     kind = kinds.of.get(node)
-    items = [kind.item] if isinstance(kind, K.List | K.OpenDict) else []
-    if isinstance(kind, K.Dict):
-        items = [k for _, k in kind.items]
-    if not isinstance(kind, K.List | K.Dict | K.OpenDict) or not all(map(shares_nothing, items)):
+    if not isinstance(kind, K.BuiltIn) or not all(map(shares_nothing, kind.inside)):
         return False
     if isinstance(node, gast.Call):
         fn = kinds.objects.get(node.func)

@@ -114,7 +114,7 @@ class _Methods(Rewriter):
             return self._sorted(func.value, value)
         if isinstance(owner, K.List) and not value.keywords:
             return self._of_list(target, func.value, func.attr, value.args)
-        if isinstance(owner, K.Dict | K.OpenDict):
+        if isinstance(owner, K.AnyDict):
             return self._of_dict(target, func.value, owner, value)
         return None
 
@@ -185,7 +185,7 @@ class _Methods(Rewriter):
         if isinstance(kind, K.List) and isinstance(s.op, gast.Mult):
             if isinstance(self.kind(s.value), K.Num):
                 return self.lines("t = xs * n\nxs[:] = t", xs=owner, n=s.value)
-        if isinstance(kind, K.Dict | K.OpenDict) and isinstance(s.op, gast.BitOr):
+        if isinstance(kind, K.AnyDict) and isinstance(s.op, gast.BitOr):
             return self._updated(owner, [s.value], [])
         return None
 
@@ -193,9 +193,7 @@ class _Methods(Rewriter):
         """`d[k] += [x]` extends the list that is there; that it is stored again changes nothing."""
         place = s.target
         owner = self.kind(place.value)
-        plain = isinstance(owner, K.List | K.Dict | K.OpenDict) and isinstance(
-            place, gast.Subscript
-        )
+        plain = isinstance(owner, K.BuiltIn) and isinstance(place, gast.Subscript)
         if isinstance(owner, K.Obj) and isinstance(place, gast.Attribute):
             plain = plain_field(owner.cls, place.attr)
         read = clone(place)
@@ -344,9 +342,7 @@ class _Methods(Rewriter):
 
     # dicts
 
-    def _of_dict(
-        self, target: str | None, d: Node, owner: K.Dict | K.OpenDict, node: Node
-    ) -> Block | None:
+    def _of_dict(self, target: str | None, d: Node, owner: K.AnyDict, node: Node) -> Block | None:
         method, args = node.func.attr, node.args
         if method == "update" and target is None:
             return self._updated(d, args, node.keywords)
@@ -406,7 +402,7 @@ class _Methods(Rewriter):
 
     def _dict_of(self, target: str, node: Node) -> Block | None:
         """`dict(d)` and `dict(d, a=x)` are displays."""
-        if len(node.args) != 1 or not isinstance(self.kind(node.args[0]), K.Dict | K.OpenDict):
+        if len(node.args) != 1 or not isinstance(self.kind(node.args[0]), K.AnyDict):
             return None
         keys = [None, *(constant(k.arg) for k in node.keywords)]
         values = [clone(node.args[0]), *(clone(k.value) for k in node.keywords)]

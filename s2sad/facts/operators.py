@@ -29,7 +29,7 @@ from s2sad.errors import UnsupportedError
 from s2sad.facts.bound import handed_on
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.kinds import MISSING, Kind
-from s2sad.known.mapped import tangent_kind
+from s2sad.known.built import tangent_kind
 from s2sad.nodes import (
     Block,
     Node,

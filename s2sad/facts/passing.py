@@ -19,7 +19,6 @@ from typing import Any
 from s2sad import kinds as K
 from s2sad.facts.lengths import anew, relabel
 from s2sad.kinds import Dim, Kind
-from s2sad.known.mapped import mapped
 
 Lengths = dict[tuple[str, int], Dim]
 Proved = tuple[tuple[Dim, int], ...]
@@ -28,7 +27,8 @@ Proved = tuple[tuple[Dim, int], ...]
 def rebase(kind: Kind, path: str, known: Lengths | None = None) -> Kind:
     """Name the lengths of an argument after the parameter, and forget its value.
 
-    `known` are the lengths of a call's arguments that have names by now: they keep them.
+    `known` are the lengths of a call's arguments that have names by now: they keep them. Each item
+    of a list has lengths of its own.
     """
     known = {} if known is None else known
     if isinstance(kind, K.Array):
@@ -37,30 +37,14 @@ def rebase(kind: Kind, path: str, known: Lengths | None = None) -> Kind:
     if isinstance(kind, K.Opaque):
         named = hasattr(kind.cls, "shape")
         return K.Opaque(kind.cls, rebase(kind.like, path, known)) if named else kind  # type: ignore[arg-type]
-    if isinstance(kind, K.Tuple):
-        items = (rebase(k, f"{path}[{i}]", known) for i, k in enumerate(kind.items))
-        return K.Tuple(tuple(items), kind.cls)
-    if isinstance(kind, K.List) and kind.items is not None:
-        return K.list_of([rebase(k, f"{path}[{i}]", known) for i, k in enumerate(kind.items)])
-    if isinstance(kind, K.List):
-        return K.List(rebase(kind.item, f"{path}[]"))  # each item has lengths of its own
-    if isinstance(kind, K.Dict):
-        pairs = ((key, rebase(k, f"{path}[{key!r}]", known)) for key, k in kind.items)
-        return K.Dict(tuple(pairs))
-    if isinstance(kind, K.OpenDict):
-        return K.OpenDict(kind.key, rebase(kind.item, f"{path}[]"))
     if isinstance(kind, K.Num) and not hasattr(kind, "lasting"):
         dim = _renamed(kind.dim or K.fresh_dim(), path, known) if kind.type == "int" else None
         return K.Num(kind.type, kind.dtype, K.MISSING, dim)
-    if isinstance(kind, K.Obj):
-        fields = ((n, rebase(k, f"{path}.{n}", known)) for n, k in kind.fields)
-        return K.Obj(kind.cls, tuple(fields))
-    if isinstance(kind, K.OneOf):
-        return K.one_of(rebase(k, f"{path}:{i}", known) for i, k in enumerate(kind.options))
-    if isinstance(kind, K.Union):
-        return K.union(rebase(k, f"{path}:{i}", known) for i, k in enumerate(kind.options))
-    if isinstance(kind, K.Iterable_):
-        return replace(kind, item=rebase(kind.item, f"{path}[]"))
+    if isinstance(kind, K.List) and kind.items is None:
+        kind = K.List(kind.item)
+    if kind.inside:
+        own = None if K.EACH in kind.steps else known
+        return kind.rebuilt(rebase(part.kind, path + part.path, own) for part in kind.parts)
     return outlives(K.erase_value(kind))
 
 
@@ -106,14 +90,10 @@ def brought_along(fn: Any, attr: str) -> Kind | None:
 
 def is_plain(kind: Kind) -> bool:
     """Say whether a value is known to hold no function that captures variables."""
-    if isinstance(kind, K.Tuple):
-        return all(map(is_plain, kind.items))
-    if isinstance(kind, K.Dict):
-        return all(is_plain(k) for _, k in kind.items)
-    if isinstance(kind, K.Obj):
-        return all(is_plain(k) for _, k in kind.fields)
-    if isinstance(kind, K.List | K.OpenDict):
-        return is_plain(kind.item)
+    if isinstance(kind, K.Iterable_):
+        return False  # of map it holds one
+    if kind.structure or kind.inside:
+        return all(map(is_plain, kind.inside))
     return isinstance(kind, K.Num | K.Array | K.Str | K.NoneKind)
 
 
@@ -125,12 +105,7 @@ def outlives(kind: Kind) -> Kind:
         return K.Unknown("an inner function outside the scope of the variables that it captures")
     if isinstance(kind, K.Choice):
         return next((k for k in map(outlives, kind.options) if isinstance(k, K.Unknown)), kind)
-    structure = mapped(kind, outlives)
-    if structure is not None:
-        return structure
-    if isinstance(kind, K.OneOf):
-        return K.one_of(map(outlives, kind.options))
-    return replace(kind, item=outlives(kind.item)) if isinstance(kind, K.Iterable_) else kind
+    return kind.over(outlives)
 
 
 def holds_functions(kind: Kind) -> bool:
@@ -142,13 +117,6 @@ def holds_functions(kind: Kind) -> bool:
         return False
     if isinstance(kind, K.Choice):
         return any(isinstance(k, K.LocalFunction) for k in kind.options)
-    parts: list[Kind] = []
-
-    def note(part: Kind) -> Kind:
-        parts.append(part)
-        return part
-
-    if not isinstance(kind, K.Obj):
-        mapped(kind, note)
+    parts = kind.inside if kind.how == "item" else ()
     inner = any(isinstance(k, K.LocalFunction) or holds_functions(k) for k in parts)
     return inner or outlives(kind) != kind

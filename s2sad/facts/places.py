@@ -144,28 +144,15 @@ def _reached(kind: Kind, steps: list[Any], owner: Kind) -> Steps | None:
         if isinstance(kind, K.Array):
             return tuple(steps[:at])
         if isinstance(kind, K.Tuple) and isinstance(step, str):
-            step = steps[at] = getattr(kind.cls, "_fields", ()).index(step)
-        if isinstance(kind, K.List) and isinstance(step, int | None):
-            kind = kind.item
-        elif isinstance(kind, K.Tuple):
-            kind = kind.items[step] if isinstance(step, int) else _all(kind.items)
-        elif isinstance(kind, K.Dict):
-            known = dict(kind.items)
-            kind = known[step] if step in known else _all(known.values())
-        elif isinstance(kind, K.Obj) and isinstance(step, str):
-            kind = dict(kind.fields).get(step, K.UNKNOWN)
+            step = steps[at] = K.names_of(kind).index(step)
+        if isinstance(kind, K.Tuple | K.Dict):
+            kind = kind.at(step) or K.one_of(kind.inside)
         elif isinstance(kind, K.OneOf) and isinstance(step, str):
-            tables = [dict(k.fields) for k in kind.options]
-            kind = _all(table[step] for table in tables if step in table)
+            kind = K.one_of(part for k in kind.options if (part := k.at(step)) is not None)
+        elif isinstance(kind, K.Obj if isinstance(step, str) else K.List):
+            kind = kind.at(step) or K.UNKNOWN
         else:
             return None
     if isinstance(kind, K.Array):
         return tuple(steps)
     return tuple(steps) if K.is_container(owner) and type(owner) is type(kind) else (*steps, ...)
-
-
-def _all(kinds: Any) -> Kind:
-    found: Kind = K.UNBOUND
-    for k in kinds:
-        found = K.join(found, k)
-    return found

@@ -18,14 +18,14 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import runtime, tree
+from s2sad import tree
 from s2sad.facts.operators import Pullback
 from s2sad.facts.rewrite import HelpedRewriter, NumPy
 from s2sad.facts.trees import is_leaf, part_of, stays, steps_of
 from s2sad.kinds import Kind
+from s2sad.known.built import read
 from s2sad.nodes import Block, Node, assign, attribute, call, clone, constant, name, subscript
 from s2sad.stages import Function, KindFacts
-from s2sad.syntax.spelled import paths
 
 _WHY = "what ravel gives for a structure whose parts are not known, or a list of unknown length"
 
@@ -50,7 +50,7 @@ def _leaves(kind: Kind) -> Iterator[Kind | None]:
         if steps is None:
             yield None
         for step in steps or ():
-            yield from _leaves(part_of(kind, step) or K.UNKNOWN)
+            yield from _leaves(part_of(kind, step))
 
 
 def _in_order(kind: Kind) -> list[Any] | None:
@@ -156,29 +156,13 @@ class _Ravelled(HelpedRewriter):
         parts: list[Node] = []
         steps = _in_order(kind) or []
         for step in steps:
-            by_name = isinstance(kind, K.Obj)
-            read = attribute if by_name else subscript
-            at = read(clone(place), step if by_name else constant(step))
-            lines += self.lines("part = v", v=at)
-            inner = part_of(kind, step) or K.UNKNOWN
-            more, part = self._back(name(lines[-1].targets[0].id), inner, vector)
+            part_there = K.Part(kind.how, step, part_of(kind, step))
+            lines += self.lines("part = v", v=read(place, part_there))
+            more, part = self._back(name(lines[-1].targets[0].id), part_there.kind, vector)
             lines += more
             parts.append(part)
-        if isinstance(kind, K.Dict):
-            return lines, gast.Dict([constant(key) for key in steps], parts)
-        if isinstance(kind, K.List):
-            return lines, gast.List(parts, gast.Load())
-        cls = getattr(kind, "cls", None)
-        if cls is None:
-            return lines, gast.Tuple(parts, gast.Load())
-        word = next(paths(self.function, cls), None)
-        if word is None or isinstance(word, gast.Subscript):
-            lines += self.lines("cls = type(v)", v=place)
-            word = name(lines[-1].targets[0].id)
-        if isinstance(kind, K.Tuple):
-            return lines, gast.Call(word, parts, [])
-        keywords = [gast.keyword(n, p) for n, p in zip(steps, parts, strict=True)]
-        return lines, gast.Call(name(self.helper(runtime.object_of)), [word], keywords)
+        more, made = self.display(kind, place, parts)
+        return [*lines, *more], made
 
     def _leaf(self, place: Node, kind: Kind, vector: str) -> tuple[Block, Node]:
         """Return what measures a number or an array, and what reads it from the vector."""

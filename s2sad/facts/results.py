@@ -325,16 +325,14 @@ _CHOOSING = (
 
 def replaced_kind(owner: Kind, keywords: dict[str, Kind]) -> Kind:
     """Return the kind of a named tuple or dataclass in which some fields are replaced."""
-    if isinstance(owner, K.Tuple) and owner.cls is not None:
-        names = getattr(owner.cls, "_fields", ())
-        if keywords.keys() <= set(names):
-            pairs = zip(names, owner.items, strict=True)
-            return K.Tuple(tuple(keywords.get(n, k) for n, k in pairs), owner.cls)
-    if isinstance(owner, K.Obj) and plain_fields(owner.cls) == tuple(n for n, _ in owner.fields):
-        if keywords.keys() <= {n for n, _ in owner.fields}:
-            fields = ((n, K.erase_value(keywords.get(n, k))) for n, k in owner.fields)
-            return K.Obj(owner.cls, tuple(fields))
-    return K.UNKNOWN
+    names = K.names_of(owner)
+    plain = isinstance(owner, K.Tuple) and bool(names)
+    if isinstance(owner, K.Obj):
+        plain = plain_fields(owner.cls) == names
+    if not plain or not keywords.keys() <= set(names):
+        return K.UNKNOWN
+    inside = map(keywords.get, names, owner.inside)
+    return owner.rebuilt(map(K.erase_value, inside) if isinstance(owner, K.Obj) else inside)
 
 
 def item_kind(owner: Kind, index: Any) -> Kind:
@@ -342,10 +340,7 @@ def item_kind(owner: Kind, index: Any) -> Kind:
     if isinstance(owner, K.Tuple):
         if isinstance(index, int) and -len(owner.items) <= index < len(owner.items):
             return owner.items[index]
-        result: Kind = K.UNBOUND
-        for kind in owner.items:
-            result = K.join(result, kind)
-        return result
+        return K.one_of(owner.items)
     if isinstance(owner, K.List) and owner.items is not None and isinstance(index, int):
         return item_kind(K.Tuple(owner.items), index)
     return element_kind(owner)

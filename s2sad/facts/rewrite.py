@@ -14,7 +14,9 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.kinds import Kind
+from s2sad.known.built import display
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -29,6 +31,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Function, KindFacts
+from s2sad.syntax.spelled import paths
 
 NumPy = Callable[[], str]
 
@@ -117,6 +120,21 @@ class HelpedRewriter(Rewriter):
     ) -> None:
         super().__init__(function, kinds, taken, numpy)
         self.helper = helper
+
+    def display(self, kind: Kind, place: Node, parts: list[Node]) -> tuple[Block, Node]:
+        """Return what makes a structure such as the one at a place of other parts."""
+        cls = kind.cls if isinstance(kind, K.Obj | K.Tuple) else None
+        if cls is None:
+            return [], display(kind, parts)
+        lines: Block = []
+        made = next(paths(self.function, cls), None)
+        if made is None or isinstance(made, gast.Subscript):
+            lines = self.lines("cls = type(v)", v=place)
+            made = name(lines[-1].targets[0].id)
+        if isinstance(kind, K.Tuple):
+            return lines, gast.Call(made, parts, [])
+        fields = [gast.keyword(n, part) for n, part in zip(kind.steps, parts, strict=True)]
+        return lines, gast.Call(name(self.helper(runtime.object_of)), [made], fields)
 
 
 def _nowhere(statement: Node) -> Node:

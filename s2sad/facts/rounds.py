@@ -46,24 +46,15 @@ def _wider(before: Kind, after: Kind, made: set[str]) -> Kind:
         return replace(before, dims=dims, const=before.const and after.const)
     if isinstance(before, K.Num) and isinstance(after, K.Num):
         return K.join(before, after)
-    if isinstance(before, K.Tuple) and isinstance(after, K.Tuple):
-        if before.cls is after.cls and len(before.items) == len(after.items):
-            pairs = zip(before.items, after.items, strict=True)
-            return K.Tuple(tuple(_wider(b, a, made) for b, a in pairs), before.cls)
-    if isinstance(before, K.Dict) and isinstance(after, K.Dict):
-        found = dict(after.items)
-        if dict(before.items).keys() == found.keys():
-            return K.Dict(tuple((key, _wider(b, found[key], made)) for key, b in before.items))
-    if isinstance(before, K.Obj) and isinstance(after, K.Obj) and before.cls is after.cls:
-        found = dict(after.fields)
-        if dict(before.fields).keys() == found.keys():
-            return K.Obj(
-                before.cls, tuple((n, _wider(b, found[n], made)) for n, b in before.fields)
-            )
     if isinstance(before, K.List) and isinstance(after, K.List):
-        if before.items is None and after.items is None:
-            length = before.length if before.length == after.length else None
-            return K.List(_wider(before.item, after.item, made), length)
+        if before.items is not None or after.items is not None:
+            return before
+        before = before if before.length == after.length else K.List(before.item)
+    elif before.rest is not None:
+        return before
+    pairs = K.paired(before, after)
+    if pairs is not None:
+        return before.rebuilt(_wider(b, a, made) for b, a in pairs)
     return after if isinstance(before, K.Unbound) else before
 
 
@@ -114,20 +105,13 @@ def stays(before: Kind, after: Kind, free: frozenset[str]) -> bool:
             and const
             and dim
         )
-    if isinstance(before, K.Tuple) and isinstance(after, K.Tuple) and before.cls is after.cls:
-        pairs = zip(before.items, after.items, strict=False)
-        whole = len(before.items) == len(after.items)
-        return whole and all(stays(b, a, free) for b, a in pairs)
-    if isinstance(before, K.Dict) and isinstance(after, K.Dict):
-        one, other = dict(before.items), dict(after.items)
-        return one.keys() == other.keys() and all(stays(one[k], other[k], free) for k in one)
-    if isinstance(before, K.Obj) and isinstance(after, K.Obj) and before.cls is after.cls:
-        one, other = dict(before.fields), dict(after.fields)
-        return one.keys() == other.keys() and all(stays(one[k], other[k], free) for k in one)
-    if isinstance(before, K.List) and isinstance(after, K.List) and before.items is None:
-        long = before.length in (None, after.length)
-        return long and stays(before.item, after.item, free)
-    return before == after
+    if isinstance(before, K.List) and isinstance(after, K.List):
+        if before.items is not None or before.length not in (None, after.length):
+            return before == after
+    elif before.rest is not None:
+        return before == after  # keys, too
+    pairs = K.paired(before, after)
+    return before == after if pairs is None else all(stays(b, a, free) for b, a in pairs)
 
 
 def _stays_long(before: Dim, after: Dim, free: frozenset[str]) -> bool:

@@ -15,7 +15,8 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.facts.rewrite import HelpedRewriter
 from s2sad.kinds import Kind
-from s2sad.nodes import Block, Node, attribute, binary, clone, constant, name, subscript
+from s2sad.known.built import display, read
+from s2sad.nodes import Block, Node, binary, clone, name
 from s2sad.stages import Function, KindFacts
 
 _DEEP = 4
@@ -56,46 +57,25 @@ class _Sums(HelpedRewriter):
             return [], binary(clone(a), gast.Add, clone(b))
         if depth > _DEEP:
             return None
-        if isinstance(left, K.Dict) and isinstance(right, K.Dict):
-            mine, theirs = dict(left.items), dict(right.items)
-            if mine.keys() != theirs.keys() or not all(isinstance(k, str | int) for k in mine):
-                return None
-            found = [self._item(a, b, k, mine[k], theirs[k], depth) for k in mine]
-            keys: list[Node] = [constant(k) for k in mine]
-            return self._display(found, lambda parts: gast.Dict(keys, parts))
-        if isinstance(left, K.Tuple) and isinstance(right, K.Tuple):
-            if left.cls is not None or right.cls is not None or len(left.items) != len(right.items):
-                return None
-            pairs = enumerate(zip(left.items, right.items, strict=True))
-            found = [self._item(a, b, i, p, q, depth) for i, (p, q) in pairs]
-            return self._display(found, lambda parts: gast.Tuple(parts, gast.Load()))
-        if isinstance(left, K.Obj) and isinstance(right, K.Obj) and left.cls is right.cls:
-            return self._objects(a, b, left, right, depth)
-        return None
-
-    def _objects(self, a: Node, b: Node, left: K.Obj, right: K.Obj, depth: int) -> Found | None:
-        """Return an object like both, whose attributes are sums of theirs."""
-        mine, theirs = dict(left.fields), dict(right.fields)
-        if mine.keys() != theirs.keys():
+        pairs = K.paired(left, right)
+        plain = isinstance(left, K.Obj | K.Dict) or (isinstance(left, K.Tuple) and not left.cls)
+        if pairs is None or not plain or not all(isinstance(s, str | int) for s in left.steps):
             return None
-        found = []
-        for f in mine:
-            places = [attribute(clone(whole), f) for whole in (a, b)]
-            found.append(self._part(places, mine[f], theirs[f], depth))
-        lines = self.lines("cls = type(v)", v=clone(a))
-        cls, helper = lines[-1].targets[0].id, self.helper(runtime.object_of)
-
-        def made(parts: list[Node]) -> Node:
-            keywords = [gast.keyword(f, part) for f, part in zip(mine, parts, strict=True)]
-            return gast.Call(name(helper), [name(cls)], keywords)
-
-        return self._display([(lines, name(cls)), *found], lambda parts: made(parts[1:]))
-
-    def _item(
-        self, a: Node, b: Node, step: Any, left: Kind, right: Kind, depth: int
-    ) -> Found | None:
-        places = [subscript(clone(whole), constant(step)) for whole in (a, b)]
-        return self._part(places, left, right, depth)
+        lines: Block = []
+        if isinstance(left, K.Obj):
+            lines = self.lines("cls = type(v)", v=clone(a))
+        cls = name(lines[-1].targets[0].id) if lines else None
+        sums: list[Node] = []
+        for part, pair in zip(left.parts, pairs, strict=True):
+            found = self._part([read(whole, part) for whole in (a, b)], *pair, depth)
+            if found is None:
+                return None
+            lines += found[0]
+            sums.append(found[1])
+        if cls is None:
+            return lines, display(left, sums)
+        fields = [gast.keyword(f, total) for f, total in zip(left.steps, sums, strict=True)]
+        return lines, gast.Call(name(self.helper(runtime.object_of)), [cls], fields)
 
     def _part(self, places: list[Node], left: Kind, right: Kind, depth: int) -> Found | None:
         """Return the sum of what stands at two places, by a name."""
@@ -109,9 +89,3 @@ class _Sums(HelpedRewriter):
             return None
         lines += [*found[0], *self.lines("total = v", v=found[1])]
         return lines, name(lines[-1].targets[0].id)
-
-    def _display(self, found: list[Found | None], make: Any) -> Found | None:
-        known = [f for f in found if f is not None]
-        if len(known) != len(found):
-            return None
-        return [line for lines, _ in known for line in lines], make([part for _, part in known])

@@ -17,10 +17,11 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import runtime, tree
+from s2sad import tree
 from s2sad.facts.members import copied_plainly
 from s2sad.facts.rewrite import HelpedRewriter, NumPy
 from s2sad.kinds import Kind
+from s2sad.known.built import read
 from s2sad.nodes import (
     Block,
     Node,
@@ -34,7 +35,6 @@ from s2sad.nodes import (
     subscript,
 )
 from s2sad.stages import Function, KindFacts, Loop
-from s2sad.syntax.spelled import paths
 
 Called = Callable[[Kind, "list[Kind]"], Kind]
 _DEEP = 8
@@ -60,36 +60,16 @@ def _mapped(fn: Kind, first: Kind, more: list[Kind], called: Called, depth: int)
     if stays(first):
         return first
     steps = steps_of(first)
-    if steps is None or depth > _DEEP:
+    if steps is None or depth > _DEEP or not all(_matches(first, k) for k in more):
         return _UNDECIDED
     found: list[Kind] = []
     for step in steps:
         parts = [part_of(k, step) for k in (first, *more)]
-        if any(p is None for p in parts):
-            return _UNDECIDED
-        kind = _mapped(fn, parts[0], parts[1:], called, depth + 1)  # type: ignore[arg-type]
+        kind = _mapped(fn, parts[0], parts[1:], called, depth + 1)
         if isinstance(kind, K.Unknown):
             return kind
         found.append(kind)
-    return _like(first, found)
-
-
-def _like(first: Kind, parts: list[Kind]) -> Kind:
-    """Return the kind of a structure built as another one, of other parts."""
-    if isinstance(first, K.Tuple):
-        return K.Tuple(tuple(parts), first.cls)
-    if isinstance(first, K.Dict):
-        return K.Dict(tuple((key, k) for (key, _), k in zip(first.items, parts, strict=True)))
-    if isinstance(first, K.Obj):
-        return K.Obj(
-            first.cls, tuple((n, k) for (n, _), k in zip(first.fields, parts, strict=True))
-        )
-    if isinstance(first, K.OpenDict):
-        return K.OpenDict(first.key, parts[0])
-    assert isinstance(first, K.List)
-    if first.items is None:
-        return K.List(parts[0], first.length)
-    return K.list_of(parts)
+    return first.rebuilt(found)
 
 
 def is_leaf(kind: Kind) -> bool:
@@ -104,52 +84,28 @@ def stays(kind: Kind) -> bool:
     return isinstance(kind, K.Num | K.Array | K.NoneKind | K.Str | K.Known | K.LocalFunction)
 
 
-_EACH = object()  # the items of a list, or of a dict, that are all of one kind
-
-
 def steps_of(kind: Kind) -> list[Any] | None:
     """Return what leads to the parts of a structure, None where that is not known."""
-    if isinstance(kind, K.Tuple):
-        return list(range(len(kind.items)))
-    if isinstance(kind, K.Dict):
-        keys = [key for key, _ in kind.items]
-        return keys if all(isinstance(key, str | int | float | bool) for key in keys) else None
-    if isinstance(kind, K.Obj):
-        return [n for n, _ in kind.fields] if copied_plainly(kind) else None
-    if isinstance(kind, K.List) and kind.items is not None:
-        return list(range(len(kind.items)))
-    return [_EACH] if isinstance(kind, K.List | K.OpenDict) else None
+    if not kind.structure or isinstance(kind, K.Iterable_):
+        return None
+    if isinstance(kind, K.Obj) and not copied_plainly(kind):
+        return None
+    plain = all(isinstance(step, str | int | float | K.Step) for step in kind.steps)
+    return list(kind.steps) if plain else None
 
 
-def part_of(kind: Kind, step: Any) -> Kind | None:
+def part_of(kind: Kind, step: Any) -> Kind:
     """Return the kind of a part; None has None everywhere."""
-    if isinstance(kind, K.NoneKind):
-        return kind
-    if step is _EACH:
-        return kind.item if isinstance(kind, K.List | K.OpenDict) else None
-    if isinstance(kind, K.Tuple):
-        return kind.items[step] if isinstance(step, int) and step < len(kind.items) else None
-    if isinstance(kind, K.List):
-        if kind.items is None:
-            return kind.item
-        return kind.items[step] if isinstance(step, int) and step < len(kind.items) else None
-    found = kind.items if isinstance(kind, K.Dict) else getattr(kind, "fields", ())
-    return dict(found).get(step)
+    return kind if isinstance(kind, K.NoneKind) else kind.at(step) or K.UNKNOWN
 
 
 def _matches(first: Kind, other: Kind) -> bool:
     """Say whether another structure surely has the parts of the first one."""
     if isinstance(other, K.NoneKind):
         return True
-    if isinstance(first, K.Tuple) and isinstance(other, K.Tuple):
-        return first.cls is other.cls and len(first.items) == len(other.items)
-    if isinstance(first, K.Obj) and isinstance(other, K.Obj):
-        return first.cls is other.cls and dict(first.fields).keys() == dict(other.fields).keys()
-    if isinstance(first, K.Dict) and isinstance(other, K.Dict):
-        return dict(first.items).keys() == dict(other.items).keys()
-    if isinstance(first, K.List) and isinstance(other, K.List):
-        return first.items is None or first.length == other.length
-    return isinstance(first, K.OpenDict) and isinstance(other, K.OpenDict)
+    if isinstance(first, K.List) and first.items is not None:
+        return isinstance(other, K.List) and first.length == other.length
+    return K.paired(first, other) is not None
 
 
 # --- statements ----------------------------------------------------------------------------------
@@ -205,63 +161,35 @@ class _Trees(HelpedRewriter):
         steps = steps_of(first)
         if steps is None or depth > _DEEP or not all(_matches(first, k) for k in kinds[1:]):
             return None
-        if steps == [_EACH]:
+        if steps == [K.EACH]:
             return self._each(places, kinds, depth)
         lines: Block = []
         parts: list[Node] = []
         for step in steps:
-            reads, inner, inside = self._step(places, kinds, step, isinstance(first, K.Obj))
+            reads, inner, inside = self._step(places, kinds, step, first.how)
             found = self._built(inner, inside, depth + 1)
             if found is None:
                 return None
             lines += [*reads, *found[0], *self.lines("part = v", v=found[1])]
             parts.append(name(lines[-1].targets[0].id))
-        made = self._display(first, places[0], steps, parts)
-        return None if made is None else ([*lines, *made[0]], made[1])
+        more, made = self.display(first, places[0], parts)
+        return [*lines, *more], made
 
     def _step(
-        self, places: list[Node], kinds: list[Kind], step: Any, by_name: bool
+        self, places: list[Node], kinds: list[Kind], step: Any, how: str
     ) -> tuple[Block, list[Node], list[Kind]]:
         """Return what reads a part of each structure, and the parts' names and kinds."""
         lines: Block = []
         inner: list[Node] = []
         inside: list[Kind] = []
         for place, kind in zip(places, kinds, strict=True):
-            part = part_of(kind, step)
-            assert part is not None
-            inside.append(part)
+            inside.append(part_of(kind, step))
             if isinstance(kind, K.NoneKind):
                 inner.append(constant(None))
                 continue
-            read = (
-                attribute(clone(place), step)
-                if by_name
-                else subscript(clone(place), constant(step))
-            )
-            lines += self.lines("part = v", v=read)
+            lines += self.lines("part = v", v=read(place, K.Part(how, step, inside[-1])))
             inner.append(name(lines[-1].targets[0].id))
         return lines, inner, inside
-
-    def _display(
-        self, kind: Kind, place: Node, steps: list[Any], parts: list[Node]
-    ) -> tuple[Block, Node] | None:
-        """Return what builds a structure of its parts."""
-        if isinstance(kind, K.Dict):
-            return [], gast.Dict([constant(key) for key in steps], parts)
-        if isinstance(kind, K.List):
-            return [], gast.List(parts, gast.Load())
-        if isinstance(kind, K.Tuple) and kind.cls is None:
-            return [], gast.Tuple(parts, gast.Load())
-        assert isinstance(kind, K.Obj | K.Tuple) and kind.cls is not None
-        cls = next(paths(self.function, kind.cls), None)
-        lines: Block = []
-        if cls is None or isinstance(cls, gast.Subscript):
-            lines = self.lines("cls = type(v)", v=place)
-            cls = name(lines[-1].targets[0].id)
-        if isinstance(kind, K.Tuple):
-            return lines, gast.Call(cls, parts, [])
-        keywords = [gast.keyword(n, p) for n, p in zip(steps, parts, strict=True)]
-        return lines, gast.Call(name(self.helper(runtime.object_of)), [cls], keywords)
 
     def _each(self, places: list[Node], kinds: list[Kind], depth: int) -> tuple[Block, Node] | None:
         """Return a list made of the items of lists, and the loop that makes it; or a dict."""
@@ -278,7 +206,7 @@ class _Trees(HelpedRewriter):
                 continue
             reads += self.lines("part = v", v=subscript(clone(at), name(place)))
             inner.append(name(reads[-1].targets[0].id))
-        inside = [part_of(k, _EACH) or K.UNKNOWN for k in kinds]
+        inside = [part_of(k, K.EACH) for k in kinds]
         found = self._built(inner, inside, depth + 1)
         if found is None:
             return None

@@ -68,7 +68,7 @@ def _scalar_truth(value: Kind | None) -> bool | None:
     found = [K.UNKNOWN] if value is None else K.options(value)
     if all(isinstance(k, K.Num | K.Str) for k in found):
         return True
-    others = K.Array | K.Tuple | K.List | K.Dict | K.OpenDict | K.NoneKind
+    others = K.Array | K.Tuple | K.BuiltIn | K.NoneKind
     return False if all(isinstance(k, others) for k in found) else None
 
 
@@ -137,7 +137,7 @@ def _is_truth(left: Kind, right: Kind) -> bool | None:
     if isinstance(left, K.Known) and isinstance(right, K.Known):
         return left.value is right.value
     for one, other in ((left, right), (right, left)):
-        actual = python_type(other)
+        actual = K.cls_of(other)
         if isinstance(one, K.Known) and actual is not None and actual is not type(one.value):
             return False
     return None
@@ -156,7 +156,7 @@ def _isinstance_truth(value: Kind | None, cls: Kind | None) -> bool | None:
         wanted = cls.value
     elif isinstance(cls, K.Tuple) and all(isinstance(k, K.Known) for k in cls.items):
         wanted = tuple(k.value for k in cls.items)  # type: ignore[attr-defined]
-    actual = python_type(value)
+    actual = K.cls_of(value)
     if wanted is None or actual is None:
         return None
     try:
@@ -184,7 +184,7 @@ def _hasattr_truth(value: Kind | None, attr: Kind | None) -> bool | None:
         settled = file is None or is_installed(file)
         return hasattr(value.value, word) if settled else None
     if not isinstance(value, K.Obj):
-        cls = python_type(value)
+        cls = K.cls_of(value)
         if cls is None or hasattr(cls, word):
             return None if cls is None else True
         return None if cls.__dictoffset__ else False
@@ -206,7 +206,7 @@ def pattern_truth(pattern: Node, kind: Kind, class_of: Callable[[Node], Any]) ->
     if isinstance(pattern, gast.MatchOr):
         verdicts = [pattern_truth(p, kind, class_of) for p in pattern.patterns]
         return False if all(v is False for v in verdicts) else None
-    actual = python_type(kind)
+    actual = K.cls_of(kind)
     if actual is None:
         return None
     if isinstance(pattern, gast.MatchSingleton):
@@ -234,7 +234,7 @@ def pattern_truth(pattern: Node, kind: Kind, class_of: Callable[[Node], Any]) ->
 
 def _sequence_truth(pattern: Node, kind: Kind, class_of: Callable[[Node], Any]) -> bool | None:
     """Return whether values of a kind match a pattern of a sequence, where that is sure."""
-    if isinstance(kind, K.Num | K.NoneKind | K.Str | K.Obj | K.Dict | K.OpenDict):
+    if isinstance(kind, K.Num | K.NoneKind | K.Str | K.Obj | K.AnyDict):
         return None if isinstance(kind, K.Obj) else False
     starred = any(isinstance(p, gast.MatchStar) for p in pattern.patterns)
     if not isinstance(kind, K.Tuple) or starred:
@@ -266,7 +266,7 @@ def narrowed(test: Node, verdict: bool, env: dict[str, Kind], kinds: dict[Any, K
         asked = _class_asked(test, kinds)
         if asked is not None:
             whole, is_it = asked
-            _keep(whole, env, lambda k: is_it(python_type(k)) in (None, verdict))
+            _keep(whole, env, lambda k: is_it(K.cls_of(k)) in (None, verdict))
     elif isinstance(test, gast.Call) and len(test.args) == 2:
         if isinstance(test.func, gast.Name) and test.func.id == "isinstance":
             cls = kinds.get(test.args[1])
@@ -307,40 +307,12 @@ def _keep(node: Node, env: dict[str, Kind], test: Callable[[Kind], bool]) -> Non
     if not part or not isinstance(node.value, gast.Name):
         return
     owner = env.get(node.value.id)
-    if isinstance(owner, K.Obj) and isinstance(node, gast.Attribute):
-        kept = ((n, _passing(k, test) if n == node.attr else k) for n, k in owner.fields)
-        env[node.value.id] = K.Obj(owner.cls, tuple(kept))
-    elif isinstance(owner, K.Dict) and isinstance(getattr(node, "slice", None), gast.Constant):
-        key = node.slice.value
-        env[node.value.id] = K.Dict(
-            tuple((n, _passing(k, test) if n == key else k) for n, k in owner.items)
-        )
+    field = isinstance(node, gast.Attribute)
+    if isinstance(owner, K.Obj if field else K.Dict):
+        step = node.attr if field else getattr(node.slice, "value", K.MISSING)
+        kept = (_passing(k, test) if known == step else k for known, k in owner.by_step)
+        env[node.value.id] = owner.rebuilt(kept)
 
 
 def _passing(kind: Kind, test: Callable[[Kind], bool]) -> Kind:
-    if not isinstance(kind, K.Union | K.OneOf):
-        return kind
-    left = [k for k in kind.options if test(k)]
-    return K.one_of(left) if isinstance(kind, K.OneOf) else K.union(left)
-
-
-def python_type(kind: Kind | None) -> type | None:
-    """Return the class of all values of a kind, or None where it is not one class."""
-    if isinstance(kind, K.Num):
-        if kind.dtype is None:
-            return {"bool": bool, "int": int, "float": float, "complex": complex}[kind.type]
-        return None if kind.dtype == "any" else np.dtype(kind.dtype).type
-    if isinstance(kind, K.Array) and kind.namespace == "numpy":
-        return np.ndarray
-    if isinstance(kind, K.Tuple):
-        return kind.cls or tuple
-    if isinstance(kind, K.Obj):
-        return kind.cls
-    table: dict[type, type] = {
-        K.Str: str,
-        K.List: list,
-        K.Dict: dict,
-        K.OpenDict: dict,
-        K.NoneKind: type(None),
-    }
-    return table.get(type(kind))
+    return kind.rebuilt(filter(test, kind.inside)) if kind.how == "option" else kind

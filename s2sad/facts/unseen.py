@@ -154,7 +154,11 @@ def _filled(function: Function, kinds: KindFacts, activity: Activity, memory: Me
     for s, call in [*((s, call) for s, call, _ in memory.opaque), *written]:
         env = kinds.before.get(s, {})
         given = [*getattr(call, "args", ()), *(k.value for k in getattr(call, "keywords", ()))]
-        empty = [a for a in given if _is_empty(env.get(getattr(a, "id", ""), kinds.of.get(a)))]
+        empty = [
+            a
+            for a in given
+            if K.is_empty(env.get(getattr(a, "id", ""), kinds.of.get(a, K.UNKNOWN)))
+        ]
         called = kinds.objects.get(getattr(call, "func", None))
         if empty and registry.is_refused(called):
             reason, advice = registry.missing(called, full_name(called))
@@ -198,7 +202,7 @@ def check_stored(function: Function, kinds: KindFacts, activity: Activity, memor
         live = memory.aliases.live_after.get(s, frozenset())
         for n in sorted(shared & live & function.locals - holders):
             kind = before.get(n, K.UNBOUND)
-            constant = isinstance(kind, K.Obj) or not K.differentiable(kind) or _is_empty(kind)
+            constant = isinstance(kind, K.Obj) or not K.differentiable(kind) or K.is_empty(kind)
             if K.is_container(kind) and constant:
                 raise _refusal(
                     function,
@@ -207,10 +211,6 @@ def check_stored(function: Function, kinds: KindFacts, activity: Activity, memor
                     "that s2sad knows nothing about.",
                     f"Store it by a statement that names `{n}`: {n}[i] = ...",
                 )
-
-
-def _is_empty(kind: Any) -> bool:
-    return (isinstance(kind, K.List) and isinstance(kind.item, K.Unbound)) or kind == K.Dict(())
 
 
 def _refusal(

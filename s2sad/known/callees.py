@@ -159,7 +159,7 @@ class Callees:
         return kind is not None and K.is_numeric(K.without_none(kind))
 
     def _is_structure(self, node: Node) -> bool:
-        return isinstance(self.kind(node), K.List | K.Dict | K.OpenDict)
+        return isinstance(self.kind(node), K.BuiltIn)
 
     def _is_variable(self, variable: str) -> bool:
         if variable in self.modules or variable in self.functions:
@@ -178,13 +178,9 @@ class Callees:
 def part_kind(node: Node, owner: Kind | None) -> Kind | None:
     """Return the kind of a part of something, where that is of this kind."""
     if isinstance(node, gast.Attribute):
-        return dict(owner.fields).get(node.attr) if isinstance(owner, K.Obj) else None
+        return owner.at(node.attr) if isinstance(owner, K.Obj) else None
     if isinstance(owner, K.Array):
         return owner
-    if isinstance(owner, K.List) and not isinstance(node.slice, gast.Slice):
-        return owner.item
-    if isinstance(owner, K.OpenDict):
-        return owner.item
-    if isinstance(owner, K.Dict) and isinstance(node.slice, gast.Constant):
-        return dict(owner.items).get(node.slice.value)
-    return None
+    if not isinstance(owner, K.BuiltIn) or isinstance(node.slice, gast.Slice):
+        return None
+    return owner.at(getattr(node.slice, "value", K.MISSING))

@@ -23,17 +23,4 @@ def holds_joined(kind: Kind, within: bool = False) -> bool:
     if isinstance(kind, K.Num):
         return within and K.differentiable(kind) and kind.dtype in (None, "any")
     within = within or isinstance(kind, K.List | K.OpenDict)
-    return any(holds_joined(part, within) for part in parts(kind))
-
-
-def parts(kind: Kind) -> list[Kind]:
-    """Return the kinds of what a structure holds, or of what a union may be."""
-    if isinstance(kind, K.List | K.OpenDict):
-        return [kind.item]
-    if isinstance(kind, K.Dict):
-        return [k for _, k in kind.items]
-    if isinstance(kind, K.Obj):
-        return [k for _, k in kind.fields]
-    if isinstance(kind, K.Tuple):
-        return list(kind.items)
-    return list(kind.options) if isinstance(kind, K.Union | K.OneOf) else []
+    return any(holds_joined(part, within) for part in K.together(kind))

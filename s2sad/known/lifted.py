@@ -15,7 +15,6 @@ from dataclasses import replace
 from s2sad import kinds as K
 from s2sad.kinds import MISSING, Kind
 from s2sad.known import spaces
-from s2sad.known.mapped import mapped
 from s2sad.stages import KindFacts
 
 
@@ -23,35 +22,25 @@ def lifted(kind: Kind, space: str) -> Kind:
     """Return the kind in a namespace of a value that has this kind in NumPy."""
     if space == spaces.NUMPY:
         return kind
-    if isinstance(kind, K.Array):
-        return replace(kind, namespace=space)
-    if isinstance(kind, K.Num):
-        plain = kind.dtype in (None, "any")
-        return kind if plain else K.Array(str(kind.dtype), (), space)
-    structure = mapped(kind, lambda part: lifted(part, space))
-    if structure is not None:
-        return structure
-    if isinstance(kind, K.Union):
-        return K.union(lifted(k, space) for k in kind.options)
-    if isinstance(kind, K.Iterable_):
-        return replace(kind, item=lifted(kind.item, space))
-    if isinstance(kind, K.Known) and isinstance(kind.value, types.ModuleType):
-        return K.Known(spaces.counterpart(kind.value, space))
-    return kind
+
+    def there(leaf: Kind) -> Kind:
+        if isinstance(leaf, K.Array):
+            return replace(leaf, namespace=space)
+        if isinstance(leaf, K.Num):
+            plain = leaf.dtype in (None, "any")
+            return leaf if plain else K.Array(str(leaf.dtype), (), space)
+        if isinstance(leaf, K.Known) and isinstance(leaf.value, types.ModuleType):
+            return K.Known(spaces.counterpart(leaf.value, space))
+        return leaf
+
+    return K.mapped(there, kind)
 
 
 def lowered(kind: Kind) -> Kind:
     """Return the kind that NumPy's twin is given in the place of a value."""
     if isinstance(kind, K.Array):
         return replace(kind, namespace=spaces.NUMPY)
-    if isinstance(kind, K.Iterable_):
-        return replace(kind, item=lowered(kind.item))
-    structure = mapped(kind, lowered)
-    if structure is not None:
-        return structure
-    if isinstance(kind, K.Union):
-        return K.union(map(lowered, kind.options))
-    return kind
+    return kind.over(lowered)
 
 
 def space_among(kinds: Iterable[Kind]) -> str:
@@ -60,22 +49,7 @@ def space_among(kinds: Iterable[Kind]) -> str:
 
 
 def _space(kind: Kind) -> str:
-    if isinstance(kind, K.Array):
-        return kind.namespace
-    parts: list[Kind] = []
-    if isinstance(kind, K.Tuple):
-        parts = list(kind.items)
-    elif isinstance(kind, K.List):
-        parts = [kind.item, *(kind.items or ())]
-    elif isinstance(kind, K.OpenDict | K.Iterable_):
-        parts = [kind.item]
-    elif isinstance(kind, K.Dict):
-        parts = [k for _, k in kind.items]
-    elif isinstance(kind, K.Obj):
-        parts = [k for _, k in kind.fields]
-    elif isinstance(kind, K.Union):
-        parts = list(kind.options)
-    return space_among(parts)
+    return kind.namespace if isinstance(kind, K.Array) else space_among(kind.inside)
 
 
 def namespace_given(fn: object, args: list[Kind], keywords: dict[str, Kind]) -> Kind | None:

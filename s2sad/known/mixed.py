@@ -81,10 +81,8 @@ def real_or_complex(kind: Kind) -> Kind:
 
 def is_one_of(kind: Kind) -> bool:
     """Say whether an argument, or an item of a display, has one of several kinds."""
-    parts = kind.items if isinstance(kind, K.Tuple | K.List) else (kind,)
-    if parts is None and isinstance(kind, K.List):
-        parts = (kind.item,)
-    return any(isinstance(k, K.Union) or _is_either(k) or _is_dtype(k) for k in parts or ())
+    parts = kind.inside if isinstance(kind, K.Tuple | K.List) else (kind,)
+    return any(isinstance(k, K.Union) or _is_either(k) or _is_dtype(k) for k in parts)
 
 
 def _is_dtype(kind: Kind) -> bool:

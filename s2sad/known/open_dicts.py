@@ -11,20 +11,19 @@ from s2sad import kinds as K
 from s2sad.kinds import MISSING, Kind
 
 
-def with_entry(owner: K.Dict | K.OpenDict, key: Kind, kind: Kind) -> K.Dict | K.OpenDict:
+def with_entry(owner: K.AnyDict, key: Kind, kind: Kind) -> K.AnyDict:
     """Return the kind of a dict after an entry is set."""
     literal = literal_key(key)
     if isinstance(owner, K.Dict) and literal is not MISSING:
         return K.Dict(tuple({**dict(owner.items), literal: kind}.items()))
     if isinstance(owner, K.Dict) and surely_has(owner, key):
         among = key.keys if isinstance(key, K.Str) and key.keys else frozenset()
-        new = ((k, K.join(old, kind) if k in among else old) for k, old in owner.items)
-        return K.Dict(tuple(new))
+        return owner.rebuilt(K.join(old, kind) if k in among else old for k, old in owner.items)
     old = K.opened(owner)
     return K.OpenDict(K.join(old.key, K.key_kind(key)), K.join(old.item, K.erase_value(kind)))
 
 
-def literal_key(key: Kind) -> object:
+def literal_key(key: Kind) -> Any:
     """Return the key that stands in the program, MISSING where it does not."""
     if isinstance(key, K.NoneKind):
         return None
@@ -41,31 +40,22 @@ def surely_has(owner: Kind, key: Kind) -> bool | None:
         return None
     if literal is MISSING:
         among = key.keys if isinstance(key, K.Str) else None
-        return True if among and among <= dict(owner.items).keys() else None
-    return literal in dict(owner.items)
+        return True if among and among <= set(owner.steps) else None
+    return literal in owner.steps
 
 
 def dict_item(owner: K.Dict, key: Kind) -> Kind:
     """Return the kind of a dict's value."""
     literal = literal_key(key)
-    if literal is not MISSING:
-        found: Kind = dict(owner.items).get(literal, K.UNKNOWN)
-        return found
-    result: Kind = K.UNBOUND
-    for _, kind in owner.items:
-        result = K.join(result, kind)
-    return result
+    return K.one_of(owner.inside) if literal is MISSING else owner.at(literal) or K.UNKNOWN
 
 
 def keys_of(kind: K.Dict) -> Kind:
     """Return the kind of a dict's keys; words are known to be some of these."""
-    words = frozenset(key for key, _ in kind.items if isinstance(key, str))
+    words = frozenset(key for key in kind.steps if isinstance(key, str))
     if kind.items and len(words) == len(kind.items):
         return K.Str(MISSING, words)
-    keys: Kind = K.UNBOUND
-    for key, _ in kind.items:
-        keys = K.join(keys, K.erase_value(K.kind_of(key, "", literal=True)))
-    return keys
+    return K.one_of(K.erase_value(K.kind_of(key, "", literal=True)) for key in kind.steps)
 
 
 _FEW = 8
@@ -75,15 +65,12 @@ def keys_of_other_kinds(kind: Kind) -> list[Any]:
     """Return the keys of a dict whose values are not of one kind; none where they are."""
     if not isinstance(kind, K.Dict) or not 2 <= len(kind.items) <= _FEW:
         return []
-    keys = [key for key, _ in kind.items]
     mixed = isinstance(K.opened(kind).item, K.Union | K.Unknown) or some_without(kind)
-    known = not any(isinstance(k, K.Unknown) for _, k in kind.items)
-    plain = all(isinstance(key, str | int) for key in keys)
-    return keys if mixed and known and plain else []
+    known = not any(isinstance(k, K.Unknown) for k in kind.inside)
+    plain = all(isinstance(key, str | int) for key in kind.steps)
+    return list(kind.steps) if mixed and known and plain else []
 
 
 def some_without(kind: Kind) -> bool:
     """Say whether some entries of a dict carry derivatives, and others do not."""
-    if not isinstance(kind, K.Dict):
-        return False
-    return len({K.differentiable(k) for _, k in kind.items}) > 1
+    return isinstance(kind, K.Dict) and len(set(map(K.differentiable, kind.inside))) > 1

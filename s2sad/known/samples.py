@@ -249,12 +249,7 @@ def free_lengths(kind: Kind) -> set[str]:
         return {d.symbol for d in kind.dims if not d.symbol.startswith("=")}
     if isinstance(kind, Num):
         return {kind.dim.symbol} if kind.dim is not None else set()
-    if isinstance(kind, List) and kind.items is None:
-        return free_lengths(kind.item)
-    parts: list[Kind] = [k for _, k in kind.items] if isinstance(kind, Dict) else []
-    if isinstance(kind, Tuple | List):
-        parts = list(kind.items or ())
-    return set().union(*map(free_lengths, parts))
+    return set().union(*map(free_lengths, kind.inside))
 
 
 def no_function(kind: Kind) -> Kind:
@@ -266,15 +261,12 @@ def no_function(kind: Kind) -> Kind:
     return NoneKind() if is_called(kind) or words or _is_strange(kind) else kind
 
 
-def _is_strange(kind: Kind | None) -> bool:
+def _is_strange(kind: Kind) -> bool:
     """Say whether there is no sample of a kind."""
-    if isinstance(kind, Dict):
-        return any(is_called(k) or _is_strange(k) for _, k in kind.items)
-    if isinstance(kind, Tuple | List) and kind.items is not None:
-        return any(map(_is_strange, kind.items))
-    if isinstance(kind, List):
-        return _is_strange(kind.item)
-    return isinstance(kind, Unknown | Union | Obj)
+    if isinstance(kind, Unknown | Union | Obj):
+        return True
+    options = isinstance(kind, Dict) and any(map(is_called, kind.inside))
+    return options or (isinstance(kind, Tuple | List | Dict) and any(map(_is_strange, kind.inside)))
 
 
 def is_number(kind: Kind | None) -> bool:

@@ -90,15 +90,9 @@ def _plain(kind: Kind) -> bool:
     """Say whether the shadow of a value can be looked up by its memory."""
     if isinstance(kind, K.Tuple):
         return all(_plain(k) and not isinstance(k, K.Tuple) for k in kind.items)
-    if isinstance(kind, K.List | K.OpenDict):
-        return _item(kind.item)
-    if isinstance(kind, K.Dict):
-        return all(_item(k) for _, k in kind.items)
-    if isinstance(kind, K.Obj):
-        return all(_item(k) for _, k in kind.fields)
     if isinstance(kind, K.OneOf):
         return all(map(_plain, kind.options))
-    return isinstance(kind, _PLAIN)
+    return all(map(_item, K.together(kind))) if kind.mutable else isinstance(kind, _PLAIN)
 
 
 _PLAIN = (K.Num, K.Array, K.Str, K.NoneKind, K.Known, K.LocalFunction, K.Unbound)
@@ -116,14 +110,7 @@ def has_numbers(kind: Kind) -> bool:
     """Say whether a structure holds numbers with derivatives, or what nobody knows."""
     if isinstance(kind, K.Num | K.Unknown):
         return K.differentiable(kind)
-    if isinstance(kind, K.Union | K.OneOf):
-        return any(map(has_numbers, kind.options))
-    if isinstance(kind, K.List | K.OpenDict):
-        return has_numbers(kind.item)
-    if isinstance(kind, K.Tuple):
-        return any(map(has_numbers, kind.items))
-    parts = kind.items if isinstance(kind, K.Dict) else getattr(kind, "fields", ())
-    return K.is_container(kind) and any(has_numbers(k) for _, k in parts)
+    return any(map(has_numbers, K.together(kind)))
 
 
 class Asked(Cotangents):
@@ -291,7 +278,7 @@ class Asked(Cotangents):
     def _copies(self, c: Contribution, before: dict[str, Kind]) -> bool:
         """Say whether numbers are copied: memory that a display holds has its shadow there."""
         kind = before.get(c.operand, K.UNKNOWN)
-        if c.path is None or not isinstance(kind, K.Dict | K.OpenDict):
+        if c.path is None or not isinstance(kind, K.AnyDict):
             return False
         return isinstance(self._part_kind(kind, *c.path), K.Num)
 

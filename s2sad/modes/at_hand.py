@@ -18,6 +18,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.kinds import Dim, Kind
+from s2sad.known.built import read
 from s2sad.modes.shape_only import renew
 from s2sad.modes.storage import wanted
 from s2sad.nodes import (
@@ -45,13 +46,10 @@ def arrays_given(params: Mapping[str, Kind]) -> Shapes:
 def _arrays(node: Node, kind: Kind) -> Iterator[tuple[Node, K.Array]]:
     if isinstance(kind, K.Array):
         yield node, kind
-    elif isinstance(kind, K.Dict):
-        for key, k in kind.items:
-            if isinstance(key, str | int):
-                yield from _arrays(subscript(clone(node), constant(key)), k)
-    elif isinstance(kind, K.Tuple) and kind.cls is None:
-        for i, k in enumerate(kind.items):
-            yield from _arrays(subscript(clone(node), constant(i)), k)
+    elif isinstance(kind, K.Tuple | K.Dict) and getattr(kind, "cls", None) is None:
+        for part in kind.parts:
+            if isinstance(part.step, str | int):
+                yield from _arrays(read(node, part), part.kind)
 
 
 def shapes_at_hand(

@@ -12,6 +12,7 @@ from s2sad import registry, runtime
 from s2sad.emitted.found import as_found
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.known.built import display, read
 from s2sad.known.callees import Callees
 from s2sad.known.joined import holds_joined
 from s2sad.known.lifted import space_among
@@ -105,13 +106,7 @@ class Cotangents:
         if isinstance(kind, K.Union):
             return self._zero_of_union(value, kind)
         if isinstance(kind, K.Tuple):
-            parts = [
-                self.zero(subscript(clone(value), constant(i)), k)
-                if K.differentiable(k)
-                else gast.Constant(None, None)
-                for i, k in enumerate(kind.items)
-            ]
-            return tuple_(parts)
+            return self._zeros_by_step(value, kind)
         if isinstance(kind, K.List) and isinstance(kind.item, K.Num) and kind.item.type == "float":
             zeros = gast.List([constant(0.0)], gast.Load())
             return binary(zeros, gast.Mult, call("len", value))
@@ -121,12 +116,7 @@ class Cotangents:
             return binary(zeros, gast.Mult, call("len", value))
         if isinstance(kind, K.Dict) and 0 < len(kind.items) <= _FEW:
             if all(isinstance(k, K.Num) and isinstance(key, str) for key, k in kind.items):
-                keys: list[Node] = [constant(key) for key, _ in kind.items]
-                parts = [
-                    self.zero(name("_"), k) if K.differentiable(k) else gast.Constant(None, None)
-                    for _, k in kind.items
-                ]
-                return gast.Dict(keys, parts)
+                return self._zeros_by_step(value, kind)
         if isinstance(kind, K.OpenDict) and getattr(kind.item, "type", "") == "float":
             return call("dict.fromkeys", value, constant(0.0))
         if isinstance(kind, K.OpenDict) and isinstance(kind.item, K.Union):
@@ -136,13 +126,13 @@ class Cotangents:
         given = isinstance(value, gast.Name) and value.id in self.function.params
         began = isinstance(kind, K.List) and not given and may_be_integer(kind)
         if isinstance(kind, K.Dict) and isinstance(value, gast.Name) and holds_joined(kind):
-            return self._zeros_by_key(value, kind)
+            return self._zeros_by_step(value, kind)
         if began or (not isinstance(kind, K.Opaque) and holds_joined(kind)):
             return self.counting(value)
         known = registry.objects_of(kind.cls) if isinstance(kind, K.Opaque) else None
         if known is not None and known.zero is not None:
             return call(name(self.refs.function(known.zero)), value)
-        if isinstance(kind, K.List | K.Dict | K.OpenDict | K.Obj | K.OneOf):
+        if K.is_container(kind):
             return call(name(self.refs.function(runtime.zeros_like)), value)
         if not K.differentiable(kind):
             return gast.Constant(None, None)
@@ -156,16 +146,15 @@ class Cotangents:
         """Return zeros like a structure in which any integer may stand for a float."""
         return call(name(self.refs.function(runtime.zeros_like)), value, constant(0.0))
 
-    def _zeros_by_key(self, value: Node, kind: K.Dict) -> Node:
-        """Return zeros like the values of a dict, one after the other; None for integers."""
-        keys: list[Node] = [constant(key) for key, _ in kind.items]
+    def _zeros_by_step(self, value: Node, kind: K.Tuple | K.Dict) -> Node:
+        """Return zeros like the parts of a structure, one after the other; None for integers."""
         parts = [
-            self.zero(subscript(clone(value), constant(key)), k)
-            if K.differentiable(k)
+            self.zero(read(value, part), part.kind)
+            if K.differentiable(part.kind)
             else gast.Constant(None, None)
-            for key, k in kind.items
+            for part in kind.parts
         ]
-        return gast.Dict(keys, parts)
+        return display(kind, parts)
 
     def _zeros_of_known_shape(self, kind: K.Array) -> Node | None:
         """Return zeros where the program itself says how many: the array need not be there."""
@@ -346,23 +335,16 @@ class Cotangents:
         return [gast.Expr(call(helper, name(self.bar(c.operand)), c.value))]
 
     def _part_kind(self, kind: Kind, how: str, where: Any) -> Kind:
-        if isinstance(kind, K.List):
-            at = getattr(self.kinds.of.get(where), "value", None)
-            if kind.items is not None and isinstance(at, int):
-                if -len(kind.items) <= at < len(kind.items):
-                    return kind.items[at]
-            return kind.item if not isinstance(where, gast.Slice) else kind
-        if isinstance(kind, K.Dict):
-            key = self.kinds.of.get(where, K.UNKNOWN)
-            literal = getattr(key, "value", K.MISSING)
-            part: Kind = kind.items[0][1] if kind.items else K.UNKNOWN
-            part = dict(kind.items).get(literal, part)
-            return part
-        if isinstance(kind, K.OpenDict):
-            return kind.item
         if isinstance(kind, K.Obj):
-            return dict(kind.fields).get(where, K.UNKNOWN)
-        return K.FLOAT
+            return kind.at(where) or K.UNKNOWN
+        if not isinstance(kind, K.BuiltIn):
+            return K.FLOAT
+        if isinstance(kind, K.List) and isinstance(where, gast.Slice):
+            return kind
+        step = getattr(self.kinds.of.get(where), "value", K.MISSING)
+        if isinstance(kind, K.List) and kind.items is not None and isinstance(step, int):
+            step += len(kind.items) if step < 0 else 0
+        return kind.at(step) or next(iter(kind.inside), K.UNKNOWN)
 
     def sum(self, left: Node, right: Node, kind: Kind) -> Node:
         """Return the sum of two cotangents of one kind."""
@@ -370,14 +352,13 @@ class Cotangents:
             return binary(left, gast.Add, right)
         if isinstance(kind, K.Tuple):
             parts = []
-            for i, k in enumerate(kind.items):
-                if not K.differentiable(k):
+            for part in kind.parts:
+                if not K.differentiable(part.kind):
                     parts.append(gast.Constant(None, None))
                     continue
-                one = subscript(clone(left), constant(i))
-                other = subscript(clone(right), constant(i))
-                maybe = K.NONE in K.options(k)  # of a None, the shadow has none
-                parts.append(self.sum(one, other, K.UNKNOWN if maybe else k))
+                maybe = K.NONE in K.options(part.kind)  # of a None, the shadow has none
+                known = K.UNKNOWN if maybe else part.kind
+                parts.append(self.sum(read(left, part), read(right, part), known))
             return tuple_(parts)
         return call(name(self.refs.function(runtime.add)), left, right)
 
@@ -409,13 +390,7 @@ def _helps(zero: Node) -> bool:
 
 def _no_tuple(kind: Kind) -> bool:
     """Say whether neither a value of a kind nor a part of it is a tuple."""
-    parts: list[Kind] = [kind]
-    if isinstance(kind, K.List | K.OpenDict):
-        parts = [kind.item, *(getattr(kind, "items", None) or ())]
-    elif isinstance(kind, K.Dict):
-        parts = [k for _, k in kind.items]
-    elif isinstance(kind, K.Obj):
-        parts = [k for _, k in kind.fields]
+    parts = kind.inside if kind.mutable else (kind,)
     return not any(isinstance(k, K.Tuple) for part in parts for k in K.options(part))
 
 

@@ -225,14 +225,13 @@ class _Reader:
         alias = self.survey.aliases[node.value.id]
         kind = alias.kind
         if isinstance(node, gast.Attribute):
-            fields = dict(kind.fields) if isinstance(kind, K.Obj) else {}
-            return (*alias.path, _Key(node.attr)), fields.get(node.attr, K.UNKNOWN)
+            field = kind.at(node.attr) if isinstance(kind, K.Obj) else None
+            return (*alias.path, _Key(node.attr)), field or K.UNKNOWN
         index = node.slice
         if isinstance(kind, K.Dict):
             if not isinstance(index, gast.Constant):
                 return alias.path, K.UNKNOWN
-            part = dict(kind.items).get(index.value, K.UNKNOWN)
-            return (*alias.path, _Key(index.value)), part
+            return (*alias.path, _Key(index.value)), kind.at(index.value) or K.UNKNOWN
         if not isinstance(kind, K.List):
             return alias.path, K.UNKNOWN
         cut = alias.path[-1:]

@@ -73,8 +73,7 @@ def _kinds_in(text: str, given: Mapping[str, Kind]) -> Called:
 def _kind_in(node: ast.expr, given: Mapping[str, Kind]) -> Kind:
     if isinstance(node, ast.Attribute):
         owner = _kind_in(node.value, given)
-        names = getattr(getattr(owner, "cls", None), "_fields", ())
-        return getattr(owner, "items", ())[names.index(node.attr)]  # type: ignore[no-any-return]
+        return owner.inside[K.names_of(owner).index(node.attr)]
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         parts: list[Kind] = list(getattr(_kind_in(node.value, given), "items", ()))
         return parts[node.slice.value]  # type: ignore[index]

@@ -202,13 +202,8 @@ def _built_like(given: Kind, kind: Kind) -> bool:
         return given.type == kind.type
     if isinstance(given, K.Array) and isinstance(kind, K.Array):
         return K.same_shape(given.dims, kind.dims) and given.dtype == kind.dtype
-    if isinstance(given, K.Tuple) and isinstance(kind, K.Tuple) and given.cls is kind.cls:
-        pairs = zip(given.items, kind.items, strict=False)
-        return len(given.items) == len(kind.items) and all(_built_like(a, b) for a, b in pairs)
-    if isinstance(given, K.Dict) and isinstance(kind, K.Dict):
-        one, other = dict(given.items), dict(kind.items)
-        return one.keys() == other.keys() and all(_built_like(one[k], other[k]) for k in one)
-    return False
+    pairs = K.paired(given, kind) if isinstance(given, K.Tuple | K.Dict) else None
+    return pairs is not None and all(_built_like(*pair) for pair in pairs)
 
 
 def _stored(place: Node) -> Node:

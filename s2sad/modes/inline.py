@@ -32,6 +32,7 @@ from s2sad.kinds import MISSING, Kind
 from s2sad.known import spaces
 from s2sad.known.lifted import space_among
 from s2sad.known.mixed import is_mixed
+from s2sad.known.open_dicts import literal_key
 from s2sad.modes.looked_at import Returned
 from s2sad.modes.refs import Refs
 from s2sad.names import Names
@@ -493,19 +494,7 @@ def may_be_plain(kind: Kind) -> bool:
 
 def literal(given: Given) -> Any:
     """Return the value of an argument that is known when deriving, or MISSING."""
-    return literal_of(given.kind)
-
-
-def literal_of(kind: Kind) -> Any:
-    """Return the one value that a kind stands for, or MISSING."""
-    if isinstance(kind, K.NoneKind):
-        return None
-    if isinstance(kind, K.Num | K.Str | K.Known):
-        return kind.value
-    if isinstance(kind, K.Tuple) and kind.cls is None:
-        parts = tuple(literal_of(k) for k in kind.items)
-        return MISSING if any(p is MISSING for p in parts) else parts
-    return MISSING
+    return literal_key(given.kind)
 
 
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {

@@ -658,9 +658,7 @@ _REALS = {"float16": "float16", "float32": "float32", "complex64": "float32"}
 
 def _holds_lists(kind: Kind) -> bool:
     """Say whether a list or a tuple holds lists or tuples, of which a rule makes arrays."""
-    parts = [kind.item] if isinstance(kind, K.List) and kind.items is None else []
-    if isinstance(kind, K.List | K.Tuple):
-        parts += kind.items or ()
+    parts = kind.inside if isinstance(kind, K.List | K.Tuple) else ()
     return any(isinstance(k, K.List | K.Tuple) for part in parts for k in K.options(part))
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import MISSING, Kind
+from s2sad.known.built import display, read
 from s2sad.modes.storage import bind_unbound
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -29,14 +30,10 @@ from s2sad.nodes import (
     attribute,
     block_writes,
     call,
-    clone,
-    constant,
     copied,
     name,
     names_read,
     rename,
-    subscript,
-    tuple_,
     walk,
 )
 from s2sad.stages import Aliases, Function
@@ -96,10 +93,9 @@ def copy_of(variable: str, kind: Kind, deep: bool, private: Callable[[], str]) -
 
 def holds_list(kind: Kind) -> bool:
     """Say whether a value is a list, or a tuple or a dict that holds one."""
-    parts = [k for _, k in kind.items] if isinstance(kind, K.Dict) else getattr(kind, "items", ())
-    return isinstance(kind, K.List) or (
-        isinstance(kind, K.Tuple | K.Dict) and any(map(holds_list, parts))
-    )
+    if isinstance(kind, K.Tuple | K.Dict):
+        return any(map(holds_list, kind.inside))
+    return isinstance(kind, K.List)
 
 
 def _with_own_lists(node: Node, kind: Kind) -> Node:
@@ -109,15 +105,12 @@ def _with_own_lists(node: Node, kind: Kind) -> Node:
     if not holds_list(kind):
         return node
     assert isinstance(kind, K.Tuple | K.Dict)
-    entries = kind.items if isinstance(kind, K.Dict) else enumerate(kind.items)
-    parts = {key: _with_own_lists(subscript(clone(node), constant(key)), k) for key, k in entries}
-    if isinstance(kind, K.Dict):
-        return gast.Dict([constant(key) for key in parts], [*parts.values()])
-    if kind.cls is None:
-        return tuple_([*parts.values()])
+    parts = [_with_own_lists(read(node, part), part.kind) for part in kind.parts]
+    if isinstance(kind, K.Dict) or kind.cls is None:
+        return display(kind, parts)
     fields: tuple[str, ...] = kind.cls._fields  # type: ignore[attr-defined]
     made = call(attribute(node, "_replace"))
-    named = zip(fields, parts.values(), kind.items, strict=True)
+    named = zip(fields, parts, kind.items, strict=True)
     made.keywords = [gast.keyword(n, part) for n, part, k in named if holds_list(k)]
     return made
 

@@ -23,6 +23,7 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import InternalError, MissingRuleError, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.known.built import read
 from s2sad.known.callees import Callees
 from s2sad.known.samples import stacked
 from s2sad.known.signature import by_position
@@ -213,10 +214,10 @@ class Pushes(Operations):
         """Return the tangent of a call of a method that is no function's."""
         owner = self.owner_of_method(node)
         attr = getattr(node.func, "attr", "")
-        if isinstance(owner, K.Dict | K.OpenDict):
+        if isinstance(owner, K.AnyDict):
             return [], self._of_dict(node)
         if isinstance(owner, K.Tuple) and attr == "_replace":
-            return [], self._replaced_tuple(node, owner)
+            return [], self._with_replaced(node, node.func.value, owner)
         if owner is not None and (K.is_numeric(owner) or isinstance(owner, K.List)):
             if attr == "copy" and not node.args and not node.keywords:
                 return [], self._same_call(node, node.func.value)
@@ -227,7 +228,7 @@ class Pushes(Operations):
     def _special(self, site: Site, node: Node, fn: Any, args: list[Node]) -> Pushed | None:
         """Return the tangent of a call that has no rule because it handles structures."""
         if fn is dataclasses.replace and isinstance(self.kind(args[0]), K.Obj):
-            return [], self._replaced_object(node, args[0], self.kind(args[0]))
+            return [], self._with_replaced(node, args[0], self.kind(args[0]))
         if fn is sum and len(args) == 1 and isinstance(args[0], gast.Call):
             owner = args[0].func.value  # sum(d.values())
             return [], call("sum", self._values(owner))
@@ -326,23 +327,16 @@ class Pushes(Operations):
             return name(self.dot(arg.id))
         return self._same_call(node, arg)
 
-    def _replaced_tuple(self, node: Node, owner: K.Tuple) -> Node:
-        """p._replace(a=x): the other fields are still those of p."""
-        given = {k.arg: k.value for k in node.keywords}
-        held = self.part(node.func.value)
-        fields = owner.cls._fields  # type: ignore[union-attr]
-        return tuple_(
-            self.part(given[f]) if f in given else subscript(clone(held), constant(i))
-            for i, f in enumerate(fields)
-        )
-
-    def _replaced_object(self, node: Node, owner: Node, kind: Any) -> Node:
+    def _with_replaced(self, node: Node, owner: Node, kind: Kind) -> Node:
+        """p._replace(a=x) and replace(p, a=x): the other fields are still those of p."""
         given = {k.arg: k.value for k in node.keywords}
         held = self.part(owner)
         fields = {
-            f: self.part(given[f]) if f in given else attribute(clone(held), f)
-            for f, _ in kind.fields
+            f: self.part(given[f]) if f in given else read(held, part)
+            for f, part in zip(K.names_of(kind), kind.parts, strict=True)
         }
+        if isinstance(kind, K.Tuple):
+            return tuple_(fields.values())
         return self._object(call("type", clone(owner)), fields)
 
     def _constructed(self, site: Site, node: Node, kind: K.Obj) -> Node:

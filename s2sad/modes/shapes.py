@@ -198,6 +198,5 @@ def _parts_of(kind: Kind) -> list[Kind]:
     """Return the kinds of the numbers and arrays in lists and tuples in each other."""
     if not isinstance(kind, K.Tuple | K.List):
         return []
-    items = kind.items if kind.items is not None else (kind.item,)
-    found = [_parts_of(k) if isinstance(k, K.Tuple | K.List) else [k] for k in items]
+    found = [_parts_of(k) if isinstance(k, K.Tuple | K.List) else [k] for k in kind.inside]
     return [k for some in found for k in some]

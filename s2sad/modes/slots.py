@@ -103,18 +103,13 @@ class Slots(Writes):
     def _slot_kind(self, s: Node, target: Node) -> Kind:
         """Return the kind of what was in a place before a statement stored something there."""
         owner = self.kinds.before[s].get(target.value.id, K.UNKNOWN)
-        found: Kind = K.UNBOUND
         if isinstance(owner, K.Obj):
-            found = dict(owner.fields).get(target.attr, K.UNBOUND)
-            return found
+            return owner.at(target.attr) or K.UNBOUND
         if isinstance(owner, K.List):
             return owner if isinstance(target.slice, gast.Slice) else owner.item
-        assert isinstance(owner, K.Dict | K.OpenDict)
+        assert isinstance(owner, K.AnyDict)
         key = literal_key(self.kinds.of.get(target.slice, K.UNKNOWN))
-        if isinstance(owner, K.Dict) and key is not K.MISSING:
-            found = dict(owner.items).get(key, K.UNBOUND)
-            return found
-        return K.opened(owner).item
+        return K.opened(owner).item if key is K.MISSING else owner.at(key) or K.UNBOUND
 
     def _is_new(self, s: Node, target: Node) -> bool:
         owner = self.kinds.before[s].get(target.value.id, K.UNKNOWN)
@@ -428,7 +423,7 @@ class Slots(Writes):
         if not listing or self.kinds.objects.get(value.func) not in (list, sorted):
             return False
         kind = self.kinds.of.get(value.args[0])
-        return isinstance(kind, K.Dict | K.OpenDict) and isinstance(value.args[0], gast.Name)
+        return isinstance(kind, K.AnyDict) and isinstance(value.args[0], gast.Name)
 
     def _check_size(self, s: Node, dicts: set[str]) -> None:
         """Refuse a loop over a dict that may get or lose entries: Python lets that fail."""
@@ -693,14 +688,4 @@ def _put_in(owner: Node, args: list[Node], value: Node) -> Node:
 
 def may_hold_array(kind: Kind) -> bool:
     """Say whether a value of a kind may be, or hold, an array."""
-    if isinstance(kind, K.List | K.Iterable_ | K.OpenDict):
-        return may_hold_array(kind.item)
-    if isinstance(kind, K.Tuple):
-        return any(map(may_hold_array, kind.items))
-    if isinstance(kind, K.Dict):
-        return any(may_hold_array(k) for _, k in kind.items)
-    if isinstance(kind, K.Obj):
-        return any(may_hold_array(k) for _, k in kind.fields)
-    if isinstance(kind, K.Union | K.OneOf):
-        return any(map(may_hold_array, kind.options))
-    return isinstance(kind, K.Array | K.Unknown | K.Opaque)
+    return any(isinstance(k, K.Array | K.Unknown | K.Opaque) for k in K.leaves(kind))

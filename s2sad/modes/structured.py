@@ -19,6 +19,7 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
+from s2sad.known.built import read
 from s2sad.known.open_dicts import surely_has
 from s2sad.known.signature import by_position
 from s2sad.known.unread import by_cause, undecided
@@ -69,7 +70,7 @@ class Structured(Guarded):
 
     def _structure_method(self, site: Site, node: Node) -> tuple[Block, list[Contribution]] | None:
         owner = self.owner_of_method(node)
-        if isinstance(owner, K.Dict | K.OpenDict):
+        if isinstance(owner, K.AnyDict):
             return self._dict_method(site, node, owner)
         if isinstance(owner, K.Tuple) and node.func.attr == "_replace":
             return [], self._replaced(site, node, node.func.value, owner)
@@ -125,19 +126,11 @@ class Structured(Guarded):
         """p._replace(a=x) and replace(p, a=x): the other fields are still those of p."""
         found = []
         given = {k.arg: k.value for k in node.keywords}
-        fields = getattr(kind, "fields", None)
-        names = getattr(getattr(kind, "cls", None), "_fields", ())
-        pairs = (
-            fields if fields is not None else zip(names, getattr(kind, "items", ()), strict=True)
-        )
-        for i, (field, part) in enumerate(pairs):
-            if fields is not None:
-                bar, path = attribute(clone(site.bar), field), ("attr", field)
-            else:
-                bar, path = subscript(clone(site.bar), constant(i)), ("item", i)
-            value = given.get(field)
+        for part, field in zip(kind.parts, K.names_of(kind), strict=True):
+            bar, value = read(site.bar, part), given.get(field)
+            path = ("attr" if part.how == "field" else "item", part.step)
             if value is None:
-                if isinstance(owner, gast.Name) and K.differentiable(part):
+                if isinstance(owner, gast.Name) and K.differentiable(part.kind):
                     found.append(Contribution(owner.id, bar, path))
             elif isinstance(value, gast.Name) and K.differentiable(self.kind(value)):
                 found.append(Contribution(value.id, bar))
@@ -155,7 +148,7 @@ class Structured(Guarded):
         ]
 
     def _dict_method(
-        self, site: Site, node: Node, owner: K.Dict | K.OpenDict
+        self, site: Site, node: Node, owner: K.AnyDict
     ) -> tuple[Block, list[Contribution]]:
         """Undo d.get(key), d.values() and d.items() of a dict with known keys."""
         variable, method = node.func.value.id, node.func.attr

@@ -20,8 +20,8 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.errors import Error, InternalError
 from s2sad.kinds import Kind
+from s2sad.known.built import read
 from s2sad.known.callees import Callees
-from s2sad.known.joined import parts
 from s2sad.modes.cotangents import Cotangents
 from s2sad.modes.guarded import Site
 from s2sad.modes.hooks import is_hook, sets_flags, stopped_by
@@ -49,7 +49,6 @@ from s2sad.nodes import (
     names_written,
     rename,
     store,
-    subscript,
     tuple_,
 )
 from s2sad.stages import Activity, Aliases, Function, KindFacts, Pushed
@@ -157,8 +156,7 @@ class Tangents(Twins):
         if isinstance(kind, K.Array) and not K.differentiable(kind):
             return call(self.zeros.np("zeros"), call(self.zeros.np("shape"), value))
         if isinstance(kind, K.Tuple):
-            parts = [subscript(clone(value), constant(i)) for i in range(len(kind.items))]
-            return tuple_(map(self.nothing, parts, kind.items))
+            return tuple_(self.nothing(read(value, part), part.kind) for part in kind.parts)
         if isinstance(kind, K.List) and isinstance(kind.item, K.Unbound):
             return gast.List([], gast.Load())
         if isinstance(kind, K.List) and isinstance(kind.item, K.Num):
@@ -690,17 +688,17 @@ def _holds_numbers(kind: Kind) -> bool:
     """Say whether a structure holds numbers that are no floats, or may hold anything."""
     if isinstance(kind, K.Num):
         return not K.differentiable(kind)
-    return any(map(_holds_numbers, parts(kind)))
+    return any(map(_holds_numbers, kind.inside))
 
 
 def _memories(kind: Kind) -> int:
     """Return how many arrays and structures a value holds that may share memory; 2 for more."""
     if isinstance(kind, K.Array):
         return int(K.differentiable(kind))
-    inner = [_memories(k) for k in parts(kind)]
-    if isinstance(kind, K.Union | K.OneOf):
-        return max(inner, default=0)
-    many = isinstance(kind, K.List | K.OpenDict)
+    inner = [_memories(k) for k in K.together(kind)]
+    if kind.how == "option":
+        return max(inner)
+    many = kind.rest is not None
     return min(2, sum(inner) * (2 if many else 1)) or int(K.is_container(kind))
 
 

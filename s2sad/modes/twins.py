@@ -203,7 +203,7 @@ class Twins:
             return False
         if isinstance(value.func, gast.Attribute):
             owner = self.kinds.of.get(value.func.value)
-            if isinstance(owner, K.Dict | K.OpenDict):
+            if isinstance(owner, K.AnyDict):
                 return bool(value.func.attr == "get")
             return isinstance(owner, K.Tuple) and bool(value.func.attr == "_replace")
         made = self.kinds.objects.get(value.func)

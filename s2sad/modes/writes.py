@@ -20,7 +20,6 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.kinds import Kind
 from s2sad.known.callees import Callees
-from s2sad.known.joined import parts
 from s2sad.known.lifted import space_among
 from s2sad.known.spaces import NUMPY
 from s2sad.modes.cotangents import as_value
@@ -492,7 +491,7 @@ class Writes(Turned):
             value = substitute(c.value, table)
             if not isinstance(given, K.List | K.Tuple):
                 value = self._detached(value, kind)
-            elif not all(isinstance(part, K.Num) for part in parts(given)):
+            elif not all(isinstance(part, K.Num) for part in given.inside):
                 value = call(self.refs.function(runtime.private), value)
             value = self._narrowed(value, kind, s.value)
             first += self.add(Contribution(c.operand, value), given, s)

@@ -25,19 +25,8 @@ from s2sad.tree import branch_of, is_array, leaves
 
 def needs_mirror(kind: Kind) -> bool:
     """Say whether a kind holds a named tuple, whose class derived code does not name."""
-    if isinstance(kind, K.Tuple):
-        return kind.cls is not None or any(map(needs_mirror, kind.items))
-    if isinstance(kind, K.List) and kind.items is not None:
-        return any(map(needs_mirror, kind.items))
-    if isinstance(kind, K.List):
-        return needs_mirror(kind.item)
-    if isinstance(kind, K.Dict):
-        return any(needs_mirror(k) for _, k in kind.items)
-    if isinstance(kind, K.OpenDict):
-        return needs_mirror(kind.item)
-    if isinstance(kind, K.OneOf):
-        return any(map(needs_mirror, kind.options))
-    return isinstance(kind, K.Obj) and any(needs_mirror(k) for _, k in kind.fields)
+    named = isinstance(kind, K.Tuple) and kind.cls is not None
+    return named or any(map(needs_mirror, kind.inside))
 
 
 def mixes(value: Any, within: bool = False) -> bool:

@@ -29,7 +29,7 @@ from s2sad.capture.read import read, remember
 from s2sad.derivative import Applied, derivative_of
 from s2sad.errors import Error, MissingRuleError, Place, UnsupportedError
 from s2sad.kinds import Kind
-from s2sad.known.mapped import tangent_kind
+from s2sad.known.built import tangent_kind
 from s2sad.modes.assemble import define, wrapped
 from s2sad.modes.hooks import bends
 from s2sad.names import Names

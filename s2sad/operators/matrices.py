@@ -157,12 +157,9 @@ def leaves(kind: Kind, path: Path = ()) -> Iterator[tuple[Path, Kind]]:
 
 
 def _parts(kind: Kind) -> list[tuple[Any, Kind]]:
-    if isinstance(kind, K.Tuple) and kind.cls is None:
-        return list(enumerate(kind.items))
-    if isinstance(kind, K.List) and kind.items is not None:
-        return list(enumerate(kind.items))
-    if isinstance(kind, K.Dict) and all(isinstance(key, str | int) for key, _ in kind.items):
-        return list(kind.items)
+    plain = isinstance(kind, K.Tuple | K.List | K.Dict) and getattr(kind, "cls", None) is None
+    if plain and all(isinstance(step, str | int) for step in kind.steps):
+        return [(part.step, part.kind) for part in kind.parts]
     raise _refused(f"where {K.describe(kind)} is an argument or a result")
 
 

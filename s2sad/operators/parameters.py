@@ -450,7 +450,7 @@ def _check(name: str, kind: Kind) -> None:
             remedy = f"Pass {name}.to_numpy()."
         elif hasattr(kind.cls, "__array__"):
             remedy = f"Pass np.asarray({name})."
-    elif not K.differentiable(kind) and not _is_empty(kind):
+    elif not K.differentiable(kind) and not (K.is_empty(kind) or kind == K.Tuple(())):
         reason = f"{_no_floats(kind)}."
         remedy = f"Leave {name} out of what is differentiated."
         if _holds_ints(kind):
@@ -478,7 +478,7 @@ def _kept(kind: Kind) -> tuple[type, str] | None:
             static = inspect.getattr_static(kind.cls, n, None)
             if isinstance(static, functools.cached_property) and K.differentiable(part):
                 return kind.cls, n
-    return next((found for found in map(_kept, _parts(kind)) if found is not None), None)
+    return next((found for found in map(_kept, kind.inside) if found is not None), None)
 
 
 def _holds_ints(kind: Kind) -> bool:
@@ -487,32 +487,13 @@ def _holds_ints(kind: Kind) -> bool:
         return kind.type == "int"
     if isinstance(kind, K.Array):
         return not K.is_float_dtype(kind.dtype)
-    return any(map(_holds_ints, _parts(kind)))
-
-
-def _parts(kind: Kind) -> tuple[Kind, ...]:
-    """Return the kinds of what a structure holds."""
-    if isinstance(kind, K.Obj):
-        return tuple(part for _, part in kind.fields)
-    if isinstance(kind, K.Tuple):
-        return kind.items
-    if isinstance(kind, K.List):
-        return kind.items or (kind.item,)
-    if isinstance(kind, K.Dict):
-        return tuple(part for _, part in kind.items)
-    return (kind.item,) if isinstance(kind, K.OpenDict) else ()
+    return any(map(_holds_ints, kind.inside))
 
 
 def _no_floats(kind: Kind) -> str:
-    if isinstance(kind, K.Tuple | K.List | K.Dict | K.OpenDict | K.Obj):
+    if kind.structure:
         return f"is {K.describe(kind)} that holds no floats: there is nothing to differentiate"
     if isinstance(kind, K.Known):
         shown = getattr(kind.value, "__name__", repr(kind.value))
         return f"is {shown}, a {type(kind.value).__name__}: it has no derivative"
     return f"is {K.describe(kind)}, which has no derivative"
-
-
-def _is_empty(kind: Kind) -> bool:
-    if isinstance(kind, K.Tuple | K.Dict):
-        return not kind.items
-    return isinstance(kind, K.List) and isinstance(kind.item, K.Unbound)

@@ -106,7 +106,7 @@ def lists_of_keys(a: Analysed) -> frozenset[str]:
         listing = isinstance(value, gast.Call) and len(value.args) == 1
         if listing and a.kinds.objects.get(value.func) in (list, sorted):
             kind = a.kinds.of.get(value.args[0])
-            found |= {n} if isinstance(kind, K.Dict | K.OpenDict) else set()
+            found |= {n} if isinstance(kind, K.AnyDict) else set()
     return frozenset(found)
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -25,6 +24,7 @@ from s2sad.facts.fence import outside_of
 from s2sad.facts.results import binary_kind
 from s2sad.facts.scope import dotted_path, lookup
 from s2sad.kinds import MISSING, Kind
+from s2sad.known.callees import part_kind
 from s2sad.modes.rebound import rebound_outside
 from s2sad.nodes import Block, Node, all_inside, blocks_of, clone, names_written, walk
 from s2sad.runtime import attributes, has_fields
@@ -214,7 +214,7 @@ class _Events:
         for owner, attr, alike in _targets(a, w):
             if owner is MISSING and attr is None and not alike:
                 alike = self.leaves_kinds(a, w)
-            yield _Stored(owner, attr, roots, alike, place, of=_class_of(w.owner))
+            yield _Stored(owner, attr, roots, alike, place, of=K.cls_of(w.owner) or object)
 
     def leaves_kinds(self, a: Analysed, w: Write) -> bool:
         """Say whether a call leaves what it is given of the kind that it was."""
@@ -293,7 +293,8 @@ def _targets(a: Analysed, w: Write) -> Iterator[tuple[Any, str | None, bool]]:
             attr = place.attr if isinstance(place, gast.Attribute) else None
             owner = _object(a, place.value)
             old = _part_of(a, owner, place)
-            kind = _kind_there(w.owner, place) if old is MISSING else K.kind_of(old, "outside")
+            known = part_kind(place, w.owner) or K.UNKNOWN
+            kind = known if old is MISSING else K.kind_of(old, "outside")
             new = _stored_kind(a, s)
             any_entry = isinstance(owner, dict) and old is MISSING
             alike = _like_all(owner, new) if any_entry else _alike(kind, new)
@@ -320,14 +321,6 @@ def _targets(a: Analysed, w: Write) -> Iterator[tuple[Any, str | None, bool]]:
         yield (found if isinstance(found, dict | set) else MISSING), None, False
 
 
-def _class_of(kind: Kind) -> Any:
-    """Return the class of the objects that are of a kind."""
-    if isinstance(kind, K.Obj):
-        return kind.cls
-    known = {K.Array: np.ndarray, K.List: list, K.Dict: dict, K.OpenDict: dict}
-    return known.get(type(kind), object)
-
-
 def _stored_kind(a: Analysed, s: Node) -> Kind:
     """Return the kind of what a statement stores."""
     if isinstance(s, gast.Delete):
@@ -346,16 +339,6 @@ def _like_all(entries: dict[Any, Any], new: Kind) -> bool:
 
 def _is_plain(kind: Kind) -> bool:
     return isinstance(kind, K.Num) and kind.dtype is None and kind.type in ("int", "float")
-
-
-def _kind_there(owner: Kind, place: Node) -> Kind:
-    """Return the kind of what is in a place of a structure, as far as it is known."""
-    if isinstance(owner, K.Obj) and isinstance(place, gast.Attribute):
-        return dict(owner.fields).get(place.attr, K.UNKNOWN)
-    if isinstance(owner, K.List | K.OpenDict):
-        return owner.item
-    key = getattr(getattr(place, "slice", None), "value", MISSING)
-    return dict(owner.items).get(key, K.UNKNOWN) if isinstance(owner, K.Dict) else K.UNKNOWN
 
 
 def _part_of(a: Analysed, owner: Any, place: Node) -> Any:
@@ -385,19 +368,13 @@ def _alike(old: Kind, new: Kind) -> bool:
     if isinstance(old, K.Array) and isinstance(new, K.Array):
         if (old.dtype, old.rank, old.namespace) != (new.dtype, new.rank, new.namespace):
             return False
-        pairs = zip(old.dims, new.dims, strict=True)
-        return all(n == o or n.many if o.many else o != K.ONE or n == o for o, n in pairs)
+        dims = zip(old.dims, new.dims, strict=True)
+        return all(n == o or n.many if o.many else o != K.ONE or n == o for o, n in dims)
     if isinstance(old, K.Str) and isinstance(new, K.Str):
         return True
-    if isinstance(old, K.List) and isinstance(new, K.List):
-        return _alike(old.item, new.item)
-    if isinstance(old, K.Obj) and isinstance(new, K.Obj):
-        one, other = dict(old.fields), dict(new.fields)
-        return (
-            old.cls is new.cls
-            and one.keys() == other.keys()
-            and all(_alike(one[n], other[n]) for n in one)
-        )
+    if isinstance(old, K.List | K.Obj):
+        pairs = K.paired(old, new)
+        return pairs is not None and all(_alike(*pair) for pair in pairs)
     return old == new and not isinstance(new, K.Unknown)
 
 

@@ -276,7 +276,7 @@ def _check_steps(a: Analysed, s: Node, body: K.LocalFunction, env: Mapping[str, 
     """Refuse to go through a dict by numbers, which the rounds of a loop are given."""
     number = body.node.args.args[0].id
     for link, outer in body.links:
-        if not number.startswith("step") or not isinstance(env.get(outer), K.Dict | K.OpenDict):
+        if not number.startswith("step") or not isinstance(env.get(outer), K.AnyDict):
             continue
         for x in body.node.body:
             value = getattr(x, "value", None)

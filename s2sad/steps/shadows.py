@@ -144,24 +144,12 @@ def _built_alike(one: Kind, other: Kind) -> bool:
         return (one.dtype, one.rank, one.namespace) == (other.dtype, other.rank, other.namespace)
     if isinstance(one, K.Num) and isinstance(other, K.Num):
         return one.type == other.type or not (K.differentiable(one) or K.differentiable(other))
-    if isinstance(one, K.List) and isinstance(other, K.List):
-        return _built_alike(one.item, other.item)
-    if isinstance(one, K.Tuple) and isinstance(other, K.Tuple):
-        return len(one.items) == len(other.items) and all(map(_built_alike, one.items, other.items))
-    if isinstance(one, K.Dict) and isinstance(other, K.Dict):
-        return _parts_alike(one.items, other.items)
-    if isinstance(one, K.OpenDict) and isinstance(other, K.OpenDict):
-        return _built_alike(one.item, other.item)
-    if isinstance(one, K.Obj) and isinstance(other, K.Obj):
-        return one.cls is other.cls and _parts_alike(one.fields, other.fields)
+    if one.structure and type(one) is type(other):
+        pairs = K.paired(one, other)
+        return pairs is not None and all(_built_alike(*pair) for pair in pairs)
     if not K.differentiable(one) and not K.differentiable(other):
         return True
     return one == other
-
-
-def _parts_alike(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    one, other = dict(some), dict(others)
-    return one.keys() == other.keys() and all(_built_alike(one[n], other[n]) for n in one)
 
 
 def _in_place(p: Parts) -> bool:

@@ -106,15 +106,11 @@ class _Part:
 
 def _parts(part: _Part, kind: Kind) -> Iterator[tuple[_Part, Kind]]:
     """Yield the parts of a structure that have names or places of their own."""
-    if isinstance(kind, K.Dict):
-        for key, inner in kind.items:
-            yield part.at(f"[{_key(key)}]"), inner
-    elif isinstance(kind, K.Tuple | K.List):
-        for i, inner in enumerate(kind.items or ()):
-            yield part.at(f"[{i}]"), inner
-    elif isinstance(kind, K.Obj):
-        for attribute, inner in kind.fields:
-            yield part.at(f".{attribute}"), inner
+    for inner in kind.parts:
+        if inner.how == "field":
+            yield part.at(inner.path), inner.kind
+        elif inner.how == "item" and inner.step is not K.EACH:
+            yield part.at(f"[{_key(inner.step)}]"), inner.kind
 
 
 def _key(key: Any) -> str:
@@ -295,13 +291,8 @@ def said(entry: str, checks: Block) -> list[str]:
 
 def has_ordered_keys(kind: Kind) -> bool:
     """Say whether a value holds a dict of several keys that are known."""
-    if isinstance(kind, K.Dict):
-        return len(kind.items) > 1 or any(has_ordered_keys(k) for _, k in kind.items)
-    if isinstance(kind, K.Obj):
-        return any(has_ordered_keys(k) for _, k in kind.fields)
-    if isinstance(kind, K.List | K.OpenDict):
-        return any(map(has_ordered_keys, getattr(kind, "items", None) or (kind.item,)))
-    return isinstance(kind, K.Tuple) and any(map(has_ordered_keys, kind.items))
+    several = isinstance(kind, K.Dict) and len(kind.items) > 1
+    return several or (bool(kind.structure) and any(map(has_ordered_keys, kind.inside)))
 
 
 def _words(kind: Kind, any_order: bool = False) -> str:
