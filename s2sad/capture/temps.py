@@ -14,7 +14,11 @@ _TEMP_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def temp_base(value: Node) -> str:
-    """Return the name of a temporary after what it holds: `sin_y` for np.sin(y)."""
+    """Return the name of a temporary after what it holds.
+
+    np.sin(y)    y.real    params["w1"]    row[2:]
+    sin_y        y_real    params_w1       row_item
+    """
     if isinstance(value, gast.Call):
         func = value.func
         if isinstance(func, gast.Attribute):
@@ -33,5 +37,7 @@ def temp_base(value: Node) -> str:
     if isinstance(value, gast.Attribute) and isinstance(value.value, gast.Name):
         return f"{value.value.id}_{value.attr}"
     if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
-        return f"{value.value.id}_item"
+        key = getattr(value.slice, "value", None)
+        word = key if isinstance(key, str) and key.isidentifier() else "item"
+        return f"{value.value.id}_{word}"
     return "t"

@@ -350,8 +350,8 @@ class Cotangents:
         """Return the sum of two cotangents of one kind."""
         if K.is_numeric(K.without_none(kind)):
             return binary(left, gast.Add, right)
-        if isinstance(kind, K.Tuple):
-            parts = []
+        if isinstance(kind, K.Tuple) or is_small(kind):
+            parts: list[Node] = []
             for part in kind.parts:
                 if not K.differentiable(part.kind):
                     parts.append(gast.Constant(None, None))
@@ -359,7 +359,7 @@ class Cotangents:
                 maybe = K.NONE in K.options(part.kind)  # of a None, the shadow has none
                 known = K.UNKNOWN if maybe else part.kind
                 parts.append(self.sum(read(left, part), read(right, part), known))
-            return tuple_(parts)
+            return display(kind, parts)
         return call(name(self.refs.function(runtime.add)), left, right)
 
     def _add_item(self, c: Contribution, index: int, kind: Kind) -> Block:
@@ -389,9 +389,21 @@ def _helps(zero: Node) -> bool:
 
 
 def _no_tuple(kind: Kind) -> bool:
-    """Say whether neither a value of a kind nor a part of it is a tuple."""
-    parts = kind.inside if kind.mutable else (kind,)
-    return not any(isinstance(k, K.Tuple) for part in parts for k in K.options(part))
+    """Return whether the sum of two such cotangents reads each of them once."""
+    parts = (kind, *kind.inside) if kind.mutable else (kind,)
+    found = [k for part in parts for k in K.options(part)]
+    return not any(isinstance(k, K.Tuple) or is_small(k) for k in found)
+
+
+_FEW = 6
+
+
+def is_small(kind: Kind) -> bool:
+    """Return whether the sum of two such dicts is written out: a few numbers and arrays by key."""
+    if not isinstance(kind, K.Dict) or not 0 < len(kind.items) <= _FEW:
+        return False
+    plain = all(isinstance(key, str | int) for key in kind.steps)
+    return plain and all(K.is_numeric(k) or not K.differentiable(k) for k in kind.inside)
 
 
 def as_value(index: Node) -> Node:

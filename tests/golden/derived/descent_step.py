@@ -69,10 +69,10 @@ def attribute_names(x):
 def descent_step_grad(params, rate, x, y):
     """Gradient of descent_step (descent_step.py) with respect to params and rate."""
     hidden = np.tanh(params["inner"] @ x)
-    params_item = params["outer"]
-    error = params_item @ hidden - y
-    params_item_2_T = params["outer"].T
-    t = params_item_2_T @ error
+    params_outer = params["outer"]
+    error = params_outer @ hidden - y
+    params_outer_1_T = params["outer"].T
+    t = params_outer_1_T @ error
     t_1 = 1.0 - hidden * hidden
     slope = t * t_1
     slopes = {"inner": np.outer(slope, x), "outer": np.outer(error, hidden)}
@@ -82,10 +82,10 @@ def descent_step_grad(params, rate, x, y):
         entries[name] = params[name] - rate * slopes[name]
     params_0 = params
     params = entries
-    params_item_1 = params["outer"]
+    params_outer_1 = params["outer"]
     tanh_t = np.tanh(params["inner"] @ x)
     error_0 = error
-    error = params_item_1 @ tanh_t - y
+    error = params_outer_1 @ tanh_t - y
     t_2 = error * error
 
     # return np.sum(error * error)
@@ -93,7 +93,7 @@ def descent_step_grad(params, rate, x, y):
     # error = params["outer"] @ np.tanh(params["inner"] @ x) - y
     entries_bar = zeros_like(entries)
     params_bar = entries_bar
-    params_bar["inner"] += np.outer(params_item_1.T @ error_bar * (1.0 - tanh_t * tanh_t), x)
+    params_bar["inner"] += np.outer(params_outer_1.T @ error_bar * (1.0 - tanh_t * tanh_t), x)
     params_bar["outer"] += np.outer(error_bar, tanh_t)
     params_bar = zeros_like(params_0)
     rate_bar = 0.0
@@ -113,10 +113,10 @@ def descent_step_grad(params, rate, x, y):
     t_bar_1 = slope_bar * t_1
     t_bar_2 = -slope_bar * t
     hidden_bar += 2.0 * t_bar_2 * hidden
-    error_bar += params_item_2_T.T @ t_bar_1
+    error_bar += params_outer_1_T.T @ t_bar_1
     params_bar["outer"] += np.transpose(np.outer(t_bar_1, error_0))
     # error = params["outer"] @ hidden - y
-    hidden_bar += params_item.T @ error_bar
+    hidden_bar += params_outer.T @ error_bar
     params_bar["outer"] += np.outer(error_bar, hidden)
     # hidden = np.tanh(params["inner"] @ x)
     params_bar["inner"] += np.outer(hidden_bar * (1.0 - hidden * hidden), x)

@@ -21,10 +21,10 @@ def network_value_and_grad(layers, X, y):
         t = h @ layer["W"]
         saved.append((h, t.shape))
         h = np.tanh(t + layer["b"])
-    layers_item_1_item = layers[-1]["W"]
-    t_1 = h @ layers_item_1_item
-    layers_item_2_item = layers[-1]["b"]
-    out = t_1 + layers_item_2_item
+    layers_item_1_W = layers[-1]["W"]
+    t_1 = h @ layers_item_1_W
+    layers_item_2_b = layers[-1]["b"]
+    out = t_1 + layers_item_2_b
     out_item = out[:, 0]
     t_2 = out_item - y
     value = np.mean(t_2**2)
@@ -36,8 +36,8 @@ def network_value_and_grad(layers, X, y):
     t_bar = unbroadcast(out_bar, t_1.shape).copy()
     layers_bar = [dict.fromkeys(part) for part in layers]
     layers_item_bar = layers_bar[-1]
-    layers_item_bar["b"] = unbroadcast(out_bar, layers_item_2_item.shape).copy()
-    h_bar = t_bar @ layers_item_1_item.T
+    layers_item_bar["b"] = unbroadcast(out_bar, layers_item_2_b.shape).copy()
+    h_bar = t_bar @ layers_item_1_W.T
     layers_item_bar_1 = layers_bar[-1]
     layers_item_bar_1["W"] = h.T @ t_bar
     layers_item_bar_2 = layers_bar[:-1]

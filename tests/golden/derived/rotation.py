@@ -78,12 +78,12 @@ def rotation_grad(angle, v):
     parts = {**parts, "size": np.sum(t)}
     t_1 = [1.0, 2.0]
     dot = np.dot(parts["turned"], t_1)
-    parts_item = parts["size"]
+    parts_size = parts["size"]
 
     # return np.dot(parts["turned"], [1.0, 2.0]) * parts["size"]
     parts_bar = zeros_like(parts)
     parts_bar["size"] += dot
-    parts_bar["turned"] += parts_item * np.asarray(t_1)
+    parts_bar["turned"] += parts_size * np.asarray(t_1)
     # parts["size"] = np.sum([c * s, angle])
     parts_bar_1 = parts_bar
     t_bar, angle_bar = np.broadcast_to(parts_bar_1["size"], np.asarray(t).shape)
