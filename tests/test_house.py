@@ -71,7 +71,7 @@ BUDGETS = {
     "capture": 8_300,
     "emitted": 410,
     "facts": 17_250,
-    "known": 2_000,
+    "known": 2_050,
     "modes": 12_560,
     "operators": 7_250,
     "polish": 4_750,

@@ -162,19 +162,6 @@ def only_made(cls: Any) -> bool:
     return K.has_fields(cls) and not dataclasses.is_dataclass(cls)
 
 
-def plain_fields(cls: Any) -> tuple[str, ...] | None:
-    """Return the fields of a dataclass that its constructor only stores, or None."""
-    if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
-        return None
-    made = cls.__dict__.get("__init__")
-    generated = getattr(getattr(made, "__code__", None), "co_filename", "") == "<string>"
-    every = dataclasses.fields(cls)
-    simple = all(f.init for f in every)
-    if not generated or not simple or hasattr(cls, "__post_init__"):
-        return None
-    return tuple(f.name for f in every)
-
-
 _COPYING = ("__copy__", "__deepcopy__", "__getstate__", "__setstate__", "__reduce__", "__new__")
 
 

@@ -23,12 +23,12 @@ from s2sad.facts.lengths import inhabited, own_lengths, renewed, shifted_length,
 from s2sad.facts.members import (
     copied_plainly,
     only_made,
-    plain_fields,
 )
 from s2sad.facts.sampled import kills, two_runs
 from s2sad.facts.words import kind_by_words
 from s2sad.kinds import MISSING, Kind
 from s2sad.known import spaces
+from s2sad.known.built import plain_fields
 from s2sad.known.lifted import lifted, lowered, namespace_given, space_among
 from s2sad.known.mixed import alternatives, each_choice, is_one_of, real_or_complex
 from s2sad.known.open_dicts import keys_of

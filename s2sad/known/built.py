@@ -3,15 +3,21 @@
 tangent_kind(K.Tuple((K.FLOAT, K.INT)))         K.Tuple((K.FLOAT, K.NONE))
 read(name("d"), part)                           d["w"]
 display(K.Dict((("w", K.FLOAT),)), [node])      {"w": node}
+plain_fields(Rates)                             ("birth", "death"), of a dataclass
 """
 
 from __future__ import annotations
+
+import abc
+import dataclasses
+import inspect
+from typing import Any
 
 import gast
 
 from s2sad import kinds as K
 from s2sad.kinds import Kind
-from s2sad.nodes import Node, attribute, clone, constant, subscript, tuple_
+from s2sad.nodes import Node, attribute, call, clone, constant, subscript, tuple_
 
 
 def tangent_kind(kind: Kind) -> Kind:
@@ -33,3 +39,50 @@ def display(kind: Kind, parts: list[Node]) -> Node:
     if isinstance(kind, K.Dict):
         return gast.Dict([constant(key) for key in kind.steps], parts)
     return gast.List(parts, gast.Load()) if isinstance(kind, K.List) else tuple_(parts)
+
+
+def like(value: Node, kind: Kind, parts: list[Node]) -> Node:
+    """Return a structure built like a value, with other parts; an object is made by its class."""
+    if isinstance(kind, K.Obj):
+        return call(call("type", clone(value)), *parts)
+    return display(kind, parts)
+
+
+def is_few(kind: Kind) -> bool:
+    """Return whether a structure is a dict, or an object of a dataclass, with a few known parts.
+
+    The text for one of these can be written out: `{"k": 0.0}`, `type(p)(0.0, 0.0)`.
+    """
+    if not 0 < len(kind.inside) <= _FEW:
+        return False
+    if isinstance(kind, K.Dict):
+        return all(isinstance(key, str | int) for key in kind.steps)
+    if not isinstance(kind, K.Obj) or plain_fields(kind.cls) != kind.steps:
+        return False
+    return _only_stores(kind.cls) and not any(f.kw_only for f in dataclasses.fields(kind.cls))
+
+
+def _only_stores(cls: Any) -> bool:
+    """Return whether nothing of a dataclass's own runs while one of its objects is made."""
+    hooks = [inspect.getattr_static(cls, word) for word in ("__new__", "__setattr__")]
+    plain = [inspect.getattr_static(object, word) for word in ("__new__", "__setattr__")]
+    if hooks[0] is not plain[0] or not (hooks[1] is plain[1] or cls.__dataclass_params__.frozen):
+        return False
+    held = [inspect.getattr_static(cls, f.name, None) for f in dataclasses.fields(cls)]
+    return type(cls) in (type, abc.ABCMeta) and not any(isinstance(h, property) for h in held)
+
+
+_FEW = 6
+
+
+def plain_fields(cls: Any) -> tuple[str, ...] | None:
+    """Return the fields of a dataclass that its constructor only stores, or None."""
+    if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
+        return None
+    made = cls.__dict__.get("__init__")
+    generated = getattr(getattr(made, "__code__", None), "co_filename", "") == "<string>"
+    every = dataclasses.fields(cls)
+    simple = all(f.init for f in every)
+    if not generated or not simple or hasattr(cls, "__post_init__"):
+        return None
+    return tuple(f.name for f in every)

@@ -12,7 +12,7 @@ from s2sad import registry, runtime
 from s2sad.emitted.found import as_found
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
-from s2sad.known.built import display, read
+from s2sad.known.built import is_few, like, read
 from s2sad.known.callees import Callees
 from s2sad.known.joined import holds_joined
 from s2sad.known.lifted import space_among
@@ -39,8 +39,6 @@ from s2sad.nodes import (
 )
 from s2sad.stages import Function, KindFacts
 from s2sad.syntax.flow import surely_bound
-
-_FEW = 6
 
 
 def may_be_integer(kind: Kind) -> bool:
@@ -114,9 +112,8 @@ class Cotangents:
             # An integer among floats is a float here: as a value it would have no zero.
             zeros = gast.List([self.zero(name("_"), kind.item)], gast.Load())
             return binary(zeros, gast.Mult, call("len", value))
-        if isinstance(kind, K.Dict) and 0 < len(kind.items) <= _FEW:
-            if all(isinstance(k, K.Num) and isinstance(key, str) for key, k in kind.items):
-                return self._zeros_by_step(value, kind)
+        if is_few(kind) and all(isinstance(k, K.Num) for k in kind.inside):
+            return self._zeros_by_step(value, kind)
         if isinstance(kind, K.OpenDict) and getattr(kind.item, "type", "") == "float":
             return call("dict.fromkeys", value, constant(0.0))
         if isinstance(kind, K.OpenDict) and isinstance(kind.item, K.Union):
@@ -146,7 +143,7 @@ class Cotangents:
         """Return zeros like a structure in which any integer may stand for a float."""
         return call(name(self.refs.function(runtime.zeros_like)), value, constant(0.0))
 
-    def _zeros_by_step(self, value: Node, kind: K.Tuple | K.Dict) -> Node:
+    def _zeros_by_step(self, value: Node, kind: Kind) -> Node:
         """Return zeros like the parts of a structure, one after the other; None for integers."""
         parts = [
             self.zero(read(value, part), part.kind)
@@ -154,7 +151,7 @@ class Cotangents:
             else gast.Constant(None, None)
             for part in kind.parts
         ]
-        return display(kind, parts)
+        return like(value, kind, parts)
 
     def _zeros_of_known_shape(self, kind: K.Array) -> Node | None:
         """Return zeros where the program itself says how many: the array need not be there."""
@@ -359,7 +356,7 @@ class Cotangents:
                 maybe = K.NONE in K.options(part.kind)  # of a None, the shadow has none
                 known = K.UNKNOWN if maybe else part.kind
                 parts.append(self.sum(read(left, part), read(right, part), known))
-            return display(kind, parts)
+            return like(left, kind, parts)
         return call(name(self.refs.function(runtime.add)), left, right)
 
     def _add_item(self, c: Contribution, index: int, kind: Kind) -> Block:
@@ -395,15 +392,9 @@ def _no_tuple(kind: Kind) -> bool:
     return not any(isinstance(k, K.Tuple) or is_small(k) for k in found)
 
 
-_FEW = 6
-
-
 def is_small(kind: Kind) -> bool:
-    """Return whether the sum of two such dicts is written out: a few numbers and arrays by key."""
-    if not isinstance(kind, K.Dict) or not 0 < len(kind.items) <= _FEW:
-        return False
-    plain = all(isinstance(key, str | int) for key in kind.steps)
-    return plain and all(K.is_numeric(k) or not K.differentiable(k) for k in kind.inside)
+    """Return whether the sum of two such structures is written out: of a few numbers and arrays."""
+    return is_few(kind) and all(K.is_numeric(k) or not K.differentiable(k) for k in kind.inside)
 
 
 def as_value(index: Node) -> Node:

@@ -18,7 +18,10 @@ from s2sad.errors import Place, UnsupportedError
 from s2sad.nodes import Node, block_writes, walk
 
 # What derived text calls by these names; `min` only of several lengths.
-_CALLED = ("enumerate", "float", "len", "list", "min", "range", "reversed", "slice", "tuple", "zip")
+_CALLED = (
+    *("enumerate", "float", "len", "list", "min", "range", "reversed", "slice", "tuple", "type"),
+    "zip",
+)
 
 
 def settle_names(
