@@ -106,7 +106,7 @@ def outer(ufunc, A, B):
 
 
 @written_out(np.vectorize, of=("pyfunc",))
-def vectorized(pyfunc, first, /, *rest):
+def on_elements(pyfunc, first, /, *rest):
     """The first result says of what kind all are."""
     if len(rest) == 0:
         whole = np.asarray(first)
@@ -131,7 +131,7 @@ def vectorized(pyfunc, first, /, *rest):
 
 
 @written_out(TOLD, of=("pyfunc", "otypes"))
-def vectorized_to(pyfunc, otypes, first, /, *rest):
+def on_elements_as(pyfunc, otypes, first, /, *rest):
     """As np.vectorize with otypes= does: nothing is tried."""
     if len(rest) == 0:
         whole = np.asarray(first)
@@ -149,6 +149,14 @@ def vectorized_to(pyfunc, otypes, first, /, *rest):
     rows = zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
     found = [pyfunc(a, b, c) for a, b, c in rows]
     return np.reshape(np.array(found, dtype=otypes[0]), np.shape(wholes[0]))
+
+
+@written_out(np.vectorize, beside=True)
+def vectorize(pyfunc, otypes=None):
+    """A function of arrays, in which one of numbers is applied to each element."""
+    if otypes is None:
+        return lambda first, /, *rest: on_elements(pyfunc, first, *rest)
+    return lambda first, /, *rest: on_elements_as(pyfunc, otypes, first, *rest)
 
 
 def in_shape(trial, found, shape):

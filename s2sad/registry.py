@@ -242,21 +242,24 @@ def nondifferentiable(*fns: Any) -> Any:
     return fns[0] if len(fns) == 1 else None
 
 
-_written: dict[Hashable, tuple[Callable[..., Any], tuple[str, ...]]] = {}
+Form = tuple[Callable[..., Any], tuple[str, ...]]
+_written: dict[Hashable, Form] = {}
 _written_functions: list[object] = []
 
 
-def written_out(*fns: object, of: tuple[str, ...] = ()) -> Callable[[F], F]:
+def written_out(*fns: object, of: tuple[str, ...] = (), beside: bool = False) -> Callable[[F], F]:
     """Register Python that does what a library's function does: that is derived in its place.
 
     So is what calls functions of the user's, which no rule could know. For a method of a class
-    (`np.ufunc.reduce`), `of` names attributes of the bound method that come first.
+    (`np.ufunc.reduce`), `of` names attributes of the bound method that come first. What stands
+    `beside` a rule serves what the rule does not.
     """
 
     def register(written: F) -> F:
         for fn in fns:
-            _written[key_of(fn)] = written, of
-            _written_functions.append(fn)
+            _written[("beside", key_of(fn)) if beside else key_of(fn)] = written, of
+        _written[key_of(written)] = written, ()
+        _written_functions.extend(() if beside else fns)
         return written
 
     return register
@@ -302,9 +305,11 @@ def is_vectorized(fn: Any) -> bool:
     return told is None or (len(told) == 1 and np.dtype(told[0]).kind in "biufc")
 
 
-def written_form(fn: Any) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
+def written_form(fn: Any, beside: bool = False) -> Form | None:
     """Return the Python that stands for a library's function, and what of it comes first."""
     load_rules()
+    if beside:
+        return _written.get(("beside", key_of(fn)))
     if is_vectorized(fn):
         return _written[key_of(np.vectorize if fn.otypes is None else TOLD)]
     found = _written.get(key_of(fn))

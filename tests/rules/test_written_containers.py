@@ -1,0 +1,51 @@
+"""What rules/ write out in Python of containers does what the originals do."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad.rules import written_containers
+
+DICTS = [{}, {"a": 1.0}, {"a": 1.0, "b": [2.0]}, {1: None, 2: 3.0}]
+METHODS = [
+    ("setdefault", written_containers.setdefault),
+    ("pop", written_containers.pop),
+    ("popitem", written_containers.popitem),
+]
+GIVEN = {
+    "setdefault": [("a",), ("a", 5.0), ("c", [1.0]), (1,)],
+    "pop": [("a",), ("a", 5.0), ("c", 4.0), (2, None)],
+    "popitem": [()],
+}
+
+
+def outcome(fn, *args, **settings):
+    """Return what a call gives, and what it leaves; or the kind of what it raises."""
+    args = copy.deepcopy(args)
+    try:
+        return fn(*args, **settings), args
+    except (KeyError, IndexError) as error:
+        return LookupError, isinstance(error, LookupError)
+
+
+@pytest.mark.parametrize(("word", "written"), METHODS)
+def test_methods_of_dicts(word, written):
+    for d in DICTS:
+        for args in GIVEN[word]:
+            assert outcome(written, d, *args) == outcome(getattr(dict, word), d, *args)
+
+
+def entries(x):
+    d = {"a": x[0], "b": x[1] * 2.0}
+    y = d.setdefault("c", x[0] * x[1])
+    return d.pop("a") * y + d.setdefault("b", 1.0) + d.pop("q", x[2])
+
+
+def test_what_is_written_out_stands_where_it_is_called():
+    x = np.array([0.3, 1.2, 0.7])
+    assert s2sad.grad(entries)(x) == pytest.approx([2 * 0.3 * 1.2, 0.09 + 2.0, 1.0])
+    text = s2sad.source(entries, args=(x,))
+    assert 'd["c"] = ' in text and 'del d["a"]' in text
+    assert "def setdefault" not in text and "if " not in text
