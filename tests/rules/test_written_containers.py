@@ -1,4 +1,4 @@
-"""What rules/ write out in Python of containers does what the originals do."""
+"""What rules/ write out in Python of containers and choices does what the originals do."""
 
 import copy
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad.rules import written_containers
+from s2sad import registry
+from s2sad.rules import written_choices, written_containers, written_out
 
 DICTS = [{}, {"a": 1.0}, {"a": 1.0, "b": [2.0]}, {1: None, 2: 3.0}]
 METHODS = [
@@ -35,6 +36,38 @@ def test_methods_of_dicts(word, written):
     for d in DICTS:
         for args in GIVEN[word]:
             assert outcome(written, d, *args) == outcome(getattr(dict, word), d, *args)
+
+
+PAIRS = [(2.0, "b"), (1.0, "c"), (2.0, "a"), (1.0, "c")]
+CHOICES = [PAIRS, tuple(PAIRS), [3.0, 1.0, 2.0], np.array([3.0, 1.0, 2.0])]
+
+
+@pytest.mark.parametrize("choices", CHOICES)
+@pytest.mark.parametrize("key", [None, lambda v: repr(v), lambda v: 0])
+def test_choices(choices, key):
+    for reverse in (False, True):
+        found = written_choices.sorted_by(choices, key=key, reverse=reverse)
+        assert found == sorted(choices, key=key, reverse=reverse)
+    assert written_choices.max_by(choices, key=key) == max(choices, key=key)
+    assert written_choices.min_by(choices, key=key) == min(choices, key=key)
+    assert written_choices.max_by(*choices, key=key) == max(*choices, key=key)
+    assert written_choices.min_by(iter(choices), key=key) == min(choices, key=key)
+
+
+def test_functions_of_arrays():
+    x = np.linspace(0.1, 1.0, 6).reshape(2, 3)
+    for f in (lambda v: v * v, lambda v: int(v > 0.5)):
+        made, wanted = written_out.vectorize(f)(x), np.vectorize(f)(x)
+        assert made.dtype == wanted.dtype
+        np.testing.assert_array_equal(made, wanted)
+        np.testing.assert_array_equal(written_out.vectorize(f, [float])(x), wanted)
+
+
+def test_what_stands_beside_a_rule_is_not_what_the_function_is():
+    for fn in (sorted, max, min):
+        assert registry.rule_for(fn) is not None
+        assert registry.written_form(fn) is None
+        assert registry.written_form(fn, beside=True) is not None
 
 
 def entries(x):
