@@ -170,6 +170,19 @@ def in_shape(trial, found, shape):
     raise NotImplementedError("np.vectorize has a derivative of up to two results only")
 
 
+@written_out(np.fromfunction, beside=True)
+def fromfunction(function, shape, *, dtype="float64"):
+    """A function of all indices at once."""
+    at = np.indices(shape, dtype=dtype)
+    if len(shape) == 1:
+        return function(at[0])
+    if len(shape) == 2:
+        return function(at[0], at[1])
+    if len(shape) == 3:
+        return function(at[0], at[1], at[2])
+    raise NotImplementedError("np.fromfunction has a derivative of up to three axes only")
+
+
 @written_out(typing.cast)
 def cast(typ, val):
     """Return the value: what type checkers take it for changes nothing."""

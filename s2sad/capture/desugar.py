@@ -216,8 +216,6 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 return locate(gast.Dict(keys, [k.value for k in node.keywords]), node)
         if fn is np.fromiter:
             return self.from_iterable(node)
-        if fn is np.fromfunction:
-            return self.on_indices(node)
         if fn is getattr and len(node.args) == 2 and is_attribute(node.args[1]):
             return locate(attribute(node.args[0], node.args[1].value), node)
         if fn is np.einsum:
@@ -311,18 +309,6 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             node.value = self.applied(node.value)
         self.generic_visit(node)
         return node
-
-    def on_indices(self, node: Node) -> Node:
-        """`np.fromfunction(f, shape)` is `f(*np.indices(shape, dtype=float))`."""
-        given = {k.arg: k.value for k in node.keywords}
-        if not isinstance(node.func, gast.Attribute) or len(node.args) != 2:
-            return node
-        if given.keys() - {"dtype"}:
-            return node
-        home = node.func.value
-        dtype = given.get("dtype", attribute(clone(home), "float64"))
-        grid = gast.Call(attribute(home, "indices"), [node.args[1]], [gast.keyword("dtype", dtype)])
-        return located(gast.Call(node.args[0], [gast.Starred(grid, gast.Load())], []), node)
 
     def labelled(self, node: Node) -> Node:
         """`np.einsum(a, [0, 1], b, [1, 2])` is that of "ab,bc", with letters for numbers."""

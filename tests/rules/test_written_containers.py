@@ -61,6 +61,9 @@ def test_functions_of_arrays():
         assert made.dtype == wanted.dtype
         np.testing.assert_array_equal(made, wanted)
         np.testing.assert_array_equal(written_out.vectorize(f, [float])(x), wanted)
+    for shape in ((3,), (3, 4), (2, 3, 2)):
+        made = written_out.fromfunction(lambda *at: sum(at), shape)
+        np.testing.assert_array_equal(made, np.fromfunction(lambda *at: sum(at), shape))
 
 
 def test_what_stands_beside_a_rule_is_not_what_the_function_is():
