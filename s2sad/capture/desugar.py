@@ -216,8 +216,6 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 return locate(gast.Dict(keys, [k.value for k in node.keywords]), node)
         if fn is np.fromiter:
             return self.from_iterable(node)
-        if fn is getattr and len(node.args) == 2 and is_attribute(node.args[1]):
-            return locate(attribute(node.args[0], node.args[1].value), node)
         if fn is np.einsum:
             return self.labelled(node)
         if fn in (np.atleast_1d, np.atleast_2d, np.atleast_3d) and len(node.args) > 1:
@@ -267,25 +265,6 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             locate(n, node)
         self.getters[id(made)] = made
         return made
-
-    def visit_Expr(self, node: Node) -> Node:
-        """`setattr(x, "a", y)` is `x.a = y`, and `delattr(x, "a")` is `del x.a`."""
-        self.generic_visit(node)
-        made = node.value
-        if not isinstance(made, gast.Call) or made.keywords or len(made.args) < 2:
-            return node
-        fn = self.denoted(made.func)
-        if not any(fn is f for f in (setattr, delattr)) or not is_attribute(made.args[1]):
-            return node
-        if any(isinstance(a, gast.Starred) for a in made.args):
-            return node
-        context = gast.Store() if fn is setattr else gast.Del()
-        place = gast.Attribute(made.args[0], made.args[1].value, context)
-        if fn is setattr and len(made.args) == 3:
-            return located(locate(gast.Assign([place], made.args[2], None), node), node)
-        if fn is delattr and len(made.args) == 2:
-            return located(locate(gast.Delete([place]), node), node)
-        return node
 
     def from_iterable(self, node: Node) -> Node:
         """`np.fromiter((f(v) for v in xs), float)` is np.array of a list, of that dtype."""
