@@ -111,23 +111,12 @@ def on_elements(pyfunc, first, /, *rest):
     if len(rest) == 0:
         whole = np.asarray(first)
         flat = np.ravel(whole)
-        trial = pyfunc(flat[0])
-        found = [pyfunc(a) for a in flat.tolist()]
-        return in_shape(trial, found, np.shape(whole))
-    if len(rest) == 1:
-        wholes = np.broadcast_arrays(first, rest[0])
-        one, two = np.ravel(wholes[0]), np.ravel(wholes[1])
-        trial = pyfunc(one[0], two[0])
-        found = [pyfunc(a, b) for a, b in zip(one.tolist(), two.tolist(), strict=True)]
-        return in_shape(trial, found, np.shape(wholes[0]))
-    if len(rest) > 2:
-        raise NotImplementedError("np.vectorize has a derivative of up to three arguments only")
-    wholes = np.broadcast_arrays(first, rest[0], rest[1])
-    one, two, three = np.ravel(wholes[0]), np.ravel(wholes[1]), np.ravel(wholes[2])
-    trial = pyfunc(one[0], two[0], three[0])
-    rows = zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
-    found = [pyfunc(a, b, c) for a, b, c in rows]
-    return in_shape(trial, found, np.shape(wholes[0]))
+        return in_shape(pyfunc(flat[0]), [pyfunc(a) for a in flat.tolist()], np.shape(whole))
+    wholes = np.broadcast_arrays(first, *rest)
+    flats = tuple(np.ravel(w) for w in wholes)
+    firsts = tuple(flat[0] for flat in flats)
+    rows = list(zip(*tuple(flat.tolist() for flat in flats), strict=False))
+    return in_shape(pyfunc(*firsts), [pyfunc(*row) for row in rows], np.shape(wholes[0]))
 
 
 @written_out(TOLD, of=("pyfunc", "otypes"))
@@ -136,19 +125,14 @@ def on_elements_as(pyfunc, otypes, first, /, *rest):
     if len(rest) == 0:
         whole = np.asarray(first)
         found = [pyfunc(a) for a in np.ravel(whole).tolist()]
+    else:
+        wholes = np.broadcast_arrays(first, *rest)
+        whole = wholes[0]
+        rows = list(zip(*tuple(np.ravel(w).tolist() for w in wholes), strict=False))
+        found = [pyfunc(*row) for row in rows]
+    if not isinstance(found[0], tuple):
         return np.reshape(np.array(found, dtype=otypes[0]), np.shape(whole))
-    if len(rest) == 1:
-        wholes = np.broadcast_arrays(first, rest[0])
-        one, two = np.ravel(wholes[0]), np.ravel(wholes[1])
-        found = [pyfunc(a, b) for a, b in zip(one.tolist(), two.tolist(), strict=True)]
-        return np.reshape(np.array(found, dtype=otypes[0]), np.shape(wholes[0]))
-    if len(rest) > 2:
-        raise NotImplementedError("np.vectorize has a derivative of up to three arguments only")
-    wholes = np.broadcast_arrays(first, rest[0], rest[1])
-    one, two, three = np.ravel(wholes[0]), np.ravel(wholes[1]), np.ravel(wholes[2])
-    rows = zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
-    found = [pyfunc(a, b, c) for a, b, c in rows]
-    return np.reshape(np.array(found, dtype=otypes[0]), np.shape(wholes[0]))
+    raise NotImplementedError("np.vectorize with otypes= has a derivative of one result only")
 
 
 @written_out(np.vectorize, beside=True)
@@ -159,6 +143,7 @@ def vectorize(pyfunc, otypes=None):
     return lambda first, /, *rest: on_elements_as(pyfunc, otypes, first, *rest)
 
 
+@written_out()
 def in_shape(trial, found, shape):
     """Return an array of results of the kind of a first one, or one for each of several."""
     if not isinstance(trial, tuple):

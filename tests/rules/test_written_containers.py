@@ -61,6 +61,8 @@ def test_functions_of_arrays():
         assert made.dtype == wanted.dtype
         np.testing.assert_array_equal(made, wanted)
         np.testing.assert_array_equal(written_out.vectorize(f, [float])(x), wanted)
+    made = written_out.vectorize(lambda a, b, c: a * b - c)(x, x[0], 2.0)
+    np.testing.assert_array_equal(made, x * x[0] - 2.0)
     for shape in ((3,), (3, 4), (2, 3, 2)):
         made = written_out.fromfunction(lambda *at: sum(at), shape)
         np.testing.assert_array_equal(made, np.fromfunction(lambda *at: sum(at), shape))
