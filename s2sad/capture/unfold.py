@@ -58,20 +58,6 @@ Made = Callable[[Node, Node], "Bound | None"]
 _NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
-def _none(s: Node, node: Node) -> None:
-    """No call is written out."""
-
-
-def _no_words(fn: Any) -> Mapping[str, Any]:
-    """No name has a meaning that is not its function's."""
-    return MappingProxyType({})
-
-
-def _never(s: Node, variable: str) -> bool:
-    """Nothing is known of what variables hold."""
-    return False
-
-
 @dataclasses.dataclass(frozen=True)
 class Calls:
     """The calls that are written out: what tells of a call which function's text stands for it.
@@ -84,10 +70,10 @@ class Calls:
     be the call's.
     """
 
-    made: Made = _none
-    writers: Made = _none
-    formulas: Made = _none
-    library: Made = _none
+    made: Made
+    writers: Made
+    formulas: Made
+    library: Made
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,9 +85,9 @@ class Around:
     object gets in the function's text.
     """
 
-    words: Callable[[Any], Mapping[str, Any]] = _no_words
-    plain: Callable[[Node, str], bool] = _never
-    word: Callable[[Any], str] = repr
+    words: Callable[[Any], Mapping[str, Any]]
+    plain: Callable[[Node, str], bool]
+    word: Callable[[Any], str]
 
 
 def unfold(function: Function, calls: Calls, taken: set[str], around: Around) -> Function | None:
