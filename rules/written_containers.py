@@ -32,3 +32,13 @@ def popitem(self, /):
     item = self[key]
     del self[key]
     return key, item
+
+
+@written_out(dict.get)
+def get(self, key, default=None, /):
+    """What is there is read, where it is known if it is."""
+    if key in self:
+        return self[key]
+    if key not in self:
+        return default
+    raise NotImplementedError("dict.get is a call where only the run tells if there is an entry")

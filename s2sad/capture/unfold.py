@@ -358,12 +358,14 @@ def _keeps(s: Node) -> bool:
 
 
 def stays_whole(function: Function, decided: Mapping[Any, bool]) -> bool:
-    """Leave, in place, those arms of decided tests that run; say if all that is left is to run.
+    """Leave, in place, those arms of decided tests that run; say if they are all that there is.
 
-    It is not where NotImplementedError is raised now, whatever the run brings.
+    They are not where NotImplementedError is raised, whatever tests that the run decides stand
+    around it.
     """
-    left = _live(function.node.body, decided)
-    return not any(isinstance(s, gast.Raise) for s in left)
+    left = all_inside(_live(function.node.body, decided))
+    raised = (n for s in left if isinstance(s, gast.Raise) for n in walk(s))
+    return not any(getattr(n, "id", "") == NotImplementedError.__name__ for n in raised)
 
 
 def _live(body: Block, decided: Mapping[Any, bool]) -> Block:
