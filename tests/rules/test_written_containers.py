@@ -90,3 +90,19 @@ def test_what_is_written_out_stands_where_it_is_called():
     text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     assert 'd["c"] = ' in text and 'del d["a"]' in text
     assert "def setdefault" not in text and "if " not in text and ".get(" not in text
+
+
+def by_a_known_name(x):
+    key, item = "a", x[1] * 3.0
+    d = {"a": x[0], "b": x[1]}
+    y = d.pop(key)
+    default = d.setdefault("c", item)
+    key = "b"
+    z = d[key]
+    del d[key]
+    return y * item + default * z + d["c"]
+
+
+def test_an_entry_whose_key_a_variable_holds_is_taken_out():
+    x = np.array([0.3, 1.2, 0.7])
+    assert s2sad.grad(by_a_known_name)(x) == pytest.approx([3.6, 0.9 + 7.2 + 3.0, 0.0])
