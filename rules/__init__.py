@@ -34,6 +34,8 @@ from s2sad.rules import statistics as statistics
 from s2sad.rules import structures as structures
 from s2sad.rules import ufunc_methods as ufunc_methods
 from s2sad.rules import windows as windows
+from s2sad.rules import written_choices as written_choices
+from s2sad.rules import written_containers as written_containers
 from s2sad.rules import written_out as written_out
 
 when_imported("numpy.fft", "s2sad.rules.fft")

@@ -106,51 +106,44 @@ def outer(ufunc, A, B):
 
 
 @written_out(np.vectorize, of=("pyfunc",))
-def vectorized(pyfunc, first, /, *rest):
+def on_elements(pyfunc, first, /, *rest):
     """The first result says of what kind all are."""
     if len(rest) == 0:
         whole = np.asarray(first)
         flat = np.ravel(whole)
-        trial = pyfunc(flat[0])
-        found = [pyfunc(a) for a in flat.tolist()]
-        return in_shape(trial, found, np.shape(whole))
-    if len(rest) == 1:
-        wholes = np.broadcast_arrays(first, rest[0])
-        one, two = np.ravel(wholes[0]), np.ravel(wholes[1])
-        trial = pyfunc(one[0], two[0])
-        found = [pyfunc(a, b) for a, b in zip(one.tolist(), two.tolist(), strict=True)]
-        return in_shape(trial, found, np.shape(wholes[0]))
-    if len(rest) > 2:
-        raise NotImplementedError("np.vectorize has a derivative of up to three arguments only")
-    wholes = np.broadcast_arrays(first, rest[0], rest[1])
-    one, two, three = np.ravel(wholes[0]), np.ravel(wholes[1]), np.ravel(wholes[2])
-    trial = pyfunc(one[0], two[0], three[0])
-    rows = zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
-    found = [pyfunc(a, b, c) for a, b, c in rows]
-    return in_shape(trial, found, np.shape(wholes[0]))
+        return in_shape(pyfunc(flat[0]), [pyfunc(a) for a in flat.tolist()], np.shape(whole))
+    wholes = np.broadcast_arrays(first, *rest)
+    flats = tuple(np.ravel(w) for w in wholes)
+    firsts = tuple(flat[0] for flat in flats)
+    rows = list(zip(*tuple(flat.tolist() for flat in flats), strict=False))
+    return in_shape(pyfunc(*firsts), [pyfunc(*row) for row in rows], np.shape(wholes[0]))
 
 
 @written_out(TOLD, of=("pyfunc", "otypes"))
-def vectorized_to(pyfunc, otypes, first, /, *rest):
+def on_elements_as(pyfunc, otypes, first, /, *rest):
     """As np.vectorize with otypes= does: nothing is tried."""
     if len(rest) == 0:
         whole = np.asarray(first)
         found = [pyfunc(a) for a in np.ravel(whole).tolist()]
+    else:
+        wholes = np.broadcast_arrays(first, *rest)
+        whole = wholes[0]
+        rows = list(zip(*tuple(np.ravel(w).tolist() for w in wholes), strict=False))
+        found = [pyfunc(*row) for row in rows]
+    if not isinstance(found[0], tuple):
         return np.reshape(np.array(found, dtype=otypes[0]), np.shape(whole))
-    if len(rest) == 1:
-        wholes = np.broadcast_arrays(first, rest[0])
-        one, two = np.ravel(wholes[0]), np.ravel(wholes[1])
-        found = [pyfunc(a, b) for a, b in zip(one.tolist(), two.tolist(), strict=True)]
-        return np.reshape(np.array(found, dtype=otypes[0]), np.shape(wholes[0]))
-    if len(rest) > 2:
-        raise NotImplementedError("np.vectorize has a derivative of up to three arguments only")
-    wholes = np.broadcast_arrays(first, rest[0], rest[1])
-    one, two, three = np.ravel(wholes[0]), np.ravel(wholes[1]), np.ravel(wholes[2])
-    rows = zip(one.tolist(), two.tolist(), three.tolist(), strict=True)
-    found = [pyfunc(a, b, c) for a, b, c in rows]
-    return np.reshape(np.array(found, dtype=otypes[0]), np.shape(wholes[0]))
+    raise NotImplementedError("np.vectorize with otypes= has a derivative of one result only")
 
 
+@written_out(np.vectorize, beside=True)
+def vectorize(pyfunc, otypes=None):
+    """A function of arrays, in which one of numbers is applied to each element."""
+    if otypes is None:
+        return lambda first, /, *rest: on_elements(pyfunc, first, *rest)
+    return lambda first, /, *rest: on_elements_as(pyfunc, otypes, first, *rest)
+
+
+@written_out()
 def in_shape(trial, found, shape):
     """Return an array of results of the kind of a first one, or one for each of several."""
     if not isinstance(trial, tuple):
@@ -160,6 +153,19 @@ def in_shape(trial, found, shape):
     if len(trial) == 2:
         return np.reshape(one, shape), np.reshape(two, shape)
     raise NotImplementedError("np.vectorize has a derivative of up to two results only")
+
+
+@written_out(np.fromfunction, beside=True)
+def fromfunction(function, shape, *, dtype="float64"):
+    """A function of all indices at once."""
+    at = np.indices(shape, dtype=dtype)
+    if len(shape) == 1:
+        return function(at[0])
+    if len(shape) == 2:
+        return function(at[0], at[1])
+    if len(shape) == 3:
+        return function(at[0], at[1], at[2])
+    raise NotImplementedError("np.fromfunction has a derivative of up to three axes only")
 
 
 @written_out(typing.cast)

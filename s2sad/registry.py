@@ -270,23 +270,26 @@ def nondifferentiable(*fns: Any) -> Any:
     return fns[0] if len(fns) == 1 else None
 
 
-_written: dict[Hashable, tuple[Callable[..., Any], tuple[str, ...]]] = {}
+Form = tuple[Callable[..., Any], tuple[str, ...]]
+_written: dict[Hashable, Form] = {}
 _written_functions: list[object] = []
 
 
-def written_out(*fns: object, of: tuple[str, ...] = ()) -> Callable[[F], F]:
+def written_out(*fns: object, of: tuple[str, ...] = (), beside: bool = False) -> Callable[[F], F]:
     """Register Python code with the effect of a library function; s2sad derives it instead.
 
     This serves library functions that call functions of the user, for which no rule is possible.
     For methods of a class (`np.ufunc.reduce`), `of` names attributes that become first arguments.
+    Code registered `beside` a rule serves the calls that the rule does not serve.
     """
 
     def register(written: F) -> F:
         for fn in fns:
-            _written[key_of(fn)] = written, of
-            _written_functions.append(fn)
+            _written[("beside", key_of(fn)) if beside else key_of(fn)] = written, of
             for unruled in () if is_foreign(fn) else list(_unruled):
                 unruled.fresh = False
+        _written[key_of(written)] = written, ()
+        _written_functions.extend(() if beside else fns)
         return written
 
     return register
@@ -332,9 +335,11 @@ def is_vectorized(fn: Any) -> bool:
     return told is None or (len(told) == 1 and np.dtype(told[0]).kind in "biufc")
 
 
-def written_form(fn: Any) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
+def written_form(fn: Any, beside: bool = False) -> Form | None:
     """Return the Python that stands for a library function, and the attributes that come first."""
     load_rules()
+    if beside:
+        return _written.get(("beside", key_of(fn)))
     if is_vectorized(fn):
         return _written[key_of(np.vectorize if fn.otypes is None else TOLD)]
     found = _written.get(key_of(fn))

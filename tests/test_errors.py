@@ -380,7 +380,7 @@ def by_bytes(x):
 
 
 def by_a_loop(x):
-    y = np.vectorize(abs, otypes="d")(x)
+    y = np.vectorize(abs, signature="()->()")(x)
     return np.sum(y)
 
 

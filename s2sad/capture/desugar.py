@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import dis
 import functools
 import inspect
 import itertools
@@ -49,7 +48,6 @@ from s2sad.nodes import (
     attribute,
     call,
     clone,
-    constant,
     locate,
     name,
     names_written,
@@ -218,19 +216,10 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 return locate(gast.Dict(keys, [k.value for k in node.keywords]), node)
         if fn is np.fromiter:
             return self.from_iterable(node)
-        if fn is np.fromfunction:
-            return self.on_indices(node)
-        if fn is getattr and len(node.args) == 2 and is_attribute(node.args[1]):
-            return locate(attribute(node.args[0], node.args[1].value), node)
         if fn is np.einsum:
             return self.labelled(node)
         if fn in (np.atleast_1d, np.atleast_2d, np.atleast_3d) and len(node.args) > 1:
             return self.each_apart(node)
-        if fn is np.vectorize and len(node.args) == 1:
-            return self.of_elements(node)
-        applied = None if not node.args or node.keywords else self.vectorized(node)
-        if applied is not None:
-            return self.elementwise(node, *applied)
         if (fn is operator.itemgetter or fn is operator.attrgetter) and node.args:
             return self.getter(node, fn)
         if fn is operator.methodcaller and len(node.args) > 0:
@@ -277,25 +266,6 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         self.getters[id(made)] = made
         return made
 
-    def visit_Expr(self, node: Node) -> Node:
-        """`setattr(x, "a", y)` is `x.a = y`, and `delattr(x, "a")` is `del x.a`."""
-        self.generic_visit(node)
-        made = node.value
-        if not isinstance(made, gast.Call) or made.keywords or len(made.args) < 2:
-            return node
-        fn = self.denoted(made.func)
-        if not any(fn is f for f in (setattr, delattr)) or not is_attribute(made.args[1]):
-            return node
-        if any(isinstance(a, gast.Starred) for a in made.args):
-            return node
-        context = gast.Store() if fn is setattr else gast.Del()
-        place = gast.Attribute(made.args[0], made.args[1].value, context)
-        if fn is setattr and len(made.args) == 3:
-            return located(locate(gast.Assign([place], made.args[2], None), node), node)
-        if fn is delattr and len(made.args) == 2:
-            return located(locate(gast.Delete([place]), node), node)
-        return node
-
     def from_iterable(self, node: Node) -> Node:
         """`np.fromiter((f(v) for v in xs), float)` is np.array of a list, of that dtype."""
         given = {k.arg: k.value for k in node.keywords}
@@ -319,18 +289,6 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         self.generic_visit(node)
         return node
 
-    def on_indices(self, node: Node) -> Node:
-        """`np.fromfunction(f, shape)` is `f(*np.indices(shape, dtype=float))`."""
-        given = {k.arg: k.value for k in node.keywords}
-        if not isinstance(node.func, gast.Attribute) or len(node.args) != 2:
-            return node
-        if given.keys() - {"dtype"}:
-            return node
-        home = node.func.value
-        dtype = given.get("dtype", attribute(clone(home), "float64"))
-        grid = gast.Call(attribute(home, "indices"), [node.args[1]], [gast.keyword("dtype", dtype)])
-        return located(gast.Call(node.args[0], [gast.Starred(grid, gast.Load())], []), node)
-
     def labelled(self, node: Node) -> Node:
         """`np.einsum(a, [0, 1], b, [1, 2])` is that of "ab,bc", with letters for numbers."""
         if not node.args or isinstance(node.args[0], gast.Constant | gast.JoinedStr):
@@ -352,121 +310,6 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return node
         parts = [gast.Call(clone(node.func), [a], []) for a in node.args]
         return located(tuple_(parts), node)
-
-    def of_elements(self, node: Node) -> Node:
-        """Return `np.vectorize(f)`, of a function of one number, as a lambda of an array."""
-        count = self._count_of_parameters(node.args[0])
-        if id(node) in self.called or count != 1 or self._gives_tuple(node.args[0]):
-            return node
-        whole = self.names.fresh("whole")
-        self.locals.add(whole)
-        call_ = gast.Call(clone(node), [name(whole)], [])
-        self.called.add(id(call_.func))
-        found = self.vectorized(call_)
-        if found is None:
-            return node
-        param = gast.Name(whole, gast.Param(), None, None)
-        args = gast.arguments([param], [], None, [], [], None, [])
-        return located(gast.Lambda(args, self.elementwise(call_, *found)), node)
-
-    def _count_of_parameters(self, fn: Node) -> int | None:
-        """Return how many arguments a function takes, where it has no defaults."""
-        if isinstance(fn, gast.Lambda):
-            plain = not (fn.args.defaults or fn.args.vararg or fn.args.kwonlyargs or fn.args.kwarg)
-            return len(fn.args.args) if plain else None
-        known = from_outside(fn, self.fn) if isinstance(fn, gast.Name | gast.Attribute) else None
-        if isinstance(known, np.ufunc):
-            return known.nin if known.nout == 1 else None
-        if isinstance(known, types.FunctionType) and not known.__defaults__:
-            return known.__code__.co_argcount
-        inner = [c for c in self.fn.__code__.co_consts if getattr(c, "co_name", "") == _id_of(fn)]
-        return inner[0].co_argcount if len(inner) == 1 else None
-
-    def vectorized(self, node: Node) -> tuple[Node, Node, Node | None] | None:
-        """Return the function in `np.vectorize(f)(...)`, how NumPy is called here, and the dtype.
-
-        None where it is applied in another way; the dtype is None where a first result tells it.
-        """
-        made = node.func
-        if not isinstance(made, gast.Call) or not isinstance(made.func, gast.Attribute):
-            return None
-        if self.denoted(made.func) is not np.vectorize or len(made.args) != 1:
-            return None
-        if any(isinstance(a, gast.Starred) for a in node.args):
-            return None
-        dtype = None
-        for k in made.keywords:
-            listed = isinstance(k.value, gast.List | gast.Tuple) and len(k.value.elts) == 1
-            if k.arg != "otypes" or not listed or isinstance(k.value.elts[0], gast.Starred):
-                return None
-            dtype = k.value.elts[0]
-        plain = isinstance(made.args[0], gast.Name | gast.Attribute | gast.Lambda)
-        plain = plain and not self._gives_tuple(made.args[0])
-        plain = plain and (len(node.args) == 1 or self.denoted(name("zip")) is zip)
-        return (made.args[0], made.func.value, dtype) if plain else None
-
-    def _gives_tuple(self, fn: Node) -> bool:
-        """Say whether a function, as it is written, returns several values."""
-        if isinstance(fn, gast.Lambda):
-            return isinstance(fn.body, gast.Tuple)
-        known = from_outside(fn, self.fn)
-        inner = self.fn.__code__.co_consts
-        codes = [c for c in inner if getattr(c, "co_name", "") == getattr(fn, "id", None)]
-        for code in [known.__code__] if isinstance(known, types.FunctionType) else codes:
-            steps = [i.opname for i in dis.get_instructions(code)]
-            if ("BUILD_TUPLE", "RETURN_VALUE") in itertools.pairwise(steps):
-                return True
-        return False
-
-    def elementwise(self, node: Node, fn: Node, home: Node, dtype: Node | None) -> Node:
-        """`np.vectorize(f)(x)` is f of each element, in an array of a first result's dtype.
-
-        np.reshape(np.array(dtype=np.asarray(f(np.ravel(x)[0])).dtype.type,
-                            object=[f(v) for v in np.ravel(x).tolist()]), np.shape(x))
-
-        Several arrays are broadcast before.
-        """
-
-        def of(attr: str, *args: Node, **keywords: Node) -> Node:
-            pairs = [gast.keyword(k, v) for k, v in keywords.items()]
-            return gast.Call(attribute(clone(home), attr), list(args), pairs)
-
-        given = node.args[0] if len(node.args) == 1 else of("broadcast_arrays", *node.args)
-        first, held = clone(given), given
-        if not isinstance(given, gast.Name):
-            held = name(self.names.fresh("x"))
-            first = gast.NamedExpr(store(held.id), given)
-            self.locals.add(held.id)
-
-        def part(position: int, whole: Node) -> Node:
-            return whole if len(node.args) == 1 else subscript(whole, constant(position))
-
-        def numbers(position: int) -> Node:
-            flat = of("ravel", part(position, clone(held)))
-            return gast.Call(attribute(flat, "tolist"), [], [])
-
-        items = [self.names.fresh("v") for _ in node.args]
-        wholes = [clone(held) for _ in items]
-        tried = dtype is None
-        if dtype is None:
-            wholes[0] = first
-            flat = [subscript(of("ravel", part(k, w)), constant(0)) for k, w in enumerate(wholes)]
-            trial = gast.Call(clone(fn), flat, [])
-            dtype = attribute(attribute(of("asarray", trial), "dtype"), "type")
-        target: Node = store(items[0])
-        run = numbers(0)
-        if len(items) > 1:
-            target = gast.Tuple([store(v) for v in items], gast.Store())
-            run = call("zip", *(numbers(k) for k in range(len(items))))
-        each = gast.Call(clone(fn), [name(v) for v in items], [])
-        listed = gast.ListComp(each, [gast.comprehension(target, run, [], 0)])
-        array = of("array", dtype=dtype, object=listed)
-        made = of("reshape", array, of("shape", part(0, clone(held))))
-        if not tried and not isinstance(given, gast.Name):
-            param = gast.Name(held.id, gast.Param(), None, None)
-            args = gast.arguments([param], [], None, [], [], None, [])
-            made = gast.Call(gast.Lambda(args, made), [given], [])
-        return located(made, node)
 
     def tabled(self, node: Node) -> Node:
         """`dict(zip(a, b))`, and dict of pairs that are made one by one, are comprehensions."""

@@ -8,6 +8,11 @@
                                     return h(n)
 
 What the inner function captures is then a variable of the function at hand, with a cotangent.
+
+So is a call of what a library has that rules/ write out in Python, where its tests are decided:
+
+    y = d.setdefault("b", x)    ->    d["b"] = x
+                                      y = d["b"]
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ from s2sad.nodes import (
     SCOPES,
     Block,
     Node,
+    all_inside,
     assign,
     block_writes,
     blocks_of,
@@ -49,41 +55,44 @@ Bound = tuple[Function, dict[str, Any]]
 Made = Callable[[Node, Node], "Bound | None"]
 
 
-def _none(s: Node, node: Node) -> None:
-    """No call is written out."""
+_NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
-def _no_words(fn: Any) -> Mapping[str, Any]:
-    """No name has a meaning that is not its function's."""
-    return MappingProxyType({})
+@dataclasses.dataclass(frozen=True)
+class Calls:
+    """The calls that are written out: what tells of a call which function's text stands for it.
 
-
-def _never(s: Node, variable: str) -> bool:
-    """Nothing is known of what variables hold."""
-    return False
-
-
-def unfold(
-    function: Function,
-    made: Made,
-    taken: set[str],
-    writers: Made = _none,
-    formulas: Made = _none,
-    words: Callable[[Any], Mapping[str, Any]] = _no_words,
-    plain: Callable[[Node, str], bool] = _never,
-) -> Function | None:
-    """Return the function with calls that make functions written out; None where there are none.
-
-    `writers` gives the same for calls that store into the structures they are given, `formulas`
-    for calls of functions that are one formula: what becomes of it is said to be the call's.
-
-    `made` gives, for a statement and a call in it, the called function and the node that each of
-    its parameters gets, where what it returns is (or holds) an inner function. For a parameter that
-    stands for a captured variable it gives that variable's name. The `words` of a function are what
-    names of its text mean to which nothing else gives a meaning. What a statement binds to a
-    `plain` name holds no inner function.
+    Each gives, for a statement and a call in it, the called function and the node that each of its
+    parameters gets; for a parameter that stands for a captured variable, that variable's name.
+    `made` does so where what the call returns is (or holds) an inner function, `writers` where it
+    stores into the structures it is given, `formulas` where the function is one formula, `library`
+    where it is a library's that is written out in Python. What becomes of the last two is said to
+    be the call's.
     """
-    worker = _Unfolder(function, made, taken, writers, formulas, words, plain)
+
+    made: Made
+    writers: Made
+    formulas: Made
+    library: Made
+
+
+@dataclasses.dataclass(frozen=True)
+class Around:
+    """What is known around a function whose calls are written out.
+
+    The `words` of a function are what names of its text mean to which nothing else gives a meaning.
+    What a statement binds to a `plain` name holds no inner function. A `word` is the name that an
+    object gets in the function's text.
+    """
+
+    words: Callable[[Any], Mapping[str, Any]]
+    plain: Callable[[Node, str], bool]
+    word: Callable[[Any], str]
+
+
+def unfold(function: Function, calls: Calls, taken: set[str], around: Around) -> Function | None:
+    """Return the function with such calls written out; None where there are none."""
+    worker = _Unfolder(function, calls, taken, around)
     function.node.body[:] = worker.block(function.node.body)
     if not worker.changed:
         return None
@@ -100,22 +109,10 @@ def unfold(
 
 
 class _Unfolder:
-    def __init__(
-        self,
-        function: Function,
-        made: Made,
-        taken: set[str],
-        writers: Made,
-        formulas: Made,
-        words: Callable[[Any], Mapping[str, Any]],
-        plain: Callable[[Node, str], bool],
-    ) -> None:
+    def __init__(self, function: Function, calls: Calls, taken: set[str], around: Around) -> None:
         self.function = function
-        self.plain = plain
-        self.words = words
-        self.writers = writers
-        self.formulas = formulas
-        self.made = made
+        self.calls = calls
+        self.around = around
         self.origins = dict(function.origins)
         self.loops = dict(function.loops)
         self.taken = taken
@@ -141,15 +138,22 @@ class _Unfolder:
                 part[:] = self.block(part)
             self.depth -= loops
             if isinstance(s, gast.Assign) and isinstance(s.value, gast.Call):
-                found = self.made(s, s.value)
+                found = self.calls.made(s, s.value)
                 if found is not None and self.fits(found[0]):
                     if not self.depth or self.stays(s, body[position + 1 :]):
                         out += self.written_out(s, *found)
-                found = self.formulas(s, s.value) if isinstance(s.value, gast.Call) else None
-                if found is not None and self.fits(found[0]):
-                    out += self.formula(s, *found)
+            if isinstance(s, gast.Assign | gast.Expr) and isinstance(s.value, gast.Call):
+                words: Mapping[str, str] | None = _NO_WORDS
+                found = self.calls.formulas(s, s.value)
+                if found is None or not self.fits(found[0]):
+                    found = self.calls.library(s, s.value)
+                    words = None if found is None else self.reached(found[0])
+                if found is not None and words is not None:
+                    out += self.steps(s, *found, words)
+                    if _keeps(s) or (isinstance(s, gast.Expr) and _is_atom(s.value)):
+                        continue
             if isinstance(s, gast.Assign | gast.Expr) and not self.changed:
-                found = self.writers(s, s.value)
+                found = self.calls.writers(s, s.value)
                 if found is not None and self.fits(found[0]):
                     out += self.written_out(s, *found, named=True)
                     if isinstance(s, gast.Expr) or _keeps(s):
@@ -173,7 +177,7 @@ class _Unfolder:
         """
         if not isinstance(part, gast.Name):
             return False
-        if self.plain(s, part.id):
+        if self.around.plain(s, part.id):
             return True
         if self.writes.get(part.id) != 1:
             return False
@@ -191,9 +195,11 @@ class _Unfolder:
         ours: Any = self.function.source.fn
         theirs: Any = callee.source.fn
         inner = captured_by(theirs)
-        words = self.words(ours)
+        words = self.around.words(ours)
         shared = {n for n, value in inner.items() if words.get(n, theirs) is value}
-        shared |= {n for n, value in self.words(theirs).items() if words.get(n, words) is value}
+        shared |= {
+            n for n, value in self.around.words(theirs).items() if words.get(n, words) is value
+        }
         captured = inner.keys() - shared
         if "super" not in names_read(callee.node):
             captured = captured - {"__class__"}  # which only super() asks for
@@ -208,11 +214,65 @@ class _Unfolder:
         outer -= shared
         return ours.__globals__ is theirs.__globals__ or all(_same(ours, theirs, n) for n in outer)
 
-    def written_out(
-        self, s: Node, callee: Function, given: Mapping[str, Any], named: bool = False
+    def reached(self, callee: Function) -> Mapping[str, str] | None:
+        """Return the names that what a library's text reads has here; None where one is hidden."""
+        ours: Any = self.function.source.fn
+        theirs: Any = callee.source.fn
+        words: dict[str, str] = {}
+        for n in read_outside(callee.node.body) - callee.locals:
+            value = theirs.__globals__.get(n, vars(builtins).get(n))
+            word = words[n] = self.around.word(value) if n in theirs.__globals__ else n
+            if word in self.function.locals or ours.__globals__.get(word, value) is not value:
+                return None
+        return words
+
+    def steps(
+        self, s: Node, callee: Function, given: Mapping[str, Any], words: Mapping[str, str]
     ) -> Block:
-        """Return the body of a called function; with `named`, variables given keep their names."""
-        table: dict[str, str] = {}
+        """Return the steps of a formula, or of what a library's function does.
+
+        The last of them gives the call's result its name, and literals stand where they are given.
+        """
+        bound = block_writes(callee.node.body)
+        literal = {
+            p: v for p, v in given.items() if isinstance(v, gast.Constant) and p not in bound
+        }
+        before = set(self.bound)
+        target = getattr(s.targets[0], "id", "") if isinstance(s, gast.Assign) else ""
+        if target and target not in names_read(s.value) | set(words.values()):
+            words = {callee.result: target, **words}
+        out = self.written_out(s, callee, given, True, literal, words)
+        self.temps |= self.bound - before
+        self._as_of(out, s)
+        last = out[-1] if out else None
+        if isinstance(last, gast.Assign) and names_written(last) == names_read(s.value):
+            s.value = out.pop().value
+        return out
+
+    def _as_of(self, out: Block, s: Node) -> None:
+        """Say of statements that they stand where another one stood."""
+        for step in all_inside(out):
+            for part in (step, *getattr(self.loops.get(step), "bindings", ())):
+                self.origins[part] = self.origins.get(s, s)
+                for n in walk(part):
+                    n.__dict__.pop("home", None)
+                    n.lineno = None
+                    locate(n, s)
+
+    def written_out(
+        self,
+        s: Node,
+        callee: Function,
+        given: Mapping[str, Any],
+        named: bool = False,
+        literal: Mapping[str, Node] = MappingProxyType({}),
+        words: Mapping[str, str] = _NO_WORDS,
+    ) -> Block:
+        """Return the body of a called function; with `named`, variables given keep their names.
+
+        `literal` are the parameters in whose place literals stand, `words` what is renamed besides.
+        """
+        table: dict[str, str] = dict(words)
         before: Block = []
         bound = block_writes(callee.node.body) if named else set(callee.params)
         for p in callee.params:
@@ -222,12 +282,15 @@ class _Unfolder:
             if isinstance(given[p], str):
                 table[p] = given[p]
                 continue
+            if p in literal:
+                continue
             table[p] = self.names.fresh(p)
             before.append(assign(table[p], clone(given[p])))
         theirs = set(table.values()) - {assigned.targets[0].id for assigned in before}
-        for n in sorted(callee.locals - set(callee.params)):
+        for n in sorted(callee.locals - set(callee.params) - words.keys()):
             table[n] = self.names.fresh(n)
-        self.bound |= set(table.values()) - theirs  # a global that is given stays one
+        # A global that is given stays one.
+        self.bound |= set(table.values()) - theirs - set(words.values())
         self.temps |= {table[n] for n in callee.temps if n in table}
         self.held |= {table[n] for n in callee.held if n in table}
         self.was |= {table[n] for n in callee.was if n in table}
@@ -238,22 +301,20 @@ class _Unfolder:
         inside, result = callee.node.body[:-1], callee.node.body[-1].value
         if named and inside and _hands_back(inside[-1], result.id, callee.params):
             result = inside.pop().value
-        body = [self.copied(t, callee, table) for t in inside]
-        s.value = locate(name(table.get(result.id, result.id)), s.value)
+        body = [self.copied(t, callee, table, literal) for t in inside]
+        s.value = locate(literal.get(result.id) or name(table.get(result.id, result.id)), s.value)
         self.changed = True
         return [*before, *body]
 
-    def formula(self, s: Node, callee: Function, given: Mapping[str, Any]) -> Block:
-        """Return the steps of a formula; the last of them gives the call's result its name."""
-        steps = self.written_out(s, callee, given, named=True)
-        for step in steps:
-            self.origins[step] = self.origins.get(s, s)
-        s.value = steps.pop().value
-        return steps
-
-    def copied(self, s: Node, callee: Function, table: Mapping[str, str]) -> Node:
+    def copied(
+        self,
+        s: Node,
+        callee: Function,
+        table: Mapping[str, str],
+        literal: Mapping[str, Node] = MappingProxyType({}),
+    ) -> Node:
         """Return a statement under the names it has here, with all that is known of it."""
-        new = clone(s)
+        new = clone(s, literal)
         home: Any = callee.source
         while hasattr(home, "outer"):
             home = home.outer
@@ -266,8 +327,12 @@ class _Unfolder:
                 for n in walk(origin) if strange else ():
                     n.home = getattr(n, "home", home)
             if old in callee.loops:
-                self.loops[copy] = _renamed_loop(callee.loops[old], table)
+                self.loops[copy] = _renamed_loop(callee.loops[old], table, literal)
         return renamed(new, table)
+
+
+def _is_atom(node: Node) -> bool:
+    return isinstance(node, gast.Name | gast.Constant)
 
 
 def _taken_apart(s: Node) -> tuple[Node | None, list[Node]]:
@@ -290,6 +355,31 @@ def _keeps(s: Node) -> bool:
     """Say whether a statement binds a name to what it is already: `a = a`."""
     plain = isinstance(s, gast.Assign) and isinstance(s.value, gast.Name)
     return plain and [getattr(t, "id", None) for t in s.targets] == [s.value.id]
+
+
+def stays_whole(function: Function, decided: Mapping[Any, bool]) -> bool:
+    """Leave, in place, those arms of decided tests that run; say if they are all that there is.
+
+    They are not where NotImplementedError is raised, whatever tests that the run decides stand
+    around it.
+    """
+    left = all_inside(_live(function.node.body, decided))
+    raised = (n for s in left if isinstance(s, gast.Raise) for n in walk(s))
+    return not any(getattr(n, "id", "") == NotImplementedError.__name__ for n in raised)
+
+
+def _live(body: Block, decided: Mapping[Any, bool]) -> Block:
+    out: Block = []
+    for s in body:
+        verdict = decided.get(s) if isinstance(s, gast.If) else None
+        if verdict is not None:
+            out += _live(s.body if verdict else s.orelse, decided)
+            continue
+        for part in blocks_of(s):
+            _live(part, decided)
+        out.append(s)
+    body[:] = out
+    return out
 
 
 def captured_by(fn: types.FunctionType) -> dict[str, Any]:
@@ -325,11 +415,11 @@ def _reads(node: Node, variable: str) -> bool:
     )
 
 
-def _renamed_loop(loop: Loop, table: Mapping[str, str]) -> Loop:
+def _renamed_loop(loop: Loop, table: Mapping[str, str], literal: Mapping[str, Node]) -> Loop:
     bounds = loop.bounds
     if bounds is not None:
-        bounds = tuple(renamed(clone(b), table) for b in bounds)
-    bindings = tuple(renamed(clone(b), table) for b in loop.bindings)
+        bounds = tuple(renamed(clone(b, literal), table) for b in bounds)
+    bindings = tuple(renamed(clone(b, literal), table) for b in loop.bindings)
     return Loop(table.get(loop.index, loop.index), loop.own, bounds, bindings)
 
 

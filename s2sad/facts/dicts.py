@@ -1,7 +1,6 @@
 """Dicts whose keys are not known, as plain reads and writes of single entries.
 
-    d.setdefault(k, y)             ->   if k not in d: d[k] = y
-    y = d.pop(k)                   ->   y = d[k];  del d[k]
+    z = d.get(k, y)                ->   if k in d: z = d[k] else: z = y
     d.update(e)                    ->   for key in list(e): d[key] = e[key]
     d = {**e, k: y}                ->   d = {**e};  d[k] = y
     for k, v in d.items(): ...     ->   for k in list(d): v = d[k]; ...
@@ -36,7 +35,6 @@ from s2sad.nodes import (
     store,
     subscript,
     substitute,
-    tuple_,
     walk,
 )
 from s2sad.stages import Function, KindFacts, Loop
@@ -122,64 +120,17 @@ class _Entries(Rewriter):
             return None
         if method == "clear" and not args and target is None:
             return self._cleared(d)
-        if method == "popitem" and not args and target is not None:
-            return self._last_taken(target, d)
-        if not args or len(args) > 2 or not self._open(d, args[0]):
+        return self._got(target, d, *args) if method == "get" and len(args) == 2 else None
+
+    def _got(self, target: str | None, d: Node, key: Node, default: Node) -> Block | None:
+        """`d.get(k, y)` reads an entry, or what stands for one that is lacking."""
+        known = isinstance(self.kind(d), K.Dict) and literal_key(self.kind(key)) is not K.MISSING
+        if known or surely_has(self.kind(d), self.kind(key)) is not None or target is None:
             return None
-        default = args[1] if len(args) > 1 else None
-        if method == "get" and isinstance(default, gast.Name) and target is not None:
-            if not K.differentiable(self.kind(default)):
-                return None
-            read, other = self._both(target, d, args[0], default)
-            return [self._if_there(d, args[0], [read], [other])]
-        if method == "pop":
-            return self._popped(target, d, args[0], default)
-        if method == "setdefault":
-            return self._defaulted(target, d, args[0], default)
-        return None
-
-    def _open(self, d: Node, key: Node) -> bool:
-        """Say whether it is not known if a dict has a key."""
-        kind = self.kind(d)
-        if isinstance(kind, K.Dict) and literal_key(self.kind(key)) is not K.MISSING:
-            return False
-        return surely_has(kind, self.kind(key)) is None
-
-    def _both(self, target: str, d: Node, key: Node, default: Node) -> tuple[Node, Node]:
-        return assign(target, _entry(d, key)), assign(target, clone(default))
-
-    def _if_there(self, d: Node, key: Node, then: Block, other: Block) -> Node:
-        return gast.If(compare(clone(key), gast.In, clone(d)), then, other)
-
-    def _popped(self, target: str | None, d: Node, key: Node, default: Node | None) -> Block:
-        gone = gast.Delete([_entry(d, key, gast.Del())])
-        if target is None:
-            return [gone] if default is None else [self._if_there(d, key, [gone], [])]
-        held = target
-        if target in names_read(key) | names_read(d):
-            held = self._fresh(f"{target}_item")
-        last = [assign(target, name(held))] if held != target else []
-        if default is None:
-            return [assign(held, _entry(d, key)), gone, *last]
-        read, other = self._both(held, d, key, default)
-        return [self._if_there(d, key, [read, gone], [other]), *last]
-
-    def _last_taken(self, target: str, d: Node) -> Block:
-        keys, key, item = self._fresh("keys"), self._fresh("key"), self._fresh("item")
-        last = subscript(name(keys), gast.UnaryOp(gast.USub(), constant(1)))
-        return [
-            assign(keys, call("list", clone(d))),
-            assign(key, last),
-            assign(item, _entry(d, name(key))),
-            gast.Delete([_entry(d, name(key), gast.Del())]),
-            assign(target, tuple_([name(key), name(item)])),
-        ]
-
-    def _defaulted(self, target: str | None, d: Node, key: Node, default: Node | None) -> Block:
-        value = clone(default) if default is not None else gast.Constant(None, None)
-        put = gast.Assign([_entry(d, key, gast.Store())], value, None)
-        missing = gast.If(compare(clone(key), gast.NotIn, clone(d)), [put], [])
-        return [missing, assign(target, _entry(d, key))] if target is not None else [missing]
+        if not isinstance(default, gast.Name) or not K.differentiable(self.kind(default)):
+            return None
+        read, other = assign(target, _entry(d, key)), assign(target, clone(default))
+        return [gast.If(compare(clone(key), gast.In, clone(d)), [read], [other])]
 
     def _updated(self, d: Node, other: Node | None, keywords: Block) -> Block:
         """Set the entries of a dict to those of another one, one by one."""

@@ -1,10 +1,8 @@
-"""Lazy sequences that are read to their end, as the loops that fill a list; what picks from lists.
+"""Lazy sequences that are read to their end, as the loops that fill a list.
 
     t = zip(xs, ys)                ->   pairs = []
     pairs = list(t)                     for p, q in zip(xs, ys): pairs.append((p, q))
     for a, b in t: ...                  for a, b in zip(xs, ys): ...
-    best = min(pairs, key=f)            place = min(range(len(pairs)), key=lambda i: f(pairs[i]))
-                                        best = pairs[place]
 
 A lazy sequence must be read once, in the block that makes it, and nothing that may change what it
 goes through stands between. What carries no derivative stays as it is.
@@ -13,7 +11,6 @@ goes through stands between. What carries no derivative stays as it is.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -45,7 +42,6 @@ from s2sad.nodes import (
 from s2sad.stages import Function, KindFacts, Loop
 from s2sad.syntax.elements import element
 
-There = Callable[[Node], Node]
 _LAZY: tuple[Any, ...] = (zip, enumerate, reversed)
 _READERS: tuple[Any, ...] = (list, tuple, sorted, sum, max, min)
 _PICKING: tuple[Any, ...] = (sorted, max, min)
@@ -102,12 +98,7 @@ class _Drawn(Rewriter):
         asked = [k for k in value.keywords if k.arg != "key" or self.kind(k.value) != K.NONE]
         if len(asked) < len(value.keywords):  # key=None is that there is none
             return [gast.Assign(s.targets, gast.Call(value.func, value.args, asked), None)]
-        if not isinstance(self.kind(value), K.Unknown):
-            return self._from_list(s, value)
-        lines = self._picked(s.targets[0].id, value)
-        for line in lines or ():
-            self._settled(line, s)
-        return lines
+        return self._from_list(s, value)
 
     def _fresh(self, base: str) -> str:
         found = self.names.fresh(base)
@@ -385,85 +376,3 @@ class _Drawn(Rewriter):
         made = gast.List([clone(a) for a in node.args], gast.Load())
         chosen = gast.Call(clone(node.func), [name(choices)], node.keywords)
         return [assign(choices, made), gast.Assign(s.targets, chosen, None)]
-
-    def _picked(self, target: str, node: Node) -> Block | None:
-        """`sorted(xs, key=f)` puts places in order, and takes what is there."""
-        fn = self.kinds.objects[node.func]
-        keywords = {k.arg: k.value for k in node.keywords}
-        if keywords.keys() - ({"key", "reverse"} if fn is sorted else {"key"}) or not node.args:
-            return None
-        found = self._choices(node, fn)
-        if found is None:
-            return None
-        lines, places, there = found
-        index = self._fresh("k")
-        shown: Node = there(name(index))
-        key = keywords.get("key")
-        if key is not None and not isinstance(self.kind(key), K.NoneKind):
-            shown = gast.Call(clone(key), [shown], [])
-        param = gast.Name(index, gast.Param(), None, None)
-        by = gast.Lambda(gast.arguments([param], [], None, [], [], None, []), shown)
-        pick = self._fresh("by")
-        lines.append(assign(pick, by))
-        given = [gast.keyword("key", name(pick))]
-        given += [gast.keyword("reverse", keywords["reverse"])] if "reverse" in keywords else []
-        chosen = gast.Call(clone(node.func), [places], given)
-        if fn is sorted:
-            return [*lines, *self._in_order(target, there, chosen)]
-        place = self._fresh("place")
-        return [*lines, assign(place, chosen), *self._taken(target, there(name(place)))]
-
-    def _choices(self, node: Node, fn: Any) -> tuple[Block, Node, There] | None:
-        """Return what is chosen from: lines that make it, its places, and what is at a place."""
-        xs = node.args[0]
-        lines: Block = []
-        if len(node.args) > 1:
-            if fn is sorted:
-                return None
-            xs = name(self._fresh("choices"))
-            lines.append(assign(xs.id, gast.List([clone(a) for a in node.args], gast.Load())))
-            item = K.list_of([self.kind(a) for a in node.args]).item
-        elif not isinstance(xs, gast.Name):
-            return None
-        else:
-            item = element_kind(self.kind(xs))
-        if not K.differentiable(item) or isinstance(item, K.Unknown):
-            return None
-        if len(node.args) > 1 or isinstance(self.kind(xs), K.List | K.Tuple | K.Array):
-            places = call("range", call("len", clone(xs)))
-            return lines, places, lambda place: subscript(clone(xs), place)
-        made = self.made.get(xs.id, [])
-        func = getattr(getattr(made[0], "value", None), "func", None) if len(made) == 1 else None
-        if not isinstance(func, gast.Attribute) or func.attr not in ("items", "values"):
-            return None
-        d = func.value
-        if xs.id not in self.function.temps or not isinstance(self.kind(d), K.AnyDict):
-            return None
-        keys = self._fresh("keys")
-        lines.append(assign(keys, call("list", clone(d))))
-        if func.attr == "values":
-            return lines, name(keys), lambda key: subscript(clone(d), key)
-        return lines, name(keys), lambda key: tuple_([clone(key), subscript(clone(d), key)])
-
-    def _taken(self, target: str, value: Node) -> Block:
-        """Return the assignment of what is at a place, of a key with its entry step by step."""
-        if not isinstance(value, gast.Tuple):
-            return [assign(target, value)]
-        key, entry = value.elts
-        held = self._fresh("entry")
-        return [assign(held, entry), assign(target, tuple_([key, name(held)]))]
-
-    def _in_order(self, target: str, there: There, chosen: Node) -> Block:
-        order, place = self._fresh("order"), self._fresh("place")
-        items, held, index = self._fresh("items"), self._fresh("item"), self._fresh("i")
-        append = gast.Expr(call(attribute(name(items), "append"), name(held)))
-        body = [*self._taken(held, there(name(place))), append]
-        loop = gast.For(store(place), name(order), body, [], None)
-        bound = assign(place, subscript(name(order), name(index)))
-        self._plan(loop, index, (call("len", name(order)),), [bound])
-        return [
-            assign(order, chosen),
-            assign(items, gast.List([], gast.Load())),
-            loop,
-            assign(target, name(items)),
-        ]

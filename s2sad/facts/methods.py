@@ -3,7 +3,6 @@
     xs.sort()              ->   t = sorted(xs);  xs[:] = t
     xs[:2] = ys            ->   t = xs[2:];  t_1 = ys + t;  xs[:] = t_1
     d.update(a=x)          ->   d["a"] = x
-    y = d.pop("a")         ->   y = d["a"];  del d["a"]
     for x in xs: xs[i] = y      for i in range(len(xs)): x = xs[i];  xs[i] = y
 
 Appending, popping, inserting and reversing stay: they are undone as they are. So does what has no
@@ -355,27 +354,7 @@ class _Methods(Rewriter):
         if method == "clear" and not args and target is None:
             keys = [key for key, _ in owner.items]
             return [self._gone(d, key) for key in reversed(keys)] if _plain(keys) else None
-        if method not in ("pop", "setdefault") or len(args) not in (1, 2):
-            return None
-        key = getattr(self.kind(args[0]), "value", K.MISSING)
-        if key is K.MISSING or not _plain([key]):
-            return None
-        default = args[1] if len(args) > 1 else None
-        here = key in dict(owner.items)
-        old = subscript(clone(d), constant(key))
-        if method == "pop":
-            if here:
-                read = [assign(target, old)] if target is not None else []
-                return [*read, self._gone(d, key)]
-            if default is None or target is None:
-                return None
-            return [assign(target, clone(default))]
-        if here:
-            return [] if target is None else [assign(target, old)]
-        value = default if default is not None else gast.Constant(None, None)
-        lines = [self._entry(d, key, value)]
-        put = old if K.is_container(self.kind(value)) else clone(value)
-        return lines if target is None else [*lines, assign(target, put)]
+        return None
 
     def _gone(self, d: Node, key: Any) -> Node:
         return gast.Delete([gast.Subscript(clone(d), constant(key), gast.Del())])

@@ -12,6 +12,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.libraries import is_installed
+from s2sad.known.open_dicts import surely_has
 from s2sad.nodes import Node
 from s2sad.syntax.decided import COMPARISONS, verdict
 
@@ -90,6 +91,9 @@ def _compare_truth(test: Node, kinds: dict[Any, Kind]) -> bool | None:
     left = kinds.get(test.left, K.UNKNOWN)
     right = kinds.get(test.comparators[0], K.UNKNOWN)
     op = test.ops[0]
+    if isinstance(op, gast.In | gast.NotIn):
+        has = surely_has(right, left)
+        return has if has is None or isinstance(op, gast.In) else not has
     if isinstance(op, gast.Is | gast.IsNot):
         known = _is_truth(left, right)
         return known if known is None or isinstance(op, gast.Is) else not known
@@ -156,6 +160,9 @@ def _isinstance_truth(value: Kind | None, cls: Kind | None) -> bool | None:
         wanted = cls.value
     elif isinstance(cls, K.Tuple) and all(isinstance(k, K.Known) for k in cls.items):
         wanted = tuple(k.value for k in cls.items)  # type: ignore[attr-defined]
+    if isinstance(value, K.Iterable_) and wanted is not None:
+        asked = wanted if isinstance(wanted, tuple) else (wanted,)
+        return False if set(asked) <= {list, tuple, dict, np.ndarray} else None
     actual = K.cls_of(value)
     if wanted is None or actual is None:
         return None

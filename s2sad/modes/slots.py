@@ -197,7 +197,8 @@ class Slots(Writes):
             return self._undo_open_drop(s, target)
         assert isinstance(owner, K.Dict)
         keys = [key for key, _ in owner.items]
-        behind = keys[keys.index(target.slice.value) + 1 :]
+        key = literal_key(self.kinds.of.get(target.slice, K.UNKNOWN))
+        behind = keys[keys.index(key) + 1 :]
         sharing = self.aliases.reaching(s, base)
         back: Block = [RestorePart(_place(target), ("part", s), sharing)]
         if behind:
@@ -206,7 +207,7 @@ class Slots(Writes):
             return back
         out = self._comment(s) + self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
         place = substitute(_place(target), {base: name(self.bar(base))})
-        zeros = self.zero(_place(target), dict(owner.items)[target.slice.value])
+        zeros = self.zero(_place(target), dict(owner.items)[key])
         out += [*back, assign_place(place, zeros)]
         return [*out, gast.Expr(_moved_back(name(self.bar(base)), behind).value)] if behind else out
 

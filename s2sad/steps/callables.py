@@ -94,15 +94,6 @@ def library_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | 
 _BY_PLACE = inspect.Parameter.POSITIONAL_ONLY
 
 
-def is_readable(target: K.Kind) -> bool:
-    """Say whether a function is Python, or is written out in Python from its arguments alone."""
-    value = getattr(target, "value", None)
-    if isinstance(target, K.Known) and isinstance(value, types.BuiltinFunctionType):
-        form = registry.written_form(value)
-        return form is not None and not form[1]
-    return isinstance(value, types.FunctionType)
-
-
 def signature_of(fn: Any) -> inspect.Signature | None:
     """Return the signature of a function or inner function."""
     if not isinstance(fn, K.LocalFunction):

@@ -21,11 +21,9 @@ from s2sad.capture.moved import moved
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.capture.spread import spread
-from s2sad.capture.unfold import Bound, Made, unfold
+from s2sad.capture.unfold import Around, Bound, Calls, Made, stays_whole, unfold
 from s2sad.causes import Story
 from s2sad.derivative import applies
-from s2sad.emitted.owned import COPYING
-from s2sad.emitted.repeated import applied_at
 from s2sad.emitted.replay import runs_rounds
 from s2sad.errors import Error, InternalError, UnsupportedError
 from s2sad.facts.activity import activity
@@ -39,6 +37,7 @@ from s2sad.facts.dispatch import dispatch
 from s2sad.facts.ended import ended
 from s2sad.facts.fence import outside_of
 from s2sad.facts.finite import Finite
+from s2sad.facts.forms import library_form
 from s2sad.facts.formulas import is_formula
 from s2sad.facts.given import (
     calls_itself,
@@ -71,7 +70,6 @@ from s2sad.facts.read_before import read_before
 from s2sad.facts.scope import Scope, lookup
 from s2sad.facts.sums import sums
 from s2sad.facts.trees import trees
-from s2sad.inside import hook_here
 from s2sad.kinds import Kind
 from s2sad.known.pieces import count
 from s2sad.known.unread import LOOKED_UP, unread
@@ -102,7 +100,6 @@ from s2sad.steps.callables import (
     all_kinds,
     as_called_with,
     call_signature,
-    is_readable,
     library_signature,
     local_source,
     signature_of,
@@ -195,7 +192,7 @@ class Derivation:
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
         """Return what functions are rewritten with, by name: they may be written out in others."""
-        helpers = {n: f for n, f in self.refs.functions.items() if f in _WRITTEN}
+        helpers = {n: f for n, f in self.refs.functions.items() if registry.is_ours(f)}
         known = {**helpers, **self.reaching.words, **self.words(fn)}
         return {n: f for n, f in known.items() if lookup(fn, n) is K.MISSING}
 
@@ -220,7 +217,6 @@ class Derivation:
 
 _ROUNDS = 64
 Given = TypeVar("Given")
-_WRITTEN = (hook_here, runtime.object_of, applied_at, *COPYING, runtime.refuse_twice)
 
 
 def analyse(
@@ -335,8 +331,8 @@ class _Analysis:
         d, words = self.d, self.words
         given = function, facts, self.taken
         plainly = (*given, words.numpy)
-        made, writers = made_here(d, facts), writing_calls(d, facts)
-        formulas = formula_calls(d, facts)
+        telling = (made_here, writing_calls, formula_calls, library_calls)
+        calls = Calls(*(tell(d, facts) for tell in telling))
         signatures = call_signature(facts), library_signature(facts)
 
         def plain(s: Node, n: str) -> bool:
@@ -354,7 +350,7 @@ class _Analysis:
             or ravelled(*plainly, words.helper)
             or spread(function, facts, signatures, self.taken, partial(words.module, math))
             or moved(function, writing_parts(d, Analysed(*given[:2], self.scope)), self.taken)
-            or unfold(function, made, self.taken, writers, formulas, d.words, plain)
+            or unfold(function, calls, self.taken, Around(d.words, plain, words.denoted))
             or choose(*given)
             or plain_joins(*plainly)
             or plain_writes(*plainly, words.helper)
@@ -515,7 +511,8 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
             target, args = facts.of.get(node.func, K.UNKNOWN), list(node.args)
         else:
             return None
-        if not isinstance(target, K.LocalFunction) and not is_readable(target):
+        value = getattr(target, "value", None)
+        if not isinstance(target, K.LocalFunction) and not isinstance(value, types.FunctionType):
             return None
         given = [target, *(facts.of.get(a, K.UNKNOWN) for a in args)]
         given = behind(given, facts.before.get(s, {}))
@@ -553,6 +550,24 @@ def formula_calls(d: Derivation, facts: KindFacts) -> Made:
         return found[0].function, found[1]
 
     return formula
+
+
+def library_calls(d: Derivation, facts: KindFacts) -> Made:
+    """Return what tells the calls of what a library has that is written out in Python."""
+
+    def library(s: Node, node: Node) -> Bound | None:
+        fn, args = library_form(facts, node)
+        if fn is None:
+            return None
+        kinds = [facts.of.get(a, K.UNKNOWN) for a in args]
+        named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in node.keywords if k.arg}
+        callee_kind(d, K.Known(fn), kinds, named, facts.before.get(s, {}))
+        found = _bound_call(d, facts, s, node, K.Known(fn), args)
+        if found is None or not stays_whole(found[0].function, found[0].kinds.decided):
+            return None
+        return found[0].function, found[1]
+
+    return library
 
 
 def _bound_call(

@@ -6,6 +6,8 @@ import types
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from s2sad.known.lifted import space_in
 from s2sad.known.spaces import module_of
 from s2sad.modes.refs import Refs
@@ -38,6 +40,10 @@ class Words:
     def numpy(self) -> str:
         """Name the module whose arrays the function computes with."""
         return self.module(module_of(space_in(self.facts)))
+
+    def denoted(self, value: Any) -> str:
+        """Name what the text of a library's function reads outside."""
+        return self.numpy() if value is np else self.helper(value)
 
     def derivative(self, fn: Any) -> str:
         """Name a derivative that was derived to be read: it has its own name."""

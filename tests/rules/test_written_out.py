@@ -284,12 +284,15 @@ def two_results_of_a_local_one(x):
     return np.sum(first * second)
 
 
+def test_vectorize_of_a_local_function_may_give_two_results():
+    np.testing.assert_allclose(s2sad.grad(two_results_of_a_local_one)(X), 3.0 * X**2 + 2.0 * X)
+
+
 @pytest.mark.parametrize(
     "f",
     [
         lambda x: np.sum(SIGNED(np.outer(x, x))),
         lambda x: np.sum(WITHOUT(p=[1.0, 2.0], a=x)),
-        two_results_of_a_local_one,
         lambda x: np.sum(TWO_TOLD(x)[0]),
         lambda x: np.sum(BY_NAME(x, second=4.0)),
         lambda x: np.sum(BY_NAME(x, third=4.0)),

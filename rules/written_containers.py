@@ -1,0 +1,44 @@
+"""What methods of lists and dicts do, as Python: derived as if the user had written it."""
+
+from s2sad.registry import written_out
+
+
+@written_out(dict.setdefault)
+def setdefault(self, key, default=None, /):
+    """What is not there is put there."""
+    if key not in self:
+        self[key] = default
+    return self[key]
+
+
+@written_out(dict.pop)
+def pop(self, key, default=..., /):
+    """What is there is taken out."""
+    if default is ...:
+        item = self[key]
+        del self[key]
+        return item
+    if key in self:
+        item = self[key]
+        del self[key]
+        return item
+    return default
+
+
+@written_out(dict.popitem)
+def popitem(self, /):
+    """The last that was put there is taken out."""
+    key = list(self)[-1]
+    item = self[key]
+    del self[key]
+    return key, item
+
+
+@written_out(dict.get)
+def get(self, key, default=None, /):
+    """What is there is read, where it is known if it is."""
+    if key in self:
+        return self[key]
+    if key not in self:
+        return default
+    raise NotImplementedError("dict.get is a call where only the run tells if there is an entry")
