@@ -1378,7 +1378,7 @@ def refusals():
     later += ("numpy.ma", *(h.__name__ for h in homes if "polynomial" in h.__name__))
     found = [(getattr(r.home, "__name__", ""), r) for r in registry.all_refusals()]
     for _, r in sorted(found, key=lambda pair: pair[0] if pair[0] in later else ""):
-        if is_of_scipy(r.home) or getattr(r.home, "__name__", "") == "cupy":
+        if is_of_scipy(r.home) or getattr(r.home, "__name__", "") in ("cupy", "s2sad.dask"):
             continue
         whole = {
             np.ma: "`np.ma`",

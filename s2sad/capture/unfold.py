@@ -20,6 +20,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import functools
+import math
 import types
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -147,7 +148,8 @@ class _Unfolder:
                 found = self.calls.formulas(s, s.value)
                 if found is None or not self.fits(found[0]):
                     found = self.calls.library(s, s.value)
-                    words = None if found is None else self.reached(found[0])
+                    plain = found is not None and all(map(_can_stand, found[1].values()))
+                    words = self.reached(found[0]) if found is not None and plain else None
                 if found is not None and words is not None:
                     out += self.steps(s, *found, words)
                     if _keeps(s) or (isinstance(s, gast.Expr) and _is_atom(s.value)):
@@ -219,11 +221,15 @@ class _Unfolder:
         ours: Any = self.function.source.fn
         theirs: Any = callee.source.fn
         words: dict[str, str] = {}
+        inner = {n for s in callee.node.body for n in walk(s) if isinstance(n, _INNER)}
         for n in read_outside(callee.node.body) - callee.locals:
             value = theirs.__globals__.get(n, vars(builtins).get(n))
             word = words[n] = self.around.word(value) if n in theirs.__globals__ else n
             if word in self.function.locals or ours.__globals__.get(word, value) is not value:
                 return None
+            hidden = isinstance(value, types.ModuleType) and word not in ours.__globals__
+            if hidden and n in read_outside(inner):
+                return None  # an inner function's names are looked up where it is defined
         return words
 
     def steps(
@@ -413,6 +419,15 @@ def _reads(node: Node, variable: str) -> bool:
     return (
         isinstance(node, gast.Name) and node.id == variable and not isinstance(node.ctx, gast.Store)
     )
+
+
+_INNER = (gast.FunctionDef, gast.Lambda)
+
+
+def _can_stand(value: Any) -> bool:
+    """Return whether an argument may stand in the place of its parameter: nan has no literal."""
+    number = getattr(value, "value", None) if isinstance(value, gast.Constant) else None
+    return not isinstance(number, float) or math.isfinite(number)
 
 
 def _renamed_loop(loop: Loop, table: Mapping[str, str], literal: Mapping[str, Node]) -> Loop:

@@ -43,7 +43,9 @@ class Words:
 
     def denoted(self, value: Any) -> str:
         """Name what the text of a library's function reads outside."""
-        return self.numpy() if value is np else self.helper(value)
+        if value is np:
+            return self.numpy()
+        return self.module(value) if isinstance(value, types.ModuleType) else self.helper(value)
 
     def derivative(self, fn: Any) -> str:
         """Name a derivative that was derived to be read: it has its own name."""
