@@ -259,6 +259,26 @@ METHODS = {
             "s += x[0] if sum([t.run() for e in (1, 2)]) > 0.0 else x[1]",
         ],
     ),
+    "picked": (
+        "def run(self, k=1.0):\n    self.write()\n    return k\n\n@property\n"
+        "def q(self):\n    self.write()\n    return 2.0",
+        [
+            "l = [t]\nif [e for e in l][0].run() > 0.0:\n    s += x[0]",
+            "l = [t]\nif [e for e in l][0].q > 0.0:\n    s += x[0]",
+            "l = [t]\nif sorted(l, key=lambda e: e.n)[0].run() > 0.0:\n    s += x[0]",
+            "l = [t]\nif min(l, key=lambda e: e.n).q > 0.0:\n    s += x[0]",
+            "l = [t]\nif next(e for e in l if e.n >= 0).q > 0.0:\n    s += x[0]",
+            "l = [t]\ns += len(f'{(l[0] or t).q}')",
+            "l = [t]\nif dict(enumerate(l))[0].run() > 0.0:\n    s += x[0]",
+            "l = [t]\nif list(filter(lambda e: e.n >= 0, l))[0].run() > 0.0:\n    s += x[0]",
+            "l = [t]\nif (*l,)[0].run() > 0.0:\n    s += x[0]",
+            "l = [t]\nif all(e.run() > 0.0 for e in sorted(l, key=lambda e: e.n)):\n    s += x[0]",
+            "l = [t]\nif Tool.run(min(l, key=lambda e: e.n)) > 0.0:\n    s += x[0]",
+            "l = [t]\nassert [e for e in l][0].run() > 0.0",
+            "l = [t]\ns += x[0] if [e for e in l][0].q > 0.0 else x[1]",
+            "l = [t]\ns += x[int([e for e in l][0].q > 99.0)]",
+        ],
+    ),
     "property_in_rounds": (
         "@property\ndef q(self):\n    self.write()\n    return 2.0",
         [

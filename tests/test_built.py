@@ -93,3 +93,39 @@ def test_gradient(f, args, helpers):
     check(f, *args)
     text = s2sad.grad(f).source(*args)
     assert [h for h in ("zeros_like", "add") if f"def {h}(" in text] == helpers
+
+
+@dataclasses.dataclass
+class Part:
+    a: float
+    b: float
+
+    def copy(self):
+        return Part(2.0 * self.a, self.b)
+
+
+@dataclasses.dataclass
+class Whole:
+    part: Part
+    rest: list
+
+
+def held_twice(w):
+    m = Whole(w.part, [w.part.a])
+    return m.rest[0] * w.part.a * m.part.b
+
+
+def held_by_keys(w):
+    m = {"p": w.part}
+    n = {"q": m["p"], "r": w.part}
+    return -n["q"].a * n["r"].b
+
+
+@pytest.mark.parametrize("f", [held_twice, held_by_keys])
+def test_parts_that_two_structures_hold(f):
+    gradient = s2sad.grad(f)(Whole(Part(1.3, 0.7), [])).part
+    slopes = []
+    for e in (Part(1e-6, 0.0), Part(0.0, 1e-6)):
+        low, high = (Whole(Part(1.3 + s * e.a, 0.7 + s * e.b), []) for s in (-1, 1))
+        slopes.append((f(high) - f(low)) / 2e-6)
+    assert [gradient.a, gradient.b] == pytest.approx(slopes, rel=1e-6)

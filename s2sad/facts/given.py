@@ -77,9 +77,9 @@ def writing(function: Function, kinds: KindFacts, summary: Summary) -> Callable[
     worker = Walker(function, kinds, summary)
 
     def writes(s: Node, node: Node) -> bool:
-        worker.memory = Memory()
+        worker.memory, worker.picks = Memory(), False
         worker.called(s, node)
-        return bool(worker.memory.writes)
+        return bool(worker.memory.writes) or worker.picks
 
     return writes
 

@@ -10,7 +10,7 @@ import dataclasses
 import inspect
 import logging
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -147,6 +147,7 @@ class Walker:
         self.memory = Memory()
         self.unsure: list[Any] = []
         self.loose = undecided(function, kinds)
+        self.picks = False
 
     def settle(self) -> None:
         """Decide of each `s += t`, where s is a number or an array, whether it is a write.
@@ -290,10 +291,44 @@ class Walker:
 
     def called(self, s: Node, node: Node) -> None:
         """Note what a call, or an operation that runs a function of the user's, may write."""
+        for picked in _run_on(node):
+            if isinstance(self.kinds.of.get(picked, K.UNKNOWN), K.Unknown):
+                self._picked(s, node, picked)
         if isinstance(node, gast.Call):
             self._call(s, node)
         elif node in self.kinds.methods:
             self._users_function(s, node)
+
+    def _picked(self, s: Node, node: Node, picked: Node) -> None:
+        """Note what runs on an object that an expression picks out: `[e for e in l][0].up()`.
+
+        No kind says which object that is. So all from which it may be picked may be written.
+        """
+        env = self.kinds.before.get(s, {})
+        names = names_read(picked)
+        inside = [n for part in _heads(s) for n in walk(part) if isinstance(n, gast.Name)]
+        inner = {n.id for n in inside if not isinstance(n.ctx, gast.Load)}
+        if names & (inner - env.keys()):  # a comprehension's or a lambda's own variable
+            names = {n.id for n in inside}
+        known = frozenset(self.memory.parent)
+        for n in {n for n in names & known if isinstance(env.get(n), K.Unknown)}:
+            names = names | self.memory.shares(n, known)
+        word = (node.func if isinstance(node, gast.Call) else node).attr
+        given = {n for n in names if any(_runs(k, word) for k in _parts(env.get(n, K.UNBOUND)))}
+        if given:
+            self.picks = True
+            self.memory.opaque.append((s, node, frozenset(given)))
+
+    def _given_picked(self, s: Node, node: Node) -> None:
+        """Note that a function may write an object whose kind is not known: `f(min(l, key=k))`."""
+        env = self.kinds.before.get(s, {})
+        for a in getattr(node, "args", ()):
+            if isinstance(a, gast.Call) and isinstance(self.kinds.of.get(a), K.Unknown):
+                objects = (n for n in names_read(a) if _has_objects(env.get(n, K.UNBOUND)))
+                given = frozenset(objects)
+                if given:
+                    self.picks = True
+                    self.memory.opaque.append((s, node, given))
 
     def _call(self, s: Node, node: Node) -> None:
         fn = self.kinds.objects.get(node.func)
@@ -390,6 +425,7 @@ class Walker:
 
     def _users_function(self, s: Node, node: Node) -> None:
         """Note what a function of the user's, or an operator or property of his, may write."""
+        self._given_picked(s, node)
         written = self.summary(node, self.kinds)
         if written is None:
             args = [*getattr(node, "args", []), *(k.value for k in getattr(node, "keywords", []))]
@@ -415,7 +451,11 @@ class Walker:
 
     def _into(self, s: Node, argument: Node, owner: Kind) -> None:
         """Note that a call may write what it is given in an argument: structures of a kind."""
-        for n in sorted(self.aliases(_bare(argument)) | {root(_bare(argument)) or ""} - {""}):
+        found = self.aliases(_bare(argument)) | {root(_bare(argument)) or ""} - {""}
+        if not found:  # it is picked out of something
+            env = self.kinds.before.get(s, {})
+            found = {n for n in names_read(argument) if K.is_container(env.get(n, K.UNBOUND))}
+        for n in sorted(found):
             self.memory.writes.append(Write(s, n, "item", owner))
 
     def _held_by(self, s: Node, node: Node) -> frozenset[str]:
@@ -525,6 +565,43 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     elif isinstance(node, gast.Call):
         return _call_sources(node, kinds)
     return frozenset().union(*(sources(p, kinds) for p in parts))
+
+
+def _run_on(node: Node) -> list[Node]:
+    """Return the operands of which a method or a property may run."""
+    if isinstance(node, gast.Call):
+        return [node.func.value] if isinstance(node.func, gast.Attribute) else []
+    read = isinstance(node, gast.Attribute) and isinstance(node.ctx, gast.Load)
+    return [node.value] if read else []
+
+
+def _parts(kind: Kind) -> Iterator[Kind]:
+    """Yield a kind and those of all parts."""
+    yield kind
+    for inner in kind.inside:
+        yield from _parts(inner)
+
+
+def _has_objects(kind: Kind) -> bool:
+    return any(isinstance(part, K.Obj) for part in _parts(kind))
+
+
+def _runs(kind: Kind, word: str) -> bool:
+    """Return whether a function may run where an attribute of an object is read."""
+    if not isinstance(kind, K.Obj):
+        return False
+    static = inspect.getattr_static(kind.cls, word, None)
+    return callable(static) or hasattr(type(static), "__get__")
+
+
+def _heads(s: Node) -> list[Node]:
+    """Return the expressions that a statement evaluates itself, apart from its blocks."""
+    if isinstance(s, gast.With):
+        return [item.context_expr for item in s.items]
+    inner = {"iter", "test", "subject"}
+    if blocks_of(s):
+        return [getattr(s, word) for word in sorted(inner) if hasattr(s, word)]
+    return [s]
 
 
 def _copies_structure(node: Node, kinds: KindFacts) -> bool:

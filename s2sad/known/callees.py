@@ -93,11 +93,19 @@ class Callees:
         """Say whether an expression surely makes a value that shares memory with nothing."""
         if isinstance(node, gast.BinOp | gast.UnaryOp | gast.Constant | gast.Compare):
             return True
+        if isinstance(node, gast.Dict):
+            return None not in node.keys and all(map(self.is_new, node.values))
         if not isinstance(node, gast.Call):
             return False
         if self.fits(node):
             return self.is_new(node.args[0])
+        if self._makes_like(node):
+            return all(map(self.is_new, node.args))
         return self.is_call(node, *_NEW) or self._makes_new(node)
+
+    def _makes_like(self, node: Node) -> bool:
+        """Return whether a call makes an object of a value's class: `type(p)(0.0, 0.0)`."""
+        return isinstance(node.func, gast.Call) and self.of(node.func.func) is type
 
     def _makes_new(self, node: Node) -> bool:
         fn = self.of(node.func)
