@@ -129,7 +129,8 @@ class Expressions(Applied):
         owner = from_outside(node.value, self.source.fn)
         if isinstance(owner, types.ModuleType):
             return True
-        return callable(getattr(owner, node.attr, None)) and isinstance(owner, type)
+        # An object's attribute is never asked for here: a property may change the object.
+        return isinstance(owner, type) and callable(getattr(owner, node.attr, None))
 
     def is_builtin(self, node: Node) -> bool:
         """Say whether this is the name of a builtin, and denotes that."""

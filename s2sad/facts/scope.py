@@ -118,7 +118,7 @@ def lookup(fn: types.FunctionType, name: str) -> Any:
 def _stable(owner: Any) -> bool:
     """Modules and classes do not change under a derivation; attributes of other objects may."""
     fixed = (types.ModuleType, type, property, functools.cached_property)
-    return isinstance(owner, fixed) or hasattr(owner, "reduceat")
+    return isinstance(owner, fixed) or hasattr(type(owner), "reduceat")
 
 
 def is_known_method(owner: Any, attr: str) -> bool:

@@ -47,7 +47,7 @@ def finish(
     movable -= p.pinned | p.shadows
     if p.pure.d.plain:
         movable -= p.made_up
-    made_up -= p.pinned | p.shadows | _borrowed(p.analysed)
+    made_up -= p.pinned | p.shadows | borrowed(p.analysed)
     live_out |= p.pinned
     movable -= p.buffers
     made_up |= p.ours
@@ -122,7 +122,7 @@ def _alone(p: Parts, variable: str) -> bool:
     return isinstance(p.kinds.get(variable), K.Array) and shared <= {variable}
 
 
-def _borrowed(a: Analysed) -> frozenset[str]:
+def borrowed(a: Analysed) -> frozenset[str]:
     """Return the temporaries that may be part of the user's memory: writes into them count."""
     homes = homes_of_temps(a)
     return frozenset(t for t in a.function.temps if not isinstance(homes.get(t), gast.List))

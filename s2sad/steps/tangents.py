@@ -82,7 +82,7 @@ from s2sad.steps.derivation import (
     analysis_key,
     memory_of,
 )
-from s2sad.steps.finish import homes_of_temps, pinned
+from s2sad.steps.finish import borrowed, homes_of_temps, pinned
 from s2sad.steps.handed import Writers, function_vjp
 from s2sad.steps.pairs import Pair, Target
 from s2sad.steps.parts import title_of
@@ -441,7 +441,7 @@ def _polished(
     homes = homes_of_temps(a)
     outside = outside_kinds(a.kinds.of, a.function.locals)
     callees = callees_in(a, d, kinds, made_up)
-    local = made_up - fixed
+    local = made_up - fixed - borrowed(a)
     live_out: frozenset[str] = pinned(a)
     for round_ in range(3):
         body, less = pruned(body, live_out, EffectTable(pure, sharing), local, pinned(a))
