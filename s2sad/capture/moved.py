@@ -53,8 +53,9 @@ def moved(
     found: set[Any] = set()
     for s in all_inside(function.node.body[:-1]):
         whole = getattr(s, "value", None) if isinstance(s, _STATEMENTS) else None
+        alone = (whole, getattr(whole, "func", None))  # such a call has its statement already
         inside = (n for part in _heads(s) for n in worker.evaluated(part))
-        found |= {n for n in inside if n is not whole and writes(s, n)}
+        found |= {n for n in inside if all(n is not a for a in alone) and writes(s, n)}
     if not found:
         return None
     worker.moving = frozenset(found)

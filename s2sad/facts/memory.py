@@ -7,6 +7,7 @@ the memory of the whole class. Scalars, strings and None share nothing.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import logging
 import types
@@ -292,7 +293,8 @@ class Walker:
     def called(self, s: Node, node: Node) -> None:
         """Note what a call, or an operation that runs a function of the user's, may write."""
         for picked in _run_on(node):
-            if isinstance(self.kinds.of.get(picked, K.UNKNOWN), K.Unknown):
+            cls = self.kinds.objects.get(getattr(picked, "func", None)) is type
+            if not cls and isinstance(self.kinds.of.get(picked, K.UNKNOWN), K.Unknown):
                 self._picked(s, node, picked)
         if isinstance(node, gast.Call):
             self._call(s, node)
@@ -591,7 +593,13 @@ def _runs(kind: Kind, word: str) -> bool:
     if not isinstance(kind, K.Obj):
         return False
     static = inspect.getattr_static(kind.cls, word, None)
-    return callable(static) or hasattr(type(static), "__get__")
+    return isinstance(static, _OWN)
+
+
+_OWN = (
+    *(types.FunctionType, types.MethodType, property, staticmethod, classmethod),
+    *(functools.cached_property, functools.partialmethod),
+)
 
 
 def _heads(s: Node) -> list[Node]:
