@@ -58,10 +58,17 @@ class Scope:
             if owner is MISSING or not (_stable(owner) or is_known_method(owner, node.attr)):
                 return MISSING
             value = getattr(owner, node.attr, MISSING)
-            if isinstance(owner, types.ModuleType | type) and value is not MISSING:
-                self.seen[dotted_path(node)] = value
+            fixed = isinstance(owner, types.ModuleType | type) and value is not MISSING
+            path = dotted_path(node)
+            if fixed and not self._made_up(path.partition(".")[0]):
+                self.seen[path] = value
             return value
         return MISSING
+
+    def _made_up(self, word: str) -> bool:
+        """Return whether a pass made up a name: it denotes nothing where the guards look."""
+        made = self.helpers.get(word, MISSING)
+        return made is not MISSING and lookup(self.fn, word) is not made
 
     def held(self, module: types.ModuleType, attr: str) -> Any:
         """Return what a module that the function itself imports has under a name, or MISSING."""
