@@ -36,7 +36,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Function
-from s2sad.syntax.elements import is_call
+from s2sad.syntax.elements import heads, is_call
 from s2sad.syntax.flow import free_names
 
 _STATEMENTS = (gast.Assign, gast.AugAssign, gast.Expr)
@@ -54,7 +54,7 @@ def moved(
     for s in all_inside(function.node.body[:-1]):
         whole = getattr(s, "value", None) if isinstance(s, _STATEMENTS) else None
         alone = (whole, getattr(whole, "func", None))  # such a call has its statement already
-        inside = (n for part in _heads(s) for n in worker.evaluated(part))
+        inside = (n for part in heads(s) for n in worker.evaluated(part))
         found |= {n for n in inside if all(n is not a for a in alone) and writes(s, n)}
     if not found:
         return None
@@ -70,21 +70,6 @@ def moved(
         locals=frozenset(worker.locals | worker.temps | worker.indices),
         held=frozenset(worker.held),
     )
-
-
-def _heads(s: Node) -> list[Node]:
-    """Return what a statement evaluates itself, apart from its blocks."""
-    if isinstance(s, gast.Match):
-        return [s.subject, *(case.guard for case in s.cases if case.guard is not None)]
-    if isinstance(s, gast.With):
-        return [item.context_expr for item in s.items]
-    if isinstance(s, gast.For):
-        return [s.iter]
-    if isinstance(s, gast.If | gast.While):
-        return [s.test]
-    if isinstance(s, gast.Try | gast.FunctionDef | gast.ClassDef):
-        return []
-    return children(s)
 
 
 class _Mover(Normaliser):
@@ -134,7 +119,7 @@ class _Mover(Normaliser):
         for part in blocks_of(statement):
             part[:] = self.statements(part)
         self.depth -= loops
-        if any(map(self.moves, _heads(statement))):
+        if any(map(self.moves, heads(statement))):
             self.apart(statement)
         else:
             self.out.append(statement)

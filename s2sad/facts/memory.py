@@ -45,6 +45,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.stages import Aliases, Function, KindFacts, Write
+from s2sad.syntax.elements import heads
 from s2sad.syntax.flow import live_in
 from s2sad.syntax.fresh import makes_new
 
@@ -308,7 +309,7 @@ class Walker:
         """
         env = self.kinds.before.get(s, {})
         names = names_read(picked)
-        inside = [n for part in _heads(s) for n in walk(part) if isinstance(n, gast.Name)]
+        inside = [n for part in heads(s) for n in walk(part) if isinstance(n, gast.Name)]
         inner = {n.id for n in inside if not isinstance(n.ctx, gast.Load)}
         if names & (inner - env.keys()):  # a comprehension's or a lambda's own variable
             names = {n.id for n in inside}
@@ -600,16 +601,6 @@ _OWN = (
     *(types.FunctionType, types.MethodType, property, staticmethod, classmethod),
     *(functools.cached_property, functools.partialmethod),
 )
-
-
-def _heads(s: Node) -> list[Node]:
-    """Return the expressions that a statement evaluates itself, apart from its blocks."""
-    if isinstance(s, gast.With):
-        return [item.context_expr for item in s.items]
-    inner = {"iter", "test", "subject"}
-    if blocks_of(s):
-        return [getattr(s, word) for word in sorted(inner) if hasattr(s, word)]
-    return [s]
 
 
 def _copies_structure(node: Node, kinds: KindFacts) -> bool:

@@ -11,6 +11,7 @@ from s2sad.nodes import (
     Node,
     blocks_of,
     call,
+    children,
     clone,
     constant,
     is_constant,
@@ -103,3 +104,18 @@ def all_statements(block: Block) -> list[Node]:
         for part in blocks_of(statement):
             found += all_statements(part)
     return found
+
+
+def heads(s: Node) -> list[Node]:
+    """Return what a statement evaluates itself, apart from its blocks."""
+    if isinstance(s, gast.Match):
+        return [s.subject, *(case.guard for case in s.cases if case.guard is not None)]
+    if isinstance(s, gast.With):
+        return [item.context_expr for item in s.items]
+    if isinstance(s, gast.For):
+        return [s.iter]
+    if isinstance(s, gast.If | gast.While):
+        return [s.test]
+    if isinstance(s, gast.Try | gast.FunctionDef | gast.ClassDef):
+        return []
+    return children(s)
