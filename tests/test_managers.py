@@ -231,3 +231,120 @@ def of_a_changed_array(x, a):
 def test_a_manager_that_may_change_what_is_read_is_refused():
     with pytest.raises(s2sad.UnsupportedError, match="that may change it"):
         s2sad.grad(of_a_changed_array)(2.0, np.ones(2))
+
+
+class Doubling:
+    """Doubles its value on the way in, and on the way out."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __enter__(self):
+        self.value *= 2.0
+        return self
+
+    def __exit__(self, *exception):
+        self.value *= 2.0
+
+
+class Logging:
+    """Appends to a list that it is given."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def __enter__(self):
+        self.log.append(1.0)
+
+    def __exit__(self, *exception):
+        self.log.append(2.0)
+
+
+@contextlib.contextmanager
+def tripled(manager):
+    manager.value *= 3.0
+    yield
+
+
+def read_behind(x, manager):
+    with manager:
+        x = x * x
+    return x * manager.value
+
+
+def read_inside(x, manager):
+    with manager as inner:
+        x = x * inner.value
+    return x
+
+
+def read_by_a_function(x, manager):
+    with manager:
+        x = x * x
+    return x * value_of(manager)
+
+
+def value_of(manager):
+    return manager.value
+
+
+def read_by_the_caller(x, manager):
+    return entered(x, manager) * manager.value
+
+
+def entered(x, manager):
+    with manager:
+        return x * x
+
+
+def logged(x, log):
+    with Logging(log):
+        x = x * len(log)
+    return x * sum(log)
+
+
+def tripled_behind(x, manager):
+    with tripled(manager):
+        x = x * manager.value
+    return x
+
+
+@pytest.mark.parametrize(
+    "f", [read_behind, read_inside, read_by_a_function, read_by_the_caller, tripled_behind]
+)
+def test_what_a_manager_writes_and_the_program_reads_is_refused(f):
+    manager = Doubling(1.5)
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(f)(1.2, manager)
+    with pytest.raises(s2sad.Error):
+        s2sad.jvp(f, (1.2, manager), (1.0, None))
+    assert manager.value == 1.5
+
+
+def test_a_manager_that_writes_into_an_argument_is_refused():
+    log = [3.0]
+    with pytest.raises(s2sad.UnsupportedError, match="`log` is an argument"):
+        s2sad.grad(logged)(1.2, log)
+    assert log == [3.0]
+
+
+def of_an_argument(x, timer):
+    with timer:
+        x = x * x
+    return x
+
+
+def of_its_own(x):
+    timer = Timer()
+    with timer:
+        x = x * x
+    with timer as again:
+        x = x * x
+    return x * timer.blocks + again.blocks
+
+
+def test_what_a_manager_notes_down_stays():
+    timer = Timer()
+    assert s2sad.grad(of_an_argument)(1.5, timer) == 3.0
+    assert timer.blocks == 1
+    check(of_its_own, 1.2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import gast
@@ -334,14 +334,19 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
             )
 
 
-def keep_arguments(function: Function, kinds: KindFacts, memory: Memory) -> None:
+def keep_arguments(
+    function: Function, kinds: KindFacts, memory: Memory, noting: Collection[Any]
+) -> None:
     """Gradients leave their arguments as they are: refuse a function that changes one of them.
 
-    Arrays are copied. What carries no derivative (a log, a set of names) may be written aside.
+    Arrays are copied. What carries no derivative (a log, a set of names) may be written aside, and
+    what the with statements that are `noting` write: nobody reads it.
     """
     entry = kinds.before.get(function.node.body[0], {})
     for write in memory.writes:
         if write.in_array or write.statement in memory.aliases.structures:
+            continue
+        if write.statement in noting:
             continue
         left = kinds.after.get(write.statement, {}).get(write.base, write.owner)
         if not K.differentiable(left):

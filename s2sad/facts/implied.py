@@ -23,6 +23,7 @@ from s2sad.stages import KindFacts
 _TRUTH = ("__bool__", "__len__")
 _ORDER = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 _TEXT = ("__str__", "__repr__", "__format__")
+_MANAGER = ("__enter__", "__exit__")
 _ANSWERS = (
     *(*_TRUTH, *_ORDER, "__contains__", "__hash__", *_TEXT),
     *("__int__", "__float__", "__complex__", "__index__", "__abs__", "__round__", "__reversed__"),
@@ -60,6 +61,27 @@ def of_text(scope: Scope, facts: KindFacts, node: Node, called: Called) -> None:
     _note(scope, facts, node, [([node.value], _TEXT)], called)
 
 
+def of_manager(scope: Scope, facts: KindFacts, item: Node, called: Called) -> Kind:
+    """Note what runs where a with statement enters and leaves a manager; return what it binds."""
+    node = item.context_expr
+    kind = facts.of.get(node, K.UNKNOWN)
+    enter, leave = (class_function(scope, kind, word) for word in _MANAGER)
+    if enter is None or leave is None:
+        return K.UNKNOWN
+    made = []
+    for method, count in ((enter, 0), (leave, 3)):
+        made.append(_call_of(facts, method, node, [constant(None) for _ in range(count)]))
+        facts.of[made[-1]] = called(K.Known(method), [kind, *[K.UNKNOWN] * count])
+    facts.implied[item] = tuple(made)
+    return facts.of[made[0]]
+
+
+def _call_of(facts: KindFacts, method: Any, owner: Node, args: list[Node]) -> Node:
+    made = gast.Call(attribute(owner, method.__name__), args, [])
+    facts.methods[made] = (method, owner)
+    return made
+
+
 def _note(
     scope: Scope,
     facts: KindFacts,
@@ -82,9 +104,7 @@ def _note(
                 if facts.of.get(operand) is not kind:
                     owner = subscript(clone(operand), constant(0))
                     facts.of[owner] = kind
-                args = [owner] if count == 2 else []
-                made = gast.Call(attribute(owner, word), args, [])
-                facts.methods[made] = (method, owner)
+                made = _call_of(facts, method, owner, [owner] if count == 2 else [])
                 facts.of[made] = called(K.Known(method), [kind] * count)
                 found.append(made)
     if found:

@@ -69,6 +69,24 @@ def passing(made: Node, kind: Kind, facts: KindFacts, ask: Ask) -> bool | None:
     return False if never or isinstance(result, K.NoneKind) else None
 
 
+def may_be_written(made: Node, facts: KindFacts) -> list[Node]:
+    """Return the arguments that a generator function behind a manager uses, and so may change."""
+    fn = facts.objects.get(made.func) if isinstance(made, gast.Call) else None
+    inner = inspect.getattr_static(fn, "__wrapped__", None)
+    if getattr(fn, "__code__", None) is not _HELPER or not isinstance(inner, types.FunctionType):
+        return []
+    given = dict(enumerate(made.args)) | {k.arg: k.value for k in made.keywords}
+    definition = _definition(inner.__code__)
+    if definition is None:
+        return list(given.values())
+    params = definition.args
+    if params.vararg or params.kwarg or any(isinstance(a, gast.Starred) for a in made.args):
+        return list(given.values())
+    names = [a.arg for a in (*params.posonlyargs, *params.args)]
+    used = {n.id for s in definition.body for n in ast.walk(s) if isinstance(n, ast.Name)}
+    return [a for at, a in given.items() if (names[at] if isinstance(at, int) else at) in used]
+
+
 def _exit_of(cls: type) -> Any:
     return inspect.getattr_static(cls, "__exit__")
 

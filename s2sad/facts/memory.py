@@ -23,6 +23,7 @@ from s2sad import registry, runtime
 from s2sad.checkpoints import checkpoint
 from s2sad.emitted.replay import run_checkpointed, run_until, runs_rounds
 from s2sad.facts.inplace import undecided
+from s2sad.facts.managers import may_be_written
 from s2sad.facts.marks import is_empty, is_marks
 from s2sad.facts.members import SETTING
 from s2sad.facts.results import binary_kind
@@ -235,7 +236,9 @@ class Walker:
                 self.memory.writes.append(Write(s, n, "rebind", K.UNKNOWN))
         elif isinstance(s, gast.With):
             for item in s.items:
-                self.calls(s, item.context_expr)
+                self.calls(s, item)
+                for argument in may_be_written(item.context_expr, self.kinds):
+                    self._into(s, argument, K.UNKNOWN)
                 known = self.kinds.before.get(s, {})
                 given = names_read(item.context_expr) & self.function.locals
                 given = {n for n in given if not shares_nothing(known.get(n, K.UNKNOWN))}

@@ -8,6 +8,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.facts.expression_kinds import CalleeHook, Env, Expressions
+from s2sad.facts.implied import of_manager
 from s2sad.facts.managers import passing
 from s2sad.facts.paths import join_envs
 from s2sad.facts.scope import Scope
@@ -43,8 +44,9 @@ class Tries(Expressions):
                 return self.callee(K.Known(fn), args, {}, env)
 
             self.facts.passing[item] = passing(item.context_expr, kind, self.facts, ask)
+            given = of_manager(self.scope, self.facts, item, self._called(env))
             if item.optional_vars is not None:
-                self.bind(item.optional_vars, K.UNKNOWN, env)
+                self.bind(item.optional_vars, given, env)
         return self._guarded(s.body, env)
 
     def st_Try(self, s: Node, env: Env) -> Env:

@@ -154,6 +154,7 @@ class Derivation:
     written_outside: set[tuple[Any, str]] = field(default_factory=set)
     read_outside: dict[Any, dict[str, Any]] = field(default_factory=dict)
     repeated: set[Any] = field(default_factory=set)
+    noted: dict[Any, frozenset[str] | None] = field(default_factory=dict)
     everywhere: dict[Analysed, dict[str, Kind]] = field(default_factory=dict)
     telling: bool = False
     told: dict[Analysed, Story] = field(default_factory=dict)
@@ -661,6 +662,8 @@ def memory_of(d: Derivation, a: Analysed) -> Memory:
 def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
     lasting: list[Any] = []
     stopping: set[Any] = set()
+    items = (item for item in a.kinds.implied if isinstance(item, gast.withitem))
+    with_calls = {made for item in items for made in a.kinds.implied[item]}
 
     def summary(call: Any, kinds: Any) -> tuple[list[Any], list[Any], Kind] | None:
         called = called_by(d, a, call)
@@ -668,6 +671,8 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
             return [], [], K.UNKNOWN
         if called is not None and called.stops():
             stopping.add(call)
+        if called is not None and call in with_calls:
+            d.noted[call] = called.notes()
         return _written_by(d, a, call, called, lasting)
 
     def returned(call: Any) -> tuple[list[Any], frozenset[str]] | None:
@@ -714,6 +719,19 @@ class _Called:
             return False
         facts = activity(function, self.callee.kinds, frozenset(function.params), self.memory)
         return function.result not in facts.varied_after[body[-1]]
+
+    def notes(self) -> frozenset[str] | None:
+        """Return the attributes of its object that a method sets; None where it changes more."""
+        kinds, words = self.callee.kinds, set()
+        for w in self.memory.writes:
+            target = getattr(w.statement, "target", None) or getattr(w.statement, "targets", [0])[0]
+            again = isinstance(w.statement, gast.AugAssign)
+            own = isinstance(target, gast.Attribute) and isinstance(target.value, gast.Name)
+            if not own or (again and not K.shares_nothing(kinds.of.get(target, K.UNKNOWN))):
+                return None
+            words.add(target.attr)
+        unseen = any(given for _, _, given in self.memory.opaque)
+        return None if unseen else frozenset(words)
 
     def nodes(self, parameters: frozenset[str] | set[str]) -> list[Any]:
         """Return what some of the parameters are given."""
