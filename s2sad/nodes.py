@@ -604,6 +604,11 @@ def catches_all(case: Node) -> bool:
     )
 
 
+def exhaustive(s: Node) -> bool:
+    """Say whether a match has a case for everything."""
+    return any(map(catches_all, s.cases))
+
+
 def substitute(node: Node, table: Mapping[str, Node]) -> Node:
     """Return a copy of an expression with names replaced by expressions."""
     return clone(node, table) if table else node

@@ -145,3 +145,32 @@ def forgotten(x, c):
 
 def test_zeros_are_made_of_a_list_as_it_was_given():
     assert s2sad.grad(forgotten, wrt=(0, 1))(0.5, [1.0, 2.0, 3.0]) == (1.0, [0.0, 0.0, 0.0])
+
+
+# --- a list that loses items, under a name that is bound anew -------------------------------------
+
+
+def popped_and_sorted(c):
+    c.pop(0)
+    c = sorted(c)
+    return 3.0, 3.0
+
+
+def popped_by_a_call(c):
+    drop(c)
+    c = 1.0
+    return c, c
+
+
+def drop(c):
+    return c.pop(0)
+
+
+@pytest.mark.parametrize("f", [popped_and_sorted, popped_by_a_call])
+def test_each_pullback_works_on_a_list_of_its_own(f):
+    c = [1.0, 2.0, 3.0]
+    _, pullback = s2sad.vjp(f, c)
+    assert pullback((1.0, 1.0)) == pullback((1.0, 1.0)) == [0.0, 0.0, 0.0]
+    assert c == [1.0, 2.0, 3.0]
+    s2sad.autodiff(s2sad.Reverse, f, s2sad.Active(c), seed=(1.0, 1.0))
+    assert c == [2.0, 3.0]

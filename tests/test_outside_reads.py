@@ -28,6 +28,7 @@ INDEX = np.zeros(3, int)
 ROWS = [1.0]
 PICKED = [0, 1]
 TABLE = {"a": 1.0, "fn": np.sin}
+MEMO = {}
 
 
 def reset():
@@ -507,6 +508,36 @@ def captured_none():
         return np.sum(x * x)
 
     return f
+
+
+def weights_of(n):
+    if n not in MEMO:
+        MEMO[n] = np.ones(n)
+    return MEMO[n]
+
+
+def filled_as_it_runs(x):
+    total = 0.0
+    for a, w in zip(x, weights_of(len(x)), strict=True):
+        total += a * a * w
+    return total
+
+
+def keys_filled_as_it_runs(x):
+    if 3 not in MEMO:
+        MEMO[3] = 2.0
+    total = 0.0
+    for k in MEMO:
+        total += x[0] * x[1] * k
+    return total
+
+
+@pytest.mark.parametrize("f", [filled_as_it_runs, keys_filled_as_it_runs])
+def test_an_empty_memo_that_the_program_fills_is_refused(f):
+    for derive in (s2sad.grad(f), lambda x: s2sad.jvp(f, (x,), (np.ones(3),))):
+        MEMO.clear()
+        with pytest.raises(s2sad.UnsupportedError):
+            derive(X)
 
 
 @pytest.mark.parametrize(

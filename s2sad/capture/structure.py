@@ -33,9 +33,9 @@ from s2sad.nodes import (
     Node,
     assign,
     blocks_of,
-    catches_all,
     compare,
     constant,
+    exhaustive,
     locate,
     name,
     ways_through,
@@ -90,8 +90,7 @@ def completes(block: Block) -> bool:
             if not any(completes(arm) for arm in arms):
                 return False
         if isinstance(statement, gast.Match):
-            exhaustive = any(catches_all(case) for case in statement.cases)
-            if exhaustive and not any(completes(case.body) for case in statement.cases):
+            if exhaustive(statement) and not any(completes(case.body) for case in statement.cases):
                 return False
         if isinstance(statement, gast.With) and not completes(statement.body):
             return False
@@ -200,7 +199,7 @@ class _Builder:
             return [self.inner(statement, in_loop)]
         if _ways_on(statement) > 1:
             return self.flagged(statement, rest, in_loop)
-        if isinstance(statement, gast.Match) and not any(map(catches_all, statement.cases)):
+        if isinstance(statement, gast.Match) and not exhaustive(statement):
             wildcard = gast.match_case(gast.MatchAs(None, None), None, [])
             statement.cases.append(wildcard)
         for arm in _arms(statement):
@@ -392,7 +391,7 @@ def _ways_on(statement: Node) -> int:
                 ways += 1
         else:
             ways += 1
-    if isinstance(statement, gast.Match) and not any(map(catches_all, statement.cases)):
+    if isinstance(statement, gast.Match) and not exhaustive(statement):
         ways += 1
     return ways
 
@@ -429,7 +428,7 @@ def _single_result(body: Block, result: str) -> Block:
             last.body = _single_result(last.body, result)
             last.orelse = _single_result(last.orelse, result)
         else:
-            if not any(map(catches_all, last.cases)):
+            if not exhaustive(last):
                 last.cases.append(gast.match_case(gast.MatchAs(None, None), None, []))
             for case in last.cases:
                 case.body = _single_result(case.body, result)

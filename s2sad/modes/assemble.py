@@ -23,6 +23,7 @@ from s2sad.names import Names
 from s2sad.nodes import (
     Block,
     Node,
+    all_inside,
     assign,
     assign_tuple,
     attribute,
@@ -223,7 +224,7 @@ def keep_outside(p: Parts, inner: Block, given: frozenset[str]) -> Block:
     back = put_back_in(p, inner)
     group = _sharing_group(p, inner, back) & free
     arrays = set(back.arrays) - group
-    mutated = (_popped(inner) - group) | arrays
+    mutated = (_with_old_names(inner, _popped(inner)) - group) | arrays
     if group:
         chosen = sorted(group)
         table = {n: names.numbered(n) for n in chosen}
@@ -246,6 +247,20 @@ def keep_outside(p: Parts, inner: Block, given: frozenset[str]) -> Block:
         rename(s, table)
     del start
     return [*out, *inner]
+
+
+def _with_old_names(block: Block, changed: set[str]) -> set[str]:
+    """Return names and those by which a block knows them before: c_0 of c, where `c = c_0`."""
+    pairs = [
+        (s.targets[0].id, s.value.id)
+        for s in all_inside(block)
+        if isinstance(s, gast.Assign)
+        and isinstance(s.targets[0], gast.Name)
+        and isinstance(s.value, gast.Name)
+    ]
+    for _ in pairs:
+        changed = changed | {old for new, old in pairs if new in changed}
+    return changed
 
 
 def _only_inside(p: Parts, inner: Block) -> frozenset[str]:

@@ -192,11 +192,3 @@ def breaks(s: Node) -> bool:
 def anchor(s: Node, body: Block) -> Any:
     """Return what identifies a block: the statement it belongs to and its first statement."""
     return (s, body[0]) if body else (s, None)
-
-
-def exhaustive(s: Node) -> bool:
-    """Say whether a match has a case for everything."""
-    return any(
-        c.guard is None and isinstance(c.pattern, gast.MatchAs) and c.pattern.pattern is None
-        for c in s.cases
-    )

@@ -7,11 +7,11 @@ from typing import Any
 
 import gast
 
-from s2sad.modes.endings import Endings, anchor, exhaustive, split_exit
+from s2sad.modes.endings import Endings, anchor, split_exit
 from s2sad.modes.hooks import is_hook, sets_flags, stopped_by
 from s2sad.modes.notes import Chain, Notes, note_rounds
 from s2sad.modes.written_calls import whole_of
-from s2sad.nodes import Block, Node, assign, clone, constant, locate, names_written
+from s2sad.nodes import Block, Node, assign, clone, constant, exhaustive, locate, names_written
 from s2sad.stages import Function, KindFacts, Save, SavePart, Write
 
 

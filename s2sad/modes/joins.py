@@ -20,11 +20,20 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.modes.endings import exhaustive
 from s2sad.modes.notes import Chain, raises
 from s2sad.modes.structured import Contribution
 from s2sad.modes.tries import Tries
-from s2sad.nodes import Block, Node, always_leaves, assign, block_writes, constant, name, stand_in
+from s2sad.nodes import (
+    Block,
+    Node,
+    always_leaves,
+    assign,
+    block_writes,
+    constant,
+    exhaustive,
+    name,
+    stand_in,
+)
 from s2sad.stages import Restore
 
 

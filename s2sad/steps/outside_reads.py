@@ -332,9 +332,12 @@ def _stored_kind(a: Analysed, s: Node) -> Kind:
 
 
 def _like_all(entries: dict[Any, Any], new: Kind) -> bool:
-    """Say whether what is stored under some key may stand for any entry of a dict: by numbers."""
+    """Say whether what is stored under some key may stand for any entry of a dict: by numbers.
+
+    For an entry of an empty dict nothing does: nobody could tell what is read there.
+    """
     kinds = [K.kind_of(value, "outside") for value in entries.values()]
-    return all(_alike(k, new) or (_is_plain(k) and _is_plain(new)) for k in kinds)
+    return bool(kinds) and all(_alike(k, new) or (_is_plain(k) and _is_plain(new)) for k in kinds)
 
 
 def _is_plain(kind: Kind) -> bool:
