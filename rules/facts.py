@@ -96,6 +96,22 @@ declare(np.savetxt, np.loadtxt, np.genfromtxt, np.fromfile, does="outside")
 declare(np.seterr, np.seterrcall, np.setbufsize, np.set_printoptions, does="outside")
 declare(np.show_config, np.show_runtime, np.info, does="outside")
 
+# --- special methods of the objects that are given -----------------------------------------------
+
+declare(len, asks=("__len__",))
+declare(bool, asks=("__bool__", "__len__"))
+declare(str, print, asks=("__str__", "__repr__"))
+declare(repr, asks=("__repr__",))
+declare(hash, asks=("__hash__",))
+declare(abs, asks=("__abs__",))
+declare(int, asks=("__int__", "__index__"))
+declare(float, asks=("__float__", "__index__"))
+declare(complex, asks=("__complex__", "__float__", "__index__"))
+declare(round, asks=("__round__",))
+declare(iter, asks=("__iter__",))
+declare(next, asks=("__next__",))
+declare(isinstance, issubclass, callable, id, type, asks=())
+
 # --- memory of the first argument ----------------------------------------------------------------
 
 declare(len, str, repr, isinstance, type, id, hash, format, writes="nothing")

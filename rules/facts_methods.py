@@ -37,3 +37,12 @@ LOOKING = (
     *(str.endswith, str.index, str.count),
 )
 declare(*LOOKING, does="nothing", writes="nothing")
+
+declare(list.append, list.insert, list.pop, list.clear, list.copy, list.reverse, asks=())
+declare(list.__setitem__, list.__delitem__, list.extend, asks=())
+declare(list.index, list.count, list.remove, tuple.index, tuple.count, asks=("__eq__",))
+declare(list.sort, asks=("__lt__", "__gt__"))
+declare(dict.items, dict.values, dict.keys, dict.copy, dict.clear, dict.popitem, asks=())
+declare(dict.get, dict.pop, dict.setdefault, asks=("__hash__", "__eq__"))
+declare(deque.append, deque.appendleft, deque.pop, deque.popleft, deque.extend, asks=())
+declare(set.add, set.remove, set.discard, asks=("__hash__", "__eq__"))

@@ -182,9 +182,9 @@ class KindFacts:
     `decided` holds the tests that kinds decide, `passing` whether an item of a with statement that
     lets exceptions through is the library's own (None: it may not), `objects` what function
     expressions denote, `methods` the functions behind method calls and properties, each with its
-    self, `implied` the calls of methods that run, or may, where none is named, `lengths` the axis
-    lengths that are known numbers once the function returns, `left` what the structures that it was
-    given are then.
+    self, `implied` the calls of methods that run, or may, where none is named, `stands` what names
+    the one that runs in the place of such an expression, `lengths` the axis lengths that are known
+    numbers once the function returns, `left` what the structures that it was given are then.
     """
 
     of: dict[Any, Kind] = field(default_factory=dict)
@@ -195,6 +195,7 @@ class KindFacts:
     objects: dict[Any, Any] = field(default_factory=dict)
     methods: dict[Any, tuple[Any, Any]] = field(default_factory=dict)
     implied: dict[Any, tuple[Any, ...]] = field(default_factory=dict)
+    stands: dict[Any, Any] = field(default_factory=dict)
     lengths: dict[str, int] = field(default_factory=dict)
     left: dict[str, Kind] = field(default_factory=dict)
     result: Kind = UNBOUND

@@ -309,9 +309,9 @@ class Expressions:
     def _called(self, env: Env) -> Callable[[Any, list[Kind]], Kind]:
         return lambda target, args: self.callee(target, args, {}, env)
 
-    def tested(self, node: Node, env: Env) -> None:
-        """Note what runs where the truth of an expression is asked for."""
-        of_test(self.scope, self.facts, node, self._called(env))
+    def tested(self, node: Node, env: Env, only: bool = True) -> None:
+        """Note what runs where the truth of an expression is asked for, and `only` that."""
+        of_test(self.scope, self.facts, node, self._called(env), only)
 
     def matched(self, node: Node, env: Env) -> None:
         """Note what may run where a value is compared with patterns."""
@@ -349,7 +349,7 @@ class Expressions:
         for value in node.values:
             kind = self.kind(value, env)
             if value is not node.values[-1]:
-                self.tested(value, env)
+                self.tested(value, env, False)
             if verdict(kind) is not (not ends) or value is node.values[-1]:
                 result = K.join(result, kind)
             if verdict(kind) is ends:
@@ -499,7 +499,8 @@ class Expressions:
                 ]
                 self.proved = self.proved if len(found) == 1 else ()
                 if node not in self.facts.methods:
-                    self._asked(node, None, env)
+                    cls = K.cls_of(self.facts.of.get(func.value))
+                    self._asked(node, getattr(cls, func.attr, None), env, func.value)
                 return K.union(found)
         target = self.kind(func, env)
         self.proved = ()
@@ -519,15 +520,15 @@ class Expressions:
             return target.gives
         return self._call_value(target, args or [], keywords, node, env)
 
-    def _asked(self, node: Node, fn: Any, env: Env) -> None:
+    def _asked(self, node: Node, fn: Any, env: Env, *owner: Node) -> None:
         """Note which methods of objects a library may run that is given them."""
         fn = undecorated(fn)
         ours = isinstance(fn, types.FunctionType | type) and not registry.is_foreign(fn)
         if ours and getattr(fn, "__module__", "") != "builtins":
             return
-        given = [*node.args, *(k.value for k in node.keywords)]
+        given = [*owner, *node.args, *(k.value for k in node.keywords)]
         proved = self.proved
-        of_library(self.scope, self.facts, node, given, self._called(env))
+        of_library(self.scope, self.facts, node, given, self._called(env), fn)
         self.proved = proved
 
     def _without_none(self, fn: Any, node: Node, args: list[Kind]) -> list[Kind]:

@@ -71,8 +71,14 @@ def written_owner(function: Function, kinds: KindFacts, memory: Memory) -> Kind:
     return owners[0] if all(k == owners[0] for k in owners) else K.UNKNOWN
 
 
-def writing(function: Function, kinds: KindFacts, summary: Summary) -> Callable[[Node, Node], bool]:
-    """Return what says of a part of a statement whether it writes something where it is run."""
+Writes = Callable[[Node, Node], bool]
+
+
+def writing(function: Function, kinds: KindFacts, summary: Summary) -> tuple[Writes, Writes]:
+    """Return what says of a part of a statement whether it writes something where it is run.
+
+    The second asks whether a method does that runs there although none is named.
+    """
 
     worker = Walker(function, kinds, summary)
 
@@ -81,7 +87,12 @@ def writing(function: Function, kinds: KindFacts, summary: Summary) -> Callable[
         worker.called(s, node)
         return bool(worker.memory.writes) or worker.picks
 
-    return writes
+    def implied(s: Node, node: Node) -> bool:
+        worker.memory = Memory()
+        worker.implied(s, node)
+        return bool(worker.memory.writes)
+
+    return writes, implied
 
 
 def view_returned(function: Function, memory: Memory) -> tuple[Node, str] | None:

@@ -29,28 +29,87 @@ _ANSWERS = (
     *("__int__", "__float__", "__complex__", "__index__", "__abs__", "__round__", "__reversed__"),
     *("__getitem__", "__add__", "__radd__", "__next__"),
 )
+_COMPARING = {
+    gast.Eq: ("__eq__", "__eq__"),
+    gast.NotEq: ("__ne__", "__ne__"),
+    gast.Lt: ("__lt__", "__gt__"),
+    gast.LtE: ("__le__", "__ge__"),
+    gast.Gt: ("__gt__", "__lt__"),
+    gast.GtE: ("__ge__", "__le__"),
+}
+_REPR = ord("r")
 Called = Callable[[Any, list[Kind]], Kind]
 
 
-def of_test(scope: Scope, facts: KindFacts, node: Node, called: Called) -> None:
-    """Note what runs where the truth of a value is asked for."""
+def of_test(scope: Scope, facts: KindFacts, node: Node, called: Called, only: bool) -> None:
+    """Note what runs where the truth of a value is asked for, and `only` that."""
     if isinstance(node, gast.BoolOp):
         for value in node.values:
-            of_test(scope, facts, value, called)
-    _note(scope, facts, node, [([node], _TRUTH)], called)
+            of_test(scope, facts, value, called, only)
+    made = _note(scope, facts, node, [([node], _first(scope, facts, node, _TRUTH))], called)
+    if only and _is_object(facts, node):
+        _stands(facts, node, made[0] if made else None)
 
 
 def of_comparison(scope: Scope, facts: KindFacts, node: Node, called: Called) -> None:
     """Note what runs where values are compared, or one is looked for in another."""
     operands = [node.left, *node.comparators]
     _note(scope, facts, node, [(operands, (*_ORDER, "__contains__"))], called)
+    stands = _comparing(scope, facts, node, called) if len(operands) == 2 else None
+    _stands(facts, node, stands)
+
+
+def _comparing(scope: Scope, facts: KindFacts, node: Node, called: Called) -> Node | None:
+    """Return the call of the one method that a comparison runs, None where it may be another."""
+    left, (right,), (op,) = node.left, node.comparators, node.ops
+    if isinstance(op, gast.In | gast.NotIn):
+        return _answer(scope, facts, (right, "__contains__", left), called, type(op) is gast.NotIn)
+    word, mirrored = _COMPARING.get(type(op), ("", ""))
+    ours, theirs = facts.of.get(left, K.UNKNOWN), facts.of.get(right, K.UNKNOWN)
+    if isinstance(ours, K.Obj):
+        other = theirs.cls if isinstance(theirs, K.Obj) else ours.cls
+        if other is not ours.cls and issubclass(other, ours.cls):
+            return None
+        if word == "__ne__" and class_function(scope, ours, word) is None:
+            return _answer(scope, facts, (left, "__eq__", right), called, True)
+        if class_function(scope, ours, word) is None:
+            return _answer(scope, facts, (right, mirrored, left), called, False)
+        return _answer(scope, facts, (left, word, right), called, False)
+    if isinstance(ours, K.Num | K.Str | K.NoneKind):
+        return _answer(scope, facts, (right, mirrored, left), called, False)
+    return None
+
+
+def _answer(
+    scope: Scope, facts: KindFacts, asked: tuple[Node, str, Node], called: Called, turned: bool
+) -> Node | None:
+    """Return the call of a method that surely answers with a truth value, `turned` or not."""
+    owner, word, given = asked
+    kind = facts.of.get(owner, K.UNKNOWN)
+    method = class_function(scope, kind, word) if isinstance(kind, K.Obj) else None
+    if method is None or _is_generated(method):
+        return None
+    result = called(K.Known(method), [kind, facts.of.get(given, K.UNKNOWN)])
+    if not isinstance(result, K.Num) or result.type != "bool":
+        return None
+    made = gast.Call(attribute(owner, word), [given], [])
+    return gast.UnaryOp(gast.Not(), made) if turned else made
 
 
 def of_library(
-    scope: Scope, facts: KindFacts, node: Node, given: list[Node], called: Called
+    scope: Scope, facts: KindFacts, node: Node, given: list[Node], called: Called, fn: Any = None
 ) -> None:
     """Note what may run where a library is given values; whose rule is zero calls none of them."""
+    effects = registry.effects_of(fn)
     rule = registry.rule_for(facts.objects.get(getattr(node, "func", None)))
+    if effects.asks is not None:
+        asked = [([n], _first(scope, facts, n, effects.asks)) for n in given]
+        made = _note(scope, facts, node, asked, called)
+        alone = len(given) == len(made) == 1 and _is_object(facts, given[0])
+        gives = facts.of.get(made[0], K.UNKNOWN) if alone else K.UNKNOWN
+        same = K.cls_of(gives) is fn if isinstance(fn, type) else effects.does != "outside"
+        _stands(facts, node, made[0] if alone and same else None)
+        return
     calls = rule is None or not rule.zero
     called_itself = [n for n in given if calls and isinstance(facts.of.get(n), K.Obj)]
     _note(scope, facts, node, [(called_itself, ("__call__",)), (given, _ANSWERS)], called)
@@ -58,7 +117,31 @@ def of_library(
 
 def of_text(scope: Scope, facts: KindFacts, node: Node, called: Called) -> None:
     """Note what runs where a value is formatted."""
-    _note(scope, facts, node, [([node.value], _TEXT)], called)
+    words = ("__repr__",) if node.conversion == _REPR else ("__format__", "__str__", "__repr__")
+    first = _first(scope, facts, node.value, words)
+    made = _note(scope, facts, node, [([node.value], first)], called)
+    named = None
+    if len(made) == 1 and _is_object(facts, node.value) and node.format_spec is None:
+        named = gast.FormattedValue(made[0], -1, None) if first != ("__format__",) else None
+    _stands(facts, node, named)
+
+
+def _stands(facts: KindFacts, node: Node, made: Node | None) -> None:
+    facts.stands.pop(node, None)
+    if made is not None:
+        facts.stands[node] = made
+
+
+def _is_object(facts: KindFacts, node: Node) -> bool:
+    return isinstance(facts.of.get(node), K.Obj)
+
+
+def _first(scope: Scope, facts: KindFacts, node: Node, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first of some methods that the class of an object has; all where it is none."""
+    kind = facts.of.get(node, K.UNKNOWN)
+    if not isinstance(kind, K.Obj):
+        return words
+    return next(((w,) for w in words if class_function(scope, kind, w) is not None), ())
 
 
 def of_manager(scope: Scope, facts: KindFacts, item: Node, called: Called) -> Kind:
@@ -88,9 +171,9 @@ def _note(
     node: Node,
     asked: list[tuple[list[Node], tuple[str, ...]]],
     called: Called,
-) -> None:
+) -> list[Node]:
     """Note the calls of those methods that the objects of each group of operands have."""
-    found = []
+    found: list[Node] = []
     for operand, words in [(n, words) for given, words in asked for n in given]:
         for kind in _objects(facts.of.get(operand, K.UNKNOWN)):
             for word in words:
@@ -109,6 +192,7 @@ def _note(
                 found.append(made)
     if found:
         facts.implied[node] = tuple(found)
+    return found
 
 
 def _is_generated(method: Any) -> bool:

@@ -289,10 +289,14 @@ class Walker:
                 continue  # its body runs where it is called
             pending += children(n)
             self.called(s, n)
-            for made in self.kinds.implied.get(n, ()):
-                written = self.summary(made, self.kinds) or ((), ())
-                for argument in (*written[0], *written[1]):
-                    self._into(s, argument, K.UNKNOWN)
+            self.implied(s, n)
+
+    def implied(self, s: Node, node: Node) -> None:
+        """Note what the methods may write that run where none is named."""
+        for made in self.kinds.implied.get(node, ()):
+            written = self.summary(made, self.kinds) or ((), ())
+            for argument in (*written[0], *written[1]):
+                self._into(s, argument, K.UNKNOWN)
 
     def called(self, s: Node, node: Node) -> None:
         """Note what a call, or an operation that runs a function of the user's, may write."""

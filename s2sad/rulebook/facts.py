@@ -92,7 +92,9 @@ class Effects:
     or "orders" those that are there. `reads` says of an iterable argument: it is read "whole"
     before the function returns, "until" something is found, or "lazily", as the result is. Where
     `sequences` is True a rule takes lists as they are, which others get as arrays; where `scalars`
-    is True the function takes numbers where others want arrays, also on a device.
+    is True the function takes numbers where others want arrays, also on a device. `asks` are the
+    special methods that it calls of the objects it is given, the first that their class has; None
+    where that may be any.
     """
 
     does: Does = "anything"
@@ -100,6 +102,7 @@ class Effects:
     reads: Reads = ""
     sequences: bool = False
     scalars: bool = False
+    asks: tuple[str, ...] | None = None
 
     @property
     def is_reader(self) -> bool:

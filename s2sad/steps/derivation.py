@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from s2sad.capture.desugar import check_parent
 from s2sad.capture.moved import moved
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
+from s2sad.capture.spoken import methods_named
 from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Around, Bound, Calls, Made, stays_whole, unfold
 from s2sad.causes import Story
@@ -40,6 +41,7 @@ from s2sad.facts.finite import Finite
 from s2sad.facts.forms import library_form
 from s2sad.facts.formulas import is_formula
 from s2sad.facts.given import (
+    Writes,
     calls_itself,
     view_returned,
     writing,
@@ -339,8 +341,10 @@ class _Analysis:
         def plain(s: Node, n: str) -> bool:
             return is_plain(facts.after.get(s, {}).get(n, K.UNKNOWN))
 
+        writes, implied = writing_parts(d, Analysed(*given[:2], self.scope))
         return (
-            marked(*plainly, d.reaching, words.reached, words.helper)
+            methods_named(*given[:2], implied)
+            or marked(*plainly, d.reaching, words.reached, words.helper)
             or dispatch(*plainly)
             or by_name(*plainly)
             or overloads(*plainly)
@@ -350,7 +354,7 @@ class _Analysis:
             or trees(*plainly, words.helper)
             or ravelled(*plainly, words.helper)
             or spread(function, facts, signatures, self.taken, partial(words.module, math))
-            or moved(function, writing_parts(d, Analysed(*given[:2], self.scope)), self.taken)
+            or moved(function, writes, self.taken)
             or unfold(function, calls, self.taken, Around(d.words, plain, words.denoted))
             or choose(*given)
             or plain_joins(*plainly)
@@ -605,10 +609,11 @@ def _bound_call(
     return callee, given
 
 
-def writing_parts(d: Derivation, a: Analysed) -> Callable[[Node, Node], bool]:
+def writing_parts(d: Derivation, a: Analysed) -> tuple[Writes, Writes]:
     """Return what says of a part of a statement whether it writes something where it is run.
 
-    A function that is being analysed may write whatever it is given.
+    The second asks whether a method does that runs there although none is named. A function that is
+    being analysed may write whatever it is given.
     """
     lasting: list[Any] = []
 
@@ -618,13 +623,15 @@ def writing_parts(d: Derivation, a: Analysed) -> Callable[[Node, Node], bool]:
             return [], [n for p in found.given.values() for n in p], K.UNKNOWN
         return _written_by(d, a, call, called_by(d, a, call), lasting)
 
-    noted = writing(a.function, a.kinds, summary)
+    def lastingly(noted: Writes) -> Writes:
+        def writes(s: Node, node: Node) -> bool:
+            lasting.clear()
+            return noted(s, node) or bool(lasting)
 
-    def writes(s: Node, node: Node) -> bool:
-        lasting.clear()
-        return noted(s, node) or bool(lasting)
+        return writes
 
-    return writes
+    noted, implied = writing(a.function, a.kinds, summary)
+    return lastingly(noted), lastingly(implied)
 
 
 def stores_into_arguments(d: Derivation, a: Analysed) -> bool:
