@@ -1,0 +1,1 @@
+"""Records of what a program may call: all that a pass may know of an operation."""
