@@ -439,7 +439,8 @@ class Aliases:
     another name. `arrays` are the names of arrays that are written in place or share memory with
     such an array when it is written; `slots` are those of structures whose items are. `touched` are
     the names whose content a statement changes; `structures` are, for a statement that writes an
-    item of a structure, the names that may hold that structure;
+    item of a structure, the names that may hold that structure, and `regaining` those that may
+    hold it at some time, and do again where the program is undone;
     `made` are the names that are bound once, to a list or dict that is written out there;
     `result` is what the function's result may share memory with; `same` are the calls that bind
     a variable to the very array that it was: `A = fill(A)`.
@@ -459,6 +460,7 @@ class Aliases:
     slots: Names = NONE
     made: Names = NONE
     structures: dict[Any, Names] = field(default_factory=dict)
+    regaining: dict[Any, Names] = field(default_factory=dict)
     result: Names = NONE
     same: frozenset[Any] = NONE
 
@@ -520,8 +522,8 @@ class Aliases:
     def reaching(self, statement: Any, name: str) -> Names:
         """Return all names and ghosts whose content a write through a name changes."""
         shared = self.sharing(statement, name)
-        if statement in self.structures:
-            known = self.structures[statement]
+        if statement in self.regaining:
+            known = self.regaining[statement]
             shared = frozenset(n for n in shared if "@" in n or n in known)
         return shared | {f"{n}@last" for n in shared if "@" not in n}
 

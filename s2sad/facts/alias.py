@@ -40,10 +40,10 @@ from s2sad.stages import (
     KindFacts,
     Link,
     Write,
-    surely_others,
 )
 from s2sad.syntax.flow import free_names, live_in
 from s2sad.syntax.fresh import shown_by
+from s2sad.syntax.left import leaves
 
 Pairs = dict[str, frozenset[str]]
 Links = dict[str, Link]
@@ -150,6 +150,10 @@ def _structures(
     function: Function, kinds: KindFacts, facts: Aliases, plain: frozenset[Any]
 ) -> None:
     """Note of every statement that changes a structure who may hold that structure."""
+    ever: dict[str, dict[int, K.Kind]] = {}
+    for env in (*kinds.before.values(), *kinds.after.values()) if facts.writes else ():
+        for n, kind in env.items():
+            ever.setdefault(n, {})[id(kind)] = kind
     for w in facts.writes:
         if not w.in_container or w.statement in plain:
             continue
@@ -160,6 +164,9 @@ def _structures(
         shared &= function.locals
         holders = {n for n in shared if K.may_hold(before.get(n, K.UNBOUND), w.owner)}
         facts.structures[w.statement] = frozenset(holders | {w.base})
+        facts.regaining[w.statement] = frozenset(
+            n for n in shared if any(K.may_hold(k, w.owner) for k in ever.get(n, {}).values())
+        )
     for w in facts.writes:
         if w.statement in facts.structures:
             facts.slots |= facts.partners(w.statement, w.base) & function.locals
@@ -567,11 +574,7 @@ class _Walker:
                 continue
             holders = state[0].get(w.base, NOBODY) | {w.base}
             links = {
-                n: link
-                for n, link in links.items()
-                if not names_read(link.value) & holders
-                or surely_others(w.owner, link.owner)
-                or _other_slot(s, link.value)
+                n: link for n, link in links.items() if leaves(w, holders, link.value, link.owner)
             }
         return pairs, links
 
@@ -610,26 +613,6 @@ def _numbers_of(call: Node, kinds: KindFacts) -> frozenset[str]:
 
 def _is_vector(kind: K.Kind | None) -> bool:
     return isinstance(kind, K.Array) and kind.rank == 1 and kind.dtype != "any"
-
-
-def _other_slot(s: Node, value: Node) -> bool:
-    """Say whether a statement leaves what a link reads alone: another name, or another part."""
-    if isinstance(value, gast.Name):
-        return True
-    place = s.targets[0] if isinstance(s, gast.Assign | gast.Delete) else None
-    if isinstance(place, gast.Attribute) and isinstance(value, gast.Attribute):
-        return bool(place.attr != value.attr)
-    if isinstance(place, gast.Attribute | gast.Subscript):
-        if type(place) is not type(value):
-            return isinstance(value, gast.Attribute | gast.Subscript)
-    if isinstance(place, gast.Subscript) and isinstance(value, gast.Subscript):
-        parts = (place.slice, value.slice)
-        if all(isinstance(p, gast.Constant) for p in parts):
-            one, other = (p.value for p in parts)
-            return bool(one != other)
-    func = getattr(getattr(s, "value", None), "func", None)
-    appends = isinstance(func, gast.Attribute) and func.attr == "append"
-    return appends and isinstance(getattr(value, "slice", None), gast.Constant)
 
 
 def _other_item(one: Node, other: Node) -> bool:

@@ -24,7 +24,7 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
-from s2sad.modes.cotangents import Cotangents, may_be_integer
+from s2sad.modes.cotangents import Cotangents, assign_place, may_be_integer
 from s2sad.modes.guarded import Site
 from s2sad.modes.structured import Contribution
 from s2sad.nodes import (
@@ -311,7 +311,8 @@ class Asked(Cotangents):
         place = attribute(bar, where) if how == "attr" else subscript(bar, where)
         if all(isinstance(k, K.Num | K.NoneKind) for k in K.options(inner)):
             if not isinstance(inner, K.Num) or may_be_integer(inner):
-                return [*out, self._onto(place, c.value)]  # None is the shadow of what is no float
+                # None is the shadow of what is no float
+                return [*out, self._onto(place, c.value, kind)]
             return [*out, *Cotangents.add(self, c, kind, at)]
         return [*out, self._into(place, c.value)]
 
@@ -334,12 +335,10 @@ class Asked(Cotangents):
                 out.append(self._into(self.shadow(place), part))
         return out
 
-    def _onto(self, place: Node, value: Node) -> Node:
+    def _onto(self, place: Node, value: Node, owner: Kind) -> Node:
         """Add to a number in a shadow, where it may be None."""
-        target = clone(place)
-        target.ctx = gast.Store()
-        added = call(self.refs.function(runtime.add), place, value)
-        return gast.Assign([target], added, None)
+        added = call(self.refs.function(runtime.add), clone(place), value)
+        return assign_place(place, added, owner)
 
     def _into(self, place: Node, value: Node) -> Node:
         return gast.Expr(call(self.refs.function(runtime.add_into_shadow), place, value))

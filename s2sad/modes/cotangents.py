@@ -53,7 +53,8 @@ class Cotangents:
 
     `elements` are variables that are parts of structures: their cotangents are the same parts of
     the structures' cotangents, as long as they are in `aliased`; those `shared` by the arms of a
-    branch are that from the first contribution on, so that the arms agree.
+    branch are that from the first contribution on, so that the arms agree. `now` are the kinds that
+    variables have where the sweep stands.
     """
 
     def __init__(self, function: Function, kinds: KindFacts, refs: Refs, names: Names) -> None:
@@ -69,6 +70,7 @@ class Cotangents:
         self.elements: dict[str, tuple[Any, Node]] = {}
         self.aliased: set[str] = set()
         self.shared: frozenset[str] = frozenset()
+        self.now: dict[str, Kind] = {}
 
     def bar(self, variable: str) -> str:
         """Return the name of a variable's cotangent."""
@@ -206,10 +208,9 @@ class Cotangents:
         self, variable: str, kind: Kind, element: tuple[Any, Node], at: Any
     ) -> Block:
         """The cotangent of a part of a structure is that part of the structure's cotangent."""
-        s, value = element
+        _, value = element
         base = value.value.id
-        before = self.kinds.before[s]
-        out = self.ensure(base, before.get(base, K.UNKNOWN), at)
+        out = self.ensure(base, self.now.get(base, K.UNKNOWN), at)
         self.live.add(variable)
         self.aliased.add(variable)
         self.note_kind(variable, kind)
@@ -276,30 +277,24 @@ class Cotangents:
         if how == "at":
             helper = name(self.refs.function(runtime.add_at))
             return [*out, assign(bar, call(helper, name(bar), clone(where), c.value))]
-        if how == "attr" and isinstance(kind, K.Obj) and _frozen(kind.cls):
-            old = attribute(name(bar), where)
-            part = self._part_kind(kind, how, where)
-            total = self.sum(old, c.value, part)
-            setter = call("object.__setattr__", name(bar), gast.Constant(where, None), total)
-            return [*out, gast.Expr(setter)]
-        if how == "attr":
-            place = gast.Attribute(name(bar), where, gast.Store())
-        else:
-            place = gast.Subscript(name(bar), clone(where), gast.Store())
+        bars = name(bar)
+        place = attribute(bars, where) if how == "attr" else subscript(bars, clone(where))
         inner = self._part_kind(kind, how, where)
         if is_mixed(inner):
-            c = replace(c, value=self._as_found(c.value, _loaded(place)))
+            c = replace(c, value=self._as_found(c.value, clone(place)))
         if K.is_container(inner) and (self._is_slice(c.operand) or self._has_views(c.operand)):
             helper = name(self.refs.function(runtime.add_into))
-            return [*out, gast.Expr(call(helper, _loaded(place), c.value))]
+            return [*out, gast.Expr(call(helper, place, c.value))]
         if K.is_container(inner) or isinstance(inner, K.Tuple):
-            target = gast.Assign([place], self.sum(_loaded(place), c.value, inner), None)
-            return [*out, target]
+            return [*out, assign_place(place, self.sum(clone(place), c.value, inner), kind)]
         if isinstance(inner, K.Union) and K.NONE in inner.options:
             helper = name(self.refs.function(runtime.add))  # of a None, the shadow has none
-            total = call(helper, _loaded(place), c.value)
-            return [*out, gast.Assign([place], total, None)]
-        return [*out, gast.AugAssign(place, gast.Add(), c.value)]
+            return [*out, assign_place(place, call(helper, clone(place), c.value), kind)]
+        if is_frozen(kind):
+            return [*out, assign_place(place, self.sum(clone(place), c.value, inner), kind)]
+        target = clone(place)
+        target.ctx = gast.Store()
+        return [*out, gast.AugAssign(target, gast.Add(), c.value)]
 
     def _as_found(self, value: Node, primal: Node) -> Node:
         """Return a contribution to what is found to be real or complex at run time."""
@@ -413,18 +408,20 @@ def as_value(index: Node) -> Node:
     return call("slice", *parts)
 
 
-def _loaded(place: Node) -> Node:
-    copy = clone(place)
-    copy.ctx = gast.Load()
-    return copy
+def assign_place(place: Node, value: Node, owner: Kind = K.UNKNOWN) -> Node:
+    """Return `place = value` for an expression that names a place, in `owner` or in its shadow."""
+    if isinstance(place, gast.Attribute) and is_frozen(owner):
+        word = gast.Constant(place.attr, None)
+        return gast.Expr(call("object.__setattr__", place.value, word, value))
+    target = clone(place)
+    target.ctx = gast.Store()
+    return gast.Assign([target], value, None)
 
 
-def _frozen(cls: type) -> bool:
-    params = getattr(cls, "__dataclass_params__", None)
-    return (
-        bool(getattr(params, "frozen", False))
-        or getattr(cls, "__setattr__", None) is not object.__setattr__
-    )
+def is_frozen(kind: Kind) -> bool:
+    """Say whether the class of an object does more, or less, than setting its attributes."""
+    known = K.classes(kind) if isinstance(kind, K.Obj | K.OneOf) else ()
+    return any(getattr(cls, "__setattr__", None) is not object.__setattr__ for cls in known)
 
 
 def _flat(kind: K.Tuple) -> bool:

@@ -16,6 +16,7 @@ from s2sad import runtime
 from s2sad.emitted import hooks
 from s2sad.inside import hook_here
 from s2sad.kinds import Kind
+from s2sad.modes.cotangents import assign_place
 from s2sad.modes.writes import Writes
 from s2sad.nodes import (
     Block,
@@ -128,10 +129,8 @@ class Hooks(Writes):
             _, value = self.elements[x]
             place = clone(value)
             place.value = name(self.bar(value.value.id))
-            return [
-                gast.Assign([_stored(clone(place))], given, None),
-                assign(bar, place),
-            ]
+            owner = self.kinds.of.get(value.value, K.UNKNOWN)
+            return [assign_place(clone(place), given, owner), assign(bar, place)]
         return [assign(bar, given)]
 
     def _to_be_read(self, s: Node, x: str, kind: Kind, fn: Node) -> Block:

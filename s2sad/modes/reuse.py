@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import gast
@@ -10,7 +9,8 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.nodes import Block, Node, blocks_of, changed_in, count_writes, is_constant, names_read
-from s2sad.stages import Activity, Function, KindFacts
+from s2sad.stages import Activity, Aliases, Function, KindFacts
+from s2sad.syntax.left import leaves
 
 _CHEAP_OPERATORS = (gast.Add, gast.Sub, gast.Mult, gast.Div)
 
@@ -26,13 +26,14 @@ class Reuse:
         function: Function,
         kinds: KindFacts,
         activity: Activity,
-        touched: Mapping[Any, frozenset[str]],
+        aliases: Aliases,
     ) -> None:
         self.function = function
         self.kinds = kinds
         self.activity = activity
         self.writes = count_writes(function.node.body, function.params)
-        self.touched = touched
+        self.aliases = aliases
+        self.touched = aliases.touched
         self.cheap: dict[str, tuple[Any, Node]] = {}
         self.elements: dict[str, tuple[Any, Node]] = {}
         self.displays: set[str] = set()
@@ -100,7 +101,22 @@ class Reuse:
         if in_loop is not None and target in self.activity.head(in_loop):
             return False
         index = self.function.loops[in_loop].index if isinstance(in_loop, gast.For) else None
-        return all(n == index or self.writes.get(n, 0) <= 1 for n in names_read(value))
+        if not all(n == index or self.writes.get(n, 0) <= 1 for n in names_read(value)):
+            return False
+        return self._stays(target, value)
+
+    def _stays(self, target: str, value: Node) -> bool:
+        """Say whether a part is where it was taken from as long as its variable is read.
+
+        What that was taken from has to be where it was, too.
+        """
+        base, live = value.value.id, self.aliases.live_after
+        owner = self.kinds.of.get(value.value, K.UNKNOWN)
+        for w in self.aliases.writes:
+            if not w.in_array and target in live.get(w.statement, ()):
+                if not leaves(w, self.aliases.sharing(w.statement, w.base), value, owner):
+                    return False
+        return base not in self.elements or self._stays(target, self.elements[base][1])
 
     def _is_part(self, value: Node) -> bool:
         """Say whether an expression takes a part: properties and operators of classes compute."""

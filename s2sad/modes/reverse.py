@@ -96,7 +96,7 @@ class Reverse(Hooks, Joins):
         self.heading = heading
         self.zeros = zeros
         self.ends = Endings(function, notes, kinds, aliases.touched)
-        self.reuse = Reuse(function, kinds, activity, aliases.touched)
+        self.reuse = Reuse(function, kinds, activity, aliases)
         self.elements = self.reuse.elements
         self.operations = Operations(function.source, kinds.of, kinds.objects, refs, names)
         self.operations.displays = self.reuse.displays

@@ -18,10 +18,10 @@ from s2sad import runtime
 from s2sad.errors import Error
 from s2sad.kinds import Kind
 from s2sad.known.open_dicts import literal_key, surely_has
-from s2sad.modes.cotangents import may_be_integer
+from s2sad.modes.cotangents import assign_place, may_be_integer
 from s2sad.modes.fills import filling
 from s2sad.modes.structured import Contribution
-from s2sad.modes.writes import Writes, assign_place
+from s2sad.modes.writes import Writes
 from s2sad.nodes import (
     Block,
     Node,
@@ -122,6 +122,22 @@ class Slots(Writes):
         """The statements that set an entry of a dict that has none of that key."""
         return filling(self.function, self._lists_keys)
 
+    def _left(self, s: Node, base: str) -> Block:
+        """Return what sets the shadow of a structure, as the statement that writes it leaves it."""
+        self.now = self.kinds.after[s]
+        out = self._comment(s) + self.ensure(base, self.now.get(base, K.UNKNOWN), s)
+        self.now = self.kinds.before[s]
+        if base not in self.asked:
+            self._none_twice(base, s)
+        return out
+
+    def _anew(self, base: str, place: Node, kind: Kind) -> Node:
+        """Return the cotangent of what is in a place again: that of memory may be known."""
+        if base not in self.asked:
+            return self.zero(place, kind)
+        number = isinstance(kind, K.Num) and may_be_integer(kind)
+        return constant(0.0) if number else self.shadow(place)
+
     def undo_slot(self, s: Node, target: Node) -> Block:
         """Undo `c[i] = v`: what is there goes to v, and the old value had none."""
         base = target.value.id
@@ -149,9 +165,7 @@ class Slots(Writes):
                 )
         if base in self.aliases.arrays or K.is_container(self.kinds.of.get(s.value, K.UNKNOWN)):
             self.check_parts(s, s.value, target.value)
-        out = self._comment(s) + self.ensure(base, after, s)
-        if not asked:
-            self._none_twice(base, s)
+        out = self._left(s, base)
         place = substitute(_place(target), {base: name(self.bar(base))})
         given = self.kinds.of.get(s.value, K.UNKNOWN)
         varied = self.activity.varied_before.get(s, frozenset())
@@ -175,8 +189,7 @@ class Slots(Writes):
                 "Store values of the same kind there on all paths.",
             )
         elif asked:
-            number = isinstance(old, K.Num) and may_be_integer(old)
-            clear = assign_place(place, constant(0.0) if number else self.shadow(_place(target)))
+            clear = assign_place(place, self._anew(base, _place(target), old))
         else:
             whole = isinstance(getattr(target, "slice", None), gast.Slice)
             zeros = self.zero(name(base) if whole else _place(target), old)
@@ -205,9 +218,9 @@ class Slots(Writes):
             back.append(Replay(name(base), ("again", s), sharing, _moved_back(name(base), behind)))
         if not self._has_shadow(s, base):
             return back
-        out = self._comment(s) + self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
+        out = self._left(s, base)
         place = substitute(_place(target), {base: name(self.bar(base))})
-        zeros = self.zero(_place(target), dict(owner.items)[key])
+        zeros = self._anew(base, _place(target), dict(owner.items)[key])
         out += [*back, assign_place(place, zeros)]
         return [*out, gast.Expr(_moved_back(name(self.bar(base)), behind).value)] if behind else out
 
@@ -219,13 +232,9 @@ class Slots(Writes):
         if not self._has_shadow(s, base):
             return [back]
         item = self._slot_kind(s, target)
-        out = self._comment(s) + self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
-        asked = base in self.asked
-        if not asked:
-            self._none_twice(base, s)
+        out = self._left(s, base)
         place = substitute(_place(target), {base: name(self.bar(base))})
-        zeros = self.shadow(_place(target)) if asked else self.zero(_place(target), item)
-        out += [back, assign_place(place, zeros)]
+        out += [back, assign_place(place, self._anew(base, _place(target), item))]
         return [*out, *self._in_order(base)] if self._given(s) else out
 
     def _in_order(self, base: str) -> Block:
@@ -286,8 +295,7 @@ class Slots(Writes):
             again = self._replay(s, base, turned)
             if not self._has_shadow(s, base):
                 return [again]
-            out = self._comment(s)
-            out += self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
+            out = self._left(s, base)
             return [*out, gast.Expr(call(attribute(name(self.bar(base)), "reverse"))), again]
         if method == "pop":
             item = self.kinds.of.get(value, K.UNKNOWN)
@@ -315,10 +323,7 @@ class Slots(Writes):
                     "depends; s2sad can put back numbers and arrays only.",
                     "Read the item by its index, and leave it in the list.",
                 )
-            out = self._comment(s)
-            out += self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
-            if base not in self.asked:
-                self._none_twice(base, s)
+            out = self._left(s, base)
             if mine is None:
                 mine = self.zero(name(target), item)
             elif isinstance(item, K.Array) and not shared:
@@ -332,10 +337,7 @@ class Slots(Writes):
         again = self._replay(s, base, gast.Expr(taken))
         if not self._has_shadow(s, base):
             return [again]
-        out = self._comment(s)
-        out += self.ensure(base, self.kinds.after[s].get(base, K.UNKNOWN), s)
-        if base not in self.asked:
-            self._none_twice(base, s)
+        out = self._left(s, base)
         at = [_inserted(args[0], name(self.bar(base)))] if method == "insert" else []
         popped = call(attribute(name(self.bar(base)), "pop"), *at)
         item_node = args[-1]

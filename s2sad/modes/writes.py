@@ -22,7 +22,7 @@ from s2sad.kinds import Kind
 from s2sad.known.callees import Callees
 from s2sad.known.lifted import space_among
 from s2sad.known.spaces import NUMPY
-from s2sad.modes.cotangents import as_value
+from s2sad.modes.cotangents import as_value, assign_place
 from s2sad.modes.guarded import Site
 from s2sad.modes.operations import Operations
 from s2sad.modes.refs import Refs
@@ -165,6 +165,7 @@ class Writes(Turned):
 
     def at(self, statement: Any, after: bool = False) -> None:
         """Stand before (or after) a statement: what is a view of what is asked there."""
+        self.now = (self.kinds.after if after else self.kinds.before).get(statement, {})
         if after:
             self.links = self.aliases.links_after.get(statement, {})
             self.point = self.aliases.pairs_after.get(statement, {})
@@ -183,8 +184,8 @@ class Writes(Turned):
             return self.ensure(turned[0], turned[2], at)
         link = self.links.get(variable)
         if link is not None and (link.base in self.arrays or K.is_container(link.owner)):
-            same = isinstance(link.value, gast.Name)  # it may have entries now that it had not then
-            out = self.ensure(link.base, kind if same else link.owner, at)
+            same = isinstance(link.value, gast.Name)
+            out = self.ensure(link.base, kind if same else self.now.get(link.base, link.owner), at)
             self.live.add(variable)
             self.aliased.add(variable)
             self.note_kind(variable, kind)
@@ -681,10 +682,3 @@ def _scaled(place: Node, value: Node, table: dict[str, Node]) -> Node:
             if BAR not in names_read(value.right):
                 return gast.AugAssign(target, value.op, substitute(value.right, table))
     return gast.Assign([target], substitute(value, table), None)
-
-
-def assign_place(place: Node, value: Node) -> Node:
-    """Return `place = value` for an expression that names a place."""
-    target = clone(place)
-    target.ctx = gast.Store()
-    return gast.Assign([target], value, None)
