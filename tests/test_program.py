@@ -23,7 +23,10 @@ from properties import same
 import s2sad
 from s2sad import kinds as K
 from s2sad.errors import InternalError
+from s2sad.facts.activity import activity
 from s2sad.ir import program as P
+from s2sad.ir.alive import alive
+from s2sad.ir.flows import active
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.show import show
 from s2sad.ir.to_tree import flat, named
@@ -31,6 +34,7 @@ from s2sad.ir.verify import verify
 from s2sad.nodes import clone
 from s2sad.primitives import language as L
 from s2sad.steps.derivation import Derivation, analyse, memory_of
+from s2sad.syntax.flow import live_in
 from s2sad.write.printer import function as text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -55,7 +59,7 @@ def programs_of(d, entry):
     """Yield the functions of a derivation, each with its program."""
     for a in dict.fromkeys([entry, *d.analysed.values()]):
         memory = memory_of(d, a) if a is entry else d.memories.get(a)
-        yield a, verify(program_of(a.function, a.kinds, memory.writes if memory else ()))
+        yield a, verify(program_of(a.function, a.kinds, memory.changes if memory else {}))
 
 
 def taken(body, decided):
@@ -95,6 +99,33 @@ def test_what_is_read_comes_back(name):
         assert show(program).startswith(program.name)
 
 
+def test_facts_of_variables_are_those_of_the_tree(name):
+    """What is alive is what the tree says, or less; what is active is at least that."""
+    p = HELD[name].make()
+    try:
+        d, entry, _ = analysed(p.f, p.arguments())
+        memory = memory_of(d, entry)
+    except (s2sad.Error, TypeError):
+        pytest.skip("refused before there is a program")
+    function, kinds = entry.function, entry.kinds
+    program = verify(program_of(function, kinds, memory.changes))
+    before = kinds.before.get(function.node.body[0], {})
+    wrt = frozenset(n for n in function.params if K.differentiable(before.get(n, K.UNKNOWN)))
+    old, live = activity(function, kinds, wrt, memory), {}
+    live_in(function.node.body, frozenset(), live.__setitem__)
+    found, behind = active(program, memory.classes, wrt), alive(program)
+    for operation in P.every(program.block):
+        s = operation.origin
+        if not isinstance(operation, P.Op) or not isinstance(s, gast.Assign):
+            continue
+        named_ones = {v.name for v in behind[operation] if v.name and not v.cell}
+        if any(v.name for v in operation.outs) and s in live:
+            assert named_ones <= live[s]
+        for v in operation.outs:
+            if v.name in old.after(s) and not isinstance(v.kind, K.Known):
+                assert v in found, v.name
+
+
 def test_each_binding_on_its_own_computes_the_same(name):
     p = HELD[name].make()
     if not isinstance(p.f, types.FunctionType) or name.startswith(OF_DERIVATIVES):
@@ -107,7 +138,7 @@ def test_each_binding_on_its_own_computes_the_same(name):
     parameters = inspect.signature(p.f).parameters.values()
     if any(q.kind in VARIADIC for q in parameters):
         pytest.skip("arguments of any number")
-    node = flat(program_of(entry.function, entry.kinds, memory.writes))
+    node = flat(program_of(entry.function, entry.kinds, memory.changes))
     node.name = "flat_one"
     space = {**words_of(d, p.f), **loaded(text_of(node), f"<flat {name}>", words_of(d, p.f))}
     by_place = [q.name for q in parameters if q.kind is q.POSITIONAL_ONLY]
@@ -173,7 +204,7 @@ def loss(k, u0, steps):
 
 def example():
     d, entry, _ = analysed(loss, (0.1, np.ones(8), 3))
-    return program_of(entry.function, entry.kinds, memory_of(d, entry).writes)
+    return program_of(entry.function, entry.kinds, memory_of(d, entry).changes)
 
 
 def test_bindings_have_versions_and_kinds():
@@ -186,6 +217,24 @@ def test_bindings_have_versions_and_kinds():
     assert len({peak, *loop.outs, *loop.body.params, *branch.then.end.results}) == 4
     bound = [v for op in P.every(program.block) for v in op.outs]
     assert all(K.is_numeric(v.kind) for v in bound if v.name)
+
+
+def test_what_a_loop_carries_is_alive_where_it_is_read():
+    program = example()
+    behind = alive(program)
+    (loop,) = (r for r in P.every(program.block) if isinstance(r, P.For))
+    (carried,) = loop.body.params
+    before_the_test = [o for o in loop.body.ops if not isinstance(o, P.If)][-1]
+    assert carried in behind[before_the_test]
+    assert {v.name for v in behind[loop]} == {"peak", "u"}
+
+
+def test_a_test_carries_no_derivative():
+    program = example()
+    found = active(program, {}, ["k"])
+    assert {v.name for v in found} >= {"k", "u", "t_3", "peak", "value"}
+    (branch,) = (r for r in P.every(program.block) if isinstance(r, P.If))
+    assert branch.test not in found and not active(program, {}, ["steps"])
 
 
 def test_a_write_names_its_place():

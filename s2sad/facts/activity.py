@@ -6,8 +6,6 @@ repeating loops until nothing changes. Where both hold a variable has a cotangen
 
 from __future__ import annotations
 
-from typing import Any
-
 import gast
 
 from s2sad import kinds as K
@@ -118,7 +116,7 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
 class _Walker:
     def __init__(self, function: Function, kinds: KindFacts, memory: Memory, has_aux: bool) -> None:
         self.memory = memory
-        self.changes = _changes(memory)
+        self.changes = memory.changes
         self.function = function
         self.kinds = kinds
         self.facts = Activity()
@@ -428,16 +426,6 @@ class _Walker:
             useful = self._useful_assign(binding, useful)
             self.facts.useful_before[binding] = useful
         return useful
-
-
-def _changes(memory: Memory) -> dict[Any, list[str]]:
-    """Return the variables whose memory a statement may write."""
-    found: dict[Any, list[str]] = {}
-    for write in memory.writes:
-        found.setdefault(write.statement, []).append(write.base)
-    for statement, _, given in memory.opaque:
-        found.setdefault(statement, []).extend(sorted(given))
-    return found
 
 
 def _values(s: Node) -> list[Node]:

@@ -88,6 +88,21 @@ class Memory:
         """Whether a call may put what depends on its arguments where the next call finds it."""
         return bool(self.lasting) or self.leaves
 
+    @property
+    def changes(self) -> dict[Any, list[str]]:
+        """The variables whose memory each statement may write."""
+        found: dict[Any, list[str]] = {}
+        for write in self.writes:
+            found.setdefault(write.statement, []).append(write.base)
+        for statement, _, given in self.opaque:
+            found.setdefault(statement, []).extend(sorted(given))
+        return found
+
+    @property
+    def classes(self) -> dict[str, str]:
+        """The representative of each name that may share memory with another."""
+        return {name: self.find(name) for name in self.parent}
+
     def find(self, name: str) -> str:
         """Return the representative of a name's class."""
         while self.parent.get(name, name) != name:

@@ -20,20 +20,16 @@ from s2sad.kinds import Kind
 from s2sad.nodes import Block, Node, exhaustive, name, names_written, walk
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
-from s2sad.stages import STANDS_FOR, Function, KindFacts, Write
+from s2sad.stages import STANDS_FOR, Function, KindFacts
 
 Env = dict[str, P.Value]
 
 
 def program_of(
-    function: Function, kinds: KindFacts, writes: Sequence[Write], name_: str = ""
+    function: Function, kinds: KindFacts, changes: Mapping[Any, Sequence[str]]
 ) -> P.Program:
-    """Return the program of a function."""
-    cells = C.cells(function, kinds)
-    made: dict[Any, list[str]] = {}
-    for w in writes:
-        made.setdefault(w.statement, []).append(w.base)
-    facts = _Facts(function, kinds, cells, made)
+    """Return the program of a function; `changes` are the names whose memory statements write."""
+    facts = _Facts(function, kinds, C.cells(function, kinds), changes)
     writer = _Writer(facts, {}, [])
     entry = kinds.before.get(function.node.body[0], {})
     params = tuple(Var(p, entry.get(p, K.UNKNOWN)) for p in function.params)
@@ -42,17 +38,17 @@ def program_of(
     writer.statements(function.node.body[:-1])
     result = writer.read(function.result, function.node.body[-1].value)
     body = P.Block(params, tuple(writer.ops), P.End("next", (result,)))
-    return P.Program(name_ or function.name, body, function.node)
+    return P.Program(function.name, body, function.node)
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """What is known of the function at hand; `made` are the names that statements write into."""
+    """What is known of the function at hand."""
 
     function: Function
     kinds: KindFacts
     cells: C.Cells
-    made: Mapping[Any, list[str]]
+    changes: Mapping[Any, Sequence[str]]
 
     def after(self, s: Node, word: str) -> Kind:
         """Return the kind of a name behind a statement."""
@@ -608,7 +604,7 @@ class _Writer:
         ]
         writes = tuple(
             Place(v, (P.Anywhere(),))
-            for n in self.facts.made.get(self.at, ())
+            for n in self.facts.changes.get(self.at, ())
             for v in [self.held(n) if self.is_cell(n) else self.env.get(n)]
             if isinstance(v, Var)
         )
@@ -639,7 +635,10 @@ class _Writer:
         kind = self.kind(node)
         if isinstance(node, gast.FunctionDef):
             kind = self.facts.after(node, node.name)
-        return self.emit(L.CLOSURE, self.captured(node), kind, word, settings=(("code", node),))
+        rebound = {n for s in walk(node) if isinstance(s, gast.Nonlocal) for n in s.names}
+        writes = tuple(Place(self.held(n)) for n in sorted(rebound) if self.is_cell(n))
+        captured = self.captured(node)
+        return self.emit(L.CLOSURE, captured, kind, word, (), writes, (("code", node),))
 
     def collected(self, node: Node, kind: Kind, word: str) -> P.Value:
         how = {gast.ListComp: "list", gast.SetComp: "set", gast.DictComp: "dict"}[type(node)]

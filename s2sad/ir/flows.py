@@ -1,0 +1,256 @@
+"""Which variables are active: a derivative flows into them, and from them into the result.
+
+Before: a program. After: a graph with an edge from x to y where the derivative of y by x may be
+other than zero. What is reached from the parameters is *varied*, what reaches the result is
+*useful*, and what is both is *active*.
+
+    y = x * x        x -> y
+    if y > 1.0:      nothing: a test carries no derivative
+        A[i] = y     y -> A, and A -> whatever shares its memory
+    t = A[j]         A -> t
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Var
+
+Vars = frozenset[Var]
+
+
+@dataclass
+class Flows:
+    """The edges of a program: from each variable, and to each variable."""
+
+    out: dict[Var, set[Var]] = field(default_factory=dict)
+    into: dict[Var, set[Var]] = field(default_factory=dict)
+
+    def add(self, sources: Iterable[P.Operand], targets: Iterable[Var]) -> None:
+        """Let derivatives flow from some operands into some variables."""
+        found = list(targets)
+        for source in _variables(sources):
+            for target in found:
+                self.out.setdefault(source, set()).add(target)
+                self.into.setdefault(target, set()).add(source)
+
+    def varied(self, starts: Iterable[Var]) -> Vars:
+        """Return what derivatives reach that start at some variables."""
+        return _reached(self.out, starts)
+
+    def useful(self, ends: Iterable[P.Operand]) -> Vars:
+        """Return what has derivatives that reach one of some operands."""
+        return _reached(self.into, _variables(ends))
+
+
+def flows(program: P.Program, classes: Mapping[str, str]) -> Flows:
+    """Return the flows of a program; names of one class may share memory."""
+    worker = _Walk(Flows(), classes)
+    worker.block(program.block, (), ())
+    worker.memory()
+    return worker.flows
+
+
+def active(program: P.Program, classes: Mapping[str, str], wrt: Iterable[str]) -> Vars:
+    """Return the variables that are active with respect to some parameters."""
+    found, names = flows(program, classes), set(wrt)
+    starts = [v for v in program.block.params if v.name in names]
+    return found.varied(starts) & found.useful(program.block.end.results)
+
+
+class _Walk:
+    """Adds the edges of blocks.
+
+    `held` are the variables of each class of memory, `written` the classes that are written,
+    `part_of` says of what a value is read, `rebinding` which cells an inner function binds anew.
+    """
+
+    def __init__(self, flows: Flows, classes: Mapping[str, str]) -> None:
+        self.flows = flows
+        self.classes = classes
+        self.held: dict[str, list[Var]] = {}
+        self.written: set[str] = set()
+        self.part_of: dict[Var, Var] = {}
+        self.rebinding: dict[Var, list[Var]] = {}
+
+    def block(self, block: P.Block, takes: tuple[Var, ...], leaves: tuple[Var, ...]) -> None:
+        """Add what a block does; its end hands over to `takes`, or to `leaves` of its loop."""
+        self.seen(block.params)
+        for operation in block.ops:
+            self.seen((*operation.outs, *P.bound(operation)))
+            if isinstance(operation, Op):
+                self.op(operation)
+            else:
+                self.region(operation, leaves)
+        takes = leaves if block.end.how == "break" else takes
+        if block.end.how in ("next", "break"):
+            for v, result in zip(takes, block.end.results, strict=False):
+                self.flows.add((result,), (v,))
+        elif block.end.how == "yield":
+            self.flows.add(block.end.results, takes)
+
+    def seen(self, variables: Iterable[Var]) -> None:
+        for v in variables:
+            if v.name and not K.shares_nothing(v.kind):
+                self.held.setdefault(self.classes.get(v.name, v.name), []).append(v)
+
+    def op(self, op: Op) -> None:
+        targets = [v for v in op.outs if K.differentiable(v.kind) or not _is_value(v)]
+        self.flows.add(passes(op), targets)
+        if op.primitive.form in ("item", "field", "same", "look") and op.operands:
+            for owner in _variables(op.operands[:1]):
+                self.part_of |= dict.fromkeys(op.outs, owner)
+        stored = [v for v in _variables(P.operands(op)) if K.differentiable(v.kind)]
+        for place in op.writes:
+            if isinstance(place.object, Var):
+                owner = place.object
+                self.flows.add([v for v in stored if v is not owner], (owner,))
+                self.written.add(self.class_of(owner))
+        if op.primitive.form == "closure":
+            cells = [p.object for p in op.writes if isinstance(p.object, Var)]
+            self.rebinding |= dict.fromkeys(op.outs, cells)
+        elif op.primitive.form == "call":
+            for callee in _variables(op.operands[:1]):
+                self.flows.add(op.operands[1:], self.rebinding.get(self.owner(callee), ()))
+
+    def owner(self, v: Var) -> Var:
+        """Return what a value is read of, or is."""
+        while v in self.part_of:
+            v = self.part_of[v]
+        return v
+
+    def class_of(self, v: Var) -> str:
+        """Return the class of a variable; a part without a name has that of its owner."""
+        while not v.name and v in self.part_of:
+            v = self.part_of[v]
+        return self.classes.get(v.name, v.name)
+
+    def memory(self) -> None:
+        """What is written into memory reaches every variable that may hold that memory."""
+        parts = list(self.part_of)
+        for word in self.written:
+            held = self.held.get(word, [])
+            held = [*held, *(v for v in parts if not v.name and self.class_of(v) == word)]
+            for v in held[1:]:
+                self.flows.add((held[0],), (v,))
+                self.flows.add((v,), (held[0],))
+
+    def region(self, region: P.Region, leaves: tuple[Var, ...]) -> None:
+        match region:
+            case P.If():
+                for block in P.blocks(region):
+                    self.block(block, region.outs, leaves)
+            case P.For():
+                self.flows.add((region.over,), P.flat(region.target))
+                self.carried(region.body.params, region.starts, region.outs)
+                self.block(region.body, region.body.params, region.outs)
+            case P.While():
+                self.seen(region.carried)
+                self.carried(region.carried, region.starts, region.outs)
+                self.block(region.test, (), ())
+                self.block(region.body, region.carried, region.outs)
+            case P.Collect():
+                self.collected(region, region.outs)
+            case P.With():
+                self.flows.add((region.manager,), P.bound(region))
+                self.block(region.body, region.outs, leaves)
+            case P.Try():
+                self.block(region.body, (), leaves)
+                for h in region.handlers:
+                    self.block(h.body, region.of_arms, leaves)
+                self.block(region.orelse, region.of_arms, leaves)
+                self.block(region.final, region.of_final, leaves)
+            case P.Match():
+                for c in region.cases:
+                    self.flows.add((region.subject,), c.bound)
+                    self.block(c.body, region.outs, leaves)
+
+    def carried(
+        self, params: tuple[Var, ...], starts: tuple[P.Operand, ...], outs: tuple[Var, ...]
+    ) -> None:
+        for v, start in zip(params, starts, strict=True):
+            self.flows.add((start,), (v,))
+        table = {v.name: v for v in params}
+        for v in outs:
+            self.flows.add((table[v.name],), (v,))
+
+    def collected(self, region: P.Collect, outs: tuple[Var, ...]) -> None:
+        """Add what a comprehension does: its elements flow into what is collected."""
+        self.seen(P.bound(region))
+        self.flows.add((region.over,), P.flat(region.target))
+        self.yielding(region.body, outs)
+
+    def yielding(self, block: P.Block, outs: tuple[Var, ...]) -> None:
+        for operation in block.ops:
+            if isinstance(operation, P.Collect) and not operation.outs:
+                self.collected(operation, outs)
+            elif isinstance(operation, P.If) and operation.style == "filter":
+                self.yielding(operation.then, outs)
+            else:
+                self.block(P.Block((), (operation,), P.End("next")), (), ())
+        if block.end.how == "yield":
+            self.flows.add(block.end.results, outs)
+
+
+def passes(op: Op) -> tuple[P.Operand, ...]:
+    """Return the operands whose derivatives an operation may pass on to its results."""
+    form, given = op.primitive.form, P.operands(op)
+    match form:
+        case "compare" | "text" | "slice" | "discard" | "statement" | "forget":
+            return ()
+        case "infix" | "augmented" if op.primitive.word == "FloorDiv":
+            return ()
+        case "prefix" if op.primitive.word in ("Not", "Invert"):
+            return ()
+        case "item" | "field":
+            return () if op.primitive.word in _NO_FLOW else given[:1]
+        case "call":
+            return _passed_by_call(op, given)
+        case "method":
+            owner = _variables(given[:1])
+            numeric = any(K.is_numeric(v.kind) for v in owner)
+            return () if numeric and registry.is_zero_method(op.primitive.word) else given
+        case _:
+            return given
+
+
+def _passed_by_call(op: Op, given: tuple[P.Operand, ...]) -> tuple[P.Operand, ...]:
+    callee = given[0]
+    known = callee.kind if isinstance(callee, P.Outer) else None
+    fn = known.value if isinstance(known, K.Known) else None
+    if fn is None:
+        return given
+    rule = registry.rule_for(fn)
+    of_complex = any(K.is_complex(v.kind) for v in _variables(given))
+    zero = rule is not None and rule.is_zero(of_complex)
+    if zero or not registry.numbers_of(fn).carries:
+        return () if fn is not type or len(op.operands) == 2 else given
+    return given[1:]
+
+
+def _is_value(v: Var) -> bool:
+    """Say whether a variable holds numbers, texts or None: what has no derivative passes none."""
+    return isinstance(v.kind, K.Num | K.Str | K.NoneKind | K.Array)
+
+
+def _variables(given: Iterable[P.Operand]) -> list[Var]:
+    found = [v for v in map(P.variable, given) if v is not None]
+    return [v for v in found if not (isinstance(v.kind, K.Num | K.Array) and v.kind.const)]
+
+
+def _reached(edges: Mapping[Var, set[Var]], starts: Iterable[Var]) -> Vars:
+    found: set[Var] = set()
+    pending = list(starts)
+    while pending:
+        v = pending.pop()
+        if v not in found:
+            found.add(v)
+            pending += edges.get(v, ())
+    return frozenset(found)
+
+
+_NO_FLOW = ("shape", "ndim", "size", "dtype", "nbytes", "itemsize", "strides", "flags")
