@@ -52,7 +52,7 @@ def moved(
     worker = _Mover(function, taken)
     found: set[Any] = set()
     for s in all_inside(function.node.body[:-1]):
-        whole = getattr(s, "value", None) if isinstance(s, _STATEMENTS) else None
+        whole = getattr(s, "value", None) if isinstance(s, _STATEMENTS) else getattr(s, "exc", None)
         alone = (whole, getattr(whole, "func", None))  # such a call has its statement already
         inside = (n for part in heads(s) for n in worker.evaluated(part))
         found |= {n for n in inside if all(n is not a for a in alone) and writes(s, n)}

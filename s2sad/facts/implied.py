@@ -17,6 +17,7 @@ from s2sad import registry
 from s2sad.facts.members import class_function
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
+from s2sad.known.built import is_generated
 from s2sad.nodes import Node, attribute, clone, constant, subscript
 from s2sad.stages import KindFacts
 
@@ -95,7 +96,7 @@ def _note(
         for kind in _objects(facts.of.get(operand, K.UNKNOWN)):
             for word in words:
                 method = class_function(scope, kind, word)
-                if method is None or _is_generated(method):
+                if method is None or is_generated(inspect.unwrap(method)):
                     continue
                 count = len(inspect.signature(method).parameters)
                 if count not in (1, 2):
@@ -109,11 +110,6 @@ def _note(
                 found.append(made)
     if found:
         facts.implied[node] = tuple(found)
-
-
-def _is_generated(method: Any) -> bool:
-    """Say whether a method is one that `dataclass` makes; such a method writes nothing."""
-    return bool(inspect.unwrap(method).__code__.co_filename == "<string>")
 
 
 def _objects(kind: Kind) -> Iterator[Kind]:
