@@ -110,7 +110,16 @@ declare(complex, asks=("__complex__", "__float__", "__index__"))
 declare(round, asks=("__round__",))
 declare(iter, asks=("__iter__",))
 declare(next, asks=("__next__",))
-declare(isinstance, issubclass, callable, id, type, asks=())
+declare(isinstance, issubclass, callable, id, type, getattr, hasattr, setattr, delattr, asks=())
+declare(functools.partial, dataclasses.replace, vars, asks=())
+declare(list, tuple, zip, enumerate, reversed, asks=("__iter__", "__reversed__", "__getitem__"))
+declare(map, filter, functools.reduce, asks=("__call__", "__iter__", "__getitem__"))
+declare(sum, asks=("__iter__", "__getitem__"), asks_items=("__add__", "__radd__"))
+declare(any, all, asks=("__iter__", "__getitem__"), asks_items=("__bool__", "__len__"))
+declare(max, min, asks=("__call__", "__iter__", "__lt__"), asks_items=("__lt__", "__gt__"))
+declare(sorted, asks=("__call__", "__iter__"), asks_items=("__lt__", "__gt__"))
+declare(dict, set, frozenset, asks=("__iter__", "__getitem__"), asks_items=("__hash__", "__eq__"))
+declare(str, repr, print, asks_items=("__repr__",))
 
 # --- memory of the first argument ----------------------------------------------------------------
 

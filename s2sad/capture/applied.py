@@ -65,6 +65,14 @@ class Applied:
         """Return a new name for a temporary."""
         raise NotImplementedError
 
+    def is_atom(self, node: Node) -> bool:
+        """Say whether this is a name, a constant or a dotted name from outside."""
+        raise NotImplementedError
+
+    def begun(self, made: Node, later: Block) -> Node | None:
+        """Find what a generator expression runs over, before what is evaluated later; or None."""
+        raise NotImplementedError
+
     def settled(self, value: Node, later: Iterable[Node | None]) -> Node:
         """Keep what an operand is now, where one evaluated later binds a name that it reads."""
         raise NotImplementedError
@@ -135,7 +143,9 @@ class Applied:
             made = node.args[1]
             node.args[1] = locate(gast.ListComp(made.elt, made.generators), made)
         fn, source = self.settled(self.atom(node.args[0]), node.args[1:]), node.args[1]
-        if any(isinstance(n, gast.NamedExpr) for n in walk(node)):
+        if isinstance(source, gast.GeneratorExp) and len(node.args) == 3 and not bound:
+            source = self.begun(source, node.args[2:]) or source
+        elif bound or not all(map(self.is_atom, node.args[2:])):
             source = self.settled(self.atom(source), node.args[2:])
         total = self.names.fresh("total")
         if len(node.args) == 3:

@@ -33,6 +33,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.capture.read import Source, read
 from s2sad.errors import Error
+from s2sad.known.built import is_generated
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -64,7 +65,7 @@ def maker(cls: type) -> K.LocalFunction | None:
     if not isinstance(init, types.FunctionType):
         return None
     post = inspect.getattr_static(cls, "__post_init__", None)
-    generated = init.__code__.co_filename == "<string>" and dataclasses.is_dataclass(cls)
+    generated = is_generated(init) and dataclasses.is_dataclass(cls)
     if generated and not isinstance(post, types.FunctionType):
         return None
     if not _plain(cls, frozen=generated):
@@ -253,12 +254,7 @@ def _plain(cls: type, frozen: bool = False) -> bool:
     if any(b.__module__ in ("builtins", "abc", "typing", "numpy") for b in bases):
         return False
     found = [(h, vars(b)[h]) for b in bases for h in _HOOKS if h in vars(b)]
-    return all(frozen and h == "__setattr__" and _is_generated(fn) for h, fn in found)
-
-
-def _is_generated(fn: Any) -> bool:
-    """Say whether a dataclass has made a method."""
-    return getattr(getattr(fn, "__code__", None), "co_filename", "") == "<string>"
+    return all(frozen and h == "__setattr__" and is_generated(fn) for h, fn in found)
 
 
 def _home(cls: type, init: types.FunctionType) -> str | None:

@@ -186,13 +186,12 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         fn = self.denoted(node.func)
         if any(fn is f for f in _READ_AT_ONCE):
             at = 1 if fn is functools.reduce else 0
-            if len(node.args) > at:
-                node.args[at] = self.applied(node.args[at])
+            later = [*node.args[at + 1 :], *(k.value for k in node.keywords)]
+            early = all(isinstance(a, gast.Name | gast.Constant | gast.Lambda) for a in later)
+            if len(node.args) > at:  # what is evaluated later comes before the first item
+                node.args[at] = self.applied(node.args[at], lazy=not early)
         elif any(fn is f for f in _READ_IN_PART) and node.args:
-            found = self.applied(node.args[0])
-            if isinstance(found, gast.ListComp):
-                lazy = gast.GeneratorExp(found.elt, found.generators)
-                node.args[0] = locate(lazy, node.args[0])
+            node.args[0] = self.applied(node.args[0], lazy=True)
         self.generic_visit(node)
         read = self.got(node)
         if read is not None:
@@ -490,8 +489,16 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             body = [locate(gast.If(test, body, []), test)]
         return locate(gast.For(part.target, part.iter, body, node.orelse, None), node)
 
-    def applied(self, node: Node) -> Node:
-        """Return map and filter as a list comprehension, anything else as it is."""
+    def applied(self, node: Node, lazy: bool = False) -> Node:
+        """Return map and filter as a list comprehension, anything else as it is.
+
+        With `lazy` the comprehension is a generator expression.
+        """
+        if lazy:
+            made = self.applied(node)
+            if made is node or not isinstance(made, gast.ListComp):
+                return made
+            return locate(gast.GeneratorExp(made.elt, made.generators), node)
         found = self.mapped(node)
         if found is not None:
             target, source, value = found

@@ -28,6 +28,7 @@ from s2sad.nodes import (
     Node,
     assign,
     call,
+    children,
     clone,
     constant,
     is_constant,
@@ -97,6 +98,10 @@ class Expressions(Applied):
 
     def do_For(self, statement: Node) -> None:
         """Emit a loop: comprehensions become loops."""
+        raise NotImplementedError
+
+    def run_over(self, node: Node) -> Node:
+        """Reduce what a loop runs over, some time before it does."""
         raise NotImplementedError
 
     def moves(self, node: Node) -> bool:
@@ -230,15 +235,29 @@ class Expressions(Applied):
         if plain(node) and not self.moves(node):
             return node
         if isinstance(node, gast.Tuple):
-            return locate(gast.Tuple(self.in_order(node.elts, self.index), node.ctx), node)
+            return locate(gast.Tuple(self.in_order(node.elts, self._part_of(node)), node.ctx), node)
         if isinstance(node, gast.Starred):
             return locate(gast.Starred(self.atom(node.value), node.ctx), node)
         if isinstance(node, gast.Slice):
-            parts = [
-                None if p is None else self.index(p) for p in (node.lower, node.upper, node.step)
-            ]
-            return locate(gast.Slice(*parts), node)
+            reduce = self._part_of(node)
+            ends = (node.lower, node.upper, node.step)
+            return locate(gast.Slice(*(None if p is None else reduce(p) for p in ends)), node)
         return self.atom(node)
+
+    def _part_of(self, node: Node) -> Callable[[Node], Node]:
+        """Return what reduces a part of an index; one is held where a later one may set it."""
+        parts = children(node)
+
+        def reduce(part: Node) -> Node:
+            later = parts[parts.index(part) + 1 :]
+            return self.held_index(part) if self.may_set(part, later) else self.index(part)
+
+        return reduce
+
+    def may_set(self, node: Node, later: Iterable[Node | None]) -> bool:
+        """Say whether an operand asks for an attribute that a later one may set."""
+        asks = any(isinstance(n, gast.Attribute) for n in walk(node))
+        return asks and any(self.moves(n) or self.runs_users(n) for n in later if n is not None)
 
     def held_index(self, node: Node) -> Node:
         """Return an index that is as it is now: its parts are kept under names."""
@@ -305,7 +324,10 @@ class Expressions(Applied):
         for position, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
             later = [*node.keys[position + 1 :], *node.values[position + 1 :]]
             if key is not None:
-                key = key if plain(key) and not self.moves(key) else self.atom(key)
+                stays = (
+                    plain(key) and not self.moves(key) and not self.may_set(key, [value, *later])
+                )
+                key = key if stays else self.atom(key)
                 key = self.settled(key, [value, *later])
             elif any(self.runs_users(part) for part in later if part is not None):
                 # What is unpacked is copied before what is called behind it may change it.
@@ -367,15 +389,39 @@ class Expressions(Applied):
             func = self.atom(func)
         count = len(node.args)
         table = {id(k.value): k for k in node.keywords}
+        late = self._read_late(node, given)
 
         def reduce(arg: Node) -> Node:
             return self.atom(arg) if id(arg) in table else self.argument(node, arg)
 
-        values = self.in_order(given, reduce)
+        values = self.in_order(given[late is not None :], reduce)
+        if late is not None:
+            values.insert(0, self.whole(late))
         keywords = [
             gast.keyword(k.arg, v) for k, v in zip(node.keywords, values[count:], strict=True)
         ]
         return gast.Call(func, values[:count], keywords)
+
+    def _read_late(self, node: Node, given: Block) -> Node | None:
+        """Return the generator expression that a call reads when all else is computed, or None."""
+        made = given[0] if given else None
+        if not isinstance(made, gast.GeneratorExp) or made not in node.args:
+            return None
+        return self.begun(made, given[1:]) if self.reads_whole(node, made) else None
+
+    def begun(self, made: Node, later: Block) -> Node | None:
+        """Find what a generator expression runs over, before what is evaluated later; or None.
+
+        t = f(s)         where     sum((s[0] for _ in range(f(s))), g(s))    calls g next
+        """
+        if all(map(self.is_atom, later)):
+            return None
+        first, *rest = made.generators
+        source = self.run_over(first.iter)
+        if isinstance(source, gast.Name):
+            source = self.settled(source, later)
+        first = gast.comprehension(first.target, source, first.ifs, first.is_async)
+        return locate(gast.GeneratorExp(made.elt, [first, *rest]), made)
 
     def argument(self, node: Node, arg: Node) -> Node:
         if isinstance(arg, gast.Starred):

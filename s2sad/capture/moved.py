@@ -22,9 +22,11 @@ import gast
 
 from s2sad.capture.normalise import Normaliser
 from s2sad.nodes import (
+    Block,
     Node,
     all_inside,
     assign,
+    block_writes,
     blocks_of,
     call,
     children,
@@ -33,6 +35,8 @@ from s2sad.nodes import (
     locate,
     name,
     names_beside,
+    names_read,
+    names_written,
     walk,
 )
 from s2sad.stages import Function
@@ -50,16 +54,16 @@ def moved(
     `writes(s, node)` says of a part of a statement whether it writes something where it is run.
     """
     worker = _Mover(function, taken)
+    worker.places_first(function.node.body, writes)
     found: set[Any] = set()
     for s in all_inside(function.node.body[:-1]):
-        whole = getattr(s, "value", None) if isinstance(s, _STATEMENTS) else None
+        whole = getattr(s, "value", None) if isinstance(s, _STATEMENTS) else getattr(s, "exc", None)
         alone = (whole, getattr(whole, "func", None))  # such a call has its statement already
         inside = (n for part in heads(s) for n in worker.evaluated(part))
         found |= {n for n in inside if all(n is not a for a in alone) and writes(s, n)}
-    if not found:
-        return None
-    worker.moving = frozenset(found)
-    function.node.body[:-1] = worker.statements(function.node.body[:-1])
+    if found:
+        worker.moving = frozenset(found)
+        function.node.body[:-1] = worker.statements(function.node.body[:-1])
     if not worker.changed:
         return None
     return dataclasses.replace(
@@ -69,6 +73,7 @@ def moved(
         temps=frozenset(worker.temps),
         locals=frozenset(worker.locals | worker.temps | worker.indices),
         held=frozenset(worker.held),
+        was=frozenset(worker.was),
     )
 
 
@@ -82,6 +87,7 @@ class _Mover(Normaliser):
         self.loops = dict(function.loops)
         self.temps = set(function.temps)
         self.held = set(function.held)
+        self.was = set(function.was)
         self.outside = free_names(function.node)
         nonlocals = (n for n in walk(function.node) if isinstance(n, gast.Nonlocal))
         self.rebound = {word for n in nonlocals for word in n.names}
@@ -107,6 +113,64 @@ class _Mover(Normaliser):
                 below = [b for b in below if b not in lazy]
             pending += below
         return found
+
+    def places_first(self, body: Block, writes: Callable[[Node, Node], bool]) -> None:
+        """Find and read a place before what is added to it is computed, where that writes.
+
+        t = b.rank           ->    was = b.n
+        b.n += t                   t = b.rank
+                                   b.n += t
+        """
+        for s in list(body):
+            for part in blocks_of(s):
+                self.places_first(part, writes)
+            if not isinstance(s, gast.AugAssign) or isinstance(s.target, gast.Name):
+                continue
+            end = body.index(s)
+            start = self._begun(body, end)
+            if start is None:
+                continue
+            steps = [*all_inside(body[start:end]), s]
+            parts = ((t, n) for t in steps for part in heads(t) for n in self.evaluated(part))
+            if not any(writes(t, n) for t, n in parts):
+                continue
+            self.changed = True
+            place, rest = self._parted(body[start:end], names_read(s.target))
+            self.origin = self.origins[s]
+            self.out = []
+            s.target = self._place_expression(s.target, True)
+            self._read_before(s.target)
+            self.normal |= {*self.out}
+            body[start:end] = [*place, *self.out, *rest]
+
+    def _begun(self, body: Block, end: int) -> int | None:
+        """Return where the statements begin that stand for the same one of the user's.
+
+        None where they begin with reading the place.
+        """
+        origin, start = self.origins.get(body[end]), end
+        for at in reversed(range(end)):
+            s = body[at]
+            own = self.origins.get(s) is origin
+            if isinstance(s, gast.AugAssign) and not isinstance(s.target, gast.Name) and own:
+                break
+            if own and names_written(s) & self.was:
+                return None
+            if not own and not self.was:
+                break
+            start = at if own and start == at + 1 else start
+        return start if isinstance(origin, gast.AugAssign) else None
+
+    def _parted(self, steps: Block, used: set[str]) -> tuple[Block, Block]:
+        """Return the steps that compute what is used, and all others."""
+        place: Block = []
+        rest: Block = []
+        used = used & self.temps
+        for t in reversed(steps):
+            needed = used & block_writes([t])
+            (place if needed else rest).insert(0, t)
+            used |= names_read(t) & self.temps if needed else set()
+        return place, rest
 
     def statement(self, statement: Node) -> None:
         if statement not in self.normal:  # made on the way, not yet normal

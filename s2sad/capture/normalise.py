@@ -591,11 +591,21 @@ class Normaliser(Expressions):
             return self.atom(locate(call("list", node), node))
         return self.atom(node)
 
+    def run_over(self, node: Node) -> Node:
+        view = isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)
+        if view and node.func.attr in _DICT_VIEWS and not node.args:  # it shows what is there later
+            func = gast.Attribute(self.atom(node.func.value), node.func.attr, gast.Load())
+            return locate(gast.Call(locate(func, node), [], []), node)
+        if is_call(node, "range"):
+            return locate(call("range", *map(self.atom, node.args)), node)
+        return self._iterable(node)
+
     def _run_over(self, fn: str, node: Node) -> Node | None:
         """Reduce a call of range, enumerate, zip or reversed; None where it is an odd one."""
         args, keywords = list(node.args), {k.arg: k.value for k in node.keywords}
         if fn == "range" and not keywords:
-            return call("range", *[self.scalar(a) for a in args])
+            later = [args[i + 1 :] for i in range(len(args))]
+            return call("range", *map(self.scalar, args, later))
         if fn == "zip" and args and keywords.keys() <= {"strict"}:
             made = call("zip", *[self._iterable(a) for a in args])
             self._strictly(made, keywords.get("strict"))
@@ -652,9 +662,9 @@ class Normaliser(Expressions):
             locate(n, self.origin)
         self.out += self.statements([check])
 
-    def scalar(self, node: Node) -> Node:
+    def scalar(self, node: Node, later: Block | tuple[()] = ()) -> Node:
         """An inert integer expression of names and literals stays; anything else is an atom."""
-        return node if plain(node) else self.atom(node)
+        return node if plain(node) and not self.may_set(node, later) else self.atom(node)
 
     def _loop(self, target: Node, iterable: Node) -> Loop | None:
         """Say how the loop runs backward, or None where the iterable can be read only once."""

@@ -17,6 +17,7 @@ from s2sad import registry
 from s2sad.facts.members import class_function
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
+from s2sad.known.built import is_generated
 from s2sad.nodes import Node, attribute, clone, constant, subscript
 from s2sad.stages import KindFacts
 
@@ -87,7 +88,7 @@ def _answer(
     owner, word, given = asked
     kind = facts.of.get(owner, K.UNKNOWN)
     method = class_function(scope, kind, word) if isinstance(kind, K.Obj) else None
-    if method is None or _is_generated(method):
+    if method is None or is_generated(method):
         return None
     result = called(K.Known(method), [kind, facts.of.get(given, K.UNKNOWN)])
     if not isinstance(result, K.Num) or result.type != "bool":
@@ -103,8 +104,10 @@ def of_library(
     effects = registry.effects_of(fn)
     rule = registry.rule_for(facts.objects.get(getattr(node, "func", None)))
     if effects.asks is not None:
-        asked = [([n], _first(scope, facts, n, effects.asks)) for n in given]
-        made = _note(scope, facts, node, asked, called)
+        objects = [n for n in given if _is_object(facts, n)]
+        asked = [([n], _first(scope, facts, n, effects.asks)) for n in objects]
+        inside = [n for n in given if not _is_object(facts, n)]
+        made = _note(scope, facts, node, [*asked, (inside, effects.asks_items)], called)
         alone = len(given) == len(made) == 1 and _is_object(facts, given[0])
         gives = facts.of.get(made[0], K.UNKNOWN) if alone else K.UNKNOWN
         same = K.cls_of(gives) is fn if isinstance(fn, type) else effects.does != "outside"
@@ -178,7 +181,7 @@ def _note(
         for kind in _objects(facts.of.get(operand, K.UNKNOWN)):
             for word in words:
                 method = class_function(scope, kind, word)
-                if method is None or _is_generated(method):
+                if method is None or is_generated(inspect.unwrap(method)):
                     continue
                 count = len(inspect.signature(method).parameters)
                 if count not in (1, 2):
@@ -193,11 +196,6 @@ def _note(
     if found:
         facts.implied[node] = tuple(found)
     return found
-
-
-def _is_generated(method: Any) -> bool:
-    """Say whether a method is one that `dataclass` makes; such a method writes nothing."""
-    return bool(inspect.unwrap(method).__code__.co_filename == "<string>")
 
 
 def _objects(kind: Kind) -> Iterator[Kind]:

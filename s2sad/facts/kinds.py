@@ -435,6 +435,8 @@ class _Walker(Tries):
     def st_Raise(self, s: Node, env: Env) -> Env:
         for part in told_of(s):
             self.kind(part, env)
+        if isinstance(s.exc, gast.Call):
+            self.kind(s.exc.func, env)
         return env
 
     def st_FunctionDef(self, s: Node, env: Env) -> Env:

@@ -29,6 +29,7 @@ from s2sad.facts.members import SETTING
 from s2sad.facts.results import binary_kind
 from s2sad.inside import hook_here
 from s2sad.kinds import Kind
+from s2sad.known.built import run_by_making
 from s2sad.known.generators import GENERATORS, generator_of
 from s2sad.known.outputs import positional_outs, spares_copy
 from s2sad.known.samples import is_number
@@ -246,6 +247,8 @@ class Walker:
         elif isinstance(s, gast.Assert | gast.Raise):
             for part in told_of(s) if isinstance(s, gast.Raise) else children(s):
                 self.calls(s, part)
+            if isinstance(s, gast.Raise) and s.exc is not None:
+                self.called(s, s.exc)
         elif isinstance(s, gast.FunctionDef):
             for n in sorted(rebound(s) & self.function.locals):
                 self.memory.writes.append(Write(s, n, "rebind", K.UNKNOWN))
@@ -405,8 +408,9 @@ class Walker:
         if any(fn is f for f in (*SETTING, vars)) and node.args:
             self.write(s, node.args[0], "item", whole=True)
             return
-        if isinstance(fn, type) and (issubclass(fn, tuple) or dataclasses.is_dataclass(fn)):
-            return
+        if isinstance(fn, type) and not run_by_making(fn):
+            if issubclass(fn, tuple) or dataclasses.is_dataclass(fn):
+                return
         self._users_function(s, node)
 
     def _drawn(self, s: Node, node: Node, method: str) -> None:
@@ -571,7 +575,8 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     elif isinstance(node, gast.Attribute | gast.Starred):
         owner = kinds.of.get(node.value)
         if isinstance(owner, K.Obj) and node.attr not in dict(owner.fields):
-            if not hasattr(type(inspect.getattr_static(owner.cls, node.attr, None)), "__get__"):
+            held = inspect.getattr_static(owner.cls, node.attr, None)
+            if held is not None and not hasattr(type(held), "__get__"):
                 return frozenset({f"{owner.cls.__name__}.{node.attr}"})  # what the class has
         parts = [node.value]
     elif isinstance(node, gast.Tuple | gast.List | gast.Set):

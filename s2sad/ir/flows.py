@@ -19,6 +19,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Var
+from s2sad.kinds import Kind
 
 Vars = frozenset[Var]
 
@@ -99,8 +100,7 @@ class _Walk:
                 self.held.setdefault(self.classes.get(v.name, v.name), []).append(v)
 
     def op(self, op: Op) -> None:
-        targets = [v for v in op.outs if K.differentiable(v.kind) or not _is_value(v)]
-        self.flows.add(passes(op), targets)
+        self.flows.add(passes(op), [v for v in op.outs if _carries(v.kind)])
         if op.primitive.form in ("item", "field", "same", "look") and op.operands:
             for owner in _variables(op.operands[:1]):
                 self.part_of |= dict.fromkeys(op.outs, owner)
@@ -207,7 +207,7 @@ def passes(op: Op) -> tuple[P.Operand, ...]:
         case "prefix" if op.primitive.word in ("Not", "Invert"):
             return ()
         case "item" | "field":
-            return () if op.primitive.word in _NO_FLOW else given[:1]
+            return given[:1]
         case "call":
             return _passed_by_call(op, given)
         case "method":
@@ -232,9 +232,11 @@ def _passed_by_call(op: Op, given: tuple[P.Operand, ...]) -> tuple[P.Operand, ..
     return given[1:]
 
 
-def _is_value(v: Var) -> bool:
-    """Say whether a variable holds numbers, texts or None: what has no derivative passes none."""
-    return isinstance(v.kind, K.Num | K.Str | K.NoneKind | K.Array)
+def _carries(kind: Kind) -> bool:
+    """Say whether a derivative may flow into what is of a kind; what may be written may hold one."""
+    if isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array | K.Tuple):
+        return K.differentiable(kind)
+    return not isinstance(kind, K.Known)
 
 
 def _variables(given: Iterable[P.Operand]) -> list[Var]:
@@ -251,6 +253,3 @@ def _reached(edges: Mapping[Var, set[Var]], starts: Iterable[Var]) -> Vars:
             found.add(v)
             pending += edges.get(v, ())
     return frozenset(found)
-
-
-_NO_FLOW = ("shape", "ndim", "size", "dtype", "nbytes", "itemsize", "strides", "flags")

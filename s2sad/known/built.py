@@ -11,12 +11,15 @@ from __future__ import annotations
 import abc
 import dataclasses
 import inspect
+import types
 from typing import Any
 
 import gast
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.kinds import Kind
+from s2sad.known.libraries import of_standard_library
 from s2sad.nodes import Node, attribute, call, clone, constant, subscript, tuple_
 
 
@@ -80,9 +83,43 @@ def plain_fields(cls: Any) -> tuple[str, ...] | None:
     if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
         return None
     made = cls.__dict__.get("__init__")
-    generated = getattr(getattr(made, "__code__", None), "co_filename", "") == "<string>"
     every = dataclasses.fields(cls)
     simple = all(f.init for f in every)
-    if not generated or not simple or hasattr(cls, "__post_init__"):
+    if not is_generated(made) or not simple or hasattr(cls, "__post_init__"):
         return None
     return tuple(f.name for f in every)
+
+
+_MAKERS = ("__new__", "__init__")
+
+
+def run_by_making(cls: type) -> list[Any]:
+    """Return the user's functions that run where an object of a class is made."""
+    found = [inspect.getattr_static(type(cls), "__call__"), *(_static(cls, w) for w in _MAKERS)]
+    if dataclasses.is_dataclass(cls) and is_generated(found[-1]):
+        found += [_static(cls, w) for w in ("__post_init__", "__setattr__")]
+        held = [_static(cls, f.name) for f in dataclasses.fields(cls)]
+        found += [h for h in held if hasattr(type(h), "__set__")]
+    return [fn for fn in found if not (is_generated(fn) or _is_known(fn))]
+
+
+def _static(cls: type, word: str) -> Any:
+    found = inspect.getattr_static(cls, word, None)
+    return found.__func__ if isinstance(found, staticmethod) else found
+
+
+def is_generated(fn: Any) -> bool:
+    """Say whether Python has made a function: those of dataclasses and named tuples."""
+    return getattr(getattr(fn, "__code__", None), "co_filename", "") == "<string>"
+
+
+def _is_known(fn: Any) -> bool:
+    """Say whether something is none of the user's functions."""
+    plain = fn is None or isinstance(fn, _WRITTEN_IN_C)
+    return plain or registry.is_foreign(fn) or of_standard_library(str(fn.__module__))
+
+
+_WRITTEN_IN_C = (
+    *(types.WrapperDescriptorType, types.BuiltinFunctionType, types.MethodDescriptorType),
+    *(types.MemberDescriptorType, types.GetSetDescriptorType),
+)

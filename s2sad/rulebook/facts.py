@@ -94,7 +94,7 @@ class Effects:
     `sequences` is True a rule takes lists as they are, which others get as arrays; where `scalars`
     is True the function takes numbers where others want arrays, also on a device. `asks` are the
     special methods that it calls of the objects it is given, the first that their class has; None
-    where that may be any.
+    where that may be any. `asks_items` are those that it may call of the items of what it is given.
     """
 
     does: Does = "anything"
@@ -103,6 +103,7 @@ class Effects:
     sequences: bool = False
     scalars: bool = False
     asks: tuple[str, ...] | None = None
+    asks_items: tuple[str, ...] = ()
 
     @property
     def is_reader(self) -> bool:

@@ -147,9 +147,17 @@ class BoundCall:
     known: Lengths
 
 
-def bind_call(facts: KindFacts, call: Any, env: Mapping[str, Kind]) -> BoundCall | None:
-    """Return the user's function that a call runs, with what it is given, if it is one."""
-    method = facts.methods.get(call)
+def bind_call(
+    facts: KindFacts,
+    call: Any,
+    env: Mapping[str, Kind],
+    method: tuple[Any, Node] | None = None,
+) -> BoundCall | None:
+    """Return the user's function that a call runs, with what it is given, if it is one.
+
+    A `method` is one that the call does not name, with the object on which it runs.
+    """
+    method = method or facts.methods.get(call)
     if method is not None:
         target: Kind = K.Known(method[0])
         args = [method[1], *operands(call, method[1])]

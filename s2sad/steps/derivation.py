@@ -6,7 +6,7 @@ import inspect
 import math
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -54,7 +54,7 @@ from s2sad.facts.kinds import infer
 from s2sad.facts.lengths import alike, shallow
 from s2sad.facts.marked import marked
 from s2sad.facts.members import class_function, sets_by_name
-from s2sad.facts.memory import Memory, memory
+from s2sad.facts.memory import Memory, memory, root
 from s2sad.facts.methods import plain_writes
 from s2sad.facts.operators import operators, with_pullback
 from s2sad.facts.overloads import overloads
@@ -73,6 +73,7 @@ from s2sad.facts.scope import Scope, lookup
 from s2sad.facts.sums import sums
 from s2sad.facts.trees import trees
 from s2sad.kinds import Kind
+from s2sad.known.built import run_by_making
 from s2sad.known.pieces import count
 from s2sad.known.unread import LOOKED_UP, unread
 from s2sad.modes.refs import Refs
@@ -513,13 +514,14 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
             target: Kind = K.Known(method[0])
             args = [method[1], *operands(node, method[1])]
         elif isinstance(node, gast.Call):
-            target, args = facts.of.get(node.func, K.UNKNOWN), list(node.args)
+            target, args = made_by(facts.of.get(node.func, K.UNKNOWN)), list(node.args)
         else:
             return None
         value = getattr(target, "value", None)
         if not isinstance(target, K.LocalFunction) and not isinstance(value, types.FunctionType):
             return None
-        given = [target, *(facts.of.get(a, K.UNKNOWN) for a in args)]
+        parts = [*args, *(k.value for k in getattr(node, "keywords", ()))]
+        given = [target, *(facts.of.get(a, K.UNKNOWN) for a in parts)]
         given = behind(given, facts.before.get(s, {}))
         # An operator is used up by the call: what is left is the derivative.
         kept = any(holds_functions(k) or applies(getattr(k, "value", None)) for k in given)
@@ -527,6 +529,9 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
             return None
         found = _bound_call(d, facts, s, node, target, args)
         if found is None or not (kept or stores_into_arguments(d, found[0])):
+            return None
+        made = hasattr(getattr(target, "node", None), "makes")
+        if made and d.refs.function(runtime.object_of) != OBJECT_OF:
             return None
         if isinstance(target, K.LocalFunction):
             again = getattr(target.node, "name", "") in dict(target.links)
@@ -729,20 +734,25 @@ class _Called:
 
     def notes(self) -> frozenset[str] | None:
         """Return the attributes of its object that a method sets; None where it changes more."""
-        kinds, words = self.callee.kinds, set()
-        for w in self.memory.writes:
-            target = getattr(w.statement, "target", None) or getattr(w.statement, "targets", [0])[0]
-            again = isinstance(w.statement, gast.AugAssign)
-            own = isinstance(target, gast.Attribute) and isinstance(target.value, gast.Name)
-            if not own or (again and not K.shares_nothing(kinds.of.get(target, K.UNKNOWN))):
-                return None
-            words.add(target.attr)
+        words = {_set_by(self.callee.kinds, w) for w in self.memory.writes}
+        if None in words:
+            return None
         unseen = any(given for _, _, given in self.memory.opaque)
-        return None if unseen else frozenset(words)
+        return None if unseen else frozenset(w for w in words if w)
 
     def nodes(self, parameters: frozenset[str] | set[str]) -> list[Any]:
         """Return what some of the parameters are given."""
         return [node for p in sorted(parameters) for node in self.given.get(p, [])]
+
+
+def _set_by(kinds: KindFacts, w: Write) -> str | None:
+    """Return the attribute of a variable that a write sets, and no more than that."""
+    target = getattr(w.statement, "target", None) or getattr(w.statement, "targets", [0])[0]
+    again = isinstance(w.statement, gast.AugAssign)
+    own = isinstance(target, gast.Attribute) and isinstance(target.value, gast.Name)
+    if not own or (again and not K.shares_nothing(kinds.of.get(target, K.UNKNOWN))):
+        return None
+    return str(target.attr)
 
 
 def called_by(d: Derivation, a: Analysed, call: Any) -> _Called | None:
@@ -819,16 +829,77 @@ def _written_by(
     target: Kind = a.kinds.of.get(getattr(call, "func", None), K.UNKNOWN)
     if isinstance(target, K.Known) and isinstance(target.value, type):
         if call not in a.kinds.methods and isinstance(made_by(target), K.Known):
-            return [], [], K.UNKNOWN
+            return _written_by_making(d, a, call, target.value, lasting)
     if is_ruled_helper(target):
         return [], [], K.UNKNOWN
-    if called is None:
-        return None
+    return None if called is None else _written_in(called, call, lasting)
+
+
+def _written_in(
+    called: _Called, call: Any, lasting: list[Any]
+) -> tuple[list[Any], list[Any], Kind] | None:
+    """Return what `_written_by` does, of a function that is known."""
     arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)
     keeps = called.memory.keeps or any(map(called.stores_outside, called.memory.writes))
-    if keeps or any(not called.given.get(p) for p in arrays | others):
+    args = called.callee.function.node.args
+    gathered = {p.id for p in (args.vararg, args.kwarg) if p is not None}  # if not given, it is new
+    if keeps or any(not called.given.get(p) for p in (arrays | others) - gathered):
         lasting.append(call)
     if any(not called.given.get(p) for p in arrays):
         return None  # a default, whose content lasts from call to call
     owner = written_owner(called.callee.function, called.callee.kinds, called.memory)
     return called.nodes(arrays), called.nodes(others), owner
+
+
+def _written_by_making(
+    d: Derivation, a: Analysed, call: Any, cls: type, lasting: list[Any]
+) -> tuple[list[Any], list[Any], Kind] | None:
+    """Return what may be written where an object is made of which nobody knows how it is made.
+
+    What is written in it may be any of what it is made of.
+    """
+    own = tuple_([*call.args, *(k.value for k in call.keywords)])
+    kinds = replace(a.kinds, of={**a.kinds.of, own: K.Obj(cls, ())})
+    written: list[Any] = []
+    for fn in run_by_making(cls):
+        bound = bind_call(kinds, call, all_kinds(a.kinds), (fn, own))
+        try:
+            callee = None if bound is None else analyse(d, bound.fn, bound.params, bound.extra)
+        except Error:
+            return None
+        if bound is None or callee is None:
+            return None
+        called = _Called(callee, _but_own(d, callee, memory_of(d, callee)), bound.given)
+        found = _written_in(called, call, lasting)
+        if found is None:
+            return None
+        written += [*found[0], *found[1]]
+    return [], written, K.UNKNOWN
+
+
+def _but_own(d: Derivation, maker: Analysed, found: Memory) -> Memory:
+    """Return the memory of what makes an object, but for the attributes that it sets on that."""
+    own, kinds = maker.function.params[0], maker.kinds
+
+    def sets(w: Write) -> bool:
+        if _set_by(kinds, w) is not None:
+            return True
+        call = getattr(w.statement, "value", None)
+        begun = called_by(d, maker, call) if isinstance(call, gast.Call) else None
+        if begun is None or calls_itself(begun.callee.function.source.fn, d.analysed.values()):
+            return False
+        first = begun.nodes(set(begun.callee.function.params[:1]))
+        if [root(n) for n in first] != [own]:
+            return False
+        left = _but_own(d, begun.callee, begun.memory)  # it makes the object as one of a base class
+        return not any(written_parameters(begun.callee.function, begun.callee.kinds, left))
+
+    def begins(call: Any) -> bool:
+        fn = kinds.objects.get(getattr(call, "func", None))
+        return isinstance(fn, types.WrapperDescriptorType)
+
+    return replace(
+        found,
+        writes=[w for w in found.writes if w.base != own or not sets(w)],
+        opaque=[(s, c, given - {own} if begins(c) else given) for s, c, given in found.opaque],
+    )

@@ -1,0 +1,188 @@
+"""Operands, places and generators are evaluated in turn, whatever the others write."""
+
+import programs
+import pytest
+
+import s2sad
+
+STEP = 1e-6
+
+
+def holds(f, a=1.3):
+    """Compare value and slope in both modes with central differences."""
+    slope = (f(a + STEP) - f(a - STEP)) / (2 * STEP)
+    value, gradient = s2sad.value_and_grad(f)(a)
+    assert value == pytest.approx(f(a), rel=1e-12)
+    assert gradient == pytest.approx(slope, rel=1e-5, abs=1e-7)
+    value, tangent = s2sad.jvp(f, (a,), (1.0,))
+    assert value == pytest.approx(f(a), rel=1e-12)
+    assert tangent == pytest.approx(slope, rel=1e-5, abs=1e-7)
+
+
+HEAD = """
+import functools
+
+import numpy as np
+
+
+class Box:
+    def __init__(self, n):
+        self.n = n
+        self.i = 0
+        self.k = 1.0
+
+    def double(self):
+        self.n = self.n * 2.0
+        return 1.0
+
+    def up(self):
+        self.i = self.i + 1
+        return self.i
+
+    @property
+    def rank(self):
+        self.n = self.n * 2.0
+        return 1.0
+
+    @property
+    def first(self):
+        self.n[0] = self.n[0] * 2.0
+        return 1.0
+
+    @property
+    def next(self):
+        self.i = self.i + 1
+        return self.i
+
+    @property
+    def kid(self):
+        self.k = self.k * 2.0
+        return self.child
+
+    def __getitem__(self, i):
+        return self.double()
+
+    def __add__(self, other):
+        return self.double()
+
+    def __neg__(self):
+        return self.double()
+
+    def step(self):
+        self.n += self.rank
+        return self.n
+
+
+class Called(Box):
+    def __call__(self):
+        return self.double()
+
+
+class Store:
+    def __init__(self, d):
+        self.d = d
+
+    @property
+    def rank(self):
+        self.d["k"] = self.d["k"] * 2.0
+        return 1.0
+
+
+def base(s):
+    s[0] = s[0] * 2.0
+    return s[0]
+
+
+def grow(s):
+    s.append(s[0])
+    return 0.0
+
+
+def add(p, q):
+    return p + q
+
+
+def f(a):
+"""
+
+ADDED = [
+    "b = Box(a); b.n += b.rank; return b.n",
+    "b = Box(a); b.n += b[0]; return b.n",
+    "b = Box(a); b.n += b + 1; return b.n",
+    "b = Box(a); b.n += -b; return b.n",
+    "b = Called(a); b.n *= b(); return b.n",
+    "b = Box([a, 1.0]); b.n[0] += b.first; return b.n[0]",
+    "b = Box(np.array([a, 1.0])); b.n[0] += b.first; return b.n[0]",
+    "x = np.array([a, 2.0]); b = Box(x); x[0] += b.first; return x[0] * 2.0 + x[1]",
+    "x = [a, 1.0]; b = Box(x); x[0] -= 2.0 * b.first; return x[0]",
+    "x = np.array([a, 2.0]); b = Box(x); b.n += b.rank; return x[0] * a + x[1] + b.n[0]",
+    "x = np.array([a, 2.0]); b = Box(x); b.n[0] += b.rank; return x[0] * a + b.n[0]",
+    "x = np.array([a, 2.0]); b = Box(x); b.n[b.i] += b.next * a; return x[0] * a + x[1]",
+    "b = Box([a, 1.0]); b.n[b.i] += b.next; return b.n[0] * 3.0 + b.n[1]",
+    "x = [a, 2.0]; b = Box(x); y = [x]; y[b.i][0] += b.next; return x[0]",
+    "b = Box(a); c = [b]; c[0].n += b.rank; return b.n",
+    "b = Box(a); b.n -= b.rank * b.n; return b.n",
+    "b = Box(a); b.n += max(b.rank, 0.5); return b.n",
+    "b = Box(a); b.n += getattr(b, 'rank'); return b.n",
+    "b = Box(a); b.n += 1.0 + (b.rank if a > 0 else 0.0); return b.n",
+    "b = Box(a); b.n += b.rank; b.n += b.rank; b.n *= b.rank; return b.n",
+    "b = Box(a); b.n += b.rank + b.double(); return b.n",
+    "b = Box(a); return b.step() * b.n",
+    "b = Box(a)\n    while b.n < 10.0:\n        b.n += b.rank\n    return b.n",
+    "d = {'k': a}; e = Store(d); d['k'] += e.rank; return d['k']",
+    "d = {'k': a}; e = Store(d); e.d['k'] += e.rank; return d['k']",
+    "b = Box(a); c = Box(2.0); b.n += c.rank; return b.n * c.n",
+]
+PLACES = [
+    "x = [a, 2.0, 3.0]; b = Box(x); x[b.next] += b.i * a; return x[1] * 10 + x[0]",
+    "x = np.array([a, 2.0]); b = Box(x); x[b.next] += a; return x[1] * 10 + x[0] + b.i * a",
+    "x = np.array([a, 2.0, 3.0]); b = Box(x); x[b.next] -= x[b.next] * a; return x[1] * 3 + x[2]",
+    "x = np.array([a, 2.0]); b = Box(x); x[b.i] = b.next; return x[0] * a + x[1]",
+    "x = np.array([a, 2.0]); b = Box(x); x[b.i] *= x[b.next] * a; return x[1] * 10 + x[0]",
+    "b = Box(1.0); b.child = Box(a); b.kid.n += b.k * a; return b.child.n",
+    "b = Box(a); x = np.ones(3) * a; x[b.i:b.next] = b.i * a * 2; return x[0] + 10 * x[1]",
+    "b = Box(a); x = np.ones(3) * a; x[b.i:b.up()] = b.i * a * 2; return x[0] + 10 * x[1]",
+    "b = Box(a); x = np.eye(3) * a; x[b.i, b.up()] += b.i * a; return x[0, 1] + 10 * x[1, 1]",
+    "b = Box(a); x = np.arange(4.0) * a; return x[b.i : b.next + 1][0] + x[b.i] * 10",
+    "b = Box(a); x = np.array([[1.0, 2.0], [5.0, 7.0]]) * a; return x[b.i, b.next] * a",
+    "b = Box(a); x = np.array([[1.0, 2.0], [5.0, 7.0]]) * a; return x[b.i, b.up()] * a",
+    "b = Box(a); d = {b.i: b.up() * a, b.i + 1: a}; return d[0] * a + d[2]",
+    "b = Box(a); y = 0.0\n    for i in range(b.i, b.up() + 2):\n        y = y + a\n    return y",
+]
+OPERANDS = [
+    "b = Box(a); return b.n + b.rank * b.n",
+    "b = Box(a); t = (b.n, b.rank, b.n); return t[0] * 10.0 + t[2]",
+    "b = Box(a); d = {'a': b.n, 'b': b.rank, 'c': b.n}; return d['a'] * 10.0 + d['c']",
+    "b = Box(a); return a if b.n < b.rank * 3.0 < b.n else b.n",
+    "b = Box(a); s = f'{b.n:.1f}{b.rank}{b.n:.1f}'; return a * (s == '1.31.02.6') + b.n",
+    "b = Box(a); return dict(p=b.n, q=b.rank, r=b.n)['r'] * a",
+    "b = Box(a); b.n, y = b.rank * b.n, b.n; return b.n * 10 + y",
+]
+GENERATORS = [
+    "s = [a]; return sum((s[0] for _ in range(1)), base(s))",
+    "s = [a]; return sum([s[0] for _ in range(1)], base(s))",
+    "s = [a]; return sum((s[0] for _ in range(1)), start=base(s))",
+    "s = [a]; return sum((v * s[0] for v in s), base(s))",
+    "s = [a]; return sum((v * w for v in s for w in s), base(s))",
+    "s = [a, 1.0]; return sum((v for v in s if s[0] > 2.0), base(s))",
+    "s = [a]; return sum((v for v in s), grow(s))",
+    "s = [a]; return sum((s[0] for _ in range(1)), 0.0 if a < 0 else base(s))",
+    "s = [a]; return sum(map(lambda v: v * s[0], [1.0, 2.0]), base(s))",
+    "s = [a]; return sorted((s[0] * v for v in (1.0, 2.0)), reverse=base(s) > 0)[0]",
+    "s = [a]; return functools.reduce(add, [s[0] * v for v in (1.0, 2.0)], base(s))",
+    "s = [a]; return functools.reduce(add, (s[0] * v for v in (1.0, 2.0)), base(s))",
+    "s = [a]; return sum((v for v in [base(s), s[0]]), base(s))",
+    "s = {'a': a}; t = [a]; return sum((v * t[0] for v in s.values()), base(t))",
+    "x = np.array([a, 2.0]); return sum((x[0] * v for v in x), base(x))",
+    "b = Box(a); return sum((b.n for _ in range(1)), b.rank * b.n)",
+    "b = Box(a); return sum((b.rank * b.n for _ in range(2)), b.n)",
+]
+
+
+@pytest.mark.parametrize("body", [*ADDED, *PLACES, *OPERANDS, *GENERATORS])
+def test_the_order_of_evaluation(body):
+    module = programs.load(f"{HEAD}    {body}\n")
+    try:
+        holds(module.f)
+    finally:
+        programs.unload(module)
