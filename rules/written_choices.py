@@ -51,3 +51,47 @@ def min_by(first, /, *rest, key=None, default=...):
     if key is None:
         return choices[min(range(len(choices)), key=lambda k: choices[k])]
     return choices[min(range(len(choices)), key=lambda k: key(choices[k]))]
+
+
+@written_out(sorted, writing=True)
+def sorted_called(iterable, /, *, key, reverse=False):
+    """The key is called with one item after the other, before any is put in its place."""
+    if isinstance(iterable, (list, tuple)):
+        choices = iterable
+    else:
+        choices = list(iterable)
+    keys = [key(choices[k]) for k in range(len(choices))]
+    by = lambda k: keys[k]  # noqa: E731
+    if reverse:
+        return [choices[place] for place in sorted(range(len(choices)), key=by, reverse=True)]
+    return [choices[place] for place in sorted(range(len(choices)), key=by)]
+
+
+@written_out(max, writing=True)
+def max_called(first, /, *rest, key, default=...):
+    """The key is called with one item after the other."""
+    if default is not ...:
+        raise NotImplementedError("max with a default has a derivative for numbers only")
+    if len(rest) > 0:
+        choices = [first, *rest]
+    elif isinstance(first, (list, tuple)):
+        choices = first
+    else:
+        choices = list(first)
+    keys = [key(choices[k]) for k in range(len(choices))]
+    return choices[max(range(len(choices)), key=lambda k: keys[k])]
+
+
+@written_out(min, writing=True)
+def min_called(first, /, *rest, key, default=...):
+    """The key is called with one item after the other."""
+    if default is not ...:
+        raise NotImplementedError("min with a default has a derivative for numbers only")
+    if len(rest) > 0:
+        choices = [first, *rest]
+    elif isinstance(first, (list, tuple)):
+        choices = first
+    else:
+        choices = list(first)
+    keys = [key(choices[k]) for k in range(len(choices))]
+    return choices[min(range(len(choices)), key=lambda k: keys[k])]

@@ -275,21 +275,25 @@ _written: dict[Hashable, Form] = {}
 _written_functions: list[object] = []
 
 
-def written_out(*fns: object, of: tuple[str, ...] = (), beside: bool = False) -> Callable[[F], F]:
+def written_out(
+    *fns: object, of: tuple[str, ...] = (), beside: bool = False, writing: bool = False
+) -> Callable[[F], F]:
     """Register Python code with the effect of a library function; s2sad derives it instead.
 
     This serves library functions that call functions of the user, for which no rule is possible.
     For methods of a class (`np.ufunc.reduce`), `of` names attributes that become first arguments.
-    Code registered `beside` a rule serves the calls that the rule does not serve.
+    Code registered `beside` a rule serves the calls that the rule does not serve, and code for
+    calls that are `writing` those that are given a function which writes something.
     """
 
     def register(written: F) -> F:
         for fn in fns:
-            _written[("beside", key_of(fn)) if beside else key_of(fn)] = written, of
+            kept = "writing" if writing else "beside" if beside else ""
+            _written[(kept, key_of(fn)) if kept else key_of(fn)] = written, of
             for unruled in () if is_foreign(fn) else list(_unruled):
                 unruled.fresh = False
         _written[key_of(written)] = written, ()
-        _written_functions.extend(() if beside else fns)
+        _written_functions.extend(() if beside or writing else fns)
         return written
 
     return register
@@ -335,11 +339,11 @@ def is_vectorized(fn: Any) -> bool:
     return told is None or (len(told) == 1 and np.dtype(told[0]).kind in "biufc")
 
 
-def written_form(fn: Any, beside: bool = False) -> Form | None:
+def written_form(fn: Any, beside: bool = False, writing: bool = False) -> Form | None:
     """Return the Python that stands for a library function, and the attributes that come first."""
     load_rules()
-    if beside:
-        return _written.get(("beside", key_of(fn)))
+    if beside or writing:
+        return _written.get(("writing" if writing else "beside", key_of(fn)))
     if is_vectorized(fn):
         return _written[key_of(np.vectorize if fn.otypes is None else TOLD)]
     found = _written.get(key_of(fn))

@@ -221,7 +221,7 @@ class _Unfolder:
         ours: Any = self.function.source.fn
         theirs: Any = callee.source.fn
         words: dict[str, str] = {}
-        inner = {n for s in callee.node.body for n in walk(s) if isinstance(n, _INNER)}
+        inner = set(_inner_of(callee))
         for n in read_outside(callee.node.body) - callee.locals:
             value = theirs.__globals__.get(n, vars(builtins).get(n))
             word = words[n] = self.around.word(value) if n in theirs.__globals__ else n
@@ -281,8 +281,10 @@ class _Unfolder:
         table: dict[str, str] = dict(words)
         before: Block = []
         bound = block_writes(callee.node.body) if named else set(callee.params)
+        params = [n for inner in _inner_of(callee) for n in walk(inner.args)]
+        hidden = {n.id for n in params if isinstance(getattr(n, "ctx", None), gast.Param)}
         for p in callee.params:
-            if isinstance(given[p], gast.Name) and p not in bound:
+            if isinstance(given[p], gast.Name) and p not in bound and given[p].id not in hidden:
                 table[p] = given[p].id
                 continue
             if isinstance(given[p], str):
@@ -335,6 +337,10 @@ class _Unfolder:
             if old in callee.loops:
                 self.loops[copy] = _renamed_loop(callee.loops[old], table, literal)
         return renamed(new, table)
+
+
+def _inner_of(function: Function) -> list[Node]:
+    return [n for s in function.node.body for n in walk(s) if isinstance(n, _INNER)]
 
 
 def _is_atom(node: Node) -> bool:

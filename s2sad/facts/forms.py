@@ -2,10 +2,12 @@
 
 d.setdefault("b", x)          setdefault(d, "b", x)
 max(pairs, key=f)             max_by(pairs, key=f), where no rule serves it
+max(tools, key=use)           max_called(tools, key=use), where a call of it writes something
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -19,7 +21,9 @@ from s2sad.stages import KindFacts
 _CLASSES: dict[type, type] = {K.Array: np.ndarray, K.List: list, K.Dict: dict, K.OpenDict: dict}
 
 
-def library_form(facts: KindFacts, node: Node) -> tuple[Any, list[Node]]:
+def library_form(
+    facts: KindFacts, node: Node, writes: Callable[[], bool]
+) -> tuple[Any, list[Node]]:
     """Return the Python that stands for what a call calls of a library's, and its arguments.
 
     It stands for a method of an array, a list or a dict that gets its owner first. None where the
@@ -36,6 +40,9 @@ def library_form(facts: KindFacts, node: Node) -> tuple[Any, list[Node]]:
     concerned = any(K.differentiable(k) or isinstance(k, K.LocalFunction | K.Known) for k in given)
     if fn is None or not concerned:
         return None, []
+    form = registry.written_form(fn, writing=True)
+    if form is not None and writes():
+        return form[0], args
     form = registry.written_form(fn)
     if form is not None:
         return (None if form[1] else form[0]), args

@@ -7,7 +7,6 @@ the memory of the whole class. Scalars, strings and None share nothing.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
 import logging
 import types
@@ -23,6 +22,7 @@ from s2sad import registry, runtime
 from s2sad.checkpoints import checkpoint
 from s2sad.emitted.replay import run_checkpointed, run_until, runs_rounds
 from s2sad.facts.inplace import undecided
+from s2sad.facts.lent import asked_for, lent, run_by, runs, wanted, words_in
 from s2sad.facts.managers import may_be_written
 from s2sad.facts.marks import is_empty, is_marks
 from s2sad.facts.members import SETTING
@@ -40,6 +40,7 @@ from s2sad.nodes import (
     all_inside,
     blocks_of,
     children,
+    constant,
     names_read,
     names_written,
     operands,
@@ -52,7 +53,7 @@ from s2sad.syntax.flow import live_in
 from s2sad.syntax.fresh import makes_new
 
 shares_nothing = K.shares_nothing
-Summary = Callable[[Any, Any], "tuple[list[Any], list[Any], Kind] | None"]
+Summary = Callable[[Any, Any], "tuple[list[Any], list[Any], Kind, frozenset[str]] | None"]
 
 _LIBRARIES = ("numpy", "scipy", "cupy", "cupyx", "s2sad", "logging")
 _CONTROL = "s2sad.control"  # as good as the user's
@@ -68,7 +69,8 @@ class Memory:
     parameters that it is taken to write, `asked` says whether a call of it was met. `lasting` are
     calls that change a default of what they call, which lasts from call to call; `leaves` says that
     the function binds a name outside to what depends on its arguments. `stopping` are calls whose
-    results take no derivative from what they are given.
+    results take no derivative from what they are given. `asks` are the attributes for which the
+    function, and what it calls, asks values of which nobody knows the kind.
     """
 
     parent: dict[str, str] = field(default_factory=dict)
@@ -83,6 +85,7 @@ class Memory:
     lasting: tuple[Any, ...] = ()
     leaves: bool = False
     stopping: frozenset[Any] = frozenset()
+    asks: frozenset[str] = frozenset()
 
     @property
     def keeps(self) -> bool:
@@ -128,8 +131,8 @@ def memory(function: Function, kinds: KindFacts, summary: Summary) -> Memory:
     """Return what is known about a function's memory.
 
     `summary(call, kinds)` gives the arguments, as nodes, that a called user's function may write:
-    the arrays it writes by plain statements, and all others; or None where nothing is known about
-    the callee.
+    the arrays it writes by plain statements, and all others; of what kind these are, and what the
+    function asks for of values of no known kind; or None where nothing is known about the callee.
     """
     worker = Walker(function, kinds, summary)
     worker.memory.local = function.locals
@@ -167,6 +170,7 @@ class Walker:
         self.unsure: list[Any] = []
         self.loose = undecided(function, kinds)
         self.picks = False
+        self.kept: dict[str, list[Node]] = {}
 
     def settle(self) -> None:
         """Decide of each `s += t`, where s is a number or an array, whether it is a write.
@@ -279,6 +283,8 @@ class Walker:
     def bind(self, s: Node, target: Node, value: Node) -> None:
         after = self.kinds.after.get(s, {})
         aliases = self.aliases(value)
+        if isinstance(target, gast.Name) and isinstance(value, gast.Call):
+            self.kept[target.id] = self._held_in(value)
         for n in names_written(target):
             kind = after.get(n, K.UNKNOWN)
             if shares_nothing(kind):
@@ -312,28 +318,47 @@ class Walker:
     def implied(self, s: Node, node: Node) -> None:
         """Note what the methods may write that run where none is named."""
         for made in self.kinds.implied.get(node, ()):
-            written = self.summary(made, self.kinds) or ((), ())
+            written = self.summarised(made) or ((), ())
             for argument in (*written[0], *written[1]):
                 self._into(s, argument, K.UNKNOWN)
 
+    def summarised(self, call: Node) -> tuple[list[Any], list[Any], Kind, frozenset[str]] | None:
+        """Return what a called function may write; what it asks for, the function at hand does."""
+        found = self.summary(call, self.kinds)
+        self.memory.asks |= frozenset() if found is None else found[3]
+        return found
+
     def called(self, s: Node, node: Node) -> None:
         """Note what a call, or an operation that runs a function of the user's, may write."""
-        for picked in _run_on(node):
+        for picked, word in asked_for(node, self.kinds):
             cls = self.kinds.objects.get(getattr(picked, "func", None)) is type
             if not cls and isinstance(self.kinds.of.get(picked, K.UNKNOWN), K.Unknown):
-                self._picked(s, node, picked)
+                self._picked(s, node, picked, word)
+            elif picked in getattr(node, "args", ()):
+                names = self._in_reach(s, names_read(picked))
+                for n in sorted(self._run_beside(s, names, frozenset({word}))):
+                    self.memory.writes.append(Write(s, n, "item", K.UNKNOWN))
         if isinstance(node, gast.Call):
             self._call(s, node)
         elif node in self.kinds.methods:
             self._users_function(s, node)
 
-    def _picked(self, s: Node, node: Node, picked: Node) -> None:
+    def _picked(self, s: Node, node: Node, picked: Node, word: str) -> None:
         """Note what runs on an object that an expression picks out: `[e for e in l][0].up()`.
 
         No kind says which object that is. So all from which it may be picked may be written.
         """
         env = self.kinds.before.get(s, {})
-        names = names_read(picked)
+        names = self._in_reach(s, names_read(picked))
+        self.memory.asks |= {word}
+        given = {n for n in names if any(runs(k, word) for k in _parts(env.get(n, K.UNBOUND)))}
+        if given:
+            self.picks = True
+            self.memory.opaque.append((s, node, frozenset(given)))
+
+    def _in_reach(self, s: Node, names: set[str]) -> set[str]:
+        """Return names through which that may be reached which an expression reads: also others."""
+        env = self.kinds.before.get(s, {})
         inside = [n for part in heads(s) for n in walk(part) if isinstance(n, gast.Name)]
         inner = {n.id for n in inside if not isinstance(n.ctx, gast.Load)}
         if names & (inner - env.keys()):  # a comprehension's or a lambda's own variable
@@ -341,11 +366,7 @@ class Walker:
         known = frozenset(self.memory.parent)
         for n in {n for n in names & known if isinstance(env.get(n), K.Unknown)}:
             names = names | self.memory.shares(n, known)
-        word = (node.func if isinstance(node, gast.Call) else node).attr
-        given = {n for n in names if any(_runs(k, word) for k in _parts(env.get(n, K.UNBOUND)))}
-        if given:
-            self.picks = True
-            self.memory.opaque.append((s, node, frozenset(given)))
+        return names
 
     def _given_picked(self, s: Node, node: Node) -> None:
         """Note that a function may write an object whose kind is not known: `f(min(l, key=k))`."""
@@ -420,22 +441,66 @@ class Walker:
 
     def _handed_over(self, s: Node, node: Node, given: Node) -> None:
         """Note what a function may write that a library is given to call: `sorted(xs, key=f)`."""
-        kind = self.kinds.of.get(given, K.UNKNOWN)
-        for option in kind.options if isinstance(kind, K.Choice) else (kind,):
-            if not isinstance(option, K.LocalFunction):
-                continue
-            args = option.node.args
-            wanted = len([*args.posonlyargs, *args.args]) - len(args.defaults)
-            if args.vararg is not None:  # a method kept for later is `lambda *rest: ...`
-                wanted += self._count(node)
-            call = gast.Call(given, [gast.Constant(None, None) for _ in range(wanted)], [])
-            found = self.summary(call, self.kinds)
-            if found is None:
-                self.memory.opaque.append((s, node, frozenset(option.variables)))
-                continue
-            for argument in [*found[0], *found[1]]:
-                for n in sorted(self.aliases(argument)):
-                    self.memory.writes.append(Write(s, n, "item", K.UNKNOWN))
+        fn: Any = self.kinds.objects.get(node.func)
+        if fn is runtime.object_of or (is_observer(fn) and not registry.effects_of(fn).reads):
+            return  # what it is given is not called here
+        for each in (given, *self._held_in(given)):
+            for option in lent(self.kinds.of.get(each, K.UNKNOWN)):
+                self._lent(s, node, each, option)
+        kind = self.kinds.of.get(given)
+        if isinstance(given, gast.Call) and isinstance(kind, K.Unknown) and not kind.cls:
+            if lent(self.kinds.of.get(given.func, K.UNKNOWN)):  # it may make a function
+                self._lent(s, node, given, kind)
+
+    def _lent(self, s: Node, node: Node, given: Node, option: Kind) -> None:
+        """Note what one function may write: what it captures, and what it is called with."""
+        passed = [constant(None) for _ in range(wanted(option, lambda: self._count(node)))]
+        found = self.summarised(gast.Call(given, passed, []))
+        variables = frozenset(getattr(option, "variables", ()))
+        beside = self._in_reach(s, names_read(node)) | variables
+        arrays, others, _, asks = found or ((), (), K.UNKNOWN, words_in(option))
+        written = self._run_beside(s, beside, asks)
+        for argument in [*arrays, *others]:
+            hit = argument in passed
+            written |= self._mutable(s, beside) if hit else self.aliases(argument)
+        for n in sorted(written):
+            self.memory.writes.append(Write(s, n, "item", K.UNKNOWN))
+        if isinstance(option, K.LocalFunction) and (found is None or written - variables):
+            self.memory.opaque.append((s, node, variables))  # it may write what it captures there
+
+    def _objects_in_reach(self, s: Node, given: frozenset[str]) -> frozenset[str]:
+        """Return what holds the objects that a comprehension's variable may be, which is given."""
+        env = self.kinds.before.get(s, {})
+        return frozenset(
+            n for n in self._in_reach(s, set(given)) if _has_objects(env.get(n, K.UNBOUND))
+        )
+
+    def _held_in(self, given: Node) -> list[Node]:
+        """Return the functions that were given to what made a value: `functools.cmp_to_key(f)`."""
+        if isinstance(given, gast.Name):
+            return self.kept.get(given.id, [])
+        if not isinstance(given, gast.Call) or lent(self.kinds.of.get(given, K.UNKNOWN)):
+            return []
+        args = [*given.args, *(k.value for k in given.keywords)]
+        return [a for a in args if lent(self.kinds.of.get(a, K.UNKNOWN))]
+
+    def _mutable(self, s: Node, names: set[str]) -> set[str]:
+        env = self.kinds.before.get(s, {})
+        return {n for n in names if not shares_nothing(env.get(n, K.NONE))}
+
+    def _run_beside(self, s: Node, names: set[str], asks: frozenset[str]) -> set[str]:
+        """Return which names hold objects that write something where they are asked.
+
+        No kind says of which objects an attribute is asked for: `sorted(bs, key=lambda b: b.up())`.
+        """
+        env = self.kinds.before.get(s, {})
+        written: set[str] = set()
+        for n in sorted(names):
+            kinds = [k for k in _parts(env.get(n, K.UNBOUND)) if isinstance(k, K.Obj)]
+            calls = [call for k in kinds for call in run_by(self.kinds, k, asks)]
+            found = [self.summarised(call) for call in calls]
+            written |= {n} if any(f is None or f[0] or f[1] for f in found) else set()
+        return written
 
     def _count(self, node: Node) -> int:
         """Return with how many arguments a library calls the function that it is given."""
@@ -455,7 +520,7 @@ class Walker:
     def _users_function(self, s: Node, node: Node) -> None:
         """Note what a function of the user's, or an operator or property of his, may write."""
         self._given_picked(s, node)
-        written = self.summary(node, self.kinds)
+        written = self.summarised(node)
         if written is None:
             args = [*getattr(node, "args", []), *(k.value for k in getattr(node, "keywords", []))]
             method = self.kinds.methods.get(node)
@@ -465,10 +530,10 @@ class Walker:
             if registry.effects_of(self.kinds.objects.get(getattr(node, "func", None))).is_reader:
                 args = [a for a in args if not isinstance(a, COMPREHENSIONS)]
             given = frozenset(n for a in args for n in self.aliases(a))
-            given |= captured(node, self.kinds)
+            given |= captured(node, self.kinds) | self._objects_in_reach(s, given)
             self.memory.opaque.append((s, node, given))
             return
-        arrays, others, owner = written
+        arrays, others, owner, _ = written
         for argument in arrays:
             if self._plain_call(s, node, argument):
                 array = self.kinds.before.get(s, {}).get(argument.id, K.UNKNOWN)
@@ -597,14 +662,6 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     return frozenset().union(*(sources(p, kinds) for p in parts))
 
 
-def _run_on(node: Node) -> list[Node]:
-    """Return the operands of which a method or a property may run."""
-    if isinstance(node, gast.Call):
-        return [node.func.value] if isinstance(node.func, gast.Attribute) else []
-    read = isinstance(node, gast.Attribute) and isinstance(node.ctx, gast.Load)
-    return [node.value] if read else []
-
-
 def _parts(kind: Kind) -> Iterator[Kind]:
     """Yield a kind and those of all parts."""
     yield kind
@@ -614,20 +671,6 @@ def _parts(kind: Kind) -> Iterator[Kind]:
 
 def _has_objects(kind: Kind) -> bool:
     return any(isinstance(part, K.Obj) for part in _parts(kind))
-
-
-def _runs(kind: Kind, word: str) -> bool:
-    """Return whether a function may run where an attribute of an object is read."""
-    if not isinstance(kind, K.Obj):
-        return False
-    static = inspect.getattr_static(kind.cls, word, None)
-    return isinstance(static, _OWN)
-
-
-_OWN = (
-    *(types.FunctionType, types.MethodType, property, staticmethod, classmethod),
-    *(functools.cached_property, functools.partialmethod),
-)
 
 
 def _copies_structure(node: Node, kinds: KindFacts) -> bool:
@@ -722,9 +765,9 @@ def _crosses(node: Node, kinds: KindFacts) -> bool:
 
 
 def captured(node: Node, kinds: KindFacts) -> frozenset[str]:
-    """Return the variables that an inner function, which is called here, reads from outside."""
-    fn = kinds.of.get(getattr(node, "func", None))
-    return frozenset(fn.variables) if isinstance(fn, K.LocalFunction) else frozenset()
+    """Return the variables that inner functions which may be called here read from outside."""
+    called = lent(kinds.of.get(getattr(node, "func", None), K.NONE))
+    return frozenset(n for fn in called for n in getattr(fn, "variables", ()))
 
 
 def given_back(node: Node, kinds: KindFacts) -> Any:

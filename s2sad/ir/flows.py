@@ -233,7 +233,7 @@ def _passed_by_call(op: Op, given: tuple[P.Operand, ...]) -> tuple[P.Operand, ..
 
 
 def _carries(kind: Kind) -> bool:
-    """Say whether a derivative may flow into what is of a kind; what may be written may hold one."""
+    """Say whether a derivative may flow into a kind; what may be written may hold one."""
     if isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array | K.Tuple):
         return K.differentiable(kind)
     return not isinstance(kind, K.Known)

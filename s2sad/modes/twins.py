@@ -204,7 +204,7 @@ class Twins:
         if isinstance(value.func, gast.Attribute):
             owner = self.kinds.of.get(value.func.value)
             if isinstance(owner, K.AnyDict):
-                return bool(value.func.attr == "get")
+                return value.func.attr in ("get", "items", "values")
             return isinstance(owner, K.Tuple) and bool(value.func.attr == "_replace")
         made = self.kinds.objects.get(value.func)
         return isinstance(made, type) and hasattr(made, "_fields")

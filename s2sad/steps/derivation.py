@@ -220,6 +220,8 @@ class Derivation:
 
 
 _ROUNDS = 64
+_Summary = tuple[list[Any], list[Any], Kind, frozenset[str]]
+_NOTHING: _Summary = [], [], K.UNKNOWN, frozenset()
 Given = TypeVar("Given")
 
 
@@ -335,14 +337,15 @@ class _Analysis:
         d, words = self.d, self.words
         given = function, facts, self.taken
         plainly = (*given, words.numpy)
-        telling = (made_here, writing_calls, formula_calls, library_calls)
-        calls = Calls(*(tell(d, facts) for tell in telling))
+        here = Analysed(function, facts, self.scope)
+        made, writers, formulas = (t(d, facts) for t in (made_here, writing_calls, formula_calls))
+        calls = Calls(made, writers, formulas, library_calls(d, here))
         signatures = call_signature(facts), library_signature(facts)
 
         def plain(s: Node, n: str) -> bool:
             return is_plain(facts.after.get(s, {}).get(n, K.UNKNOWN))
 
-        writes, implied = writing_parts(d, Analysed(*given[:2], self.scope))
+        writes, implied = writing_parts(d, here)
         return (
             methods_named(*given[:2], implied)
             or marked(*plainly, d.reaching, words.reached, words.helper)
@@ -562,11 +565,12 @@ def formula_calls(d: Derivation, facts: KindFacts) -> Made:
     return formula
 
 
-def library_calls(d: Derivation, facts: KindFacts) -> Made:
+def library_calls(d: Derivation, a: Analysed) -> Made:
     """Return what tells the calls of what a library has that is written out in Python."""
+    facts = a.kinds
 
     def library(s: Node, node: Node) -> Bound | None:
-        fn, args = library_form(facts, node)
+        fn, args = library_form(facts, node, lambda: writing_parts(d, a)[0](s, node))
         if fn is None:
             return None
         kinds = [facts.of.get(a, K.UNKNOWN) for a in args]
@@ -622,10 +626,10 @@ def writing_parts(d: Derivation, a: Analysed) -> tuple[Writes, Writes]:
     """
     lasting: list[Any] = []
 
-    def summary(call: Any, kinds: KindFacts) -> tuple[list[Any], list[Any], Kind] | None:
+    def summary(call: Any, kinds: KindFacts) -> _Summary | None:
         found = _bound_to(d, a, call)
         if found is not None and analysis_key(found.fn, found.params, found.extra) in d.open:
-            return [], [n for p in found.given.values() for n in p], K.UNKNOWN
+            return [], [n for p in found.given.values() for n in p], K.UNKNOWN, frozenset()
         return _written_by(d, a, call, called_by(d, a, call), lasting)
 
     def lastingly(noted: Writes) -> Writes:
@@ -677,10 +681,10 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
     items = (item for item in a.kinds.implied if isinstance(item, gast.withitem))
     with_calls = {made for item in items for made in a.kinds.implied[item]}
 
-    def summary(call: Any, kinds: Any) -> tuple[list[Any], list[Any], Kind] | None:
+    def summary(call: Any, kinds: Any) -> _Summary | None:
         called = called_by(d, a, call)
         if _gives_gradient(d, a, call):
-            return [], [], K.UNKNOWN
+            return _NOTHING
         if called is not None and called.stops():
             stopping.add(call)
         if called is not None and call in with_calls:
@@ -821,23 +825,22 @@ def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | Non
 
 def _written_by(
     d: Derivation, a: Analysed, call: Any, called: _Called | None, lasting: list[Any]
-) -> tuple[list[Any], list[Any], Kind] | None:
+) -> _Summary | None:
     """Return the arguments of a call, as nodes, that the called user's function may write.
 
-    With them stands of what kind the structures are that it writes, if it writes nothing else.
+    With them stands of what kind the structures are that it writes, if it writes nothing else, and
+    what it asks for of values of no known kind.
     """
     target: Kind = a.kinds.of.get(getattr(call, "func", None), K.UNKNOWN)
     if isinstance(target, K.Known) and isinstance(target.value, type):
         if call not in a.kinds.methods and isinstance(made_by(target), K.Known):
             return _written_by_making(d, a, call, target.value, lasting)
     if is_ruled_helper(target):
-        return [], [], K.UNKNOWN
+        return _NOTHING
     return None if called is None else _written_in(called, call, lasting)
 
 
-def _written_in(
-    called: _Called, call: Any, lasting: list[Any]
-) -> tuple[list[Any], list[Any], Kind] | None:
+def _written_in(called: _Called, call: Any, lasting: list[Any]) -> _Summary | None:
     """Return what `_written_by` does, of a function that is known."""
     arrays, others = written_parameters(called.callee.function, called.callee.kinds, called.memory)
     keeps = called.memory.keeps or any(map(called.stores_outside, called.memory.writes))
@@ -848,12 +851,12 @@ def _written_in(
     if any(not called.given.get(p) for p in arrays):
         return None  # a default, whose content lasts from call to call
     owner = written_owner(called.callee.function, called.callee.kinds, called.memory)
-    return called.nodes(arrays), called.nodes(others), owner
+    return called.nodes(arrays), called.nodes(others), owner, called.memory.asks
 
 
 def _written_by_making(
     d: Derivation, a: Analysed, call: Any, cls: type, lasting: list[Any]
-) -> tuple[list[Any], list[Any], Kind] | None:
+) -> _Summary | None:
     """Return what may be written where an object is made of which nobody knows how it is made.
 
     What is written in it may be any of what it is made of.
@@ -874,7 +877,7 @@ def _written_by_making(
         if found is None:
             return None
         written += [*found[0], *found[1]]
-    return [], written, K.UNKNOWN
+    return [], written, K.UNKNOWN, frozenset()
 
 
 def _but_own(d: Derivation, maker: Analysed, found: Memory) -> Memory:

@@ -50,6 +50,13 @@ def test_choices(choices, key):
     for reverse in (False, True):
         found = written_choices.sorted_by(choices, key=key, reverse=reverse)
         assert found == sorted(choices, key=key, reverse=reverse)
+        if key is not None:
+            found = written_choices.sorted_called(choices, key=key, reverse=reverse)
+            assert found == sorted(choices, key=key, reverse=reverse)
+    if key is not None:
+        assert written_choices.max_called(choices, key=key) == max(choices, key=key)
+        assert written_choices.min_called(*choices, key=key) == min(choices, key=key)
+        assert written_choices.max_called(iter(choices), key=key) == max(choices, key=key)
     assert written_choices.max_by(choices, key=key) == max(choices, key=key)
     assert written_choices.min_by(choices, key=key) == min(choices, key=key)
     assert written_choices.max_by(*choices, key=key) == max(*choices, key=key)
