@@ -1,5 +1,6 @@
 """Operands, places and generators are evaluated in turn, whatever the others write."""
 
+import numpy as np
 import programs
 import pytest
 
@@ -186,3 +187,56 @@ def test_the_order_of_evaluation(body):
         holds(module.f)
     finally:
         programs.unload(module)
+
+
+# --- what is read lazily, and written before ------------------------------------------------------
+
+
+def doubled(d):
+    d["a"] = d["a"] * 2.0
+    return d["a"]
+
+
+def beside_a_call(x):
+    d = {"a": x}
+    return sum(d.values(), doubled(d))
+
+
+def handed_on(x):
+    d = {"a": x, "b": x}
+    v = d.values()
+    d["a"] = x * x
+    return max(v) * x
+
+
+def as_an_array(x):
+    d = {"a": x, "b": x}
+    v = d.values()
+    d["a"] = x * x
+    return np.sum(np.array(list(v)))
+
+
+def of_a_list(x):
+    rows = [x, 2.0]
+    pairs = zip(rows, [1.0, 2.0], strict=True)
+    rows[0] = x * x
+    return sum([a * b for a, b in pairs])
+
+
+@pytest.mark.parametrize("f", [beside_a_call, handed_on, as_an_array, of_a_list])
+def test_a_view_that_is_read_after_a_write_is_refused(f):
+    with pytest.raises(s2sad.UnsupportedError, match="is read lazily"):
+        s2sad.grad(f)(1.3)
+    with pytest.raises(s2sad.UnsupportedError, match="is read lazily"):
+        s2sad.jvp(f, (1.3,), (1.0,))
+
+
+def read_before(x):
+    d = {"a": x, "b": x}
+    s = sum(d.values()) * max(d.values())
+    d["a"] = x * x
+    return s * sum(list(d.values()))
+
+
+def test_a_view_that_is_read_before_is_right():
+    holds(read_before)

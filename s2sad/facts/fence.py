@@ -39,7 +39,7 @@ from s2sad.known.mixed import is_mixed
 from s2sad.known.unread import by_cause, undecided
 from s2sad.nodes import all_inside, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
-from s2sad.syntax.flow import free_names
+from s2sad.syntax.flow import free_names, live_in
 
 Env = dict[str, Kind]
 
@@ -67,6 +67,7 @@ def fence(
     check_unseen_reads(function, kinds, activity, memory)
     check_attempts(function, kinds, activity, memory, active, forward)
     _unpacked(function, kinds, memory)
+    _lazily_read(function, kinds, memory)
     _one_kind(function, kinds, active, memory)
     refuse_left_over(function, kinds, activity)
     _first_unknown(function, kinds, activity)
@@ -295,6 +296,30 @@ def _unpacked(function: Function, kinds: KindFacts, memory: Memory) -> None:
                 "which items it holds here.",
                 "Write the arguments out, or unpack a tuple or a dict that nothing changes.",
             )
+
+
+def _lazily_read(function: Function, kinds: KindFacts, memory: Memory) -> None:
+    """Refuse a view of a dict, or another lazy iterable, of what is written before it is read."""
+    live: dict[Any, Names] = {}
+    for write in memory.writes:
+        before = kinds.before.get(write.statement, {})
+        lazy = {n for n in memory.shares(write.base, set(before)) if _is_lazy(before[n])}
+        if lazy and not live:
+            live_in(function.node.body, frozenset(), live.__setitem__)
+        hit = lazy & live.get(write.statement, frozenset())
+        if hit:
+            raise _refusal(
+                function,
+                write.statement,
+                UnsupportedError,
+                f"`{min(hit)}` is read lazily, and `{write.base}`, which it may read from, is "
+                "written here before.",
+                f"Make a list of it: {min(hit)} = list(...).",
+            )
+
+
+def _is_lazy(kind: Kind) -> bool:
+    return isinstance(kind, K.Iterable_) and not kind.indexed and K.differentiable(kind)
 
 
 def _may_change(write: Write, kind: Kind) -> bool:
