@@ -51,6 +51,10 @@ class Flows:
 def flows(program: P.Program, classes: Mapping[str, str]) -> Flows:
     """Return the flows of a program; names of one class may share memory."""
     worker = _Walk(Flows(), classes)
+    for v in program.block.params:
+        if isinstance(v.kind, K.LocalFunction):  # what it captures is given beside it
+            names = v.kind.variables
+            worker.flows.add([p for p in program.block.params if p.name in names], (v,))
     worker.block(program.block, (), ())
     worker.memory()
     return worker.flows
@@ -104,7 +108,7 @@ class _Walk:
         if op.primitive.form in ("item", "field", "same", "look") and op.operands:
             for owner in _variables(op.operands[:1]):
                 self.part_of |= dict.fromkeys(op.outs, owner)
-        stored = [v for v in _variables(P.operands(op)) if K.differentiable(v.kind)]
+        stored = [v for v in _variables(P.operands(op)) if _carries(v.kind)]
         for place in op.writes:
             if isinstance(place.object, Var):
                 owner = place.object
