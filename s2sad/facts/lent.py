@@ -82,6 +82,8 @@ def _is_lent(kind: Kind) -> bool:
     if isinstance(value, type):
         ours = isinstance(inspect.getattr_static(value, "__init__", None), types.FunctionType)
         return ours and not registry.is_foreign(value)
+    if (getattr(value, "__module__", None) or "").startswith("s2sad."):
+        return False  # a rule's helper
     return isinstance(value, _LENT) and not registry.is_foreign(value)
 
 

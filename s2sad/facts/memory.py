@@ -460,9 +460,12 @@ class Walker:
         beside = self._in_reach(s, names_read(node)) | variables
         arrays, others, _, asks = found or ((), (), K.UNKNOWN, words_in(option))
         written = self._run_beside(s, beside, asks)
+        rule = registry.rule_for(self.kinds.objects.get(node.func))
         for argument in [*arrays, *others]:
-            hit = argument in passed
-            written |= self._mutable(s, beside) if hit else self.aliases(argument)
+            if argument not in passed:
+                written |= self.aliases(argument)
+            elif rule is None or not rule.calls:  # else its rule says what it is called with
+                written |= self._mutable(s, beside)
         for n in sorted(written):
             self.memory.writes.append(Write(s, n, "item", K.UNKNOWN))
         if isinstance(option, K.LocalFunction) and (found is None or written - variables):
