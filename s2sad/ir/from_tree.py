@@ -16,7 +16,7 @@ from s2sad import kinds as K
 from s2sad.ir import cells as C
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
-from s2sad.kinds import Kind
+from s2sad.kinds import Kind, shares_nothing
 from s2sad.nodes import Block, Node, exhaustive, name, names_written, walk
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
@@ -608,7 +608,11 @@ class _Writer:
             for v in [self.held(n) if self.is_cell(n) else self.env.get(n)]
             if isinstance(v, Var)
         )
-        return self.emit(primitive, given, kind, word, (), writes, tuple(settings))
+        held = (P.variable(v) for v in (*given, *(v for _, v in settings)))
+        reads = tuple(
+            Place(v, (P.Anywhere(),)) for v in held if v is not None and not shares_nothing(v.kind)
+        )
+        return self.emit(primitive, given, kind, word, reads, writes, tuple(settings))
 
     def text(self, node: Node, kind: Kind, word: str) -> P.Value:
         """Return an f-string: its expressions are operands, the rest stays as it is written."""
