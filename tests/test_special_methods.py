@@ -1,6 +1,8 @@
 """Special methods that write: where no call names them, they run all the same."""
 # ruff: noqa: F841 - what is bound and not read must not be dropped with what it runs
 
+import functools
+
 import numpy as np
 import pytest
 import slopes
@@ -311,3 +313,270 @@ def quiet(x):
 
 def test_what_writes_nothing_may_run_anywhere():
     slopes.check(quiet, np.float64(1.3))
+
+
+# --- what was found by a second search ------------------------------------------------------------
+
+
+class CountsIn:
+    def __init__(self):
+        self.s = 1.0
+
+    def __contains__(self, k):
+        self.s += 1.0
+        return k == "a"
+
+
+def counted_in(x):
+    b = CountsIn()
+    t = "a" in b
+    return x * b.s
+
+
+class DoublesIn:
+    def __init__(self, x):
+        self.s = x
+
+    def __contains__(self, k):
+        self.s *= 2.0
+        return k == 1
+
+
+def doubled_in(x):
+    b = DoublesIn(x)
+    return b.s * 3 if 1 in b else b.s
+
+
+class AddsByEquality:
+    def __init__(self):
+        self.s = 1.0
+
+    def __eq__(self, k):
+        self.s += k
+        return k > 0.0
+
+
+def added_by_equality(x):
+    b = AddsByEquality()
+    t = x == b
+    return b.s
+
+
+class BothOrders:
+    def __init__(self, v):
+        self.v = v
+        self.s = 1.0
+
+    def __lt__(self, o):
+        self.s *= 2
+        return self.v < o.v
+
+    def __gt__(self, o):
+        self.s *= 3
+        return self.v > o.v
+
+
+def both_orders(x):
+    a, b = BothOrders(x), BothOrders(2.0)
+    if a < b:
+        x = x * 2
+    return x * a.s * b.s
+
+
+class Property:
+    def __init__(self, v):
+        self.v = v
+
+    @property
+    def q(self):
+        self.v *= 2
+        return self.v
+
+
+def asked_for_a_property(x):
+    p = Property(x)
+    if hasattr(p, "q"):
+        return p.v
+    return 0.0
+
+
+class PropertyOfOne:
+    def __init__(self, v):
+        self.v = v
+
+    @property
+    def q(self):
+        self.v *= 2
+        return 1
+
+
+def matched_by_a_property(x):
+    p = PropertyOfOne(x)
+    match p:
+        case PropertyOfOne(q=1):
+            t = 5.0
+        case _:
+            t = 3.0
+    return p.v * t
+
+
+def bound_by_a_property(x):
+    p = Property(x)
+    match p:
+        case Property(q=a):
+            t = a
+        case _:
+            t = 3.0
+    return p.v * t
+
+
+class Greater:
+    def __init__(self, v):
+        self.v = v
+        self.c = 1.0
+
+    def __gt__(self, o):
+        self.c = self.v * 2
+        return self.v > o.v
+
+
+def largest_of_objects(x):
+    a, b = Greater(x), Greater(0.3)
+    m = max(a, b)
+    return b.c * x
+
+
+class Hashed:
+    def __init__(self):
+        self.h = 0
+
+    def __hash__(self):
+        self.h += 1
+        return 1
+
+
+def counted_hashes(x):
+    k = Hashed()
+    d = {k: x}
+    d[k] = d[k] * 3
+    return d[k] * k.h
+
+
+def in_an_except_clause(x):
+    log = [x]
+
+    def err():
+        log[0] *= 2
+        return IndexError
+
+    rows = [1.0]
+    try:
+        t = rows[3]
+    except err():
+        t = 3.0
+    return log[0] * t
+
+
+@functools.lru_cache
+def list_of(n):
+    return [0.0, 0.0]
+
+
+def cached_list(x):
+    a = list_of(2)
+    a[0] = x
+    return list_of(2)[0] * x
+
+
+@functools.lru_cache
+def array_of(n):
+    return np.zeros(n)
+
+
+def cached_array(x):
+    w = array_of(3)
+    w[:] = x * np.arange(3.0)
+    v = array_of(3)
+    return np.sum(w * v)
+
+
+class Plain:
+    def __init__(self):
+        self.v = 1.0
+
+
+@functools.lru_cache
+def object_of_key(n):
+    return Plain()
+
+
+def cached_object(x):
+    object_of_key(1).v = x
+    object_of_key(2).v = x * x
+    return object_of_key(1).v * object_of_key(2).v
+
+
+class Called:
+    def __init__(self, v):
+        self.v = v
+
+    def __call__(self):
+        self.v *= 2
+        return 3
+
+
+def called_until(x):
+    c = Called(x)
+    for k in iter(c, 3):
+        pass
+    return c.v
+
+
+@pytest.mark.parametrize("f", [counted_in, doubled_in, added_by_equality, both_orders])
+def test_what_is_compared_with_counts(f):
+    slopes.check(f, 0.7)
+    assert s2sad.value_and_grad(f)(0.7)[0] == f(0.7)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(asked_for_a_property, matched_by_a_property, bound_by_a_property, largest_of_objects),
+        *(counted_hashes, in_an_except_clause, called_until),
+    ],
+)
+def test_what_may_run_out_of_sight_is_refused(f):
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.grad(f)(0.7)
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.jvp(f, (0.7,), (1.0,))
+
+
+@pytest.mark.filterwarnings("ignore:functools.lru_cache")
+@pytest.mark.parametrize("f", [cached_list, cached_array, cached_object])
+def test_a_write_into_what_is_cached_is_refused(f):
+    with pytest.raises(s2sad.UnsupportedError, match="is cached"):
+        s2sad.grad(f)(0.7)
+    with pytest.raises(s2sad.UnsupportedError, match="is cached"):
+        s2sad.jvp(f, (0.7,), (1.0,))
+
+
+class Inside:
+    def __init__(self, v):
+        self.v, self.n = v, 1.0
+
+    def __contains__(self, other):
+        self.n += other
+        return other > 0.0
+
+
+def within(p, x):
+    r = 1.0 if x in p else 2.0
+    return r * p.v
+
+
+def test_an_argument_that_is_asked_stays_as_it_was():
+    p = Inside(0.7)
+    assert s2sad.grad(within, wrt="x")(p, 0.3) == 0.0
+    s2sad.jvp(within, (p, 0.3), (None, 1.0))
+    assert p.n == 1.0

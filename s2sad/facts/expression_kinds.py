@@ -25,7 +25,14 @@ from s2sad.facts.attributes import attribute_kind
 from s2sad.facts.closures import checkpoint_kind, closed, local_function
 from s2sad.facts.dict_kinds import dict_method
 from s2sad.facts.draws import drawn, generator_made
-from s2sad.facts.implied import of_comparison, of_library, of_test, of_text
+from s2sad.facts.implied import (
+    of_attributes,
+    of_comparison,
+    of_key,
+    of_library,
+    of_test,
+    of_text,
+)
 from s2sad.facts.lengths import own_lengths
 from s2sad.facts.library import object_attribute, object_made, object_method, object_operator
 from s2sad.facts.members import (
@@ -72,7 +79,7 @@ from s2sad.known.open_dicts import dict_item, with_entry
 from s2sad.known.samples import is_number, rising
 from s2sad.known.spaces import home
 from s2sad.known.unread import blamed
-from s2sad.nodes import Node, children
+from s2sad.nodes import Node, children, walk
 from s2sad.selected import worked_out
 from s2sad.stages import Function, KindFacts
 from s2sad.syntax.decided import TOLD, Decided, compared, decided, verdict
@@ -220,6 +227,7 @@ class Expressions:
             self.facts.methods[node] = (method, node.value)
             return self.callee(K.Known(method), [owner, self.kind(node.slice, env)], {}, env)
         kind = K.union(self._subscript(k, node.slice, env) for k in K.options(owner))
+        of_key(self.scope, self.facts, node.slice, self._called(env))
         if self.trying and isinstance(owner, K.Dict) and isinstance(kind, K.Unknown):
             key = getattr(self.facts.of.get(node.slice), "value", MISSING)
             if key is not MISSING and key not in dict(owner.items):
@@ -313,9 +321,13 @@ class Expressions:
         """Note what runs where the truth of an expression is asked for, and `only` that."""
         of_test(self.scope, self.facts, node, self._called(env), only)
 
-    def matched(self, node: Node, env: Env) -> None:
-        """Note what may run where a value is compared with patterns."""
+    def matched(self, s: Node, env: Env) -> None:
+        """Note what may run where the subject of a match is compared with patterns."""
+        node = s.subject
         of_library(self.scope, self.facts, node, [node], self._called(env))
+        patterns = (n for c in s.cases for n in walk(c.pattern) if isinstance(n, gast.MatchClass))
+        words = {word for n in patterns for word in n.kwd_attrs}
+        of_attributes(self.scope, self.facts, node, node, sorted(words), self._called(env))
 
     def ex_Compare(self, node: Node, env: Env) -> Kind:
         kinds = [self.kind(n, env) for n in [node.left, *node.comparators]]
@@ -410,6 +422,7 @@ class Expressions:
             kind = self.kind(value, env)
             if key is not None:
                 made = with_entry(made, self.kind(key, env), kind)
+                of_key(self.scope, self.facts, key, self._called(env))
             elif isinstance(kind, K.Dict) and isinstance(made, K.Dict):
                 made = K.Dict(tuple({**dict(made.items), **dict(kind.items)}.items()))
             elif isinstance(kind, K.AnyDict):
@@ -529,6 +542,10 @@ class Expressions:
         given = [*owner, *node.args, *(k.value for k in node.keywords)]
         proved = self.proved
         of_library(self.scope, self.facts, node, given, self._called(env), fn)
+        if fn is hasattr and len(given) == 2:
+            word = getattr(self.facts.of.get(given[1]), "value", None)
+            words = [word] if isinstance(word, str) else []
+            of_attributes(self.scope, self.facts, node, given[0], words, self._called(env))
         self.proved = proved
 
     def _without_none(self, fn: Any, node: Node, args: list[Kind]) -> list[Kind]:

@@ -28,7 +28,7 @@ from s2sad.facts.appends import made_anew, plain_append
 from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.filled import after_write, with_part
 from s2sad.facts.marks import is_marks
-from s2sad.facts.memory import Memory, root, shares_nothing, touches
+from s2sad.facts.memory import CACHED, Memory, root, shares_nothing, touches
 from s2sad.facts.mistakes import namesake
 from s2sad.facts.operators import refuse_left_over
 from s2sad.facts.staying import stays_here
@@ -68,6 +68,7 @@ def fence(
     check_attempts(function, kinds, activity, memory, active, forward)
     _unpacked(function, kinds, memory)
     _lazily_read(function, kinds, memory)
+    _into_cached(function, memory)
     _one_kind(function, kinds, active, memory)
     refuse_left_over(function, kinds, activity)
     _first_unknown(function, kinds, activity)
@@ -315,6 +316,21 @@ def _lazily_read(function: Function, kinds: KindFacts, memory: Memory) -> None:
                 f"`{min(hit)}` is read lazily, and `{write.base}`, which it may read from, is "
                 "written here before.",
                 f"Make a list of it: {min(hit)} = list(...).",
+            )
+
+
+def _into_cached(function: Function, memory: Memory) -> None:
+    """Refuse a write into what a cached function gave: the next call gives the same object."""
+    cached = {n for n in memory.parent if n.endswith(CACHED)}
+    for write in memory.writes if cached else ():
+        for n in sorted(memory.shares(write.base, cached)):
+            raise _refusal(
+                function,
+                write.statement,
+                UnsupportedError,
+                f"`{write.base}` may be what {n} gave, and is written here: {n} is cached, so that "
+                "later calls see the write, and derived code computes each call anew.",
+                "Write into a copy of the cached value.",
             )
 
 

@@ -7,7 +7,9 @@ answers its questions, and of all the objects that it is given.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+import itertools
+import types
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import gast
@@ -18,7 +20,7 @@ from s2sad.facts.members import class_function
 from s2sad.facts.scope import Scope
 from s2sad.kinds import Kind
 from s2sad.known.built import is_generated
-from s2sad.nodes import Node, attribute, clone, constant, subscript
+from s2sad.nodes import Node, attribute, clone, constant, name, subscript
 from s2sad.stages import KindFacts
 
 _TRUTH = ("__bool__", "__len__")
@@ -40,6 +42,7 @@ _COMPARING = {
 }
 _REPR = ord("r")
 Called = Callable[[Any, list[Kind]], Kind]
+Asked = list[tuple[tuple[Node, ...], tuple[str, ...]]]
 
 
 def of_test(scope: Scope, facts: KindFacts, node: Node, called: Called, only: bool) -> None:
@@ -47,7 +50,7 @@ def of_test(scope: Scope, facts: KindFacts, node: Node, called: Called, only: bo
     if isinstance(node, gast.BoolOp):
         for value in node.values:
             of_test(scope, facts, value, called, only)
-    made = _note(scope, facts, node, [([node], _first(scope, facts, node, _TRUTH))], called)
+    made = _note(scope, facts, node, [((node,), _first(scope, facts, node, _TRUTH))], called)
     if only and _is_object(facts, node):
         _stands(facts, node, made[0] if made else None)
 
@@ -55,9 +58,36 @@ def of_test(scope: Scope, facts: KindFacts, node: Node, called: Called, only: bo
 def of_comparison(scope: Scope, facts: KindFacts, node: Node, called: Called) -> None:
     """Note what runs where values are compared, or one is looked for in another."""
     operands = [node.left, *node.comparators]
-    _note(scope, facts, node, [(operands, (*_ORDER, "__contains__"))], called)
+    asked: Asked = []
+    for left, right in itertools.pairwise(operands):
+        asked += [((left, right), _ORDER), ((right, left), (*_ORDER, "__contains__"))]
+    _note(scope, facts, node, asked, called)
     stands = _comparing(scope, facts, node, called) if len(operands) == 2 else None
     _stands(facts, node, stands)
+
+
+def of_key(scope: Scope, facts: KindFacts, key: Node, called: Called) -> None:
+    """Note what runs where something is looked for under a key, or put there."""
+    if _is_object(facts, key):
+        _note(scope, facts, key, [((key,), ("__hash__", "__eq__"))], called)
+
+
+def of_attributes(
+    scope: Scope, facts: KindFacts, node: Node, owner: Node, words: Iterable[str], called: Called
+) -> None:
+    """Note which properties run where an object is asked whether it has attributes."""
+    kind = facts.of.get(owner, K.UNKNOWN)
+    found = []
+    for word in words:
+        static = scope.member(kind.cls, word, None) if isinstance(kind, K.Obj) else None
+        getter = getattr(static, "fget", None)
+        if isinstance(getter, types.FunctionType):
+            made = gast.Call(attribute(owner, word), [], [])
+            facts.methods[made] = (getter, owner)
+            facts.of[made] = called(K.Known(getter), [kind])
+            found.append(made)
+    if found:
+        facts.implied[node] = (*facts.implied.get(node, ()), *found)
 
 
 def _comparing(scope: Scope, facts: KindFacts, node: Node, called: Called) -> Node | None:
@@ -105,24 +135,26 @@ def of_library(
     rule = registry.rule_for(facts.objects.get(getattr(node, "func", None)))
     if effects.asks is not None:
         objects = [n for n in given if _is_object(facts, n)]
-        asked = [([n], _first(scope, facts, n, effects.asks)) for n in objects]
-        inside = [n for n in given if not _is_object(facts, n)]
-        made = _note(scope, facts, node, [*asked, (inside, effects.asks_items)], called)
+        asked: Asked = [((n,), _first(scope, facts, n, effects.asks)) for n in objects]
+        inside = given if len(objects) > 1 else [n for n in given if n not in objects]
+        asked += [((n,), effects.asks_items) for n in inside]
+        made = _note(scope, facts, node, asked, called)
         alone = len(given) == len(made) == 1 and _is_object(facts, given[0])
         gives = facts.of.get(made[0], K.UNKNOWN) if alone else K.UNKNOWN
         same = K.cls_of(gives) is fn if isinstance(fn, type) else effects.does != "outside"
         _stands(facts, node, made[0] if alone and same else None)
         return
     calls = rule is None or not rule.zero
-    called_itself = [n for n in given if calls and isinstance(facts.of.get(n), K.Obj)]
-    _note(scope, facts, node, [(called_itself, ("__call__",)), (given, _ANSWERS)], called)
+    itself = [n for n in given if calls and _is_object(facts, n)]
+    asked = [((n,), ("__call__",)) for n in itself]
+    _note(scope, facts, node, [*asked, *(((n,), _ANSWERS) for n in given)], called)
 
 
 def of_text(scope: Scope, facts: KindFacts, node: Node, called: Called) -> None:
     """Note what runs where a value is formatted."""
     words = ("__repr__",) if node.conversion == _REPR else ("__format__", "__str__", "__repr__")
     first = _first(scope, facts, node.value, words)
-    made = _note(scope, facts, node, [([node.value], first)], called)
+    made = _note(scope, facts, node, [((node.value,), first)], called)
     named = None
     if len(made) == 1 and _is_object(facts, node.value) and node.format_spec is None:
         named = gast.FormattedValue(made[0], -1, None) if first != ("__format__",) else None
@@ -168,16 +200,10 @@ def _call_of(facts: KindFacts, method: Any, owner: Node, args: list[Node]) -> No
     return made
 
 
-def _note(
-    scope: Scope,
-    facts: KindFacts,
-    node: Node,
-    asked: list[tuple[list[Node], tuple[str, ...]]],
-    called: Called,
-) -> list[Node]:
-    """Note the calls of those methods that the objects of each group of operands have."""
+def _note(scope: Scope, facts: KindFacts, node: Node, asked: Asked, called: Called) -> list[Node]:
+    """Note the calls of those methods that objects have: of an operand, with another one or not."""
     found: list[Node] = []
-    for operand, words in [(n, words) for given, words in asked for n in given]:
+    for (operand, *others), words in asked:
         for kind in _objects(facts.of.get(operand, K.UNKNOWN)):
             for word in words:
                 method = class_function(scope, kind, word)
@@ -190,8 +216,10 @@ def _note(
                 if facts.of.get(operand) is not kind:
                     owner = subscript(clone(operand), constant(0))
                     facts.of[owner] = kind
-                made = _call_of(facts, method, owner, [owner] if count == 2 else [])
-                facts.of[made] = called(K.Known(method), [kind] * count)
+                args = [*others, name("other")][: count - 1]
+                kinds = [facts.of.setdefault(a, K.UNKNOWN) for a in args]
+                made = _call_of(facts, method, owner, args)
+                facts.of[made] = called(K.Known(method), [kind, *kinds])
                 found.append(made)
     if found:
         facts.implied[node] = tuple(found)

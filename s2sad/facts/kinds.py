@@ -378,7 +378,7 @@ class _Walker(Tries):
 
     def st_Match(self, s: Node, env: Env) -> Env:
         self.kind(s.subject, env)
-        self.matched(s.subject, env)
+        self.matched(s, env)
         out: Env | None = None
         exhaustive = False
         for case in s.cases:

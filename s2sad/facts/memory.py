@@ -7,6 +7,8 @@ the memory of the whole class. Scalars, strings and None share nothing.
 from __future__ import annotations
 
 import dataclasses
+import dis
+import functools
 import inspect
 import logging
 import types
@@ -57,6 +59,8 @@ Summary = Callable[[Any, Any], "tuple[list[Any], list[Any], Kind, frozenset[str]
 
 _LIBRARIES = ("numpy", "scipy", "cupy", "cupyx", "s2sad", "logging")
 _CONTROL = "s2sad.control"  # as good as the user's
+CACHED = "()"
+"""How the partner of names ends that may hold what a cached function gave."""
 _CHOOSERS: tuple[Any, ...] = (max, min)
 
 
@@ -253,6 +257,10 @@ class Walker:
                 self.calls(s, part)
             if isinstance(s, gast.Raise) and s.exc is not None:
                 self.called(s, s.exc)
+        elif isinstance(s, gast.Try):
+            for h in s.handlers:
+                if h.type is not None:
+                    self.calls(s, h.type)
         elif isinstance(s, gast.FunctionDef):
             for n in sorted(rebound(s) & self.function.locals):
                 self.memory.writes.append(Write(s, n, "rebind", K.UNKNOWN))
@@ -318,7 +326,8 @@ class Walker:
     def implied(self, s: Node, node: Node) -> None:
         """Note what the methods may write that run where none is named."""
         for made in self.kinds.implied.get(node, ()):
-            written = self.summarised(made) or ((), ())
+            method, owner = self.kinds.methods[made]
+            written = self.summarised(made) or ([], [owner] if stores(method) else [])
             for argument in (*written[0], *written[1]):
                 self._into(s, argument, K.UNKNOWN)
 
@@ -635,6 +644,9 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
         return frozenset({node.id})
     if _copies_structure(node, kinds):
         return frozenset()
+    fn = kinds.objects.get(node.func) if isinstance(node, gast.Call) else None
+    if isinstance(fn, functools._lru_cache_wrapper):  # it gives the same object again
+        return frozenset({f"{fn.__qualname__}{CACHED}"})
     parts: list[Any] = []
     if isinstance(node, gast.Subscript):
         if isinstance(kinds.of.get(node.value), K.Array) and _copies(node.slice, kinds):
@@ -835,6 +847,13 @@ def may_store(fn: Any) -> bool:
     if isinstance(owner, str | bytes | int | float):
         return False
     return registry.rule_for(fn) is None
+
+
+def stores(fn: types.FunctionType) -> bool:
+    """Say whether the code of a function, which cannot be followed, holds a write."""
+    words = {i.opname for i in dis.get_instructions(fn)}
+    sets = any(w.startswith(("STORE_ATTR", "STORE_SUBSCR", "DELETE_ATTR")) for w in words)
+    return sets or any(map(registry.method_writes, fn.__code__.co_names))
 
 
 def is_logger(kind: Kind | None) -> bool:
