@@ -168,8 +168,8 @@ class _Events:
         """Return the objects that a dotted name passes, or those that a variable may share."""
         found = _chain(a, node)
         n = _root(node)
-        if found is not None or n not in a.function.locals:
-            return found
+        if n not in a.function.locals or len(found or ()) > 1:
+            return found  # of a class that a local variable holds: what is read of it
         if (a, n) not in self.lent:
             outside = {m for m in memory_of(self.d, a).aliases.ever(n) if m.isidentifier()}
             roots = [lookup(a.scope.fn, m) for m in sorted(outside - a.function.locals)]
