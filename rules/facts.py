@@ -3,6 +3,7 @@
 import builtins
 import dataclasses
 import functools
+import itertools
 import math
 import operator
 import warnings
@@ -82,6 +83,7 @@ declare(sum, max, min, sorted, math.fsum, math.prod, does="nothing", reads="whol
 declare(any, all, does="nothing", reads="until")
 declare(zip, enumerate, reversed, does="nothing", reads="lazily")
 declare(iter, reads="lazily")
+declare(itertools.accumulate, itertools.chain, itertools.pairwise, reads="lazily")
 declare(next, reads="until")  # it changes the iterator
 declare(map, filter, does="calls", reads="lazily")
 declare(functools.reduce, does="calls", reads="whole")

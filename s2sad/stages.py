@@ -134,6 +134,24 @@ class Half:
 
 
 @dataclass(frozen=True)
+class Ahead:
+    """What a list was made of that holds at once what the program reads round by round.
+
+    `computed` says whether its items are computed from what is read, also from parts of that, by a
+    function perhaps: then `uses` are its name, or those of a lambda that stands there.
+    """
+
+    sources: frozenset[str]
+    computed: bool = False
+    uses: frozenset[str] = frozenset()
+
+    def renamed(self, table: Mapping[str, str]) -> Ahead:
+        """Return the same under other names."""
+        sources, uses = ({table.get(n, n) for n in names} for names in (self.sources, self.uses))
+        return Ahead(frozenset(sources), self.computed, frozenset(uses))
+
+
+@dataclass(frozen=True)
 class Function:
     """A user's function in few statement shapes.
 
@@ -144,7 +162,8 @@ class Function:
     the temporaries that hold defaults of inner functions. `half` are the tries that are not
     simply done or not, each with a name that shows it. `was` are the temporaries that hold what a
     place holds before a call gives what is added to it. `stopped` are the temporaries that take
-    no derivative from what they are bound to, each with the name of that, if it is one.
+    no derivative from what they are bound to, each with the name of that, if it is one. `ahead` are
+    the lists of what a loop goes through, where the program reads it round by round.
     """
 
     source: SourceLike
@@ -160,6 +179,7 @@ class Function:
     half: Mapping[Any, Half] = field(default_factory=dict)
     was: frozenset[str] = frozenset()
     stopped: Mapping[str, str] = field(default_factory=dict)
+    ahead: Mapping[str, Ahead] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

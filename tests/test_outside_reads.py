@@ -560,3 +560,66 @@ def test_of_another_kind(f):
     except s2sad.UnsupportedError:
         return
     assert np.allclose(got, want, atol=1e-7)
+
+
+class Single:
+    inst = None
+
+    def __init__(self):
+        self.v = 2.0
+
+    @classmethod
+    def get(cls):
+        if cls.inst is None:
+            cls.inst = cls()
+        return cls.inst
+
+    @classmethod
+    def scaled(cls, x):
+        cls.get()
+        return cls.inst.v * x
+
+
+class Counter:
+    n = 1.0
+
+    @classmethod
+    def up(cls):
+        cls.n = cls.n + 1.0
+
+
+def made_by_a_class_method(x):
+    return Single.get().v * x
+
+
+def read_where_it_is_made(x):
+    return Single.scaled(x)
+
+
+def read_beside_a_class_method(x):
+    Single.get()
+    return Single.inst.v * x
+
+
+@pytest.mark.parametrize(
+    "f", [made_by_a_class_method, read_where_it_is_made, read_beside_a_class_method]
+)
+def test_an_attribute_of_another_kind_that_a_class_method_sets_is_refused(f):
+    for derive in (lambda: s2sad.vjp(f, 1.3), lambda: s2sad.jvp(f, (1.3,), (1.0,))):
+        Single.inst = None
+        with pytest.raises(s2sad.UnsupportedError, match="may be of another kind"):
+            derive()
+    Single.inst = Single()  # then nothing is stored
+    assert s2sad.jvp(f, (1.3,), (1.0,)) == (2.6, 2.0)
+
+
+def counted(x):
+    Counter.up()
+    return Counter.n * x
+
+
+def test_a_number_that_a_class_method_sets_is_read_as_it_is_then():
+    Counter.n = 1.0
+    assert s2sad.jvp(counted, (1.3,), (1.0,)) == (2.6, 2.0)
+    Counter.n = 1.0
+    assert s2sad.vjp(counted, 1.3)[1](1.0) in (2.0, (2.0,))

@@ -23,7 +23,7 @@ from s2sad.nodes import (
     subscript,
     walk,
 )
-from s2sad.stages import SourceLike
+from s2sad.stages import Ahead, SourceLike
 
 
 class Applied:
@@ -31,6 +31,7 @@ class Applied:
 
     source: SourceLike
     names: Names
+    ahead: dict[str, Ahead]
     temps: set[str]
     locals: set[str]
     held: set[str]
@@ -154,6 +155,7 @@ class Applied:
             source = self.atom(source)
             start = subscript(clone(source), constant(0))
             source = subscript(source, gast.Slice(constant(1), None, None))
+            source.ahead = True  # a copy, of a list
         self.emit(assign(total, start), node)
         item = self.names.fresh("item")
         self.temps |= {total, item}
@@ -192,6 +194,7 @@ class Applied:
         else:
             start = subscript(clone(source), constant(0))
             source = subscript(clone(source), gast.Slice(constant(1), None, None))
+            source.ahead = True
         self.emit(assign(total, start), node)
         self.emit(assign(items, gast.List([name(total)], gast.Load())), node)
         self.temps |= {total, item, items}

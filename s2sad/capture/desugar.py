@@ -58,6 +58,7 @@ from s2sad.nodes import (
     tuple_,
     walk,
 )
+from s2sad.registry import effects_of
 
 _READ_AT_ONCE: tuple[Any, ...] = (list, tuple, sum, max, min, sorted, functools.reduce)
 # These read all that they are given before they give anything.
@@ -404,6 +405,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 made = call("list", node)
                 for n in (made, made.func):
                     locate(n, node)
+                made.func.ahead = effects_of(fn).reads == "lazily"  # the program makes no list
                 return made
         return node
 

@@ -39,7 +39,7 @@ from s2sad.nodes import (
     walk,
 )
 from s2sad.registry import effects_of, is_foreign
-from s2sad.stages import Loop, SourceLike
+from s2sad.stages import Ahead, Loop, SourceLike
 from s2sad.syntax.elements import all_statements, plain, rename_scoped
 
 _LIBRARY = (types.BuiltinFunctionType, np.ufunc)
@@ -79,6 +79,7 @@ class Expressions(Applied):
         self.origins: dict[Any, Any] = {}
         self.loops: dict[Any, Loop] = {}
         self.held: set[str] = set()
+        self.ahead: dict[str, Ahead] = {}
         self.depth = 0
         self.out: Block = []
         self.origin: Any = None

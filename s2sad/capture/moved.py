@@ -74,6 +74,7 @@ def moved(
         locals=frozenset(worker.locals | worker.temps | worker.indices),
         held=frozenset(worker.held),
         was=frozenset(worker.was),
+        ahead=worker.ahead,
     )
 
 
@@ -88,6 +89,7 @@ class _Mover(Normaliser):
         self.temps = set(function.temps)
         self.held = set(function.held)
         self.was = set(function.was)
+        self.ahead = dict(function.ahead)
         self.outside = free_names(function.node)
         nonlocals = (n for n in walk(function.node) if isinstance(n, gast.Nonlocal))
         self.rebound = {word for n in nonlocals for word in n.names}

@@ -12,6 +12,7 @@ binds becomes statements of its own, in terms of an index, so that a loop can be
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gast
@@ -43,7 +44,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.stages import Function, Half, Loop, SourceLike
+from s2sad.stages import Ahead, Function, Half, Loop, SourceLike
 from s2sad.syntax.elements import element, is_call, plain, rename_scoped
 from s2sad.syntax.flow import free_names
 
@@ -112,6 +113,7 @@ def normalise(
         held=frozenset(worker.held),
         was=frozenset(worker.was),
         half=worker.half,
+        ahead=worker.ahead,
     )
 
 
@@ -514,6 +516,7 @@ class Normaliser(Expressions):
                 "Loop over a plain name, and assign from it in the body.",
             )
         iterable = self._kept(self._iterable(statement.iter), statement)
+        self._sources_kept(iterable, statement)
         self.depth += 1
         statement = self._fresh_targets(statement)
         loop = self._loop(statement.target, iterable)
@@ -544,6 +547,17 @@ class Normaliser(Expressions):
         iterable = clone(iterable)
         rename(iterable, table)
         return iterable
+
+    def _sources_kept(self, iterable: Node, statement: Node) -> None:
+        """Keep what was read ahead of a loop under names that the loop does not bind anew."""
+        header = {n.id for n in walk(statement.target) if isinstance(n, gast.Name)}
+        for made in sorted(names_read(iterable) & self.ahead.keys()):
+            ahead = self.ahead[made]
+            again = ahead.sources & (_bound(statement.body) | header)
+            table = {n: self.temp(name(n), f"{n}_run") for n in sorted(again)}
+            for n in table:
+                self.emit(assign(table[n], name(n)), statement)
+            self.ahead[made] = ahead.renamed(table)
 
     def _fresh_targets(self, statement: Node) -> Node:
         """A target that the body binds again gets its value by an assignment of its own.
@@ -576,7 +590,18 @@ class Normaliser(Expressions):
     def _iterable(self, node: Node) -> Node:
         """Reduce what a loop runs over, keeping range, enumerate, zip and reversed in place."""
         if self.is_accumulate(node):
-            return self.accumulate(node)
+            node = locate(gast.Call(node.func, list(node.args), node.keywords), node)
+            node.args[0] = self.atom(node.args[0])
+            uses = frozenset().union(*map(names_read, node.args[1:]))
+            return self._noted(self.accumulate(node), node.args[:1], uses)
+        if getattr(node, "ahead", False):
+            node = locate(subscript(self.atom(node.value), node.slice), node)
+            return self._noted(self.atom(node), [node.value])
+        if getattr(getattr(node, "func", None), "ahead", False):
+            made = node.args[0]
+            args = self.in_order(made.args, partial(self.argument, made))
+            made = locate(gast.Call(made.func, args, made.keywords), made)
+            return self._noted(self.atom(locate(call("list", made), node)), args)
         fn = node.func.id if isinstance(node, gast.Call) and self.is_builtin(node.func) else ""
         if fn in _RUN_OVER and not any(isinstance(a, gast.Starred) for a in node.args):
             reduced = self._run_over(fn, node)
@@ -588,8 +613,18 @@ class Normaliser(Expressions):
             and node.func.attr in _DICT_VIEWS
             and not node.args
         ):
-            return self.atom(locate(call("list", node), node))
+            owner = self.atom(node.func.value)
+            func = locate(gast.Attribute(owner, node.func.attr, gast.Load()), node)
+            listed = self.atom(locate(call("list", locate(gast.Call(func, [], []), node)), node))
+            return self._noted(listed, [] if func.attr == "keys" else [owner])
         return self.atom(node)
+
+    def _noted(self, made: Node, sources: Block, uses: frozenset[str] | None = None) -> Node:
+        """Note that a list holds at once what the program reads round by round."""
+        if isinstance(made, gast.Name) and sources:
+            read = frozenset().union(*map(names_read, sources))
+            self.ahead[made.id] = Ahead(read, uses is not None, uses or frozenset())
+        return made
 
     def run_over(self, node: Node) -> Node:
         view = isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)

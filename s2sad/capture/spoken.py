@@ -10,13 +10,14 @@ So its effect is that of any call. Where nobody can tell which method runs, the 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gast
 
+from s2sad import kinds as K
 from s2sad.errors import UnsupportedError
-from s2sad.nodes import Node, all_inside, clone, locate, walk
+from s2sad.nodes import Block, Node, all_inside, blocks_of, clone, locate, walk
 from s2sad.stages import Function, KindFacts
 from s2sad.syntax.elements import heads, is_call
 
@@ -47,6 +48,42 @@ def methods_named(
             bounds = tuple(map(clone, s.iter.args))
             loops[s] = dataclasses.replace(loops[s], bounds=bounds)
     return dataclasses.replace(function, loops=loops) if found else None
+
+
+def check_callees(function: Function, kinds: KindFacts, sets: Callable[[Node, str], bool]) -> None:
+    """Refuse a call of what an attribute holds, where an argument may bind the attribute anew.
+
+    p.g(switch(p))       Python finds p.g before it calls switch
+    """
+    for block in _blocks(function.node.body):
+        for at, s in enumerate(block):
+            made: Node = getattr(s, "value", None)
+            func: Node = made.func if isinstance(made, gast.Call) else None
+            owner = kinds.of.get(func.value) if isinstance(func, gast.Attribute) else None
+            if not isinstance(owner, K.Obj) or func.attr not in dict(owner.fields):
+                continue
+            origin = function.origins.get(s, s)
+            before = [t for t in block[:at] if function.origins.get(t) is origin]
+            if any(_sets(t, func.attr, sets) for t in before):
+                raise UnsupportedError(
+                    f"`{func.attr}` is looked up before the arguments of this call are computed, "
+                    "and they may set it.",
+                    remedy="Compute the arguments in statements of their own.",
+                    place=function.source.place(made),
+                )
+
+
+def _blocks(body: Block) -> Iterator[Block]:
+    yield body
+    for s in all_inside(body):
+        yield from blocks_of(s)
+
+
+def _sets(s: Node, word: str, sets: Callable[[Node, str], bool]) -> bool:
+    targets = getattr(s, "targets", [])
+    if any(isinstance(t, gast.Attribute) and t.attr == word for t in targets):
+        return True
+    return any(isinstance(n, gast.Call) and sets(n, word) for part in heads(s) for n in walk(part))
 
 
 class _Named(gast.NodeTransformer):  # type: ignore[misc]

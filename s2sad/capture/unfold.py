@@ -49,7 +49,7 @@ from s2sad.nodes import (
     told_by_write,
     walk,
 )
-from s2sad.stages import Function, Loop
+from s2sad.stages import Ahead, Function, Loop
 from s2sad.syntax.flow import read_outside
 
 Bound = tuple[Function, dict[str, Any]]
@@ -104,6 +104,7 @@ def unfold(function: Function, calls: Calls, taken: set[str], around: Around) ->
         temps=function.temps | worker.temps,
         held=function.held | worker.held,
         was=function.was | worker.was,
+        ahead={**function.ahead, **worker.ahead},
         stopped={**function.stopped, **worker.stopped},
         locals=function.locals | worker.bound,
     )
@@ -122,6 +123,7 @@ class _Unfolder:
         self.temps: set[str] = set()
         self.held: set[str] = set()
         self.was: set[str] = set()
+        self.ahead: dict[str, Ahead] = {}
         self.stopped: dict[str, str] = {}
         self.bound: set[str] = set()
         self.changed = False
@@ -302,6 +304,7 @@ class _Unfolder:
         self.temps |= {table[n] for n in callee.temps if n in table}
         self.held |= {table[n] for n in callee.held if n in table}
         self.was |= {table[n] for n in callee.was if n in table}
+        self.ahead |= {table[n]: a.renamed(table) for n, a in callee.ahead.items() if n in table}
         self.stopped |= {table[n]: table.get(x, x) for n, x in callee.stopped.items() if n in table}
         for statement in before:
             locate(statement, s)

@@ -39,7 +39,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.stages import Function, KindFacts, Loop
+from s2sad.stages import Ahead, Function, KindFacts, Loop
 
 
 def _renamed(plan: Loop, table: dict[str, str]) -> Loop:
@@ -58,10 +58,16 @@ _MANY = 16
 
 def by_name(function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> Function | None:
     """Return the function with attributes written out, None where none is asked for by name."""
-    return _ByName(function, kinds, taken, numpy).rewritten()
+    worker = _ByName(function, kinds, taken, numpy)
+    made = worker.rewritten()
+    return None if made is None else replace(made, ahead={**made.ahead, **worker.ahead})
 
 
 class _ByName(Rewriter):
+    def __init__(self, function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> None:
+        super().__init__(function, kinds, taken, numpy)
+        self.ahead: dict[str, Ahead] = {}
+
     def block(self, body: Block) -> Block:
         """Write loops over names out, then the attributes that single statements ask for."""
         out: Block = []
@@ -163,6 +169,8 @@ class _ByName(Rewriter):
         inside = [n.id for inner in s.body for n in walk(inner) if isinstance(n, gast.Name)]
         own = {n: self.names.fresh(n) for n in sorted(bound) if uses.count(n) == inside.count(n)}
         self.temps |= set(own.values())
+        known = self.function.ahead
+        self.ahead |= {own[n]: known[n].renamed(own) for n in own if n in known}
         return own
 
     def _noted(self, s: Node, lines: Block) -> Block:

@@ -24,6 +24,7 @@ from s2sad.errors import (
     UnsupportedError,
 )
 from s2sad.facts.activity import flows
+from s2sad.facts.ahead import check_ahead
 from s2sad.facts.appends import made_anew, plain_append
 from s2sad.facts.attempts import check_attempts, check_half_reads
 from s2sad.facts.filled import after_write, with_part
@@ -72,6 +73,7 @@ def fence(
     _one_kind(function, kinds, active, memory)
     refuse_left_over(function, kinds, activity)
     _first_unknown(function, kinds, activity)
+    check_ahead(function, kinds, memory)
     _into_constants(function, kinds, activity, memory, constant)
     _rounded(function, kinds, activity, memory)
     _active_keys(function, kinds, activity, active)

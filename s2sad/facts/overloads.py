@@ -26,7 +26,19 @@ from s2sad import kinds as K
 from s2sad.errors import UnsupportedError
 from s2sad.facts.members import in_place_word
 from s2sad.facts.rewrite import NumPy, Rewriter
-from s2sad.nodes import SCOPES, Block, Node, assign, attribute, clone, name, walk
+from s2sad.nodes import (
+    SCOPES,
+    Block,
+    Node,
+    assign,
+    attribute,
+    clone,
+    locate,
+    name,
+    names_read,
+    names_written,
+    walk,
+)
 from s2sad.stages import Function, KindFacts
 
 _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
@@ -44,7 +56,34 @@ def overloads(
 class _Overloads(Rewriter):
     def __init__(self, function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> None:
         super().__init__(function, kinds, taken, numpy)
+        self.read_first: dict[Any, str] = {}
         self.kept = False  # a cached property, by which other reads of it find their value
+
+    def block(self, body: Block) -> Block:
+        """Read the place of `gas.temperature += t` before what computes t, as Python does."""
+        out: Block = []
+        for s in body:
+            start = self._first_of(s, out) if isinstance(s, gast.AugAssign) else len(out)
+            if start < len(out) and self._is_asked(s.target):
+                read = clone(s.target)
+                read.ctx = gast.Load()
+                (line,) = self.lines("old = v", v=read)
+                for n in walk(line):
+                    locate(n, s)
+                self.origins[line] = self.origins.get(s, s)
+                out.insert(start, line)
+                self.read_first[s] = line.targets[0].id
+            out.append(s)
+        return super().block(out)
+
+    def _first_of(self, s: Node, before: Block) -> int:
+        """Return where that begins which computes what is added, behind what finds the place."""
+        at, origin = len(before), self.origins.get(s, s)
+        while at and self.origins.get(before[at - 1]) is origin:
+            if names_written(before[at - 1]) & names_read(s.target):
+                break
+            at -= 1
+        return at
 
     def statement(self, s: Node) -> Block | None:
         held = self._held(s)
@@ -121,20 +160,28 @@ class _Overloads(Rewriter):
             if not _is_plain(self._static(owner, word)):
                 return None
             return [assign(place.id, _method(owner, word, s.value))]
+        if not self._is_asked(place):
+            return None
+        lines: Block = []
+        old = self.read_first.get(s)
+        if old is None:
+            read = clone(place)
+            read.ctx = gast.Load()
+            lines = self.lines("old = v", v=read)
+            old = lines[0].targets[0].id
+        turn = gast.AugAssign(gast.Name(old, gast.Store(), None, None), s.op, clone(s.value))
+        return [*lines, turn, gast.Assign([place], name(old), None)]
+
+    def _is_asked(self, place: Node) -> bool:
+        """Say whether a property or method of the user's gives what is in a place."""
         found = None
         if isinstance(place, gast.Attribute):
             found = self._static(place.value, place.attr)
             found = found if isinstance(found, property) else None
         elif isinstance(place, gast.Subscript):
             found = self._static(place.value, "__setitem__")
-        if not found and not isinstance(self.kind(place), K.Obj):
-            return None
-        read = clone(place)
-        read.ctx = gast.Load()
-        lines = self.lines("old = v", v=read)
-        old = lines[0].targets[0].id
-        turn = gast.AugAssign(gast.Name(old, gast.Store(), None, None), s.op, clone(s.value))
-        return [*lines, turn, gast.Assign([place], name(old), None)]
+        parts = isinstance(place, gast.Attribute | gast.Subscript)
+        return parts and (bool(found) or isinstance(self.kind(place), K.Obj))
 
     # cached properties
 

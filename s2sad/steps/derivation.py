@@ -20,7 +20,7 @@ from s2sad.capture.desugar import check_parent
 from s2sad.capture.moved import moved
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
-from s2sad.capture.spoken import methods_named
+from s2sad.capture.spoken import check_callees, methods_named
 from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Around, Bound, Calls, Made, stays_whole, unfold
 from s2sad.causes import Story
@@ -346,6 +346,7 @@ class _Analysis:
             return is_plain(facts.after.get(s, {}).get(n, K.UNKNOWN))
 
         writes, implied = writing_parts(d, here)
+        check_callees(*given[:2], partial(_sets, d, here))
         return (
             methods_named(*given[:2], implied)
             or marked(*plainly, d.reaching, words.reached, words.helper)
@@ -641,6 +642,21 @@ def writing_parts(d: Derivation, a: Analysed) -> tuple[Writes, Writes]:
 
     noted, implied = writing(a.function, a.kinds, summary)
     return lastingly(noted), lastingly(implied)
+
+
+def _sets(d: Derivation, a: Analysed, call: Node, word: str, depth: int = 4) -> bool:
+    """Say whether a called function, or one that it calls, may set an attribute of some name."""
+    called = called_by(d, a, call) if depth else None
+    if called is None:
+        return False
+    for w in called.memory.writes:
+        targets = getattr(w.statement, "targets", [])
+        if any(isinstance(t, gast.Attribute) and t.attr == word for t in targets):
+            return True
+        inner = getattr(w.statement, "value", None)
+        if isinstance(inner, gast.Call) and _sets(d, called.callee, inner, word, depth - 1):
+            return True
+    return False
 
 
 def stores_into_arguments(d: Derivation, a: Analysed) -> bool:

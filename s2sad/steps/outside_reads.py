@@ -147,7 +147,7 @@ def _refuse_old(
     """Refuse a store into what was read before, and is read again by that function's reverse."""
     hit: dict[Any, None] = dict.fromkeys(a for e in events for a, r in e.reads if stored.changes(r))
     hit.pop(stored.by, None)
-    for text in (text for a in hit for text, r in wanted[a].items() if stored.changes(r)):
+    for text in (t for a in hit for t, r in wanted.get(a, {}).items() if stored.changes(r)):
         raise UnsupportedError(
             f"The derivative needs the old content of `{text}`, which is changed here; s2sad "
             "does not restore values outside of the function.",
@@ -168,8 +168,8 @@ class _Events:
         """Return the objects that a dotted name passes, or those that a variable may share."""
         found = _chain(a, node)
         n = _root(node)
-        if found is not None or n not in a.function.locals:
-            return found
+        if n not in a.function.locals or len(found or ()) > 1:
+            return found  # of a class that a local variable holds: what is read of it
         if (a, n) not in self.lent:
             outside = {m for m in memory_of(self.d, a).aliases.ever(n) if m.isidentifier()}
             roots = [lookup(a.scope.fn, m) for m in sorted(outside - a.function.locals)]
@@ -207,7 +207,8 @@ class _Events:
         memory = memory_of(self.d, a)
         outside = outside_of(a.function, w, memory) if w.how != "rebind" else set()
         roots = tuple(lookup(a.scope.fn, n) for n in sorted(outside) if n.isidentifier())
-        roots = tuple(root for root in roots if root is not MISSING)
+        held = _held(a, w.base)
+        roots = tuple(root for root in (*roots, held) if root is not MISSING)
         if not roots:
             return
         place = a.function.source.place(a.function.origins.get(w.statement, w.statement))
@@ -433,9 +434,10 @@ def _chain(a: Analysed, node: Node) -> Chain | None:
     while isinstance(node, gast.Attribute):
         attrs.insert(0, node.attr)
         node = node.value
-    if not isinstance(node, gast.Name) or node.id in a.function.locals:
+    if not isinstance(node, gast.Name):
         return None
-    value = lookup(a.scope.fn, node.id)
+    inner = node.id in a.function.locals
+    value = _held(a, node.id) if inner else lookup(a.scope.fn, node.id)
     if value is MISSING:
         return None
     cell = _cell(a, node.id)
@@ -447,6 +449,16 @@ def _chain(a: Analysed, node: Node) -> Chain | None:
         chain.append((value, attr))
         value = found
     return (*chain, (value, None))
+
+
+def _held(a: Analysed, variable: str) -> Any:
+    """Return the class or module that a local variable always is, as `cls` is, or MISSING."""
+    if variable not in a.function.locals:
+        return MISSING
+    kinds = [env[variable] for env in a.kinds.before.values() if variable in env]
+    held = {id(v): v for v in (getattr(k, "value", MISSING) for k in kinds)}
+    found = next(iter(held.values()), MISSING)
+    return found if len(held) == 1 and isinstance(found, type | types.ModuleType) else MISSING
 
 
 def _cell(a: Analysed, variable: str) -> Any:
