@@ -79,7 +79,7 @@ BUDGETS = {
     "primitives": 150,
     "rulebook": 1_500,
     "s2sad": 9_430,
-    "steps": 6_840,
+    "steps": 6_860,
     "syntax": 910,
     "tools": 2_600,
     "write": 3_500,
