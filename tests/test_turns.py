@@ -340,6 +340,8 @@ NOT_WRITTEN = [
     "for (k, v), w in zip(d.items(), [1.0, 2.0]):\n    e[k] = v * w\nt = e['a'] + e['b']",
     "d = {'a': x, 'b': 1.0}\nfor k, w in zip(d.keys(), [1.0, 2.0]):\n"
     "    t += d[k] * w\n    d[k] = x",
+    "a = [1, 2, 3]\ndef g(u):\n    a[2] = 10\n    return u\n"
+    "t = x * next(g(u) for u in itertools.chain(a) if g(u) > 2)",
     "a = [x, 1.0]\nb = [2.0, 3.0]\nfor u, w in zip(a, b):\n    t += u * w\n    a[1] = x",
 ]
 
@@ -366,6 +368,18 @@ def test_what_nothing_writes_is_read_item_by_item(body):
     module = lazy_program(body)
     try:
         holds(module.f)
+    finally:
+        programs.unload(module)
+
+
+@pytest.mark.parametrize("over", ["itertools.chain(a, a)", "reversed(a)", "d.values()"])
+def test_a_checkpointed_loop_that_writes_what_it_reads_item_by_item_is_refused(over):
+    pytest.importorskip("checkpoint_schedules")
+    loop = f"for v in s2sad.checkpointed({over}, snapshots=2):\n    t += v\n    a[0] = d['b'] = x"
+    module = lazy_program("import s2sad\na = [x, 1.0]\nd = {'a': x, 'b': 1.0}\n" + loop)
+    try:
+        with pytest.raises(s2sad.UnsupportedError, match="item by item"):
+            s2sad.grad(module.f)(1.3)
     finally:
         programs.unload(module)
 

@@ -453,6 +453,16 @@ class Expressions(Applied):
                 "in part.",
                 "Write a loop, or a list comprehension: `[...]`.",
             )
+        for part in node.generators:
+            part.iter = self._as_written(part.iter)
+        return node
+
+    def _as_written(self, node: Node) -> Node:
+        """Return what stands where a list was made of it: read item by item, it needs none."""
+        if isinstance(node, gast.Call):
+            if getattr(node.func, "ahead", False):
+                return node.args[0]
+            node.args = [self._as_written(a) for a in node.args]
         return node
 
     def ex_Lambda(self, node: Node) -> Node:

@@ -207,6 +207,10 @@ class _Segments:
         after = frozenset(live_in(s.orelse, self.live.get(s, frozenset()))) | read
         state, written, changed = self._state(s, bound, after)
         steps, endless = self._steps(source)
+        met = set() if endless or steps is source else names_read(source) & written.keys()
+        if met and getattr(getattr(source, "func", None), "attr", "") != "keys":
+            words = f"The checkpointed loop reads `{min(met)}` item by item, and writes into it."
+            raise self._refused(s, words)
         if endless and not breaks:
             raise self._refused(s, "A checkpointed loop without an end needs a break.")
         if period is None and breaks:
