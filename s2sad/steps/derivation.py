@@ -574,7 +574,7 @@ def library_calls(d: Derivation, a: Analysed) -> Made:
         fn, args = library_form(facts, node, lambda: writing_parts(d, a)[0](s, node))
         if fn is None:
             return None
-        kinds = [facts.of.get(a, K.UNKNOWN) for a in args]
+        kinds = [facts.of.get(n, K.UNKNOWN) for n in args]
         named = {k.arg: facts.of.get(k.value, K.UNKNOWN) for k in node.keywords if k.arg}
         callee_kind(d, K.Known(fn), kinds, named, facts.before.get(s, {}))
         found = _bound_call(d, facts, s, node, K.Known(fn), args)
