@@ -3,9 +3,12 @@
 import builtins
 import dataclasses
 import functools
+import inspect
 import itertools
 import math
 import operator
+import sys
+import traceback
 import warnings
 
 import numpy as np
@@ -97,6 +100,9 @@ declare(print, np.load, np.save, np.savez, np.savez_compressed, does="outside")
 declare(np.savetxt, np.loadtxt, np.genfromtxt, np.fromfile, does="outside")
 declare(np.seterr, np.seterrcall, np.setbufsize, np.set_printoptions, does="outside")
 declare(np.show_config, np.show_runtime, np.info, does="outside")
+
+declare(inspect.currentframe, inspect.stack, sys._getframe, does="frames")
+declare(traceback.extract_stack, traceback.format_stack, does="frames")
 
 # --- special methods of the objects that are given -----------------------------------------------
 

@@ -201,7 +201,10 @@ def test_rules_know_only_the_registry_and_the_runtime():
             "cupy": ("sys",),
             "checkpoints": ("checkpoint_schedules",),
             "array": ("array_api_compat",),
-            "facts": ("collections", "dataclasses", "functools", "itertools", "warnings"),
+            "facts": (
+                *("collections", "dataclasses", "functools", "inspect", "itertools", "sys"),
+                *("traceback", "warnings"),
+            ),
             "refusals": ("collections", "dataclasses", "heapq", "itertools"),
         }.get(library, ())
         for line, name in own_imports(path):

@@ -3,7 +3,10 @@
 import contextlib
 import functools
 import heapq
+import inspect
 import operator
+import sys
+import traceback
 
 import numpy as np
 import pytest
@@ -446,3 +449,52 @@ def test_what_is_stored_in_a_part_of_unknown_kind_is_refused(f):
         s2sad.grad(f)(x)
     with pytest.raises(s2sad.UnsupportedError):
         s2sad.jvp(f, (x,), (np.ones(2),))
+
+
+# --- what looks at running calls, and recursions without an end of kinds --------------------------
+
+
+def of_its_name(x):
+    return x * len(sys._getframe().f_code.co_name)
+
+
+def of_the_stack(x):
+    return x * len(inspect.stack()[0].function)
+
+
+def of_extracted_names(x):
+    return x * len(traceback.extract_stack()[-1].name)
+
+
+@pytest.mark.parametrize("f", [of_its_name, of_the_stack, of_extracted_names])
+def test_a_look_at_running_calls_is_refused(f):
+    with pytest.raises(s2sad.UnsupportedError, match="calls that are running"):
+        s2sad.grad(f)(0.7)
+    with pytest.raises(s2sad.UnsupportedError, match="calls that are running"):
+        s2sad.jvp(f, (0.7,), (1.0,))
+
+
+def composed(g, n):
+    return g if n == 0 else composed(lambda x: g(x) * x, n - 1)
+
+
+def deeper(p, n):
+    return p if n == 0 else deeper([p], n - 1)
+
+
+def longer(t, n):
+    return sum(t) if n == 0 else longer((*t, t[-1] * 2.0), n - 1)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: composed(np.sin, 1)(x),
+        lambda x: deeper(x, 2)[0][0],
+        lambda x: longer((x,), 2),
+    ],
+)
+def test_a_recursion_whose_arguments_grow_is_refused(f):
+    for derive in (s2sad.grad(f), lambda x: s2sad.jvp(f, (x,), (1.0,))):
+        with pytest.raises(s2sad.UnsupportedError):
+            derive(0.7)

@@ -62,6 +62,11 @@ def _by_name(function: Function, kinds: KindFacts, activity: Activity) -> None:
                     f"`{name}` may read or write any variable; s2sad cannot follow what it "
                     "does with the differentiated values."
                 )
+            elif registry.effects_of(fn).does == "frames":
+                reason = (
+                    f"`{full_name(fn)}` looks at the calls that are running, and those of derived "
+                    "code have other names and other variables."
+                )
             else:
                 continue
             raise _refusal(function, s, reason, "Name the variables or attributes themselves.", n)

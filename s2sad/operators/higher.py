@@ -79,7 +79,7 @@ def derive(request: Request) -> Derivation:
     except (UnsupportedError, MissingRuleError, RecursionError) as error:
         # What goes through structures calls itself, and is read for each level of them.
         if isinstance(error, RecursionError) and derivative_of(request.fn) is None:
-            raise
+            raise _endless(request.fn) from None
         try:
             found = _reverse_over_forward(request)
         except (Error, RecursionError):
@@ -103,6 +103,18 @@ def place_at_home(place: Place | None) -> Place | None:
         return place
     source = read(origin)
     return source.place(source.node)
+
+
+def _endless(fn: Any) -> Error:
+    """Return the refusal of a function that is analysed anew for each call of itself."""
+    source = fn.source if isinstance(fn, K.LocalFunction) else read(fn)
+    return UnsupportedError(
+        f"A function that {source.name} calls is called by itself with an argument of another kind "
+        "each time (a longer tuple, a list in a list, a function made of the one before); s2sad "
+        "finds no end of them.",
+        remedy="Write the recursion as a loop, or give it arguments of the same kind each time.",
+        place=source.place(source.node),
+    )
 
 
 def _told(error: Error | RecursionError, fn: Any) -> Error:

@@ -52,7 +52,7 @@ Form = Literal[
 ]
 Parts = Literal["all", "joined", "widened"]
 Raises = Literal["anything", "nothing", "the same"]
-Does = Literal["anything", "nothing", "calls", "outside"]
+Does = Literal["anything", "nothing", "calls", "outside", "frames"]
 Writes = Literal["anything", "nothing", "puts", "takes", "orders"]
 Reads = Literal["", "whole", "until", "lazily"]
 
@@ -86,8 +86,9 @@ class Numbers:
 class Effects:
     """What a function does besides giving its value.
 
-    `does` says of the world: "nothing", it "calls" what it is given (a function, `__str__`), or it
-    changes something "outside" (files, the screen, settings of a library). `writes` says of its
+    `does` says of the world: "nothing", it "calls" what it is given (a function, `__str__`), it
+    changes something "outside" (files, the screen, settings of a library), or it looks at the
+    "frames" of the calls that are running. `writes` says of its
     first argument, a method's own object: it writes "nothing", "puts" values in, "takes" some out,
     or "orders" those that are there. `reads` says of an iterable argument: it is read "whole"
     before the function returns, "until" something is found, or "lazily", as the result is. Where
