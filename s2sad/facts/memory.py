@@ -7,7 +7,6 @@ the memory of the whole class. Scalars, strings and None share nothing.
 from __future__ import annotations
 
 import dataclasses
-import dis
 import functools
 import inspect
 import logging
@@ -326,8 +325,8 @@ class Walker:
     def implied(self, s: Node, node: Node) -> None:
         """Note what the methods may write that run where none is named."""
         for made in self.kinds.implied.get(node, ()):
-            method, owner = self.kinds.methods[made]
-            written = self.summarised(made) or ([], [owner] if stores(method) else [])
+            _, owner = self.kinds.methods[made]
+            written = self.summarised(made) or ([], [owner])  # what cannot be followed may write
             for argument in (*written[0], *written[1]):
                 self._into(s, argument, K.UNKNOWN)
 
@@ -847,13 +846,6 @@ def may_store(fn: Any) -> bool:
     if isinstance(owner, str | bytes | int | float):
         return False
     return registry.rule_for(fn) is None
-
-
-def stores(fn: types.FunctionType) -> bool:
-    """Say whether the code of a function, which cannot be followed, holds a write."""
-    words = {i.opname for i in dis.get_instructions(fn)}
-    sets = any(w.startswith(("STORE_ATTR", "STORE_SUBSCR", "DELETE_ATTR")) for w in words)
-    return sets or any(map(registry.method_writes, fn.__code__.co_names))
 
 
 def is_logger(kind: Kind | None) -> bool:

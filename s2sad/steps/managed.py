@@ -16,6 +16,9 @@ from s2sad.steps.derivation import Analysed, Derivation
 
 def only_note(d: Derivation, a: Analysed) -> set[Any]:
     """Return the with statements of a function whose managers note down what nobody reads."""
+    withs = [s for s in all_inside(a.function.node.body) if isinstance(s, gast.With)]
+    if not withs:
+        return set()
     everywhere = [a, *d.analysed.values()]
     own = [b.kinds.methods[c][0] for b in everywhere for c in d.noted if c in b.kinds.methods]
     reads = {
@@ -37,5 +40,4 @@ def only_note(d: Derivation, a: Analysed) -> set[Any]:
         seen = any((w, c) in reads for w in words for c in (cls, None))
         return path and None not in notes and not seen
 
-    withs = [s for s in all_inside(a.function.node.body) if isinstance(s, gast.With)]
     return {s for s in withs if all(map(unread, s.items))}
