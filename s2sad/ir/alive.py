@@ -50,9 +50,7 @@ class _Walk:
         live -= frozenset(operation.outs)
         match operation:
             case Op():
-                places = (*operation.reads, *operation.writes)
-                held = [p.object for p in places if isinstance(p.object, Var)]
-                return live | read | frozenset(held)
+                return live | read
             case P.If():
                 arms = (operation.then, operation.orelse)
                 return read.union(*(self.block(b, live, leaves) for b in arms))

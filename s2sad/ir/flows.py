@@ -64,7 +64,8 @@ def active(program: P.Program, classes: Mapping[str, str], wrt: Iterable[str]) -
     """Return the variables that are active with respect to some parameters."""
     found, names = flows(program, classes), set(wrt)
     starts = [v for v in program.block.params if v.name in names]
-    return found.varied(starts) & found.useful(program.block.end.results)
+    end = program.block.end
+    return found.varied(starts) & found.useful(end.results if end.how == "next" else ())
 
 
 class _Walk:
@@ -165,6 +166,8 @@ class _Walk:
             case P.Try():
                 self.block(region.body, (), leaves)
                 for h in region.handlers:
+                    if h.caught is not None:  # it may hold whatever there is where it is raised
+                        self.flows.add(_met(region.body), (h.caught,))
                     self.block(h.body, region.of_arms, leaves)
                 self.block(region.orelse, region.of_arms, leaves)
                 self.block(region.final, region.of_final, leaves)
@@ -234,6 +237,13 @@ def _passed_by_call(op: Op, given: tuple[P.Operand, ...]) -> tuple[P.Operand, ..
     if zero or not registry.numbers_of(fn).carries:
         return () if fn is not type or len(op.operands) == 2 else given
     return given[1:]
+
+
+def _met(block: P.Block) -> list[Var]:
+    """Return the variables that the operations of a block read and bind."""
+    every = list(P.every(block))
+    read = [v for operation in every for v in _variables(P.operands(operation))]
+    return [*read, *(v for operation in every for v in operation.outs)]
 
 
 def _carries(kind: Kind) -> bool:

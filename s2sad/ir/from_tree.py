@@ -6,6 +6,7 @@ After: a Program that computes the same, in which every binding is a variable of
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,9 +36,11 @@ def program_of(
     params = tuple(Var(p, entry.get(p, K.UNKNOWN)) for p in function.params)
     for v in params:
         writer.bound(v)
-    writer.statements(function.node.body[:-1])
-    result = writer.read(function.result, function.node.body[-1].value)
-    body = P.Block(params, tuple(writer.ops), P.End("next", (result,)))
+    end = writer.statements(function.node.body[:-1])
+    if end is None:
+        result = writer.read(function.result, function.node.body[-1].value)
+        end = P.End("next", (result,))
+    body = P.Block(params, tuple(writer.ops), end)
     return P.Program(function.name, body, function.node)
 
 
@@ -161,10 +164,29 @@ class _Writer:
                 end = self.statements(s.body if self.facts.kinds.decided[s] else s.orelse)
             else:
                 self.at = s
+                start, changed = len(self.ops), self.changed(s)  # under the names of before
                 end = self.statement(s)
+                self.effects(changed, start)
             if end is not None:
                 return end
         return None
+
+    def effects(self, changed: tuple[Place, ...], start: int) -> None:
+        """Let the last operation of a statement write what no call in it was seen to write."""
+        made = [op for op in self.ops[start:] if isinstance(op, Op)]
+        known = {place.object for op in made for place in op.writes}
+        missing = tuple(place for place in changed if place.object not in known)
+        if not missing or not made:
+            return
+        op = made[-1]
+        writes = (*op.writes, *missing)
+        self.ops[self.ops.index(op)] = dataclasses.replace(op, writes=writes)
+
+    def changed(self, s: Node) -> tuple[Place, ...]:
+        """Return the memory that a statement may write, as far as names tell."""
+        names = self.facts.changes.get(s, ())
+        found = [self.held(n) if self.is_cell(n) else self.env.get(n) for n in names]
+        return tuple(Place(v, (P.Anywhere(),)) for v in found if isinstance(v, Var))
 
     def statement(self, s: Node) -> P.End | None:
         match s:
@@ -244,10 +266,7 @@ class _Writer:
         """Say of the last operation how NumPy copies there."""
         op = self.ops[-1]
         assert isinstance(op, Op)
-        settings = (*op.settings, *marks)
-        self.ops[-1] = Op(
-            op.outs, op.primitive, op.operands, settings, op.reads, op.writes, op.origin
-        )
+        self.ops[-1] = dataclasses.replace(op, settings=(*op.settings, *marks))
 
     def is_new(self, v: Var) -> bool:
         """Say whether the last operation binds a variable."""
@@ -602,12 +621,7 @@ class _Writer:
             for k in node.keywords
             for v in [self.value(k.value) if k.arg is not None else P.Const(None)]
         ]
-        writes = tuple(
-            Place(v, (P.Anywhere(),))
-            for n in self.facts.changes.get(self.at, ())
-            for v in [self.held(n) if self.is_cell(n) else self.env.get(n)]
-            if isinstance(v, Var)
-        )
+        writes = self.changed(self.at)
         held = (P.variable(v) for v in (*given, *(v for _, v in settings)))
         reads = tuple(
             Place(v, (P.Anywhere(),)) for v in held if v is not None and not shares_nothing(v.kind)

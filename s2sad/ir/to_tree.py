@@ -43,8 +43,9 @@ def flat(program: P.Program) -> Node:
 
 def _function(program: P.Program, writer: _Named) -> Node:
     body = writer.block(program.block, ())
-    (result,) = program.block.end.results
-    body.append(gast.Return(writer.expression(result)))
+    if program.block.end.how == "next":
+        (result,) = program.block.end.results
+        body.append(gast.Return(writer.expression(result)))
     node = clone(program.source)
     node.body = body
     return node

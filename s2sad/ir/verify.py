@@ -17,7 +17,8 @@ def verify(program: P.Program) -> P.Program:
     """
     looks = _Verifier(set(), program.name)
     looks.block(program.block, frozenset(), _Exits(None, None))
-    if program.block.end.how != "next" or len(program.block.end.results) != 1:
+    end = program.block.end
+    if end.how != "raise" and (end.how != "next" or len(end.results) != 1):
         raise looks.broken("a function has one result")
     return program
 
