@@ -512,8 +512,10 @@ class Expressions:
                 ]
                 self.proved = self.proved if len(found) == 1 else ()
                 if node not in self.facts.methods:
-                    cls = K.cls_of(self.facts.of.get(func.value))
-                    self._asked(node, getattr(cls, func.attr, None), env, func.value)
+                    kind = self.facts.of.get(func.value)
+                    held = isinstance(kind, K.Obj) and func.attr in dict(kind.fields)
+                    owners = () if held else (func.value,)  # a field is not given its object
+                    self._asked(node, getattr(K.cls_of(kind), func.attr, None), env, *owners)
                 return K.union(found)
         target = self.kind(func, env)
         self.proved = ()
