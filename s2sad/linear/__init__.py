@@ -1,0 +1,1 @@
+"""Derivatives from program to program: the operations that are linear in tangents, and rules."""
