@@ -20,7 +20,7 @@ import numpy as np
 from s2sad.capture.applied import Applied
 from s2sad.capture.desugar import denoted, from_outside
 from s2sad.capture.piecewise import is_listed, written_out
-from s2sad.capture.temps import temp_base
+from s2sad.syntax.temps import temp_base
 from s2sad.errors import UnsupportedError
 from s2sad.names import Names
 from s2sad.nodes import (

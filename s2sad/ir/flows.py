@@ -181,9 +181,8 @@ class _Walk:
     ) -> None:
         for v, start in zip(params, starts, strict=True):
             self.flows.add((start,), (v,))
-        table = {v.name: v for v in params}
-        for v in outs:
-            self.flows.add((table[v.name],), (v,))
+        for v, param in zip(outs, params, strict=False):
+            self.flows.add((param,), (v,))
 
     def collected(self, region: P.Collect, outs: tuple[Var, ...]) -> None:
         """Add what a comprehension does: its elements flow into what is collected."""

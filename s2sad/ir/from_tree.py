@@ -316,10 +316,11 @@ class _Writer:
         """Keep a statement as it is written: an import, a class, a declaration."""
         if not isinstance(s, gast.Import | gast.ImportFrom | gast.ClassDef | DECLARATIONS):
             raise NotImplementedError(f"the program knows no {type(s).__name__}")
-        given = () if isinstance(s, DECLARATIONS) else self.captured(s)
+        words, given = ((), ()) if isinstance(s, DECLARATIONS) else self.captured(s)
         cells = tuple(self.held(n) for n in sorted(C.bound_by(s)) if self.is_cell(n))
         writes = tuple(map(Place, cells))
-        self.act(L.STATEMENT, (*cells, *given), writes, (("code", s),))
+        names = (*(c.name for c in cells), *words)
+        self.act(L.STATEMENT, (*cells, *given), writes, (("code", s), ("names", names)))
 
     def given(self, words: Sequence[str]) -> tuple[P.Value, ...]:
         """Return what some names mean here."""
@@ -349,13 +350,13 @@ class _Writer:
         self.ops.append(P.If((), test, goes_on, fails, "assert", s))
 
     def carried(self, s: Node, body: Block, also: set[str]) -> tuple[list[str], list[str]]:
-        """Return the names that a loop carries, and those of them that are read behind it."""
+        """Return the names that a loop carries; the second, which are read behind it, come first."""
         written = {n for part in body for n in names_written(part)} | also
         written = {n for n in written if not self.is_cell(n)}
         written &= self.facts.function.locals
         behind = self.facts.cells.live(s) & written
         again = self.facts.cells.again(s) & written
-        return sorted(again | behind), sorted(behind)
+        return [*sorted(behind), *sorted(again - behind)], sorted(behind)
 
     def loop(self, s: Node) -> None:
         over = self.value(s.iter)
@@ -638,15 +639,15 @@ class _Writer:
         code = _with_holes(node, table)
         return self.emit(L.TEXT, operands, kind, word, settings=(("code", code),))
 
-    def captured(self, node: Node) -> list[Operand]:
-        """Return what the names mean that an inner scope reads from outside, in their order."""
-        found: list[Operand] = []
+    def captured(self, node: Node) -> tuple[tuple[str, ...], tuple[Operand, ...]]:
+        """Return the names that an inner scope reads from outside, and what they mean."""
+        found: dict[str, Operand] = {}
         for n in sorted(C.outside_names(node)):
             if self.is_cell(n):
-                found.append(self.held(n))
+                found[n] = self.held(n)
             elif isinstance(self.env.get(n), Var):
-                found.append(self.env[n])
-        return found
+                found[n] = self.env[n]
+        return tuple(found), tuple(found.values())
 
     def closure(self, node: Node, args: Node, word: str) -> Var:
         """Return an inner function: its code, with what its names mean here as operands."""
@@ -655,8 +656,9 @@ class _Writer:
             kind = self.facts.after(node, node.name)
         rebound = {n for s in walk(node) if isinstance(s, gast.Nonlocal) for n in s.names}
         writes = tuple(Place(self.held(n)) for n in sorted(rebound) if self.is_cell(n))
-        captured = self.captured(node)
-        return self.emit(L.CLOSURE, captured, kind, word, (), writes, (("code", node),))
+        words, captured = self.captured(node)
+        code = (("code", node), ("names", words))
+        return self.emit(L.CLOSURE, captured, kind, word, (), writes, code)
 
     def collected(self, node: Node, kind: Kind, word: str) -> P.Value:
         how = {gast.ListComp: "list", gast.SetComp: "set", gast.DictComp: "dict"}[type(node)]

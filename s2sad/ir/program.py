@@ -155,7 +155,10 @@ Target: TypeAlias = "Var | tuple[Target, ...]"
 
 @dataclass(frozen=True, eq=False)
 class For:
-    """Runs a block for each item. `body.params` are carried, `starts` are their first values."""
+    """Runs a block for each item. `body.params` are carried, `starts` are their first values.
+
+    The results are what the first of the carried variables hold where the loop ends.
+    """
 
     outs: tuple[Var, ...]
     over: Operand
@@ -167,7 +170,10 @@ class For:
 
 @dataclass(frozen=True, eq=False)
 class While:
-    """Runs the `test`, whose last result decides, then the body. Both see what is `carried`."""
+    """Runs the `test`, whose last result decides, then the body. Both see what is `carried`.
+
+    The results are what the first of the carried variables hold where the loop ends.
+    """
 
     outs: tuple[Var, ...]
     carried: tuple[Var, ...]

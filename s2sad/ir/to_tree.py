@@ -465,14 +465,14 @@ class _Flat(_Named):
     def loop(self, region: P.For) -> Block:
         start = self.copies(region.body.params, region.starts)
         body = self.block(region.body, region.body.params, region.outs)
-        behind = self.copies(region.outs, _named_as(region.outs, region.body.params))
+        behind = self.copies(region.outs, region.body.params)
         target, over = self.target(region.target), self.expression(region.over)
         return [*start, gast.For(target, over, body or [gast.Pass()], behind, None)]
 
     def repeat(self, region: P.While) -> Block:
         start = self.copies(region.carried, region.starts)
         test = self.block(region.test, ())
-        done = self.copies(region.outs, _named_as(region.outs, region.carried))
+        done = self.copies(region.outs, region.carried)
         holds = self.expression(region.test.end.results[0])
         leave = gast.If(gast.UnaryOp(gast.Not(), holds), [*done, gast.Break()], [])
         body = self.block(region.body, region.carried, region.outs)
@@ -542,11 +542,6 @@ def _indexed(index: Node) -> Node:
     return call("slice", *[constant(None) if n is None else n for n in parts])
 
 
-def _named_as(outs: tuple[Var, ...], params: tuple[Var, ...]) -> list[Operand]:
-    table = {v.name: v for v in params}
-    return [table[v.name] for v in outs]
-
-
 def _raised(s: Node) -> list[Node]:
     return [s.exc] if s.exc is not None else []
 
@@ -563,7 +558,7 @@ def _marked(s: Node, op: Op | None) -> Node:
 
 
 _MARKS = ("each", "unordered", "copied", "listed")
-_NOTES = (*_MARKS, "code", "given")
+_NOTES = (*_MARKS, "code", "given", "names")
 _ACTS = (
     *("augmented", "unpack", "bind", "put item", "augmented item", "put field", "augmented field"),
     "each item",

@@ -129,8 +129,8 @@ class _Verifier:
                     self.block(c.body, known, exits.inside(region.outs))
 
     def carries(self, outs: tuple[Var, ...], params: tuple[Var, ...]) -> None:
-        if {v.name for v in outs} - {v.name for v in params}:
-            raise self.broken("a loop gives what it does not carry")
+        if [v.name for v in outs] != [v.name for v in params[: len(outs)]]:
+            raise self.broken("a loop gives other values than those that it carries first")
 
     def attempt(self, region: P.Try, seen: frozenset[Var], exits: _Exits) -> None:
         done = self.block(region.body, seen, exits.inside(None))
