@@ -28,8 +28,9 @@ from s2sad.ir import program as P
 from s2sad.ir.alive import alive
 from s2sad.ir.flows import active
 from s2sad.ir.from_tree import program_of
+from s2sad.ir.mapped import mapped
 from s2sad.ir.show import show
-from s2sad.ir.to_tree import flat, named
+from s2sad.ir.to_tree import flat, printed
 from s2sad.ir.verify import verify
 from s2sad.nodes import clone
 from s2sad.primitives import language as L
@@ -99,7 +100,7 @@ def test_what_is_read_comes_back(name):
     for a, program in programs_of(d, entry):
         node = clone(a.function.node)
         node.body = taken(a.function.node.body, a.kinds.decided)
-        assert text_of(named(program)) == text_of(node)
+        assert text_of(printed(program)) == text_of(node)
         assert show(program).startswith(program.name)
 
 
@@ -132,7 +133,27 @@ def test_facts_of_variables_are_those_of_the_tree(name):
                 assert v in found, v.name
 
 
-def test_each_binding_on_its_own_computes_the_same(name):
+def renamed(program, word):
+    """Return a program in which all variables have one name, or none."""
+    own = {v: v for v in program.block.params}
+
+    def change(v):
+        return v if v.cell else own.get(v) or P.Var(word, v.kind)
+
+    return verify(mapped(program, change))
+
+
+WAYS = {
+    "flat": lambda program, temps: flat(program),
+    "printed": printed,
+    "nameless": lambda program, temps: printed(renamed(program, "")),
+    "one name": lambda program, temps: printed(renamed(program, "v")),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_of_printing_computes_the_same(name, way):
+    """Each binding on its own; values inside of their uses; and names mean nothing."""
     p = HELD[name].make()
     if not isinstance(p.f, types.FunctionType) or name.startswith(OF_DERIVATIVES):
         pytest.skip("no plain function")
@@ -144,9 +165,11 @@ def test_each_binding_on_its_own_computes_the_same(name):
     parameters = inspect.signature(p.f).parameters.values()
     if any(q.kind in VARIADIC for q in parameters):
         pytest.skip("arguments of any number")
-    node = flat(program_of(entry.function, entry.kinds, memory.changes))
+    program = program_of(entry.function, entry.kinds, memory.changes)
+    node = WAYS[way](program, entry.function.temps)
     node.name = "flat_one"
-    space = {**words_of(d, p.f), **loaded(text_of(node), f"<flat {name}>", words_of(d, p.f))}
+    text, words = text_of(node), words_of(d, p.f)
+    space = {**words, **loaded(text, f"<{way} {name}>", words)}
     by_place = [q.name for q in parameters if q.kind is q.POSITIONAL_ONLY]
     ends = []
     for f in (p.f, space["flat_one"]):
@@ -156,8 +179,8 @@ def test_each_binding_on_its_own_computes_the_same(name):
             (outcome(f, first, {n: v for n, v in given.items() if n not in by_place}), given)
         )
     (plain, left), (got, also_left) = ends
-    assert plain[0] is got[0] and same(plain[1], got[1])
-    assert same(left, also_left)
+    assert plain[0] is got[0] and same(plain[1], got[1]), text
+    assert same(left, also_left), text
 
 
 def words_of(d, f):

@@ -20,7 +20,6 @@ import numpy as np
 from s2sad.capture.applied import Applied
 from s2sad.capture.desugar import denoted, from_outside
 from s2sad.capture.piecewise import is_listed, written_out
-from s2sad.syntax.temps import temp_base
 from s2sad.errors import UnsupportedError
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -41,6 +40,7 @@ from s2sad.nodes import (
 from s2sad.registry import effects_of, is_foreign
 from s2sad.stages import Ahead, Loop, SourceLike
 from s2sad.syntax.elements import all_statements, plain, rename_scoped
+from s2sad.syntax.temps import temp_base
 
 _LIBRARY = (types.BuiltinFunctionType, np.ufunc)
 

@@ -134,9 +134,7 @@ class Backward:
                 return self.repeat(operation, live, exits)
             case P.With():
                 swallowed = live - frozenset(operation.outs)
-                inner = self.block(
-                    operation.body, operation.outs, live, exits.keeping(swallowed)
-                )
+                inner = self.block(operation.body, operation.outs, live, exits.keeping(swallowed))
                 self.bound(P.bound(operation), inner)
                 inner -= frozenset(P.bound(operation))
                 return inner | self.reads((operation.manager,))

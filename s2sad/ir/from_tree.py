@@ -350,7 +350,7 @@ class _Writer:
         self.ops.append(P.If((), test, goes_on, fails, "assert", s))
 
     def carried(self, s: Node, body: Block, also: set[str]) -> tuple[list[str], list[str]]:
-        """Return the names that a loop carries; the second, which are read behind it, come first."""
+        """Return the names that a loop carries, and those read behind it: they come first."""
         written = {n for part in body for n in names_written(part)} | also
         written = {n for n in written if not self.is_cell(n)}
         written &= self.facts.function.locals

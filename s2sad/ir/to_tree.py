@@ -1,19 +1,30 @@
 """From a program to Python's syntax, in two ways.
 
-`named` prints every variable under its name, and puts a value that has none where it is used: what
-`from_tree` has read comes back. `flat` gives every variable a name of its own and every operation a
-statement: what must hold for that to compute the same is what passes rely on.
+Before: a program. After: a function that computes the same.
+
+    u_item = u[3]                             if u[3] > peak:
+    peak.3 = if u_item > peak.2 ...               peak = u[3]
+
+`printed` gives the text that a person could have written: versions share their names, and a value
+without a name stands where it is used. What `from_tree` has read comes back. `flat` gives every
+variable a name of its own and every operation a statement: what must hold for that to compute the
+same is what passes rely on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import gast
 
 from s2sad.ir import program as P
+from s2sad.ir.effects import captured, code_of
+from s2sad.ir.folding import STATEMENTS, Fold, chooses, fold
+from s2sad.ir.handing import Copy, in_turn
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.versions import versions
 from s2sad.nodes import (
     Block,
     Node,
@@ -24,45 +35,91 @@ from s2sad.nodes import (
     constant,
     dotted,
     name,
+    names_written,
     store,
     subscript,
 )
 
 
-def named(program: P.Program) -> Node:
-    """Return the function in which a program prints, under the names that its variables have."""
-    return _function(program, _Named())
+def printed(program: P.Program, temps: frozenset[str] = frozenset()) -> Node:
+    """Return the function in which a program prints; no user wrote the names in `temps`."""
+    params = _parameters(program)
+    found = fold(program, lambda v: not v.name or v.name in temps)
+    return _function(program, params, _Printer(found, versions(program, found, temps, params)))
 
 
 def flat(program: P.Program) -> Node:
     """Return a function that runs a program one operation at a time, each binding on its own."""
-    writer = _Flat()
-    writer.names |= {v: v.name for v in program.block.params}
-    return _function(program, writer)
+    params = _parameters(program)
+    found = fold(program, lambda v: False, regions=False)
+    names = _EachItsOwn(found, dict(zip(program.block.params, params, strict=True)))
+    return _function(program, params, _Flat(found, names))
 
 
-def _function(program: P.Program, writer: _Named) -> Node:
-    body = writer.block(program.block, ())
+def _parameters(program: P.Program) -> tuple[str, ...]:
+    """Return the names of the parameters: those of the variables, else those of the source."""
+    own = _in_header(program.source.args) if program.source is not None else ()
+    params = program.block.params
+    if len(own) == len(params):
+        return tuple(v.name or word for v, word in zip(params, own, strict=True))
+    if not all(v.name for v in params):
+        raise NotImplementedError("a parameter without a name")
+    return tuple(v.name for v in params)
+
+
+def _in_header(args: Node) -> tuple[str, ...]:
+    found = [*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg]
+    return tuple(a.id for a in found if a is not None)
+
+
+def _function(program: P.Program, params: tuple[str, ...], printer: _Printer) -> Node:
+    body = printer.block(program.block, ())
     if program.block.end.how == "next":
         (result,) = program.block.end.results
-        body.append(gast.Return(writer.expression(result)))
-    node = clone(program.source)
+        body.append(gast.Return(printer.value(result)))
+    node = clone(program.source) if program.source is not None else None
+    if node is None or _in_header(node.args) != params:
+        given = [gast.Name(p, gast.Param(), None, None) for p in params]
+        args = gast.arguments(given, [], None, [], [], None, [])
+        node = gast.FunctionDef(program.name, args, [], [], None, None, [])
     node.body = body
     return node
 
 
+class Naming(Protocol):
+    """Gives variables their names. Where `filled`, None stands for a value that is missing."""
+
+    filled: bool
+
+    def of(self, v: Var, made: Node = None) -> str:
+        """Return the name of a variable; `made` is what it gets where it is bound."""
+
+
 @dataclass
-class _Named:
-    """Prints blocks; `pending` are values without a name that wait for their use."""
+class _EachItsOwn:
+    """Gives each variable a name of its own."""
 
+    fold: Fold
+    names: dict[Var, str]
+    filled: bool = True
+
+    def of(self, v: Var, made: Node = None) -> str:
+        if v.cell:
+            return v.name
+        if v in self.fold.cells:
+            return self.fold.cells[v].name
+        if v not in self.names:
+            self.names[v] = f"{v.name or 't'}__{len(self.names)}"
+        return self.names[v]
+
+
+@dataclass
+class _Printer:
+    """Prints blocks; `pending` are values that wait for their use."""
+
+    fold: Fold
+    names: Naming
     pending: dict[Var, Node] = field(default_factory=dict)
-    names: dict[Var, str] = field(default_factory=dict)
-
-    def name(self, v: Var) -> str:
-        """Return the name under which a variable prints."""
-        found = self.names.get(v, v.name)
-        assert found, "a value without a name is used twice"
-        return found
 
     def expression(self, operand: Operand) -> Node:
         match operand:
@@ -73,19 +130,23 @@ class _Named:
             case P.Unbound():
                 return self.unbound(operand)
             case P.Spread():
-                return gast.Starred(self.expression(operand.value), gast.Load())
+                return gast.Starred(self.value(operand.value), gast.Load())
             case Var():
                 if operand in self.pending:
                     return self.pending.pop(operand)
-                return name(self.name(operand))
+                return name(self.names.of(operand))
+
+    def value(self, operand: Operand) -> Node:
+        """Return an expression that does not stand in brackets: no slice."""
+        return _indexed(self.expression(operand))
 
     def unbound(self, operand: P.Unbound) -> Node:
         """Return the name of what has no value: whoever reads it gets Python's own error."""
-        return name(operand.name)
+        return constant(None) if self.names.filled else name(operand.name)
 
     def target(self, target: P.Target) -> Node:
         if isinstance(target, Var):
-            return store(self.name(target))
+            return store(self.names.of(target))
         return gast.Tuple([self.target(part) for part in target], gast.Store())
 
     # statements
@@ -104,17 +165,23 @@ class _Named:
             case "break":
                 return [*self.copies(leaves, end.results), gast.Break()]
             case "raise":
-                given = [self.expression(r) for r in end.results]
+                given = [self.value(r) for r in end.results]
                 return [gast.Raise(*given, *[None] * (2 - len(given)))]
             case "yield":
                 raise AssertionError("an element is yielded outside of a comprehension")
 
-    def copies(self, outs: tuple[Var, ...], results: Sequence[Operand]) -> Block:
-        """Return what gives the results of a block to what its region binds: nothing to print."""
-        for out, result in zip(outs, results, strict=False):
-            found = result.name if isinstance(result, Var | P.Unbound) else ""
-            assert found == out.name, f"{found!r} would have to become {out.name!r}"
-        return []
+    def copies(self, takes: Sequence[Var], results: Sequence[Operand]) -> Block:
+        """Return what gives the results of a block to what its region binds."""
+        found = []
+        for take, result in zip(takes, results, strict=False):
+            if isinstance(result, P.Unbound) and not self.names.filled:
+                continue
+            value = self.value(result)
+            read = value.id if isinstance(value, gast.Name) else None
+            word = self.names.of(take, value)
+            if read != word or not isinstance(result, Var):
+                found.append(Copy(word, value, read))
+        return in_turn(found)
 
     def operation(self, operation: P.Operation, leaves: tuple[Var, ...]) -> Block:
         match operation:
@@ -132,7 +199,7 @@ class _Named:
                 return self.attempt(operation, leaves)
             case P.With():
                 item = gast.withitem(
-                    self.expression(operation.manager),
+                    self.value(operation.manager),
                     None if operation.target is None else self.target(operation.target),
                 )
                 body = self.block(operation.body, operation.outs, leaves)
@@ -142,9 +209,9 @@ class _Named:
 
     def op(self, op: Op) -> Block:
         form = op.primitive.form
-        if form in _ACTS:
+        if form in STATEMENTS:
             return self.act(op)
-        if form == "closure" and isinstance(_code(op), gast.FunctionDef):
+        if form == "closure" and isinstance(code_of(op), gast.FunctionDef):
             return [self.defined(op)]
         made = self.computed(op)
         (out,) = op.outs
@@ -152,10 +219,13 @@ class _Named:
 
     def given(self, out: Var, made: Node, op: Op | None) -> Block:
         """Give a value its name, or keep it for where it is used."""
-        if not out.name:
+        if out in self.fold.values:
             self.pending[out] = made
             return []
-        return [_marked(assign(self.name(out), made), op)]
+        made = _indexed(made)
+        if out in self.fold.unused and not out.name:
+            return [gast.Expr(made)]
+        return [_marked(assign(self.names.of(out, made), made), op)]
 
     def act(self, op: Op) -> Block:
         """Return the statement of an operation that gives no value, or binds names in place."""
@@ -166,24 +236,26 @@ class _Named:
             case "unpack":
                 (value,) = op.operands
                 shape = gast.List if op.settings else gast.Tuple
-                display = shape([store(self.name(v)) for v in op.outs], gast.Store())
-                return [gast.Assign([display], self.expression(value), None)]
+                display = shape([store(self.names.of(v)) for v in op.outs], gast.Store())
+                return [gast.Assign([display], self.value(value), None)]
             case "bind":
                 cell, value = op.operands
-                if isinstance(value, Var) and isinstance(cell, Var) and value.name == cell.name:
-                    return self.rebound(cell, value)
                 assert isinstance(cell, Var)
-                return [_marked(assign(cell.name, self.expression(value)), op)]
+                given = self.value(value)
+                if isinstance(given, gast.Name) and given.id == cell.name:
+                    return []
+                return [_marked(assign(cell.name, given), op)]
             case "put item" | "augmented item":
-                owner, index, value = map(self.expression, op.operands)
+                owner, index = map(self.expression, op.operands[:2])
+                value = self.value(op.operands[2])
                 place = gast.Subscript(owner, index, gast.Store())
             case "each item":
                 return self.each(op)
             case "put field" | "augmented field":
-                owner, value = map(self.expression, op.operands)
+                owner, value = map(self.value, op.operands)
                 place = gast.Attribute(owner, word.split()[0], gast.Store())
             case "discard":
-                (value,) = map(self.expression, op.operands)
+                (value,) = map(self.value, op.operands)
                 return [gast.Expr(value)]
             case "drop item":
                 owner, index = map(self.expression, op.operands)
@@ -196,7 +268,7 @@ class _Named:
                 assert isinstance(cell, Var)
                 return [gast.Delete([gast.Name(cell.name, gast.Del(), None, None)])]
             case _:
-                return [clone(_code(op), self.table(op))]
+                return [clone(code_of(op), self.table(op))]
         if form.startswith("augmented"):
             made = gast.AugAssign(place, getattr(gast, word.split()[-1])(), value)
         else:
@@ -210,39 +282,49 @@ class _Named:
         operator = getattr(gast, op.primitive.word)()
         return [_marked(gast.AugAssign(place, operator, self.expression(value)), op)]
 
-    def rebound(self, cell: Var, value: Var) -> Block:
-        """A cell gets what has its name already."""
-        if value in self.pending:
-            return [assign(cell.name, self.pending.pop(value))]
-        return []
-
     def augmented(self, op: Op) -> Block:
+        """Write into what a name holds; another name gets the old value first."""
         old, value = op.operands
         (out,) = op.outs
-        if isinstance(old, Var):
-            self.pending.pop(old, None)
+        word = self.names.of(out)
+        start: Block = []
+        if old not in self.fold.values and not isinstance(old, P.Unbound):
+            start = self.copies((out,), (old,))
+        elif isinstance(old, Var):  # of a cell
+            given = self.pending.pop(old)
+            start = [] if given.id == word else [assign(word, given)]
         operator = getattr(gast, op.primitive.word)()
-        made = gast.AugAssign(store(self.name(out)), operator, self.expression(value))
-        return [_marked(made, op)]
+        return [*start, _marked(gast.AugAssign(store(word), operator, self.value(value)), op)]
 
     def defined(self, op: Op) -> Node:
-        node = clone(_code(op), self.table(op))
-        node.name = self.name(op.outs[0])
+        node = clone(code_of(op), self.table(op))
+        node.name = self.names.of(op.outs[0])
         return node
 
     def table(self, op: Op) -> dict[str, Node]:
         """Return under which names an inner scope finds what it captures."""
-        found = [v for v in op.operands if isinstance(v, Var)]
-        return {v.name: name(self.name(v)) for v in found if self.name(v) != v.name}
+        found = {}
+        for word, v in zip(captured(op), op.operands, strict=True):
+            assert isinstance(v, Var)
+            found[word] = self.names.of(v)
+        return {word: name(new) for word, new in found.items() if word != new}
 
     # regions
 
     def branch(self, region: P.If, leaves: tuple[Var, ...]) -> Block:
-        test = self.expression(region.test)
-        if region.style == "if":
-            then = self.block(region.then, region.outs, leaves)
-            orelse = self.block(region.orelse, region.outs, leaves)
-            return [gast.If(test, then or [gast.Pass()], orelse)]
+        if region in self.fold.whole:
+            return self.chosen(region)
+        test = self.value(region.test)
+        then = self.block(region.then, region.outs, leaves)
+        orelse = self.block(region.orelse, region.outs, leaves)
+        if region.style == "assert":
+            given = [] if orelse[-1].exc is None else [orelse[-1].exc]
+            orelse[-1] = gast.Raise(call("AssertionError", *given), None)
+        return [gast.If(test, then or [gast.Pass()], orelse)]
+
+    def chosen(self, region: P.If) -> Block:
+        """Print a branch as an expression, or as an assert."""
+        test = self.value(region.test)
         if region.style == "assert":
             given = self.value_of(region.orelse) if region.orelse.end.results else None
             return [gast.Assert(test, given)]
@@ -250,36 +332,54 @@ class _Named:
         if region.style == "either":
             made = gast.IfExp(test, self.value_of(region.then), self.value_of(region.orelse))
             return self.given(out, made, None)
-        is_and = region.orelse.end.results == (region.test,) and not region.orelse.ops
-        block = region.then if is_and else region.orelse
+        block = chooses(region)
+        assert block is not None
         values = [test, self.value_of(block)]
         last = block.ops[-1] if block.ops else None
         if isinstance(last, P.If) and last.style == "also" and isinstance(values[1], gast.BoolOp):
             values[1:] = values[1].values
-        made = gast.BoolOp(gast.And() if is_and else gast.Or(), values)
+        made = gast.BoolOp(gast.And() if block is region.then else gast.Or(), values)
         return self.given(out, made, None)
 
     def value_of(self, block: P.Block) -> Node:
         """Return the expression in which a block prints that gives one value."""
         for operation in block.ops:
-            printed = self.operation(operation, ())
-            assert not printed, "a statement stands where only an expression can"
-        return self.expression(block.end.results[-1])
+            if self.operation(operation, ()):
+                raise NotImplementedError("a statement in a guard, or in the class caught")
+        return self.value(block.end.results[-1])
 
     def loop(self, region: P.For) -> Block:
-        over = self.expression(region.over)
-        target = self.target(region.target)
-        body = self.block(region.body, region.body.params, region.outs)
-        return [gast.For(target, over, body or [gast.Pass()], [], None)]
+        params = region.body.params
+        start = self.copies(params, region.starts)
+        over, target = self.value(region.over), self.target(region.target)
+        body = self.block(region.body, params, region.outs) or [gast.Pass()]
+        done = self.copies(region.outs, params)
+        inside, behind = (done, []) if done and _breaks(region.body) else ([], done)
+        return [*start, gast.For(target, over, body, inside, None), *behind]
 
     def repeat(self, region: P.While) -> Block:
-        test = self.value_of(region.test)
+        start = self.copies(region.carried, region.starts)
+        if region in self.fold.whole:
+            test = self.value_of(region.test)
+            body = self.block(region.body, region.carried, region.outs) or [gast.Pass()]
+            done = self.copies(region.outs, region.carried)
+            inside, behind = (done, []) if done and _breaks(region.body) else ([], done)
+            return [*start, gast.While(test, body, inside), *behind]
+        looks = self.block(region.test, ())
+        holds = self.value(region.test.end.results[0])
         body = self.block(region.body, region.carried, region.outs)
-        return [gast.While(test, body or [gast.Pass()], [])]
+        done = self.copies(region.outs, region.carried)
+        leave = gast.If(gast.UnaryOp(gast.Not(), holds), [*done, gast.Break()], [])
+        return [*start, gast.While(constant(True), [*looks, leave, *body], [])]
 
     def collected(self, region: P.Collect) -> Block:
-        turns, element = self.turns(region)
         (out,) = region.outs
+        if region not in self.fold.whole:
+            kinds = {"list": gast.List([], gast.Load()), "dict": gast.Dict([], [])}
+            start = kinds.get(region.how) or call("set")
+            word = self.names.of(out, start)
+            return [assign(word, start), *self.turn(region, region.how, word)]
+        turns, element = self.turns(region)
         made: Node
         if region.how == "dict":
             made = gast.DictComp(element[0], element[1], turns)
@@ -290,7 +390,7 @@ class _Named:
 
     def turns(self, region: P.Collect) -> tuple[list[Node], list[Node]]:
         """Return the loops of a comprehension, and its element."""
-        over, target = self.expression(region.over), self.target(region.target)
+        over, target = self.value(region.over), self.target(region.target)
         turn = gast.comprehension(target, over, [], 0)
         block = region.body
         while True:
@@ -301,38 +401,81 @@ class _Named:
                 assert operation is not None
                 assert not self.operation(operation, ())
             if block.end.how == "yield":
-                return [turn], [self.expression(r) for r in block.end.results]
+                return [turn], [self.value(r) for r in block.end.results]
             if isinstance(last, P.If):
-                turn.ifs.append(self.expression(last.test))
+                turn.ifs.append(self.value(last.test))
                 block = last.then
                 continue
             assert isinstance(last, P.Collect)
             turns, element = self.turns(last)
             return [turn, *turns], element
 
+    def turn(self, region: P.Collect, how: str, word: str) -> Block:
+        """Return one loop of a comprehension as a statement."""
+        over, target = self.value(region.over), self.target(region.target)
+        body = self.yielding(region.body, how, word)
+        return [gast.For(target, over, body or [gast.Pass()], [], None)]
+
+    def yielding(self, block: P.Block, how: str, word: str) -> Block:
+        out: Block = []
+        for operation in block.ops:
+            if isinstance(operation, P.Collect) and not operation.outs:
+                out += self.turn(operation, how, word)
+            elif isinstance(operation, P.If) and operation.style == "filter":
+                then = self.yielding(operation.then, how, word)
+                out.append(gast.If(self.value(operation.test), then or [gast.Pass()], []))
+            else:
+                out += self.operation(operation, ())
+        if block.end.how != "yield":
+            return out
+        given = [self.value(r) for r in block.end.results]
+        if how == "dict":
+            place = gast.Subscript(name(word), given[0], gast.Store())
+            return [*out, gast.Assign([place], given[1], None)]
+        adds = gast.Attribute(name(word), "append" if how == "list" else "add", gast.Load())
+        return [*out, gast.Expr(gast.Call(adds, given, []))]
+
     def attempt(self, region: P.Try, leaves: tuple[Var, ...]) -> Block:
         body = self.block(region.body, (), leaves)
         handlers = []
         for h in region.handlers:
             kind = None if h.kind is None else self.value_of(h.kind)
-            caught = None if h.caught is None else store(self.name(h.caught))
+            caught = None if h.caught is None else store(self.names.of(h.caught))
             inner = self.block(h.body, region.of_arms, leaves)
             handlers.append(gast.ExceptHandler(kind, caught, inner or [gast.Pass()]))
         orelse = self.block(region.orelse, region.of_arms, leaves)
+        if not handlers:
+            body, orelse = [*body, *orelse], []
         final = self.block(region.final, region.of_final, leaves)
+        if not handlers and not final:
+            final = [gast.Pass()]
         return [gast.Try(body or [gast.Pass()], handlers, orelse, final)]
 
     def match(self, region: P.Match, leaves: tuple[Var, ...]) -> Block:
-        subject = self.expression(region.subject)
+        subject = self.value(region.subject)
         cases = []
         for c in region.cases:
+            pattern = self.pattern(c)
             guard = None if c.guard is None else self.value_of(c.guard)
             body = self.block(c.body, region.outs, leaves)
             if c.pattern is not None:
-                cases.append(gast.match_case(c.pattern, guard, body or [gast.Pass()]))
+                cases.append(gast.match_case(pattern, guard, body or [gast.Pass()]))
             elif body:
                 cases.append(gast.match_case(gast.MatchAs(None, None), None, body))
         return [gast.Match(subject, cases)]
+
+    def pattern(self, case: P.Case) -> Node:
+        """Return the pattern of a case, under the names that its variables have here."""
+        if case.pattern is None:
+            return None
+        words = sorted(names_written(case.pattern))
+        table = {w: self.names.of(v) for w, v in zip(words, case.bound, strict=True)}
+        made = clone(case.pattern)
+        for part in gast.walk(made):
+            for place in ("name", "rest"):
+                if isinstance(getattr(part, place, None), str):
+                    setattr(part, place, table[getattr(part, place)])
+        return made
 
     # expressions
 
@@ -346,12 +489,13 @@ class _Named:
         if form == "bind inside":
             cell, value = op.operands
             assert isinstance(cell, Var)
-            return gast.NamedExpr(store(cell.name), self.expression(value))
+            return gast.NamedExpr(store(cell.name), self.value(value))
         if form == "closure":
-            return clone(_code(op), self.table(op))
+            return clone(code_of(op), self.table(op))
         if form == "dict":
             return self.display(op)
-        given = [self.expression(v) for v in op.operands]
+        read = self.expression if form in ("item", "tuple", "slice") else self.value
+        given = [read(v) for v in op.operands]
         match form:
             case "same":
                 return given[0]
@@ -376,7 +520,7 @@ class _Named:
                 return gast.Call(func, given[1:], self.keywords(op))
             case "text":
                 table = {f"_{i}": g for i, g in enumerate(given)}
-                return clone(_code(op), table)
+                return clone(code_of(op), table)
             case _:
                 shape = {"tuple": gast.Tuple, "list": gast.List}.get(form)
                 return shape(given, gast.Load()) if shape else gast.Set(given)
@@ -387,7 +531,7 @@ class _Named:
             if word in _NOTES:
                 continue
             inner = value.value if isinstance(value, P.Spread) else value
-            found.append(gast.keyword(word or None, self.expression(inner)))
+            found.append(gast.keyword(word or None, self.value(inner)))
         return found
 
     def display(self, op: Op) -> Node:
@@ -398,131 +542,26 @@ class _Named:
             first = given.pop(0)
             if isinstance(first, P.Spread):
                 keys.append(None)
-                values.append(self.expression(first.value))
+                values.append(self.value(first.value))
             else:
-                keys.append(self.expression(first))
-                values.append(self.expression(given.pop(0)))
+                keys.append(self.value(first))
+                values.append(self.value(given.pop(0)))
         return gast.Dict(keys, values)
 
 
-@dataclass
-class _Flat(_Named):
-    """Prints each operation as a statement, and each variable under a name of its own."""
-
-    def name(self, v: Var) -> str:
-        if v.cell:
-            return v.name
-        if v not in self.names:
-            self.names[v] = f"{v.name or 't'}__{len(self.names)}"
-        return self.names[v]
-
-    def given(self, out: Var, made: Node, op: Op | None) -> Block:
-        if _only_in_brackets(made):
-            self.pending[out] = made
-            return []
-        return [assign(self.name(out), made)]
-
-    def augmented(self, op: Op) -> Block:
-        old, value = op.operands
-        (out,) = op.outs
-        operator = getattr(gast, op.primitive.word)()
-        start = assign(self.name(out), self.expression(old))
-        return [start, gast.AugAssign(store(self.name(out)), operator, self.expression(value))]
+class _Flat(_Printer):
+    """Prints each operation as a statement; what writes at each index is the call that it is."""
 
     def each(self, op: Op) -> Block:
-        fn, *given = map(self.expression, op.operands)
-        given[1] = _indexed(given[1])
-        return [gast.Expr(call(fn, *given))]
+        return [gast.Expr(call(*map(self.value, op.operands)))]
 
-    def rebound(self, cell: Var, value: Var) -> Block:
-        return [assign(cell.name, self.expression(value))]
 
-    def unbound(self, operand: P.Unbound) -> Node:
-        """None stands for no value: on the paths on which it is read it is another one."""
-        return constant(None)
-
-    def copies(self, outs: tuple[Var, ...], results: Sequence[Operand]) -> Block:
-        pairs = [
-            (self.name(out), self.expression(result))
-            for out, result in zip(outs, results, strict=False)
-        ]
-        if not pairs:
-            return []
-        if len(pairs) == 1:
-            return [assign(*pairs[0])]
-        display = gast.Tuple([store(target) for target, _ in pairs], gast.Store())
-        return [gast.Assign([display], gast.Tuple([v for _, v in pairs], gast.Load()), None)]
-
-    def branch(self, region: P.If, leaves: tuple[Var, ...]) -> Block:
-        test = self.expression(region.test)
-        then = self.block(region.then, region.outs, leaves)
-        orelse = self.block(region.orelse, region.outs, leaves)
-        if region.style == "assert":
-            error = gast.Raise(call("AssertionError", *_raised(orelse.pop())), None)
-            orelse.append(error)
-        return [gast.If(test, then or [gast.Pass()], orelse)]
-
-    def loop(self, region: P.For) -> Block:
-        start = self.copies(region.body.params, region.starts)
-        body = self.block(region.body, region.body.params, region.outs)
-        behind = self.copies(region.outs, region.body.params)
-        target, over = self.target(region.target), self.expression(region.over)
-        return [*start, gast.For(target, over, body or [gast.Pass()], behind, None)]
-
-    def repeat(self, region: P.While) -> Block:
-        start = self.copies(region.carried, region.starts)
-        test = self.block(region.test, ())
-        done = self.copies(region.outs, region.carried)
-        holds = self.expression(region.test.end.results[0])
-        leave = gast.If(gast.UnaryOp(gast.Not(), holds), [*done, gast.Break()], [])
-        body = self.block(region.body, region.carried, region.outs)
-        return [*start, gast.While(constant(True), [*test, leave, *body], [])]
-
-    def collected(self, region: P.Collect) -> Block:
-        made = {"list": gast.List([], gast.Load()), "dict": gast.Dict([], [])}
-        (out,) = region.outs
-        word = self.name(out)
-        start = made.get(region.how) or call("set")
-        return [assign(word, start), *self.turn(region, region.how, word)]
-
-    def turn(self, region: P.Collect, how: str, word: str) -> Block:
-        """Return one loop of a comprehension as a statement."""
-        target, over = self.target(region.target), self.expression(region.over)
-        body = self.yielding(region.body, how, word)
-        return [gast.For(target, over, body or [gast.Pass()], [], None)]
-
-    def yielding(self, block: P.Block, how: str, word: str) -> Block:
-        out: Block = []
-        for operation in block.ops:
-            if isinstance(operation, P.Collect) and not operation.outs:
-                out += self.turn(operation, how, word)
-            elif isinstance(operation, P.If) and operation.style == "filter":
-                then = self.yielding(operation.then, how, word)
-                out.append(gast.If(self.expression(operation.test), then, []))
-            else:
-                out += self.operation(operation, ())
-        if block.end.how != "yield":
-            return out
-        given = [self.expression(r) for r in block.end.results]
-        if how == "dict":
-            place = gast.Subscript(name(word), given[0], gast.Store())
-            return [*out, gast.Assign([place], given[1], None)]
-        adds = gast.Attribute(name(word), "append" if how == "list" else "add", gast.Load())
-        return [*out, gast.Expr(gast.Call(adds, given, []))]
-
-    def attempt(self, region: P.Try, leaves: tuple[Var, ...]) -> Block:
-        (made,) = super().attempt(region, leaves)
-        if not made.handlers:
-            made.body, made.orelse = [*made.body, *made.orelse], []
-        return [made]
-
-    def match(self, region: P.Match, leaves: tuple[Var, ...]) -> Block:
-        self.names |= {v: v.name for c in region.cases for v in c.bound}
-        return super().match(region, leaves)
-
-    def value_of(self, block: P.Block) -> Node:
-        """A guard, and the class of a handler, are expressions here, too."""
-        return _Named(self.pending, self.names).value_of(block)
+def _breaks(block: P.Block) -> bool:
+    """Say whether a block leaves the loop around it."""
+    if block.end.how == "break":
+        return True
+    regions = [o for o in block.ops if not isinstance(o, Op | P.For | P.While)]
+    return any(_breaks(b) for r in regions for b in P.blocks(r))
 
 
 def _only_in_brackets(node: Node) -> bool:
@@ -534,20 +573,12 @@ def _only_in_brackets(node: Node) -> bool:
 
 def _indexed(index: Node) -> Node:
     """Return an index as an argument: there a slice is made by a call."""
+    if not _only_in_brackets(index):
+        return index
     if isinstance(index, gast.Tuple):
         return gast.Tuple([_indexed(part) for part in index.elts], gast.Load())
-    if not isinstance(index, gast.Slice):
-        return index
     parts = (index.lower, index.upper, index.step)
     return call("slice", *[constant(None) if n is None else n for n in parts])
-
-
-def _raised(s: Node) -> list[Node]:
-    return [s.exc] if s.exc is not None else []
-
-
-def _code(op: Op) -> Node:
-    return dict(op.settings)["code"]
 
 
 def _marked(s: Node, op: Op | None) -> Node:
@@ -559,8 +590,3 @@ def _marked(s: Node, op: Op | None) -> Node:
 
 _MARKS = ("each", "unordered", "copied", "listed")
 _NOTES = (*_MARKS, "code", "given", "names")
-_ACTS = (
-    *("augmented", "unpack", "bind", "put item", "augmented item", "put field", "augmented field"),
-    "each item",
-    *("drop item", "drop field", "forget", "discard", "statement"),
-)

@@ -1,0 +1,209 @@
+"""Names for the variables of a program, where several versions of one name may share it.
+
+Before: a program, its Fold, and which names no user wrote. After: a name for each variable.
+
+    peak.1 = for i in %0, peak.2 = peak        peak
+        peak.3 = if %6 ...                     peak
+            peak.4 = u[3]                      peak
+    old.1 = same x; x.1 = x + old.1            old, x
+
+What hands its value over shares a name with its taker if they are not alive at the same time.
+Variables that share no name print under the same one if they are not, either. Where they are, what
+comes later in the text gets a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import gast
+
+from s2sad.ir import program as P
+from s2sad.ir.cells import outside_names
+from s2sad.ir.effects import captured, code_of
+from s2sad.ir.folding import Fold
+from s2sad.ir.interference import Interference
+from s2sad.ir.program import Op, Var
+from s2sad.names import Names
+from s2sad.nodes import Node, names_read, walk
+from s2sad.syntax.temps import temp_base
+
+
+@dataclass
+class Classes:
+    """Sets of variables with one name each: every variable has a parent, the first its own set."""
+
+    clashes: dict[Var, set[Var]]
+    parent: dict[Var, Var] = field(default_factory=dict)
+    members: dict[Var, list[Var]] = field(default_factory=dict)
+
+    def of(self, v: Var) -> Var:
+        """Return the variable that stands for the set of another one."""
+        while v in self.parent:
+            v = self.parent[v]
+        return v
+
+    def all(self, v: Var) -> list[Var]:
+        """Return the variables of a set."""
+        return self.members.get(self.of(v), [self.of(v)])
+
+    def against(self, v: Var) -> set[Var]:
+        """Return the sets that clash with that of a variable."""
+        return {self.of(w) for m in self.all(v) for w in self.clashes.get(m, ())}
+
+    def join(self, a: Var, b: Var) -> None:
+        """Let two sets be one, if none of their variables clash."""
+        first, second = self.of(a), self.of(b)
+        if first is second or second in self.against(first):
+            return
+        self.members[first] = self.all(first) + self.all(second)
+        self.parent[second] = first
+
+
+@dataclass
+class Versions:
+    """Gives each variable the name under which it prints, in the order in which they are asked.
+
+    `taken` are names that mean something else, `avoid` those that would do so in an inner scope.
+    Where a value is handed on that may be missing, such values are `filled`, with None.
+    """
+
+    classes: Classes
+    temps: frozenset[str]
+    taken: frozenset[str]
+    cells: dict[Var, str]
+    avoid: dict[Var, set[str]]
+    chosen: dict[Var, str] = field(default_factory=dict)
+    words: frozenset[str] = frozenset()
+    filled: bool = False
+
+    def of(self, v: Var, made: Node = None) -> str:
+        """Return the name of a variable; `made` is what it gets where it is bound first."""
+        if v.cell:
+            return v.name
+        if v in self.cells:
+            return self.cells[v]
+        one = self.classes.of(v)
+        if one not in self.chosen:
+            self.chosen[one] = self.choose(one, made)
+        return self.chosen[one]
+
+    def choose(self, one: Var, made: Node) -> str:
+        others = {self.chosen[c] for c in self.classes.against(one) if c in self.chosen}
+        others |= self.taken
+        for member in self.classes.all(one):
+            others |= self.avoid.get(member, set())
+        word = self.word(one)
+        if word and word not in others:
+            return word
+        base = word or (temp_base(made) if made is not None else "t")
+        return Names(others | self.words).fresh(base)
+
+    def word(self, v: Var) -> str:
+        """Return the name that a set has from its variables, the user's first."""
+        words = [w.name for w in self.classes.all(v) if w.name]
+        return next((w for w in words if w not in self.temps), words[0] if words else "")
+
+
+def versions(
+    program: P.Program, fold: Fold, temps: frozenset[str], params: tuple[str, ...]
+) -> Versions:
+    """Return the names of the variables of a program, whose parameters have theirs."""
+    found = Interference(program, fold)
+    classes = Classes(found.clashes)
+    made = Versions(
+        classes,
+        temps,
+        _taken(program),
+        {v: cell.name for v, cell in fold.cells.items()},
+        _avoided(program),
+        words=frozenset(v.name for v in _variables(program.block)) | set(params),
+    )
+    fixed = dict(zip(program.block.params, params, strict=True))
+    for (a, b), _ in sorted(found.pairs.items(), key=lambda pair: -pair[1]):
+        if a.name == b.name:
+            _join(classes, a, b, fixed)
+    for (a, b), _ in sorted(found.pairs.items(), key=lambda pair: -pair[1]):
+        words = [{w.name for w in classes.all(v)} - temps - {""} for v in (a, b)]
+        if not all(words):
+            _join(classes, a, b, fixed)
+    made.chosen |= {classes.of(v): word for v, word in fixed.items()}
+    missing = _missing(found)
+    made.filled = any(b in missing and classes.of(a) is not classes.of(b) for a, b in found.pairs)
+    return made
+
+
+def _missing(found: Interference) -> set[Var]:
+    """Return the variables that may have no value."""
+    missing = set(found.unbound)
+    while more := {a for a, b in found.pairs if b in missing} - missing:
+        missing |= more
+    return missing
+
+
+def _join(classes: Classes, a: Var, b: Var, fixed: dict[Var, str]) -> None:
+    """Join two sets, unless both have a parameter."""
+    held = [{fixed[w] for w in classes.all(v) if w in fixed} for v in (a, b)]
+    if not all(held):
+        classes.join(*((a, b) if held[0] else (b, a)))
+
+
+def _variables(block: P.Block) -> Iterator[Var]:
+    yield from block.params
+    for o in block.ops:
+        yield from o.outs
+        yield from P.bound(o)
+        if not isinstance(o, Op):
+            for inner in P.blocks(o):
+                yield from _variables(inner)
+
+
+def _taken(program: P.Program) -> frozenset[str]:
+    """Return the names of cells, and those that mean something outside of the function."""
+    found: set[str] = set()
+    pending = [program.block]
+    while pending:
+        block = pending.pop()
+        for operand in block.end.results:
+            found |= _outer(operand)
+        for o in block.ops:
+            for operand in P.operands(o):
+                found |= _outer(operand)
+            if isinstance(o, Op):
+                found |= _words_outside(o)
+                continue
+            if isinstance(o, P.Match):
+                for case in o.cases:
+                    found |= names_read(case.pattern) if case.pattern is not None else set()
+            pending += P.blocks(o)
+    return frozenset(found)
+
+
+def _outer(operand: P.Operand) -> set[str]:
+    value = operand.value if isinstance(operand, P.Spread) else operand
+    if isinstance(value, P.Outer):
+        return {value.name.split(".")[0]}
+    return {value.name} if isinstance(value, Var) and value.cell else set()
+
+
+def _words_outside(op: Op) -> set[str]:
+    """Return the names that kept code reads which are not variables of the program."""
+    if "code" not in dict(op.settings):
+        return set()
+    code = code_of(op)
+    if op.primitive.form == "text":
+        return names_read(code) - {f"_{i}" for i in range(len(op.operands))}
+    return outside_names(code) - set(captured(op))
+
+
+def _avoided(program: P.Program) -> dict[Var, set[str]]:
+    """Return the names inside of inner functions, for what these read from outside."""
+    found: dict[Var, set[str]] = {}
+    for o in P.every(program.block):
+        if isinstance(o, Op) and o.primitive.form in ("closure", "statement"):
+            inside = {n.id for n in walk(code_of(o)) if isinstance(n, gast.Name)}
+            for v, word in zip(o.operands, captured(o), strict=True):
+                if isinstance(v, Var):
+                    found.setdefault(v, set()).update(inside - {word})
+    return found
