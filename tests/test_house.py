@@ -69,10 +69,10 @@ RULES_MAY_IMPORT = (
 )
 # Lines a room may have, docstrings included. Rooms shrink: what is gained is noted here.
 BUDGETS = {
-    "capture": 8_510,
+    "capture": 8_470,
     "emitted": 410,
     "facts": 17_790,
-    "ir": 2_600,  # of these from_tree and cells go in landing 6, with the tree that they read
+    "ir": 3_950,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 2_070,
     "linear": 200,  # what modes/ is to become
     "modes": 12_570,
@@ -82,7 +82,7 @@ BUDGETS = {
     "rulebook": 1_500,
     "s2sad": 9_430,
     "steps": 6_860,
-    "syntax": 910,
+    "syntax": 950,
     "tools": 2_600,
     "write": 3_500,
 }

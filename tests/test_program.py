@@ -29,8 +29,8 @@ from s2sad.ir.alive import alive
 from s2sad.ir.flows import active
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.mapped import mapped
+from s2sad.ir.printed import flat, printed
 from s2sad.ir.show import show
-from s2sad.ir.to_tree import flat, printed
 from s2sad.ir.verify import verify
 from s2sad.nodes import clone
 from s2sad.primitives import language as L
@@ -295,3 +295,153 @@ def test_verify_finds_what_is_broken():
     for words, wrong in broken.items():
         with pytest.raises(InternalError, match=words):
             verify(wrong)
+
+
+# --- how programs print that came from no text ----------------------------------------------------
+
+
+def op(primitive, *operands, name="", kind=K.FLOAT):
+    return P.Op((P.Var(name, kind),), primitive, operands)
+
+
+def body(*ops, ends=(), how="next", params=()):
+    return P.Block(params, ops, P.End(how, ends))
+
+
+def runs(params, *ops, gives):
+    """Return the text of a program that is made here, and its function."""
+    given = tuple(params)
+    program = verify(P.Program("f", P.Block(given, ops, P.End("next", (gives,)))))
+    text = text_of(printed(program))
+    return text, loaded(text, "<made>", {})["f"]
+
+
+def floats(*words):
+    return tuple(P.Var(w, K.FLOAT) for w in words)
+
+
+@pytest.mark.parametrize("words", [("a", "b"), ("v", "v"), ("", "")])
+def test_values_that_change_places_do_so_at_once(words):
+    x, y, n = floats("x", "y", "n")
+    (i,), params, outs = floats("i"), floats(*words), floats(*words)
+    rounds = op(L.CALL, P.Outer("range", K.UNKNOWN), n)
+    loop = P.For(outs, rounds.outs[0], i, (x, y), body(ends=params[::-1], params=params))
+    both = op(L.INFIX["Sub"], *outs)
+    text, f = runs((x, y, n), rounds, loop, both, gives=both.outs[0])
+    assert [f(5.0, 3.0, k) for k in range(3)] == [2.0, -2.0, 2.0]
+    assert text.count(", ") == 4, text  # of the parameters, and of one tuple on both sides
+
+
+@pytest.mark.parametrize("words", [("s", "s", "s"), ("", "", ""), ("v", "v", "v")])
+def test_a_loop_gives_what_it_holds_where_it_ends(words):
+    """After a break, after no rounds, and where what it starts with is read behind it, too."""
+    xs, start = floats("xs", "start")
+    (item,), (s,), (out,) = floats("x"), floats(words[0]), floats(words[1])
+    big = op(L.compare("Gt"), item, P.Const(9.0))
+    more = op(L.INFIX["Add"], s, item, name=words[2])
+    leave = P.If((), big.outs[0], body(ends=(P.Const(-1.0),), how="break"), body())
+    loop = P.For((out,), xs, item, (start,), body(big, leave, more, ends=more.outs, params=(s,)))
+    both = op(L.TUPLE, out, start, kind=K.UNKNOWN)
+    text, f = runs((xs, start), loop, both, gives=both.outs[0])
+    assert f([], 2.0) == (2.0, 2.0)
+    assert f([1.0, 3.0], 2.0) == (6.0, 2.0)
+    assert f([1.0, 10.0, 3.0], 2.0) == (-1.0, 2.0), text
+
+
+def test_what_a_loop_starts_with_keeps_one_name_if_nobody_else_reads_it():
+    xs, start = floats("xs", "start")
+    (item,), (s,), (out,) = floats("x"), floats(""), floats("")
+    more = op(L.INFIX["Add"], s, item)
+    loop = P.For((out,), xs, item, (start,), body(more, ends=more.outs, params=(s,)))
+    text, f = runs((xs, start), loop, gives=out)
+    assert f([1.0, 2.0], 3.0) == 6.0
+    lines = ["for x in xs:", "start = start + x", "return start"]
+    assert [t.strip() for t in text.splitlines()[1:]] == lines
+
+
+def test_a_while_whose_test_is_no_expression():
+    (n,), (k,), (out,) = floats("n"), floats("k"), floats("k")
+    twice = op(L.INFIX["Mult"], k, P.Const(2))
+    both = op(L.INFIX["Mult"], *twice.outs * 2)
+    holds = op(L.compare("Lt"), both.outs[0], P.Const(100))
+    more = op(L.INFIX["Add"], k, P.Const(1))
+    test = body(twice, both, holds, ends=holds.outs)
+    loop = P.While((out,), (k,), (n,), test, body(more, ends=more.outs))
+    text, f = runs((n,), loop, gives=out)
+    assert "while True" in text
+    assert [f(0), f(5), f(7)] == [5, 5, 7]
+
+
+def test_what_is_read_before_a_write_does_not_move_behind_it():
+    u, i = P.Var("u", K.Array(1, "float64")), P.Var("i", K.INT)
+    read = P.Op((P.Var("", K.FLOAT),), L.ITEM, (u, i), reads=(P.Place(u, (P.Item(i),)),))
+    place = P.Place(u, (P.Item(i),))
+    write = P.Op((), L.PUT_ITEM, (u, i, P.Const(0.0)), writes=(place,))
+    double = op(L.INFIX["Mult"], read.outs[0], P.Const(2.0))
+    text, f = runs((u, i), read, write, double, gives=double.outs[0])
+    assert f([1.0, 2.0], 1) == 4.0 and "u_item = u[i]" in text
+    text, f = runs((u, i), read, double, write, gives=double.outs[0])
+    assert f([1.0, 2.0], 1) == 4.0
+    text, f = runs((u, i), write, read, double, gives=double.outs[0])
+    assert f([1.0, 2.0], 1) == 0.0 and "return u[i] * 2.0" in text
+
+
+def test_what_acts_keeps_its_order():
+    f, g = (P.Var(w, K.UNKNOWN) for w in "fg")
+    first, second = op(L.CALL, f), op(L.CALL, g)
+    turned = op(L.INFIX["Sub"], *second.outs, *first.outs)
+    program = P.Program("f", P.Block((f, g), (first, second, turned), P.End("next", turned.outs)))
+    space = loaded(text_of(printed(verify(program))), "<made>", {})
+    heard = []
+    assert space["f"](lambda: heard.append(1) or 1.0, lambda: heard.append(2) or 5.0) == 4.0
+    assert heard == [1, 2]
+
+
+def test_an_old_value_that_is_read_later_is_copied_before_it_is_added_to():
+    x, y = floats("x", "y")
+    added = op(L.AUGMENTED["Add"], x, y, name="x")
+    both = op(L.TUPLE, x, *added.outs, kind=K.UNKNOWN)
+    text, f = runs((x, y), added, both, gives=both.outs[0])
+    assert f(1.0, 2.0) == (1.0, 3.0) and "x_1 = x\n    x_1 += y" in text
+    text, f = runs((x, y), added, gives=added.outs[0])
+    assert f(1.0, 2.0) == 3.0 and "    x += y\n    return x\n" in text
+
+
+def test_an_inner_function_reads_what_it_was_given():
+    """What it captures is alive as long as it may be called."""
+    (x,) = floats("x")
+    code = gast.parse("lambda t: held * t").body[0].value
+    held = op(L.INFIX["Mult"], x, P.Const(3.0))
+    inner = P.Op(
+        (P.Var("", K.UNKNOWN),), L.CLOSURE, held.outs, (("code", code), ("names", ("held",)))
+    )
+    other = op(L.INFIX["Mult"], x, x)
+    more = op(L.INFIX["Add"], *other.outs * 2)
+    called = op(L.CALL, *inner.outs, *more.outs)
+    text, f = runs((x,), held, inner, other, more, called, gives=called.outs[0])
+    assert f(2.0) == 6.0 * 8.0, text
+
+
+def test_a_name_that_is_not_bound_gives_no_other_value():
+    x, t = floats("x", "t")
+    (out,) = floats("")
+    first = op(L.INFIX["Mult"], x, P.Const(2.0))
+    used = op(L.INFIX["Mult"], *first.outs * 2)
+    then = body(used, ends=used.outs)
+    branch = P.If((out,), t, then, body(ends=(P.Unbound("late"),)))
+    text, f = runs((x, t), first, branch, gives=out)
+    assert f(2.0, 1.0) == 16.0
+    with pytest.raises(UnboundLocalError):
+        f(2.0, 0.0)
+
+
+def test_wide_expressions_keep_values_on_lines_of_their_own():
+    xs = floats(*(f"quantity_{i}" for i in range(12)))
+    ops, last = [], xs[0]
+    for x in xs[1:]:
+        ops.append(op(L.INFIX["Add"], last, x))
+        (last,) = ops[-1].outs
+    text, f = runs(xs, *ops, gives=last)
+    assert f(*range(12)) == 66
+    lines = text[text.index("):") :].splitlines()
+    assert max(map(len, lines)) < 100 and len(lines) < 5, text

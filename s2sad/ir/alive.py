@@ -146,7 +146,8 @@ class Backward:
     def op(self, op: Op, live: Live) -> Live:
         if op.primitive.form == "augmented":  # a copy of the old value may be made before
             old, value = op.operands
-            self.defined(op.outs[0], live | self.reads((value,)), old)
+            self.defined(op.outs[0], self.reads((value,)), old)
+            self.defined(op.outs[0], live)
         else:
             self.bound(op.outs, live)
         return (live - frozenset(op.outs)) | self.reads(P.operands(op))
@@ -208,7 +209,8 @@ class Backward:
         for h in region.handlers:
             found = self.block(h.body, region.of_arms, last, inner)
             if h.caught is not None:  # Python forgets it at the end of the handler
-                self.defined(h.caught, found | last | frozenset(region.outs))
+                leaves = exits.live | frozenset(exits.takes)
+                self.defined(h.caught, found | last | leaves | frozenset(region.outs))
                 found -= {h.caught}
             caught |= found if h.kind is None else self.block(h.kind, (), found, exits)
         done = self.block(region.orelse, region.of_arms, last, inner)

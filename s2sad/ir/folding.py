@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 import gast
 
@@ -53,22 +54,11 @@ class Fold:
             v = pending.pop()
             made = self.values.get(v)
             if made is not None:
-                pending += self.inner(made) if not isinstance(made, Op) else []
+                pending += read_inside(made) if not isinstance(made, Op) else []
                 pending += [w for w in map(P.variable, P.operands(made)) if w is not None]
             elif not v.cell and v not in self.cells:
                 found.add(v)
         return frozenset(found - self._targets(operands))
-
-    def inner(self, region: P.Region) -> list[Var]:
-        """Return what the ends of the blocks of a region read, and the regions that end them."""
-        found: list[Var] = []
-        for block in P.blocks(region):
-            found += [v for v in map(P.variable, block.end.results) if v is not None]
-            for last in block.ops:
-                if not isinstance(last, Op) and not last.outs:
-                    found += [v for v in map(P.variable, P.operands(last)) if v is not None]
-                    found += self.inner(last)
-        return found
 
     def _targets(self, operands: Iterable[Operand]) -> set[Var]:
         made = [self.values.get(v) for v in map(P.variable, operands) if v is not None]
@@ -78,11 +68,23 @@ class Fold:
             if isinstance(one, P.Collect):
                 found |= set(P.flat(one.target))
             if one is not None:
-                given = [*P.operands(one), *(self.inner(one) if not isinstance(one, Op) else [])]
+                given = [*P.operands(one), *(read_inside(one) if not isinstance(one, Op) else [])]
                 made += [self.values.get(v) for v in map(P.variable, given) if v is not None]
                 if not isinstance(one, Op):
                     made += [r for b in P.blocks(one) for r in b.ops if not isinstance(r, Op)]
         return found
+
+
+def read_inside(region: P.Region) -> list[Var]:
+    """Return what the ends of the blocks of a region read, and the regions that end them."""
+    found: list[Var] = []
+    for block in P.blocks(region):
+        found += [v for v in map(P.variable, block.end.results) if v is not None]
+        for last in block.ops:
+            if not isinstance(last, Op) and not last.outs:
+                found += [v for v in map(P.variable, P.operands(last)) if v is not None]
+                found += read_inside(last)
+    return found
 
 
 def fold(program: P.Program, loose: Callable[[Var], bool], regions: bool = True) -> Fold:
@@ -267,6 +269,13 @@ class _Folder:
             return not operation.outs or operation.outs[0] in self.values
         return False
 
+    def leaves(self, operation: P.Operation) -> frozenset[Var]:
+        """Return the variables that an operation reads where it stands."""
+        given = list(P.operands(operation))
+        if not isinstance(operation, Op):
+            given += read_inside(operation)
+        return Fold(self.values, self.whole, {}, frozenset()).leaves(given)
+
     def foot(self, operation: P.Operation) -> Footprint:
         if operation not in self.prints:
             self.prints[operation] = footprint(operation)
@@ -302,7 +311,7 @@ class _Line:
         here = len(self.ops)
         self.ops.append(operation)
         held, width = self.taken(slots(operation), here, operation)
-        if isinstance(operation, Op) and operation.primitive.form == "augmented":
+        if _is_augmented(operation):
             held |= self.cell_read(operation, here, held)
         self.holds.append(held | {here})
         self.widths.append(width + _own_width(operation))
@@ -330,7 +339,7 @@ class _Line:
             wider = width - self.width(v) + self.widths[start]
             if wider > _WIDE and not self.as_written(start, user):
                 continue
-            if self.fits(self.holds[start], here, found):
+            if self.fits(self.holds[start], here, found) and not self.crosses(v, start, here):
                 self.folder.values[v] = self.ops[start]
                 found |= self.holds[start]
                 width = wider
@@ -376,6 +385,21 @@ class _Line:
                     return False
         return True
 
+    def crosses(self, v: Var, start: int, here: int) -> bool:
+        """Say whether what a value reads gets a new version before the value is used.
+
+        Both versions would be alive then, and one of them would need another name.
+        """
+        if self.bare:
+            return False
+        read = self.folder.leaves(self.ops[start])
+        words = {w.name for w in read} - {""}
+        for operation in self.ops[start + 1 : here]:
+            old = operation.operands[:1] if _is_augmented(operation) else ()
+            if any(w.name in words for w in operation.outs) or read.intersection(old):
+                return True
+        return False
+
     def cell_read(self, op: Op, here: int, later: frozenset[int]) -> frozenset[int]:
         """`c += value` reads its cell first."""
         old = op.operands[0]
@@ -397,6 +421,8 @@ class _Line:
                 if operand in self.folder.values and operand in self.at:
                     return self.widths[self.at[operand]]
                 return len(operand.name) or 6
+            case P.Const(None):
+                return 0  # what a slice does not say
             case P.Const():
                 return min(len(repr(operand.value)), 20)
             case P.Outer():
@@ -405,8 +431,17 @@ class _Line:
                 return 6
 
 
+def _is_augmented(operation: P.Operation) -> TypeGuard[Op]:
+    return isinstance(operation, Op) and operation.primitive.form == "augmented"
+
+
 def _own_width(operation: P.Operation) -> int:
-    return 4 if isinstance(operation, Op) else 16
+    """Return about how many columns an operation takes beside its operands."""
+    if not isinstance(operation, Op):
+        return 16
+    form, word = operation.primitive.form, operation.primitive.word
+    signs = {"prefix": 1, "slice": 2, "item": 2, "same": 0, "infix": 3}
+    return signs.get(form, 3 + (len(word) if form in ("field", "method") else 0))
 
 
 def slots(operation: P.Operation) -> tuple[Operand, ...]:

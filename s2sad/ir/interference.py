@@ -19,7 +19,7 @@ import gast
 from s2sad.ir import program as P
 from s2sad.ir.alive import NOTHING, Backward, Exit, Live
 from s2sad.ir.effects import code_of, uses_up
-from s2sad.ir.folding import Fold
+from s2sad.ir.folding import Fold, read_inside
 from s2sad.ir.program import Op, Operand, Var
 
 Clashes = dict[Var, set[Var]]
@@ -45,7 +45,6 @@ class Interference(Backward):
             if h.caught is not None
         }
         self.lasting = set(_lasting(program, fold))
-        self.everywhere = frozenset(self.lasting)
         self.block(program.block, (), NOTHING, Exit())
         for region in P.every(program.block):
             if isinstance(region, P.Collect) and region in fold.whole:
@@ -62,7 +61,7 @@ class Interference(Backward):
         is_statement = isinstance(region, P.If) and region.style == "assert"
         if region not in self.fold.whole or is_statement:
             return None
-        given = (*P.operands(region), *self.fold.inner(region))
+        given = (*P.operands(region), *read_inside(region))
         targets = P.flat(region.target) if isinstance(region, P.Collect) else ()
         return self.fold.leaves(given) - frozenset(targets) - _targets_inside(region)
 
@@ -111,7 +110,7 @@ class Interference(Backward):
     def scope(self, region: P.Collect) -> None:
         """What a comprehension binds hides what is outside, for those who read there."""
         targets = P.flat(region.target)
-        inside = self.fold.leaves(self.fold.inner(region)) | set(targets)
+        inside = self.fold.leaves(read_inside(region)) | set(targets)
         for v in targets:
             for other in inside - {v}:
                 self.clash(v, other)

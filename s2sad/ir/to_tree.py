@@ -1,14 +1,13 @@
-"""From a program to Python's syntax, in two ways.
+"""From a program to Python's syntax.
 
-Before: a program. After: a function that computes the same.
+Before: a program, what stands where it is used (a Fold), and names for the rest. After: statements.
 
-    u_item = u[3]                             if u[3] > peak:
-    peak.3 = if u_item > peak.2 ...               peak = u[3]
+    %0 = u[3]; %1 = %0 > peak.2               if u[3] > peak:
+    peak.3 = if %1                                peak = u[3]
+        peak.4 = u[3]; next peak.4
+        next peak.2
 
-`printed` gives the text that a person could have written: versions share their names, and a value
-without a name stands where it is used. What `from_tree` has read comes back. `flat` gives every
-variable a name of its own and every operation a statement: what must hold for that to compute the
-same is what passes rely on.
+What a region hands over is an assignment where the names differ.
 """
 
 from __future__ import annotations
@@ -21,10 +20,9 @@ import gast
 
 from s2sad.ir import program as P
 from s2sad.ir.effects import captured, code_of
-from s2sad.ir.folding import STATEMENTS, Fold, chooses, fold
+from s2sad.ir.folding import STATEMENTS, Fold, chooses
 from s2sad.ir.handing import Copy, in_turn
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.ir.versions import versions
 from s2sad.nodes import (
     Block,
     Node,
@@ -41,51 +39,6 @@ from s2sad.nodes import (
 )
 
 
-def printed(program: P.Program, temps: frozenset[str] = frozenset()) -> Node:
-    """Return the function in which a program prints; no user wrote the names in `temps`."""
-    params = _parameters(program)
-    found = fold(program, lambda v: not v.name or v.name in temps)
-    return _function(program, params, _Printer(found, versions(program, found, temps, params)))
-
-
-def flat(program: P.Program) -> Node:
-    """Return a function that runs a program one operation at a time, each binding on its own."""
-    params = _parameters(program)
-    found = fold(program, lambda v: False, regions=False)
-    names = _EachItsOwn(found, dict(zip(program.block.params, params, strict=True)))
-    return _function(program, params, _Flat(found, names))
-
-
-def _parameters(program: P.Program) -> tuple[str, ...]:
-    """Return the names of the parameters: those of the variables, else those of the source."""
-    own = _in_header(program.source.args) if program.source is not None else ()
-    params = program.block.params
-    if len(own) == len(params):
-        return tuple(v.name or word for v, word in zip(params, own, strict=True))
-    if not all(v.name for v in params):
-        raise NotImplementedError("a parameter without a name")
-    return tuple(v.name for v in params)
-
-
-def _in_header(args: Node) -> tuple[str, ...]:
-    found = [*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg]
-    return tuple(a.id for a in found if a is not None)
-
-
-def _function(program: P.Program, params: tuple[str, ...], printer: _Printer) -> Node:
-    body = printer.block(program.block, ())
-    if program.block.end.how == "next":
-        (result,) = program.block.end.results
-        body.append(gast.Return(printer.value(result)))
-    node = clone(program.source) if program.source is not None else None
-    if node is None or _in_header(node.args) != params:
-        given = [gast.Name(p, gast.Param(), None, None) for p in params]
-        args = gast.arguments(given, [], None, [], [], None, [])
-        node = gast.FunctionDef(program.name, args, [], [], None, None, [])
-    node.body = body
-    return node
-
-
 class Naming(Protocol):
     """Gives variables their names. Where `filled`, None stands for a value that is missing."""
 
@@ -96,25 +49,7 @@ class Naming(Protocol):
 
 
 @dataclass
-class _EachItsOwn:
-    """Gives each variable a name of its own."""
-
-    fold: Fold
-    names: dict[Var, str]
-    filled: bool = True
-
-    def of(self, v: Var, made: Node = None) -> str:
-        if v.cell:
-            return v.name
-        if v in self.fold.cells:
-            return self.fold.cells[v].name
-        if v not in self.names:
-            self.names[v] = f"{v.name or 't'}__{len(self.names)}"
-        return self.names[v]
-
-
-@dataclass
-class _Printer:
+class Printer:
     """Prints blocks; `pending` are values that wait for their use."""
 
     fold: Fold
@@ -225,7 +160,10 @@ class _Printer:
         made = _indexed(made)
         if out in self.fold.unused and not out.name:
             return [gast.Expr(made)]
-        return [_marked(assign(self.names.of(out, made), made), op)]
+        word = self.names.of(out, made)
+        if not out.name and isinstance(made, gast.Name) and made.id == word:
+            return []
+        return [_marked(assign(word, made), op)]
 
     def act(self, op: Op) -> Block:
         """Return the statement of an operation that gives no value, or binds names in place."""
@@ -547,13 +485,6 @@ class _Printer:
                 keys.append(self.value(first))
                 values.append(self.value(given.pop(0)))
         return gast.Dict(keys, values)
-
-
-class _Flat(_Printer):
-    """Prints each operation as a statement; what writes at each index is the call that it is."""
-
-    def each(self, op: Op) -> Block:
-        return [gast.Expr(call(*map(self.value, op.operands)))]
 
 
 def _breaks(block: P.Block) -> bool:

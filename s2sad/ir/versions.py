@@ -61,21 +61,33 @@ class Classes:
         self.parent[second] = first
 
 
+@dataclass(frozen=True)
+class Words:
+    """The names in a program: what means something `outside`, what its variables are called.
+
+    `inside` are those that a variable would be mixed up with in an inner scope, `temps` those
+    that no user wrote.
+    """
+
+    outside: frozenset[str]
+    own: frozenset[str]
+    inside: dict[Var, set[str]]
+    temps: frozenset[str]
+
+
 @dataclass
 class Versions:
     """Gives each variable the name under which it prints, in the order in which they are asked.
 
-    `taken` are names that mean something else, `avoid` those that would do so in an inner scope.
-    Where a value is handed on that may be missing, such values are `filled`, with None.
+    What runs through a loop (`turning`) has a made-up name for itself. Where a value is handed on
+    that may be missing, such values are `filled`, with None.
     """
 
     classes: Classes
-    temps: frozenset[str]
-    taken: frozenset[str]
+    words: Words
     cells: dict[Var, str]
-    avoid: dict[Var, set[str]]
+    turning: frozenset[Var]
     chosen: dict[Var, str] = field(default_factory=dict)
-    words: frozenset[str] = frozenset()
     filled: bool = False
 
     def of(self, v: Var, made: Node = None) -> str:
@@ -91,19 +103,24 @@ class Versions:
 
     def choose(self, one: Var, made: Node) -> str:
         others = {self.chosen[c] for c in self.classes.against(one) if c in self.chosen}
-        others |= self.taken
+        others |= self.words.outside
         for member in self.classes.all(one):
-            others |= self.avoid.get(member, set())
+            others |= self.words.inside.get(member, set())
         word = self.word(one)
         if word and word not in others:
             return word
         base = word or (temp_base(made) if made is not None else "t")
-        return Names(others | self.words).fresh(base)
+        turns = not word and not self.turning.isdisjoint(self.classes.all(one))
+        for c, name in self.chosen.items():
+            if turns or not self.turning.isdisjoint(self.classes.all(c)):
+                others.add(name)
+        return Names(others | self.words.own).fresh(base)
 
     def word(self, v: Var) -> str:
         """Return the name that a set has from its variables, the user's first."""
         words = [w.name for w in self.classes.all(v) if w.name]
-        return next((w for w in words if w not in self.temps), words[0] if words else "")
+        users = (w for w in words if w not in self.words.temps)
+        return next(users, words[0] if words else "")
 
 
 def versions(
@@ -112,21 +129,20 @@ def versions(
     """Return the names of the variables of a program, whose parameters have theirs."""
     found = Interference(program, fold)
     classes = Classes(found.clashes)
-    made = Versions(
-        classes,
-        temps,
-        _taken(program),
-        {v: cell.name for v, cell in fold.cells.items()},
-        _avoided(program),
-        words=frozenset(v.name for v in _variables(program.block)) | set(params),
-    )
+    every = list(_variables(program.block))
+    own = frozenset(v.name for v in every) | set(params)
+    words = Words(_taken(program), own, _avoided(program), temps)
+    cells = {v: cell.name for v, cell in fold.cells.items()}
+    loops = (o for o in P.every(program.block) if isinstance(o, P.For | P.Collect))
+    turning = frozenset(v for o in loops for v in P.flat(o.target))
+    made = Versions(classes, words, cells, turning)
     fixed = dict(zip(program.block.params, params, strict=True))
     for (a, b), _ in sorted(found.pairs.items(), key=lambda pair: -pair[1]):
         if a.name == b.name:
             _join(classes, a, b, fixed)
     for (a, b), _ in sorted(found.pairs.items(), key=lambda pair: -pair[1]):
-        words = [{w.name for w in classes.all(v)} - temps - {""} for v in (a, b)]
-        if not all(words):
+        users = [{w.name for w in classes.all(v)} - temps - {""} for v in (a, b)]
+        if not all(users):
             _join(classes, a, b, fixed)
     made.chosen |= {classes.of(v): word for v, word in fixed.items()}
     missing = _missing(found)
