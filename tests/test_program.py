@@ -407,6 +407,17 @@ def test_an_old_value_that_is_read_later_is_copied_before_it_is_added_to():
     assert f(1.0, 2.0) == 3.0 and "    x += y\n    return x\n" in text
 
 
+def test_a_made_up_name_gives_way_to_the_name_of_what_it_is_given_to():
+    (x,) = floats("x")
+    made = op(L.LIST, x, name="items", kind=K.UNKNOWN)
+    given = op(L.SAME, *made.outs, name="rows", kind=K.UNKNOWN)
+    both = op(L.TUPLE, *given.outs * 2, kind=K.UNKNOWN)
+    program = P.Program("f", P.Block((x,), (made, given, both), P.End("next", both.outs)), None)
+    plain, own = printed(program), printed(program, frozenset({"items"}))
+    assert "    items = [x]\n    rows = items\n" in text_of(plain)
+    assert text_of(own).splitlines()[1:] == ["    rows = [x]", "    return rows, rows"]
+
+
 def test_an_inner_function_reads_what_it_was_given():
     """What it captures is alive as long as it may be called."""
     (x,) = floats("x")

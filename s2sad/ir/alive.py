@@ -148,6 +148,8 @@ class Backward:
             old, value = op.operands
             self.defined(op.outs[0], self.reads((value,)), old)
             self.defined(op.outs[0], live)
+        elif op.primitive.form == "same":
+            self.defined(op.outs[0], live, op.operands[0])
         else:
             self.bound(op.outs, live)
         return (live - frozenset(op.outs)) | self.reads(P.operands(op))

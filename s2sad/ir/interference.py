@@ -87,7 +87,7 @@ class Interference(Backward):
         return super().handed(takes, results, live)
 
     def op(self, op: Op, live: Live) -> Live:
-        if op.primitive.form == "augmented" and isinstance(op.operands[0], Var):
+        if op.primitive.form in ("augmented", "same") and isinstance(op.operands[0], Var):
             self.paired(op.outs[0], op.operands[0])
         return super().op(op, live)
 

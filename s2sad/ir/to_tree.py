@@ -161,8 +161,9 @@ class Printer:
         if out in self.fold.unused and not out.name:
             return [gast.Expr(made)]
         word = self.names.of(out, made)
-        if not out.name and isinstance(made, gast.Name) and made.id == word:
-            return []
+        source = op.operands[0] if op is not None and isinstance(made, gast.Name) else None
+        if isinstance(source, Var) and made.id == word and not source.name == out.name == word:
+            return []  # one version gives another its value: no user wrote `x = x`
         return [_marked(assign(word, made), op)]
 
     def act(self, op: Op) -> Block:

@@ -14,6 +14,7 @@ comes later in the text gets a number.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -28,6 +29,8 @@ from s2sad.ir.program import Op, Var
 from s2sad.names import Names
 from s2sad.nodes import Node, names_read, walk
 from s2sad.syntax.temps import temp_base
+
+_NUMBER = re.compile(r"_\d+$")
 
 
 @dataclass
@@ -63,7 +66,7 @@ class Classes:
 
 @dataclass(frozen=True)
 class Words:
-    """The names in a program: what means something `outside`, what its variables are called.
+    """The names in a program: what means something `outside`, what the user calls its variables.
 
     `inside` are those that a variable would be mixed up with in an inner scope, `temps` those
     that no user wrote.
@@ -107,10 +110,11 @@ class Versions:
         for member in self.classes.all(one):
             others |= self.words.inside.get(member, set())
         word = self.word(one)
-        if word and word not in others:
+        made_up = not word or word in self.words.temps
+        if not made_up and word not in others:
             return word
-        base = word or (temp_base(made) if made is not None else "t")
-        turns = not word and not self.turning.isdisjoint(self.classes.all(one))
+        base = _NUMBER.sub("", word) or (temp_base(made) if made is not None else "t")
+        turns = made_up and not self.turning.isdisjoint(self.classes.all(one))
         for c, name in self.chosen.items():
             if turns or not self.turning.isdisjoint(self.classes.all(c)):
                 others.add(name)
@@ -130,7 +134,7 @@ def versions(
     found = Interference(program, fold)
     classes = Classes(found.clashes)
     every = list(_variables(program.block))
-    own = frozenset(v.name for v in every) | set(params)
+    own = frozenset(v.name for v in every) - temps | set(params) | set(_never_bound(program))
     words = Words(_taken(program), own, _avoided(program), temps)
     cells = {v: cell.name for v, cell in fold.cells.items()}
     loops = (o for o in P.every(program.block) if isinstance(o, P.For | P.Collect))
@@ -194,6 +198,15 @@ def _taken(program: P.Program) -> frozenset[str]:
                     found |= names_read(case.pattern) if case.pattern is not None else set()
             pending += P.blocks(o)
     return frozenset(found)
+
+
+def _never_bound(program: P.Program) -> Iterator[str]:
+    """Yield the names of values that are missing: whoever reads one gets Python's own error."""
+    for o in P.every(program.block):
+        given = [*P.operands(o)]
+        if not isinstance(o, Op):
+            given += [r for block in P.blocks(o) for r in block.end.results]
+        yield from (r.name for r in given if isinstance(r, P.Unbound))
 
 
 def _outer(operand: P.Operand) -> set[str]:
