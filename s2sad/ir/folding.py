@@ -171,25 +171,32 @@ def _uses(program: P.Program, whole: frozenset[P.Region]) -> Counter[Var]:
 
 
 def _cells(program: P.Program, folder: _Folder) -> dict[Var, Var]:
-    """Return the variables that a cell gets as soon as they are bound, each with its cell."""
+    """Return the variables that a cell gets as soon as they are bound, each with its cell.
+
+    A name that the user gave stays, but in a guard: Python has no statements there.
+    """
     found: dict[Var, Var] = {}
 
-    def block(b: P.Block, entering: tuple[Var, ...]) -> None:
+    def block(b: P.Block, entering: tuple[Var, ...], guards: bool) -> None:
         fresh = set(entering)
         for o in b.ops:
             if isinstance(o, Op) and o.primitive.form == "bind":
                 cell, value = o.operands
+                assert isinstance(cell, Var)
                 held = isinstance(value, Var) and value in fresh and folder.uses[value] == 1
-                if held and value not in folder.values:
-                    assert isinstance(value, Var) and isinstance(cell, Var)
+                if not held or value in folder.values:
+                    continue
+                assert isinstance(value, Var)
+                if guards or value.name == cell.name or folder.loose(value):
                     found[value] = cell
                 continue
             fresh = set(o.outs) if isinstance(o, Op) else set()
             if not isinstance(o, Op):
+                guarding = [c.guard for c in o.cases] if isinstance(o, P.Match) else []
                 for inner, bound in _entered(o):
-                    block(inner, bound)
+                    block(inner, bound, inner in guarding)
 
-    block(program.block, ())
+    block(program.block, (), False)
     return found
 
 
