@@ -151,8 +151,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_each_way_of_printing_computes_the_same(name, way):
+def test_each_way_of_printing_computes_the_same(name):
     """Each binding on its own; values inside of their uses; and names mean nothing."""
     p = HELD[name].make()
     if not isinstance(p.f, types.FunctionType) or name.startswith(OF_DERIVATIVES):
@@ -166,21 +165,24 @@ def test_each_way_of_printing_computes_the_same(name, way):
     if any(q.kind in VARIADIC for q in parameters):
         pytest.skip("arguments of any number")
     program = program_of(entry.function, entry.kinds, memory.changes)
-    node = WAYS[way](program, entry.function.temps)
-    node.name = "flat_one"
-    text, words = text_of(node), words_of(d, p.f)
-    space = {**words, **loaded(text, f"<{way} {name}>", words)}
     by_place = [q.name for q in parameters if q.kind is q.POSITIONAL_ONLY]
-    ends = []
-    for f in (p.f, space["flat_one"]):
-        given = copy.deepcopy(dict(bound.arguments))
-        first = [given[n] for n in by_place]
-        ends.append(
-            (outcome(f, first, {n: v for n, v in given.items() if n not in by_place}), given)
-        )
-    (plain, left), (got, also_left) = ends
-    assert plain[0] is got[0] and same(plain[1], got[1]), text
-    assert same(left, also_left), text
+    words = words_of(d, p.f)
+    plain, left = called(p.f, bound.arguments, by_place)
+    for way, make in WAYS.items():
+        node = make(program, entry.function.temps)
+        node.name = "made_one"
+        text = text_of(node)
+        space = {**words, **loaded(text, f"<{way} {name}>", words)}
+        got, also_left = called(space["made_one"], bound.arguments, by_place)
+        assert plain[0] is got[0] and same(plain[1], got[1]), text
+        assert same(left, also_left), text
+
+
+def called(f, arguments, by_place):
+    """Return what a call gives, and what it leaves of its arguments."""
+    given = copy.deepcopy(dict(arguments))
+    first = [given[n] for n in by_place]
+    return outcome(f, first, {n: v for n, v in given.items() if n not in by_place}), given
 
 
 def words_of(d, f):
