@@ -442,7 +442,8 @@ def test_a_name_that_is_not_bound_gives_no_other_value():
     used = op(L.INFIX["Mult"], *first.outs * 2)
     then = body(used, ends=used.outs)
     branch = P.If((out,), t, then, body(ends=(P.Unbound("late"),)))
-    text, f = runs((x, t), first, branch, gives=out)
+    copied = op(L.SAME, out, name="kept")
+    _, f = runs((x, t), first, branch, copied, gives=copied.outs[0])
     assert f(2.0, 1.0) == 16.0
     with pytest.raises(UnboundLocalError):
         f(2.0, 0.0)

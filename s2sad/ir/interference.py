@@ -30,12 +30,14 @@ class Interference(Backward):
 
     `lasting` are variables that an inner function reads whenever it is called: from where they
     are bound they are alive. `pairs` are in order, those of inner loops with a higher depth.
+    What one variable hands `over` to another is read by nobody there: it may be `unbound`.
     """
 
     def __init__(self, program: P.Program, fold: Fold) -> None:
         self.fold = fold
         self.clashes: Clashes = defaultdict(set)
         self.pairs: dict[tuple[Var, Var], int] = {}
+        self.over: set[tuple[Var, Var]] = set()
         self.unbound: set[Var] = set()
         self.alone = {
             h.caught
@@ -81,6 +83,7 @@ class Interference(Backward):
     def handed(self, takes: Sequence[Var], results: Sequence[Operand], live: Live) -> Live:
         for t, r in zip(takes, results, strict=False):
             if isinstance(r, Var):
+                self.over.add((t, r))
                 self.paired(t, r)
             elif isinstance(r, P.Unbound):
                 self.unbound.add(t)

@@ -150,14 +150,14 @@ def versions(
             _join(classes, a, b, fixed)
     made.chosen |= {classes.of(v): word for v, word in fixed.items()}
     missing = _missing(found)
-    made.filled = any(b in missing and classes.of(a) is not classes.of(b) for a, b in found.pairs)
+    made.filled = any(b in missing and classes.of(a) is not classes.of(b) for a, b in found.over)
     return made
 
 
 def _missing(found: Interference) -> set[Var]:
     """Return the variables that may have no value."""
     missing = set(found.unbound)
-    while more := {a for a, b in found.pairs if b in missing} - missing:
+    while more := {a for a, b in found.over if b in missing} - missing:
         missing |= more
     return missing
 
