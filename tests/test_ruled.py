@@ -235,7 +235,7 @@ def compare(fn, args, settings):
         try:
             right = expected(rule, given, own, count)
         except NotImplementedError as refusal:
-            with pytest.raises(RuleRefusal, match=None) as caught:
+            with pytest.raises(RuleRefusal) as caught:
                 spliced_rule(rule, given, own, count, registry.wants_arrays(fn))
             assert str(caught.value) in str(refusal)
             counts["refused"] += 1
@@ -246,14 +246,57 @@ def compare(fn, args, settings):
     return counts
 
 
+PLANE = np.linspace(0.2, 0.9, 6).reshape(2, 3)
+SOME = {
+    "a float": 0.4,
+    "a NumPy float": np.float64(0.4),
+    "a single": np.float32(0.4),
+    "a complex": 0.4 + 0.3j,
+    "no axes": np.array(0.4),
+    "one axis": PLANE[0],
+    "two axes": PLANE,
+    "single precision": PLANE.astype(np.float32),
+    "complex numbers": PLANE * (1.0 + 0.5j),
+    "one row": PLANE[:1],
+    "nothing": PLANE[:0],
+}
+OF_ALL = [np.sin, np.absolute, np.square, np.sum, np.cumsum, np.ravel, np.conj, np.sinc, np.mean]
+REDUCED = [np.sum, np.mean, np.prod, np.max, np.var, np.nansum, np.cumsum]
+
+
+@pytest.mark.parametrize("x", SOME.values(), ids=SOME)
+def test_a_rule_is_spliced_for_all_kinds_of_numbers(x):
+    for fn in OF_ALL:
+        compare(fn, (x,), {})
+    for fn in (np.multiply, np.true_divide, np.power, np.add, np.hypot):
+        for pair in ((x, x), (x, 2.0), (2.0, x), (x, 2)):
+            # The helper in the rule of powers is given np.asarray(2.0), which is double precision.
+            wider = fn is np.power and type(pair[0]) is float and np.asarray(x).dtype == np.float32
+            if not wider and not (fn is np.hypot and np.iscomplexobj(x)):
+                compare(fn, pair, {})
+
+
+@pytest.mark.parametrize("fn", REDUCED)
+@pytest.mark.parametrize("axis", [0, -1, (0, 1), None])
+def test_a_rule_is_spliced_for_settings(fn, axis):
+    for more in ({}, {"keepdims": True}, {"keepdims": False}):
+        if fn is np.cumsum and (more or isinstance(axis, tuple)):
+            continue
+        counts = compare(fn, (PLANE,), {"axis": axis, **more})
+        assert not counts["called"]
+
+
 @pytest.fixture(params=TABLES)
 def table(request):
     return request.param
 
 
+@pytest.mark.sampled(4)
 def test_a_spliced_rule_computes_what_the_rule_does(table, monkeypatch):
-    """One row of each function, every day; the others are for test-full."""
+    """One row of each function, of some tables every day; all rows are for test-full."""
     rows = [r for r in rows_of(table, monkeypatch) if registry.rule_for(r[0]) is not None]
+    if not rows:
+        pytest.skip("its functions have no rules of their own: objects have")
     first = {r[0]: r for r in reversed(rows)}
     counts = sum((compare(*row) for row in first.values()), collections.Counter())
     assert counts["spliced"] or counts["called"]
@@ -263,7 +306,7 @@ def test_a_spliced_rule_computes_what_the_rule_does(table, monkeypatch):
 def test_every_row_computes_what_the_rule_does(table, monkeypatch):
     rows = [r for r in rows_of(table, monkeypatch) if registry.rule_for(r[0]) is not None]
     counts = sum((compare(*row) for row in rows), collections.Counter())
-    assert 2 * counts["spliced"] > counts["called"]
+    assert not rows or 2 * counts["spliced"] > counts["called"]
 
 
 # --- what kinds decide ---------------------------------------------------------------------------

@@ -97,6 +97,8 @@ class _Caller:
         count = call.count
         if count is None:
             count = len(result.inside) if several else 0
+        elif several and len(result.inside) != count:
+            result = K.UNKNOWN  # not every item is known of a display with a star in it
         whole = self.emit((rule, *args), result, "bars" if several else "", settings)
         if count == 0:
             return (None,) if isinstance(result, K.NoneKind) else (whole,)
