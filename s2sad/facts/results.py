@@ -721,8 +721,9 @@ def _sample_call(fn: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kin
     kind = two_runs(run, (*args, *(v for _, v in keywords)))
     if kind == K.UNKNOWN and not keywords and any(map(_scalar_value, args)):
         # A variable of a loop has a known value in the first round only, where none may exist.
-        if all(isinstance(a, K.Num) for a in args):
-            return sample_call(fn, tuple(map(K.erase_value, args)), ())
+        erased = tuple(map(K.erase_value, args))
+        if erased != args and all(isinstance(a, K.Num) for a in args):
+            return sample_call(fn, erased, ())
     return kind
 
 

@@ -141,14 +141,31 @@ def _is_truth(left: Kind, right: Kind) -> bool | None:
     if isinstance(left, K.Known) and isinstance(right, K.Known):
         return left.value is right.value
     for one, other in ((left, right), (right, left)):
+        if verdict(one) is not None and K.cls_of(other) is bool and _is_literal(other):
+            return bool(one.value is other.value)  # type: ignore[attr-defined]
+        if _is_literal(one) and K.cls_of(one) is bool and _never_bool(other):
+            return False
+    for one, other in ((left, right), (right, left)):
         actual = K.cls_of(other)
         if isinstance(one, K.Known) and actual is not None and actual is not type(one.value):
             return False
     return None
 
 
+def _is_literal(kind: Kind) -> bool:
+    return isinstance(kind, K.Num) and kind.value is not MISSING
+
+
+def _never_bool(kind: Kind) -> bool:
+    """Say whether no value of a kind is True or False: arrays and floats are neither."""
+    sure = K.Array | K.Tuple | K.BuiltIn | K.Str | K.NoneKind
+    return all(
+        isinstance(k, sure) or (isinstance(k, K.Num) and k.type != "bool") for k in K.options(kind)
+    )
+
+
 def _isinstance_truth(value: Kind | None, cls: Kind | None) -> bool | None:
-    if isinstance(value, K.OneOf):
+    if isinstance(value, K.OneOf | K.Union):
         verdicts = {_isinstance_truth(k, cls) for k in value.options}
         return verdicts.pop() if len(verdicts) == 1 else None
     if isinstance(value, K.Num) and value.dtype == "any":

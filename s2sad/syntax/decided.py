@@ -91,7 +91,9 @@ COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
 
 
 def _is_settled(kind: Kind) -> bool:
-    return isinstance(kind, SettledNum | SettledStr)
+    if isinstance(kind, Tuple) and kind.cls is None and kind.items:
+        return all(map(_is_settled, kind.items))
+    return isinstance(kind, SettledNum | SettledStr | NoneKind)
 
 
 def _literal(kind: Kind) -> Any:

@@ -1,0 +1,192 @@
+"""Rules as programs: analysed once for kinds, in which lengths go by names of their own.
+
+pull_sum, a: 2-d array (x.0, x.1), axis: None      a rule that is asked for
+pull_sum, a: 2-d array (~0, ~1), axis: None        the one that is analysed, and kept
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.errors import Error
+from s2sad.ir import program as P
+from s2sad.ir.from_tree import program_of
+from s2sad.kinds import Dim, Kind
+from s2sad.linear.for_numbers import for_numbers
+from s2sad.modes.inline import may_be_plain
+from s2sad.primitives import language as L
+from s2sad.steps.derivation import Derivation, analyse, memory_of
+from s2sad.syntax.decided import SettledNum, settled
+
+_MOST = 25
+_CARRIED = ("closure", "statement", "look", "bind", "bind inside", "forget")
+Names = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class RuleProgram:
+    """A rule for some kinds: its program and what names mean in it, or `why` it is called instead.
+
+    `result` is the kind of what it returns, `refuses` are its words where it takes no such call.
+    """
+
+    program: P.Program | None = None
+    outside: Names | None = None
+    result: Kind = K.UNKNOWN
+    refuses: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A rule, and the kinds of its parameters by name; `wraps`: it is a rule for arrays."""
+
+    rule: types.FunctionType
+    kinds: tuple[tuple[str, Kind], ...]
+    wraps: bool
+
+
+class Symbols:
+    """Gives symbols of lengths other names, the same one each time; what is told stays."""
+
+    def __init__(self, renamed: Callable[[str], str], table: dict[str, str] | None = None) -> None:
+        self.renamed = renamed
+        self.table = {} if table is None else table
+
+    def kind(self, kind: Kind) -> Kind:
+        """Return a kind under the other names."""
+        return K.mapped(self._leaf, kind)
+
+    def _leaf(self, kind: Kind) -> Kind:
+        if isinstance(kind, K.Array):
+            return self._array(kind)
+        if isinstance(kind, K.Num) and kind.dim is not None:
+            return replace(kind, dim=self.dim(kind.dim))
+        if isinstance(kind, K.Opaque):
+            return replace(kind, like=self._array(kind.like))
+        return kind
+
+    def _array(self, kind: K.Array) -> K.Array:
+        return replace(kind, dims=tuple(map(self.dim, kind.dims)))
+
+    def dim(self, dim: Dim) -> Dim:
+        """Return a length under its other name."""
+        if K.length_of(dim) is not None:
+            return dim
+        if dim.symbol not in self.table:
+            self.table[dim.symbol] = self.renamed(dim.symbol)
+        return replace(dim, symbol=self.table[dim.symbol])
+
+
+def canonical(kinds: Iterable[tuple[str, Kind]]) -> tuple[tuple[tuple[str, Kind], ...], Symbols]:
+    """Return kinds whose lengths are named in the order in which they appear, and their names."""
+    symbols = Symbols(lambda _: f"~{len(symbols.table)}")
+    return tuple((n, symbols.kind(kind)) for n, kind in kinds), symbols
+
+
+def as_asked(kind: Kind, setting: bool) -> Kind:
+    """Return the kind for which a rule is analysed: literals decide its tests.
+
+    A literal that is no setting is not what a rule depends on, unless it counts.
+    """
+    known = settled(kind)
+    if known is not None:
+        return known
+    literal = isinstance(kind, K.Num) and kind.dtype is None and kind.value is not K.MISSING
+    if literal and setting:
+        return SettledNum(kind.type, None, kind.value)  # type: ignore[attr-defined]
+    return K.mapped(K.erase_value, kind) if not setting else kind
+
+
+_kept: dict[Asked, RuleProgram] = {}
+_rules = registry.SameRules(())  # it is fresh until any rule is registered
+
+
+def program_for(asked: Asked) -> RuleProgram:
+    """Return the program of a rule, which is kept until rules are registered anew."""
+    if not _rules.fresh:
+        _kept.clear()
+        _rules()
+    known = _kept.get(asked)
+    return known if known is not None else _kept.setdefault(asked, _analysed(asked))
+
+
+def _analysed(asked: Asked) -> RuleProgram:
+    kinds = dict(asked.kinds)
+    why = _unfit(asked.rule, kinds)
+    if why:
+        return RuleProgram(why=why)
+    plain = frozenset(n for n, kind in kinds.items() if may_be_plain(kind))
+    settings = {p.name for p in parameters(asked.rule) if p.kind is p.KEYWORD_ONLY}
+    wrapped = frozenset(n for n in plain - settings if asked.wraps and K.is_scalar(kinds[n]))
+    fn = for_numbers(asked.rule, plain, wrapped)
+    if fn is None:
+        return RuleProgram(why="its source is not known")
+    d = Derivation()
+    try:
+        a = analyse(d, fn, kinds)
+        program = program_of(a.function, a.kinds, memory_of(d, a).changes)
+    except (Error, NotImplementedError) as error:
+        return RuleProgram(why=f"it cannot be analysed: {str(error).splitlines()[0]}")
+    if program.block.end.how == "raise":
+        return RuleProgram(refuses=_message(program.block))
+    result = a.kinds.result
+    outside = _outside(program, {**fn.__globals__, **d.refs.modules, **d.refs.functions})
+    why = _unlike(program, outside)
+    return RuleProgram(result=result, why=why) if why else RuleProgram(program, outside, result)
+
+
+def parameters(rule: Callable[..., object]) -> tuple[inspect.Parameter, ...]:
+    """Return the parameters of a rule."""
+    return tuple(inspect.signature(rule).parameters.values())
+
+
+def _unfit(rule: types.FunctionType, kinds: Mapping[str, Kind]) -> str:
+    """Say why a rule is not even analysed."""
+    if rule.__code__.co_freevars:
+        return "it captures variables"
+    if any(isinstance(k, K.LocalFunction | K.Choice) for k in kinds.values()):
+        return "it is given a function of the program's"
+    return ""
+
+
+def _unlike(program: P.Program, outside: Names) -> str:
+    """Say why a program does not become a part of another one."""
+    found = list(P.every(program.block))
+    for operation in found:
+        if isinstance(operation, P.Op):
+            if operation.primitive.form in _CARRIED:
+                return f"it has a {operation.primitive.form}"
+        elif not isinstance(operation, P.If):
+            return f"it has a {type(operation).__name__}"
+    if sum(not (isinstance(o, P.Op) and o.primitive is L.SAME) for o in found) > _MOST:
+        return f"it has more than {_MOST} operations"
+    odd = [n for n, v in outside.items() if not (isinstance(v, types.ModuleType) or callable(v))]
+    return f"it reads {odd[0]}" if odd else ""
+
+
+def _outside(program: P.Program, space: Names) -> Names:
+    """Return what the first parts of names from outside mean; Python's own are not among them."""
+    given = [o for operation in P.every(program.block) for o in P.operands(operation)]
+    given += [o for block in _all_blocks(program.block) for o in block.end.results]
+    words = {o.name.partition(".")[0] for o in given if isinstance(o, P.Outer)}
+    return {n: space[n] for n in words if n in space}
+
+
+def _all_blocks(block: P.Block) -> list[P.Block]:
+    inner = [b for o in P.every(block) if not isinstance(o, P.Op) for b in P.blocks(o)]
+    return [block, *inner]
+
+
+def _message(block: P.Block) -> str:
+    """Return the words with which a rule refuses."""
+    made = {v: op for op in block.ops if isinstance(op, P.Op) for v in op.outs}
+    raised = block.end.results[0] if block.end.results else None
+    op = made.get(raised) if isinstance(raised, P.Var) else None
+    words = [o.value for o in op.operands if isinstance(o, P.Const)] if op is not None else []
+    return str(words[0]) if words else "the rule does not take these settings"
