@@ -595,12 +595,17 @@ class _Writer:
         return out
 
     def dotted(self, node: Node) -> str | None:
-        """Return the path of an attribute of a module or class from outside: `np.linalg`."""
+        """Return the path of an attribute of a module or class from outside: `np.linalg.norm`.
+
+        What it gives is known, though nobody may have asked for what stands on the way: `np`.
+        """
         parts = []
+        if not isinstance(self.kind(node), K.Known):
+            return None
         while isinstance(node, gast.Attribute):
             parts.append(node.attr)
             node = node.value
-            if not isinstance(self.kind(node), K.Known):
+            if not isinstance(self.kind(node), K.Known | K.Unknown):
                 return None
         if not isinstance(node, gast.Name):
             return None
