@@ -44,6 +44,9 @@ VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 OF_DERIVATIVES = ("inside.", "test_checkpoint", "checkpoint")
 # These ask for their own names, which are others where each binding has one.
 OF_NAMES = ("test_unseen.by_locals",)
+# These are refused behind the analysis: for the order of `x[0] += f(x)`, for one array twice.
+REFUSED_LATER = ("small.added_e", "small.added_i", "small.views_deepcopy")
+NOT_RUN = (*OF_DERIVATIVES, *OF_NAMES, *REFUSED_LATER)
 
 
 def analysed(f, args):
@@ -136,7 +139,7 @@ def test_facts_of_variables_are_those_of_the_tree(name):
 
 def test_each_binding_on_its_own_computes_the_same(name):
     p = HELD[name].make()
-    if not isinstance(p.f, types.FunctionType) or name.startswith((*OF_DERIVATIVES, *OF_NAMES)):
+    if not isinstance(p.f, types.FunctionType) or name.startswith(NOT_RUN):
         pytest.skip("no plain function")
     try:
         d, entry, bound = analysed(p.f, p.arguments())

@@ -21,8 +21,7 @@ import pytest
 from properties import children, same
 from test_program import (
     HELD,
-    OF_DERIVATIVES,
-    OF_NAMES,
+    NOT_RUN,
     VARIADIC,
     analysed,
     loaded,
@@ -78,7 +77,7 @@ def beside(f, bound, run):
 def of_corpus(name):
     """Return a program of the corpus with what is known of it; skip what has none."""
     p = HELD[name].make()
-    if not isinstance(p.f, types.FunctionType) or name.startswith((*OF_DERIVATIVES, *OF_NAMES)):
+    if not isinstance(p.f, types.FunctionType) or name.startswith(NOT_RUN):
         pytest.skip("no plain function")
     if any(q.kind in VARIADIC for q in inspect.signature(p.f).parameters.values()):
         pytest.skip("arguments of any number")
@@ -225,6 +224,15 @@ def does_nothing_in_a_branch(x):
     return x + 1.0
 
 
+def closes_with_nothing(x):
+    y = x
+    try:
+        y = 2.0 * x
+    finally:
+        t = x * x
+    return y
+
+
 def only_writes(v):
     u = np.zeros_like(v)
     w = u[1:]
@@ -265,6 +273,7 @@ GOES = {
     carries_for_itself: ((X, 3), "count|other|last"),
     swaps_for_itself: ((X, 3), "first|second"),
     does_nothing_in_a_branch: ((X,), "if|for|*"),
+    closes_with_nothing: ((X,), "try|x * x"),
     only_writes: ((V,), "zeros_like|for|append|np.add.at"),
     hands_one_result_over: ((X,), "a: |1.0"),
     collects_for_nobody: ((V,), "list for"),
@@ -355,6 +364,13 @@ def writes_by_an_inner_function(x):
 def writes_by_a_view(v):
     u = v.copy()
     w = u[1:]
+    w[0] = 5.0
+    return u
+
+
+def writes_what_may_be_the_same(v):
+    u = v.copy()
+    w = u.conjugate()
     w[0] = 5.0
     return u
 
@@ -471,6 +487,7 @@ STAYS = {
     lends_a_cell: ((X,), "closure|x * 3.0|cell y"),
     writes_by_an_inner_function: ((X,), "add(1)|closure|zeros"),
     writes_by_a_view: ((V,), "w[0] = 5.0"),
+    writes_what_may_be_the_same: ((V,), "w[0] = 5.0"),
     writes_before_it_stores: ((V,), "u[0] ="),
     catches: ((X,), "1.0 / |try"),
     suppresses: ((X,), "1.0 / |try"),
@@ -591,6 +608,7 @@ AS_IT_IS = (
     "v * 1.0",
     "-(-v)",
     "[x] * 1",
+    "np.zeros(()) * 1.0",
     "(1.0 / 0.0) * x",
     "1e300 * 1e300 + x",
 )

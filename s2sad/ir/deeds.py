@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -126,7 +127,8 @@ def _called(op: Op, written: tuple[Owner, ...]) -> Deed:
     if known.writes in ("puts", "takes", "orders"):
         outs += given[:1]
     draws = _drawn([*given, *(v for _, v in _settings(op))]) if known.reads else ()
-    fresh = not acts and not outs and _gives_new(registry.rule_for(fn), op)
+    converts = isinstance(fn, type)  # np.float64(x) may be x
+    fresh = not (acts or outs or converts) and _gives_new(registry.rule_for(fn), op)
     return Deed(acts, (*written, *_owners(outs)), draws, fresh)
 
 
@@ -146,7 +148,9 @@ def _asked(op: Op, written: tuple[Owner, ...]) -> Deed:
     outs = _outs(op, positional_outs(like, list(op.operands)) if like is not None else [])
     if changes:
         outs.append(owner)
-    rule = registry.rule_for(like) if like is not None else None
+    # x.conj() may be x, though np.conj(x) is not: only the method's own rule tells.
+    own = like is not None and like is getattr(np.ndarray, word, None)
+    rule = registry.rule_for(like) if own else None
     fresh = not acts and not outs and K.is_numeric(kind) and _gives_new(rule, op)
     return Deed(acts, (*written, *_owners(outs)), _drawn(given), fresh)
 

@@ -191,6 +191,9 @@ class _Worker:
     def same(self, op: Op, value: Operand) -> Ops | None:
         """Let an operation be a copy of a value, where nobody can tell."""
         (out,) = op.outs
+        kind = kind_of(value)
+        if isinstance(kind, K.Array) and not kind.rank:  # NumPy makes a number of it
+            return None
         alike = self.touched.private(out) and self.touched.steady(value)
         if not (alike or isinstance(value, P.Const) or K.shares_nothing(out.kind)):
             return None

@@ -64,7 +64,8 @@ class _Sweep:
         made: list[P.Operation] = []
         for operation in block.ops:
             if operation in self.needed:
-                made.append(self.operation(operation, leaves))
+                new = self.operation(operation, leaves)
+                made += _plain(new) if isinstance(new, P.Try) else [new]
                 made += self.discarded(operation)
         return tuple(made)
 
@@ -146,6 +147,17 @@ class _Sweep:
     def case(self, case: P.Case, takes: Kept, leaves: Kept) -> P.Case:
         guard = None if case.guard is None else self.whole(case.guard)
         return replace(case, guard=guard, body=self.block(case.body, takes, leaves))
+
+
+def _plain(region: P.Try) -> list[P.Operation]:
+    """Return what a try does, where there is nothing left that it would do at last."""
+    parts = (region.body, region.orelse, region.final)
+    if region.handlers or region.final.ops or any(b.end.how != "next" for b in parts):
+        return [region]
+    results = (*region.orelse.end.results, *region.final.end.results)
+    pairs = zip(region.outs, results, strict=True)
+    copies = [Op((v,), L.SAME, (r,), origin=region.origin) for v, r in pairs]
+    return [*region.body.ops, *region.orelse.ops, *copies]
 
 
 def _those(results: tuple[Operand, ...], kept: Kept) -> tuple[Operand, ...]:
