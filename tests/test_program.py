@@ -43,6 +43,11 @@ HELD = {h.name: h for h in held()}
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 # What these compute depends on whether a gradient is being computed, or on what a checkpoint keeps.
 OF_DERIVATIVES = ("inside.", "test_checkpoint", "checkpoint")
+# These ask for their own names, which are others where each binding has one.
+OF_NAMES = ("test_unseen.by_locals",)
+# These are refused behind the analysis: for the order of `x[0] += f(x)`, for one array twice.
+REFUSED_LATER = ("small.added_e", "small.added_i", "small.views_deepcopy")
+NOT_RUN = (*OF_DERIVATIVES, *OF_NAMES, *REFUSED_LATER)
 
 
 def analysed(f, args):
@@ -154,7 +159,7 @@ WAYS = {
 def test_each_way_of_printing_computes_the_same(name):
     """Each binding on its own; values inside of their uses; and names mean nothing."""
     p = HELD[name].make()
-    if not isinstance(p.f, types.FunctionType) or name.startswith(OF_DERIVATIVES):
+    if not isinstance(p.f, types.FunctionType) or name.startswith(NOT_RUN):
         pytest.skip("no plain function")
     try:
         d, entry, bound = analysed(p.f, p.arguments())
@@ -208,7 +213,8 @@ def outcome(f, args, keywords):
     np.random.seed(0)
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         try:
-            return None, limited(lambda: f(*args, **keywords), 20.0)
+            with limited(20.0):
+                return None, f(*args, **keywords)
         except (ArithmeticError, LookupError, ValueError, TypeError, AssertionError) as error:
             return type(error), None
 

@@ -596,17 +596,17 @@ class _Writer:
         return out
 
     def dotted(self, node: Node) -> str | None:
-        """Return the path of an attribute of a module or class from outside: `np.linalg`.
+        """Return the path of an attribute of a module or class from outside: `np.linalg.norm`.
 
-        Of a function such as `np.sum` the whole path is known, and none of its owners is asked.
+        What it gives is known, though nobody may have asked for what stands on the way: `np`.
         """
         parts = []
-        whole = isinstance(self.kind(node), K.Known)
+        if not isinstance(self.kind(node), K.Known):
+            return None
         while isinstance(node, gast.Attribute):
             parts.append(node.attr)
             node = node.value
-            found = self.facts.kinds.of.get(node)
-            if not (isinstance(found, K.Known) or (whole and found is None)):
+            if not isinstance(self.kind(node), K.Known | K.Unknown):
                 return None
         if not isinstance(node, gast.Name):
             return None

@@ -1,0 +1,176 @@
+"""Which variables of a program may share memory, or hold one another: one class each.
+
+    u = np.zeros(3)       u: a class of its own
+    w = u[1:]             w: that of u
+    xs = [w]              xs: that of u, which it holds
+    v = u * 2.0           v: a class of its own
+
+A class is *outside* where some of it may be known to others: a parameter, what a global name
+means, the result of a call of which nothing is known. It *runs* where going through it may run
+code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from s2sad import kinds as K
+from s2sad.ir import program as P
+from s2sad.ir.deeds import Deed, deed, kind_of
+from s2sad.ir.program import Op, Operand, Var
+
+
+class Memories:
+    """The classes of a program. A class is named by one of its variables."""
+
+    def __init__(self) -> None:
+        self._parent: dict[Var, Var] = {}
+        self._outside: set[Var] = set()
+        self._runs: set[Var] = set()
+        self.deeds: dict[Op, Deed] = {}
+
+    def of(self, v: Var) -> Var | None:
+        """Return the class of a variable; a number has none."""
+        return None if K.shares_nothing(v.kind) else self._root(v)
+
+    def is_outside(self, root: Var) -> bool:
+        """Say whether others may know a class."""
+        return root in self._outside
+
+    def runs(self, root: Var) -> bool:
+        """Say whether going through a value of a class may run code."""
+        return root in self._runs
+
+    def _root(self, v: Var) -> Var:
+        parent = self._parent
+        while (up := parent.setdefault(v, v)) is not v:
+            parent[v] = parent[up]
+            v = up
+        return v
+
+    def join(self, given: Iterable[Operand]) -> None:
+        """Let operands be of one class; with something from outside, it is outside."""
+        first: Var | None = None
+        outside = False
+        for v in given:
+            value = v.value if isinstance(v, P.Spread) else v
+            outside = outside or (isinstance(value, P.Outer) and not K.shares_nothing(value.kind))
+            if isinstance(value, Var) and not K.shares_nothing(value.kind):
+                first = value if first is None else self._joined(first, value)
+        if first is not None and outside:
+            self.marked((first,))
+
+    def _joined(self, a: Var, b: Var) -> Var:
+        a, b = self._root(a), self._root(b)
+        self._parent[b] = a
+        for flag in (self._outside, self._runs):
+            if b in flag:
+                flag.add(a)
+        return a
+
+    def marked(self, given: Iterable[Var], runs: bool = False) -> None:
+        """Let the classes of variables be outside, or run code."""
+        flag = self._runs if runs else self._outside
+        flag.update(self._root(v) for v in given if not K.shares_nothing(v.kind))
+
+
+def memories(program: P.Program) -> Memories:
+    """Return the classes of memory of a program."""
+    found = Memories()
+    found.marked(program.block.params)
+    _block(found, program.block, (), ())
+    return found
+
+
+Takes = tuple[Var, ...]
+
+
+def _block(found: Memories, block: P.Block, takes: Takes, leaves: Takes) -> None:
+    """Join what a block makes; its end hands over to `takes`, or to `leaves` of its loop."""
+    for operation in block.ops:
+        if isinstance(operation, Op):
+            _op(found, operation)
+        else:
+            _region(found, operation, takes, leaves)
+    if block.end.how == "yield":
+        found.join((*takes, *block.end.results))
+    elif block.end.how != "raise":
+        into = leaves if block.end.how == "break" else takes
+        for v, result in zip(into, block.end.results, strict=False):
+            found.join((v, result))
+
+
+def _op(found: Memories, op: Op) -> None:
+    known = found.deeds[op] = deed(op)
+    if op.primitive.form == "closure":
+        found.marked(op.outs, runs=True)
+    if known.acts:
+        found.marked(op.outs)
+        found.marked([v for v in op.outs if not K.is_numeric(v.kind)], runs=True)
+    if any(not K.is_numeric(owner.kind) for owner in known.writes):  # arrays hold numbers alone
+        found.join((*P.operands(op), *known.writes))
+    if not known.fresh:
+        for v in op.outs:
+            found.join((v, *_shown(op)))
+
+
+_PARTS = ("item", "field", "look", "same", "unpack")
+
+
+def _shown(op: Op) -> tuple[Operand, ...]:
+    """Return the operands whose memory may be found in a result."""
+    form = op.primitive.form
+    if form in _PARTS or (form == "augmented" and K.is_numeric(kind_of(op.operands[0]))):
+        return op.operands[:1]
+    return P.operands(op)
+
+
+def _region(found: Memories, region: P.Region, takes: Takes, leaves: Takes) -> None:
+    match region:
+        case P.If():
+            passes = takes if region.style == "filter" else region.outs
+            _block(found, region.then, passes, leaves)
+            _block(found, region.orelse, passes, leaves)
+        case P.For():
+            found.join((region.over, *P.flat(region.target)))
+            _carried(found, region.body.params, region)
+            _block(found, region.body, region.body.params, region.outs)
+        case P.While():
+            _carried(found, region.carried, region)
+            _block(found, region.test, (), ())
+            _block(found, region.body, region.carried, region.outs)
+        case P.Collect():
+            found.join((region.over, *P.flat(region.target)))
+            _block(found, region.body, region.outs or takes, ())
+        case P.With():
+            found.marked(P.bound(region))
+            found.join((region.manager, *P.bound(region)))
+            _block(found, region.body, region.outs, leaves)
+        case P.Try():
+            _attempt(found, region, leaves)
+        case P.Match():
+            for c in region.cases:
+                found.join((region.subject, *c.bound))
+                for block in (c.guard, c.body):
+                    if block is not None:
+                        _block(found, block, region.outs if block is c.body else (), leaves)
+
+
+def _carried(found: Memories, params: Takes, loop: P.For | P.While) -> None:
+    table = {v.name: v for v in params}
+    for v, start in zip(params, loop.starts, strict=True):
+        found.join((v, start))
+    for out in loop.outs:
+        found.join((out, table[out.name]))
+
+
+def _attempt(found: Memories, region: P.Try, leaves: Takes) -> None:
+    _block(found, region.body, (), leaves)
+    for h in region.handlers:
+        if h.caught is not None:
+            found.marked((h.caught,))
+        if h.kind is not None:
+            _block(found, h.kind, (), ())
+        _block(found, h.body, region.of_arms, leaves)
+    _block(found, region.orelse, region.of_arms, leaves)
+    _block(found, region.final, region.of_final, leaves)

@@ -1,0 +1,336 @@
+"""Algebra for derived code: what a careful person would not have written is replaced.
+
+    t = x * 1.0               t = x
+    n = -b                    n = -b
+    z = t + n                 z = x - b
+    if 1 == 1: ...            ...
+
+An operation that is replaced stays as a plain copy, which nobody reads then: `unused` drops it.
+What is `fixed` (the user's own values) is computed as it is written, to the last bit.
+
+A rule that reads through a name, or makes two names of one array, holds only where nobody writes
+into the memory at hand, and nobody else gets to know it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from s2sad import kinds as K
+from s2sad.ir import identities as I
+from s2sad.ir import program as P
+from s2sad.ir import rebuilt as R
+from s2sad.ir.deeds import kind_of
+from s2sad.ir.memories import Memories, memories
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.primitives import language as L
+
+Ops = list[P.Operation]
+
+
+def simplified(program: P.Program, fixed: frozenset[Var]) -> P.Program:
+    """Return a program that computes the same in fewer words, but for what is fixed."""
+    worker = _Worker(fixed, _touched(program))
+    return replace(program, block=worker.block(program.block))
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Touched:
+    """Classes of memory that somebody writes, those that others get to know, and how often each
+    variable is read.
+    """
+
+    memory: Memories
+    written: frozenset[Var]
+    known: frozenset[Var]
+    uses: Mapping[Var, int]
+
+    def steady(self, given: Operand) -> bool:
+        """Say whether a value stays what it is."""
+        return self._free(given, self.written)
+
+    def private(self, given: Operand) -> bool:
+        """Say whether nobody can tell whether a value is an array of its own."""
+        return self.steady(given) and self._free(given, self.known)
+
+    def _free(self, given: Operand, classes: frozenset[Var]) -> bool:
+        v = P.variable(given)
+        root = self.memory.of(v) if v is not None else None
+        return root not in classes
+
+
+def _touched(program: P.Program) -> _Touched:
+    memory = memories(program)
+    written: list[Operand] = []
+    known: list[Operand] = [*program.block.params, *program.block.end.results]
+    read: list[Operand] = list(program.block.end.results)
+    for operation in P.every(program.block):
+        read += P.operands(operation)
+        if isinstance(operation, Op):
+            deed = memory.deeds[operation]
+            written += [*deed.writes, *deed.draws]
+            if deed.acts:
+                written += P.operands(operation)
+                known += P.operands(operation)
+        else:
+            ends = [b.end for b in P.blocks(operation)]
+            known += [r for end in ends if end.how == "raise" for r in end.results]
+            read += [r for end in ends for r in end.results]
+    uses = Counter(v for v in map(P.variable, read) if v is not None)
+    return _Touched(memory, _classes(memory, written), _classes(memory, known), uses)
+
+
+def _classes(memory: Memories, given: Iterable[Operand]) -> frozenset[Var]:
+    roots = [memory.of(v) for v in map(P.variable, given) if v is not None]
+    return frozenset(r for r in roots if r is not None)
+
+
+# --- the walk ------------------------------------------------------------------------------------
+
+# The first operand of these is an object, no number: a literal cannot stand there.
+_OF_OBJECTS = (
+    *("item", "field", "put item", "put field", "drop item", "drop field", "call", "method"),
+    *("augmented item", "augmented field", "each item", "unpack"),
+)
+# These know what they read by its name: a cell, a variable that code captures or binds anew.
+_BY_NAME = ("closure", "statement", "look", "forget")
+
+
+@dataclass
+class _Worker:
+    """`copies` are variables with what they are equal to, `made` is what computes the others."""
+
+    fixed: frozenset[Var]
+    touched: _Touched
+    copies: dict[Var, Operand] = field(default_factory=dict)
+    made: dict[Var, Op] = field(default_factory=dict)
+
+    def block(self, block: P.Block) -> P.Block:
+        return self.walked(block, True)
+
+    def walked(self, block: P.Block, may_end: bool) -> P.Block:
+        """Return a block simplified; it ends where an arm that is taken ends, if it `may_end`."""
+        done: Ops = []
+        for operation in block.ops:
+            if isinstance(operation, Op):
+                done += self.op(self.replaced(operation))
+                continue
+            region = R.with_operands(operation, self.copies)
+            assert not isinstance(region, Op)
+            arm = _taken(region, may_end)
+            if arm is None:
+                done.append(self.region(region))
+                continue
+            inner = self.block(arm)
+            done += inner.ops
+            if inner.end.how != "next":
+                return P.Block(block.params, tuple(done), inner.end)
+            done += self.bound(region.outs, inner.end.results)
+        return R.with_end(P.Block(block.params, tuple(done), block.end), self.copies)
+
+    def region(self, region: P.Region) -> P.Region:
+        if isinstance(region, P.Try):  # its blocks hand over as many values as they did
+            return R.with_blocks(region, lambda b: self.walked(b, False))
+        return R.with_blocks(region, self.block)
+
+    def bound(self, outs: tuple[Var, ...], results: tuple[Operand, ...]) -> Ops:
+        """Return what binds the results of a region to those of the arm in its place."""
+        pairs = zip(outs, results, strict=False)
+        return [op for v, r in pairs for op in self.op(Op((v,), L.SAME, (r,)))]
+
+    def replaced(self, op: Op) -> Op:
+        """Return an operation that reads what its operands are copies of."""
+        form = op.primitive.form
+        if form in _BY_NAME:
+            return op
+        if form == "augmented":
+            old, value = op.operands
+            return replace(op, operands=(old, R.operand(value, self.copies)))
+        if form in _OF_OBJECTS:
+            at = 1 if form == "each item" else 0
+            owner = P.variable(op.operands[at])
+            if owner is not None and isinstance(self.copies.get(owner), P.Const):
+                return op
+        return R.op_with(op, self.copies)
+
+    # operations
+
+    def op(self, op: Op) -> Ops:
+        """Return what stands in the place of an operation, its operands being simple."""
+        if op.primitive.form in ("augmented", "augmented item"):
+            return self.kept(self.in_place(op))
+        if len(op.outs) != 1 or op.outs[0] in self.fixed:
+            return self.kept(op)
+        if op.primitive.form == "same":
+            return self.copied(op)
+        for rule in _RULES.get(op.primitive.form, ()):
+            found = rule(self, op)
+            if found is not None:
+                return found
+        return self.kept(op)
+
+    def kept(self, op: Op) -> Ops:
+        for v in op.outs:
+            self.made[v] = op
+        return [op]
+
+    def copied(self, op: Op) -> Ops:
+        (value,) = op.operands
+        plain = isinstance(value, P.Const) and isinstance(
+            value.value, int | float | complex | str | bytes | None
+        )
+        if plain or (isinstance(value, Var) and not value.cell):
+            self.copies[op.outs[0]] = value
+        return [op]
+
+    def same(self, op: Op, value: Operand) -> Ops | None:
+        """Let an operation be a copy of a value, where nobody can tell."""
+        (out,) = op.outs
+        kind = kind_of(value)
+        if isinstance(kind, K.Array) and not kind.rank:  # NumPy makes a number of it
+            return None
+        alike = self.touched.private(out) and self.touched.steady(value)
+        if not (alike or isinstance(value, P.Const) or K.shares_nothing(out.kind)):
+            return None
+        return self.op(Op((out,), L.SAME, (value,), origin=op.origin))
+
+    def in_place(self, op: Op) -> Op:
+        """u[i] += -x -> u[i] -= x, for a sign that is ours"""
+        *first, value = op.operands
+        table = L.AUGMENTED if op.primitive.form == "augmented" else L.AUGMENTED_ITEM
+        word = {"Add": "Sub", "Sub": "Add"}.get(op.primitive.word)
+        bare = self.without_minus(value)
+        if word is None or bare is None or value in self.fixed or not _numeric(first[:1]):
+            return op
+        return replace(op, primitive=table[word], operands=(*first, bare))
+
+    def infix(self, op: Op, word: str, operands: tuple[Operand, ...]) -> Ops:
+        return self.op(Op(op.outs, L.INFIX[word], operands, origin=op.origin))
+
+    def without_minus(self, given: Operand) -> Operand | None:
+        """Return a value of which another one is the negative, as it still is."""
+        op = self.maker(given)
+        if op is None or op.primitive is not L.PREFIX["USub"]:
+            return None
+        (value,) = op.operands
+        return value if self.touched.steady(value) and I.is_signed(kind_of(value)) else None
+
+    def is_shared(self, given: Operand) -> bool:
+        """Say whether others read a value, too: then it is computed in any case."""
+        v = P.variable(given)
+        return v is not None and self.touched.uses.get(v, 0) > 1
+
+    def maker(self, given: Operand) -> Op | None:
+        """Return what has computed a value, where that is what the value still is."""
+        known = isinstance(given, Var) and self.touched.steady(given)
+        return self.made.get(given) if isinstance(given, Var) and known else None
+
+
+def _numeric(given: Iterable[Operand]) -> bool:
+    return all(K.is_numeric(kind_of(v)) for v in given)
+
+
+def _taken(region: P.Region, may_end: bool) -> P.Block | None:
+    """Return the arm of a branch whose test is a literal, if it can stand in its place."""
+    if not isinstance(region, P.If) or region.style == "filter":
+        return None
+    holds = I.holds(region.test)
+    if holds is None or (region.style == "assert" and not holds):
+        return None
+    arm = region.then if holds else region.orelse
+    return arm if may_end or arm.end.how == "next" else None
+
+
+# --- the rules -----------------------------------------------------------------------------------
+
+
+def _folded(worker: _Worker, op: Op) -> Ops | None:
+    """2.0 + 3.0 -> 5.0, 1 < 2 -> True"""
+    if len(op.operands) != 2:
+        return None
+    left, right = map(I.number_of, op.operands)
+    value = None if left is None or right is None else I.folded(op.primitive.word, left, right)
+    return None if value is None else worker.same(op, value)
+
+
+def _neutral(worker: _Worker, op: Op) -> Ops | None:
+    """x * 1.0 -> x, x + 0.0 -> x"""
+    word = op.primitive.word
+    for row in I.NEUTRAL.get(word, ()):
+        literal, other = I.number_of(op.operands[row.at]), op.operands[1 - row.at]
+        if literal == row.literal and I.stays(kind_of(other), literal, word):
+            return worker.same(op, other)
+    return None
+
+
+def _signed(worker: _Worker, op: Op) -> Ops | None:
+    """a + (-b) -> a - b, (-a) * b -> -(a * b)"""
+    for row in I.SIGNS.get(op.primitive.word, ()):
+        bare, other = worker.without_minus(op.operands[row.at]), op.operands[1 - row.at]
+        if bare is None or not _numeric((other,)):
+            continue
+        if row.out and worker.is_shared(op.operands[row.at]):
+            continue
+        given = (bare, other) if (row.at == 0) != row.turned else (other, bare)
+        if not row.out:
+            return worker.infix(op, row.word, given)
+        inner = Var("", op.outs[0].kind)
+        positive = Op((inner,), L.INFIX[row.word], given, origin=op.origin)
+        first = worker.op(positive)
+        value = worker.copies.get(inner, inner)
+        return [*first, *worker.op(replace(op, primitive=L.PREFIX["USub"], operands=(value,)))]
+    return None
+
+
+def _scaled(worker: _Worker, op: Op) -> Ops | None:
+    """2.0 * (0.5 * x) -> x, 2.0 * (4.0 * x) -> 8.0 * x: exact for powers of two"""
+    outer, rest = _factor(op)
+    inner, value = _factor(worker.maker(rest) if rest is not None else None)
+    if outer is None or inner is None or value is None:
+        return None
+    exact = I.elements(kind_of(value)) == "float" and worker.touched.steady(value)
+    if not exact:
+        return None
+    if outer * inner == 1.0:
+        return worker.same(op, value)
+    return worker.infix(op, "Mult", (P.Const(outer * inner), value))
+
+
+def _factor(op: Op | None) -> tuple[float | None, Operand | None]:
+    """Return the power of two, and what it multiplies."""
+    if op is not None and op.primitive is L.INFIX["Mult"]:
+        for at in (0, 1):
+            number = I.number_of(op.operands[at])
+            if number is not None and I.is_power_of_two(number):
+                return float(number), op.operands[1 - at]
+    return None, None
+
+
+def _minus(worker: _Worker, op: Op) -> Ops | None:
+    """-(-x) -> x, -(2.0) -> -2.0"""
+    if op.primitive is not L.PREFIX["USub"]:
+        return None
+    (given,) = op.operands
+    literal = I.negated(given)
+    value = worker.without_minus(given) if literal is None else literal
+    return None if value is None else worker.same(op, value)
+
+
+def _denied(worker: _Worker, op: Op) -> Ops | None:
+    """not True -> False"""
+    if op.primitive is not L.PREFIX["Not"]:
+        return None
+    holds = I.holds(op.operands[0])
+    return None if holds is None else worker.same(op, P.Const(not holds))
+
+
+_RULES = {
+    "infix": (_folded, _neutral, _signed, _scaled),
+    "compare": (_folded,),
+    "prefix": (_minus, _denied),
+}
